@@ -1,0 +1,36 @@
+/** Tokens spent by one run so far. Input includes cached input; total is input plus output. */
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  /** The cached share of the input. */
+  readonly cacheReadTokens: number;
+}
+
+export const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, cacheReadTokens: 0 };
+
+/**
+ * What any agent says while it works, in one vocabulary. Every event resets the stall clock.
+ * Figures are cumulative over the run (the session this daemon opened): they never go down and exclude what a
+ * resumed conversation spent earlier.
+ */
+export type AgentEvent =
+  /** The agent named its conversation, its model, or both. May come again when either changes. */
+  | { readonly type: 'session_started'; readonly sessionId: string; readonly model?: string }
+  /** Text the model wrote. */
+  | { readonly type: 'message'; readonly text: string }
+  | { readonly type: 'tool_started'; readonly toolId: string; readonly name: string }
+  | { readonly type: 'tool_ended'; readonly toolId: string; readonly name: string; readonly ok: boolean }
+  | {
+      readonly type: 'usage';
+      readonly tokens: TokenUsage;
+      /** Model requests so far, in all and by model, where the agent tells. */
+      readonly requests?: number;
+      readonly requestsByModel?: Readonly<Record<string, number>>;
+      /** Milliseconds spent waiting for the model so far, where the agent tells. */
+      readonly apiMs?: number;
+      /** The agent's own price so far, where it tells. */
+      readonly costUsd?: number;
+    }
+  /** Anything else worth a line: a retry of the agent's own, a refused permission, an unreadable line. */
+  | { readonly type: 'notice'; readonly text: string };

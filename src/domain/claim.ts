@@ -1,0 +1,109 @@
+import type { IssueRef } from './issue.ts';
+import type { ReactionContext } from './reaction-context.ts';
+import type { Trigger } from './run.ts';
+
+/**
+ * Our hold on one issue, durable: written before anything is done for the issue and deleted only when it is released.
+ * One issue has at most one claim, so it is running, waiting or being handed off, never two of these at once.
+ */
+export type Claim = RunningClaim | WaitingClaim | HandoffClaim;
+
+interface ClaimBase {
+  readonly issue: IssueRef;
+  /** 0 for the first run; grows with every further one and never falls while the claim lives. */
+  readonly attempt: number;
+  /** Failed runs in a row: drives the backoff and `agent.max_attempts`. */
+  readonly failures: number;
+  /** Handoffs in a row that the tracker refused for lack of permission. */
+  readonly refusals: number;
+  /** The agent's conversation to go on with, where there is one. */
+  readonly sessionId: string | null;
+  readonly since: number;
+}
+
+/** A session is being prepared or runs. */
+export interface RunningClaim extends ClaimBase {
+  readonly phase: 'running';
+  readonly runId: string;
+  readonly trigger: Trigger;
+  /** What a reaction has to tell the agent on its first turn. */
+  readonly reaction: ReactionContext | null;
+}
+
+/** Waiting in the retry queue for its time. */
+export interface WaitingClaim extends ClaimBase {
+  readonly phase: 'waiting';
+  readonly dueAt: number;
+  readonly error: string;
+  /** What happens when it falls due: another run, or the handoff that the tracker did not take. */
+  readonly then: WaitingFor;
+}
+
+export type WaitingFor =
+  | { readonly kind: 'run'; readonly trigger: Trigger; readonly reaction: ReactionContext | null }
+  | { readonly kind: 'handoff'; readonly handoff: Handoff };
+
+/** The run ended well and the tracker is being told. */
+export interface HandoffClaim extends ClaimBase {
+  readonly phase: 'handing-off';
+  readonly handoff: Handoff;
+}
+
+/** A handoff, decided once and carried out until the tracker has it. */
+export interface Handoff {
+  readonly runId: string;
+  readonly target: string;
+}
+
+export const PARK_REASONS = [
+  'blocked',
+  'needs_review',
+  'needs_person',
+  'refused',
+  'session_budget',
+  'token_budget',
+  'cost_budget',
+  'out_of_attempts',
+  'escalated',
+] as const;
+export type ParkReason = (typeof PARK_REASONS)[number];
+
+/** An issue that waits for a person. Released by a change of its tracker state or by `foray unpark`. */
+export interface Parked {
+  readonly issue: IssueRef;
+  readonly reason: ParkReason;
+  /** For people: the agent's statement, the budget that ran out, the last error. */
+  readonly detail: string;
+  readonly parkedAt: number;
+  /** The tracker state a change is measured against; null until it has been seen once. */
+  readonly stateAtPark: string | null;
+}
+
+/** A comment or label for the tracker: recorded before it is tried, forgotten when the tracker has it. */
+export interface OutboxEntry {
+  readonly id: string;
+  readonly issue: IssueRef;
+  readonly write: TrackerWrite;
+  readonly tries: number;
+  readonly dueAt: number;
+}
+
+export type TrackerWrite =
+  | { readonly kind: 'comment'; readonly text: string }
+  | { readonly kind: 'label'; readonly label: string };
+
+/** A workspace directory we made, kept until it is removed. */
+export interface WorkspaceRecord {
+  readonly path: string;
+  readonly issueId: string;
+  readonly identifier: string;
+  readonly title: string;
+  readonly lastUsedAt: number;
+}
+
+/** An agent kind that may not start sessions until its provider's limit lifts. */
+export interface AgentPause {
+  readonly agentKind: string;
+  readonly until: number;
+  readonly reason: string;
+}

@@ -1,0 +1,154 @@
+/** What went wrong with a tracker, in the words of the specification. */
+export type TrackerErrorKind =
+  | 'tracker_auth_error'
+  | 'tracker_payload_error'
+  | 'tracker_not_found'
+  | 'tracker_api_error'
+  | 'tracker_transport_error'
+  | 'tracker_missing_end_cursor'
+  | 'missing_tracker_project';
+
+/** Which kinds may heal by themselves, so that trying again soon makes sense. */
+export const TRACKER_ERROR_RETRYABLE: Readonly<Record<TrackerErrorKind, boolean>> = {
+  tracker_auth_error: false,
+  tracker_payload_error: false,
+  tracker_not_found: false,
+  tracker_api_error: true,
+  tracker_transport_error: true,
+  tracker_missing_end_cursor: true,
+  missing_tracker_project: false,
+};
+
+export interface TrackerErrorFacts {
+  readonly kind: TrackerErrorKind;
+  /** HTTP method, or the operation's name where there is no request. */
+  readonly method: string;
+  readonly path: string;
+  readonly detail: string;
+  /** Overrides the table where one status of a kind behaves differently. */
+  readonly retryable?: boolean;
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+/** Reads `tracker: <kind>: <method> <path>: <detail>`. The detail never holds a credential. */
+export class TrackerError extends Error {
+  readonly kind: TrackerErrorKind;
+  readonly retryable: boolean;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly detail: string;
+
+  constructor(facts: TrackerErrorFacts) {
+    super(`tracker: ${facts.kind}: ${facts.method} ${facts.path}: ${facts.detail}`, { cause: facts.cause });
+    this.name = 'TrackerError';
+    this.kind = facts.kind;
+    this.retryable = facts.retryable ?? TRACKER_ERROR_RETRYABLE[facts.kind];
+    this.status = facts.status;
+    this.retryAfterMs = facts.retryAfterMs;
+    this.detail = facts.detail;
+  }
+}
+
+/** What went wrong with an agent. The class decides what happens next, see AGENT_ERROR_CONSEQUENCE. */
+export type AgentErrorKind =
+  | 'agent_not_found'
+  | 'agent_not_logged_in'
+  | 'agent_usage_limit'
+  | 'agent_refused'
+  | 'agent_needs_person'
+  | 'agent_protocol_error'
+  | 'agent_exited'
+  | 'agent_did_nothing'
+  | 'turn_failed'
+  | 'turn_timeout'
+  | 'turn_stalled'
+  | 'turn_cancelled';
+
+export type Consequence = 'back-off' | 'back-off-at-cap' | 'pause-agent' | 'park';
+
+export const AGENT_ERROR_CONSEQUENCE: Readonly<Record<AgentErrorKind, Consequence>> = {
+  agent_not_found: 'back-off-at-cap',
+  agent_not_logged_in: 'back-off-at-cap',
+  agent_usage_limit: 'pause-agent',
+  agent_refused: 'park',
+  agent_needs_person: 'park',
+  agent_protocol_error: 'back-off',
+  agent_exited: 'back-off',
+  agent_did_nothing: 'back-off',
+  turn_failed: 'back-off',
+  turn_timeout: 'back-off',
+  turn_stalled: 'back-off',
+  turn_cancelled: 'back-off',
+};
+
+export interface AgentErrorFacts {
+  readonly kind: AgentErrorKind;
+  readonly detail: string;
+  /** Epoch milliseconds at which a usage limit lifts, where the agent says so. */
+  readonly resetsAt?: number;
+  readonly cause?: unknown;
+}
+
+/** Reads `agent: <kind>: <detail>`. */
+export class AgentError extends Error {
+  readonly kind: AgentErrorKind;
+  readonly resetsAt: number | undefined;
+
+  constructor(facts: AgentErrorFacts) {
+    super(`agent: ${facts.kind}: ${facts.detail}`, { cause: facts.cause });
+    this.name = 'AgentError';
+    this.kind = facts.kind;
+    this.resetsAt = facts.resetsAt;
+  }
+}
+
+/** A workspace or hook that could not be used. Reads `workspace: <what>: <detail>`. */
+export class WorkspaceError extends Error {
+  /** A path that is refused stays refused; a failed hook or disk may work next time. */
+  readonly retryable: boolean;
+
+  constructor(what: string, detail: string, options: { retryable: boolean; cause?: unknown }) {
+    super(`workspace: ${what}: ${detail}`, { cause: options.cause });
+    this.name = 'WorkspaceError';
+    this.retryable = options.retryable;
+  }
+}
+
+/** A prompt template that cannot be rendered for this issue. */
+export class TemplateError extends Error {
+  readonly line: number;
+  readonly column: number;
+
+  constructor(detail: string, place: { line: number; column: number }) {
+    super(`template: line ${place.line}, column ${place.column}: ${detail}`);
+    this.name = 'TemplateError';
+    this.line = place.line;
+    this.column = place.column;
+  }
+}
+
+/** An error as data: what the core, the store and the API keep of one. */
+export interface Fault {
+  readonly kind: string;
+  readonly message: string;
+  readonly consequence: Consequence;
+  readonly resetsAt?: number;
+}
+
+/** Turns anything thrown into a fault. This is the one table that says what retries, and how. */
+export function faultOf(error: unknown): Fault {
+  if (error instanceof AgentError) {
+    const consequence = AGENT_ERROR_CONSEQUENCE[error.kind];
+    return { kind: error.kind, message: error.message, consequence, ...(error.resetsAt ? { resetsAt: error.resetsAt } : {}) };
+  }
+  if (error instanceof TrackerError) {
+    return { kind: error.kind, message: error.message, consequence: error.retryable ? 'back-off' : 'back-off-at-cap' };
+  }
+  if (error instanceof WorkspaceError) {
+    return { kind: 'workspace_error', message: error.message, consequence: error.retryable ? 'back-off' : 'back-off-at-cap' };
+  }
+  if (error instanceof TemplateError) return { kind: 'template_error', message: error.message, consequence: 'back-off-at-cap' };
+  return { kind: 'internal_error', message: error instanceof Error ? error.message : String(error), consequence: 'back-off' };
+}

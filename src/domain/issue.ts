@@ -1,0 +1,82 @@
+/** The one issue record that every tracker is normalized to. Times are ISO 8601 strings as the tracker gave them. */
+export interface Issue {
+  /** Stable id used for every lookup. */
+  readonly id: string;
+  /** What people call it; names the workspace and the API detail route. */
+  readonly identifier: string;
+  /** A qualified form such as `group/project#7`, where the tracker has one. */
+  readonly displayIdentifier: string | null;
+  readonly title: string;
+  /** Empty when absent. */
+  readonly description: string;
+  /** Lower runs first; null runs last. */
+  readonly priority: number | null;
+  /** Empty when the tracker gives the issue no state. */
+  readonly state: string;
+  /** Opaque, never parsed. */
+  readonly branchName: string | null;
+  readonly url: string;
+  /** Lowercased. */
+  readonly labels: readonly string[];
+  /** Empty when none. */
+  readonly assignee: string;
+  readonly issueType: string;
+  readonly parent: IssueParent | null;
+  /** Null when not read (every list read leaves it so). Oldest first. */
+  readonly comments: readonly IssueComment[] | null;
+  /** Null when not resolved: such an issue is held out of dispatch until they are read. */
+  readonly blockedBy: readonly Blocker[] | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface IssueParent {
+  readonly id: string;
+  readonly identifier: string;
+}
+
+export interface IssueComment {
+  readonly id: string;
+  readonly author: string;
+  readonly body: string;
+  readonly createdAt: string;
+}
+
+export interface Blocker {
+  readonly id: string;
+  readonly identifier: string;
+  /** Qualified form, where the tracker has one. */
+  readonly displayId?: string;
+  /** Empty when unknown: then it still blocks. */
+  readonly state: string;
+}
+
+/** What the core keeps of an issue between two reads. */
+export interface IssueRef {
+  readonly id: string;
+  readonly identifier: string;
+  readonly displayIdentifier: string | null;
+  readonly title: string;
+  readonly url: string;
+  readonly state: string;
+}
+
+/** The part of an issue that the core keeps. */
+export function refOf(issue: Issue): IssueRef {
+  const { id, identifier, displayIdentifier, title, url, state } = issue;
+  return { id, identifier, displayIdentifier, title, url, state };
+}
+
+/** State names match ignoring case and surrounding blanks. */
+export function sameState(a: string, b: string): boolean {
+  return normalState(a) === normalState(b);
+}
+
+export function normalState(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+/** Whether a list of configured states holds this one. An empty state is in no list. */
+export function stateIn(states: readonly string[], state: string): boolean {
+  return normalState(state) !== '' && states.some((candidate) => sameState(candidate, state));
+}

@@ -1,0 +1,141 @@
+/** The typed form of a workflow file: what the front matter means after expansion, defaults and checks. */
+export interface Settings {
+  readonly tracker: TrackerSettings;
+  readonly polling: { readonly intervalMs: number };
+  readonly workspace: WorkspaceSettings;
+  readonly hooks: HookSettings;
+  readonly agent: AgentSettings;
+  /** The agent kind's own block, already checked by that kind's schema. */
+  readonly agentOptions: Readonly<Record<string, unknown>>;
+  readonly server: { readonly port: number | null };
+  readonly logging: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'text' | 'json' };
+  /** Absolute. */
+  readonly dbPath: string;
+  readonly tokenRates: Readonly<Record<string, TokenRates>>;
+  readonly selfReview: SelfReviewSettings;
+  readonly reactions: ReactionSettings;
+}
+
+export interface TrackerSettings {
+  /** Canonical kind, also when the file used an alias. */
+  readonly kind: string;
+  /** Empty where the kind needs none. */
+  readonly apiKey: string;
+  readonly project: string;
+  /** With the kind's default filled in; empty where the kind has none. */
+  readonly endpoint: string;
+  /** States that gate dispatch. The kind's defaults are filled in, except where the kind says otherwise. */
+  readonly activeStates: readonly string[];
+  readonly terminalStates: readonly string[];
+  readonly handoffState: string | null;
+  readonly inProgressState: string | null;
+  /** Where an issue goes that needs no change; the handoff state unless set. */
+  readonly noChangeState: string | null;
+  readonly queryFilter: string;
+  readonly userAgent: string | null;
+  readonly comments: { readonly onDispatch: boolean; readonly onCompletion: boolean; readonly onFailure: boolean };
+  /** The kind's own top-level block, already checked by that kind's schema. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface WorkspaceSettings {
+  /** Absolute. */
+  readonly root: string;
+  /** 0 keeps for ever. */
+  readonly retentionDays: number;
+}
+
+export interface HookSettings {
+  readonly afterCreate: string | null;
+  readonly beforeRun: string | null;
+  readonly afterRun: string | null;
+  readonly beforeRemove: string | null;
+  readonly timeoutMs: number;
+}
+
+export interface AgentSettings {
+  readonly kind: string;
+  /** Program and arguments, or null for the kind's own. */
+  readonly command: readonly string[] | null;
+  readonly maxTurns: number;
+  readonly maxConcurrentAgents: number;
+  /** Keyed by normalized state name. */
+  readonly maxConcurrentAgentsByState: Readonly<Record<string, number>>;
+  readonly turnTimeoutMs: number;
+  readonly readTimeoutMs: number;
+  /** 0 or less turns stall detection off. */
+  readonly stallTimeoutMs: number;
+  readonly stopGraceMs: number;
+  readonly maxRetryBackoffMs: number;
+  /** The four below: 0 means no limit. */
+  readonly maxAttempts: number;
+  readonly maxSessions: number;
+  readonly maxTokens: number;
+  readonly maxCostUsd: number;
+}
+
+export interface TokenRates {
+  readonly inputPerMtok: number;
+  readonly outputPerMtok: number;
+  /** Null: cached input costs the input rate. */
+  readonly cacheReadPerMtok: number | null;
+}
+
+export interface SelfReviewSettings {
+  readonly enabled: boolean;
+  readonly maxIterations: number;
+  readonly verificationCommands: readonly string[];
+  readonly verificationTimeoutMs: number;
+}
+
+export const REACTION_KINDS = [
+  'ci_failure',
+  'review_comments',
+  'bot_review',
+  'merge_conflicts',
+  'auto_merge',
+  'merge_completion',
+  'label_commands',
+] as const;
+export type ReactionKind = (typeof REACTION_KINDS)[number];
+
+export type Escalation = 'label' | 'comment' | 'none';
+
+/** What every reaction kind has. */
+export interface ReactionBase {
+  readonly pollIntervalMs: number;
+  /** 0 watches without end. */
+  readonly watchWindowMs: number;
+  /** How many turns (or merge tries) before a person is asked. */
+  readonly budget: number;
+  readonly escalation: Escalation;
+  readonly escalationLabel: string;
+}
+
+/** The reactions that are switched on; all name one provider. Absent members are off. */
+export interface ReactionSettings {
+  /** Canonical kind, or null when none is on. */
+  readonly provider: string | null;
+  readonly ciFailure?: ReactionBase & { readonly maxLogLines: number };
+  readonly reviewComments?: ReactionBase & { readonly debounceMs: number };
+  readonly botReview?: ReactionBase & { readonly botUsernames: readonly string[] };
+  readonly mergeConflicts?: ReactionBase;
+  readonly autoMerge?: ReactionBase & {
+    readonly strategy: 'merge' | 'squash' | 'rebase';
+    readonly requireCi: boolean;
+    readonly deleteBranch: boolean;
+    readonly dryRun: boolean;
+  };
+  readonly mergeCompletion?: ReactionBase & { readonly targetState: string };
+  readonly labelCommands?: ReactionBase & { readonly reviewLabel: string; readonly fixLabel: string };
+  /** Credentials of the merge-request side: the provider's own block, with the tracker block filling gaps. */
+  readonly connection: ScmConnection | null;
+}
+
+export interface ScmConnection {
+  readonly kind: string;
+  readonly apiKey: string;
+  readonly endpoint: string;
+  readonly project: string;
+  readonly userAgent: string;
+}

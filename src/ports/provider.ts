@@ -1,0 +1,62 @@
+import type { ZodType } from 'zod';
+import type { Problem } from '../domain/problem.ts';
+import type { ScmConnection, TrackerSettings } from '../domain/settings.ts';
+import type { CiProvider } from './ci.ts';
+import type { Clock, Logger } from './runtime.ts';
+import type { ScmAdapter } from './scm.ts';
+import type { Tracker } from './tracker.ts';
+
+/**
+ * One tracker kind: what its keys mean, how they are checked without the network, and how its roles are built.
+ * Building makes no request.
+ */
+export interface Provider {
+  /** Canonical kind: what logs, metrics and messages show. */
+  readonly kind: string;
+  /** Vendor names that mean the same kind. */
+  readonly aliases: readonly string[];
+  readonly requires: { readonly apiKey: boolean; readonly project: boolean; readonly endpoint: boolean };
+  /** Where `$NAME` is replaced: nowhere, only as the whole value, or anywhere in it. */
+  readonly expansion: { readonly endpoint: Expansion; readonly apiKey: Expansion; readonly project: Expansion };
+  readonly defaults: {
+    /** Empty where there is none. */
+    readonly endpoint: string;
+    readonly activeStates: readonly string[];
+    readonly terminalStates: readonly string[];
+    /** False: an omitted `active_states` dispatches nothing, the defaults only derive states. */
+    readonly activeStatesGateDispatch: boolean;
+  };
+  /** Strict schema of the kind's own top-level block (without the role keys shared by all, see ScmBlock). */
+  readonly options: ZodType<Readonly<Record<string, unknown>>>;
+  /** The kind's own checks, in the documented order. Generic checks (required keys, state collisions) ran before. */
+  check(input: ProviderCheckInput): readonly Problem[];
+  createTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker;
+  createScm?(connection: ScmConnection, deps: ProviderDeps): ScmAdapter;
+  createCi?(connection: ScmConnection, deps: ProviderDeps): CiProvider;
+}
+
+export type Expansion = 'none' | 'whole' | 'anywhere';
+
+/** The tracker block after expansion and before defaults: null is "not written". */
+export interface ProviderCheckInput {
+  readonly apiKey: string | null;
+  readonly project: string | null;
+  readonly endpoint: string | null;
+  readonly activeStates: readonly string[] | null;
+  readonly terminalStates: readonly string[] | null;
+  readonly handoffState: string | null;
+  readonly inProgressState: string | null;
+  readonly queryFilter: string | null;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** The process environment, for hints about conventional token variables. Values are never shown. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ProviderDeps {
+  /** The service version for `User-Agent: svc/<version>`. */
+  readonly version: string;
+  /** Directory of the workflow file, for relative paths. */
+  readonly workflowDir: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}

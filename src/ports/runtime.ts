@@ -1,0 +1,20 @@
+/** The world outside of pure code: time, chance and the log. Passed in, never reached for. */
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** A number in [0, 1). */
+export type Random = () => number;
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type LogValue = string | number | boolean | null | undefined;
+export type LogAttributes = Readonly<Record<string, LogValue>>;
+
+/** Static messages; the facts are attributes. Undefined attributes are left out. */
+export interface Logger {
+  debug(message: string, attributes?: LogAttributes): void;
+  info(message: string, attributes?: LogAttributes): void;
+  warn(message: string, attributes?: LogAttributes): void;
+  error(message: string, attributes?: LogAttributes): void;
+}

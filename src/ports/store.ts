@@ -1,0 +1,45 @@
+import type { Durable, Write } from '../domain/durable.ts';
+import type { Run, RunEvent } from '../domain/run.ts';
+
+/**
+ * What survives the process. The core decides, the store remembers: it holds no rule of its own. Writes come as units
+ * of work that are applied wholly or not at all, in order, before the effects they announce are tried.
+ */
+export interface Store {
+  /** Everything the core needs to go on after a restart. */
+  load(): Promise<Durable>;
+  /** One unit of work. */
+  apply(writes: readonly Write[]): Promise<void>;
+  /** History, newest first. */
+  listRuns(query: RunQuery): Promise<readonly Run[]>;
+  findRun(id: string): Promise<{ readonly run: Run; readonly events: readonly RunEvent[] } | null>;
+  /** Sums over all runs ever finished. */
+  totals(): Promise<LifetimeTotals>;
+  /** What operators asked for since the last call, by `foray unpark`; each is handed out once. */
+  takeRequests(): Promise<readonly OperatorRequest[]>;
+  /** Resolves when the store answers, rejects when it does not. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export { NOTHING_DURABLE } from '../domain/durable.ts';
+export type { Durable, Write } from '../domain/durable.ts';
+
+export interface RunQuery {
+  readonly identifier?: string;
+  readonly limit: number;
+  /** Only runs that started before this moment. */
+  readonly before?: number;
+}
+
+export interface LifetimeTotals {
+  readonly runs: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly cacheReadTokens: number;
+  readonly seconds: number;
+  readonly costUsd: number;
+}
+
+export type OperatorRequest = { readonly kind: 'unpark'; readonly identifier: string };

@@ -1,0 +1,59 @@
+import type { Blocker, Issue, IssueComment } from '../domain/issue.ts';
+
+/**
+ * One issue tracker. Every call is an independent request, safe to make at once with others; every failure is a
+ * TrackerError. Nothing here knows of claims, slots or sessions, and a feature a tracker lacks is an absent member,
+ * never a method that throws.
+ */
+export interface Tracker {
+  /** The canonical kind. */
+  readonly kind: string;
+  /** Issues in active states. `comments` is null on each; `blockedBy` is null where the list does not tell. */
+  fetchCandidateIssues(signal: AbortSignal): Promise<readonly Issue[]>;
+  /** One full issue with comments, parent and blockers. A missing one is `tracker_not_found`. */
+  fetchIssueById(id: string, signal: AbortSignal): Promise<Issue>;
+  /** Issues in the given states. No states, no request. */
+  fetchIssuesByStates(states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]>;
+  /** Current states by id; what is not found is left out, an issue without a state maps to ''. */
+  fetchIssueStatesByIds(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
+  /** The same by human identifier. */
+  fetchIssueStatesByIdentifiers(identifiers: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
+  /** All comments, oldest first. A missing issue is `tracker_not_found`. */
+  fetchIssueComments(id: string, signal: AbortSignal): Promise<readonly IssueComment[]>;
+  /** Moves an issue to a state. Safe to repeat. */
+  transitionIssue(id: string, state: string, signal: AbortSignal): Promise<void>;
+  /** Posts a plain-text comment; fenced code blocks are kept literal. */
+  commentIssue(id: string, text: string, signal: AbortSignal): Promise<void>;
+  /** Present when issues carry labels that can be written. Both are safe to repeat. */
+  readonly labels?: LabelWriter;
+  /** Present when the candidate list lacks blockers and they are read one issue at a time. */
+  readonly blockers?: BlockerReader;
+  /** Proves credentials and project before the first poll. A rejection ends start-up. */
+  preflight?(signal: AbortSignal): Promise<void>;
+}
+
+export interface LabelWriter {
+  add(id: string, label: string, signal: AbortSignal): Promise<void>;
+  remove(id: string, label: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface BlockerReader {
+  read(id: string, signal: AbortSignal): Promise<readonly Blocker[]>;
+}
+
+/** The name each operation has in `svc_tracker_requests_total`. */
+export const TRACKER_OPERATIONS = [
+  'fetch_candidates',
+  'fetch_issue',
+  'fetch_by_states',
+  'fetch_states_by_ids',
+  'fetch_states_by_identifiers',
+  'fetch_comments',
+  'transition',
+  'comment',
+  'add_label',
+  'remove_label',
+  'fetch_blockers',
+  'preflight',
+] as const;
+export type TrackerOperation = (typeof TRACKER_OPERATIONS)[number];
