@@ -1,0 +1,96 @@
+import { onCleanupAnswered, onSweepAnswered, onWorkspaceRemoved } from './cleanup.ts';
+import { announce, change, changePoll, closeDraft, openDraft, unpark, type Draft } from './draft.ts';
+import type { Decision } from './effect.ts';
+import type { Event } from './event.ts';
+import { onClock } from './on-clock.ts';
+import { onRunExited } from './on-exit.ts';
+import { onHandoffAnswered } from './on-handoff.ts';
+import { stopRun } from './on-issue-states.ts';
+import { onOutboxAnswered } from './on-outbox.ts';
+import { onBlockersAnswered, onPollAnswered } from './on-poll.ts';
+import { onIssueRead } from './on-retry-due.ts';
+import { onRunProgress } from './on-run.ts';
+import type { State } from './state.ts';
+
+/** Requests for a refresh within this time become one. */
+const REFRESH_MERGE_MS = 100;
+
+/** The heart: what happens next, as data. Pure; the same state, event and time always give the same answer. */
+export function decide(state: State, event: Event, now: number): Decision {
+  const draft = openDraft(state, now);
+  handle(draft, event);
+  return closeDraft(draft);
+}
+
+function handle(draft: Draft, event: Event): void {
+  switch (event.type) {
+    case 'clock':
+      return onClock(draft);
+    case 'settings-changed':
+      return onSettingsChanged(draft, event);
+    case 'refresh-requested':
+      return onRefreshRequested(draft);
+    case 'stop-requested':
+      return onStopRequested(draft);
+    case 'unpark-requested':
+      return onUnparkRequested(draft, event.identifier);
+    case 'poll-answered':
+      return onPollAnswered(draft, event);
+    case 'blockers-answered':
+      return onBlockersAnswered(draft, event);
+    case 'issue-read':
+      return onIssueRead(draft, event);
+    case 'run-prepared':
+    case 'state-seen':
+    case 'session-started':
+    case 'turn-started':
+    case 'turn-completed':
+    case 'agent-spoke':
+      return onRunProgress(draft, event);
+    case 'run-exited':
+      return onRunExited(draft, event);
+    case 'handoff-answered':
+      return onHandoffAnswered(draft, event);
+    case 'outbox-answered':
+      return onOutboxAnswered(draft, event);
+    case 'cleanup-answered':
+      return onCleanupAnswered(draft, event);
+    case 'sweep-answered':
+      return onSweepAnswered(draft, event);
+    case 'workspace-removed':
+      return onWorkspaceRemoved(draft, event);
+  }
+}
+
+/** New settings hold for everything from here on; runs keep what they started with. A poll follows at once. */
+function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings-changed' }>): void {
+  change(draft, { settings: event.settings });
+  changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
+}
+
+function onRefreshRequested(draft: Draft): void {
+  if (draft.state.lifecycle === 'draining' || draft.state.poll.refreshAt !== null) return;
+  changePoll(draft, { refreshAt: draft.now + REFRESH_MERGE_MS });
+}
+
+/** Nothing new is started from here on; what runs is told to stop. */
+function onStopRequested(draft: Draft): void {
+  if (draft.state.lifecycle === 'draining') return;
+  change(draft, { lifecycle: 'draining' });
+  announce(draft, 'daemon:drain:started', { running: draft.state.live.size });
+  for (const id of draft.state.live.keys()) stopRun(draft, id, 'shutdown');
+}
+
+function onUnparkRequested(draft: Draft, identifier: string): void {
+  const wanted = identifier.toLowerCase();
+  for (const parked of draft.state.parked.values()) {
+    if (parked.issue.identifier.toLowerCase() === wanted) unpark(draft, parked, 'released by an operator');
+  }
+  changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
+}
+
+/** Whether a draining daemon has nothing left to wait for. */
+export function isDrained(state: State): boolean {
+  const handingOff = [...state.claims.values()].some((claim) => claim.phase === 'handing-off');
+  return state.lifecycle === 'draining' && state.live.size === 0 && !handingOff && state.busy.size === 0;
+}

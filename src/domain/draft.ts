@@ -1,0 +1,180 @@
+import type { AgentPause, Claim, OutboxEntry, ParkReason, Parked, TrackerWrite, WorkspaceRecord } from './claim.ts';
+import type { Write } from './durable.ts';
+import type { Decision, Effect } from './effect.ts';
+import type { IssueRef } from './issue.ts';
+import type { Notices, NoticeName } from './notice.ts';
+import type { Run, Spent } from './run.ts';
+import type { Live, PollState, State, Totals } from './state.ts';
+import type { Watch } from './watch.ts';
+
+/**
+ * One decision in the making. Durable parts are changed only by the functions here, each of which records the write
+ * beside the change: so memory and store cannot drift apart.
+ */
+export interface Draft {
+  state: State;
+  readonly now: number;
+  readonly writes: Write[];
+  readonly effects: Effect[];
+}
+
+export function openDraft(state: State, now: number): Draft {
+  return { state, now, writes: [], effects: [] };
+}
+
+export function closeDraft(draft: Draft): Decision {
+  return { state: draft.state, writes: draft.writes, effects: draft.effects };
+}
+
+export function announce<Name extends NoticeName>(draft: Draft, name: Name, facts: Notices[Name]): void {
+  draft.effects.push({ do: 'announce', notice: { name, facts } as Extract<Effect, { do: 'announce' }>['notice'] });
+}
+
+export function ask(draft: Draft, effect: Effect): void {
+  draft.effects.push(effect);
+}
+
+/** Asks for an effect unless the same one is already under way. */
+export function askOnce(draft: Draft, key: string, effect: Effect): boolean {
+  if (draft.state.busy.has(key)) return false;
+  change(draft, { busy: new Set(draft.state.busy).add(key) });
+  ask(draft, effect);
+  return true;
+}
+
+export function notBusy(draft: Draft, key: string): void {
+  if (!draft.state.busy.has(key)) return;
+  const busy = new Set(draft.state.busy);
+  busy.delete(key);
+  change(draft, { busy });
+}
+
+export function putClaim(draft: Draft, claim: Claim): void {
+  change(draft, { claims: withEntry(draft.state.claims, claim.issue.id, claim) });
+  draft.writes.push({ write: 'claim', claim });
+}
+
+export function release(draft: Draft, issue: IssueRef, reason: string): void {
+  change(draft, { claims: withoutEntry(draft.state.claims, issue.id) });
+  draft.writes.push({ write: 'release', issueId: issue.id });
+  announce(draft, 'issue:claim:released', { issue, reason });
+}
+
+/** Sets an issue aside for a person; its claim ends. */
+export function park(draft: Draft, issue: IssueRef, reason: ParkReason, detail: string): void {
+  const parked: Parked = { issue, reason, detail, parkedAt: draft.now, stateAtPark: issue.state === '' ? null : issue.state };
+  if (draft.state.claims.has(issue.id)) release(draft, issue, `parked: ${reason}`);
+  putParked(draft, parked);
+  announce(draft, 'issue:park:entered', { issue, reason, detail });
+}
+
+export function putParked(draft: Draft, parked: Parked): void {
+  change(draft, { parked: withEntry(draft.state.parked, parked.issue.id, parked) });
+  draft.writes.push({ write: 'park', parked });
+}
+
+/** Lets a parked issue run again, with its budgets and attempts fresh. */
+export function unpark(draft: Draft, parked: Parked, reason: string): void {
+  change(draft, { parked: withoutEntry(draft.state.parked, parked.issue.id) });
+  draft.writes.push({ write: 'unpark', issueId: parked.issue.id });
+  putSpent(draft, { issueId: parked.issue.id, sessions: 0, tokens: 0, costUsd: 0 });
+  announce(draft, 'issue:park:released', { issue: parked.issue, reason });
+}
+
+export function putSpent(draft: Draft, spent: Spent): void {
+  change(draft, { spent: withEntry(draft.state.spent, spent.issueId, spent) });
+  draft.writes.push({ write: 'spent', spent });
+}
+
+export function putRun(draft: Draft, run: Run): void {
+  draft.writes.push({ write: 'run', run });
+}
+
+/** Queues a comment or label for the tracker. The id is derived, so that deciding twice queues once. */
+export function queueWrite(draft: Draft, issue: IssueRef, id: string, write: TrackerWrite): void {
+  if (draft.state.outbox.has(id)) return;
+  putOutbox(draft, { id, issue, write, tries: 0, dueAt: draft.now });
+}
+
+export function putOutbox(draft: Draft, entry: OutboxEntry): void {
+  change(draft, { outbox: withEntry(draft.state.outbox, entry.id, entry) });
+  draft.writes.push({ write: 'outbox', entry });
+}
+
+export function dropOutbox(draft: Draft, id: string): void {
+  change(draft, { outbox: withoutEntry(draft.state.outbox, id) });
+  draft.writes.push({ write: 'outbox-done', id });
+}
+
+export function putWorkspace(draft: Draft, workspace: WorkspaceRecord): void {
+  change(draft, { workspaces: withEntry(draft.state.workspaces, workspace.path, workspace) });
+  draft.writes.push({ write: 'workspace', workspace });
+}
+
+export function dropWorkspace(draft: Draft, path: string): void {
+  if (!draft.state.workspaces.has(path)) return;
+  change(draft, { workspaces: withoutEntry(draft.state.workspaces, path) });
+  draft.writes.push({ write: 'workspace-gone', path });
+}
+
+export function putPause(draft: Draft, pause: AgentPause): void {
+  change(draft, { pauses: withEntry(draft.state.pauses, pause.agentKind, pause) });
+  draft.writes.push({ write: 'pause', pause });
+  announce(draft, 'agent:kind:paused', pause);
+}
+
+export function dropPause(draft: Draft, agentKind: string): void {
+  change(draft, { pauses: withoutEntry(draft.state.pauses, agentKind) });
+  draft.writes.push({ write: 'resume', agentKind });
+  announce(draft, 'agent:kind:resumed', { agentKind });
+}
+
+export function putWatch(draft: Draft, watch: Watch): void {
+  change(draft, { watches: withEntry(draft.state.watches, watch.issue.id, watch) });
+  draft.writes.push({ write: 'watch', watch });
+}
+
+export function dropWatch(draft: Draft, issueId: string): void {
+  if (!draft.state.watches.has(issueId)) return;
+  change(draft, { watches: withoutEntry(draft.state.watches, issueId) });
+  draft.writes.push({ write: 'unwatch', issueId });
+}
+
+export function putLive(draft: Draft, live: Live): void {
+  change(draft, { live: withEntry(draft.state.live, live.issue.id, live) });
+}
+
+export function dropLive(draft: Draft, issueId: string): void {
+  change(draft, { live: withoutEntry(draft.state.live, issueId) });
+}
+
+/** A session that ended stays visible while its issue is handed off. */
+export function putDeparted(draft: Draft, live: Live): void {
+  change(draft, { departed: withEntry(draft.state.departed, live.issue.id, live) });
+}
+
+export function dropDeparted(draft: Draft, issueId: string): void {
+  change(draft, { departed: withoutEntry(draft.state.departed, issueId) });
+}
+
+export function changePoll(draft: Draft, poll: Partial<PollState>): void {
+  change(draft, { poll: { ...draft.state.poll, ...poll } });
+}
+
+export function changeTotals(draft: Draft, totals: Totals): void {
+  change(draft, { totals });
+}
+
+export function change(draft: Draft, part: Partial<State>): void {
+  draft.state = { ...draft.state, ...part };
+}
+
+function withEntry<K, V>(map: ReadonlyMap<K, V>, key: K, value: V): ReadonlyMap<K, V> {
+  return new Map(map).set(key, value);
+}
+
+function withoutEntry<K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> {
+  const copy = new Map(map);
+  copy.delete(key);
+  return copy;
+}

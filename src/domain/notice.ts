@@ -1,0 +1,64 @@
+import type { TokenUsage } from './agent-event.ts';
+import type { ParkReason } from './claim.ts';
+import type { IssueRef } from './issue.ts';
+import type { HoldReason } from './state.ts';
+import type { ExitKind, RunStatus, StopReason, Trigger } from './run.ts';
+
+/**
+ * Everything worth telling, by name `area:thing:outcome`. The log, the metrics, the event stream and the history are
+ * listeners of this one map; none of them can change what happens.
+ */
+export interface Notices {
+  'poll:tick:completed': { candidates: number; dispatched: number; running: number; retrying: number; durationMs: number };
+  'poll:tick:failed': { error: string; durationMs: number };
+  'poll:states:failed': { error: string; running: number };
+  'poll:preflight:failed': { problem: string };
+  'poll:preflight:passed': Record<never, never>;
+  'issue:dispatch:started': { issue: IssueRef; runId: string; attempt: number; trigger: Trigger };
+  'issue:candidate:held': { issue: IssueRef; reason: HoldReason; detail: string; isNew: boolean };
+  'issue:claim:released': { issue: IssueRef; reason: string };
+  'issue:park:entered': { issue: IssueRef; reason: ParkReason; detail: string };
+  'issue:park:released': { issue: IssueRef; reason: string };
+  'issue:in-progress:succeeded': { issue: IssueRef; state: string };
+  'issue:in-progress:refused': { issue: IssueRef; state: string; error: string };
+  'issue:state:unreadable': { issue: IssueRef; error: string };
+  'run:workspace:prepared': { issue: IssueRef; runId: string; workspace: string };
+  'run:session:started': { issue: IssueRef; runId: string; sessionId: string };
+  'run:turn:started': { issue: IssueRef; runId: string; turn: number; maxTurns: number };
+  'run:turn:completed': { issue: IssueRef; runId: string; turn: number; maxTurns: number };
+  'run:agent:spoke': { issue: IssueRef; runId: string; type: string; text: string };
+  'run:tokens:counted': { issue: IssueRef; runId: string; tokens: TokenUsage };
+  'run:stop:requested': { issue: IssueRef; runId: string; reason: StopReason };
+  'run:review:failed': { issue: IssueRef; runId: string; command: string; output: string; iteration: number };
+  'run:worker:exited': {
+    issue: IssueRef;
+    runId: string;
+    exitKind: ExitKind;
+    status: RunStatus;
+    turns: number;
+    durationMs: number;
+    error: string | null;
+  };
+  'handoff:transition:succeeded': { issue: IssueRef; state: string };
+  'handoff:transition:refused': { issue: IssueRef; state: string; error: string };
+  'handoff:transition:failed': { issue: IssueRef; state: string; error: string };
+  'handoff:transition:skipped': { issue: IssueRef; state: string; reason: string };
+  'retry:entry:scheduled': { issue: IssueRef; attempt: number; trigger: Trigger | 'handoff'; delayMs: number; error: string };
+  'retry:entry:deferred': { issue: IssueRef; attempt: number; delayMs: number; reason: string };
+  'reconcile:issue:stopped': { issue: IssueRef; reason: StopReason; state: string };
+  'reconcile:issue:kept': { issue: IssueRef };
+  'workspace:directory:removed': { issueId: string; identifier: string; workspace: string; why: string };
+  'workspace:directory:kept': { issueId: string; identifier: string; workspace: string; error: string };
+  'cleanup:read:failed': { error: string; retryInMs: number };
+  'outbox:write:sent': { issue: IssueRef; kind: 'comment' | 'label' };
+  'outbox:write:failed': { issue: IssueRef; kind: 'comment' | 'label'; error: string; gaveUp: boolean };
+  'agent:kind:paused': { agentKind: string; until: number; reason: string };
+  'agent:kind:resumed': { agentKind: string };
+  'tracker:request:made': { operation: string; result: 'success' | 'error' };
+  'workflow:file:reloaded': { path: string };
+  'workflow:file:rejected': { path: string; problems: readonly string[] };
+  'daemon:drain:started': { running: number };
+}
+
+export type NoticeName = keyof Notices;
+export type Notice = { readonly [Name in NoticeName]: { readonly name: Name; readonly facts: Notices[Name] } }[NoticeName];

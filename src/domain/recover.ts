@@ -1,0 +1,69 @@
+import { NO_TOKENS } from './agent-event.ts';
+import { closeDraft, openDraft, putClaim, type Draft } from './draft.ts';
+import type { Durable } from './durable.ts';
+import type { Decision } from './effect.ts';
+import { RESTART_ERROR } from './on-exit.ts';
+import type { Settings } from './settings.ts';
+import type { State } from './state.ts';
+
+/**
+ * The state a daemon starts with. What was running when the last one died is put back into the retry queue, due at
+ * once; handoffs under way are asked for again by the first clock event; everything else goes on where it was.
+ */
+export function recover(settings: Settings, durable: Durable, instance: string, now: number): Decision {
+  const draft = openDraft(rebuilt(settings, durable, instance, now), now);
+  draft.writes.push({ write: 'interrupt-runs', at: now });
+  for (const claim of draft.state.claims.values()) if (claim.phase === 'running') requeue(draft, claim.issue.id);
+  return closeDraft(draft);
+}
+
+function requeue(draft: Draft, issueId: string): void {
+  const claim = draft.state.claims.get(issueId);
+  if (claim?.phase !== 'running') return;
+  const { issue, attempt, failures, refusals, sessionId, reaction, trigger } = claim;
+  putClaim(draft, {
+    phase: 'waiting',
+    issue,
+    attempt: attempt + 1,
+    failures,
+    refusals,
+    sessionId,
+    since: draft.now,
+    dueAt: draft.now,
+    error: RESTART_ERROR,
+    then: { kind: 'run', trigger: reaction === null ? 'restart' : trigger, reaction },
+  });
+}
+
+function rebuilt(settings: Settings, durable: Durable, instance: string, now: number): State {
+  return {
+    settings,
+    lifecycle: 'serving',
+    startedAt: now,
+    instance,
+    runsStarted: 0,
+    claims: new Map(durable.claims.map((claim) => [claim.issue.id, claim])),
+    parked: new Map(durable.parked.map((parked) => [parked.issue.id, parked])),
+    outbox: new Map(durable.outbox.map((entry) => [entry.id, entry])),
+    workspaces: new Map(durable.workspaces.map((workspace) => [workspace.path, workspace])),
+    spent: new Map(durable.spent.map((spent) => [spent.issueId, spent])),
+    pauses: new Map(durable.pauses.map((pause) => [pause.agentKind, pause])),
+    watches: new Map(durable.watches.map((watch) => [watch.issue.id, watch])),
+    live: new Map(),
+    departed: new Map(),
+    holds: new Map(),
+    poll: {
+      nextAt: now,
+      refreshAt: null,
+      inFlight: null,
+      count: 0,
+      blockersReadAt: new Map(),
+      cleanupAt: now,
+      sweepAfter: '',
+      last: null,
+    },
+    busy: new Set(),
+    preflightProblem: null,
+    totals: { tokens: NO_TOKENS, seconds: 0, costUsd: 0 },
+  };
+}

@@ -1,0 +1,165 @@
+import type { TokenUsage } from './agent-event.ts';
+import type { AgentPause, HandoffClaim, Parked, WaitingClaim } from './claim.ts';
+import { globalSlots } from './eligibility.ts';
+import { NO_SESSION, type Hold, type Live, type PollState, type State } from './state.ts';
+import type { Watch } from './watch.ts';
+
+/** The one read model: JSON API, dashboard, metrics and agent tools all show this. */
+export interface Snapshot {
+  readonly generatedAt: number;
+  readonly startedAt: number;
+  readonly lifecycle: 'serving' | 'draining';
+  readonly trackerKind: string;
+  readonly agentKind: string;
+  readonly running: readonly RunningView[];
+  readonly retrying: readonly RetryView[];
+  readonly parked: readonly Parked[];
+  readonly holds: readonly Hold[];
+  readonly pauses: readonly AgentPause[];
+  readonly watches: readonly Watch[];
+  readonly slots: { readonly max: number; readonly available: number };
+  /** Cumulative since start; the seconds include sessions that still run. */
+  readonly totals: { readonly tokens: TokenUsage; readonly secondsRunning: number; readonly costUsd: number };
+  readonly poll: Pick<PollState, 'last' | 'nextAt'> & { readonly inFlight: boolean };
+  readonly preflightProblem: string | null;
+}
+
+export interface RunningView {
+  readonly issueId: string;
+  readonly issueIdentifier: string;
+  readonly displayIdentifier: string | null;
+  readonly title: string;
+  readonly url: string;
+  readonly state: string;
+  readonly attempt: number;
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly turnCount: number;
+  readonly lastEvent: string;
+  readonly lastMessage: string;
+  readonly startedAt: number;
+  readonly lastEventAt: number;
+  readonly workspacePath: string;
+  readonly tokens: TokenUsage;
+  readonly tokensMeasured: boolean;
+  readonly modelName: string | null;
+  readonly apiRequestCount: number;
+  readonly requestsByModel: Readonly<Record<string, number>>;
+  readonly toolTimePercent: number | null;
+  readonly apiTimePercent: number | null;
+  readonly costUsd: number | null;
+}
+
+export interface RetryView {
+  readonly issueId: string;
+  readonly issueIdentifier: string;
+  readonly displayIdentifier: string | null;
+  readonly title: string;
+  readonly url: string;
+  readonly attempt: number;
+  readonly dueAt: number;
+  readonly error: string;
+}
+
+export function snapshotOf(state: State, now: number): Snapshot {
+  const live = [...state.live.values()];
+  return {
+    generatedAt: now,
+    startedAt: state.startedAt,
+    lifecycle: state.lifecycle,
+    trackerKind: state.settings.tracker.kind,
+    agentKind: state.settings.agent.kind,
+    running: [...live.map((entry) => runningView(entry, now)), ...handingOff(state).map((entry) => runningView(entry, now))].sort((a, b) => a.startedAt - b.startedAt),
+    retrying: waiting(state).map(retryView),
+    parked: [...state.parked.values()],
+    holds: [...state.holds.values()],
+    pauses: [...state.pauses.values()],
+    watches: [...state.watches.values()],
+    slots: { max: state.settings.agent.maxConcurrentAgents, available: globalSlots(state) },
+    totals: {
+      tokens: state.totals.tokens,
+      secondsRunning: state.totals.seconds + live.reduce((sum, entry) => sum + (now - entry.startedAt) / 1000, 0),
+      costUsd: state.totals.costUsd,
+    },
+    poll: { last: state.poll.last, nextAt: state.poll.nextAt, inFlight: state.poll.inFlight !== null },
+    preflightProblem: state.preflightProblem,
+  };
+}
+
+function runningView(live: Live, now: number): RunningView {
+  const elapsed = now - live.startedAt;
+  return {
+    issueId: live.issue.id,
+    issueIdentifier: live.issue.identifier,
+    displayIdentifier: live.issue.displayIdentifier,
+    title: live.issue.title,
+    url: live.issue.url,
+    state: live.issue.state,
+    attempt: live.attempt,
+    runId: live.runId,
+    sessionId: live.sessionId,
+    turnCount: live.turn,
+    lastEvent: live.lastEvent,
+    lastMessage: live.lastMessage,
+    startedAt: live.startedAt,
+    lastEventAt: live.lastEventAt,
+    workspacePath: live.workspacePath,
+    tokens: live.tokens,
+    tokensMeasured: live.tokensMeasured,
+    modelName: live.model,
+    apiRequestCount: live.requests,
+    requestsByModel: live.requestsByModel,
+    toolTimePercent: percent(live.toolMs, elapsed),
+    apiTimePercent: percent(live.apiMs, elapsed),
+    costUsd: live.costUsd,
+  };
+}
+
+function retryView(claim: WaitingClaim): RetryView {
+  const { issue, attempt, dueAt, error } = claim;
+  return {
+    issueId: issue.id,
+    issueIdentifier: issue.identifier,
+    displayIdentifier: issue.displayIdentifier,
+    title: issue.title,
+    url: issue.url,
+    attempt,
+    dueAt,
+    error,
+  };
+}
+
+function waiting(state: State): readonly WaitingClaim[] {
+  return [...state.claims.values()]
+    .filter((claim): claim is WaitingClaim => claim.phase === 'waiting')
+    .sort((a, b) => a.dueAt - b.dueAt);
+}
+
+/** Until the tracker has taken the handoff the issue still counts as running. */
+function handingOff(state: State): readonly Live[] {
+  return [...state.claims.values()].flatMap((claim) => {
+    if (claim.phase !== 'handing-off') return [];
+    return [state.departed.get(claim.issue.id) ?? afterRestart(claim)];
+  });
+}
+
+/** A handoff that a restart found half done: the session itself is no longer known. */
+function afterRestart(claim: HandoffClaim): Live {
+  return {
+    ...NO_SESSION,
+    issue: claim.issue,
+    runId: claim.handoff.runId,
+    attempt: claim.attempt,
+    pickedFrom: claim.issue.state,
+    startedAt: claim.since,
+    sessionId: claim.sessionId ?? '',
+    lastEvent: 'handing_off',
+    lastEventAt: claim.since,
+    savedAt: claim.since,
+  };
+}
+
+function percent(partMs: number | null, wholeMs: number): number | null {
+  if (partMs === null || wholeMs <= 0) return null;
+  return Math.round(Math.min(100, (partMs / wholeMs) * 100) * 10) / 10;
+}

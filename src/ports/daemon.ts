@@ -1,0 +1,26 @@
+import type { Snapshot } from '../domain/snapshot.ts';
+import type { NoticeBus } from './events.ts';
+import type { Clock, Logger } from './runtime.ts';
+import type { Store } from './store.ts';
+
+/** What the HTTP side sees of the running service: reads, and one request. */
+export interface Daemon {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly notices: NoticeBus;
+  /** Null when no snapshot can be produced. */
+  snapshot(): Snapshot | null;
+  /** Asks for one poll and one reconcile. Refused while draining. */
+  requestRefresh(): { readonly queued: boolean; readonly coalesced: boolean };
+  isDraining(): boolean;
+  /** The three checks of readiness, run now. */
+  checkReadiness(signal: AbortSignal): Promise<Readiness>;
+  readonly history: Pick<Store, 'listRuns' | 'findRun' | 'totals'>;
+}
+
+export interface Readiness {
+  readonly database: boolean;
+  readonly preflight: boolean;
+  readonly workflow: boolean;
+}

@@ -1,0 +1,11 @@
+import type { Notice, NoticeName, Notices } from '../domain/notice.ts';
+
+/** Where everything worth telling is told. A listener that throws is logged and harms nobody. */
+export interface NoticeBus {
+  announce(notice: Notice): void;
+  /** Returns the way to stop listening. */
+  listen(listener: (notice: Notice) => void): () => void;
+}
+
+/** One function per notice a listener cares about. */
+export type NoticeHandlers = { readonly [Name in NoticeName]?: (facts: Notices[Name]) => void };
