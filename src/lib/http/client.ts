@@ -1,0 +1,218 @@
+import { readBody } from './body.ts';
+import type { ConditionalCache } from './conditional.ts';
+import { revived } from './conditional.ts';
+import { HttpRefusedError, HttpTransportError, transportErrorOf } from './errors.ts';
+import { joinPath } from './path.ts';
+
+/** Every failure is an HttpTransportError or an HttpRefusedError; an abort by the caller is rethrown as its reason. */
+export interface HttpClient {
+  /** Resolves for every status; the body has been read by then, so nothing is left open. */
+  request(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
+  readonly origin: string;
+}
+
+export interface HttpClientSettings {
+  /** `https://host[:port][/prefix]`. User and password in it become Basic credentials, unless a header says otherwise. */
+  readonly baseUrl: string;
+  /** Sent with every request, except to another origin, where no request ever goes. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the whole exchange: connecting, waiting and reading the body. */
+  readonly timeoutMs?: number;
+  /** How much of the body of an answer outside of 2xx is read. */
+  readonly errorBodyBytes?: number;
+  /** A longer 2xx body is an error. */
+  readonly maxBodyBytes?: number;
+  /** Switches conditional GETs on. */
+  readonly cache?: ConditionalCache;
+}
+
+export type QueryValue = string | number | boolean | readonly (string | number)[] | undefined;
+
+export interface HttpRequest {
+  /** GET unless said otherwise. */
+  readonly method?: string;
+  /** Added to the base address, already percent-encoded (see `path`). */
+  readonly path?: string;
+  /** A complete address instead of a path, such as a next link. It must be of the base's origin. */
+  readonly url?: string;
+  /** Undefined values are left out, lists repeat their key. */
+  readonly query?: Readonly<Record<string, QueryValue>> | URLSearchParams;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A 2xx body is cut after this many bytes instead of being an error when too long. */
+  readonly cutBodyBytes?: number;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The address that answered, after redirects, without user and password. */
+  readonly url: string;
+  /** Its path without the query: what messages show. */
+  readonly path: string;
+  readonly body: string;
+  /** The body was longer than what was read of it. */
+  readonly truncated: boolean;
+  /** The body as JSON; throws a SyntaxError when it is none. */
+  json(): unknown;
+}
+
+const MAX_REDIRECTS = 5;
+
+/** A client for one origin on the built-in fetch, which keeps connections alive. */
+export function createHttpClient(settings: HttpClientSettings): HttpClient {
+  const base = new URL(settings.baseUrl);
+  const shared: Record<string, string> = { ...userHeader(base), ...settings.headers };
+  // `fetch` takes no address with credentials in it.
+  base.username = '';
+  base.password = '';
+  return {
+    origin: base.origin,
+    request: (request, signal) => exchange({ settings, base, shared, request }, signal),
+  };
+}
+
+function userHeader(base: URL): Record<string, string> {
+  if (!base.username && !base.password) return {};
+  const pair = `${percentDecoded(base.username)}:${percentDecoded(base.password)}`;
+  return { authorization: `Basic ${Buffer.from(pair, 'utf8').toString('base64')}` };
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+interface Exchange {
+  readonly settings: HttpClientSettings;
+  readonly base: URL;
+  readonly shared: Readonly<Record<string, string>>;
+  readonly request: HttpRequest;
+}
+
+async function exchange(order: Exchange, signal: AbortSignal): Promise<HttpResponse> {
+  const { settings, request } = order;
+  const url = addressOf(order);
+  const headers = headersOf(order);
+  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+
+  return withDeadline(settings.timeoutMs ?? 30_000, signal, async (deadline) => {
+    let target = url;
+    for (let hops = 0; ; hops += 1) {
+      const init: RequestInit = { method: request.method ?? 'GET', headers, body, redirect: 'manual', signal: deadline };
+      const response = await fetchOnce(order, target, init);
+      const next = redirectOf(response, init.method ?? 'GET', order.base.origin);
+      if (!next) return response;
+      if (hops >= MAX_REDIRECTS) throw new HttpRefusedError(`more than ${MAX_REDIRECTS} redirects`, { status: response.status });
+      target = next;
+    }
+  });
+}
+
+function addressOf({ base, request }: Exchange): URL {
+  const url = request.url === undefined ? joinPath(base, request.path ?? '') : new URL(request.url, base);
+  if (url.origin !== base.origin) {
+    throw new HttpRefusedError(`${url.origin} is not ${base.origin}: the credential would go to another origin`);
+  }
+  const query = request.query instanceof URLSearchParams ? [...request.query] : Object.entries(request.query ?? {});
+  for (const [key, value] of query) {
+    if (value === undefined) continue;
+    for (const one of Array.isArray(value) ? (value as readonly (string | number)[]) : [value])
+      url.searchParams.append(key, String(one));
+  }
+  return url;
+}
+
+// The request's own headers win over the shared ones, whatever their case.
+function headersOf({ shared, request }: Exchange): Headers {
+  const headers = new Headers();
+  if (request.body !== undefined) headers.set('content-type', 'application/json');
+  for (const [name, value] of [...Object.entries(shared), ...Object.entries(request.headers ?? {})]) {
+    // `fetch` would quote the value it cannot send, and that value may be a token.
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value.trim())) {
+      throw new HttpRefusedError(`the value of the ${name} header holds a character that cannot be sent`);
+    }
+    headers.set(name, value);
+  }
+  return headers;
+}
+
+// One controller per exchange, with its timer and listener taken away at the end: joined signals that outlive a request leak.
+async function withDeadline<T>(timeoutMs: number, signal: AbortSignal, run: (deadline: AbortSignal) => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const controller = new AbortController();
+  const timedOut = new HttpTransportError(`timed out after ${timeoutMs / 1000} s`, { code: 'ETIMEDOUT', timedOut: true });
+  const cancel = (): void => controller.abort(signal.reason);
+  const timer = setTimeout(() => controller.abort(timedOut), timeoutMs);
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await run(controller.signal);
+  } catch (error) {
+    // Whatever broke because of the abort, its reason is what happened.
+    throw controller.signal.aborted ? controller.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+async function fetchOnce(order: Exchange, url: URL, init: RequestInit): Promise<HttpResponse> {
+  const { settings, request } = order;
+  // Headers of a single request may change the answer, so such a request is never answered from memory.
+  const cache = init.method === 'GET' && !request.headers ? settings.cache : undefined;
+  const cached = cache?.get(url.href);
+  const headers = new Headers(init.headers);
+  if (cached) headers.set('if-none-match', cached.etag);
+
+  const answer = await fetch(url, { ...init, headers }).catch((error: unknown) => {
+    throw transportErrorOf(error, 'request');
+  });
+  const response = await received(order, url, answer);
+  if (cached && response.status === 304) return revived(cached, response);
+  cache?.put(url.href, response);
+  return response;
+}
+
+async function received({ settings, request }: Exchange, url: URL, answer: Response): Promise<HttpResponse> {
+  const { cutBodyBytes } = request;
+  const { body, truncated } = answer.ok
+    ? await readBody(
+        answer,
+        cutBodyBytes ?? settings.maxBodyBytes ?? 32 * 1024 * 1024,
+        cutBodyBytes === undefined ? 'fail' : 'cut',
+      )
+    : await readBody(answer, settings.errorBodyBytes ?? 512, 'cut');
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    url: url.href,
+    path: url.pathname,
+    body,
+    truncated,
+    json: () => JSON.parse(body) as unknown,
+  };
+}
+
+// 301, 302 and 303 would turn a write into a GET; only 307 and 308 promise to keep it, so other redirected writes stay answers.
+function redirectOf(response: HttpResponse, method: string, origin: string): URL | undefined {
+  const reads = method === 'GET' || method === 'HEAD';
+  const followed = reads ? [301, 302, 303, 307, 308] : [307, 308];
+  const location = response.headers.get('location');
+  if (!location || !followed.includes(response.status)) return undefined;
+  const { status } = response;
+  if (!URL.canParse(location, response.url)) throw new HttpRefusedError('redirected to an address that is none', { status });
+  const target = new URL(location, response.url);
+  if (target.origin !== origin) {
+    throw new HttpRefusedError(
+      `redirected to another origin (${target.origin}), not followed: the credential would go along; if that is the right address, make it the endpoint`,
+      { status },
+    );
+  }
+  target.username = '';
+  target.password = '';
+  return target;
+}

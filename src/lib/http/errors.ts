@@ -1,0 +1,42 @@
+/** The network failed us: DNS, TCP, TLS, a timeout, or a body that broke off. May heal by itself. */
+export class HttpTransportError extends Error {
+  /** Such as `ECONNREFUSED`, where the system names one. */
+  readonly code: string | undefined;
+  readonly timedOut: boolean;
+
+  constructor(detail: string, facts: { code?: string; timedOut?: boolean; cause?: unknown } = {}) {
+    super(detail, { cause: facts.cause });
+    this.name = 'HttpTransportError';
+    this.code = facts.code;
+    this.timedOut = facts.timedOut ?? false;
+  }
+}
+
+/** We would not go on: the answer leads to another origin or in circles, or the request cannot be sent as asked. */
+export class HttpRefusedError extends Error {
+  /** The status of the redirect that was not followed. */
+  readonly status: number | undefined;
+
+  constructor(detail: string, facts: { status?: number } = {}) {
+    super(detail);
+    this.name = 'HttpRefusedError';
+    this.status = facts.status;
+  }
+}
+
+/** What a rejected `fetch` or body read says, down to the system's own words: `connect ECONNREFUSED 127.0.0.1:1`. */
+export function transportErrorOf(error: unknown, during: 'request' | 'body'): HttpTransportError {
+  const { message, code } = deepestCause(error);
+  const said = code && !message.includes(code) ? `${message} (${code})`.trimStart() : message;
+  return new HttpTransportError(during === 'body' ? `reading the answer failed: ${said}` : said, { code, cause: error });
+}
+
+// `fetch` wraps the reason ("fetch failed"), and an address with several records wraps it once more in an AggregateError
+// whose own message is empty.
+function deepestCause(error: unknown): { message: string; code: string | undefined } {
+  if (!(error instanceof Error)) return { message: String(error), code: undefined };
+  const inner = error instanceof AggregateError ? (error.errors[0] as unknown) : error.cause;
+  if (inner instanceof Error) return deepestCause(inner);
+  const code = (error as NodeJS.ErrnoException).code;
+  return { message: error.message, code: typeof code === 'string' ? code : undefined };
+}

@@ -1,0 +1,10 @@
+export type { HttpClient, HttpClientSettings, HttpRequest, HttpResponse, QueryValue } from './client.ts';
+export { createHttpClient } from './client.ts';
+export type { ConditionalCache } from './conditional.ts';
+export { createConditionalCache } from './conditional.ts';
+export { HttpRefusedError, HttpTransportError } from './errors.ts';
+export { parseLinkHeader } from './link.ts';
+export { maskCutSecrets, maskSecrets } from './mask.ts';
+export { followPages } from './pages.ts';
+export { path } from './path.ts';
+export { parseRetryAfter } from './retry-after.ts';

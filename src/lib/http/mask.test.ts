@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { maskCutSecrets, maskSecrets } from './mask.ts';
+
+const TOKEN = 'glpat-AbC/12+x y';
+
+describe('masking', () => {
+  it.each([
+    ['as it is', TOKEN],
+    ['percent-encoded', encodeURIComponent(TOKEN)],
+    ['in base64', Buffer.from(TOKEN).toString('base64')],
+    ['in base64 without padding', Buffer.from(TOKEN).toString('base64').replace(/=+$/, '')],
+    ['in base64url', Buffer.from(TOKEN).toString('base64url')],
+  ])('replaces a secret %s', (_, form) => {
+    expect(maskSecrets(`a ${form} b ${form}`, [TOKEN])).toBe('a [redacted] b [redacted]');
+  });
+
+  it('replaces a secret with quotes inside of JSON', () => {
+    expect(maskSecrets(JSON.stringify({ token: 'a"b\\c' }), ['a"b\\c'])).toBe('{"token":"[redacted]"}');
+  });
+
+  it('replaces a padded secret without its padding', () => {
+    expect(maskSecrets('got secret1', [' secret1\n'])).toBe('got [redacted]');
+  });
+
+  it('replaces the longer of two secrets that share text', () => {
+    expect(maskSecrets('me@x:token99', ['token99', 'me@x:token99'])).toBe('[redacted]');
+  });
+
+  it.each([
+    ['https://user:pass@host/x', 'https://[redacted]@host/x'],
+    ['see http://u@host, ok', 'see http://[redacted]@host, ok'],
+    ['https://u:p@ss@host/x', 'https://[redacted]@host/x'],
+    ['https://host/@me', 'https://host/@me'],
+    ['mail me@host', 'mail me@host'],
+  ])('hides the user part of %s', (text, masked) => {
+    expect(maskSecrets(text, [])).toBe(masked);
+  });
+
+  it('leaves empty and very short secrets alone, they would garble everything', () => {
+    expect(maskSecrets('about', ['', 'a', 'abo'])).toBe('about');
+  });
+
+  it('hides what is left of a secret at the end of a cut text', () => {
+    expect(maskCutSecrets('bad token: glpat-AbC', [TOKEN])).toBe('bad token: [redacted]');
+    expect(maskCutSecrets('bad token: gl', [TOKEN])).toBe('bad token: gl');
+  });
+
+  it('never lets a secret through', () => {
+    const secret = fc
+      .string({ minLength: 8, maxLength: 40 })
+      .filter((text) => text.trim().length >= 8 && !'[redacted]'.includes(text.trim()));
+    fc.assert(
+      fc.property(secret, fc.string(), fc.string(), (hidden, before, after) => {
+        fc.pre(!`${before}[redacted]${after}`.includes(hidden));
+        expect(maskSecrets(`${before}${hidden}${after}`, [hidden])).not.toContain(hidden);
+      }),
+    );
+  });
+});

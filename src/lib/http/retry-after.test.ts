@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { parseRetryAfter } from './retry-after.ts';
+
+const NOW = Date.parse('2026-10-21T07:28:00Z');
+
+describe('Retry-After', () => {
+  it.each<[string | null, number | null]>([
+    ['17', 17_000],
+    [' 0 ', 0],
+    ['1.5', 1500],
+    ['Wed, 21 Oct 2026 07:28:17 GMT', 17_000],
+    ['Wednesday, 21-Oct-26 07:28:17 GMT', 17_000],
+    ['Wed Oct 21 07:28:17 2026', 17_000],
+    ['Wed, 21 Oct 2026 07:00:00 GMT', 0],
+    ['-5', null],
+    ['soon', null],
+    ['Wednesday', null],
+    ['99999999999999999999', null],
+    ['', null],
+    [null, null],
+  ])('%s means %s ms', (value, expected) => {
+    expect(parseRetryAfter(value, NOW)).toBe(expected);
+  });
+});
