@@ -89,8 +89,7 @@ export interface OutboxEntry {
 }
 
 export type TrackerWrite =
-  | { readonly kind: 'comment'; readonly text: string }
-  | { readonly kind: 'label'; readonly label: string };
+  { readonly kind: 'comment'; readonly text: string } | { readonly kind: 'label'; readonly label: string };
 
 /** A workspace directory we made, kept until it is removed. */
 export interface WorkspaceRecord {

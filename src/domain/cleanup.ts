@@ -48,7 +48,11 @@ export function sweepIfDue(draft: Draft): void {
   if (draft.state.poll.count === 0 || draft.state.poll.count % SWEEP_EVERY_POLLS !== 0) return;
   const idle = idleWorkspaces(draft.state);
   for (const workspace of idle.filter((candidate) => isExpired(draft.state, candidate, draft.now))) {
-    removeWorkspaceOf(draft, { id: workspace.issueId, identifier: workspace.identifier, title: workspace.title }, 'retention_days passed');
+    removeWorkspaceOf(
+      draft,
+      { id: workspace.issueId, identifier: workspace.identifier, title: workspace.title },
+      'retention_days passed',
+    );
   }
   const batch = nextBatch(idle, draft.state.poll.sweepAfter);
   if (batch.length === 0) return;
@@ -75,7 +79,8 @@ export function onWorkspaceRemoved(draft: Draft, event: Extract<Event, { type: '
     return;
   }
   dropWorkspace(draft, path);
-  if (event.outcome.value) announce(draft, 'workspace:directory:removed', { issueId, identifier, workspace: path, why: event.why });
+  if (event.outcome.value)
+    announce(draft, 'workspace:directory:removed', { issueId, identifier, workspace: path, why: event.why });
 }
 
 /** A terminal issue that waits or is parked has nothing left to wait for; one that runs is stopped by the next poll. */

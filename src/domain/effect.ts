@@ -24,7 +24,13 @@ export type Effect =
   | { readonly do: 'read-terminal'; readonly states: readonly string[] }
   /** States of issues whose workspaces are still here. */
   | { readonly do: 'sweep'; readonly ids: readonly string[] }
-  | { readonly do: 'remove-workspace'; readonly issueId: string; readonly identifier: string; readonly title: string; readonly why: string };
+  | {
+      readonly do: 'remove-workspace';
+      readonly issueId: string;
+      readonly identifier: string;
+      readonly title: string;
+      readonly why: string;
+    };
 
 /** All a run needs to know, frozen when it starts. */
 export interface RunPlan {

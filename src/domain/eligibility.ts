@@ -57,7 +57,9 @@ export function stateSlots(state: State, issueState: string): number {
 
 /** Order of dispatch: priority ascending (none last), oldest first, identifier. */
 export function byDispatchOrder(a: Issue, b: Issue): number {
-  return comparePriority(a.priority, b.priority) || compareCreated(a.createdAt, b.createdAt) || compareText(a.identifier, b.identifier);
+  return (
+    comparePriority(a.priority, b.priority) || compareCreated(a.createdAt, b.createdAt) || compareText(a.identifier, b.identifier)
+  );
 }
 
 /** Sessions and handoffs under way both hold a slot. */

@@ -2,7 +2,21 @@ import { backoffMs, cappedBackoffMs, CONTINUATION_MS } from './backoff.ts';
 import { spentOn } from './budget.ts';
 import type { ParkReason, RunningClaim } from './claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
-import { announce, askOnce, changeTotals, dropLive, dropWatch, park, putClaim, putDeparted, putPause, putRun, queueWrite, release, type Draft } from './draft.ts';
+import {
+  announce,
+  askOnce,
+  changeTotals,
+  dropLive,
+  dropWatch,
+  park,
+  putClaim,
+  putDeparted,
+  putPause,
+  putRun,
+  queueWrite,
+  release,
+  type Draft,
+} from './draft.ts';
 import type { Fault } from './errors.ts';
 import type { Event, RunExit } from './event.ts';
 import { stateIn, type IssueRef } from './issue.ts';
@@ -57,7 +71,11 @@ function afterStop(reason: StopReason, state: State, live: Live, exit: RunExit):
     case 'turn_timeout':
       return retry('turn_timeout', `turn ${live.turn} took longer than ${agent.turnTimeoutMs} ms (agent.turn_timeout_ms)`);
     case 'token_budget':
-      return { then: 'park', reason, detail: `${spentOn(state, live.issue.id).tokens} tokens used (agent.max_tokens is ${agent.maxTokens})` };
+      return {
+        then: 'park',
+        reason,
+        detail: `${spentOn(state, live.issue.id).tokens} tokens used (agent.max_tokens is ${agent.maxTokens})`,
+      };
     case 'cost_budget':
       return {
         then: 'park',
@@ -108,11 +126,14 @@ function closeRun(draft: Draft, live: Live, claim: RunningClaim, exit: RunExit, 
 function statusOf(exit: RunExit, verdict: Verdict): RunStatus {
   if (verdict.then === 'resume') return 'interrupted';
   if (verdict.then === 'retry') return 'failed';
-  if (verdict.then === 'park') return verdict.reason === 'blocked' ? 'blocked' : PARK_STATUS[verdict.reason] ?? 'succeeded';
+  if (verdict.then === 'park') return verdict.reason === 'blocked' ? 'blocked' : (PARK_STATUS[verdict.reason] ?? 'succeeded');
   return exit.kind === 'normal' ? 'succeeded' : 'cancelled';
 }
 
-const PARK_STATUS: Readonly<Partial<Record<ParkReason, RunStatus>>> = { token_budget: 'budget_stopped', cost_budget: 'budget_stopped' };
+const PARK_STATUS: Readonly<Partial<Record<ParkReason, RunStatus>>> = {
+  token_budget: 'budget_stopped',
+  cost_budget: 'budget_stopped',
+};
 
 /** What the agent had to say when it stopped by its own word goes to the tracker. */
 function postStatement(draft: Draft, live: Live, exit: RunExit): void {
@@ -145,7 +166,11 @@ function follow(draft: Draft, issue: IssueRef, claim: RunningClaim, verdict: Ver
         removeWorkspaceOf(draft, issue, 'the issue is terminal');
       }
       if (draft.state.settings.tracker.handoffState !== null) {
-        announce(draft, 'handoff:transition:skipped', { issue, state: draft.state.settings.tracker.handoffState, reason: verdict.reason });
+        announce(draft, 'handoff:transition:skipped', {
+          issue,
+          state: draft.state.settings.tracker.handoffState,
+          reason: verdict.reason,
+        });
       }
       return;
   }
@@ -174,12 +199,23 @@ function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fault: Fa
   if (fault.consequence === 'pause-agent') {
     const until = fault.resetsAt ?? draft.now + DEFAULT_PAUSE_MS;
     putPause(draft, { agentKind: kind, until, reason: fault.message });
-    wait(draft, claim, { trigger: 'error', delayMs: Math.max(0, until - draft.now), error: fault.message, keepSession: true, failures: claim.failures });
+    wait(draft, claim, {
+      trigger: 'error',
+      delayMs: Math.max(0, until - draft.now),
+      error: fault.message,
+      keepSession: true,
+      failures: claim.failures,
+    });
     return;
   }
   const failures = claim.failures + 1;
   if (maxAttempts > 0 && failures >= maxAttempts) {
-    park(draft, issue, 'out_of_attempts', `${failures} of ${maxAttempts} attempts failed (agent.max_attempts); the last: ${fault.message}`);
+    park(
+      draft,
+      issue,
+      'out_of_attempts',
+      `${failures} of ${maxAttempts} attempts failed (agent.max_attempts); the last: ${fault.message}`,
+    );
     return;
   }
   const delay = fault.consequence === 'back-off-at-cap' ? cappedBackoffMs : backoffMs;

@@ -63,6 +63,7 @@ function reconcileParked(draft: Draft, parked: Parked, state: string | undefined
   if (parked.stateAtPark === null) putParked(draft, { ...parked, stateAtPark: state });
   else if (!sameState(parked.stateAtPark, state)) {
     unpark(draft, parked, `its state changed to "${state}"`);
-    if (stateIn(draft.state.settings.tracker.terminalStates, state)) removeWorkspaceOf(draft, parked.issue, 'the issue is terminal');
+    if (stateIn(draft.state.settings.tracker.terminalStates, state))
+      removeWorkspaceOf(draft, parked.issue, 'the issue is terminal');
   }
 }

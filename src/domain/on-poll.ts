@@ -132,7 +132,11 @@ function notePreflight(draft: Draft, problem: string | null): void {
   else announce(draft, 'poll:preflight:failed', { problem });
 }
 
-function endPoll(draft: Draft, inFlight: PollInFlight, result: { candidates: number; dispatched: number; error: string | null }): void {
+function endPoll(
+  draft: Draft,
+  inFlight: PollInFlight,
+  result: { candidates: number; dispatched: number; error: string | null },
+): void {
   const durationMs = draft.now - inFlight.startedAt;
   const nextAt = Math.max(draft.now, inFlight.startedAt + draft.state.settings.polling.intervalMs);
   const last = { at: draft.now, durationMs, candidates: result.candidates, error: result.error };
@@ -146,7 +150,10 @@ function endPoll(draft: Draft, inFlight: PollInFlight, result: { candidates: num
 }
 
 /** The tick's record comes before the work it started, so that the log reads in order. */
-function announceTick(draft: Draft, facts: { candidates: number; dispatched: number; running: number; retrying: number; durationMs: number }): void {
+function announceTick(
+  draft: Draft,
+  facts: { candidates: number; dispatched: number; running: number; retrying: number; durationMs: number },
+): void {
   const firstStart = draft.effects.findIndex((effect) => effect.do === 'start-run');
   const tick = { do: 'announce', notice: { name: 'poll:tick:completed', facts } } as const;
   draft.effects.splice(firstStart < 0 ? draft.effects.length : firstStart, 0, tick);

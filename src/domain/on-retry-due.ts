@@ -16,7 +16,8 @@ const LOOK_AGAIN_MS = 1_000;
 /** Whatever in the queue has fallen due: handoffs are tried again, runs first have their issue read. */
 export function fireDueRetries(draft: Draft): void {
   for (const claim of dueClaims(draft.state, draft.now)) {
-    if (claim.then.kind === 'handoff') handOff(draft, { ...claim, runId: claim.then.handoff.runId, trigger: 'error', reaction: null }, claim.then.handoff);
+    if (claim.then.kind === 'handoff')
+      handOff(draft, { ...claim, runId: claim.then.handoff.runId, trigger: 'error', reaction: null }, claim.then.handoff);
     else askOnce(draft, `read:${claim.issue.id}`, { do: 'read-issue', issueId: claim.issue.id });
   }
 }

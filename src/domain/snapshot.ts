@@ -69,7 +69,9 @@ export function snapshotOf(state: State, now: number): Snapshot {
     lifecycle: state.lifecycle,
     trackerKind: state.settings.tracker.kind,
     agentKind: state.settings.agent.kind,
-    running: [...live.map((entry) => runningView(entry, now)), ...handingOff(state).map((entry) => runningView(entry, now))].sort((a, b) => a.startedAt - b.startedAt),
+    running: [...live.map((entry) => runningView(entry, now)), ...handingOff(state).map((entry) => runningView(entry, now))].sort(
+      (a, b) => a.startedAt - b.startedAt,
+    ),
     retrying: waiting(state).map(retryView),
     parked: [...state.parked.values()],
     holds: [...state.holds.values()],

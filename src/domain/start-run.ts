@@ -61,5 +61,14 @@ export function runOf(draft: Draft, live: Live, trigger: Trigger, status: RunSta
 
 function freshLive(draft: Draft, issue: IssueRef, runId: string, start: RunStart): Live {
   const { now } = draft;
-  return { ...NO_SESSION, issue, runId, attempt: start.attempt, pickedFrom: issue.state, startedAt: now, lastEventAt: now, savedAt: now };
+  return {
+    ...NO_SESSION,
+    issue,
+    runId,
+    attempt: start.attempt,
+    pickedFrom: issue.state,
+    startedAt: now,
+    lastEventAt: now,
+    savedAt: now,
+  };
 }

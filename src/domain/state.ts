@@ -151,7 +151,12 @@ export interface PollState {
   readonly cleanupAt: number | null;
   /** The workspace after which the next sweep goes on. */
   readonly sweepAfter: string;
-  readonly last: { readonly at: number; readonly durationMs: number; readonly candidates: number; readonly error: string | null } | null;
+  readonly last: {
+    readonly at: number;
+    readonly durationMs: number;
+    readonly candidates: number;
+    readonly error: string | null;
+  } | null;
 }
 
 export interface PollInFlight {

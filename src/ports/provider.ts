@@ -15,7 +15,13 @@ export interface Provider {
   readonly kind: string;
   /** Vendor names that mean the same kind. */
   readonly aliases: readonly string[];
-  readonly requires: { readonly apiKey: boolean; readonly project: boolean; readonly endpoint: boolean };
+  readonly requires: {
+    readonly apiKey: boolean;
+    readonly project: boolean;
+    readonly endpoint: boolean;
+    /** The CI role cannot be used without a project. */
+    readonly ciProject?: boolean;
+  };
   /** Where `$NAME` is replaced: nowhere, only as the whole value, or anywhere in it. */
   readonly expansion: { readonly endpoint: Expansion; readonly apiKey: Expansion; readonly project: Expansion };
   readonly defaults: {

@@ -12,7 +12,11 @@ export interface ScmAdapter {
   readCiStatus(request: RequestKey, signal: AbortSignal): Promise<CiConclusion>;
   /** Standing change requests by people, with their comments. */
   readPendingReviews(request: RequestKey, signal: AbortSignal): Promise<readonly ReviewComment[]>;
-  readBotReviewComments(request: RequestKey, botUsernames: readonly string[], signal: AbortSignal): Promise<readonly ReviewComment[]>;
+  readBotReviewComments(
+    request: RequestKey,
+    botUsernames: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly ReviewComment[]>;
   /** Label additions and removals, ascending by time then id. */
   readLabelEvents(request: RequestKey, signal: AbortSignal): Promise<readonly LabelEvent[]>;
   /** Merges the request if its head still is `expectedSha`. */

@@ -5,8 +5,10 @@ import type { HookSettings } from '../domain/settings.ts';
 export interface Workspaces {
   /** What keeps workspaces from being made (root not writable), or null. */
   findProblem(): Promise<string | null>;
-  /** Where an identifier's workspace is or would be. Throws for an identifier that names none. */
-  pathOf(identifier: string): string;
+  /** Where an identifier's workspace is or would be; null for an identifier that names none. */
+  pathOf(identifier: string): string | null;
+  /** The directory name alone. */
+  nameOf(identifier: string): string | null;
   /** Makes the directory when missing (then runs `after_create`) and clears what an earlier run left in `.foray/`. */
   prepare(subject: WorkspaceSubject, signal: AbortSignal): Promise<{ readonly path: string; readonly created: boolean }>;
   /** Runs `before_run`; a failure fails the attempt. */
@@ -15,12 +17,21 @@ export interface Workspaces {
   afterRun(subject: WorkspaceSubject, signal: AbortSignal): Promise<void>;
   /** Runs `before_remove` (a failure is only logged) and deletes the directory. A missing one is fine. */
   remove(subject: WorkspaceSubject, signal: AbortSignal): Promise<{ readonly removed: boolean }>;
+  /** Runs one verification command in a workspace: whether it passed, and the end of what it printed. */
+  verify(check: VerificationCheck, signal: AbortSignal): Promise<{ readonly ok: boolean; readonly output: string }>;
   /** What the agent said in `.foray/status`, or null. */
   readStatus(path: string): Promise<AgentStatus | null>;
   /** The merge request named in `.foray/scm.json`, or null. */
   readScm(path: string): Promise<ScmRecord | null>;
   /** Names of the directories under the root. */
   list(): Promise<readonly string[]>;
+}
+
+export interface VerificationCheck {
+  readonly command: string;
+  readonly path: string;
+  readonly timeoutMs: number;
+  readonly runId: string;
 }
 
 export interface WorkspaceSubject {

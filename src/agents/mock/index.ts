@@ -1,0 +1,112 @@
+import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../../domain/agent-event.ts';
+import { AgentError, faultOf } from '../../domain/errors.ts';
+import type { Agent, AgentSession, SessionRequest, TurnResult } from '../../ports/agent.ts';
+import type { AgentKind } from '../../ports/agent-kind.ts';
+import type { Clock } from '../../ports/runtime.ts';
+import { mockOptions, OUTCOME_ERRORS, type MockOptions, type Outcome } from './options.ts';
+
+/** An agent that starts no process and changes no file: for trying things out, and for tests. */
+export const mockKind: AgentKind = {
+  kind: 'mock',
+  defaultCommand: null,
+  requiresCommand: false,
+  options: mockOptions,
+  create: (_settings, options, deps) => createMock(mockOptions.parse(options), deps.clock),
+};
+
+function createMock(options: MockOptions, clock: Clock): Agent {
+  const script = createScript(options);
+  let sessions = 0;
+  return {
+    kind: 'mock',
+    findProblem: () => Promise.resolve(null),
+    async startSession(request, signal) {
+      signal.throwIfAborted();
+      if (options.start_error !== '') throw new AgentError({ kind: 'agent_exited', detail: options.start_error });
+      sessions += 1;
+      return createSession(`mock-session-${sessions}`, request, options, script, clock);
+    },
+  };
+}
+
+function createSession(
+  sessionId: string,
+  request: SessionRequest,
+  options: MockOptions,
+  script: Script,
+  clock: Clock,
+): AgentSession {
+  let tokens = NO_TOKENS;
+  let requests = 0;
+  return {
+    sessionId,
+    async runTurn(turn, onEvent, signal) {
+      const outcome = script.next(request.issueIdentifier);
+      onEvent({ type: 'session_started', sessionId, ...(options.model === '' ? {} : { model: options.model }) });
+      const finished = await waitFor(outcome === 'hang' ? null : options.turn_delay_ms, options.stop_delay_ms, signal);
+      if (!finished) return cancelled();
+      tokens = spend(tokens, options);
+      requests += 1;
+      onEvent({ type: 'message', text: `mock turn ${turn.number} on ${request.issueIdentifier}` });
+      onEvent(usageEvent(tokens, requests, options));
+      return resultOf(outcome, options, clock);
+    },
+    stop: () => Promise.resolve(),
+  };
+}
+
+interface Script {
+  next(identifier: string): Outcome;
+}
+
+/** Hands out the scripted outcomes, each once. */
+function createScript(options: MockOptions): Script {
+  const shared = [...options.outcomes];
+  const byIssue = new Map(Object.entries(options.outcomes_by_issue).map(([identifier, list]) => [identifier, [...list]]));
+  return { next: (identifier) => byIssue.get(identifier)?.shift() ?? shared.shift() ?? 'completed' };
+}
+
+function resultOf(outcome: Outcome, options: MockOptions, clock: Clock): TurnResult {
+  if (outcome === 'completed' || outcome === 'hang') return { ok: true };
+  const resetsAt = outcome === 'usage_limit' ? { resetsAt: clock.now() + options.usage_limit_resets_in_ms } : {};
+  return {
+    ok: false,
+    fault: faultOf(new AgentError({ kind: OUTCOME_ERRORS[outcome], detail: `scripted outcome ${outcome}`, ...resetsAt })),
+  };
+}
+
+function cancelled(): TurnResult {
+  return { ok: false, fault: faultOf(new AgentError({ kind: 'turn_cancelled', detail: 'the turn was told to stop' })) };
+}
+
+function spend(tokens: TokenUsage, options: MockOptions): TokenUsage {
+  const inputTokens = tokens.inputTokens + options.input_tokens_per_turn;
+  const outputTokens = tokens.outputTokens + options.output_tokens_per_turn;
+  const cacheReadTokens = tokens.cacheReadTokens + options.cache_read_tokens_per_turn;
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, cacheReadTokens };
+}
+
+function usageEvent(tokens: TokenUsage, requests: number, options: MockOptions): AgentEvent {
+  const byModel = options.model === '' ? {} : { requestsByModel: { [options.model]: requests } };
+  return { type: 'usage', tokens, requests, ...byModel };
+}
+
+/** Waits out the turn (without end for null). False when it was aborted, after the time it takes to give in. */
+async function waitFor(ms: number | null, stopDelayMs: number, signal: AbortSignal): Promise<boolean> {
+  if (!signal.aborted) await sleep(ms, signal);
+  if (!signal.aborted) return true;
+  if (stopDelayMs > 0) await sleep(stopDelayMs, null);
+  return false;
+}
+
+function sleep(ms: number | null, signal: AbortSignal | null): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = ms === null ? undefined : setTimeout(end, ms);
+    signal?.addEventListener('abort', end, { once: true });
+    function end(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }
+  });
+}

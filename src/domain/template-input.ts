@@ -1,0 +1,10 @@
+import type { Issue } from './issue.ts';
+import type { ReactionContext } from './reaction-context.ts';
+
+/** What the prompt of one turn is made from. */
+export interface TemplateInput {
+  readonly issue: Issue;
+  readonly attempt: number;
+  readonly run: { readonly turnNumber: number; readonly maxTurns: number };
+  readonly reaction: ReactionContext | null;
+}

@@ -1,0 +1,78 @@
+export type Level = 'debug' | 'info' | 'warn' | 'error';
+export type Value = string | number | boolean | null | undefined;
+export type Attributes = Readonly<Record<string, Value>>;
+
+export interface LogOptions {
+  readonly level: Level;
+  readonly format: 'text' | 'json';
+  readonly write: (line: string) => void;
+  readonly now: () => number;
+  /** Applied to the message and to every text value, so that no secret gets through. */
+  readonly mask: (text: string) => string;
+}
+
+export interface Log {
+  debug(message: string, attributes?: Attributes): void;
+  info(message: string, attributes?: Attributes): void;
+  warn(message: string, attributes?: Attributes): void;
+  error(message: string, attributes?: Attributes): void;
+}
+
+/** One record is one line, whatever its values hold. */
+export function createLog(options: LogOptions): Log {
+  const lowest = LEVELS.indexOf(options.level);
+  const formatted = options.format === 'json' ? jsonRecord : textRecord;
+  const at = (level: Level) => {
+    if (LEVELS.indexOf(level) < lowest) return () => {};
+    return (message: string, attributes: Attributes = {}) => {
+      const time = new Date(options.now()).toISOString();
+      options.write(`${formatted(level, options.mask(message), masked(attributes, options.mask), time)}\n`);
+    };
+  };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+/** `level=INFO msg="…" key=value … time=…`: the time comes last. */
+export function textRecord(level: Level, message: string, attributes: Attributes, time: string): string {
+  const pairs = present(attributes).map(([key, value]) => `${plainKey(key)}=${textValue(value)}`);
+  return [`level=${level.toUpperCase()}`, `msg=${textValue(message)}`, ...pairs, `time=${time}`].join(' ');
+}
+
+export function jsonRecord(level: Level, message: string, attributes: Attributes, time: string): string {
+  const fields = Object.fromEntries(present(attributes));
+  return escapeLineBreaks(JSON.stringify({ level: level.toUpperCase(), msg: message, ...fields, time }));
+}
+
+const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error'];
+
+function present(attributes: Attributes): readonly (readonly [string, Value])[] {
+  return Object.entries(attributes).filter(([, value]) => value !== undefined);
+}
+
+function masked(attributes: Attributes, mask: (text: string) => string): Attributes {
+  const entries = Object.entries(attributes).map(
+    ([key, value]) => [key, typeof value === 'string' ? mask(value) : value] as const,
+  );
+  return Object.fromEntries(entries);
+}
+
+/** Quoted when it holds anything that could be taken for the end of the value. */
+function textValue(value: Value): string {
+  const text = String(value);
+  return SAFE.test(text) ? text : escapeLineBreaks(JSON.stringify(text));
+}
+
+/** Letters, digits and marks of any script, and punctuation that ends nothing. */
+const SAFE = /^[\p{L}\p{N}\p{M}_./:@+,;#%&*()[\]{}<>!?~^$|-]+$/u;
+
+function plainKey(key: string): string {
+  return key.replaceAll(/[^A-Za-z0-9_.-]/g, '_');
+}
+
+/** JSON leaves these as they are, yet some viewers break lines or turn text around at them. */
+function escapeLineBreaks(text: string): string {
+  return text.replaceAll(HIDDEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+// oxlint-disable-next-line no-control-regex -- these are the characters to look for
+const HIDDEN = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;

@@ -1,0 +1,169 @@
+import type { AgentStatus } from '../domain/agent-status.ts';
+import type { RunPlan } from '../domain/effect.ts';
+import { AgentError, faultOf, TrackerError, type Fault } from '../domain/errors.ts';
+import type { Event, RunExit } from '../domain/event.ts';
+import { sameState, stateIn, type Issue } from '../domain/issue.ts';
+import type { Notice } from '../domain/notice.ts';
+import type { AgentSession } from '../ports/agent.ts';
+import type { WorkspaceSubject } from '../ports/workspace.ts';
+import type { Kit } from './kit.ts';
+import { selfReview } from './self-review.ts';
+
+export interface AttemptDeps {
+  readonly kit: Kit;
+  readonly report: (event: Event) => void;
+  readonly announce: (notice: Notice) => void;
+  /** Aborts even what a stopped run still does to leave things tidy. */
+  readonly killed: AbortSignal;
+}
+
+/** One attempt at one issue: read it, prepare, take turns, tidy up. Says how it ended; never rejects. */
+export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<RunExit> {
+  const progress = { turns: 0, status: null as AgentStatus | null };
+  let workspacePath = '';
+  let exit: RunExit;
+  try {
+    const issue = await readIssue(plan, deps, signal);
+    if (issue === null) return { kind: 'normal', turns: 0, fault: null, status: null, scm: null };
+    const workspace = await deps.kit.workspaces.prepare(subjectOf(plan), signal);
+    workspacePath = workspace.path;
+    deps.report({ type: 'run-prepared', ...idsOf(plan), workspacePath });
+    await deps.kit.workspaces.beforeRun(subjectOf(plan), signal);
+    await takeTurns(plan, { ...issue }, workspacePath, progress, deps, signal);
+    exit = { kind: 'normal', turns: progress.turns, fault: null, status: progress.status, scm: null };
+  } catch (error) {
+    exit = failedExit(error, progress.turns, signal);
+  }
+  if (workspacePath === '') return exit;
+  await deps.kit.workspaces.afterRun(subjectOf(plan), deps.killed);
+  return { ...exit, scm: await deps.kit.workspaces.readScm(workspacePath) };
+}
+
+/** The full issue, moved to the in-progress state where one is set; null when it is no longer ours to work on. */
+async function readIssue(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<Issue | null> {
+  const issue = await deps.kit.tracker.fetchIssueById(plan.issue.id, signal);
+  deps.report({ type: 'state-seen', ...idsOf(plan), state: issue.state });
+  if (!mayWorkIn(plan, issue.state)) return null;
+  const { inProgressState } = plan.settings.tracker;
+  const isActive = stateIn(plan.settings.tracker.activeStates, issue.state);
+  if (inProgressState === null || !isActive || sameState(issue.state, inProgressState)) return issue;
+  return (await moveToInProgress(plan, inProgressState, deps, signal)) ? { ...issue, state: inProgressState } : issue;
+}
+
+/** Work goes on in an active state; a reaction's also in the handoff state. */
+function mayWorkIn(plan: RunPlan, state: string): boolean {
+  const { activeStates, terminalStates, handoffState } = plan.settings.tracker;
+  if (stateIn(terminalStates, state)) return false;
+  if (stateIn(activeStates, state)) return true;
+  return plan.reaction !== null && handoffState !== null && sameState(state, handoffState);
+}
+
+/** A refusal for lack of permission only warns; any other failure fails the attempt. */
+async function moveToInProgress(plan: RunPlan, state: string, deps: AttemptDeps, signal: AbortSignal): Promise<boolean> {
+  try {
+    await deps.kit.tracker.transitionIssue(plan.issue.id, state, signal);
+  } catch (error) {
+    if (!(error instanceof TrackerError) || error.kind !== 'tracker_auth_error') throw error;
+    deps.announce({ name: 'issue:in-progress:refused', facts: { issue: plan.issue, state, error: error.message } });
+    return false;
+  }
+  deps.announce({ name: 'issue:in-progress:succeeded', facts: { issue: plan.issue, state } });
+  deps.report({ type: 'state-seen', ...idsOf(plan), state });
+  return true;
+}
+
+async function takeTurns(
+  plan: RunPlan,
+  issue: Issue,
+  workspacePath: string,
+  progress: { turns: number; status: AgentStatus | null },
+  deps: AttemptDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const session = await deps.kit.agent.startSession(
+    {
+      runId: plan.runId,
+      issueId: plan.issue.id,
+      issueIdentifier: plan.issue.identifier,
+      workspacePath,
+      resumeSessionId: plan.resumeSessionId,
+      toolServer: deps.kit.toolServerFor(plan, workspacePath),
+    },
+    signal,
+  );
+  try {
+    deps.report({ type: 'session-started', ...idsOf(plan), sessionId: session.sessionId });
+    const { maxTurns } = plan.settings.agent;
+    for (let turn = 1; turn <= maxTurns; turn += 1) {
+      const reaction = turn === 1 ? plan.reaction : null;
+      const prompt = deps.kit.promptFor({ issue, attempt: plan.attempt, run: { turnNumber: turn, maxTurns }, reaction });
+      await takeTurn(plan, session, { number: turn, prompt }, deps, signal);
+      progress.turns = turn;
+      progress.status = await deps.kit.workspaces.readStatus(workspacePath);
+      if (progress.status !== null || !(await mayGoOn(plan, deps, signal))) break;
+    }
+    if (progress.status?.word !== 'blocked') {
+      await selfReview(plan, workspacePath, deps, signal, async (prompt) => {
+        await takeTurn(plan, session, { number: progress.turns + 1, prompt }, deps, signal);
+        progress.turns += 1;
+      });
+    }
+  } finally {
+    await session.stop();
+  }
+}
+
+async function takeTurn(
+  plan: RunPlan,
+  session: AgentSession,
+  turn: { number: number; prompt: string },
+  deps: AttemptDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  deps.report({ type: 'turn-started', ...idsOf(plan), turn: turn.number });
+  const result = await session.runTurn(turn, (event) => deps.report({ type: 'agent-spoke', ...idsOf(plan), event }), signal);
+  signal.throwIfAborted();
+  if (!result.ok) throw new TurnFault(result.fault);
+  deps.report({ type: 'turn-completed', ...idsOf(plan), turn: turn.number });
+}
+
+/** Reads the issue's state after a turn. A failed read is no reason to stop: the next poll looks too. */
+async function mayGoOn(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<boolean> {
+  try {
+    const states = await deps.kit.tracker.fetchIssueStatesByIds([plan.issue.id], signal);
+    const state = states.get(plan.issue.id) ?? '';
+    if (state === '') return true;
+    deps.report({ type: 'state-seen', ...idsOf(plan), state });
+    return mayWorkIn(plan, state);
+  } catch (error) {
+    signal.throwIfAborted();
+    deps.announce({ name: 'issue:state:unreadable', facts: { issue: plan.issue, error: faultOf(error).message } });
+    return true;
+  }
+}
+
+/** A turn that the agent reported as failed. */
+class TurnFault extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
+function failedExit(error: unknown, turns: number, signal: AbortSignal): RunExit {
+  const fault = error instanceof TurnFault ? error.fault : faultOf(error);
+  const cancelled = signal.aborted || (error instanceof AgentError && error.kind === 'turn_cancelled');
+  return { kind: cancelled ? 'cancelled' : 'error', turns, fault, status: null, scm: null };
+}
+
+function idsOf(plan: RunPlan): { issueId: string; runId: string } {
+  return { issueId: plan.issue.id, runId: plan.runId };
+}
+
+function subjectOf(plan: RunPlan): WorkspaceSubject {
+  const { id, identifier, title } = plan.issue;
+  return { issueId: id, identifier, title, attempt: plan.attempt, hooks: plan.settings.hooks };
+}

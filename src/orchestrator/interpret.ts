@@ -1,0 +1,190 @@
+import type { OutboxEntry } from '../domain/claim.ts';
+import type { Effect } from '../domain/effect.ts';
+import { faultOf, TrackerError } from '../domain/errors.ts';
+import type { Answer, Event, HandoffOutcome } from '../domain/event.ts';
+import { sameState, stateIn, type Blocker } from '../domain/issue.ts';
+import type { Notice } from '../domain/notice.ts';
+import { runAttempt } from './attempt.ts';
+import type { Kit } from './kit.ts';
+
+export interface InterpretDeps {
+  /** The adapters of the workflow in force. */
+  readonly kit: () => Kit;
+  readonly report: (event: Event) => void;
+  readonly announce: (notice: Notice) => void;
+  readonly findPreflightProblem: () => Promise<string | null>;
+  /** Told of a fault that no effect foresaw. */
+  readonly onFault: (effect: string, fault: unknown) => void;
+  /** Aborted by a forced stop: everything under way ends. */
+  readonly killed: AbortSignal;
+}
+
+/** Carries out effects: one function each, all of them reporting back as events. None of them rejects. */
+export function createInterpreter(deps: InterpretDeps): (effect: Effect) => void {
+  const runs = new Map<string, AbortController>();
+
+  async function startRun(effect: Extract<Effect, { do: 'start-run' }>): Promise<void> {
+    const { plan } = effect;
+    const controller = new AbortController();
+    runs.set(plan.runId, controller);
+    const signal = AbortSignal.any([controller.signal, deps.killed]);
+    const exit = await runAttempt(plan, { ...deps, kit: deps.kit() }, signal);
+    runs.delete(plan.runId);
+    deps.report({ type: 'run-exited', issueId: plan.issue.id, runId: plan.runId, exit });
+  }
+
+  /** Effects run beside the loop and report every outcome they foresee themselves. */
+  function detach(promise: Promise<void>, name: string): void {
+    promise.catch((fault: unknown) => deps.onFault(name, fault));
+  }
+
+  return (effect) => {
+    switch (effect.do) {
+      case 'announce':
+        return deps.announce(effect.notice);
+      case 'poll':
+        return detach(poll(deps, effect.lookups), effect.do);
+      case 'read-blockers':
+        return detach(readBlockers(deps, effect), effect.do);
+      case 'read-issue':
+        return detach(readIssue(deps, effect.issueId), effect.do);
+      case 'start-run':
+        return detach(startRun(effect), effect.do);
+      case 'stop-run':
+        return runs.get(effect.runId)?.abort(new Error(`stopped: ${effect.reason}`));
+      case 'hand-off':
+        return detach(handOff(deps, effect), effect.do);
+      case 'write-out':
+        return detach(writeOut(deps, effect.entry), effect.do);
+      case 'read-terminal':
+        return detach(readTerminal(deps, effect.states), effect.do);
+      case 'sweep':
+        return detach(sweep(deps, effect.ids), effect.do);
+      case 'remove-workspace':
+        return detach(removeWorkspace(deps, effect), effect.do);
+    }
+  };
+}
+
+/** Both reads at once; each may fail without the other. */
+async function poll(deps: InterpretDeps, lookups: readonly string[]): Promise<void> {
+  const { tracker } = deps.kit();
+  const [candidates, states, preflightProblem] = await Promise.all([
+    answer(tracker.fetchCandidateIssues(deps.killed)),
+    answer(
+      lookups.length === 0 ? Promise.resolve(new Map<string, string>()) : tracker.fetchIssueStatesByIds(lookups, deps.killed),
+    ),
+    deps.findPreflightProblem(),
+  ]);
+  deps.report({ type: 'poll-answered', candidates, states, preflightProblem });
+}
+
+/** One after the other; the first that fails ends the reading for this poll, the tracker may be in trouble. */
+async function readBlockers(deps: InterpretDeps, effect: Extract<Effect, { do: 'read-blockers' }>): Promise<void> {
+  const reader = deps.kit().tracker.blockers;
+  const blockers = new Map<string, Answer<readonly Blocker[]>>();
+  for (const issue of effect.issues) {
+    const read = reader ? await answer(reader.read(issue.id, deps.killed)) : UNREADABLE;
+    blockers.set(issue.id, read);
+    if (!read.ok) break;
+  }
+  deps.report({ type: 'blockers-answered', blockers });
+}
+
+const UNREADABLE: Answer<readonly Blocker[]> = {
+  ok: false,
+  fault: { kind: 'tracker_api_error', message: 'the tracker gave an incomplete list of blockers', consequence: 'back-off' },
+};
+
+async function readIssue(deps: InterpretDeps, issueId: string): Promise<void> {
+  const issue = await answer(
+    deps
+      .kit()
+      .tracker.fetchIssueById(issueId, deps.killed)
+      .catch((error: unknown) => {
+        if (error instanceof TrackerError && error.kind === 'tracker_not_found') return null;
+        throw error;
+      }),
+  );
+  deps.report({ type: 'issue-read', issueId, issue });
+}
+
+async function handOff(deps: InterpretDeps, effect: Extract<Effect, { do: 'hand-off' }>): Promise<void> {
+  const { issue, handoff } = effect;
+  const outcome = await tryHandOff(deps, effect).catch((error: unknown): HandoffOutcome => ({
+    kind: 'failed',
+    fault: faultOf(error),
+  }));
+  deps.report({ type: 'handoff-answered', issueId: issue.id, runId: handoff.runId, outcome });
+}
+
+/** Reads the state once more before writing, so that a terminal or moved issue is never overwritten. */
+async function tryHandOff(deps: InterpretDeps, effect: Extract<Effect, { do: 'hand-off' }>): Promise<HandoffOutcome> {
+  const { issue, handoff, settings } = effect;
+  const { tracker } = deps.kit();
+  const state = (await tracker.fetchIssueStatesByIds([issue.id], deps.killed)).get(issue.id);
+  if (state === undefined) return { kind: 'gone' };
+  if (sameState(state, handoff.target)) return { kind: 'succeeded' };
+  if (stateIn(settings.tracker.terminalStates, state)) return { kind: 'terminal', state };
+  if (!stateIn(settings.tracker.activeStates, state)) return { kind: 'moved', state };
+  await tracker.transitionIssue(issue.id, handoff.target, deps.killed);
+  return { kind: 'succeeded' };
+}
+
+async function writeOut(deps: InterpretDeps, entry: OutboxEntry): Promise<void> {
+  const sent = await answer(send(deps, entry));
+  deps.report({ type: 'outbox-answered', id: entry.id, fault: sent.ok ? null : sent.fault });
+}
+
+/** A comment may have arrived although we never heard so: its text names its run, so it is looked for first. */
+async function send(deps: InterpretDeps, entry: OutboxEntry): Promise<void> {
+  const { tracker } = deps.kit();
+  const { issue, write } = entry;
+  if (write.kind === 'label') {
+    await tracker.labels?.add(issue.id, write.label, deps.killed);
+    return;
+  }
+  const comments = await tracker.fetchIssueComments(issue.id, deps.killed);
+  const wanted = wordsOf(write.text);
+  if (!comments.some((comment) => wordsOf(comment.body) === wanted))
+    await tracker.commentIssue(issue.id, write.text, deps.killed);
+}
+
+/** Trackers reformat what they are given; the words stay. */
+function wordsOf(text: string): string {
+  return text.replaceAll(/[`\s]+/g, ' ').trim();
+}
+
+/** Only issues whose workspace is still here matter. */
+async function readTerminal(deps: InterpretDeps, states: readonly string[]): Promise<void> {
+  const { tracker, workspaces } = deps.kit();
+  const issues = await answer(
+    (async () => {
+      const [terminal, present] = await Promise.all([tracker.fetchIssuesByStates(states, deps.killed), workspaces.list()]);
+      const names = new Set(present);
+      return terminal.filter((issue) => names.has(workspaces.nameOf(issue.identifier) ?? ''));
+    })(),
+  );
+  deps.report({ type: 'cleanup-answered', issues });
+}
+
+async function sweep(deps: InterpretDeps, ids: readonly string[]): Promise<void> {
+  const states = await answer(deps.kit().tracker.fetchIssueStatesByIds(ids, deps.killed));
+  deps.report({ type: 'sweep-answered', states, asked: ids });
+}
+
+async function removeWorkspace(deps: InterpretDeps, effect: Extract<Effect, { do: 'remove-workspace' }>): Promise<void> {
+  const { workspaces, hooks } = deps.kit();
+  const { issueId, identifier, title, why } = effect;
+  const removal = await answer(workspaces.remove({ issueId, identifier, title, attempt: 0, hooks }, deps.killed));
+  const outcome: Answer<boolean> = removal.ok ? { ok: true, value: removal.value.removed } : removal;
+  deps.report({ type: 'workspace-removed', issueId, identifier, path: workspaces.pathOf(identifier) ?? '', why, outcome });
+}
+
+async function answer<T>(promise: Promise<T>): Promise<Answer<T>> {
+  try {
+    return { ok: true, value: await promise };
+  } catch (error) {
+    return { ok: false, fault: faultOf(error) };
+  }
+}

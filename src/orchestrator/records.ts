@@ -1,0 +1,123 @@
+import type { IssueRef } from '../domain/issue.ts';
+import type { Notice, NoticeName, Notices } from '../domain/notice.ts';
+import type { NoticeBus } from '../ports/events.ts';
+import type { LogAttributes, Logger, LogLevel } from '../ports/runtime.ts';
+
+/** One log record for each notice that deserves one. Static messages; the facts are attributes. */
+export function logNotices(notices: NoticeBus, logger: Logger): () => void {
+  return notices.listen((notice) => {
+    const record = recordOf(notice);
+    if (record) logger[record.level](record.message, record.attributes);
+  });
+}
+
+interface LogRecord {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly attributes: LogAttributes;
+}
+
+export function recordOf(notice: Notice): LogRecord | null {
+  const make = RECORDS[notice.name] as ((facts: Notices[NoticeName]) => LogRecord | null) | undefined;
+  return make?.(notice.facts) ?? null;
+}
+
+const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRecord | null } = {
+  'poll:tick:completed': ({ candidates, dispatched, running, retrying }) =>
+    info('tick completed', { candidates, dispatched, running, retrying }),
+  'poll:tick:failed': ({ error }) => warn('poll failed, nothing dispatched until the next one', { error }),
+  'poll:states:failed': ({ error, running }) => warn('states could not be read, running issues keep running', { error, running }),
+  'poll:preflight:failed': ({ problem }) => error('dispatch preflight failed, nothing is dispatched', { problem }),
+  'poll:preflight:passed': () => info('dispatch preflight passed', {}),
+  'issue:dispatch:started': ({ issue, runId, attempt, trigger }) =>
+    debug('issue dispatched', { ...of(issue), run_id: runId, attempt, trigger }),
+  'issue:candidate:held': ({ issue, reason, detail, isNew }) =>
+    isNew && !CLAIMED.has(reason) ? info('candidate held', { ...of(issue), reason, detail }) : null,
+  'issue:claim:released': ({ issue, reason }) => debug('claim released', { ...of(issue), reason }),
+  'issue:park:entered': ({ issue, reason, detail }) =>
+    warn('issue parked until a person acts', { ...of(issue), reason, detail, release: `foray unpark ${issue.identifier}` }),
+  'issue:park:released': ({ issue, reason }) => info('issue released from park', { ...of(issue), reason }),
+  'issue:in-progress:succeeded': ({ issue, state }) =>
+    info('in-progress transition succeeded', { ...of(issue), in_progress_state: state }),
+  'issue:in-progress:refused': ({ issue, state, error: reason }) =>
+    warn('in-progress transition refused, the run goes on', { ...of(issue), in_progress_state: state, error: reason }),
+  'issue:state:unreadable': ({ issue, error: reason }) =>
+    warn('state could not be read after the turn, the run goes on', { ...of(issue), error: reason }),
+  'run:workspace:prepared': ({ issue, workspace }) => info('workspace prepared', { ...of(issue), workspace }),
+  'run:session:started': ({ issue, sessionId }) => info('agent session started', { ...of(issue), session_id: sessionId }),
+  'run:turn:started': ({ issue, turn, maxTurns }) =>
+    info('turn started', { ...of(issue), turn_number: turn, max_turns: maxTurns }),
+  'run:turn:completed': ({ issue, turn, maxTurns }) =>
+    info('turn completed', { ...of(issue), turn_number: turn, max_turns: maxTurns }),
+  'run:agent:spoke': ({ issue, type, text }) => debug('agent event', { ...of(issue), event: type, text: text.slice(0, 200) }),
+  'run:stop:requested': ({ issue, reason }) => info('stopping the run', { ...of(issue), reason }),
+  'run:review:failed': ({ issue, command, output, iteration }) =>
+    warn('verification failed, the agent gets another turn', { ...of(issue), command, iteration, output }),
+  'run:worker:exited': ({ issue, exitKind, turns, error: reason }) =>
+    record(exitKind === 'error' ? 'warn' : 'info', 'worker exiting', {
+      ...of(issue),
+      exit_kind: exitKind,
+      turns_completed: turns,
+      error: reason ?? undefined,
+    }),
+  'handoff:transition:succeeded': ({ issue, state }) =>
+    info('handoff transition succeeded, releasing claim', { ...of(issue), handoff_state: state }),
+  'handoff:transition:refused': ({ issue, state, error: reason }) =>
+    warn('handoff transition refused, continuing', { ...of(issue), handoff_state: state, error: reason }),
+  'handoff:transition:failed': ({ issue, state, error: reason }) =>
+    warn('handoff transition failed, it is tried again', { ...of(issue), handoff_state: state, error: reason }),
+  'handoff:transition:skipped': ({ issue, state, reason }) =>
+    info('handoff skipped', { ...of(issue), handoff_state: state, reason }),
+  'retry:entry:scheduled': ({ issue, attempt, trigger, delayMs, error: reason }) =>
+    info('retry scheduled', { ...of(issue), attempt, trigger, delay_ms: delayMs, error: reason || undefined }),
+  'retry:entry:deferred': ({ issue, attempt, delayMs, reason }) =>
+    debug('retry deferred', { ...of(issue), attempt, delay_ms: delayMs, reason }),
+  'reconcile:issue:stopped': ({ issue, reason, state }) => info('reconciliation stops the run', { ...of(issue), reason, state }),
+  'workspace:directory:removed': ({ issueId, identifier, workspace, why }) =>
+    info('workspace removed', { issue_id: issueId, issue_identifier: identifier, workspace, reason: why }),
+  'workspace:directory:kept': ({ issueId, identifier, workspace, error: reason }) =>
+    warn('workspace could not be removed', { issue_id: issueId, issue_identifier: identifier, workspace, error: reason }),
+  'cleanup:read:failed': ({ error: reason, retryInMs }) =>
+    warn('terminal issues could not be read for cleanup, tried again later', { error: reason, retry_in_ms: retryInMs }),
+  'outbox:write:sent': ({ issue, kind }) => debug('tracker write sent', { ...of(issue), kind }),
+  'outbox:write:failed': ({ issue, kind, error: reason, gaveUp }) =>
+    warn(gaveUp ? 'tracker write failed and is given up' : 'tracker write failed, it is tried again', {
+      ...of(issue),
+      kind,
+      error: reason,
+    }),
+  'agent:kind:paused': ({ agentKind, until, reason }) =>
+    warn('agent paused until its limit lifts', { agent: agentKind, until: new Date(until).toISOString(), reason }),
+  'agent:kind:resumed': ({ agentKind }) => info('agent resumed', { agent: agentKind }),
+  'workflow:file:reloaded': ({ path }) => info('workflow reloaded', { workflow_path: path }),
+  'workflow:file:rejected': ({ path, problems }) =>
+    error('workflow edit rejected, the last good one stays in force', { workflow_path: path, problems: problems.join(' | ') }),
+  'daemon:drain:started': ({ running }) => info('draining', { running }),
+};
+
+/** Candidates we already work on are no news. */
+const CLAIMED: ReadonlySet<string> = new Set(['running', 'retrying', 'handing_off']);
+
+function of(issue: IssueRef): { issue_id: string; issue_identifier: string } {
+  return { issue_id: issue.id, issue_identifier: issue.identifier };
+}
+
+function record(level: LogLevel, message: string, attributes: LogAttributes): LogRecord {
+  return { level, message, attributes };
+}
+
+function debug(message: string, attributes: LogAttributes): LogRecord {
+  return record('debug', message, attributes);
+}
+
+function info(message: string, attributes: LogAttributes): LogRecord {
+  return record('info', message, attributes);
+}
+
+function warn(message: string, attributes: LogAttributes): LogRecord {
+  return record('warn', message, attributes);
+}
+
+function error(message: string, attributes: LogAttributes): LogRecord {
+  return record('error', message, attributes);
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../src/domain/decide.ts';
+import { simulate, Violation, type Decide } from './simulate.ts';
+
+const SEEDS = Array.from({ length: 40 }, (_, index) => index + 1);
+const EVENTS_PER_SEED = 5_000;
+
+describe('the core lives through months of random operation', () => {
+  it(`keeps its promises over ${SEEDS.length * EVENTS_PER_SEED} events`, { timeout: 240_000 }, () => {
+    const results = SEEDS.map((seed) => simulate(seed, EVENTS_PER_SEED));
+    expect(results.reduce((sum, result) => sum + result.events, 0)).toBeGreaterThanOrEqual(200_000);
+    expect(results.reduce((sum, result) => sum + result.crashes, 0)).toBeGreaterThan(100);
+    expect(results.every((result) => result.handoffs > 0)).toBe(true);
+  });
+});
+
+/** Copies of the core with one rule broken each: the simulation must notice every one. */
+const MUTANTS: Readonly<Record<string, Decide>> = {
+  'slots are ignored': (state, event, now) => {
+    const wide = { ...state, settings: { ...state.settings, agent: { ...state.settings.agent, maxConcurrentAgents: 999 } } };
+    const decision = decide(event.type === 'poll-answered' ? wide : state, event, now);
+    return { ...decision, state: { ...decision.state, settings: state.settings } };
+  },
+  'a release is not stored': (state, event, now) => {
+    const decision = decide(state, event, now);
+    return { ...decision, writes: decision.writes.filter((write) => write.write !== 'release') };
+  },
+  'a retry starts over at attempt 0': (state, event, now) => {
+    const decision = decide(state, event, now);
+    const claims = new Map(
+      [...decision.state.claims].map(([id, claim]) => [id, claim.phase === 'waiting' ? { ...claim, attempt: 0 } : claim]),
+    );
+    const writes = decision.writes.map((write) =>
+      write.write === 'claim' ? { ...write, claim: claims.get(write.claim.issue.id) ?? write.claim } : write,
+    );
+    return { ...decision, writes, state: { ...decision.state, claims } };
+  },
+  'a due retry is forgotten': (state, event, now) => {
+    const decision = decide(state, event, now);
+    return { ...decision, effects: decision.effects.filter((effect) => effect.do !== 'read-issue') };
+  },
+  'a late exit ends a newer run': (state, event, now) => {
+    if (event.type !== 'run-prepared') return decide(state, event, now);
+    const exit = { kind: 'normal', turns: 1, fault: null, status: null, scm: null } as const;
+    return decide(state, { type: 'run-exited', issueId: event.issueId, runId: event.runId, exit }, now);
+  },
+};
+
+describe('a broken rule is caught', () => {
+  it.each(Object.entries(MUTANTS))('%s', (_name, mutant) => {
+    expect(() => SEEDS.forEach((seed) => simulate(seed, 3_000, mutant))).toThrow(Violation);
+  });
+});

@@ -1,0 +1,103 @@
+import type { Durable, Write } from '../../src/domain/durable.ts';
+import type { State } from '../../src/domain/state.ts';
+
+/** What a perfect store would hold, as maps; it stands in for the disk that survives a crash. */
+export interface DurableModel {
+  readonly claims: Map<string, Durable['claims'][number]>;
+  readonly parked: Map<string, Durable['parked'][number]>;
+  readonly outbox: Map<string, Durable['outbox'][number]>;
+  readonly workspaces: Map<string, Durable['workspaces'][number]>;
+  readonly spent: Map<string, Durable['spent'][number]>;
+  readonly pauses: Map<string, Durable['pauses'][number]>;
+  readonly watches: Map<string, Durable['watches'][number]>;
+}
+
+export function createDurableModel(): DurableModel {
+  return {
+    claims: new Map(),
+    parked: new Map(),
+    outbox: new Map(),
+    workspaces: new Map(),
+    spent: new Map(),
+    pauses: new Map(),
+    watches: new Map(),
+  };
+}
+
+export function applyWrites(model: DurableModel, writes: readonly Write[]): void {
+  for (const write of writes) applyWrite(model, write);
+}
+
+export function loadModel(model: DurableModel): Durable {
+  return {
+    claims: [...model.claims.values()],
+    parked: [...model.parked.values()],
+    outbox: [...model.outbox.values()],
+    workspaces: [...model.workspaces.values()],
+    spent: [...model.spent.values()],
+    pauses: [...model.pauses.values()],
+    watches: [...model.watches.values()],
+  };
+}
+
+/** The names of the parts in which memory and store differ. Records are compared by identity: they are never changed in place. */
+export function differences(model: DurableModel, state: State): readonly string[] {
+  const parts = ['claims', 'parked', 'outbox', 'workspaces', 'spent', 'pauses', 'watches'] as const;
+  return parts.filter(
+    (part) => !sameMap(model[part] as ReadonlyMap<string, unknown>, state[part] as ReadonlyMap<string, unknown>),
+  );
+}
+
+function applyWrite(model: DurableModel, write: Write): void {
+  switch (write.write) {
+    case 'claim':
+      model.claims.set(write.claim.issue.id, write.claim);
+      return;
+    case 'release':
+      model.claims.delete(write.issueId);
+      return;
+    case 'park':
+      model.parked.set(write.parked.issue.id, write.parked);
+      return;
+    case 'unpark':
+      model.parked.delete(write.issueId);
+      return;
+    case 'outbox':
+      model.outbox.set(write.entry.id, write.entry);
+      return;
+    case 'outbox-done':
+      model.outbox.delete(write.id);
+      return;
+    case 'workspace':
+      model.workspaces.set(write.workspace.path, write.workspace);
+      return;
+    case 'workspace-gone':
+      model.workspaces.delete(write.path);
+      return;
+    case 'spent':
+      model.spent.set(write.spent.issueId, write.spent);
+      return;
+    case 'pause':
+      model.pauses.set(write.pause.agentKind, write.pause);
+      return;
+    case 'resume':
+      model.pauses.delete(write.agentKind);
+      return;
+    case 'watch':
+      model.watches.set(write.watch.issue.id, write.watch);
+      return;
+    case 'unwatch':
+      model.watches.delete(write.issueId);
+      return;
+    case 'run':
+    case 'run-events':
+    case 'interrupt-runs':
+      return;
+  }
+}
+
+function sameMap(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [key, value] of a) if (b.get(key) !== value) return false;
+  return true;
+}

@@ -1,0 +1,161 @@
+import { decide as realDecide } from '../../src/domain/decide.ts';
+import type { Decision } from '../../src/domain/effect.ts';
+import type { Event } from '../../src/domain/event.ts';
+import { stateIn } from '../../src/domain/issue.ts';
+import { nextWake } from '../../src/domain/on-clock.ts';
+import { recover } from '../../src/domain/recover.ts';
+import type { State } from '../../src/domain/state.ts';
+import { createChance, type Chance } from '../support/random.ts';
+import { settingsWith } from '../support/settings.ts';
+import { applyWrites, createDurableModel, differences, loadModel } from './durable-model.ts';
+import { createWorld } from './world.ts';
+
+export type Decide = (state: State, event: Event, now: number) => Decision;
+
+export interface SimulationResult {
+  readonly events: number;
+  readonly crashes: number;
+  readonly handoffs: number;
+}
+
+/** A broken promise, with all that is needed to see it again. */
+export class Violation extends Error {}
+
+/**
+ * Lives through months of operation in seconds: a virtual clock, random edits, outcomes and faults, and crashes
+ * between any event and its effects. Throws a Violation at the first broken promise. Then everything calms down, and
+ * every issue that may run must have been handed off in the end.
+ */
+export function simulate(seed: number, eventCount: number, decide: Decide = realDecide): SimulationResult {
+  const chance = createChance(seed);
+  const settings = randomSettings(chance);
+  const store = createDurableModel();
+  const attempts = new Map<string, number>();
+  let now = 1_700_000_000_000;
+  let events = 0;
+  let crashes = 0;
+  let story: string[] = [];
+  const violated = (what: string): never => {
+    throw new Violation(`seed ${seed}, event ${events}: ${what}\n${story.slice(-12).join('\n')}`);
+  };
+  const world = createWorld(chance, settings.agent, violated);
+  let state = boot();
+
+  function boot(): State {
+    const decision = recover(settings, loadModel(store), `i${crashes}`, now);
+    applyWrites(store, decision.writes);
+    for (const effect of decision.effects) world.perform(effect, now);
+    return decision.state;
+  }
+
+  /** Decides, stores, does; and dies at any point in between when chance says so. */
+  function feed(event: Event, mayCrash: boolean): void {
+    events += 1;
+    story.push(
+      `${now} ${JSON.stringify(event, (_key, value: unknown) => (value instanceof Map ? [...value] : value)).slice(0, 300)}`,
+    );
+    if (story.length > 40) story = story.slice(-12);
+    const decision = decide(state, event, now);
+    const crashAt = mayCrash && chance.happens(0.002) ? chance.below(decision.effects.length + 2) : Infinity;
+    if (crashAt === 0) return crash();
+    applyWrites(store, decision.writes);
+    state = decision.state;
+    for (const [index, effect] of decision.effects.entries()) {
+      if (index + 1 === crashAt) return crash();
+      world.perform(effect, now);
+    }
+    if (crashAt <= decision.effects.length + 1) return crash();
+    check();
+  }
+
+  function crash(): void {
+    crashes += 1;
+    story.push(`${now} -- crash --`);
+    world.crash();
+    now += chance.below(60_000);
+    state = boot();
+  }
+
+  function check(): void {
+    const drift = differences(store, state);
+    if (drift.length > 0) violated(`memory and store differ in ${drift.join(', ')}`);
+    for (const plan of world.sessions.values()) {
+      const claim = state.claims.get(plan.issue.id);
+      if (claim?.phase !== 'running' || claim.runId !== plan.runId) violated(`session ${plan.runId} runs without its claim`);
+    }
+    for (const [id, claim] of state.claims) {
+      if (claim.phase === 'running' && !world.sessions.has(claim.runId)) violated(`claim of ${id} without its session`);
+      if (claim.phase === 'running' && !state.live.has(id)) violated(`claim of ${id} without a live entry`);
+      if (claim.attempt < (attempts.get(id) ?? 0)) violated(`attempts of ${id} went down to ${claim.attempt}`);
+      if (state.parked.has(id)) violated(`issue ${id} is claimed and parked`);
+      attempts.set(id, claim.attempt);
+    }
+    for (const id of attempts.keys()) if (!state.claims.has(id)) attempts.delete(id);
+  }
+
+  /** Goes to the next moment at which anything happens and lets it happen. */
+  function step(mayCrash: boolean): void {
+    const event = world.take(now);
+    if (event) return feed(event, mayCrash);
+    const wake = Math.min(nextWake(state), world.nextAt());
+    if (wake === Infinity) violated('nothing is due and nothing is under way');
+    now = Math.max(now + 1, wake);
+    const arrived = world.take(now);
+    feed(arrived ?? { type: 'clock' }, mayCrash);
+  }
+
+  while (events < eventCount) {
+    if (chance.happens(0.02)) world.edit();
+    if (chance.happens(0.005)) feed({ type: 'refresh-requested' }, true);
+    if (chance.happens(0.01)) unparkSomething();
+    step(true);
+  }
+  world.calm();
+  settle();
+  return { events, crashes, handoffs: world.transitions.length };
+
+  function unparkSomething(): void {
+    const parked = [...state.parked.values()];
+    if (parked.length > 0) feed({ type: 'unpark-requested', identifier: chance.pick(parked).issue.identifier }, true);
+  }
+
+  /** With no more faults, every issue that is free to run must reach its handoff in bounded time. */
+  function settle(): void {
+    const deadline = now + 3 * 86_400_000;
+    while (unfinished().length > 0) {
+      if (now > deadline) violated(`never ran: ${unfinished().join(', ')}`);
+      unparkSomething();
+      step(false);
+    }
+  }
+
+  function unfinished(): readonly string[] {
+    return [...world.issues.values()]
+      .filter((issue) => stateIn(settings.tracker.activeStates, issue.state) && !isBlocked(issue.id, new Set()))
+      .map((issue) => issue.id);
+  }
+
+  /** Whether an issue waits for another one that is not terminal; those cannot finish here. */
+  function isBlocked(id: string, seen: Set<string>): boolean {
+    if (seen.has(id)) return true;
+    const blockers = world.issues.get(id)?.blockedBy ?? [];
+    return blockers.some((blocker) => blocker.id !== id && (world.issues.get(blocker.id)?.state ?? 'done') !== 'done');
+  }
+}
+
+function randomSettings(chance: Chance) {
+  return settingsWith({
+    agent: {
+      maxConcurrentAgents: 1 + chance.below(4),
+      maxConcurrentAgentsByState: chance.happens(0.5) ? { todo: 1 + chance.below(2) } : {},
+      maxAttempts: chance.pick([0, 0, 2, 4]),
+      maxSessions: chance.pick([0, 0, 6]),
+      maxTokens: chance.pick([0, 0, 2_000]),
+      stallTimeoutMs: 60_000,
+    },
+    tracker: {
+      handoffState: 'review',
+      comments: { onDispatch: chance.happens(0.3), onCompletion: chance.happens(0.3), onFailure: true },
+    },
+  });
+}

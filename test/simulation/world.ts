@@ -1,0 +1,266 @@
+import type { Effect, RunPlan } from '../../src/domain/effect.ts';
+import type { Fault } from '../../src/domain/errors.ts';
+import type { Answer, Event, RunExit } from '../../src/domain/event.ts';
+import { normalState, stateIn, type Blocker, type Issue } from '../../src/domain/issue.ts';
+import type { Settings } from '../../src/domain/settings.ts';
+import { issueWith } from '../support/issues.ts';
+import type { Chance } from '../support/random.ts';
+
+/** Tracker, agents and disk of the simulation. It answers effects with events, some time later, and may fail. */
+export interface World {
+  /** Carries out an effect now and queues what it reports back. */
+  perform(effect: Effect, now: number): void;
+  /** The earliest event that is due, or null. */
+  take(now: number): Event | null;
+  nextAt(): number;
+  /** Everything under way is lost, live sessions die. */
+  crash(): void;
+  /** A person or robot changes something in the tracker. */
+  edit(): void;
+  /** From now on nothing fails and nobody edits. */
+  calm(): void;
+  readonly sessions: ReadonlyMap<string, RunPlan>;
+  readonly issues: ReadonlyMap<string, Issue>;
+  /** What the tracker took, in order: `<issue id>><state>`. */
+  readonly transitions: readonly string[];
+}
+
+const FIRST_ISSUES = 8;
+const ACTIVE = ['todo', 'doing'];
+const OTHERS = ['done', 'review', 'backlog', ''];
+
+export function createWorld(chance: Chance, limits: Settings['agent'], violated: (what: string) => void): World {
+  const issues = new Map<string, Issue>();
+  const sessions = new Map<string, RunPlan>();
+  const transitions: string[] = [];
+  let queue: { at: number; event: Event; runId?: string }[] = [];
+  let isCalm = false;
+  let nextId = 1;
+
+  for (let count = 0; count < FIRST_ISSUES; count += 1) addIssue();
+
+  function addIssue(): void {
+    const id = String(nextId);
+    nextId += 1;
+    const blockers: readonly Blocker[] | null = chance.happens(0.15)
+      ? null
+      : chance.happens(0.2)
+        ? [blockerOf(chance.pick([id, '1', '2']))]
+        : [];
+    issues.set(id, issueWith({ id, state: chance.pick(ACTIVE), priority: chance.pick([null, 1, 2, 3]), blockedBy: blockers }));
+  }
+
+  function blockerOf(id: string): Blocker {
+    return { id, identifier: `T-${id}`, state: issues.get(id)?.state ?? 'done' };
+  }
+
+  /** The issue as a read returns it: blockers carry their present states; an issue does not block itself. */
+  function read(issue: Issue): Issue {
+    const blockedBy =
+      issue.blockedBy?.filter((blocker) => blocker.id !== issue.id).map((blocker) => blockerOf(blocker.id)) ?? null;
+    return { ...issue, blockedBy };
+  }
+
+  function later(event: Event, now: number, spread: number, runId?: string): void {
+    queue.push({ at: now + 1 + chance.below(spread), event, ...(runId ? { runId } : {}) });
+  }
+
+  function maybe<T>(value: () => T, probability = 0.08): Answer<T> {
+    return !isCalm && chance.happens(probability) ? { ok: false, fault: FAULT } : { ok: true, value: value() };
+  }
+
+  function candidates(): readonly Issue[] {
+    return [...issues.values()].filter((issue) => stateIn(ACTIVE, issue.state)).map(read);
+  }
+
+  function states(ids: readonly string[]): ReadonlyMap<string, string> {
+    return new Map(ids.flatMap((id) => (issues.has(id) ? [[id, issues.get(id)?.state ?? ''] as const] : [])));
+  }
+
+  function move(id: string, state: string): void {
+    const issue = issues.get(id);
+    if (issue) issues.set(id, { ...issue, state });
+    transitions.push(`${id}>${state}`);
+  }
+
+  function startSession(plan: RunPlan, now: number): void {
+    const { id } = plan.issue;
+    for (const other of sessions.values()) if (other.issue.id === id) violated(`two live sessions on issue ${id}`);
+    checkSlots(plan);
+    sessions.set(plan.runId, plan);
+    const ids = { issueId: id, runId: plan.runId };
+    let at = now;
+    const say = (event: Event): void => {
+      at += 1 + chance.below(2_000);
+      queue.push({ at, event, runId: plan.runId });
+    };
+    say({ type: 'state-seen', ...ids, state: issues.get(id)?.state ?? '' });
+    say({ type: 'run-prepared', ...ids, workspacePath: `/workspaces/${plan.issue.identifier}` });
+    say({ type: 'session-started', ...ids, sessionId: `s-${plan.runId}` });
+    const turns = 1 + chance.below(3);
+    for (let turn = 1; turn <= turns; turn += 1) {
+      say({ type: 'turn-started', ...ids, turn });
+      const input = turn * 100;
+      const tokens = { inputTokens: input, outputTokens: turn, totalTokens: input + turn, cacheReadTokens: 0 };
+      say({ type: 'agent-spoke', ...ids, event: { type: 'usage', tokens } });
+      if (!isCalm && chance.happens(0.03)) return; // it hangs: only a timeout ends it
+      say({ type: 'turn-completed', ...ids, turn });
+    }
+    say({ type: 'run-exited', ...ids, exit: exitOf(turns) });
+  }
+
+  function checkSlots(plan: RunPlan): void {
+    const { maxConcurrentAgents, maxConcurrentAgentsByState } = limits;
+    if (sessions.size >= maxConcurrentAgents) violated(`more than ${maxConcurrentAgents} sessions`);
+    const limit = maxConcurrentAgentsByState[normalState(plan.issue.state)];
+    const same = [...sessions.values()].filter(
+      (other) => normalState(other.issue.state) === normalState(plan.issue.state),
+    ).length;
+    if (limit !== undefined && same >= limit) violated(`more than ${limit} sessions of state ${plan.issue.state}`);
+  }
+
+  function exitOf(turns: number): RunExit {
+    const base = { turns, fault: null, status: null, scm: null };
+    if (isCalm || chance.happens(0.6)) return { kind: 'normal', ...base };
+    if (chance.happens(0.2))
+      return {
+        kind: 'normal',
+        ...base,
+        status: { word: chance.pick(['blocked', 'no-change-needed', 'needs-human-review']), statement: 'why' },
+      };
+    const consequence = chance.pick(['back-off', 'back-off', 'back-off-at-cap', 'park', 'pause-agent'] as const);
+    return { kind: 'error', ...base, fault: { kind: 'turn_failed', message: 'it failed', consequence } };
+  }
+
+  function stopSession(runId: string, now: number): void {
+    const plan = sessions.get(runId);
+    if (!plan) return;
+    queue = queue.filter((entry) => entry.runId !== runId);
+    const exit: RunExit = { kind: 'cancelled', turns: 0, fault: null, status: null, scm: null };
+    later({ type: 'run-exited', issueId: plan.issue.id, runId, exit }, now, 6_000, runId);
+  }
+
+  function handOff(effect: Extract<Effect, { do: 'hand-off' }>, now: number): void {
+    const { issue, handoff, settings } = effect;
+    const outcome = handoffOutcome(issue.id, handoff.target, settings);
+    later({ type: 'handoff-answered', issueId: issue.id, runId: handoff.runId, outcome }, now, 3_000);
+  }
+
+  function handoffOutcome(
+    id: string,
+    target: string,
+    settings: Settings,
+  ): Extract<Event, { type: 'handoff-answered' }>['outcome'] {
+    if (!isCalm && chance.happens(0.15)) {
+      const kind = chance.pick(['tracker_auth_error', 'tracker_transport_error', 'tracker_payload_error']);
+      return {
+        kind: 'failed',
+        fault: { ...FAULT, kind, consequence: kind === 'tracker_transport_error' ? 'back-off' : 'back-off-at-cap' },
+      };
+    }
+    const state = issues.get(id)?.state;
+    if (state === undefined) return { kind: 'gone' };
+    if (state === target) return { kind: 'succeeded' };
+    if (stateIn(settings.tracker.terminalStates, state)) return { kind: 'terminal', state };
+    if (!stateIn(settings.tracker.activeStates, state)) return { kind: 'moved', state };
+    move(id, target);
+    return { kind: 'succeeded' };
+  }
+
+  return {
+    sessions,
+    issues,
+    transitions,
+    perform(effect, now) {
+      switch (effect.do) {
+        case 'announce':
+          return;
+        case 'poll': {
+          const event: Event = {
+            type: 'poll-answered',
+            candidates: maybe(candidates),
+            states: maybe(() => states(effect.lookups)),
+            preflightProblem: !isCalm && chance.happens(0.02) ? 'agent missing' : null,
+          };
+          return later(event, now, 4_000);
+        }
+        case 'read-blockers': {
+          const blockers = new Map(effect.issues.map((issue) => [issue.id, maybe<readonly Blocker[]>(() => [], 0.3)] as const));
+          return later({ type: 'blockers-answered', blockers }, now, 2_000);
+        }
+        case 'read-issue': {
+          const issue = issues.get(effect.issueId);
+          return later(
+            { type: 'issue-read', issueId: effect.issueId, issue: maybe(() => (issue ? read(issue) : null)) },
+            now,
+            2_000,
+          );
+        }
+        case 'start-run':
+          return startSession(effect.plan, now);
+        case 'stop-run':
+          return stopSession(effect.runId, now);
+        case 'hand-off':
+          return handOff(effect, now);
+        case 'write-out':
+          return later({ type: 'outbox-answered', id: effect.entry.id, fault: maybe(() => null).ok ? null : FAULT }, now, 2_000);
+        case 'read-terminal':
+          return later(
+            { type: 'cleanup-answered', issues: maybe(() => [...issues.values()].filter((issue) => issue.state === 'done')) },
+            now,
+            2_000,
+          );
+        case 'sweep':
+          return later({ type: 'sweep-answered', asked: effect.ids, states: maybe(() => states(effect.ids)) }, now, 2_000);
+        case 'remove-workspace': {
+          const { issueId, identifier, why } = effect;
+          for (const plan of sessions.values())
+            if (plan.issue.id === issueId) violated(`workspace of running issue ${issueId} removed`);
+          return later(
+            {
+              type: 'workspace-removed',
+              issueId,
+              identifier,
+              why,
+              path: `/workspaces/${identifier}`,
+              outcome: maybe(() => true),
+            },
+            now,
+            2_000,
+          );
+        }
+      }
+    },
+    take(now) {
+      const due = queue.filter((entry) => entry.at <= now).sort((a, b) => a.at - b.at)[0];
+      if (!due) return null;
+      queue = queue.filter((entry) => entry !== due);
+      if (due.event.type === 'run-exited') sessions.delete(due.event.runId);
+      return due.event;
+    },
+    nextAt: () => queue.reduce((earliest, entry) => Math.min(earliest, entry.at), Infinity),
+    crash() {
+      queue = [];
+      sessions.clear();
+    },
+    edit() {
+      if (chance.happens(0.25) && issues.size < 60) return addIssue();
+      const id = chance.pick([...issues.keys()]);
+      if (chance.happens(0.08) && issues.size > 5) {
+        issues.delete(id);
+        return;
+      }
+      const issue = issues.get(id);
+      if (issue) issues.set(id, { ...issue, state: chance.pick([...ACTIVE, ...ACTIVE, ...OTHERS]) });
+    },
+    calm() {
+      isCalm = true;
+    },
+  };
+}
+
+const FAULT: Fault = {
+  kind: 'tracker_transport_error',
+  message: 'tracker: tracker_transport_error: GET /: refused',
+  consequence: 'back-off',
+};

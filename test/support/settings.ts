@@ -1,0 +1,57 @@
+import type { AgentSettings, Settings, TrackerSettings } from '../../src/domain/settings.ts';
+
+/** Settings as a small workflow file would give them. */
+export function settingsWith(
+  parts: {
+    tracker?: Partial<TrackerSettings>;
+    agent?: Partial<AgentSettings>;
+    rest?: Partial<Omit<Settings, 'tracker' | 'agent'>>;
+  } = {},
+): Settings {
+  return {
+    tracker: {
+      kind: 'file',
+      apiKey: '',
+      project: '',
+      endpoint: '',
+      activeStates: ['todo', 'doing'],
+      terminalStates: ['done'],
+      handoffState: 'review',
+      inProgressState: null,
+      noChangeState: null,
+      queryFilter: '',
+      userAgent: null,
+      comments: { onDispatch: false, onCompletion: false, onFailure: false },
+      options: {},
+      ...parts.tracker,
+    },
+    polling: { intervalMs: 30_000 },
+    workspace: { root: '/workspaces', retentionDays: 0 },
+    hooks: { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 60_000 },
+    agent: {
+      kind: 'mock',
+      command: null,
+      maxTurns: 3,
+      maxConcurrentAgents: 3,
+      maxConcurrentAgentsByState: {},
+      turnTimeoutMs: 3_600_000,
+      readTimeoutMs: 5_000,
+      stallTimeoutMs: 300_000,
+      stopGraceMs: 5_000,
+      maxRetryBackoffMs: 300_000,
+      maxAttempts: 0,
+      maxSessions: 0,
+      maxTokens: 0,
+      maxCostUsd: 0,
+      ...parts.agent,
+    },
+    agentOptions: {},
+    server: { port: null },
+    logging: { level: 'info', format: 'text' },
+    dbPath: '/db',
+    tokenRates: {},
+    selfReview: { enabled: false, maxIterations: 3, verificationCommands: [], verificationTimeoutMs: 120_000 },
+    reactions: { provider: null, connection: null },
+    ...parts.rest,
+  };
+}
