@@ -1,0 +1,86 @@
+import type { Readable } from 'node:stream';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+
+/** A pipe of a child, read at the reader's own pace. */
+export interface Output {
+  /** To be called once, before the writer is gone. */
+  chunks(): AsyncGenerator<Buffer, void, void>;
+  /** The writer is gone: what the pipe still holds is delivered, then the reading ends although nobody closed it. */
+  writerGone(): void;
+  /** Settles when the pipe has been read to its end or was given up. */
+  readonly closed: Promise<void>;
+}
+
+/** A system buffer holds less; more than this can only come from a stranger that still writes. */
+const LEFTOVER_BYTES = 1024 * 1024;
+/** Silence after which the pipe counts as read out. Data that is there already arrives within one turn of the loop. */
+const SILENCE_MS = 50;
+
+export function createOutput(stream: Readable): Output {
+  let wake = (): void => {};
+  let over = false;
+  let cut = false;
+  let reading = false;
+  const closed = new Promise<void>((resolve) => {
+    const finish = (): void => {
+      over = true;
+      wake();
+      resolve();
+    };
+    for (const event of ['end', 'close', 'error']) stream.on(event, finish);
+  });
+  // The listener stays for good: when a child exits, Node sets streams without one flowing and their data is lost.
+  stream.on('readable', () => wake());
+
+  /** False when no data will come any more. */
+  async function waitForData(): Promise<boolean> {
+    if (over) return false;
+    const woken = new Promise<true>((resolve) => {
+      wake = () => resolve(true);
+    });
+    if (!cut) return woken;
+    // One turn more, for a timer may be late and run before the data that has been waiting.
+    const silent = delay(SILENCE_MS, false).then(() => nextTurn(false));
+    return Promise.race([woken, silent]);
+  }
+
+  async function* chunks(): AsyncGenerator<Buffer, void, void> {
+    let leftover = 0;
+    reading = true;
+    try {
+      do {
+        for (let chunk = read(stream); chunk !== null; chunk = read(stream)) {
+          yield chunk;
+          leftover += cut ? chunk.length : 0;
+          if (leftover > LEFTOVER_BYTES) return;
+          // A writer that is always ahead would keep us in microtasks, and timers and sockets waiting.
+          await nextTurn();
+        }
+      } while (await waitForData());
+    } finally {
+      reading = false;
+      discard();
+    }
+  }
+
+  /** Nobody reads on: the writer must not block on a full pipe, and the handle must not stay open. */
+  function discard(): void {
+    stream.removeAllListeners('readable');
+    if (cut) stream.destroy();
+    else stream.resume();
+  }
+
+  return {
+    chunks,
+    closed,
+    writerGone() {
+      cut = true;
+      wake();
+      if (!reading) stream.destroy();
+    },
+  };
+}
+
+function read(stream: Readable): Buffer | null {
+  return stream.read() as Buffer | null;
+}

@@ -1,0 +1,215 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createWorkspaceBench } from '../../test/support/workspaces.ts';
+import type { WorkspaceBench } from '../../test/support/workspaces.ts';
+import { markUnfinished } from './unfinished.ts';
+
+const signal = new AbortController().signal;
+let bench: WorkspaceBench;
+let outside: string;
+
+beforeEach(async () => {
+  bench = await createWorkspaceBench();
+  outside = path.join(bench.base, 'outside');
+  await mkdir(outside);
+  await writeFile(path.join(outside, 'status'), 'blocked\nfrom outside');
+  await writeFile(path.join(outside, 'precious'), 'keep me');
+});
+afterEach(() => bench.cleanUp());
+
+const at = (...parts: string[]): string => path.join(bench.root, 'ABC-1', ...parts);
+
+async function expectOutsideUntouched(): Promise<void> {
+  expect((await readdir(outside)).sort()).toEqual(['precious', 'status']);
+  expect(await readFile(path.join(outside, 'status'), 'utf8')).toBe('blocked\nfrom outside');
+}
+
+describe('containment', () => {
+  it('keeps every identifier right under the root, to the disk and back', async () => {
+    const wild = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 40 }),
+      fc.stringMatching(/^[./~a\\-]{1,12}$/),
+      fc.constantFrom(
+        '../../outside',
+        '/etc/passwd',
+        'a\0b',
+        'CON',
+        '.git',
+        '-rf',
+        '~',
+        '$HOME',
+        '`id`',
+        'x'.repeat(4_000),
+        '😀'.repeat(90),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(wild, async (identifier) => {
+        const subject = bench.subject({}, identifier);
+        const expected = bench.workspaces.pathOf(identifier);
+        if (expected === null) {
+          expect(bench.workspaces.nameOf(identifier)).toBeNull();
+          await expect(bench.workspaces.prepare(subject, signal)).rejects.toMatchObject({ retryable: false });
+          return;
+        }
+        expect(path.dirname(expected)).toBe(bench.root);
+        expect(path.basename(expected)).toBe(bench.workspaces.nameOf(identifier));
+        expect((await bench.workspaces.prepare(subject, signal)).path).toBe(expected);
+        expect(await bench.workspaces.list()).toEqual([path.basename(expected)]);
+        expect(await bench.workspaces.remove(subject, signal)).toEqual({ removed: true });
+        expect(await readdir(bench.root)).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+    expect((await readdir(bench.base)).sort()).toEqual(['outside', 'root']);
+  });
+
+  it('makes the root on demand, for its user and group only, and follows a root that is a link', async () => {
+    await bench.workspaces.prepare(bench.subject(), signal);
+    expect((await stat(bench.root)).mode & 0o777).toBe(0o750 & ~process.umask());
+    const link = path.join(bench.base, 'link');
+    await symlink(bench.root, link);
+    const { createWorkspaces } = await import('./index.ts');
+    const linked = createWorkspaces({
+      root: path.join(link, 'deeper'),
+      env: {},
+      logger: { debug() {}, info() {}, warn() {}, error() {} },
+      processes: { started() {}, ended() {} },
+      maskSecrets: (text) => text,
+    });
+    expect(linked.pathOf('A-1')).toBe(path.join(bench.root, 'deeper', 'A-1'));
+    expect((await linked.prepare(bench.subject({}, 'A-1'), signal)).path).toBe(path.join(bench.root, 'deeper', 'A-1'));
+  });
+
+  it('refuses a workspace that is a link, for every use', async () => {
+    await mkdir(bench.root);
+    await mkdir(path.join(outside, '.foray'));
+    await writeFile(path.join(outside, '.foray', 'status'), 'blocked');
+    await symlink(outside, at());
+    const subject = bench.subject({ beforeRun: 'touch ran', afterRun: 'touch ran', beforeRemove: 'touch ran' });
+    const refusal = { message: expect.stringContaining('is a symbolic link') as string, retryable: false };
+    await expect(bench.workspaces.prepare(subject, signal)).rejects.toMatchObject(refusal);
+    await expect(bench.workspaces.beforeRun(subject, signal)).rejects.toMatchObject(refusal);
+    await expect(bench.workspaces.remove(subject, signal)).rejects.toMatchObject(refusal);
+    await bench.workspaces.afterRun(subject, signal);
+    expect(await bench.workspaces.readStatus(at())).toBeNull();
+    expect(await bench.workspaces.list()).toEqual([]);
+    expect((await readdir(outside)).sort()).toEqual(['.foray', 'precious', 'status']);
+  });
+
+  it('refuses a data folder that is a link, for reads and writes', async () => {
+    await mkdir(at(), { recursive: true });
+    await symlink(outside, at('.foray'));
+    await expect(bench.workspaces.prepare(bench.subject(), signal)).rejects.toThrow('.foray is a symbolic link');
+    expect(await bench.workspaces.readStatus(at())).toBeNull();
+    expect(await bench.workspaces.readScm(at())).toBeNull();
+    await expectOutsideUntouched();
+  });
+
+  it('refuses what is no directory', async () => {
+    await mkdir(bench.root);
+    await writeFile(at(), 'a file');
+    await expect(bench.workspaces.prepare(bench.subject(), signal)).rejects.toThrow('is not a directory');
+    await expect(bench.workspaces.remove(bench.subject(), signal)).rejects.toThrow('is not a directory');
+  });
+
+  it('replaces links in the data folder instead of writing through them', async () => {
+    await mkdir(at('.foray'), { recursive: true });
+    await symlink(path.join(outside, 'status'), at('.foray', 'status'));
+    await symlink(path.join(outside, 'precious'), at('.foray', '.gitignore'));
+    await bench.workspaces.prepare(bench.subject(), signal);
+    expect(existsSync(at('.foray', 'status'))).toBe(false);
+    expect(await readFile(at('.foray', '.gitignore'), 'utf8')).toBe('*\n');
+    expect(await readFile(path.join(outside, 'precious'), 'utf8')).toBe('keep me');
+    await expectOutsideUntouched();
+  });
+
+  it('reads no path outside of the root', async () => {
+    await mkdir(path.join(outside, '.foray'));
+    await writeFile(path.join(outside, '.foray', 'status'), 'blocked');
+    for (const wrong of [outside, path.join(bench.root, '..', 'outside'), bench.root, at('deeper')]) {
+      expect(await bench.workspaces.readStatus(wrong)).toBeNull();
+    }
+    expect(bench.log.filter(({ message }) => message === 'status file ignored')).toHaveLength(4);
+  });
+
+  it.each(['status', 'scm.json'])('does not wait for a pipe in the place of %s', async (name) => {
+    await mkdir(at('.foray'), { recursive: true });
+    execFileSync('mkfifo', [at('.foray', name)]);
+    const read = name === 'status' ? bench.workspaces.readStatus(at()) : bench.workspaces.readScm(at());
+    expect(await read).toBeNull();
+    expect(bench.log[0]?.attributes['reason']).toContain('is not a regular file');
+  });
+});
+
+describe('prepare', () => {
+  it('keeps the work and the merge request, and clears the status of the run before', async () => {
+    await bench.workspaces.prepare(bench.subject(), signal);
+    await writeFile(at('work'), 'half done');
+    await writeFile(at('.foray', 'status'), 'blocked');
+    await writeFile(at('.foray', 'scm.json'), '{}');
+    await bench.workspaces.prepare(bench.subject(), signal);
+    expect((await readdir(at('.foray'))).sort()).toEqual(['.gitignore', 'scm.json']);
+    expect(await readFile(at('work'), 'utf8')).toBe('half done');
+  });
+
+  it('clears a status that is a directory', async () => {
+    await mkdir(at('.foray', 'status', 'deep'), { recursive: true });
+    await bench.workspaces.prepare(bench.subject(), signal);
+    expect(await readdir(at('.foray'))).toEqual(['.gitignore']);
+  });
+
+  it('stops before it begins when it is aborted', async () => {
+    await expect(bench.workspaces.prepare(bench.subject(), AbortSignal.abort())).rejects.toMatchObject({
+      name: 'WorkspaceError',
+    });
+    expect(existsSync(bench.root)).toBe(false);
+  });
+});
+
+describe('remove', () => {
+  it('is content with a workspace that is not there', async () => {
+    expect(await bench.workspaces.remove(bench.subject(), signal)).toEqual({ removed: false });
+  });
+
+  it('deletes links without following them, and read-only directories', async () => {
+    await bench.workspaces.prepare(bench.subject(), signal);
+    await symlink(outside, at('link'));
+    await mkdir(at('cache', 'module'), { recursive: true });
+    await writeFile(at('cache', 'module', 'file'), 'x');
+    await chmod(at('cache', 'module'), 0o555);
+    await chmod(at('cache'), 0o555);
+    expect(await bench.workspaces.remove(bench.subject(), signal)).toEqual({ removed: true });
+    expect(await readdir(bench.root)).toEqual([]);
+    await expectOutsideUntouched();
+  });
+
+  it('forgets a workspace that a crash left half deleted', async () => {
+    await mkdir(bench.root);
+    await markUnfinished(at());
+    expect(await bench.workspaces.remove(bench.subject(), signal)).toEqual({ removed: false });
+    expect(await readdir(bench.root)).toEqual([]);
+  });
+});
+
+describe('findProblem', () => {
+  it('finds none where the root can be made, and makes nothing', async () => {
+    expect(await bench.workspaces.findProblem()).toBeNull();
+    expect(existsSync(bench.root)).toBe(false);
+  });
+
+  it('names what stands in the way', async () => {
+    await writeFile(bench.root, 'a file');
+    expect(await bench.workspaces.findProblem()).toBe(`workspace.root ${bench.root}: ${bench.root} is not a directory`);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('names a root that is not writable', async () => {
+    await mkdir(bench.root);
+    await chmod(bench.root, 0o500);
+    expect(await bench.workspaces.findProblem()).toContain('is not writable');
+  });
+});

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { WorkspaceError } from '../domain/errors.ts';
+
+/** The longest file name that common file systems take. */
+const LONGEST_NAME = 255;
+const HASH_DIGITS = 16;
+
+/**
+ * The directory name of an identifier: characters outside of `[A-Za-z0-9._-]` become `_`, and a name that this or its
+ * length changed carries a hash of the identifier, so that two identifiers never share a directory.
+ */
+export function workspaceKey(identifier: string): string {
+  if (namesNone(identifier)) {
+    throw new WorkspaceError('identifier', `"${identifier}" names no directory; give the issue another identifier`, {
+      retryable: false,
+    });
+  }
+  const name = identifier.replaceAll(/[^A-Za-z0-9._-]/gu, '_');
+  if (name === identifier && name.length <= LONGEST_NAME) return name;
+  return `${name.slice(0, LONGEST_NAME - HASH_DIGITS - 1)}-${hashOf(identifier)}`;
+}
+
+/** Identifiers that would mean the root itself or what is above it. */
+export function namesNone(identifier: string): boolean {
+  return identifier === '' || identifier === '.' || identifier === '..';
+}
+
+/** Whether a name under the root can be a workspace. */
+export function isWorkspaceKey(name: string): boolean {
+  return /^[A-Za-z0-9._-]+$/.test(name);
+}
+
+/** A name beside the workspaces that no identifier maps to. */
+export function markNameOf(key: string): string {
+  return `+unfinished-${hashOf(key)}`;
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex').slice(0, HASH_DIGITS);
+}

@@ -1,0 +1,49 @@
+import { chmod, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { WorkspaceSubject } from '../ports/workspace.ts';
+import { codeOf, hasDirectory } from './containment.ts';
+import type { RunHook } from './hooks.ts';
+import { clearUnfinished, markUnfinished } from './unfinished.ts';
+
+/** Runs `before_remove`, whose failure changes nothing, and deletes the directory. */
+export async function removeWorkspace(
+  workspace: string,
+  subject: WorkspaceSubject,
+  runHook: RunHook,
+  signal: AbortSignal,
+): Promise<{ readonly removed: boolean }> {
+  signal.throwIfAborted();
+  if (!(await hasDirectory(workspace))) {
+    await clearUnfinished(workspace);
+    return { removed: false };
+  }
+  await runHook('before_remove', subject, workspace, signal);
+  signal.throwIfAborted();
+  if (await hasDirectory(workspace)) {
+    await markUnfinished(workspace);
+    await removeTree(workspace);
+  }
+  await clearUnfinished(workspace);
+  return { removed: true };
+}
+
+/** Deletes a directory and what is in it. Links are deleted, never followed. */
+export async function removeTree(directory: string): Promise<void> {
+  const options = { recursive: true, force: true, maxRetries: 3, retryDelay: 50 } as const;
+  try {
+    await rm(directory, options);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'EACCES' && code !== 'EPERM') throw error;
+    // Module caches are full of read-only directories.
+    await makeWritable(directory);
+    await rm(directory, options);
+  }
+}
+
+async function makeWritable(directory: string): Promise<void> {
+  await chmod(directory, 0o700);
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    if (entry.isDirectory()) await makeWritable(path.join(directory, entry.name));
+  }
+}

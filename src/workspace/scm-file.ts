@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { WorkspaceError } from '../domain/errors.ts';
+import type { Logger } from '../ports/runtime.ts';
+import type { ScmRecord } from '../ports/workspace.ts';
+import { readDataFile } from './containment.ts';
+
+export interface DataFileDeps {
+  readonly root: string;
+  readonly logger: Logger;
+  maskSecrets(text: string): string;
+}
+
+const MAX_BYTES = 4_096;
+
+/** One line of visible characters: these values end up in addresses and logs. */
+const word = z.string().regex(/^[^\s\p{C}]+$/u, 'must be text without blanks or control characters');
+
+/** `owner` may be a path of groups. Dots alone would climb in an address. */
+const segments = word.refine(
+  (text) => text.split('/').every((part) => part !== '' && part !== '.' && part !== '..'),
+  'must be a plain path',
+);
+
+const scmSchema = z.object({
+  branch: word,
+  sha: z.string().regex(/^[0-9a-f]{7,64}$/i, 'must be a commit id in hexadecimal digits'),
+  pushed_at: z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'must be a time in ISO 8601'),
+  pr_number: z.int().positive(),
+  owner: segments,
+  repo: segments,
+});
+
+/** The merge request that a run left behind, as named in `.foray/scm.json`. Anything unusable is ignored aloud. */
+export async function readScmFile(workspace: string, deps: DataFileDeps): Promise<ScmRecord | null> {
+  try {
+    const file = await readDataFile(deps.root, workspace, { name: 'scm.json', maxBytes: MAX_BYTES });
+    if (file === null) return null;
+    if (file.more) throw unusable(`it is longer than ${MAX_BYTES} bytes`);
+    return parseScm(file.bytes.toString('utf8'));
+  } catch (error) {
+    deps.logger.warn('scm file ignored', { workspace, reason: error instanceof Error ? error.message : String(error) });
+    return null;
+  }
+}
+
+function parseScm(text: string): ScmRecord {
+  const parsed = scmSchema.safeParse(decode(text));
+  if (!parsed.success) {
+    throw unusable(parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the record'}: ${issue.message}`).join('; '));
+  }
+  const { branch, sha, pushed_at: pushedAt, pr_number: prNumber, owner, repo } = parsed.data;
+  return { branch, sha, pushedAt, prNumber, owner, repo };
+}
+
+function decode(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // The parser's own message quotes the text, which may hold anything.
+    throw unusable('it is not valid JSON');
+  }
+}
+
+function unusable(why: string): WorkspaceError {
+  return new WorkspaceError('scm.json', why, { retryable: false });
+}

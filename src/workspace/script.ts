@@ -1,0 +1,165 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createExcerpt, startProcess } from '../lib/process/index.ts';
+import type { RunningProcess } from '../lib/process/index.ts';
+import type { ProcessLedger } from '../ports/agent.ts';
+
+export interface ScriptDeps {
+  /** The daemon's environment, of which scripts see SCRIPT_ENVIRONMENT only. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly processes: ProcessLedger;
+  maskSecrets(text: string): string;
+}
+
+export interface Script {
+  readonly text: string;
+  readonly cwd: string;
+  /** Variables besides the inherited ones. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** The setting that holds the timeout, for the message. */
+  readonly timeoutKey: string;
+  /** Who the processes belong to, for the ledger. */
+  readonly owner: string;
+}
+
+export interface ScriptOutcome {
+  /** Null when it succeeded. */
+  readonly failure: string | null;
+  /** The end of what it printed, on both outputs, with secrets masked. */
+  readonly output: string;
+}
+
+/** What scripts see of the daemon's environment: enough for shells, git and ssh, and no credential. */
+export const SCRIPT_ENVIRONMENT = [
+  'PATH',
+  'HOME',
+  'SHELL',
+  'TMPDIR',
+  'USER',
+  'LOGNAME',
+  'TERM',
+  'LANG',
+  'LC_ALL',
+  'SSH_AUTH_SOCK',
+  'XDG_RUNTIME_DIR',
+  'DBUS_SESSION_BUS_ADDRESS',
+] as const;
+
+/**
+ * The script writes into a pipe, as in a terminal session: Node gives children sockets, and `> /dev/stderr` fails on
+ * those. Its status comes on the outer standard error. `cat` outlives a polite signal, so that a script's own trap can
+ * still print.
+ */
+const WRAPPER = `{ sh -c "$1" 3>&-; echo "status=$?" >&3; } 3>&2 2>&1 | { trap '' TERM INT HUP; exec cat; }`;
+
+const SHOWN_CHARACTERS = 8 * 1024;
+/** More is kept than shown, so that a secret at the cut is still recognized whole. */
+const KEPT_BYTES = 2 * SHOWN_CHARACTERS;
+const GRACE_MS = 1_000;
+const DRAIN_MS = 250;
+/** A longer timer would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Runs a script by `sh -c` in a process group of its own, and ends the group whatever became of the script. */
+export async function runScript(script: Script, deps: ScriptDeps, signal: AbortSignal): Promise<ScriptOutcome> {
+  if (signal.aborted) return { failure: 'stopped before it began', output: '' };
+  const status = createStatusReader();
+  let child: RunningProcess;
+  try {
+    child = await startProcess({
+      command: 'sh',
+      args: ['-c', WRAPPER, 'sh', script.text],
+      cwd: script.cwd,
+      env: { ...inherited(deps.env), ...script.variables },
+      drainMs: DRAIN_MS,
+      onSpawn: (pid) => deps.processes.started(pid, script.owner),
+      onStderr: (chunk) => status.add(chunk),
+    });
+  } catch (error) {
+    return { failure: error instanceof Error ? error.message : String(error), output: '' };
+  }
+  const output = collect(child);
+  const failure = await firstOf(child, status, script, signal);
+  await child.stop(GRACE_MS);
+  deps.processes.ended(child.pid);
+  return { failure, output: shown(await output, deps) };
+}
+
+function inherited(env: ScriptDeps['env']): Record<string, string> {
+  const known = SCRIPT_ENVIRONMENT.flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(known);
+}
+
+/** Success, failure, timeout and abort race; the first to come is what happened. */
+async function firstOf(child: RunningProcess, status: StatusReader, script: Script, signal: AbortSignal): Promise<string | null> {
+  const timers = new AbortController();
+  const { promise: aborted, resolve: abort } = promiseOf<string>();
+  const onAbort = (): void => abort('stopped before it finished');
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  const overdue = `timed out after ${script.timeoutMs} ms, see ${script.timeoutKey}`;
+  const timeout = delay(Math.min(script.timeoutMs, LONGEST_TIMER_MS), overdue, { signal: timers.signal });
+  const ended = child.settled.then((exit) => describeExit(status.value(), exit.signal));
+  const finished = status.arrived.then(async (code) => {
+    // Usually all ends together; a process in the background may go on and hold the output.
+    await Promise.race([child.settled, delay(DRAIN_MS, null, { signal: timers.signal }).catch(() => null)]);
+    return describeExit(code, null);
+  });
+  try {
+    return await Promise.race([finished, ended, timeout, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    timers.abort();
+    timeout.catch(() => {});
+  }
+}
+
+function describeExit(code: number | null, signal: string | null): string | null {
+  if (code === 0) return null;
+  return code === null ? `was ended from outside (${signal ?? 'its shell is gone'})` : `exit status ${code}`;
+}
+
+interface StatusReader {
+  add(chunk: Buffer): void;
+  value(): number | null;
+  readonly arrived: Promise<number>;
+}
+
+/** Waits for the line that the wrapper writes when the script is over. */
+function createStatusReader(): StatusReader {
+  const { promise: arrived, resolve } = promiseOf<number>();
+  let text = '';
+  let value: number | null = null;
+  return {
+    arrived,
+    value: () => value,
+    add(chunk) {
+      text = `${text}${chunk.toString('latin1')}`.slice(-1_024);
+      const found = /status=(\d+)\n/.exec(text);
+      if (found === null) return;
+      value = Number(found[1]);
+      resolve(value);
+    },
+  };
+}
+
+async function collect(child: RunningProcess): Promise<string> {
+  const excerpt = createExcerpt({ headBytes: 0, tailBytes: KEPT_BYTES });
+  for await (const chunk of child.chunks()) excerpt.add(chunk);
+  return excerpt.text();
+}
+
+function shown(output: string, deps: ScriptDeps): string {
+  return deps.maskSecrets(output).trim().slice(-SHOWN_CHARACTERS);
+}
+
+function promiseOf<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,36 @@
+import { WorkspaceError } from '../domain/errors.ts';
+import type { AgentStatus, AgentStatusWord } from '../ports/workspace.ts';
+import { readDataFile } from './containment.ts';
+import type { DataFileDeps } from './scm-file.ts';
+
+const WORDS: readonly AgentStatusWord[] = ['blocked', 'needs-human-review', 'no-change-needed'];
+const MAX_BYTES = 64 * 1024;
+
+/** What the agent said in `.foray/status`: one of three words, then its statement. Anything else is ignored aloud. */
+export async function readStatusFile(workspace: string, deps: DataFileDeps): Promise<AgentStatus | null> {
+  try {
+    const file = await readDataFile(deps.root, workspace, { name: 'status', maxBytes: MAX_BYTES });
+    return file === null ? null : parseStatus(file.bytes.toString('utf8'), deps);
+  } catch (error) {
+    deps.logger.warn('status file ignored', { workspace, reason: error instanceof Error ? error.message : String(error) });
+    return null;
+  }
+}
+
+function parseStatus(text: string, deps: DataFileDeps): AgentStatus {
+  const [first = '', ...rest] = text.split('\n');
+  const word = WORDS.find((candidate) => candidate === first.trim());
+  if (word === undefined) {
+    const shown = withoutControls(deps.maskSecrets(first.trim())).slice(0, 80);
+    throw new WorkspaceError('status', `the first line must be one of ${WORDS.join(', ')}, it is "${shown}"`, {
+      retryable: false,
+    });
+  }
+  return { word, statement: withoutControls(deps.maskSecrets(rest.join('\n'))).trim() };
+}
+
+/** The statement is shown in terminals and posted as a comment: line breaks and tabs are all the control it gets. */
+function withoutControls(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+}

@@ -1,0 +1,67 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { HookSettings } from '../../src/domain/settings.ts';
+import type { LogAttributes, Logger, LogLevel } from '../../src/ports/runtime.ts';
+import type { Workspaces, WorkspaceSubject } from '../../src/ports/workspace.ts';
+import { createWorkspaces } from '../../src/workspace/index.ts';
+
+/** One record that was logged. */
+export interface Logged {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly attributes: LogAttributes;
+}
+
+/** A logger that remembers. */
+export function createLogBook(): Logger & { readonly records: Logged[] } {
+  const records: Logged[] = [];
+  const write =
+    (level: LogLevel) =>
+    (message: string, attributes: LogAttributes = {}): void => {
+      records.push({ level, message, attributes });
+    };
+  return { records, debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+/** Real workspaces in a directory of their own. */
+export interface WorkspaceBench {
+  /** Holds the root and whatever must stay outside of it. */
+  readonly base: string;
+  readonly root: string;
+  readonly workspaces: Workspaces;
+  readonly log: Logged[];
+  /** Process groups that were reported as started and not as ended. */
+  readonly live: Set<number>;
+  subject(hooks?: Partial<HookSettings>, identifier?: string): WorkspaceSubject;
+  cleanUp(): Promise<void>;
+}
+
+export async function createWorkspaceBench(env: Readonly<Record<string, string>> = {}): Promise<WorkspaceBench> {
+  const base = await realpath(await mkdtemp(path.join(tmpdir(), 'workspaces-')));
+  const root = path.join(base, 'root');
+  const logger = createLogBook();
+  const live = new Set<number>();
+  const workspaces = createWorkspaces({
+    root,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    logger,
+    processes: { started: (pid) => live.add(pid), ended: (pid) => live.delete(pid) },
+    maskSecrets: (text) => text.replaceAll('s3cret', '***'),
+  });
+  return {
+    base,
+    root,
+    workspaces,
+    log: logger.records,
+    live,
+    subject: (hooks = {}, identifier = 'ABC-1') => ({
+      issueId: 'id-1',
+      identifier,
+      title: 'A title',
+      attempt: 2,
+      hooks: { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 10_000, ...hooks },
+    }),
+    cleanUp: () => rm(base, { recursive: true, force: true }),
+  };
+}
