@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { analyseTemplate } from './analyse.ts';
+import { parseTemplate } from './parse.ts';
+
+/** Each problem as `severity check column: message`. */
+function analyse(source: string): string[] {
+  return analyseTemplate(parseTemplate(source)).map(
+    ({ severity, check, column, message }) => `${severity} ${check.replace('template.', '')} ${column}: ${message}`,
+  );
+}
+
+describe('analyseTemplate finds', () => {
+  it.each([
+    ['an unknown variable', '{{ .isue }}', 'error unknown_variable 4: unknown variable .isue; did you mean .issue?'],
+    [
+      'one of $',
+      '{{ range 3 }}{{ $.atempt }}{{ end }}',
+      'error unknown_variable 18: unknown variable .atempt; did you mean .attempt?',
+    ],
+    ['one in an if', '{{ if .foo }}{{ end }}', 'error unknown_variable 7: unknown variable .foo; it has issue, attempt, run, '],
+    ['a prototype member', '{{ .constructor }}', 'error unknown_variable 4: unknown variable .constructor'],
+    ['a field of .issue', '{{ .issue.titel }}', 'error unknown_field 10: unknown field .titel of .issue; did you mean .title?'],
+    [
+      'display_identifier',
+      '{{ .issue.display_identifier }}',
+      'error unknown_field 10: unknown field .display_identifier of .issue; it has id, ',
+    ],
+    [
+      'a field of .run',
+      '{{ .run.turn }}',
+      'error unknown_field 8: unknown field .turn of .run; it has turn_number, max_turns, is_continuation',
+    ],
+    [
+      'a field of .ci_failure',
+      '{{ if .ci_failure }}{{ .ci_failure.reff }}{{ end }}',
+      'error unknown_field 35: unknown field .reff of .ci_failure; did you mean .ref?',
+    ],
+    [
+      'a field of a string',
+      '{{ .issue.title.x }}',
+      'error unknown_field 16: unknown field .x: .issue.title is a string and has no fields',
+    ],
+    [
+      'length of a list',
+      '{{ .issue.labels.length }}',
+      'error unknown_field 17: unknown field .length: .issue.labels is a list and has no fields',
+    ],
+    ['a field in a dead branch', '{{ if false }}{{ .issue.x }}{{ end }}', 'error unknown_field 24: unknown field .x of .issue'],
+    ['a field in an else', '{{ if .attempt }}{{ else }}{{ .issue.x }}{{ end }}', 'error unknown_field 37: '],
+    ['a field in a range else', '{{ range .issue.labels }}{{ else }}{{ .issue.x }}{{ end }}', 'error unknown_field 45: '],
+    ['a field of an argument', '{{ print (upper .issue.titel) }}', 'error unknown_field 23: '],
+    ['a field of a piped value', '{{ .issue.titel | upper }}', 'error unknown_field 10: '],
+    [
+      'an element of .review_comments',
+      '{{ range .review_comments }}{{ .line }}{{ end }}',
+      'error unknown_field 32: unknown field .line of .; ',
+    ],
+    [
+      'an element by variable',
+      '{{ range $i, $c := .bot_review_comments }}{{ $c.fil }}{{ end }}',
+      'error unknown_field 48: unknown field .fil of $c; did you mean .file?',
+    ],
+    [
+      'the index of a range',
+      '{{ range $i, $c := .issue.comments }}{{ $i.body }}{{ end }}',
+      'error unknown_field 43: unknown field .body: $i is a number',
+    ],
+    [
+      'a check run',
+      '{{ with .ci_failure }}{{ range .check_runs }}{{ .url }}{{ end }}{{ end }}',
+      'error unknown_field 49: unknown field .url of .; ',
+    ],
+    ['a blocker', '{{ range .issue.blocked_by }}{{ .title }}{{ end }}', 'error unknown_field 33: '],
+    [
+      'a with',
+      '{{ with .issue }}{{ .titel }}{{ end }}',
+      'error unknown_field 21: unknown field .titel of .; did you mean .title?',
+    ],
+    [
+      'a variable',
+      '{{ $i := .issue }}{{ $i.titel }}',
+      'error unknown_field 24: unknown field .titel of $i; did you mean .title?',
+    ],
+    ['a variable of an if', '{{ if $p := .issue.parent }}{{ $p.title }}{{ end }}', 'error unknown_field 34: '],
+    ['the result of or', '{{ (or .ci_failure .issue.parent).nope }}', 'error unknown_field 34: '],
+    ['the result of default', '{{ (.ci_failure | default .issue).nope }}', 'error unknown_field 34: '],
+    ['the result of index', '{{ (index .issue.comments 0).text }}', 'error unknown_field 29: unknown field .text of (…)'],
+    [
+      'the result of a text function',
+      '{{ (print .issue).title }}',
+      'error unknown_field 18: unknown field .title: (…) is a string',
+    ],
+    [
+      'a key of index',
+      '{{ index .issue "titel" }}',
+      'error unknown_field 17: the map has no entry "titel"; did you mean .title?',
+    ],
+    ['a key of the root', '{{ index . "isue" }}', 'error unknown_variable 12: the map has no entry "isue"; did you mean .issue?'],
+    ['a piped key', '{{ "titel" | index .issue }}', 'error unknown_field 4: the map has no entry "titel"'],
+    [
+      'a variable of the top in a range',
+      '{{ range .issue.labels }}{{ .issue.title }}{{ end }}',
+      'error dot_context 29: .issue is not in the element that . stands for here; write $.issue.title',
+    ],
+    [
+      'one in a with',
+      '{{ with .issue }}{{ .attempt }}{{ end }}',
+      'error dot_context 21: .attempt is not in the element that . stands for here; write $.attempt',
+    ],
+    ['one in a range over a number', '{{ range 3 }}{{ .issue.id }}{{ end }}', 'error dot_context 17: '],
+    ['one in an inner if', '{{ range .issue.comments }}{{ if .issue.title }}{{ end }}{{ end }}', 'error dot_context 34: '],
+    ['a range over a string', '{{ range .issue.title }}{{ end }}', 'error range 10: range cannot go over a string'],
+    [
+      'two variables over a number',
+      '{{ range $a, $b := .attempt }}{{ end }}',
+      'error range 10: range cannot go over a number with two variables',
+    ],
+    [
+      'a field that only some values have',
+      '{{ $x := .issue }}{{ if .attempt }}{{ $x = .run }}{{ end }}{{ $x.title }}',
+      'warning unknown_field 65: unknown field .title of $x, which $x has only sometimes',
+    ],
+    [
+      'a variable that a loop changes later',
+      '{{ $x := .issue }}{{ range 2 }}{{ $x.title }}{{ $x = $.run }}{{ end }}',
+      'warning unknown_field 37: ',
+    ],
+    [
+      'an unguarded nil',
+      '{{ .ci_failure.ref }}',
+      'warning nil_field 15: .ci_failure may be nil, and then this fails; guard it with {{ if .ci_failure }}',
+    ],
+    ['an unguarded nil in a condition', '{{ if .merge_conflict.base }}{{ end }}', 'warning nil_field 22: '],
+    ['an unguarded parent', '{{ .issue.parent.identifier }}', 'warning nil_field 17: .issue.parent may be nil'],
+    [
+      'a nil that another guard does not cover',
+      '{{ if .ci_failure }}{{ .merge_conflict.base }}{{ end }}',
+      'warning nil_field 39: ',
+    ],
+  ])('%s', (_, source, expected) => {
+    const found = analyse(source);
+    expect(found).toEqual([expect.stringContaining(expected)]);
+  });
+
+  it('every problem, in order, with the line of the file', () => {
+    const template = parseTemplate('{{ .a }}\n{{ .issue.b }}\n{{ range .issue.labels }}{{ .run }}{{ end }}', { firstLine: 10 });
+    expect(analyseTemplate(template).map(({ line, column, check }) => [line, column, check])).toEqual([
+      [10, 4, 'template.unknown_variable'],
+      [11, 10, 'template.unknown_field'],
+      [12, 29, 'template.dot_context'],
+    ]);
+  });
+
+  it('at most 100 problems', () => {
+    expect(analyse('{{ .x }}'.repeat(1000))).toHaveLength(100);
+  });
+});
+
+describe('analyseTemplate accepts', () => {
+  it.each([
+    '',
+    'text',
+    '{{ .issue.title }} {{ .attempt }} {{ .run.is_continuation }}',
+    '{{ $.issue.title }}',
+    '{{ range .issue.labels }}{{ . }} {{ $.issue.title }}{{ end }}',
+    '{{ range .issue.comments }}{{ .author }}: {{ .body }} {{ .created_at }}{{ end }}',
+    '{{ range $i, $c := .issue.comments }}{{ $i }} {{ $c.author }}{{ else }}{{ .issue.title }}{{ end }}',
+    '{{ range .issue.blocked_by }}{{ .identifier }} {{ .state }} {{ .display_id }}{{ end }}',
+    '{{ with .issue }}{{ .title }}{{ with .parent }}{{ .identifier }}{{ end }}{{ else }}{{ .attempt }}{{ end }}',
+    '{{ if .ci_failure }}{{ .ci_failure.ref }}{{ range .ci_failure.check_runs }}{{ .details_url }}{{ end }}{{ end }}',
+    '{{ if and .ci_failure .ci_failure.ref }}{{ .ci_failure.log_excerpt }}{{ end }}',
+    '{{ if not .ci_failure }}-{{ else }}{{ .ci_failure.status }}{{ end }}',
+    '{{ if ne .ci_failure nil }}{{ .ci_failure.status }}{{ end }}',
+    '{{ if eq .ci_failure nil }}-{{ else if .ci_failure.ref }}{{ .ci_failure.ref }}{{ end }}',
+    '{{ $c := .ci_failure }}{{ if $c }}{{ $c.ref }} {{ .ci_failure.ref }}{{ end }}',
+    '{{ $has := ne .ci_failure nil }}{{ if $has }}{{ .ci_failure.ref }}{{ end }}',
+    '{{ with $c := .ci_failure }}{{ $c.ref }}{{ .ref }}{{ end }}',
+    '{{ with .ci_failure }}{{ .ref }}{{ else with .merge_conflict }}{{ .base }}{{ else with .label_command }}{{ .actor }}{{ end }}',
+    '{{ range (or .review_comments .bot_review_comments) }}{{ .file }}:{{ .start_line }} {{ .reviewer }}{{ end }}',
+    '{{ (or .issue .run).title }}',
+    '{{ (and .issue .run).max_turns }}',
+    '{{ (index .issue.comments 0).body }} {{ index .issue "title" }} {{ index . "issue" "parent" }}',
+    '{{ (index .issue "comments" 0).body }}',
+    '{{ range $k, $v := .run }}{{ $k }}={{ $v }}{{ end }}',
+    '{{ range $k, $v := . }}{{ $k }}{{ end }}',
+    '{{ $key := "title" }}{{ index .issue $key }}',
+    '{{ $x := "" }}{{ range .issue.labels }}{{ $x = print $x . }}{{ end }}{{ $x }}',
+    '{{ $x := .issue }}{{ range 3 }}{{ $x.title }}{{ end }}',
+    '{{ range 3 }}{{ if eq . 1 }}{{ continue }}{{ end }}{{ . }}{{ end }}',
+    '{{ .issue.priority | default 3 }} {{ if .issue.priority }}{{ printf "%d" .issue.priority }}{{ end }}',
+    '{{ .issue.labels | join ", " | upper }} {{ toJSON . }} {{ len .issue.comments }}',
+    '{{ (.issue).title }} {{ ((.issue)).title }}',
+    '{{ with $ }}{{ .issue.title }}{{ end }}',
+    '{{ with "" }}{{ . }}{{ end }}',
+  ])('%s', (source) => {
+    expect(analyse(source)).toEqual([]);
+  });
+
+  it('a variable that settles only after several passes', () => {
+    const source =
+      '{{ $a := .issue }}{{ $b := .issue }}{{ $c := .issue }}{{ range 9 }}{{ $a = $b }}{{ $b = $c }}{{ $c = $.run }}{{ end }}{{ $a.title }}';
+    expect(analyse(source)).toEqual([expect.stringContaining('warning unknown_field')]);
+  });
+
+  it('a chain too long to settle, with warnings only and in bounded time', () => {
+    const names = Array.from({ length: 300 }, (_, index) => `$v${index}`);
+    const declarations = names.map((name) => `{{ ${name} := .issue }}`).join('');
+    const shifts = names
+      .slice(1)
+      .map((name, index) => `{{ $v${index} = ${name} }}`)
+      .join('');
+    const problems = analyse(`${declarations}{{ range 9 }}${shifts}{{ $v299 = $.run }}{{ end }}{{ $v0.nope }}`);
+    expect(problems).toEqual([expect.stringContaining('warning unknown_field')]);
+  });
+});

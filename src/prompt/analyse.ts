@@ -1,0 +1,256 @@
+import { fieldHint, shortName } from './spelling.ts';
+import { analyseCall, literalShape, union, withoutNil, type Known } from './analyse-call.ts';
+import {
+  pathText,
+  ROOT_SLOT,
+  type ChoiceNode,
+  type Expression,
+  type FieldExpression,
+  type Node,
+  type Pipe,
+  type RangeNode,
+  type Template,
+} from './template.ts';
+import { NUMBER, ROOT, STRING, type Alternatives, type Shape } from './variables.ts';
+
+type TemplateCheck =
+  /** No variable of this name at the top. */
+  | 'template.unknown_variable'
+  /** A value is known to lack the field. */
+  | 'template.unknown_field'
+  /** A variable of the top is read from the element of a range or with. */
+  | 'template.dot_context'
+  /** A field of something that is nil for most issues, with no condition on it before. */
+  | 'template.nil_field'
+  /** A range over something that has no elements. */
+  | 'template.range';
+
+/** What a check of the workflow file reports of a template. An error would fail the rendering that reaches it. */
+export interface TemplateProblem {
+  readonly severity: 'error' | 'warning';
+  readonly check: TemplateCheck;
+  readonly message: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Enough for a person to start with; also bounds the work of naming places. */
+const MOST_PROBLEMS = 100;
+
+/** Variables that are set from each other in a loop take a pass each to settle. No template a person writes takes more. */
+const MOST_PASSES = 50;
+
+interface Problem {
+  readonly at: number;
+  readonly severity: TemplateProblem['severity'];
+  readonly check: TemplateCheck;
+  readonly message: string;
+}
+
+/** One pass through the template. */
+interface Analysis {
+  /** By slot: every shape the variable is given anywhere in the template. */
+  readonly variables: Alternatives[];
+  readonly problems: Problem[];
+  /** Maps that a condition has looked at: from there on the author knows that they may be nil. */
+  readonly tested: Set<Shape>;
+  /** A condition looked at a variable that may stand for any of them. */
+  allTested: boolean;
+  /** Inside a condition. */
+  testing: boolean;
+  changed: boolean;
+}
+
+/**
+ * Finds what would fail, without data, by following the shapes of `.`, `$` and every variable through the template.
+ * Branches that may never run are looked at too. A value that may have several shapes gives an error only when none of
+ * them has the field, and a warning when some lack it.
+ */
+export function analyseTemplate(template: Template): TemplateProblem[] {
+  const variables = Array.from({ length: template.slots }, (_, slot): Alternatives => (slot === ROOT_SLOT ? [ROOT] : []));
+  let analysis = analysePass(template, variables);
+  for (let passes = 1; analysis.changed && passes < MOST_PASSES; passes += 1) analysis = analysePass(template, variables);
+  // Shapes still on their way could yet have the field, so nothing is certain.
+  const unsettled = analysis.changed;
+  return analysis.problems
+    .toSorted((a, b) => a.at - b.at)
+    .slice(0, MOST_PROBLEMS)
+    .map(({ at, severity, check, message }) => ({
+      severity: unsettled ? 'warning' : severity,
+      check,
+      message,
+      ...template.placeOf(at),
+    }));
+}
+
+function analysePass(template: Template, variables: Alternatives[]): Analysis {
+  const analysis: Analysis = { variables, problems: [], tested: new Set(), allTested: false, testing: false, changed: false };
+  analyseNodes(analysis, template.nodes, [ROOT]);
+  return analysis;
+}
+
+function analyseNodes(analysis: Analysis, nodes: readonly Node[], dot: Alternatives): void {
+  for (const node of nodes) {
+    if (node.kind === 'action') analysePipe(analysis, node.pipe, dot);
+    else if (node.kind === 'if' || node.kind === 'with') analyseChoice(analysis, node, dot);
+    else if (node.kind === 'range') analyseRange(analysis, node, dot);
+  }
+}
+
+function analyseChoice(analysis: Analysis, node: ChoiceNode, dot: Alternatives): void {
+  for (const { condition, body } of node.branches) {
+    const shapes = whileTesting(analysis, () => analysePipe(analysis, condition, dot));
+    analyseNodes(analysis, body, node.kind === 'with' ? withoutNil(shapes) : dot);
+  }
+  analyseNodes(analysis, node.otherwise, dot);
+}
+
+function analysePipe(analysis: Analysis, pipe: Pipe, dot: Alternatives): Alternatives {
+  const { shapes } = analyseExpression(analysis, pipe.value, dot);
+  for (const slot of pipe.sets) widen(analysis, slot, shapes);
+  return shapes;
+}
+
+function analyseRange(analysis: Analysis, node: RangeNode, dot: Alternatives): void {
+  const { pipe } = node;
+  const over = withoutNil(analyseExpression(analysis, pipe.value, dot).shapes);
+  const usable = over.filter(
+    (shape) => shape.kind === 'list' || shape.kind === 'map' || (shape.kind === 'number' && pipe.sets.length < 2),
+  );
+  if (over[0] && usable.length === 0) {
+    const message = `range cannot go over a ${over[0].kind}${over[0].kind === 'number' ? ' with two variables' : ''}`;
+    analysis.problems.push({ at: pipe.at, severity: 'error', check: 'template.range', message });
+  }
+  const items = union(usable.flatMap(itemsOf));
+  const keys = union(usable.map((shape) => (shape.kind === 'map' ? STRING : NUMBER)));
+  const values = [keys, items].slice(-pipe.sets.length);
+  pipe.sets.forEach((slot, index) => widen(analysis, slot, values[index] ?? []));
+  analyseNodes(analysis, node.body, items);
+  analyseNodes(analysis, node.otherwise, dot);
+}
+
+function itemsOf(shape: Shape): Alternatives {
+  if (shape.kind === 'list') return shape.items;
+  return shape.kind === 'map' ? Object.values(shape.fields).flat() : [NUMBER];
+}
+
+/** A variable may hold whatever is put into it anywhere: a loop can bring it back to an earlier line. */
+function widen(analysis: Analysis, slot: number, shapes: Alternatives): void {
+  const before = analysis.variables[slot] ?? [];
+  const after = union([...before, ...shapes]);
+  if (after.length > before.length) analysis.changed = true;
+  analysis.variables[slot] = after;
+}
+
+function analyseExpression(analysis: Analysis, expression: Expression, dot: Alternatives): Known {
+  const { at } = expression;
+  switch (expression.kind) {
+    case 'literal':
+      return { at, shapes: [literalShape(expression.value)], literal: expression.value };
+    case 'dot':
+      return { at, shapes: noteTest(analysis, dot) };
+    case 'variable':
+      return { at, shapes: noteTest(analysis, analysis.variables[expression.slot] ?? [], expression.slot) };
+    case 'field':
+      return { at, shapes: noteTest(analysis, analyseField(analysis, expression, dot)) };
+    case 'call':
+      return { at, shapes: callShapes(analysis, expression, dot) };
+    case 'pipeline':
+      return expression.stages.reduce<Known>(
+        (piped, stage) => ({ at: stage.at, shapes: callShapes(analysis, stage, dot, piped) }),
+        analyseExpression(analysis, expression.first, dot),
+      );
+  }
+}
+
+function callShapes(analysis: Analysis, call: Expression & { kind: 'call' }, dot: Alternatives, piped?: Known): Alternatives {
+  const readArgs = () => call.args.map((arg) => analyseExpression(analysis, arg, dot));
+  // The operands of and, or guard each other from left to right.
+  const args = call.name === 'and' || call.name === 'or' ? whileTesting(analysis, readArgs) : readArgs();
+  return analyseCall(call.name, piped ? [...args, piped] : args, (at, map, key) => {
+    const check = map === ROOT ? 'template.unknown_variable' : 'template.unknown_field';
+    const message = `the map has no entry ${JSON.stringify(shortName(key))}${fieldHint(key, Object.keys(map.fields))}`;
+    analysis.problems.push({ at, severity: 'error', check, message });
+  });
+}
+
+function analyseField(analysis: Analysis, expression: FieldExpression, dot: Alternatives): Alternatives {
+  // Reading a field of something does not test whether that is nil.
+  const base = outsideTest(analysis, () => analyseExpression(analysis, expression.base, dot).shapes);
+  return expression.path.reduce((shapes, _, index) => readField(analysis, expression, index, shapes), base);
+}
+
+function readField(analysis: Analysis, expression: FieldExpression, index: number, shapes: Alternatives): Alternatives {
+  const name = expression.path[index]?.name ?? '';
+  const present = withoutNil(shapes);
+  const owners = present.filter((shape) => shape.kind === 'map' && Object.hasOwn(shape.fields, name));
+  if (owners.length < present.length) reportMissing(analysis, expression, index, present, owners.length > 0);
+  else if (present.length < shapes.length) reportNil(analysis, expression, index, present);
+  return union(owners.flatMap((shape) => (shape.kind === 'map' ? (shape.fields[name] ?? []) : [])));
+}
+
+function reportMissing(
+  analysis: Analysis,
+  expression: FieldExpression,
+  index: number,
+  present: Alternatives,
+  some: boolean,
+): void {
+  const { name = '', at = 0 } = expression.path[index] ?? {};
+  const severity = some ? 'warning' : 'error';
+  const owner = pathText(expression, index);
+  const known = [...new Set(present.flatMap((shape) => (shape.kind === 'map' ? Object.keys(shape.fields) : [])))];
+  const hint = some ? `, which ${owner} has only sometimes` : fieldHint(name, known);
+  if (present.includes(ROOT)) {
+    analysis.problems.push({
+      at,
+      severity,
+      check: 'template.unknown_variable',
+      message: `unknown variable .${shortName(name)}${hint}`,
+    });
+  } else if (index === 0 && expression.base.kind === 'dot' && Object.hasOwn(ROOT.fields, name)) {
+    const message = `.${name} is not in the element that . stands for here; write $${pathText(expression, expression.path.length)}`;
+    analysis.problems.push({ at, severity, check: 'template.dot_context', message });
+  } else {
+    const noFields = known.length === 0 ? `: ${owner} is a ${present[0]?.kind} and has no fields` : ` of ${owner}${hint}`;
+    analysis.problems.push({
+      at,
+      severity,
+      check: 'template.unknown_field',
+      message: `unknown field .${shortName(name)}${noFields}`,
+    });
+  }
+}
+
+function reportNil(analysis: Analysis, expression: FieldExpression, index: number, present: Alternatives): void {
+  if (analysis.allTested || present.every((shape) => analysis.tested.has(shape))) return;
+  const { at = 0 } = expression.path[index] ?? {};
+  const owner = pathText(expression, index);
+  const message = `${owner} may be nil, and then this fails; guard it with {{ if ${owner} }}`;
+  analysis.problems.push({ at, severity: 'warning', check: 'template.nil_field', message });
+}
+
+/** Remembers what a condition looks at. A variable without fields may be the outcome of an earlier test of anything. */
+function noteTest(analysis: Analysis, shapes: Alternatives, slot = ROOT_SLOT): Alternatives {
+  if (!analysis.testing) return shapes;
+  const maps = shapes.filter((shape) => shape.kind === 'map');
+  for (const map of maps) analysis.tested.add(map);
+  if (slot !== ROOT_SLOT && maps.length === 0) analysis.allTested = true;
+  return shapes;
+}
+
+function whileTesting<Result>(analysis: Analysis, read: () => Result): Result {
+  return withTesting(analysis, true, read);
+}
+
+function outsideTest<Result>(analysis: Analysis, read: () => Result): Result {
+  return withTesting(analysis, false, read);
+}
+
+function withTesting<Result>(analysis: Analysis, testing: boolean, read: () => Result): Result {
+  const before = analysis.testing;
+  analysis.testing = testing;
+  const result = read();
+  analysis.testing = before;
+  return result;
+}
