@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from 'vitest';
+import { groupMembers, groupSurvivors, isSameProcess, processStartTime, procTable, psTable } from './process-identity.ts';
+
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) killGroup(child.pid);
+});
+
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid) process.kill(-pid, 'SIGKILL');
+  } catch {}
+}
+
+/** A shell that leads a group of its own; settles when it has printed its first line, whose words are given. */
+async function startGroup(
+  script: string,
+  env: Record<string, string> = {},
+): Promise<{ pid: number; words: string[]; child: ChildProcess }> {
+  const child = spawn('sh', ['-c', script], {
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { PATH: process.env.PATH, ...env },
+  });
+  started.push(child);
+  const [data] = (await once(child.stdout, 'data')) as [Buffer];
+  return { pid: child.pid ?? 0, words: data.toString().trim().split(' '), child };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+describe('who a process is', () => {
+  it('is the same for as long as it lives and never again', async () => {
+    const { pid, child } = await startGroup('echo up; read x');
+    const startTime = processStartTime(pid);
+    expect(startTime).toMatch(/./);
+    expect(processStartTime(pid)).toBe(startTime);
+    expect(isSameProcess({ pid, startTime: startTime ?? '' })).toBe(true);
+    expect(isSameProcess({ pid, startTime: `${startTime}0` })).toBe(false);
+    expect(isSameProcess({ pid, startTime: '' })).toBe(false);
+    await kill(child);
+    expect(processStartTime(pid)).toBeNull();
+    expect(isSameProcess({ pid, startTime: startTime ?? '' })).toBe(false);
+  });
+
+  it('is gone when it is a zombie that nobody has buried', async () => {
+    // The inner shell ends while its parent, now sleep, never asks for it.
+    const { words } = await startGroup('sh -c "exit 0" & echo $!; exec sleep 60');
+    const pid = Number(words[0]);
+    while (processStartTime(pid) !== null) await new Promise(setImmediate);
+    expect(procTable.find(pid)?.zombie ?? true).toBe(true);
+    expect(groupMembers(started[0]?.pid ?? 0)).not.toContain(pid);
+  });
+
+  it('is read from a line whose program name holds brackets and blanks', async () => {
+    const { pid } = await startGroup('printf ") S 1 (" > /proc/$$/comm; echo up; read x');
+    expect(groupMembers(pid)).toEqual([pid]);
+  });
+});
+
+describe('the members of a group', () => {
+  it('are found by the number of the group, the children too', async () => {
+    const { pid, words } = await startGroup('sleep 60 & echo $$ $!; wait');
+    expect(words[0]).toBe(String(pid));
+    expect(new Set(groupMembers(pid))).toEqual(new Set(words.map(Number)));
+  });
+
+  it.each([0, 1, -5, 1.5, NaN])('of a group that no session can have (%s) are none', (pgid) => {
+    expect(groupMembers(pgid)).toEqual([]);
+  });
+});
+
+describe('what is left of a recorded group', () => {
+  const MARK = 'FORAY_RUN_ID=run-7';
+
+  it('is the whole group while its leader is the one that was recorded', async () => {
+    const { pid, words } = await startGroup('sleep 60 & echo $$ $!; wait');
+    const startTime = processStartTime(pid) ?? '';
+    expect(new Set(groupSurvivors({ pid, startTime }, MARK))).toEqual(new Set(words.map(Number)));
+  });
+
+  it.each([
+    ['the children that carry the mark, when the leader is gone', { FORAY_RUN_ID: 'run-7' }, true],
+    ['nothing that carries another mark', { FORAY_RUN_ID: 'run-77' }, false],
+    ['nothing that carries none', {}, false],
+  ])('is %s', async (_, env, ours) => {
+    const { pid, words, child } = await startGroup('sleep 60 & echo $!; wait', env);
+    const startTime = processStartTime(pid) ?? '';
+    await kill(child);
+    expect(groupMembers(pid)).toEqual(words.map(Number));
+    expect(groupSurvivors({ pid, startTime }, MARK)).toEqual(ours ? words.map(Number) : []);
+  });
+
+  it('is nothing of a group whose number was given to another leader', async () => {
+    const { pid } = await startGroup('echo up; read x');
+    expect(groupSurvivors({ pid, startTime: 'another time' }, MARK)).toEqual([]);
+  });
+});
+
+describe('the table of processes as ps tells it', () => {
+  it('agrees with /proc', async () => {
+    const { pid, words } = await startGroup('sleep 60 & echo $!; wait', { FORAY_RUN_ID: 'run-7' });
+    const child = Number(words[0]);
+    expect(psTable.find(child)).toMatchObject({ pid: child, pgid: pid, zombie: false });
+    expect(psTable.find(child)?.startTime).toMatch(/^\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}$/);
+    expect(psTable.list().find((found) => found.pid === child)).toEqual(psTable.find(child));
+    expect(psTable.environment(child)).toContain('FORAY_RUN_ID=run-7');
+  });
+
+  it('has no entry for a process that is gone', async () => {
+    const { pid, child } = await startGroup('echo up; read x');
+    await kill(child);
+    expect(psTable.find(pid)).toBeNull();
+    expect(psTable.environment(pid)).not.toContain('FORAY_RUN_ID=run-7');
+  });
+});

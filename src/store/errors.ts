@@ -1,0 +1,96 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { dirname } from 'node:path';
+
+export type StoreErrorKind = 'corrupt' | 'unwritable' | 'newer' | 'locked' | 'missing' | 'unreadable-row' | 'closed' | 'failed';
+
+export interface StoreErrorFacts {
+  readonly path: string;
+  readonly kind: StoreErrorKind;
+  readonly what: string;
+  readonly remedy: string;
+  readonly cause?: unknown;
+}
+
+/** Reads `database <path>: <what is wrong>: <what to do>`. */
+export class StoreError extends Error {
+  readonly kind: StoreErrorKind;
+  readonly path: string;
+
+  constructor(facts: StoreErrorFacts) {
+    super(`database ${facts.path}: ${facts.what}: ${facts.remedy}`, { cause: facts.cause });
+    this.name = 'StoreError';
+    this.kind = facts.kind;
+    this.path = facts.path;
+  }
+}
+
+type Explanation = Pick<StoreErrorFacts, 'kind' | 'what' | 'remedy'>;
+
+const UNWRITABLE_REMEDY = 'make the file and its directory writable for this user, or change db_path';
+
+/** By SQLite's primary result code (https://sqlite.org/rescode.html). */
+const EXPLANATIONS: Readonly<Record<number, Explanation>> = {
+  3: { kind: 'unwritable', what: 'may not be opened', remedy: UNWRITABLE_REMEDY },
+  5: { kind: 'failed', what: 'is kept busy by another program', remedy: 'close the program that has it open and try again' },
+  8: { kind: 'unwritable', what: 'cannot be written', remedy: UNWRITABLE_REMEDY },
+  10: { kind: 'failed', what: 'could not be read or written', remedy: 'check the disk and the file system' },
+  11: { kind: 'corrupt', what: 'is corrupt', remedy: 'restore it from a backup, or move it away to start with an empty one' },
+  13: { kind: 'failed', what: 'has no room left', remedy: 'free space on its disk' },
+  14: { kind: 'unwritable', what: 'cannot be opened', remedy: UNWRITABLE_REMEDY },
+  26: { kind: 'corrupt', what: 'is not a database', remedy: 'move the file away or change db_path' },
+};
+
+const UNEXPLAINED: Explanation = {
+  kind: 'failed',
+  what: 'failed',
+  remedy: 'see the message; nothing of this unit of work was stored',
+};
+
+/** Turns what the SQLite driver threw into words for an operator. */
+export function storeErrorOf(path: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const explanation = EXPLANATIONS[primaryCodeOf(error)] ?? UNEXPLAINED;
+  const detail = error instanceof Error ? error.message : String(error);
+  return new StoreError({ ...explanation, path, what: `${explanation.what} (${detail})`, cause: error });
+}
+
+/** Whether SQLite gave up because another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return primaryCodeOf(error instanceof StoreError ? error.cause : error) === 5;
+}
+
+// The low byte is the primary code, the rest refines it.
+function primaryCodeOf(error: unknown): number {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+  return typeof code === 'number' ? code & 0xff : -1;
+}
+
+/** Says what is wrong with the place itself, which SQLite only calls "unable to open". */
+export function checkPlace(path: string): void {
+  const folder = dirname(path);
+  const [parent, file] = [look(folder), look(path)];
+  const refuse = (what: string, remedy: string) => new StoreError({ path, kind: 'unwritable', what, remedy });
+  if (!parent) throw refuse(`its directory ${folder} does not exist`, 'create it or change db_path');
+  if (!parent.isDirectory()) throw refuse(`${folder} is not a directory`, 'change db_path');
+  if (file?.isDirectory()) throw refuse('is a directory', 'give db_path the name of a file');
+  if (!isWritable(folder)) throw refuse(`its directory ${folder} is not writable`, UNWRITABLE_REMEDY);
+  if (file && !isWritable(path)) throw refuse('is not writable', UNWRITABLE_REMEDY);
+}
+
+function look(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,114 @@
+import type { Run, RunEvent } from '../domain/run.ts';
+import type { Durable, LifetimeTotals, OperatorRequest, Store, Write } from '../ports/store.ts';
+import { cutText, EVENTS_PER_RUN } from './run-events.ts';
+
+export interface MemoryStore extends Store {
+  /** What `foray unpark` would leave for the daemon. */
+  requestUnpark(identifier: string): void;
+}
+
+type Kept = { readonly [K in keyof Durable]: Map<string, Durable[K][number]> } & {
+  readonly runs: Map<string, Run>;
+  readonly events: Map<string, RunEvent[]>;
+};
+
+/** A store for simulations and tests: forgets everything with the process, otherwise keeps the contract. */
+export function createMemoryStore(): MemoryStore {
+  const kept = nothingKept();
+  const requests: OperatorRequest[] = [];
+  return {
+    load: async () => durableOf(kept),
+    async apply(writes) {
+      const unknown = writes.find((write) => !(write.write in WRITERS));
+      if (unknown) throw new TypeError(`unknown write ${JSON.stringify(unknown)}`);
+      for (const write of writes) (WRITERS[write.write] as (kept: Kept, write: Write) => void)(kept, write);
+    },
+    async listRuns({ identifier, before = Infinity, limit }) {
+      const wanted = (run: Run) => run.startedAt < before && (identifier ?? run.issue.identifier) === run.issue.identifier;
+      return [...kept.runs.values()].filter(wanted).toSorted(newestFirst).slice(0, limit);
+    },
+    async findRun(id) {
+      const run = kept.runs.get(id);
+      return run ? { run, events: [...(kept.events.get(id) ?? [])] } : null;
+    },
+    totals: async () => totalsOf([...kept.runs.values()]),
+    takeRequests: async () => requests.splice(0),
+    requestUnpark: (identifier) => void requests.push({ kind: 'unpark', identifier }),
+    ping: async () => {},
+    close: async () => {},
+  };
+}
+
+function nothingKept(): Kept {
+  return {
+    claims: new Map(),
+    parked: new Map(),
+    outbox: new Map(),
+    workspaces: new Map(),
+    spent: new Map(),
+    pauses: new Map(),
+    watches: new Map(),
+    runs: new Map(),
+    events: new Map(),
+  };
+}
+
+const WRITERS: { readonly [K in Write['write']]: (kept: Kept, write: Extract<Write, { write: K }>) => void } = {
+  claim: (kept, { claim }) => kept.claims.set(claim.issue.id, claim),
+  release: (kept, { issueId }) => kept.claims.delete(issueId),
+  park: (kept, { parked }) => kept.parked.set(parked.issue.id, parked),
+  unpark: (kept, { issueId }) => kept.parked.delete(issueId),
+  run: (kept, { run }) => kept.runs.set(run.id, run),
+  'interrupt-runs': (kept, { at }) => interruptRuns(kept.runs, at),
+  'run-events': (kept, { events }) => events.forEach((event) => addEvent(kept, event)),
+  outbox: (kept, { entry }) => kept.outbox.set(entry.id, entry),
+  'outbox-done': (kept, { id }) => kept.outbox.delete(id),
+  workspace: (kept, { workspace }) => kept.workspaces.set(workspace.path, workspace),
+  'workspace-gone': (kept, { path }) => kept.workspaces.delete(path),
+  spent: (kept, { spent }) => kept.spent.set(spent.issueId, spent),
+  pause: (kept, { pause }) => kept.pauses.set(pause.agentKind, pause),
+  resume: (kept, { agentKind }) => kept.pauses.delete(agentKind),
+  watch: (kept, { watch }) => kept.watches.set(watch.issue.id, watch),
+  unwatch: (kept, { issueId }) => kept.watches.delete(issueId),
+};
+
+function interruptRuns(runs: Map<string, Run>, at: number): void {
+  for (const run of runs.values()) if (run.status === 'running') runs.set(run.id, { ...run, status: 'interrupted', endedAt: at });
+}
+
+function addEvent(kept: Kept, event: RunEvent): void {
+  const events = kept.events.get(event.runId) ?? [];
+  events.push({ ...event, text: cutText(event.text) });
+  if (events.length > EVENTS_PER_RUN) events.shift();
+  kept.events.set(event.runId, events);
+}
+
+function durableOf(kept: Kept): Durable {
+  return {
+    claims: [...kept.claims.values()],
+    parked: [...kept.parked.values()],
+    outbox: [...kept.outbox.values()],
+    workspaces: [...kept.workspaces.values()],
+    spent: [...kept.spent.values()],
+    pauses: [...kept.pauses.values()],
+    watches: [...kept.watches.values()],
+  };
+}
+
+function newestFirst(a: Run, b: Run): number {
+  return b.startedAt - a.startedAt || (b.id > a.id ? 1 : -1);
+}
+
+function totalsOf(runs: readonly Run[]): LifetimeTotals {
+  const finished = runs.filter((run) => run.endedAt !== null);
+  const sum = (part: (run: Run) => number) => finished.reduce((total, run) => total + part(run), 0);
+  return {
+    runs: finished.length,
+    inputTokens: sum((run) => run.tokens.inputTokens),
+    outputTokens: sum((run) => run.tokens.outputTokens),
+    totalTokens: sum((run) => run.tokens.totalTokens),
+    cacheReadTokens: sum((run) => run.tokens.cacheReadTokens),
+    seconds: sum((run) => ((run.endedAt ?? run.startedAt) - run.startedAt) / 1000),
+    costUsd: sum((run) => run.costUsd ?? 0),
+  };
+}

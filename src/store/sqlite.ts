@@ -1,0 +1,151 @@
+import { StoreError, storeErrorOf } from './errors.ts';
+
+export type SqlValue = string | number | null;
+export type Row = Readonly<Record<string, SqlValue>>;
+
+/** One connection. Whatever it throws is a StoreError. */
+export interface Sqlite {
+  readonly path: string;
+  readonly closed: boolean;
+  exec(sql: string): void;
+  run(sql: string, ...values: SqlValue[]): void;
+  all(sql: string, ...values: SqlValue[]): Row[];
+  get(sql: string, ...values: SqlValue[]): Row | undefined;
+  /** Runs the work wholly or not at all. */
+  transaction<T>(work: () => T): T;
+  /** Reads one moment of the database, whatever others write meanwhile. */
+  snapshot<T>(work: () => T): T;
+  close(): void;
+}
+
+export interface SqliteOptions {
+  readonly readOnly?: boolean;
+  /** How long to wait for another connection's lock. */
+  readonly busyMs?: number;
+  /** What to open where it is not the path, such as a URI. */
+  readonly location?: string;
+}
+
+/** The part of `node:sqlite` that is used here. */
+interface Driver {
+  DatabaseSync: new (location: string, options: { readOnly: boolean }) => Database;
+}
+
+interface Database {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+interface Statement {
+  run(...values: SqlValue[]): unknown;
+  all(...values: SqlValue[]): unknown[];
+}
+
+export async function openSqlite(path: string, options: SqliteOptions = {}): Promise<Sqlite> {
+  const { DatabaseSync } = await loadDriver(path);
+  try {
+    const database = new DatabaseSync(options.location ?? path, { readOnly: options.readOnly ?? false });
+    database.exec(`PRAGMA busy_timeout = ${options.busyMs ?? 5000}; PRAGMA foreign_keys = ON;`);
+    return createConnection(path, database);
+  } catch (error) {
+    throw storeErrorOf(path, error);
+  }
+}
+
+/**
+ * The package first: one tested build of SQLite on every Node. Where it has no binary for the platform, Node's own
+ * module takes its place.
+ */
+async function loadDriver(path: string): Promise<Driver> {
+  const builtIn: string = 'node:sqlite';
+  try {
+    return await import('@photostructure/sqlite');
+  } catch (cause) {
+    const what = `there is no SQLite for ${process.platform} ${process.arch} in this version of Node`;
+    const missing = new StoreError({ path, kind: 'failed', what, remedy: 'run foray on Node 22.13 or later', cause });
+    return (import(builtIn) as Promise<Driver>).catch(() => Promise.reject(missing));
+  }
+}
+
+function createConnection(path: string, database: Database): Sqlite {
+  const statements = new Map<string, Statement>();
+  const state = { closed: false };
+
+  const guard = <T>(work: () => T): T => {
+    if (state.closed) throw new StoreError({ path, kind: 'closed', what: 'is closed', remedy: 'open it again' });
+    try {
+      return work();
+    } catch (error) {
+      throw storeErrorOf(path, error);
+    }
+  };
+  const prepared = (sql: string): Statement => {
+    const known = statements.get(sql) ?? database.prepare(sql);
+    statements.set(sql, known);
+    return known;
+  };
+  const exec = (sql: string) => guard(() => database.exec(sql));
+  const all = (sql: string, ...values: SqlValue[]) =>
+    guard(() => (prepared(sql).all(...values.map(encode)) as Row[]).map(decodeRow));
+  const within = <T>(begin: string, work: () => T): T => {
+    exec(begin);
+    try {
+      const result = work();
+      exec('COMMIT');
+      return result;
+    } catch (error) {
+      rollBack(database);
+      throw error;
+    }
+  };
+
+  return {
+    path,
+    get closed() {
+      return state.closed;
+    },
+    exec,
+    all,
+    run: (sql, ...values) => guard(() => void prepared(sql).run(...values.map(encode))),
+    get: (sql, ...values) => all(sql, ...values)[0],
+    transaction: (work) => within('BEGIN IMMEDIATE', work),
+    snapshot: (work) => within('BEGIN', work),
+    close() {
+      if (state.closed) return;
+      state.closed = true;
+      // The package finalizes statements only with the garbage collector: until then the files stay open, but unlocked.
+      statements.clear();
+      database.close();
+    },
+  };
+}
+
+// SQLite itself ends the transaction on some errors (a full disk); then there is nothing left to undo.
+function rollBack(database: Database): void {
+  try {
+    database.exec('ROLLBACK');
+  } catch {}
+}
+
+/** Marks a text that is kept as JSON. */
+const ESCAPED = '\u0001';
+
+/**
+ * SQLite's text ends at a NUL and must be well-formed, but what trackers and agents send need not be: such a text is
+ * kept as JSON, so that it comes back as it was. Numbers must be finite, since NaN would silently become NULL.
+ */
+function encode(value: SqlValue): SqlValue {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} cannot be stored`);
+  if (typeof value !== 'string') return value;
+  const plain = !value.startsWith(ESCAPED) && !value.includes('\0') && !/\p{Surrogate}/u.test(value);
+  return plain ? value : ESCAPED + JSON.stringify(value);
+}
+
+function decodeRow(row: Row): Row {
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, decode(value)]));
+}
+
+function decode(value: SqlValue): SqlValue {
+  return typeof value === 'string' && value.startsWith(ESCAPED) ? (JSON.parse(value.slice(1)) as string) : value;
+}

@@ -1,0 +1,205 @@
+import * as fc from 'fast-check';
+import { PARK_REASONS } from '../../src/domain/claim.ts';
+import type { AgentPause, Claim, Handoff, OutboxEntry, Parked, WorkspaceRecord } from '../../src/domain/claim.ts';
+import type { IssueRef } from '../../src/domain/issue.ts';
+import type { ReactionContext } from '../../src/domain/reaction-context.ts';
+import type { Run, RunEvent, RunStatus, Spent, Trigger } from '../../src/domain/run.ts';
+import { REACTION_KINDS } from '../../src/domain/settings.ts';
+import type { Watch } from '../../src/domain/watch.ts';
+import type { Write } from '../../src/ports/store.ts';
+
+/** Wild records for the store's contract. Few ids, so that random sequences meet the same record again. */
+
+const ids = fc.constantFrom('1', '2', 'a/b#3', 'ü-4');
+/** Any text: NUL, lone surrogates and control characters too, as trackers and agents may send them. */
+const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('', '\0', 'a\0b', '\uD800', '\u0001"x"', '{}'));
+const moment = numberUpTo(4e12);
+const count = fc.integer({ min: 0, max: 1000 });
+const tokens = fc.integer({ min: 0, max: 1e12 });
+const cost = numberUpTo(1e6);
+const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
+
+/** Whole or with a fraction, but none so small (nor -0) that only floating-point theory knows it. */
+function numberUpTo(max: number): fc.Arbitrary<number> {
+  return fc.oneof(fc.integer({ min: 0, max }), fc.double({ min: 1e-9, max, noNaN: true }));
+}
+
+const TRIGGERS = Object.keys({
+  fresh: 0,
+  error: 0,
+  continuation: 0,
+  restart: 0,
+  ci_failure: 0,
+  review_comments: 0,
+  bot_review: 0,
+  merge_conflicts: 0,
+  label_commands: 0,
+} satisfies Record<Trigger, 0>) as Trigger[];
+
+const STATUSES = Object.keys({
+  running: 0,
+  succeeded: 0,
+  failed: 0,
+  cancelled: 0,
+  interrupted: 0,
+  budget_stopped: 0,
+  blocked: 0,
+} satisfies Record<RunStatus, 0>) as RunStatus[];
+
+const issue: fc.Arbitrary<IssueRef> = fc.record({
+  id: ids,
+  identifier: text,
+  displayIdentifier: nullable(text),
+  title: text,
+  url: text,
+  state: text,
+});
+
+const reviewComments = fc.array(
+  fc.record({
+    id: text,
+    file: text,
+    startLine: nullable(count),
+    endLine: nullable(count),
+    reviewer: text,
+    body: text,
+  }),
+  { maxLength: 2 },
+);
+
+const reaction: fc.Arbitrary<ReactionContext> = fc.record(
+  {
+    ciFailure: fc.record({
+      status: text,
+      checkRuns: fc.array(fc.record({ name: text, status: text, conclusion: text, detailsUrl: text }), { maxLength: 2 }),
+      failingCount: count,
+      logExcerpt: text,
+      ref: text,
+    }),
+    reviewComments,
+    botReviewComments: reviewComments,
+    mergeConflict: fc.record({ prNumber: count, branch: text, headSha: text, base: text }),
+    labelCommand: fc.record({
+      command: text,
+      prNumber: count,
+      owner: text,
+      repo: text,
+      branch: text,
+      actor: text,
+      requestedAt: text,
+    }),
+  },
+  { requiredKeys: [] },
+);
+
+const handoff: fc.Arbitrary<Handoff> = fc.record({ runId: text, target: text });
+const start = { trigger: fc.constantFrom(...TRIGGERS), reaction: nullable(reaction) };
+const claimBase = { issue, attempt: count, failures: count, refusals: count, sessionId: nullable(text), since: moment };
+
+const claim: fc.Arbitrary<Claim> = fc.oneof(
+  fc.record({ ...claimBase, phase: fc.constant('running' as const), runId: text, ...start }),
+  fc.record({
+    ...claimBase,
+    phase: fc.constant('waiting' as const),
+    dueAt: moment,
+    error: text,
+    then: fc.oneof(
+      fc.record({ kind: fc.constant('run' as const), ...start }),
+      fc.record({ kind: fc.constant('handoff' as const), handoff }),
+    ),
+  }),
+  fc.record({ ...claimBase, phase: fc.constant('handing-off' as const), handoff }),
+);
+
+const parked: fc.Arbitrary<Parked> = fc.record({
+  issue,
+  reason: fc.constantFrom(...PARK_REASONS),
+  detail: text,
+  parkedAt: moment,
+  stateAtPark: nullable(text),
+});
+
+const entry: fc.Arbitrary<OutboxEntry> = fc.record({
+  id: ids,
+  issue,
+  write: fc.oneof(
+    fc.record({ kind: fc.constant('comment' as const), text }),
+    fc.record({ kind: fc.constant('label' as const), label: text }),
+  ),
+  tries: count,
+  dueAt: moment,
+});
+
+const workspace: fc.Arbitrary<WorkspaceRecord> = fc.record({
+  path: ids,
+  issueId: ids,
+  identifier: text,
+  title: text,
+  lastUsedAt: moment,
+});
+
+const spent: fc.Arbitrary<Spent> = fc.record({ issueId: ids, sessions: count, tokens, costUsd: cost });
+const pause: fc.Arbitrary<AgentPause> = fc.record({ agentKind: ids, until: moment, reason: text });
+
+const progress = fc.record({
+  used: count,
+  mark: text,
+  given: fc.array(text, { maxLength: 3 }),
+  escalated: fc.boolean(),
+  failures: count,
+  nextAt: moment,
+  waitingFor: text,
+});
+
+const watch: fc.Arbitrary<Watch> = fc.record({
+  issue,
+  mergeRequest: fc.record({ owner: text, repo: text, number: count, branch: text, sha: text }),
+  armedAt: moment,
+  attempt: count,
+  reactions: fc.dictionary(fc.constantFrom(...REACTION_KINDS), progress, { maxKeys: 3, noNullPrototype: true }),
+});
+
+const run: fc.Arbitrary<Run> = fc.record({
+  id: ids,
+  issue,
+  attempt: count,
+  trigger: start.trigger,
+  agentKind: text,
+  status: fc.constantFrom(...STATUSES),
+  startedAt: moment,
+  endedAt: nullable(moment),
+  turns: count,
+  sessionId: text,
+  workspacePath: text,
+  model: nullable(text),
+  tokens: fc.record({ inputTokens: tokens, outputTokens: tokens, totalTokens: tokens, cacheReadTokens: tokens }),
+  tokensMeasured: fc.boolean(),
+  costUsd: nullable(cost),
+  error: nullable(text),
+});
+
+const event: fc.Arbitrary<RunEvent> = fc.record({ runId: ids, at: moment, type: text, text });
+
+/** Any write there is; `satisfies` keeps the table complete. */
+const WRITES = {
+  claim: claim.map((value) => ({ write: 'claim' as const, claim: value })),
+  release: ids.map((issueId) => ({ write: 'release' as const, issueId })),
+  park: parked.map((value) => ({ write: 'park' as const, parked: value })),
+  unpark: ids.map((issueId) => ({ write: 'unpark' as const, issueId })),
+  run: run.map((value) => ({ write: 'run' as const, run: value })),
+  'interrupt-runs': moment.map((at) => ({ write: 'interrupt-runs' as const, at })),
+  'run-events': fc.array(event, { maxLength: 3 }).map((events) => ({ write: 'run-events' as const, events })),
+  outbox: entry.map((value) => ({ write: 'outbox' as const, entry: value })),
+  'outbox-done': ids.map((id) => ({ write: 'outbox-done' as const, id })),
+  workspace: workspace.map((value) => ({ write: 'workspace' as const, workspace: value })),
+  'workspace-gone': ids.map((path) => ({ write: 'workspace-gone' as const, path })),
+  spent: spent.map((value) => ({ write: 'spent' as const, spent: value })),
+  pause: pause.map((value) => ({ write: 'pause' as const, pause: value })),
+  resume: ids.map((agentKind) => ({ write: 'resume' as const, agentKind })),
+  watch: watch.map((value) => ({ write: 'watch' as const, watch: value })),
+  unwatch: ids.map((issueId) => ({ write: 'unwatch' as const, issueId })),
+} satisfies { [K in Write['write']]: fc.Arbitrary<Extract<Write, { write: K }>> };
+
+export const anyWrite: fc.Arbitrary<Write> = fc.oneof(...Object.values(WRITES));
+/** Units of work, in order. */
+export const anyHistory: fc.Arbitrary<Write[][]> = fc.array(fc.array(anyWrite, { maxLength: 6 }), { maxLength: 8 });

@@ -1,0 +1,329 @@
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Parked } from '../../src/domain/claim.ts';
+import type { IssueRef } from '../../src/domain/issue.ts';
+import type { Run, RunEvent } from '../../src/domain/run.ts';
+import { NOTHING_DURABLE } from '../../src/ports/store.ts';
+import type { Durable, Store, Write } from '../../src/ports/store.ts';
+import { anyHistory, anyWrite } from './store-records.ts';
+
+/** A store under test and what surrounds it. */
+export interface StoreHarness {
+  readonly store: Store;
+  /** Closes the store and opens another one on what it left. */
+  reopen(): Promise<Store>;
+  /** What an operator's `foray unpark` leaves for the daemon. */
+  requestUnpark(identifier: string): Promise<void>;
+  cleanup(): Promise<void>;
+}
+
+/** What every store keeps, whatever it is made of. */
+export function storeContract(name: string, open: () => Promise<StoreHarness>): void {
+  describe(`${name} keeps the store contract`, () => {
+    const place: { harness: StoreHarness } = { harness: undefined as never };
+    beforeEach(async () => {
+      place.harness = await open();
+    });
+    afterEach(() => place.harness.cleanup());
+
+    describe('durable records', () => {
+      durableContract(open, () => place.harness);
+    });
+    describe('history', () => {
+      historyContract(() => place.harness);
+    });
+    describe('events of a run', () => {
+      eventsContract(() => place.harness);
+    });
+    describe('requests of operators', () => {
+      operatorContract(() => place.harness);
+    });
+  });
+}
+
+function durableContract(open: () => Promise<StoreHarness>, harness: () => StoreHarness): void {
+  it('is empty at first', async () => {
+    expect(await harness().store.load()).toEqual(NOTHING_DURABLE);
+    expect(await harness().store.listRuns({ limit: 10 })).toEqual([]);
+    expect(await harness().store.totals()).toEqual(NO_TOTALS);
+  });
+
+  it('loads what any history of units of work left, also after it was closed', async () => {
+    const property = fc.asyncProperty(anyHistory, async (history) => {
+      const fresh = await open();
+      try {
+        for (const writes of history) await fresh.store.apply(writes);
+        expect(inKeyOrder(await fresh.store.load())).toEqual(inKeyOrder(modelOf(history.flat())));
+        const reopened = await fresh.reopen();
+        expect(inKeyOrder(await reopened.load())).toEqual(inKeyOrder(modelOf(history.flat())));
+        await expectRuns(reopened, history.flat());
+      } finally {
+        await fresh.cleanup();
+      }
+    });
+    await fc.assert(property, { numRuns: 60 });
+  });
+
+  it('applies nothing of a unit of work in which a write fails', async () => {
+    const before = { write: 'park', parked: parkedIssue('1') } as const;
+    await harness().store.apply([before]);
+    const property = fc.asyncProperty(fc.array(anyWrite, { maxLength: 5 }), async (writes) => {
+      await expect(harness().store.apply([...writes, { write: 'nonsense' } as unknown as Write])).rejects.toThrow('nonsense');
+      expect(await harness().store.load()).toEqual(modelOf([before]));
+    });
+    await fc.assert(property, { numRuns: 20 });
+  });
+
+  it('takes an empty unit of work', async () => {
+    await harness().store.apply([]);
+    expect(await harness().store.load()).toEqual(NOTHING_DURABLE);
+  });
+
+  it('hands the outbox back in the order in which entries came', async () => {
+    const ids = ['b', 'c', 'a'];
+    const entries = ids.map((id) => ({
+      id,
+      issue: issue('1'),
+      write: { kind: 'label', label: id } as const,
+      tries: 0,
+      dueAt: 5,
+    }));
+    await harness().store.apply(entries.map((entry) => ({ write: 'outbox', entry })));
+    await harness().store.apply([{ write: 'outbox', entry: { ...entries[0]!, tries: 1 } }]);
+    const { outbox } = await (await harness().reopen()).load();
+    expect(outbox.map((entry) => `${entry.id}${entry.tries}`)).toEqual(['b1', 'c0', 'a0']);
+  });
+
+  it('answers a ping', async () => {
+    await expect(harness().store.ping()).resolves.toBeUndefined();
+  });
+}
+
+function historyContract(harness: () => StoreHarness): void {
+  const write = (...runs: Run[]) => harness().store.apply(runs.map((run) => ({ write: 'run', run })));
+  const list = async (query: Parameters<Store['listRuns']>[0]) => (await harness().store.listRuns(query)).map((run) => run.id);
+
+  it('lists runs newest first, at most as many as asked for', async () => {
+    await write(aRun('old', 1), aRun('new', 3), aRun('mid', 2));
+    expect(await list({ limit: 10 })).toEqual(['new', 'mid', 'old']);
+    expect(await list({ limit: 2 })).toEqual(['new', 'mid']);
+    expect(await list({ limit: 0 })).toEqual([]);
+  });
+
+  it('orders runs that started at once by id, so that pages are stable', async () => {
+    await write(aRun('b', 1), aRun('c', 1), aRun('a', 1));
+    expect(await list({ limit: 10 })).toEqual(['c', 'b', 'a']);
+  });
+
+  it('lists only runs that started before the given moment', async () => {
+    await write(aRun('a', 1), aRun('b', 2), aRun('c', 3));
+    expect(await list({ limit: 10, before: 3 })).toEqual(['b', 'a']);
+  });
+
+  it('lists only the runs of one identifier, spelled exactly', async () => {
+    await write(aRun('a', 1, { issue: issue('1') }), aRun('b', 2, { issue: issue('2') }), aRun('c', 3, { issue: issue('1') }));
+    expect(await list({ limit: 10, identifier: 'ABC-1' })).toEqual(['c', 'a']);
+    expect(await list({ limit: 10, identifier: 'ABC-1', before: 3 })).toEqual(['a']);
+    expect(await list({ limit: 10, identifier: 'abc-1' })).toEqual([]);
+  });
+
+  it('replaces a run of the same id', async () => {
+    await write(aRun('a', 1), aRun('a', 1, { status: 'failed', endedAt: 9, error: 'broken' }));
+    expect(await harness().store.findRun('a')).toEqual({
+      run: aRun('a', 1, { status: 'failed', endedAt: 9, error: 'broken' }),
+      events: [],
+    });
+  });
+
+  it('finds no run by an unknown id', async () => {
+    expect(await harness().store.findRun('nobody')).toBeNull();
+  });
+
+  it('marks the runs that were cut short, and no other', async () => {
+    await write(aRun('live', 1), aRun('done', 2, { status: 'succeeded', endedAt: 4 }));
+    await harness().store.apply([{ write: 'interrupt-runs', at: 7 }]);
+    expect(await harness().store.listRuns({ limit: 9 })).toEqual([
+      aRun('done', 2, { status: 'succeeded', endedAt: 4 }),
+      aRun('live', 1, { status: 'interrupted', endedAt: 7 }),
+    ]);
+  });
+
+  it('sums up finished runs only, an unknown cost as none', async () => {
+    const tokens = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadTokens: 3 };
+    await write(
+      aRun('a', 1000, { endedAt: 3500, tokens, costUsd: 0.25 }),
+      aRun('b', 2000, { endedAt: 3000, tokens, costUsd: null }),
+      aRun('c', 3000, { tokens, costUsd: 9 }),
+    );
+    const expected = {
+      runs: 2,
+      inputTokens: 20,
+      outputTokens: 10,
+      totalTokens: 30,
+      cacheReadTokens: 6,
+      seconds: 3.5,
+      costUsd: 0.25,
+    };
+    expect(await harness().store.totals()).toEqual(expected);
+    expect(await (await harness().reopen()).totals()).toEqual(expected);
+  });
+}
+
+function eventsContract(harness: () => StoreHarness): void {
+  const eventsOf = async (id: string) => (await harness().store.findRun(id))?.events ?? [];
+  beforeEach(() => harness().store.apply([{ write: 'run', run: aRun('a', 1) }]));
+
+  it('keeps the events of a run in order, also when the run is replaced', async () => {
+    await harness().store.apply([{ write: 'run-events', events: events(2) }]);
+    await harness().store.apply([
+      { write: 'run', run: aRun('a', 1, { turns: 4 }) },
+      { write: 'run-events', events: events(1, 2) },
+    ]);
+    expect(await eventsOf('a')).toEqual(events(3));
+  });
+
+  it('keeps the 500 newest events of each run', async () => {
+    await harness().store.apply([
+      { write: 'run', run: aRun('b', 1) },
+      { write: 'run-events', events: [{ runId: 'b', at: 0, type: 'notice', text: 'stays' }] },
+      { write: 'run-events', events: events(499) },
+    ]);
+    await harness().store.apply([{ write: 'run-events', events: events(3, 499) }]);
+    expect((await eventsOf('a')).map((event) => event.at)).toEqual(Array.from({ length: 500 }, (_, index) => index + 2));
+    expect(await eventsOf('b')).toHaveLength(1);
+  });
+
+  it('cuts a long text at 4096 characters, never through the middle of one', async () => {
+    const texts = ['x'.repeat(5000), 'x'.repeat(4096), `${'x'.repeat(4095)}😀`];
+    const long = texts.map((text) => ({ runId: 'a', at: 1, type: 'message', text }));
+    await harness().store.apply([{ write: 'run-events', events: long }]);
+    const kept = (await eventsOf('a')).map((event) => event.text);
+    expect(kept).toEqual(['x'.repeat(4096), 'x'.repeat(4096), 'x'.repeat(4095)]);
+  });
+}
+
+function operatorContract(harness: () => StoreHarness): void {
+  it('hands each request of an operator out once', async () => {
+    await harness().store.apply([{ write: 'park', parked: parkedIssue('1') }]);
+    await harness().requestUnpark('ABC-1');
+    expect(await harness().store.takeRequests()).toEqual([{ kind: 'unpark', identifier: 'ABC-1' }]);
+    expect(await harness().store.takeRequests()).toEqual([]);
+    await harness().requestUnpark('ABC-1');
+    expect(await harness().store.takeRequests()).toEqual([{ kind: 'unpark', identifier: 'ABC-1' }]);
+    expect(await (await harness().reopen()).takeRequests()).toEqual([]);
+  });
+
+  it('keeps a request for the next daemon when none took it', async () => {
+    await harness().store.apply([{ write: 'park', parked: parkedIssue('1') }]);
+    await harness().requestUnpark('ABC-1');
+    expect(await (await harness().reopen()).takeRequests()).toEqual([{ kind: 'unpark', identifier: 'ABC-1' }]);
+  });
+}
+
+function events(count: number, from = 0): RunEvent[] {
+  return Array.from({ length: count }, (_, index) => ({
+    runId: 'a',
+    at: from + index,
+    type: 'message',
+    text: `n${from + index}`,
+  }));
+}
+
+const NO_TOTALS = {
+  runs: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  totalTokens: 0,
+  cacheReadTokens: 0,
+  seconds: 0,
+  costUsd: 0,
+};
+
+/** The meaning of the writes, told once more in the plainest way. */
+function modelOf(writes: readonly Write[]): Durable {
+  return {
+    claims: lastOf(writes, (write) =>
+      write.write === 'claim' ? [write.claim.issue.id, write.claim] : write.write === 'release' && [write.issueId],
+    ),
+    parked: lastOf(writes, (write) =>
+      write.write === 'park' ? [write.parked.issue.id, write.parked] : write.write === 'unpark' && [write.issueId],
+    ),
+    outbox: lastOf(writes, (write) =>
+      write.write === 'outbox' ? [write.entry.id, write.entry] : write.write === 'outbox-done' && [write.id],
+    ),
+    workspaces: lastOf(writes, (write) =>
+      write.write === 'workspace' ? [write.workspace.path, write.workspace] : write.write === 'workspace-gone' && [write.path],
+    ),
+    spent: lastOf(writes, (write) => write.write === 'spent' && [write.spent.issueId, write.spent]),
+    pauses: lastOf(writes, (write) =>
+      write.write === 'pause' ? [write.pause.agentKind, write.pause] : write.write === 'resume' && [write.agentKind],
+    ),
+    watches: lastOf(writes, (write) =>
+      write.write === 'watch' ? [write.watch.issue.id, write.watch] : write.write === 'unwatch' && [write.issueId],
+    ),
+  };
+}
+
+/** What remains of one kind of record: the last one put under each key and not taken away since. */
+function lastOf<T>(writes: readonly Write[], read: (write: Write) => readonly [string, T?] | false): T[] {
+  const kept = new Map<string, T>();
+  for (const write of writes) {
+    const change = read(write);
+    if (change && change[1] !== undefined) kept.set(change[0], change[1]);
+    else if (change) kept.delete(change[0]);
+  }
+  return [...kept.values()];
+}
+
+/** Only the outbox has an order that means something. */
+function inKeyOrder(durable: Durable): Durable {
+  const sorted = Object.entries(durable).map(([name, records]: [string, readonly object[]]) => [
+    name,
+    name === 'outbox' ? records : records.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))),
+  ]);
+  return Object.fromEntries(sorted) as Durable;
+}
+
+/** The runs that a history leaves, each found by its id. */
+async function expectRuns(store: Store, writes: readonly Write[]): Promise<void> {
+  const runs = new Map<string, Run>();
+  for (const write of writes) {
+    if (write.write === 'run') runs.set(write.run.id, write.run);
+    if (write.write !== 'interrupt-runs') continue;
+    for (const run of runs.values()) {
+      if (run.status === 'running') runs.set(run.id, { ...run, status: 'interrupted', endedAt: write.at });
+    }
+  }
+  for (const run of runs.values()) expect((await store.findRun(run.id))?.run).toEqual(run);
+  expect(await store.listRuns({ limit: 100 })).toHaveLength(runs.size);
+}
+
+function issue(id: string): IssueRef {
+  return { id, identifier: `ABC-${id}`, displayIdentifier: null, title: 'Title', url: 'https://tracker.test/1', state: 'todo' };
+}
+
+function parkedIssue(id: string): Parked {
+  return { issue: issue(id), reason: 'blocked', detail: 'waits for a key', parkedAt: 1, stateAtPark: 'todo' };
+}
+
+function aRun(id: string, startedAt: number, changes: Partial<Run> = {}): Run {
+  return {
+    id,
+    issue: issue('1'),
+    attempt: 0,
+    trigger: 'fresh',
+    agentKind: 'mock',
+    status: 'running',
+    startedAt,
+    endedAt: null,
+    turns: 1,
+    sessionId: 's',
+    workspacePath: '/w',
+    model: null,
+    tokens: { inputTokens: 0, outputTokens: 0, totalTokens: 0, cacheReadTokens: 0 },
+    tokensMeasured: true,
+    costUsd: null,
+    error: null,
+    ...changes,
+  };
+}
