@@ -56,6 +56,8 @@ export interface ProviderCheckInput {
   readonly options: Readonly<Record<string, unknown>>;
   /** The process environment, for hints about conventional token variables. Values are never shown. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Directory of the workflow file, for relative paths. The current directory when not given. */
+  readonly workflowDir?: string;
 }
 
 export interface ProviderDeps {

@@ -1,0 +1,79 @@
+import { isDeepStrictEqual } from 'node:util';
+import { AGENT_KINDS } from '../agents/registry.ts';
+import type { Notice } from '../domain/notice.ts';
+import { countRequests } from '../orchestrator/counted-tracker.ts';
+import type { Kit } from '../orchestrator/kit.ts';
+import type { ProcessLedger } from '../ports/agent.ts';
+import type { Clock, Logger } from '../ports/runtime.ts';
+import { createPrompt } from '../prompt/prompt.ts';
+import { PROVIDERS } from '../providers/registry.ts';
+import { createWorkspaces } from '../workspace/index.ts';
+import path from 'node:path';
+import type { SecretBook } from './secrets.ts';
+import type { Env, GoodWorkflow } from './workflow.ts';
+
+export interface KitDeps {
+  readonly version: string;
+  readonly env: Env;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly secrets: SecretBook;
+  readonly processes: ProcessLedger;
+  readonly announce: (notice: Notice) => void;
+}
+
+/** A kit and the workflow it was built from. */
+export interface BuiltKit extends Kit {
+  readonly workflow: GoodWorkflow;
+}
+
+/** Builds the adapters a workflow asks for, keeping those whose settings did not change. */
+export function buildKit(workflow: GoodWorkflow, deps: KitDeps, before: BuiltKit | null): BuiltKit {
+  deps.secrets.add(workflow.secrets);
+  const { settings } = workflow;
+  const old = before?.workflow.settings;
+  const sameTracker = before !== null && isDeepStrictEqual(old?.tracker, settings.tracker);
+  const sameAgent =
+    before !== null && isDeepStrictEqual([old?.agent, old?.agentOptions], [settings.agent, settings.agentOptions]);
+  return {
+    workflow,
+    tracker: sameTracker ? before.tracker : buildTracker(workflow, deps),
+    agent: sameAgent ? before.agent : buildAgent(workflow, deps),
+    workspaces: createWorkspaces({
+      root: settings.workspace.root,
+      env: deps.env,
+      logger: deps.logger,
+      processes: deps.processes,
+      maskSecrets: deps.secrets.mask,
+    }),
+    hooks: settings.hooks,
+    promptFor: createPrompt(workflow.body, workflow.bodyLine),
+    toolServerFor: () => null,
+  };
+}
+
+/** The tracker alone, for reads that need nothing else. */
+export function buildTracker(workflow: GoodWorkflow, deps: Omit<KitDeps, 'processes' | 'env' | 'secrets'>): Kit['tracker'] {
+  const { tracker } = workflow.settings;
+  const provider = PROVIDERS.find((candidate) => candidate.kind === tracker.kind);
+  if (!provider) throw new Error(`unknown tracker kind ${tracker.kind}`);
+  const { version, clock, logger } = deps;
+  const built = provider.createTracker(tracker, { version, clock, logger, workflowDir: path.dirname(workflow.path) });
+  return countRequests(built, deps.announce);
+}
+
+export function buildAgent(workflow: GoodWorkflow, deps: KitDeps): Kit['agent'] {
+  const { agent, agentOptions } = workflow.settings;
+  const kind = AGENT_KINDS.find((candidate) => candidate.kind === agent.kind);
+  if (!kind) throw new Error(`unknown agent kind ${agent.kind}`);
+  const { clock, logger, processes } = deps;
+  return kind.create(agent, agentOptions, { env: agentEnv(workflow, deps.env), clock, logger, processes });
+}
+
+/** What agents inherit: everything but the variables that the workflow file reads for the tracker. */
+function agentEnv(workflow: GoodWorkflow, env: Env): Readonly<Record<string, string>> {
+  const hidden = new Set(workflow.secretVariables);
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && !hidden.has(entry[0])),
+  );
+}

@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto';
+import os from 'node:os';
+import type { Notice } from '../domain/notice.ts';
+import { snapshotOf } from '../domain/snapshot.ts';
+import { createReleasers } from '../lib/releasers.ts';
+import { createInterpreter } from '../orchestrator/interpret.ts';
+import { createLoop, type Loop } from '../orchestrator/loop.ts';
+import { createNotices } from '../orchestrator/notices.ts';
+import { logNotices } from '../orchestrator/records.ts';
+import type { Daemon } from '../ports/daemon.ts';
+import type { Clock, Logger } from '../ports/runtime.ts';
+import type { Event } from '../domain/event.ts';
+import { createApp } from '../server/routes.ts';
+import { listen } from '../server/listen.ts';
+import { createMetrics } from '../server/metrics.ts';
+import { openStore } from '../store/open.ts';
+import { buildKit, type BuiltKit, type KitDeps } from './build-kit.ts';
+import { endLeftovers } from './leftovers.ts';
+import { followWorkflow } from './reload.ts';
+import type { SecretBook } from './secrets.ts';
+import type { Env, GoodWorkflow } from './workflow.ts';
+
+export interface DaemonOptions {
+  readonly workflow: GoodWorkflow;
+  readonly env: Env;
+  readonly version: string;
+  /** Wins over `server.port`; null leaves it to the file. */
+  readonly port: number | null;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly secrets: SecretBook;
+}
+
+export interface RunningDaemon {
+  /** Drains: what runs is told to stop, then everything is closed. */
+  stop(): void;
+  /** Ends at once. */
+  kill(): void;
+  /** Settles when all is closed; rejects when the daemon failed. */
+  readonly done: Promise<void>;
+  /** Where the HTTP server listens, or null. */
+  readonly url: string | null;
+}
+
+/** How often requests of other commands, such as `foray unpark`, are looked for. */
+const REQUESTS_EVERY_MS = 1_000;
+
+/** Config to adapters to orchestrator to server. Whatever was opened is closed again when start-up fails half way. */
+export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
+  const { logger } = options;
+  const releasers = createReleasers((fault) => logger.error('closing failed', { error: textOf(fault) }));
+  try {
+    return await assemble(options, releasers);
+  } catch (error) {
+    await releasers.run();
+    throw error;
+  }
+}
+
+async function assemble(options: DaemonOptions, releasers: ReturnType<typeof createReleasers>): Promise<RunningDaemon> {
+  const { workflow, clock, logger, secrets, version } = options;
+  const { settings } = workflow;
+  logger.info('foray starting', { version, workflow_path: workflow.path });
+  logger.info('database path resolved', { db_path: settings.dbPath });
+  const killed = new AbortController();
+  const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
+  releasers.push(logNotices(notices, logger));
+  const announce = (notice: Notice): void => notices.announce(secrets.maskDeep(notice));
+
+  const instance = randomBytes(5).toString('hex');
+  const owner = { id: instance, pid: process.pid, host: os.hostname(), workflowPath: workflow.path };
+  const store = await openStore({ path: settings.dbPath, owner, clock });
+  releasers.push(() => store.close());
+  await endLeftovers(store.processes, logger);
+
+  const kitDeps: KitDeps = { version, env: options.env, clock, logger, secrets, processes: store.processes, announce };
+  let kit: BuiltKit = buildKit(workflow, kitDeps, null);
+  await kit.tracker.preflight?.(killed.signal);
+
+  const findPreflightProblem = async () => (await kit.agent.findProblem()) ?? (await kit.workspaces.findProblem());
+  const report = (event: Event): void => loop.report(MASKED.has(event.type) ? secrets.maskDeep(event) : event);
+  const interpret = createInterpreter({
+    kit: () => kit,
+    report,
+    announce,
+    findPreflightProblem,
+    killed: killed.signal,
+    onFault: (effect, fault) => logger.error('an effect failed unexpectedly', { effect, error: textOf(fault) }),
+  });
+  const loop = createLoop(settings, await store.load(), instance, {
+    store,
+    clock,
+    interpret,
+    onStoreFault: (fault, tries) =>
+      logger.error('the database did not take a write, trying again', { error: textOf(fault), tries }),
+  });
+
+  const daemon: Daemon = {
+    version,
+    clock,
+    logger,
+    notices,
+    snapshot: () => snapshotOf(loop.state(), clock.now()),
+    requestRefresh: () => requestRefresh(loop),
+    isDraining: () => loop.state().lifecycle === 'draining',
+    checkReadiness: async () => ({
+      database: await succeeds(store.ping()),
+      preflight: (await findPreflightProblem().catch(textOf)) === null,
+      workflow: true,
+    }),
+    history: store,
+  };
+  const port = options.port ?? settings.server.port;
+  const server = port === null ? null : await listen(createApp(daemon, createMetrics(notices, daemon.snapshot)), port);
+  if (server) {
+    releasers.push(() => server.stop());
+    logger.info('http server listening', {
+      addr: `127.0.0.1:${server.port}`,
+      port: server.port,
+      url: `http://127.0.0.1:${server.port}/`,
+    });
+  }
+
+  releasers.push(
+    followWorkflow({ env: options.env, logger, announce, kitDeps }, kit, (next) => {
+      kit = next;
+      report({ type: 'settings-changed', settings: next.workflow.settings });
+    }),
+  );
+  const requests = setInterval(() => {
+    store.takeRequests().then(
+      (asked) => asked.forEach((request) => report({ type: 'unpark-requested', identifier: request.identifier })),
+      (fault: unknown) => logger.warn('operator requests could not be read', { error: textOf(fault) }),
+    );
+  }, REQUESTS_EVERY_MS);
+  releasers.push(() => clearInterval(requests));
+
+  loop.start();
+  const closed = loop.done.finally(() => {
+    killed.abort(new Error('the service has stopped'));
+    return releasers.run();
+  });
+  return {
+    url: server ? `http://127.0.0.1:${server.port}/` : null,
+    stop: () => loop.report({ type: 'stop-requested' }),
+    kill() {
+      killed.abort(new Error('the service was told to stop at once'));
+      loop.kill();
+    },
+    done: closed,
+  };
+}
+
+/** Events that carry what an agent or a process said. */
+const MASKED: ReadonlySet<Event['type']> = new Set(['agent-spoke', 'run-exited']);
+
+function requestRefresh(loop: Loop): { readonly queued: boolean; readonly coalesced: boolean } {
+  const { lifecycle, poll } = loop.state();
+  if (lifecycle === 'draining') return { queued: false, coalesced: false };
+  const coalesced = poll.refreshAt !== null;
+  loop.report({ type: 'refresh-requested' });
+  return { queued: true, coalesced };
+}
+
+async function succeeds(promise: Promise<unknown>): Promise<boolean> {
+  return promise.then(
+    () => true,
+    () => false,
+  );
+}
+
+function textOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
+}

@@ -1,0 +1,56 @@
+import { formatProblem } from '../config/format.ts';
+import { watchWorkflow } from '../config/watch.ts';
+import type { Notice } from '../domain/notice.ts';
+import type { Logger } from '../ports/runtime.ts';
+import { buildKit, type BuiltKit, type KitDeps } from './build-kit.ts';
+import { readWorkflowFile, requireGood, WorkflowFault, type Env } from './workflow.ts';
+
+export interface ReloadDeps {
+  readonly env: Env;
+  readonly logger: Logger;
+  readonly announce: (notice: Notice) => void;
+  readonly kitDeps: KitDeps;
+}
+
+/** Applies edits of the workflow file while the daemon runs. A broken edit is reported once; the last good one stays. */
+export function followWorkflow(deps: ReloadDeps, first: BuiltKit, onGood: (kit: BuiltKit) => void): () => void {
+  const stopped = new AbortController();
+  const { path, digest } = first.workflow;
+  let current = first;
+
+  async function apply(): Promise<void> {
+    try {
+      const workflow = requireGood(await readWorkflowFile(path, deps.env));
+      const next = buildKit(workflow, deps.kitDeps, current);
+      if (next.tracker !== current.tracker) await next.tracker.preflight?.(stopped.signal);
+      warnOfRestart(current, next, deps.logger);
+      current = next;
+      onGood(next);
+      deps.announce({ name: 'workflow:file:reloaded', facts: { path } });
+    } catch (error) {
+      if (stopped.signal.aborted) return;
+      deps.announce({ name: 'workflow:file:rejected', facts: { path, problems: reasonsOf(error) } });
+    }
+  }
+
+  watchWorkflow(path, { onChange: () => void apply(), seen: digest }, stopped.signal);
+  return () => stopped.abort();
+}
+
+function reasonsOf(error: unknown): readonly string[] {
+  if (error instanceof WorkflowFault) {
+    return error.problems.filter((problem) => problem.severity === 'error').map((problem) => formatProblem(problem));
+  }
+  return [error instanceof Error ? error.message : String(error)];
+}
+
+/** Some settings are read once, at start. */
+function warnOfRestart(before: BuiltKit, after: BuiltKit, logger: Logger): void {
+  const [old, next] = [before.workflow.settings, after.workflow.settings];
+  const changed = [
+    old.server.port !== next.server.port && 'server.port',
+    old.dbPath !== next.dbPath && 'db_path',
+    JSON.stringify(old.logging) !== JSON.stringify(next.logging) && 'logging',
+  ].filter((key) => key !== false);
+  if (changed.length > 0) logger.warn('a changed setting takes effect at the next start', { keys: changed.join(', ') });
+}

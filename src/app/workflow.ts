@@ -1,0 +1,51 @@
+import os from 'node:os';
+import { AGENT_KINDS } from '../agents/registry.ts';
+import { loadWorkflow, type LoadedWorkflow } from '../config/workflow.ts';
+import { TemplateError } from '../domain/errors.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { Settings } from '../domain/settings.ts';
+import { analyseTemplate } from '../prompt/analyse.ts';
+import { parseTemplate } from '../prompt/parse.ts';
+import { PROVIDERS } from '../providers/registry.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** A workflow file that can be run. */
+export interface GoodWorkflow extends LoadedWorkflow {
+  readonly settings: Settings;
+}
+
+/** The one way a workflow file is read: validate, start-up, reload and dry run all come through here. */
+export function readWorkflowFile(path: string, env: Env): Promise<LoadedWorkflow> {
+  return loadWorkflow(path, { env, homeDir: os.homedir(), providers: PROVIDERS, agentKinds: AGENT_KINDS, checkTemplate });
+}
+
+/** Thrown when a workflow file has errors; the problems are for the operator, one line each. */
+export class WorkflowFault extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super('the workflow file has errors');
+    this.problems = problems;
+  }
+}
+
+export function requireGood(loaded: LoadedWorkflow): GoodWorkflow {
+  const { settings } = loaded;
+  if (settings === null) throw new WorkflowFault(loaded.problems);
+  return { ...loaded, settings };
+}
+
+/** Faults of the prompt template, found without rendering it. */
+function checkTemplate(body: string, firstLine: number): readonly Problem[] {
+  try {
+    return analyseTemplate(parseTemplate(body, { firstLine })).map(({ severity, check, message, line, column }) => ({
+      severity,
+      check,
+      message: `${message} (line ${line}, column ${column})`,
+    }));
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return [{ severity: 'error', check: 'template.parse', message: error.message }];
+  }
+}

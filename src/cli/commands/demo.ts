@@ -1,0 +1,21 @@
+import { startDemo } from '../../app/demo.ts';
+import { createLog } from '../../lib/log.ts';
+import { onSignals } from '../signals.ts';
+
+/** Shows the service at work without any account or file. */
+export async function demo(args: { readonly port: number }): Promise<number> {
+  const clock = { now: Date.now };
+  const logger = createLog({
+    level: 'info',
+    format: 'text',
+    write: (line) => process.stderr.write(line),
+    now: Date.now,
+    mask: (text) => text,
+  });
+  const running = await startDemo({ env: process.env, version: FORAY_VERSION, port: args.port, clock, logger });
+  process.stdout.write(`Dashboard: ${running.url ?? ''}\nMade-up issues move by themselves. Stop with Ctrl+C.\n`);
+  const signals = onSignals({ stop: () => running.stop(), force: () => running.kill() });
+  const code = await Promise.race([running.done.then(() => 0), signals.forced]);
+  signals.release();
+  return code;
+}

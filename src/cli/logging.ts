@@ -1,0 +1,21 @@
+import { createSecretBook, type SecretBook } from '../app/secrets.ts';
+import type { Settings } from '../domain/settings.ts';
+import { createLog } from '../lib/log.ts';
+import type { Logger } from '../ports/runtime.ts';
+import type { LogFormat, LogLevel } from './args.ts';
+
+/** Records go to standard error; the command line wins over the file. */
+export function openLog(
+  flags: { readonly logLevel: LogLevel | null; readonly logFormat: LogFormat | null },
+  settings: Settings,
+  secrets: SecretBook = createSecretBook(),
+): { readonly logger: Logger; readonly secrets: SecretBook } {
+  const logger = createLog({
+    level: flags.logLevel ?? settings.logging.level,
+    format: flags.logFormat ?? settings.logging.format,
+    write: (line) => process.stderr.write(line),
+    now: Date.now,
+    mask: secrets.mask,
+  });
+  return { logger, secrets };
+}

@@ -1,0 +1,22 @@
+import type { TemplateInput } from '../domain/template-input.ts';
+import { continuationPrompt, DEFAULT_PROMPT, STATUS_INSTRUCTIONS } from './default-prompt.ts';
+import { parseTemplate } from './parse.ts';
+import { renderTemplate } from './render.ts';
+import { templateData } from './variables.ts';
+
+/**
+ * The prompt of each turn. A template that does not tell turns apart would repeat itself word for word; from the
+ * second turn on such a one is replaced by a short request to go on.
+ */
+export function createPrompt(body: string, firstLine: number): (input: TemplateInput) => string {
+  const template = body.trim() === '' ? parseTemplate(DEFAULT_PROMPT) : parseTemplate(body, { firstLine });
+  const render = ({ reaction, ...subject }: TemplateInput): string =>
+    renderTemplate(template, templateData({ ...subject, reaction })).trim();
+  return (input) => {
+    const { turnNumber, maxTurns } = input.run;
+    const text = render(input);
+    if (turnNumber === 1) return `${text}\n\n${STATUS_INSTRUCTIONS}\n`;
+    const first = render({ ...input, run: { turnNumber: 1, maxTurns } });
+    return text === '' || text === first ? continuationPrompt(input.issue.identifier, turnNumber, maxTurns) : text;
+  };
+}

@@ -1,0 +1,69 @@
+import { decide } from '../../src/domain/decide.ts';
+import { NOTHING_DURABLE, type Durable, type Write } from '../../src/domain/durable.ts';
+import type { Effect } from '../../src/domain/effect.ts';
+import type { Event, RunExit } from '../../src/domain/event.ts';
+import type { Issue } from '../../src/domain/issue.ts';
+import type { Notice, NoticeName } from '../../src/domain/notice.ts';
+import { recover } from '../../src/domain/recover.ts';
+import type { Settings } from '../../src/domain/settings.ts';
+import type { State } from '../../src/domain/state.ts';
+import { settingsWith } from './settings.ts';
+
+/** Plays events into the core and remembers what came of the last one. */
+export interface Player {
+  state: State;
+  now: number;
+  effects: readonly Effect[];
+  writes: readonly Write[];
+  send(event: Event): void;
+  after(ms: number): void;
+  poll(candidates: readonly Issue[], states?: Readonly<Record<string, string>>): void;
+  exit(issueId: string, exit?: Partial<RunExit>): void;
+  /** Effects of one sort that the last event asked for. */
+  asked<Do extends Effect['do']>(name: Do): readonly Extract<Effect, { do: Do }>[];
+  told(name: NoticeName): readonly Notice[];
+}
+
+export function createPlayer(settings: Settings = settingsWith(), durable: Durable = NOTHING_DURABLE): Player {
+  const first = recover(settings, durable, 'run', 1_000_000);
+  const player: Player = {
+    state: first.state,
+    now: 1_000_000,
+    effects: first.effects,
+    writes: first.writes,
+    send(event) {
+      const decision = decide(player.state, event, player.now);
+      player.state = decision.state;
+      player.effects = decision.effects;
+      player.writes = decision.writes;
+    },
+    after(ms) {
+      player.now += ms;
+      player.send({ type: 'clock' });
+    },
+    poll(candidates, states = {}) {
+      player.now = Math.max(player.now, player.state.poll.nextAt);
+      player.send({ type: 'clock' });
+      const event: Event = {
+        type: 'poll-answered',
+        candidates: { ok: true, value: candidates },
+        states: { ok: true, value: new Map(Object.entries(states)) },
+        preflightProblem: null,
+      };
+      player.send(event);
+    },
+    exit(issueId, exit = {}) {
+      const runId = player.state.live.get(issueId)?.runId ?? 'none';
+      player.send({
+        type: 'run-exited',
+        issueId,
+        runId,
+        exit: { kind: 'normal', turns: 1, fault: null, status: null, scm: null, ...exit },
+      });
+    },
+    asked: (name) => player.effects.filter((effect): effect is Extract<Effect, { do: typeof name }> => effect.do === name),
+    told: (name) =>
+      player.effects.flatMap((effect) => (effect.do === 'announce' && effect.notice.name === name ? [effect.notice] : [])),
+  };
+  return player;
+}
