@@ -1,0 +1,97 @@
+import { normalState } from '../domain/issue.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { AgentSettings, SelfReviewSettings, TokenRates } from '../domain/settings.ts';
+import type { AgentKind } from '../ports/agent-kind.ts';
+import type { Sections } from './schema.ts';
+import type { ReadSections } from './sections.ts';
+import { nearestWord } from './spelling.ts';
+
+/** The agent section as settings. */
+export function agentSettings(agent: Sections['agent']): AgentSettings {
+  return {
+    kind: agent.kind,
+    command: agent.command ?? null,
+    maxTurns: agent.max_turns,
+    maxConcurrentAgents: agent.max_concurrent_agents,
+    maxConcurrentAgentsByState: Object.fromEntries(
+      Object.entries(agent.max_concurrent_agents_by_state).map(([state, limit]) => [normalState(state), limit]),
+    ),
+    turnTimeoutMs: agent.turn_timeout_ms,
+    readTimeoutMs: agent.read_timeout_ms,
+    stallTimeoutMs: agent.stall_timeout_ms,
+    stopGraceMs: agent.stop_grace_ms,
+    maxRetryBackoffMs: agent.max_retry_backoff_ms,
+    maxAttempts: agent.max_attempts,
+    maxSessions: agent.max_sessions,
+    maxTokens: agent.max_tokens,
+    maxCostUsd: agent.max_cost_usd,
+  };
+}
+
+/** The checks of the agent section that look at more than one key. */
+export function checkAgent(read: ReadSections, agentKinds: readonly AgentKind[]): readonly Problem[] {
+  return [
+    ...checkKind(read, agentKinds),
+    ...checkCommand(read),
+    ...checkStateLimits(read.sections.agent),
+    ...checkSelfReview(read),
+  ];
+}
+
+export function selfReviewSettings(section: Sections['self_review']): SelfReviewSettings {
+  return {
+    enabled: section.enabled,
+    maxIterations: section.max_iterations,
+    verificationCommands: section.verification_commands,
+    verificationTimeoutMs: section.verification_timeout_ms,
+  };
+}
+
+export function tokenRates(section: Sections['token_rates']): Readonly<Record<string, TokenRates>> {
+  const rates = Object.entries(section).flatMap(([kind, rate]) => (rate ? [[kind, rate] as const] : []));
+  return Object.fromEntries(
+    rates.map(([kind, rate]) => [
+      kind,
+      {
+        inputPerMtok: rate.input_per_mtok,
+        outputPerMtok: rate.output_per_mtok,
+        cacheReadPerMtok: rate.cache_read_per_mtok ?? null,
+      },
+    ]),
+  );
+}
+
+function checkKind(read: ReadSections, agentKinds: readonly AgentKind[]): readonly Problem[] {
+  if (read.agentKind || read.isFaulty('agent.kind')) return [];
+  const known = agentKinds.map(({ kind }) => kind);
+  const near = nearestWord(read.sections.agent.kind, known);
+  const hint = near === null ? '' : `; did you mean ${near}?`;
+  const message = `unknown agent kind ${JSON.stringify(read.sections.agent.kind)}; known kinds: ${known.join(', ')}${hint}`;
+  return [{ severity: 'error', check: 'agent.kind', message, key: ['agent', 'kind'] }];
+}
+
+function checkCommand(read: ReadSections): readonly Problem[] {
+  if (!read.agentKind?.requiresCommand || read.sections.agent.command || read.isFaulty('agent.command')) return [];
+  const message = `agent.command is required for agent kind ${read.agentKind.kind}`;
+  return [{ severity: 'error', check: 'agent.command', message, key: ['agent', 'command'] }];
+}
+
+function checkStateLimits(agent: Sections['agent']): readonly Problem[] {
+  const check = 'agent.max_concurrent_agents_by_state';
+  const seen = new Set<string>();
+  return Object.keys(agent.max_concurrent_agents_by_state).flatMap((state): Problem[] => {
+    const key = [...check.split('.'), state];
+    const name = normalState(state);
+    if (name === '') return [{ severity: 'error', check, message: 'a state name must not be empty', key }];
+    if (seen.has(name)) return [{ severity: 'error', check, message: `the state \`${name}\` has two limits`, key }];
+    seen.add(name);
+    return [];
+  });
+}
+
+function checkSelfReview(read: ReadSections): readonly Problem[] {
+  const { enabled, verification_commands } = read.sections.self_review;
+  const check = 'self_review.verification_commands';
+  if (!enabled || verification_commands.length > 0 || read.isFaulty(check)) return [];
+  return [{ severity: 'error', check, message: `${check} is required when self_review.enabled is true`, key: check.split('.') }];
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { Problem } from '../domain/problem.ts';
+import type { AgentKind } from '../ports/agent-kind.ts';
+import type { Provider } from '../ports/provider.ts';
+import { isPlainMap, type PlainMap } from './document.ts';
+import { type FindElsewhere, fitBlock } from './fit.ts';
+import { declaredKeys } from './known-keys.ts';
+import { type RoleKeys, roleKeys } from './reaction-schema.ts';
+
+/** What the block named after a tracker kind says. */
+export interface ProviderBlock {
+  /** Its name in this file: the canonical kind or an alias. */
+  readonly name: string;
+  /** The kind's own options; null when they do not fit its schema. */
+  readonly options: PlainMap | null;
+  readonly role: RoleKeys;
+  readonly faulty: ReadonlySet<string>;
+}
+
+export interface Blocks {
+  readonly providers: ReadonlyMap<string, ProviderBlock>;
+  /** Options by agent kind; null when they do not fit the kind's schema. */
+  readonly agents: ReadonlyMap<string, PlainMap | null>;
+  readonly problems: readonly Problem[];
+}
+
+export interface BlockReader {
+  readonly data: PlainMap;
+  /** Kinds in use, whose block is checked even when it is not written: it may have required keys. */
+  readonly active: ReadonlySet<string>;
+  readonly elsewhere: FindElsewhere;
+}
+
+/** Reads every block that is named after a tracker or agent kind. */
+export function readBlocks(providers: readonly Provider[], agentKinds: readonly AgentKind[], reader: BlockReader): Blocks {
+  const problems: Problem[] = [];
+  const providerBlocks = new Map<string, ProviderBlock>();
+  for (const provider of providers) {
+    const names = blockNames(provider).filter((name) => reader.data[name] !== undefined);
+    if (names.length > 1) problems.push(duplicateBlock(provider.kind, names));
+    if (names.length === 0 && !reader.active.has(provider.kind)) continue;
+    const read = readProviderBlock(provider, names[0] ?? provider.kind, reader);
+    providerBlocks.set(provider.kind, read.block);
+    problems.push(...read.problems);
+  }
+  const agents = new Map<string, PlainMap | null>();
+  for (const { kind, options } of agentKinds) {
+    if (reader.data[kind] === undefined && !reader.active.has(kind)) continue;
+    const fitted = fitBlock(options, reader.data[kind], { check: kind, key: kind }, reader.elsewhere);
+    agents.set(kind, fitted.value);
+    problems.push(...fitted.problems);
+  }
+  return { providers: providerBlocks, agents, problems };
+}
+
+/** The keys of the merge-request roles that a kind's block may carry. */
+export function roleKeysOf(provider: Provider): z.ZodType<RoleKeys> {
+  if (provider.createScm || provider.createCi) return roleKeys;
+  // A kind without these roles still lets its User-Agent be named beside its other options; a local one has none.
+  return provider.requires.apiKey ? roleKeys.pick({ user_agent: true }) : z.strictObject({});
+}
+
+/** Names of every tracker block, canonical or not. */
+export function blockNames(provider: Provider): readonly string[] {
+  return [provider.kind, ...provider.aliases];
+}
+
+function duplicateBlock(kind: string, names: readonly string[]): Problem {
+  const message = `${names.map((name) => `\`${name}\``).join(' and ')} are the same block; keep one of them`;
+  return { severity: 'error', check: `${kind}.duplicate_block`, message, key: [names[1]!] };
+}
+
+// The kind's options and the shared role keys stand in one map; each part is judged by its own schema.
+function readProviderBlock(
+  provider: Provider,
+  key: string,
+  reader: BlockReader,
+): { block: ProviderBlock; problems: readonly Problem[] } {
+  const name = { check: provider.kind, key };
+  const raw = reader.data[key];
+  if (raw !== undefined && !isPlainMap(raw)) {
+    const fitted = fitBlock(provider.options, raw, name, reader.elsewhere);
+    return { block: { name: key, options: fitted.value, role: {}, faulty: fitted.faulty }, problems: fitted.problems };
+  }
+  const roleSchema = roleKeysOf(provider);
+  const roleNames = new Set(declaredKeys(roleSchema, []));
+  const ownNames = new Set(declaredKeys(provider.options, []));
+  const entries = Object.entries(raw ?? {});
+  const role = fitBlock(
+    roleSchema,
+    pick(entries, (entry) => roleNames.has(entry)),
+    name,
+    reader.elsewhere,
+  );
+  const options = pick(entries, (entry) => !roleNames.has(entry) || ownNames.has(entry));
+  const own = fitBlock(provider.options, options, { ...name, alsoKnown: [...roleNames] }, reader.elsewhere);
+  const faulty = new Set([...role.faulty, ...own.faulty]);
+  return {
+    block: { name: key, options: own.value, role: role.value ?? {}, faulty },
+    problems: [...role.problems, ...own.problems],
+  };
+}
+
+function pick(entries: readonly (readonly [string, unknown])[], wanted: (key: string) => boolean): PlainMap {
+  return Object.fromEntries(entries.filter(([key]) => wanted(key)));
+}

@@ -1,0 +1,178 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  type ParsedNode,
+  parseDocument,
+  visit,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml';
+import type { Problem } from '../domain/problem.ts';
+import type { WorkflowParts } from './front-matter.ts';
+
+export type Key = readonly (string | number)[];
+export type PlainMap = Readonly<Record<string, unknown>>;
+
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The front matter as plain data, with the place of every key. `data` is null when it could not be read. */
+export interface FrontMatter {
+  readonly data: PlainMap | null;
+  readonly problems: readonly Problem[];
+  placeOf(key: Key): Place | null;
+}
+
+/** Enough for any hand-written file; a bomb of nested aliases needs far more. */
+const MAX_ALIASES = 100;
+/** One mistake often confuses the parser for the rest of the file: the first reports are the useful ones. */
+const MAX_REPORTS = 5;
+
+/** Reads the YAML of a workflow file. Never throws. */
+export function readFrontMatter(parts: WorkflowParts): FrontMatter {
+  const counter = new LineCounter();
+  // Level 'error' keeps the library from printing; 'silent' would also hide a second document.
+  const document = parseDocument(parts.yaml, {
+    lineCounter: counter,
+    prettyErrors: false,
+    stringKeys: true,
+    merge: false,
+    logLevel: 'error',
+  });
+  const place = (offset: number): Place => {
+    const { line, col } = counter.linePos(offset);
+    return { line: Math.max(line, 1) + parts.yamlLine - 1, column: Math.max(col, 1) };
+  };
+  const report = (severity: Problem['severity']) => (error: YAMLError) => ({
+    severity,
+    check: 'workflow.yaml',
+    message: withPlace(describe(error, parts.yaml), place(error.pos[0])),
+  });
+  const findPair = pairFinder();
+  const placeOf = (key: Key): Place | null => {
+    const offset = offsetOf(document, key, findPair);
+    return offset === null ? null : place(offset);
+  };
+  const problems = [...document.errors.slice(0, MAX_REPORTS).map(report('error')), ...document.warnings.map(report('warning'))];
+  if (document.errors.length > 0) return { data: null, problems, placeOf };
+  const read = toData(document, place);
+  return { data: read.data, problems: [...problems, ...read.problems], placeOf };
+}
+
+/** A message with the place it is about. */
+export function withPlace(message: string, place: Place | null): string {
+  return place ? `${message} (line ${place.line}, column ${place.column})` : message;
+}
+
+// The library's text, without what it quotes of the file: that could be a credential.
+function describe(error: YAMLError, source: string): string {
+  if (error.code === 'DUPLICATE_KEY') return `the key \`${keyText(source, error.pos[0])}\` is written twice`;
+  if (error.code === 'NON_STRING_KEY') return 'a key must be a plain word';
+  if (error.code === 'RESOURCE_EXHAUSTION') return 'the front matter is nested too deeply';
+  if (error.code === 'MULTIPLE_DOCS') return 'the front matter must be one YAML document';
+  return error.message.replace(/ in YAML stream: .*/s, '');
+}
+
+function keyText(source: string, offset: number): string {
+  return (/^["']?[\w.-]+["']?/.exec(source.slice(offset, offset + 80))?.[0] ?? '').replace(/["']/g, '');
+}
+
+function toData(document: Document.Parsed, place: (offset: number) => Place): Pick<FrontMatter, 'data' | 'problems'> {
+  const dangling = findDanglingAlias(document);
+  if (dangling)
+    return failed('workflow.yaml', withPlace(`the alias \`*${dangling.name}\` names no anchor`, place(dangling.offset)));
+  try {
+    const data = plain(document.toJS({ maxAliasCount: MAX_ALIASES }), []);
+    if (data === undefined) return { data: {}, problems: [] };
+    if (isPlainMap(data)) return { data, problems: [] };
+    const start = document.contents?.range[0] ?? 0;
+    return failed(
+      'workflow.front_matter',
+      withPlace(`the front matter must be a map of keys, got ${typeName(data)}`, place(start)),
+    );
+  } catch (error) {
+    return failed('workflow.yaml', `the aliases of the front matter cannot be resolved: ${(error as Error).message}`);
+  }
+}
+
+function failed(check: string, message: string): Pick<FrontMatter, 'data' | 'problems'> {
+  return { data: null, problems: [{ severity: 'error', check, message }] };
+}
+
+function findDanglingAlias(document: Document.Parsed): { name: string; offset: number } | null {
+  let found: { name: string; offset: number } | null = null;
+  visit(document, {
+    Alias(_, node) {
+      if (node.resolve(document)) return undefined;
+      found = { name: node.source, offset: node.range?.[0] ?? 0 };
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
+/** A copy without the keys whose value is null, which count as not written. */
+function plain(value: unknown, ancestors: readonly unknown[]): unknown {
+  if (value === null) return undefined;
+  if (ancestors.includes(value)) throw new Error('an anchor contains itself');
+  if (Array.isArray(value)) return value.map((entry) => (entry === null ? null : plain(entry, [...ancestors, value])));
+  if (!isPlainMap(value)) return value;
+  const copy: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [key, entry] of Object.entries(value)) if (entry !== null) copy[key] = plain(entry, [...ancestors, value]);
+  return copy;
+}
+
+export function isPlainMap(value: unknown): value is PlainMap {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** What kind of YAML value this is, for people. */
+export function typeName(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (isPlainMap(value)) return 'a map';
+  if (typeof value === 'object') return 'a value of a special YAML type';
+  return `a ${typeof value}`;
+}
+
+type FindPair = (map: YAMLMap, key: string) => Pair | undefined;
+
+/** Looks keys up in maps that may be long and are asked often. */
+function pairFinder(): FindPair {
+  const indexes = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
+  const indexOf = (map: YAMLMap) =>
+    new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])));
+  return (map, key) => {
+    const index = indexes.get(map) ?? indexOf(map);
+    indexes.set(map, index);
+    return index.get(key);
+  };
+}
+
+// A map entry is found at its key, a list entry at itself.
+function offsetOf(document: Document.Parsed, key: Key, findPair: FindPair): number | null {
+  let node: unknown = document.contents;
+  let offset: number | null = null;
+  for (const segment of key) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (isMap(node)) {
+      const pair = findPair(node, String(segment));
+      if (!pair) return null;
+      offset = (pair.key as ParsedNode).range[0];
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(segment)];
+      offset = (node as ParsedNode | undefined)?.range[0] ?? offset;
+    } else return null;
+  }
+  return offset;
+}

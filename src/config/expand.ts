@@ -1,0 +1,62 @@
+import type { Expansion, Provider } from '../ports/provider.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** A value after its references were replaced. */
+export interface Expanded {
+  readonly value: string;
+  /** Names of the variables that were referred to. */
+  readonly variables: readonly string[];
+  /** Those of them that are unset or empty. */
+  readonly unset: readonly string[];
+}
+
+const NAME = '[A-Za-z_][A-Za-z0-9_]*';
+const REFERENCE = new RegExp(`\\$(?:\\{(${NAME})\\}|(${NAME}))`, 'g');
+const ONE_REFERENCE = new RegExp(`^\\$(?:\\{${NAME}\\}|${NAME})$`);
+
+/** Replaces `$NAME` and `${NAME}` where the mode allows it; anything else stays as it is written. */
+export function expand(text: string, mode: Expansion, env: Env): Expanded {
+  if (mode === 'none' || (mode === 'whole' && !ONE_REFERENCE.test(text))) return { value: text, variables: [], unset: [] };
+  const variables: string[] = [];
+  const value = text.replace(REFERENCE, (_, braced?: string, bare?: string) => {
+    const name = braced ?? bare ?? '';
+    if (!variables.includes(name)) variables.push(name);
+    return lookUp(env, name);
+  });
+  return { value, variables, unset: variables.filter((name) => lookUp(env, name) === '') };
+}
+
+/** The keys of a tracker or provider block that may hold references; null is "not written". */
+export interface Connection {
+  readonly api_key: Expanded | null;
+  readonly endpoint: Expanded | null;
+  readonly project: Expanded | null;
+}
+
+interface ConnectionKeys {
+  readonly api_key?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly project?: string | undefined;
+}
+
+/** Expands a block's connection keys in the manner of its kind. */
+export function expandConnection(keys: ConnectionKeys, modes: Provider['expansion'], env: Env): Connection {
+  const one = (text: string | undefined, mode: Expansion) => (text === undefined ? null : expand(text, mode, env));
+  return {
+    api_key: one(keys.api_key, modes.apiKey),
+    endpoint: one(keys.endpoint, modes.endpoint),
+    project: one(keys.project, modes.project),
+  };
+}
+
+/** `: $A and $B are not set`: the variables behind an empty value, never their content. */
+export function unsetNote(expanded: Expanded | null): string {
+  const names = (expanded?.unset ?? []).map((name) => `$${name}`);
+  if (names.length === 0) return '';
+  return `: ${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} not set`;
+}
+
+function lookUp(env: Env, name: string): string {
+  return (Object.hasOwn(env, name) ? env[name] : undefined) ?? '';
+}

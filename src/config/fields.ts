@@ -1,0 +1,126 @@
+import { z } from 'zod';
+
+/** The longest delay a timer can hold: a longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** How a whole number may be written in quotes. */
+export const WHOLE_NUMBER = /^\s*[+-]?\d+\s*$/;
+
+interface Limits {
+  readonly min: number;
+  /** Without one, the largest whole number that is exact. */
+  readonly max?: number;
+}
+
+/** Free text. */
+export function text(about: string) {
+  return z.string().describe(about);
+}
+
+/** Text that means something. */
+export function filledText(about: string) {
+  return z
+    .string()
+    .refine((value) => value.trim() !== '', 'must not be empty')
+    .refine((value) => !value.includes('\0'), 'must not contain a NUL character')
+    .meta({ description: about, pattern: '\\S' });
+}
+
+export function textList(about: string) {
+  return z.array(z.string()).describe(about);
+}
+
+export function flag(about: string) {
+  return z.boolean().describe(about);
+}
+
+export function choice<const Words extends readonly [string, ...string[]]>(words: Words, about: string) {
+  return z.enum(words).describe(about);
+}
+
+/** A whole number, which may be written in quotes. */
+export function wholeNumber(limits: Limits, about: string) {
+  const max = limits.max ?? Number.MAX_SAFE_INTEGER;
+  return z
+    .unknown()
+    .transform((value, context) => {
+      const number = toWholeNumber(value);
+      if (number !== null && number >= limits.min && number <= max) return number;
+      const message = `must be a whole number${range(number, limits, max)}`;
+      context.issues.push({ code: 'custom', message, input: value, params: SHOW_VALUE });
+      return z.NEVER;
+    })
+    .meta({ type: ['integer', 'string'], pattern: WHOLE_NUMBER.source, minimum: limits.min, maximum: max, description: about });
+}
+
+/** A duration that a timer waits for. */
+export function milliseconds(min: number, about: string) {
+  return wholeNumber({ min, max: MAX_TIMER_MS }, about);
+}
+
+/** A number of at least zero, which may be written in quotes. */
+export function amount(about: string) {
+  return z
+    .unknown()
+    .transform((value, context) => {
+      const number = typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
+      if (typeof number === 'number' && number >= 0 && number <= Number.MAX_SAFE_INTEGER) return number;
+      context.issues.push({ code: 'custom', message: 'must be a number of at least 0', input: value, params: SHOW_VALUE });
+      return z.NEVER;
+    })
+    .meta({ type: ['number', 'string'], pattern: '^\\s*\\d+(\\.\\d+)?\\s*$', minimum: 0, description: about });
+}
+
+/** Gives a field its default, in the checks and in the JSON Schema alike. */
+export function byDefault<Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) {
+  return schema.default(value as z.util.NoUndefined<z.output<Schema>>).meta({ ...schema.meta(), default: value });
+}
+
+/** Marks an issue whose sentence should end with the value that was found. */
+const SHOW_VALUE = { showValue: true } as const;
+
+/** Program and arguments: a list, or a string that is split at blanks outside of quotes. */
+export function commandLine(about: string) {
+  return z
+    .unknown()
+    .transform((value, context) => {
+      const words = typeof value === 'string' ? splitCommand(value) : value;
+      if (words === null) return refuse(context, value, 'has a quote that is not closed');
+      if (!isStringList(words)) return refuse(context, value, 'must be a string or a list of strings');
+      if (!words[0]?.trim()) return refuse(context, value, 'must name a program');
+      if (words.some((word) => word.includes('\0'))) return refuse(context, value, 'must not contain a NUL character');
+      return words;
+    })
+    .meta({ anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }], description: about });
+}
+
+function refuse(context: z.RefinementCtx, input: unknown, message: string): never {
+  context.issues.push({ code: 'custom', message, input });
+  return z.NEVER;
+}
+
+function isStringList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+}
+
+/** Null when a quote stays open. Backslashes are ordinary characters. */
+function splitCommand(line: string): readonly string[] | null {
+  const words = line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
+  const outside = line.replace(/"[^"]*"|'[^']*'/g, '');
+  if (/["']/.test(outside)) return null;
+  return words.map((word) =>
+    word.replace(/"([^"]*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single ?? ''),
+  );
+}
+
+function toWholeNumber(value: unknown): number | null {
+  if (typeof value === 'number') return Number.isInteger(value) ? value : null;
+  return typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : null;
+}
+
+function range(number: number | null, limits: Limits, max: number): string {
+  if (max < MAX_TIMER_MS) return ` from ${limits.min} to ${max}`;
+  if (number !== null && number > max) return ` of at most ${max}`;
+  // A key that takes any negative number for "off" has no lower limit worth telling about.
+  return limits.min < 0 && number === null ? '' : ` of at least ${limits.min}`;
+}

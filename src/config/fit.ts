@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import type { Problem } from '../domain/problem.ts';
+import { isPlainMap, type Key, type PlainMap, typeName } from './document.ts';
+import { faultText } from './fault-text.ts';
+import { WHOLE_NUMBER } from './fields.ts';
+import { declaredKeys, declaredPart } from './known-keys.ts';
+import { nearestWord } from './spelling.ts';
+
+/** Where a block stands: `check` is its stable name in check ids, `key` its name in this file. */
+export interface BlockName {
+  readonly check: string;
+  readonly key: string;
+  /** Keys that may stand in the block too but are read elsewhere: offered as spellings. */
+  readonly alsoKnown?: readonly string[];
+}
+
+/** A block fitted to its schema. */
+export interface Fitted<T> {
+  /** What is left when faulty keys are taken as not written; null when not even that fits. */
+  readonly value: T | null;
+  readonly problems: readonly Problem[];
+  /** Keys, dotted, whose value was refused; the empty one is the block itself. */
+  readonly faulty: ReadonlySet<string>;
+}
+
+/** Finds the key that may have been meant in another block. */
+export type FindElsewhere = (key: string) => string | null;
+
+/**
+ * Checks one block. Each fault becomes a problem and its key is taken out, so that the rest can still be read and one
+ * run shows every fault of a file. An unknown key is only a warning.
+ */
+export function fitBlock<T>(schema: z.ZodType<T>, raw: unknown, name: BlockName, elsewhere: FindElsewhere): Fitted<T> {
+  const problems: Problem[] = [];
+  const faulty = new Set<string>();
+  if (raw !== undefined && !isPlainMap(raw)) {
+    const result = schema.safeParse({});
+    const message = `must be a map, got ${typeName(raw)}`;
+    const problem: Problem = { severity: 'error', check: name.check, message, key: [name.key] };
+    return { value: result.data ?? null, problems: [problem], faulty: new Set(['']) };
+  }
+  const left = copyOf(raw ?? {}) as Record<string, unknown>;
+  const strict = refusingUnknown(schema);
+  for (;;) {
+    const result = strict.safeParse(left);
+    if (result.success) return { value: result.data, problems, faulty };
+    if (result.error.issues.map((issue) => unquoteNumber(left, issue)).includes(true)) continue;
+    // A key that was taken out may now be missing: its fault has been told.
+    const fresh = result.error.issues.filter(
+      (issue) => !faulty.has(keyOf(issue).join('.')) || issue.code === 'unrecognized_keys',
+    );
+    // All sentences come first: taking out one entry of a list must not change what is said about the next.
+    problems.push(...fresh.flatMap((issue) => problemsOf(issue, { schema, left, name, elsewhere })));
+    for (const issue of fresh) if (issue.code !== 'unrecognized_keys') faulty.add(keyOf(issue).join('.'));
+    const removed = result.error.issues.map((issue) => removeFault(left, issue)).includes(true);
+    if (!removed) return { value: null, problems, faulty };
+  }
+}
+
+// A kind whose schema lets unknown keys pass would keep a misspelt one from ever being noticed.
+function refusingUnknown<T>(schema: z.ZodType<T>): z.ZodType<T> {
+  const lenient = schema instanceof z.ZodObject && schema.def.catchall === undefined;
+  return lenient ? (schema.strict() as unknown as z.ZodType<T>) : schema;
+}
+
+/** Integers may be quoted everywhere, also where a kind's own schema asks for plain numbers. */
+function unquoteNumber(left: Record<string, unknown>, issue: z.core.$ZodIssue): boolean {
+  if (issue.code !== 'invalid_type' || !['number', 'int'].includes(issue.expected)) return false;
+  const path = issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)));
+  const value = valueAt(left, path);
+  if (typeof value !== 'string' || !WHOLE_NUMBER.test(value)) return false;
+  return Reflect.set(valueAt(left, path.slice(0, -1)) as object, path.at(-1)!, Number(value));
+}
+
+interface Context {
+  readonly schema: z.ZodType;
+  readonly left: PlainMap;
+  readonly name: BlockName;
+  readonly elsewhere: FindElsewhere;
+}
+
+function problemsOf(issue: z.core.$ZodIssue, context: Context): readonly Problem[] {
+  const path = issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)));
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, key], context));
+  const declared = declaredPart(context.schema, path);
+  const check = join(context.name.check, declared);
+  const value = valueAt(context.left, path);
+  const sentence = faultText(issue, value);
+  const message =
+    value === undefined ? `${join(context.name.key, path)} ${sentence}` : `${entryName(path.slice(declared.length))}${sentence}`;
+  return [{ severity: 'error', check, message, key: written(context.name, path) }];
+}
+
+function unknownKey(path: Key, context: Context): Problem {
+  const { name } = context;
+  const known = declaredKeys(context.schema, path.slice(0, -1));
+  if (path.length === 1) known.push(...(name.alsoKnown ?? []));
+  return unknownKeyProblem(written(name, path).map(String), known, context.elsewhere);
+}
+
+/** Warns of a key that nothing reads, with the spelling that was probably meant. */
+export function unknownKeyProblem(path: readonly string[], known: readonly string[], elsewhere: FindElsewhere): Problem {
+  const last = path.at(-1) ?? '';
+  const near = nearestWord(last, known);
+  const meant = near === null ? elsewhere(last) : [...path.slice(0, -1), near].join('.');
+  const hint = meant === null ? '' : `; did you mean \`${meant}\`?`;
+  return { severity: 'warning', check: 'config.unknown_key', message: `unknown key \`${path.join('.')}\`${hint}`, key: path };
+}
+
+function entryName(rest: Key): string {
+  return rest.map((segment) => (typeof segment === 'number' ? `entry ${segment + 1} ` : `\`${segment}\` `)).join('');
+}
+
+function written(name: BlockName, path: Key): Key {
+  return name.key === '' ? path : [name.key, ...path];
+}
+
+function join(prefix: string, path: Key): string {
+  return [...(prefix === '' ? [] : [prefix]), ...path].join('.');
+}
+
+/** Takes out what an issue is about: the keys it names, or the nearest map entry that holds it. */
+function removeFault(left: Record<string, unknown>, issue: z.core.$ZodIssue): boolean {
+  if (issue.code !== 'unrecognized_keys') return removeAt(left, keyOf(issue));
+  return issue.keys.map((key) => removeAt(left, [...issue.path.map(String), key])).includes(true);
+}
+
+function keyOf(issue: z.core.$ZodIssue): readonly string[] {
+  const index = issue.path.findIndex((segment) => typeof segment === 'number');
+  return (index < 0 ? issue.path : issue.path.slice(0, index)).map(String);
+}
+
+function removeAt(left: Record<string, unknown>, path: readonly string[]): boolean {
+  const parent = valueAt(left, path.slice(0, -1));
+  const last = path.at(-1);
+  if (last === undefined || !isPlainMap(parent) || !Object.hasOwn(parent, last)) return false;
+  return Reflect.deleteProperty(parent, last);
+}
+
+function valueAt(from: unknown, path: Key): unknown {
+  return path.reduce<unknown>((at, segment) => {
+    if (Array.isArray(at)) return (at as unknown[])[Number(segment)];
+    return isPlainMap(at) && Object.hasOwn(at, String(segment)) ? at[String(segment)] : undefined;
+  }, from);
+}
+
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (!isPlainMap(value)) return value;
+  const copy = Object.create(null) as Record<string, unknown>;
+  for (const [key, entry] of Object.entries(value)) copy[key] = copyOf(entry);
+  return copy;
+}

@@ -1,0 +1,15 @@
+import type { Problem } from '../domain/problem.ts';
+
+/** `error: <check>: <message>` on one line, whatever the file put into the message. */
+export function formatProblem({ severity, check, message }: Problem): string {
+  return `${severity}: ${check}: ${message}`.replace(UNPRINTABLE, (character) => ESCAPES[character] ?? unicodeEscape(character));
+}
+
+// Control characters and the separators that some terminals and readers take for line ends.
+const UNPRINTABLE = /[\p{Cc}\u2028\u2029]/gu;
+
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

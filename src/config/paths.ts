@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { Problem } from '../domain/problem.ts';
+import { type Env, expand, unsetNote } from './expand.ts';
+
+export interface PathContext {
+  /** Absolute. */
+  readonly workflowPath: string;
+  readonly homeDir: string;
+  readonly env: Env;
+}
+
+export interface ReadPath {
+  /** Absolute. */
+  readonly path: string;
+  readonly problems: readonly Problem[];
+}
+
+/** `db_path`, by default beside the workflow file. */
+export function readDbPath(written: string | undefined, context: PathContext): ReadPath {
+  return resolvePath('db_path', written ?? '.foray.db', context);
+}
+
+/** `workspace.root`, by default a state directory of the user that no other workflow file shares. */
+export function readWorkspaceRoot(written: string | undefined, context: PathContext): ReadPath {
+  if (written !== undefined) return resolvePath('workspace.root', written, context);
+  return { path: path.join(stateDirectory(context), 'foray', 'workspaces', workflowName(context.workflowPath)), problems: [] };
+}
+
+// An unset variable is an error here: without it `$BASE/work` would quietly become `/work`.
+function resolvePath(check: string, written: string, context: PathContext): ReadPath {
+  const expanded = expand(written, 'anywhere', context.env);
+  const home = /^~(?=\/|$)/.test(written) ? context.homeDir + expanded.value.slice(1) : expanded.value;
+  const resolved = path.resolve(path.dirname(context.workflowPath), home);
+  if (expanded.unset.length === 0) return { path: resolved, problems: [] };
+  return {
+    path: resolved,
+    problems: [{ severity: 'error', check, message: `cannot be expanded${unsetNote(expanded)}`, key: check.split('.') }],
+  };
+}
+
+// The XDG base directory rules say to ignore a relative value.
+function stateDirectory({ env, homeDir }: PathContext): string {
+  const configured = env['XDG_STATE_HOME'];
+  return configured && path.isAbsolute(configured) ? configured : path.join(homeDir, '.local', 'state');
+}
+
+function workflowName(workflowPath: string): string {
+  const folder = path.basename(path.dirname(workflowPath)).replace(/[^A-Za-z0-9._-]/g, '_');
+  return `${folder || 'root'}-${createHash('sha256').update(workflowPath).digest('hex').slice(0, 8)}`;
+}

@@ -1,0 +1,146 @@
+import { sameState, stateIn } from '../domain/issue.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { ReactionKind, ScmConnection } from '../domain/settings.ts';
+import type { Provider } from '../ports/provider.ts';
+import { type Connection, unsetNote } from './expand.ts';
+import { activeKinds, onlyActive } from './reactions.ts';
+import { findProvider, type ReadSections } from './sections.ts';
+import type { ReadTracker } from './tracker.ts';
+import { kindList } from './tracker-checks.ts';
+
+const DEFAULT_USER_AGENT = 'svc/dev';
+
+export interface CheckedReactions {
+  /** Null when no reaction is on, or when their provider cannot be used. */
+  readonly connection: ScmConnection | null;
+  readonly problems: readonly Problem[];
+}
+
+export interface ReactionContext {
+  readonly providers: readonly Provider[];
+  /** The blocks named after tracker kinds, with references resolved, by canonical kind. */
+  readonly blockConnections: ReadonlyMap<string, Connection>;
+  /** Null when the tracker's kind is unknown: then it is too early to say that a credential is missing. */
+  readonly tracker: ReadTracker | null;
+}
+
+/** The checks of the reactions that look beyond one key, and the connection that they share. */
+export function checkReactions(read: ReadSections, context: ReactionContext): CheckedReactions {
+  const section = read.sections.reactions;
+  const active = activeKinds(section).map((kind) => ({
+    kind,
+    provider: findProvider(context.providers, section[kind]?.provider),
+  }));
+  const problems: Problem[] = active.flatMap(({ kind, provider }) => checkRole(kind, provider, read, context.providers));
+  problems.push(...checkOneProvider(active), ...checkTargetState(read, context), ...checkLabels(read));
+  const provider = active.find((entry) => entry.provider?.createScm !== undefined)?.provider ?? null;
+  if (!provider || !context.tracker) return { connection: null, problems };
+  const connected = connect(provider, read, { ...context, tracker: context.tracker });
+  return { connection: connected.connection, problems: [...problems, ...connected.problems] };
+}
+
+function checkRole(
+  kind: ReactionKind,
+  provider: Provider | null,
+  read: ReadSections,
+  providers: readonly Provider[],
+): readonly Problem[] {
+  const able = providers.filter(
+    (candidate) => candidate.createScm && (kind !== 'ci_failure' || candidate.createCi !== undefined),
+  );
+  if (provider && able.includes(provider)) return [];
+  const written = JSON.stringify(read.sections.reactions[kind]?.provider);
+  const what = provider
+    ? `the kind ${provider.kind} has no ${provider.createScm ? 'CI' : 'merge-request'} side`
+    : `unknown kind ${written}`;
+  const message = `${what}; possible providers: ${kindList(able) || 'none'}`;
+  return [{ severity: 'error', check: `reactions.${kind}.provider`, message, key: ['reactions', kind, 'provider'] }];
+}
+
+function checkOneProvider(active: readonly { kind: ReactionKind; provider: Provider | null }[]): readonly Problem[] {
+  const named = active.flatMap(({ kind, provider }) => (provider ? [{ kind, name: provider.kind }] : []));
+  if (new Set(named.map(({ name }) => name)).size < 2) return [];
+  const list = named.map(({ kind, name }) => `${kind} names ${name}`).join(', ');
+  const odd = named.find(({ name }) => name !== named[0]?.name)!;
+  const message = `all reactions must name the same provider: ${list}`;
+  return [{ severity: 'error', check: 'reactions.provider', message, key: ['reactions', odd.kind, 'provider'] }];
+}
+
+function checkTargetState(read: ReadSections, { tracker }: ReactionContext): readonly Problem[] {
+  const completion = onlyActive(read.sections.reactions).merge_completion;
+  const check = 'reactions.merge_completion.target_state';
+  if (!completion || !tracker || read.isFaulty(check)) return [];
+  const { terminal_states: terminal = [], handoff_state: handoff } = tracker.section;
+  const state = completion.target_state;
+  const fault = (why: string): Problem => ({
+    severity: 'error',
+    check,
+    message: `the target state ${JSON.stringify(state)} ${why}`,
+    key: check.split('.'),
+  });
+  return [
+    ...(stateIn(terminal, state) || read.isFaulty('tracker.terminal_states')
+      ? []
+      : [fault('must be written in tracker.terminal_states')]),
+    ...(handoff !== undefined && sameState(handoff, state) ? [fault('must not be the handoff state')] : []),
+  ];
+}
+
+function checkLabels(read: ReadSections): readonly Problem[] {
+  const active = onlyActive(read.sections.reactions);
+  const problems: Problem[] = [];
+  const commands = active.label_commands;
+  if (commands) {
+    const [review, fix] = [commands.review_label.trim().toLowerCase(), commands.fix_label.trim().toLowerCase()];
+    const key = ['reactions', 'label_commands'];
+    const check = key.join('.');
+    if (review === '' && fix === '')
+      problems.push({ severity: 'error', check, message: 'review_label and fix_label are both empty', key });
+    else if (review === fix) problems.push({ severity: 'error', check, message: 'review_label and fix_label must differ', key });
+  }
+  for (const kind of activeKinds(active)) {
+    const { escalation, escalation_label: label } = active[kind]!;
+    if (escalation !== 'label' || label.trim() !== '') continue;
+    const key = ['reactions', kind, 'escalation_label'];
+    problems.push({ severity: 'warning', check: key.join('.'), message: 'is empty: nobody will be asked by a label', key });
+  }
+  return problems;
+}
+
+/** The provider's own block, with the tracker's values filling gaps when it is of the same kind. */
+function connect(provider: Provider, read: ReadSections, context: ReactionContext & { tracker: ReadTracker }): CheckedReactions {
+  const { kind } = provider;
+  const block = read.blocks.providers.get(kind);
+  const own = context.blockConnections.get(kind) ?? null;
+  const fallback = context.tracker.provider.kind === kind ? context.tracker.connection : null;
+  const pick = (key: keyof Connection) => own?.[key]?.value || fallback?.[key]?.value || '';
+  const connection: ScmConnection = {
+    kind,
+    apiKey: pick('api_key'),
+    endpoint: pick('endpoint') || provider.defaults.endpoint,
+    project: pick('project'),
+    userAgent: block?.role.user_agent ?? DEFAULT_USER_AGENT,
+  };
+  const needsProject = provider.requires.ciProject === true && onlyActive(read.sections.reactions).ci_failure !== undefined;
+  const needed = { api_key: provider.requires.apiKey, endpoint: provider.requires.endpoint, project: needsProject };
+  const value = { api_key: connection.apiKey.trim(), endpoint: connection.endpoint, project: connection.project };
+  const name = block?.name ?? kind;
+  const problems = (['api_key', 'endpoint', 'project'] as const).flatMap((key): Problem[] => {
+    if (block?.faulty.has(key)) return [];
+    // With a tracker of the same kind, its own missing key has been reported already.
+    if (needed[key] && value[key] === '') return fallback ? [] : [missingKey(kind, name, key, own)];
+    return (own?.[key]?.unset.length ?? 0) > 0 ? [incompleteKey(kind, name, key, own)] : [];
+  });
+  return { connection, problems };
+}
+
+function missingKey(kind: string, name: string, key: keyof Connection, own: Connection | null): Problem {
+  const places = `set \`${name}.${key}\`, or \`tracker.${key}\` with tracker.kind ${kind}`;
+  const message = `${kind}.${key} is required for reactions with provider ${kind}${unsetNote(own?.[key] ?? null)}; ${places}`;
+  return { severity: 'error', check: `${kind}.${key}`, message, key: [name, key] };
+}
+
+function incompleteKey(kind: string, name: string, key: keyof Connection, own: Connection | null): Problem {
+  const message = `${name}.${key} is incomplete${unsetNote(own?.[key] ?? null)}`;
+  return { severity: 'warning', check: `${kind}.${key}.unset_variable`, message, key: [name, key] };
+}

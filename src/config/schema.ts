@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import type { AgentKind } from '../ports/agent-kind.ts';
+import type { Provider } from '../ports/provider.ts';
+import { amount, byDefault, choice, commandLine, filledText, flag, milliseconds, text, textList, wholeNumber } from './fields.ts';
+import { reactionsSection } from './reaction-schema.ts';
+
+/**
+ * The sections of the front matter. Every one of them accepts an empty map, so that a file's remaining keys can be
+ * judged when some of them are faulty; what must be written is checked afterwards, where the kind is known.
+ */
+export function workflowSections(providers: readonly Provider[], agentKinds: readonly AgentKind[]) {
+  return {
+    tracker: trackerSection(providers.flatMap((provider) => [provider.kind, ...provider.aliases])),
+    polling: pollingSection,
+    workspace: workspaceSection,
+    hooks: hooksSection,
+    agent: agentSection(agentKinds.map((agent) => agent.kind)),
+    server: serverSection,
+    logging: loggingSection,
+    token_rates: tokenRatesSection(agentKinds),
+    self_review: selfReviewSection,
+    reactions: reactionsSection(providers),
+  };
+}
+
+type SectionSchemas = ReturnType<typeof workflowSections>;
+export type SectionName = keyof SectionSchemas;
+/** What the sections say, in the file's own spelling. */
+export type Sections = { readonly [Name in SectionName]: z.output<SectionSchemas[Name]> };
+
+/** The keys that stand at the top by themselves. */
+export const topLevelKeys = z.strictObject({
+  db_path: filledText('Database file, relative to this file; `~` and `$NAME` expand. By default `.foray.db`.').optional(),
+});
+
+function trackerSection(kinds: readonly string[]) {
+  return z
+    .strictObject({
+      kind: text('The issue tracker to watch.')
+        .meta({ enum: [...kinds] })
+        .optional(),
+      api_key: text('Credential; its format depends on the kind. Write `$NAME` to take it from the environment.').optional(),
+      project: text('Project scope; its format depends on the kind.').optional(),
+      endpoint: text('Base URL of the tracker.').optional(),
+      active_states: textList('States whose issues are worked on.').optional(),
+      terminal_states: textList('States in which an issue is finished and its workspace is removed.').optional(),
+      handoff_state: filledText('State set after a successful run. Without one, nothing is handed off.').optional(),
+      in_progress_state: filledText('State set when an issue is dispatched; one of `active_states`.').optional(),
+      no_change_state: filledText('State for an issue that needs no change. By default `handoff_state`.').optional(),
+      query_filter: text('Narrows the issues that are fetched, in the query language of the tracker.').optional(),
+      user_agent: filledText('User-Agent header, for the kinds that let it be chosen.').optional(),
+      comments: z
+        .strictObject({
+          on_dispatch: byDefault(flag('Comment when work on an issue starts.'), false),
+          on_completion: byDefault(flag('Comment when a run succeeded.'), false),
+          on_failure: byDefault(flag('Comment when a run failed.'), false),
+        })
+        .prefault({})
+        .describe('Which events are told to the tracker as comments.'),
+    })
+    .meta({ description: 'The issue tracker.', required: ['kind'] });
+}
+
+const pollingSection = z
+  .strictObject({ interval_ms: byDefault(milliseconds(10, 'Time between two polls of the tracker.'), 30_000) })
+  .describe('How often the tracker is asked.');
+
+const workspaceSection = z
+  .strictObject({
+    root: filledText(
+      'Directory that holds the workspaces, relative to this file; `~` and `$NAME` expand. By default a state directory of the user.',
+    ).optional(),
+    retention_days: byDefault(
+      wholeNumber({ min: 0, max: 36_500 }, 'Days after its last use at which a workspace is removed; 0 keeps it.'),
+      0,
+    ),
+  })
+  .describe('Where agents work.');
+
+const hooksSection = z
+  .strictObject({
+    after_create: filledText('Shell script run in a new workspace; a failure removes it again.').optional(),
+    before_run: filledText('Shell script run before each session; a failure fails the attempt.').optional(),
+    after_run: filledText('Shell script run after each session.').optional(),
+    before_remove: filledText('Shell script run before a workspace is removed.').optional(),
+    timeout_ms: byDefault(milliseconds(1, 'Time one hook may take.'), 60_000),
+  })
+  .describe('Shell scripts at the turning points of a workspace.');
+
+function agentSection(kinds: readonly string[]) {
+  return z
+    .strictObject({
+      kind: byDefault(text('The coding agent to run.').meta({ enum: [...kinds] }), 'claude-code'),
+      command: commandLine("Program and arguments. By default the kind's own.").optional(),
+      max_turns: byDefault(wholeNumber({ min: 1 }, 'Turns of one session.'), 20),
+      max_concurrent_agents: byDefault(wholeNumber({ min: 1 }, 'Sessions at the same time.'), 10),
+      max_concurrent_agents_by_state: byDefault(
+        z
+          .record(z.string(), wholeNumber({ min: 1 }, 'Sessions at the same time.'))
+          .describe('Sessions at the same time, by issue state.'),
+        {},
+      ),
+      turn_timeout_ms: byDefault(milliseconds(1, 'Time one turn may take.'), 3_600_000),
+      read_timeout_ms: byDefault(milliseconds(1, 'Time an agent may take to answer when it starts.'), 5000),
+      stall_timeout_ms: byDefault(
+        milliseconds(-(2 ** 31), 'Silence after which a turn counts as stalled; 0 or less: never.'),
+        300_000,
+      ),
+      stop_grace_ms: byDefault(milliseconds(0, 'Time an agent has to end by itself before it is killed.'), 5000),
+      max_retry_backoff_ms: byDefault(milliseconds(1, 'Longest wait before a failed run is tried again.'), 300_000),
+      max_attempts: byDefault(wholeNumber({ min: 0 }, 'Failed runs in a row after which an issue is parked; 0: no limit.'), 0),
+      max_sessions: byDefault(wholeNumber({ min: 0 }, 'Sessions one issue may use; 0: no limit.'), 0),
+      max_tokens: byDefault(wholeNumber({ min: 0 }, 'Tokens one issue may use; 0: no limit.'), 0),
+      max_cost_usd: byDefault(amount('Dollars one issue may cost; 0: no limit.'), 0),
+    })
+    .describe('The coding agent and its limits.');
+}
+
+const serverSection = z
+  .strictObject({
+    port: wholeNumber(
+      { min: 0, max: 65_535 },
+      'Port of the HTTP server on 127.0.0.1; 0 takes any free one. Without it there is none.',
+    ).optional(),
+  })
+  .describe('The HTTP server.');
+
+const loggingSection = z
+  .strictObject({
+    level: byDefault(choice(['debug', 'info', 'warn', 'error'], 'Least level that is logged.'), 'info'),
+    format: byDefault(choice(['text', 'json'], 'Form of a log record.'), 'text'),
+  })
+  .describe('The log.');
+
+function tokenRatesSection(agentKinds: readonly AgentKind[]) {
+  const rates = z
+    .strictObject({
+      input_per_mtok: amount('Dollars for a million input tokens.'),
+      output_per_mtok: amount('Dollars for a million output tokens.'),
+      cache_read_per_mtok: amount('Dollars for a million cached input tokens. By default the input rate.').optional(),
+    })
+    .meta({ description: 'Prices of this agent kind.', required: ['input_per_mtok', 'output_per_mtok'] });
+  return z
+    .strictObject(Object.fromEntries(agentKinds.map((agent) => [agent.kind, rates.optional()])))
+    .describe('Prices by agent kind, to estimate what a run costs.');
+}
+
+const selfReviewSection = z
+  .strictObject({
+    enabled: byDefault(flag('Have the agent check its work before the session ends.'), false),
+    max_iterations: byDefault(wholeNumber({ min: 1, max: 10 }, 'Rounds of checking and mending.'), 3),
+    verification_commands: byDefault(
+      z.array(filledText('A shell command.')).describe('Shell commands that must succeed in the workspace.'),
+      [],
+    ),
+    verification_timeout_ms: byDefault(milliseconds(1, 'Time one verification command may take.'), 120_000),
+  })
+  .describe('Checks of the work by the agent itself.');

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { fakeContext } from './fake-kinds.ts';
+import { readWorkflow } from './workflow.ts';
+
+function read(yaml: string, env: Record<string, string>) {
+  return readWorkflow(`---\n${yaml}\n---\nx\n`, '/srv/WORKFLOW.md', fakeContext({ env }));
+}
+
+describe('secrets', () => {
+  it('are the resolved credentials of every block, with their parts, longest first', () => {
+    const yaml = `tracker: { kind: jira, endpoint: $URL, api_key: "me@x.test:$TOKEN", project: $P }\ngitlab: { api_key: $OTHER, project: $Q, endpoint: "https://u:pa55word@h" }`;
+    const loaded = read(yaml, { URL: 'https://j.test', TOKEN: 'tok-123456', OTHER: 'other-123456', P: 'p', Q: 'q' });
+    expect(loaded.secrets).toEqual(['me@x.test:tok-123456', 'other-123456', 'tok-123456', 'u:pa55word', 'pa55word']);
+    expect(loaded.secretVariables).toEqual(['TOKEN', 'URL', 'OTHER', 'Q']);
+  });
+
+  it('are known also when the file has errors', () => {
+    const loaded = read('tracker: { kind: nope, api_key: $TOKEN, project: $P }\nserver: 5', { TOKEN: 'tok-123456' });
+    expect(loaded.settings).toBeNull();
+    expect(loaded.secrets).toEqual(['tok-123456']);
+    expect(loaded.secretVariables).toEqual(['TOKEN', 'P']);
+  });
+
+  it('do not appear in a message, even when a kind quotes them', () => {
+    const loaded = read('tracker: { kind: github, api_key: k, project: a/b, endpoint: "ftp://me:tok-123456@host" }', {});
+    expect(loaded.problems.map(({ message }) => message)).toEqual(['ftp://***@host is not an http(s) URL (line 2, column 52)']);
+  });
+
+  it('do not appear in a message about their own wrong type', () => {
+    const { problems } = read(
+      'tracker: { kind: github, api_key: [tok-123456], project: a/b }\ngitlab: { api_key: { a: tok-123456 } }',
+      {},
+    );
+    expect(problems).toHaveLength(2);
+    expect(JSON.stringify(problems)).not.toContain('tok-');
+  });
+
+  it('do not appear in a YAML fault', () => {
+    const { problems } = read('tracker:\n  api_key: "tok-123456\n', {});
+    expect(problems.length).toBeGreaterThan(0);
+    expect(JSON.stringify(problems)).not.toContain('tok-');
+  });
+});

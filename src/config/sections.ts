@@ -1,0 +1,112 @@
+import type { Problem } from '../domain/problem.ts';
+import { REACTION_KINDS } from '../domain/settings.ts';
+import type { AgentKind } from '../ports/agent-kind.ts';
+import type { Provider } from '../ports/provider.ts';
+import { blockNames, type Blocks, readBlocks } from './blocks.ts';
+import type { PlainMap } from './document.ts';
+import { type FindElsewhere, fitBlock, unknownKeyProblem } from './fit.ts';
+import { workflowJsonSchema } from './json-schema.ts';
+import { declaredPaths } from './known-keys.ts';
+import { type SectionName, type Sections, topLevelKeys, workflowSections } from './schema.ts';
+
+/** The front matter after every key was checked by itself. */
+export interface ReadSections {
+  readonly sections: Sections;
+  readonly dbPath: string | undefined;
+  readonly blocks: Blocks;
+  /** The kinds in use; null when missing or unknown. */
+  readonly provider: Provider | null;
+  readonly agentKind: AgentKind | null;
+  readonly problems: readonly Problem[];
+  /** Whether the value of this key, dotted, was refused: then nothing more is said about it. */
+  readonly isFaulty: (key: string) => boolean;
+}
+
+export interface Kinds {
+  readonly providers: readonly Provider[];
+  readonly agentKinds: readonly AgentKind[];
+}
+
+/** Checks every key of the front matter against its schema. */
+export function readSections(data: PlainMap, kinds: Kinds): ReadSections {
+  const { schemas, elsewhere } = schemasOf(kinds);
+  const problems: Problem[] = [...unknownTopLevelKeys(data, Object.keys(schemas), kinds, elsewhere)];
+  const faulty = new Set<string>();
+  const sections: Record<string, unknown> = {};
+  for (const name of Object.keys(schemas) as SectionName[]) {
+    const fitted = fitBlock<unknown>(schemas[name], data[name], { check: name, key: name }, elsewhere);
+    sections[name] = fitted.value ?? schemas[name].parse({});
+    problems.push(...fitted.problems);
+    for (const key of fitted.faulty) faulty.add(key === '' ? name : `${name}.${key}`);
+  }
+  const top = fitBlock(topLevelKeys, { db_path: data['db_path'] }, { check: '', key: '' }, elsewhere);
+  const read = sections as unknown as Sections;
+  const provider = findProvider(kinds.providers, read.tracker.kind);
+  const agentKind = kinds.agentKinds.find(({ kind }) => kind === read.agent.kind) ?? null;
+  const active = new Set([provider?.kind ?? '', agentKind?.kind ?? '']);
+  const blocks = readBlocks(kinds.providers, kinds.agentKinds, { data, active, elsewhere });
+  return {
+    sections: read,
+    dbPath: top.value?.db_path,
+    blocks,
+    provider,
+    agentKind,
+    problems: [...problems, ...top.problems, ...blocks.problems].map(refuseUnknownReaction),
+    isFaulty: (key) => faulty.has(key) || faulty.has(key.split('.')[0]!),
+  };
+}
+
+interface Schemas {
+  readonly schemas: ReturnType<typeof workflowSections>;
+  readonly elsewhere: FindElsewhere;
+}
+
+/** The kinds stay the same while a process lives, and so do the schemas made from them. */
+const made = new WeakMap<Kinds, Schemas>();
+
+function schemasOf(kinds: Kinds): Schemas {
+  const known = made.get(kinds) ?? {
+    schemas: workflowSections(kinds.providers, kinds.agentKinds),
+    elsewhere: findElsewhere(kinds),
+  };
+  made.set(kinds, known);
+  return known;
+}
+
+/** The provider of a kind or alias. */
+export function findProvider(providers: readonly Provider[], kind: string | undefined): Provider | null {
+  return providers.find((provider) => kind !== undefined && blockNames(provider).includes(kind)) ?? null;
+}
+
+function unknownTopLevelKeys(
+  data: PlainMap,
+  sections: readonly string[],
+  kinds: Kinds,
+  elsewhere: FindElsewhere,
+): readonly Problem[] {
+  const known = [
+    ...sections,
+    ...Object.keys(topLevelKeys.shape),
+    ...kinds.providers.flatMap(blockNames),
+    ...kinds.agentKinds.map(({ kind }) => kind),
+  ];
+  const unknown = Object.keys(data).filter((key) => !known.includes(key));
+  return unknown.map((key) => unknownKeyProblem([key], known, elsewhere));
+}
+
+/** A key under the wrong section is a common slip; the schema of all keys is only built when it happens. */
+function findElsewhere(kinds: Kinds): FindElsewhere {
+  let paths: readonly string[] | null = null;
+  return (key) => {
+    paths ??= declaredPaths(workflowJsonSchema(kinds.providers, kinds.agentKinds) as PlainMap);
+    return paths.find((path) => path.endsWith(`.${key}`)) ?? null;
+  };
+}
+
+// A misspelt reaction would leave merge requests unwatched without a sign, so it is more than an unknown key.
+function refuseUnknownReaction(problem: Problem): Problem {
+  const [section, name, ...rest] = problem.key ?? [];
+  if (problem.check !== 'config.unknown_key' || section !== 'reactions' || rest.length > 0) return problem;
+  const message = `unknown reaction \`${String(name)}\`; known reactions: ${REACTION_KINDS.join(', ')}`;
+  return { ...problem, severity: 'error', check: 'reactions.unknown_kind', message };
+}

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { nearestWord } from './spelling.ts';
+
+const KNOWN = ['max_turns', 'max_tokens', 'kind', 'command', 'on_failure'];
+
+it.each([
+  ['max_turn', 'max_turns'],
+  ['maxturns', 'max_turns'],
+  ['max-turns', 'max_turns'],
+  ['MAX_TURNS', 'max_turns'],
+  ['max_trun', 'max_turns'],
+  ['knid', 'kind'],
+  ['comand', 'command'],
+  ['on_fail', 'on_failure'],
+  ['on', null],
+  ['x', null],
+  ['', null],
+  ['project', null],
+])('%s means %s', (word, meant) => {
+  expect(nearestWord(word, KNOWN)).toBe(meant);
+});

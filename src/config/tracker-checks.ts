@@ -1,0 +1,125 @@
+import { sameState, stateIn } from '../domain/issue.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { Provider } from '../ports/provider.ts';
+import { type Connection, unsetNote } from './expand.ts';
+import type { ReadSections } from './sections.ts';
+import { overlapOf, type ReadTracker } from './tracker.ts';
+
+type ConnectionKey = keyof Connection;
+
+/** What is said when the kind is missing or unknown: nothing else of the tracker can be judged then. */
+export function checkTrackerKind(read: ReadSections, providers: readonly Provider[]): readonly Problem[] {
+  if (read.provider || read.isFaulty('tracker.kind')) return [];
+  const { kind } = read.sections.tracker;
+  const missing = kind === undefined || kind === '';
+  const what = missing ? 'tracker.kind is required' : `unknown tracker kind ${JSON.stringify(kind)}`;
+  return [problem('error', 'tracker.kind', `${what}; known kinds: ${kindList(providers)}`)];
+}
+
+/** `file, wfboard (or jira), …` */
+export function kindList(providers: readonly Provider[]): string {
+  const names = providers.map(({ kind, aliases }) => (aliases.length > 0 ? `${kind} (or ${aliases.join(', ')})` : kind));
+  return names.join(', ');
+}
+
+/** The checks that hold for every kind, in their documented order. */
+export function checkTracker(tracker: ReadTracker, isFaulty: ReadSections['isFaulty']): readonly Problem[] {
+  const judged = (key: string, found: readonly Problem[]) => (isFaulty(`tracker.${key}`) ? [] : found);
+  return [
+    ...judged('endpoint', checkRequired(tracker, 'endpoint', tracker.provider.requires.endpoint)),
+    ...judged('api_key', checkRequired(tracker, 'api_key', tracker.provider.requires.apiKey)),
+    ...judged('project', checkRequired(tracker, 'project', tracker.provider.requires.project)),
+    ...judged('active_states', checkActiveStates(tracker)),
+    ...checkOverlap(tracker),
+    ...checkHandoff(tracker),
+    ...(isFaulty('tracker.active_states') ? [] : checkInProgress(tracker)),
+    ...(isFaulty('tracker.handoff_state') ? [] : checkNoChange(tracker)),
+  ];
+}
+
+function checkRequired({ provider, connection }: ReadTracker, key: ConnectionKey, required: boolean): readonly Problem[] {
+  const expanded = connection[key];
+  // A blank project or endpoint is left to the kind, which says what it should look like.
+  const missing = !expanded || (key === 'api_key' ? expanded.value.trim() : expanded.value) === '';
+  if (missing && required) {
+    return [
+      problem('error', `tracker.${key}`, `tracker.${key} is required for tracker kind ${provider.kind}${unsetNote(expanded)}`),
+    ];
+  }
+  if (!expanded || expanded.unset.length === 0) return [];
+  const instead =
+    missing && key === 'endpoint' && provider.defaults.endpoint ? `; ${provider.defaults.endpoint} is used instead` : '';
+  return [
+    problem('warning', `tracker.${key}.unset_variable`, `tracker.${key} is incomplete${unsetNote(expanded)}${instead}`, key),
+  ];
+}
+
+function checkActiveStates({ states, section }: ReadTracker): readonly Problem[] {
+  if (states.active.length > 0) return [];
+  const why = section.active_states ? 'is empty' : 'is not set';
+  return [
+    problem(
+      'warning',
+      'tracker.active_states.empty',
+      `tracker.active_states ${why}: nothing will be dispatched`,
+      'active_states',
+    ),
+  ];
+}
+
+// The other kinds judge an overlap in their own words and severity.
+function checkOverlap(tracker: ReadTracker): readonly Problem[] {
+  if (tracker.provider.kind !== 'file') return [];
+  return overlapOf(tracker.states).map((state) =>
+    problem(
+      'error',
+      'tracker.states',
+      `the state ${JSON.stringify(state)} is both an active and a terminal state`,
+      'terminal_states',
+    ),
+  );
+}
+
+function checkHandoff({ section, states }: ReadTracker): readonly Problem[] {
+  const handoff = section.handoff_state;
+  if (handoff === undefined) return [];
+  const clash = (list: string, why: string) =>
+    problem(
+      'error',
+      'tracker.handoff_state',
+      `the handoff state ${JSON.stringify(handoff)} is also one of the ${list} states: ${why}`,
+    );
+  return [
+    ...(stateIn(states.derived, handoff) ? [clash('active', 'the issue would be dispatched again at once')] : []),
+    ...(stateIn(states.terminal, handoff) ? [clash('terminal', 'a handoff does not finish an issue')] : []),
+  ];
+}
+
+function checkInProgress({ section, states }: ReadTracker): readonly Problem[] {
+  const state = section.in_progress_state;
+  if (state === undefined) return [];
+  const fault = (why: string) =>
+    problem('error', 'tracker.in_progress_state', `the in-progress state ${JSON.stringify(state)} ${why}`);
+  return [
+    ...(stateIn(states.active, state) ? [] : [fault('must be one of the active states')]),
+    ...(stateIn(states.terminal, state) ? [fault('must not be one of the terminal states')] : []),
+    ...(section.handoff_state !== undefined && sameState(section.handoff_state, state)
+      ? [fault('must not be the handoff state')]
+      : []),
+  ];
+}
+
+function checkNoChange({ section, states }: ReadTracker): readonly Problem[] {
+  const { no_change_state: state, handoff_state: handoff } = section;
+  if (state === undefined) return [];
+  const fault = (message: string) => [problem('error', 'tracker.no_change_state', message)];
+  if (handoff === undefined) return fault('tracker.no_change_state needs tracker.handoff_state');
+  if (sameState(state, handoff) || stateIn(states.terminal, state) || !stateIn(states.derived, state)) return [];
+  return fault(
+    `the no-change state ${JSON.stringify(state)} is one of the active states: the issue would be dispatched again at once`,
+  );
+}
+
+function problem(severity: Problem['severity'], check: string, message: string, key = check.split('.')[1]!): Problem {
+  return { severity, check, message, key: ['tracker', key] };
+}

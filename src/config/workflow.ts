@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { Problem } from '../domain/problem.ts';
+import type { Settings } from '../domain/settings.ts';
+import { agentSettings, checkAgent, selfReviewSettings, tokenRates } from './agent.ts';
+import { type FrontMatter, type PlainMap, readFrontMatter, withPlace } from './document.ts';
+import { type Connection, type Env, expandConnection } from './expand.ts';
+import { readWorkflowFile } from './file.ts';
+import { splitFrontMatter } from './front-matter.ts';
+import { readDbPath, readWorkspaceRoot } from './paths.ts';
+import { checkReactions } from './reaction-checks.ts';
+import { reactionSettings } from './reactions.ts';
+import { collectSecrets, maskSecrets, type Secrets, suspectConnection } from './secrets.ts';
+import { type Kinds, type ReadSections, readSections } from './sections.ts';
+import { checkProvider, readTracker, trackerSettings } from './tracker.ts';
+import { checkTracker, checkTrackerKind } from './tracker-checks.ts';
+
+/** What a workflow file is judged by besides its own text. */
+export interface LoadContext extends Kinds {
+  readonly env: Env;
+  readonly homeDir: string;
+  /** Finds faults of the prompt template; `firstLine` is the body's first line in the file. */
+  checkTemplate(body: string, firstLine: number): readonly Problem[];
+}
+
+export interface LoadedWorkflow {
+  /** In the order of detection; each message ends with its place where it has one. */
+  readonly problems: readonly Problem[];
+  /** Null when there is an error. */
+  readonly settings: Settings | null;
+  readonly body: string;
+  readonly bodyLine: number;
+  /** Absolute. */
+  readonly path: string;
+  /** Values that must be masked wherever text is shown. */
+  readonly secrets: readonly string[];
+  /** Environment variables that agents must not inherit. */
+  readonly secretVariables: readonly string[];
+  /** Of the content that was read; what a watcher compares with. */
+  readonly digest: string;
+}
+
+/** Reads and checks a workflow file. Touches nothing but the file. Never rejects for a fault of it. */
+export async function loadWorkflow(workflowPath: string, context: LoadContext): Promise<LoadedWorkflow> {
+  const file = await readWorkflowFile(workflowPath);
+  if (typeof file.content === 'string') return { ...readWorkflow(file.content, workflowPath, context), digest: file.digest };
+  return { ...nothingLoaded(path.resolve(workflowPath), [file.content]), digest: file.digest };
+}
+
+/** The same for a text that is already at hand. */
+export function readWorkflow(text: string, workflowPath: string, context: LoadContext): LoadedWorkflow {
+  const absolute = path.resolve(workflowPath);
+  const digest = createHash('sha256').update(text).digest('hex');
+  const parts = splitFrontMatter(text);
+  if ('check' in parts) return { ...nothingLoaded(absolute, [parts]), digest };
+  const matter = readFrontMatter(parts);
+  const read = matter.data === null ? UNREADABLE : readSettings(matter.data, matter, absolute, context);
+  const problems = [...matter.problems, ...read.problems, ...context.checkTemplate(parts.body, parts.bodyLine)].map(
+    (problem) => ({
+      ...problem,
+      message: maskSecrets(problem.message, read.secrets),
+    }),
+  );
+  const failed = problems.some(({ severity }) => severity === 'error');
+  return {
+    problems,
+    settings: failed ? null : read.settings,
+    body: parts.body,
+    bodyLine: parts.bodyLine,
+    path: absolute,
+    secrets: read.secrets.values,
+    secretVariables: read.secrets.variables,
+    digest,
+  };
+}
+
+function nothingLoaded(absolute: string, problems: readonly Problem[]): Omit<LoadedWorkflow, 'digest'> {
+  return { problems, settings: null, body: '', bodyLine: 1, path: absolute, secrets: [], secretVariables: [] };
+}
+
+interface ReadSettings {
+  readonly settings: Settings | null;
+  readonly problems: readonly Problem[];
+  readonly secrets: Secrets;
+}
+
+const UNREADABLE: ReadSettings = { settings: null, problems: [], secrets: { values: [], variables: [] } };
+
+/** From data to settings: every key by itself first, then what holds between them. */
+function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string, context: LoadContext): ReadSettings {
+  const read = readSections(data, context);
+  const { sections, blocks, provider } = read;
+  const blockConnections = connectionsOf(read, context);
+  const tracker =
+    provider && readTracker(provider, sections.tracker, blocks.providers.get(provider.kind)?.options ?? null, context.env);
+  const trackerConnection = tracker?.connection ?? suspectConnection(sections.tracker, context.env);
+  const reactions = checkReactions(read, { providers: context.providers, blockConnections, tracker });
+  const root = readWorkspaceRoot(sections.workspace.root, { ...context, workflowPath });
+  const dbPath = readDbPath(read.dbPath, { ...context, workflowPath });
+  const generic = [...checkTrackerKind(read, context.providers), ...(tracker ? checkTracker(tracker, read.isFaulty) : [])];
+  const problems = [
+    ...inFileOrder([...read.problems, ...root.problems, ...dbPath.problems], matter),
+    ...generic,
+    ...(tracker ? withoutRepeats(checkProvider(tracker, context.env, path.dirname(workflowPath)), generic) : []),
+    ...checkAgent(read, context.agentKinds),
+    ...reactions.problems,
+  ].map((problem) => placed(problem, matter, read));
+  const secrets = collectSecrets([trackerConnection, ...blockConnections.values()], context.env);
+  if (!tracker) return { settings: null, problems, secrets };
+  const role = (kind: string | undefined) => blocks.providers.get(kind ?? '')?.role ?? {};
+  const settings: Settings = {
+    tracker: trackerSettings(tracker, role(tracker.provider.kind)),
+    polling: { intervalMs: sections.polling.interval_ms },
+    workspace: { root: root.path, retentionDays: sections.workspace.retention_days },
+    hooks: hookSettings(read),
+    agent: agentSettings(sections.agent),
+    agentOptions: blocks.agents.get(sections.agent.kind) ?? {},
+    server: { port: sections.server.port ?? null },
+    logging: sections.logging,
+    dbPath: dbPath.path,
+    tokenRates: tokenRates(sections.token_rates),
+    selfReview: selfReviewSettings(sections.self_review),
+    reactions: reactionSettings(sections.reactions, role(reactions.connection?.kind), reactions.connection),
+  };
+  return { settings, problems, secrets };
+}
+
+function connectionsOf({ blocks }: ReadSections, context: LoadContext): ReadonlyMap<string, Connection> {
+  const known = context.providers.filter(({ kind }) => blocks.providers.has(kind));
+  return new Map(
+    known.map(({ kind, expansion }) => [kind, expandConnection(blocks.providers.get(kind)?.role ?? {}, expansion, context.env)]),
+  );
+}
+
+function hookSettings({ sections: { hooks } }: ReadSections): Settings['hooks'] {
+  return {
+    afterCreate: hooks.after_create ?? null,
+    beforeRun: hooks.before_run ?? null,
+    afterRun: hooks.after_run ?? null,
+    beforeRemove: hooks.before_remove ?? null,
+    timeoutMs: hooks.timeout_ms,
+  };
+}
+
+/** Faults of single keys read best from top to bottom; those without a place come last. */
+function inFileOrder(problems: readonly Problem[], matter: FrontMatter): readonly Problem[] {
+  const rank = (problem: Problem) => {
+    const place = matter.placeOf(problem.key ?? []);
+    return place ? place.line * 1e6 + place.column : Infinity;
+  };
+  return problems
+    .map((problem) => ({ problem, at: rank(problem) }))
+    .toSorted((a, b) => compare(a.at, b.at))
+    .map(({ problem }) => problem);
+}
+
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a - b;
+}
+
+/** A kind may check for itself what was already said about it for every kind. */
+function withoutRepeats(found: readonly Problem[], said: readonly Problem[]): readonly Problem[] {
+  return found.filter(({ severity, check }) => !said.some((problem) => problem.severity === severity && problem.check === check));
+}
+
+/** A kind names its own block by its canonical name; the file may use an alias. */
+function placed(problem: Problem, matter: FrontMatter, read: ReadSections): Problem {
+  const [first, ...rest] = problem.key ?? [];
+  if (first === undefined) return problem;
+  const key = [read.blocks.providers.get(String(first))?.name ?? first, ...rest];
+  return { ...problem, key, message: withPlace(problem.message, matter.placeOf(key)) };
+}
