@@ -62,6 +62,7 @@ async function assemble(options: DaemonOptions, releasers: ReturnType<typeof cre
   const { settings } = workflow;
   logger.info('foray starting', { version, workflow_path: workflow.path });
   logger.info('database path resolved', { db_path: settings.dbPath });
+  if (settings.tracker.activeStates.length === 0) logger.warn('tracker.active_states is empty: nothing is dispatched', {});
   const killed = new AbortController();
   const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
   releasers.push(logNotices(notices, logger));

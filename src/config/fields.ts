@@ -17,6 +17,11 @@ export function text(about: string) {
   return z.string().describe(about);
 }
 
+/** Text that may be written as a bare whole number, such as a numeric project id. */
+export function textOrNumber(about: string) {
+  return z.preprocess((value) => (Number.isSafeInteger(value) ? String(value) : value), z.string()).describe(about);
+}
+
 /** Text that means something. */
 export function filledText(about: string) {
   return z

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ReactionKind } from '../domain/settings.ts';
 import type { Provider } from '../ports/provider.ts';
 import { MERGE_STRATEGIES } from '../ports/scm.ts';
-import { byDefault, choice, filledText, flag, milliseconds, text, textList, wholeNumber } from './fields.ts';
+import { byDefault, choice, filledText, flag, milliseconds, text, textList, textOrNumber, wholeNumber } from './fields.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -36,7 +36,7 @@ const strategy = () => choice(MERGE_STRATEGIES, 'How a request is merged.').opti
 export const roleKeys = z.strictObject({
   api_key: text('Credential of the merge-request side. By default that of the tracker, when it is of the same kind.').optional(),
   endpoint: text('Address of the forge. By default that of the tracker, when it is of the same kind.').optional(),
-  project: text('Project whose CI is read. By default that of the tracker, when it is of the same kind.').optional(),
+  project: textOrNumber('Project whose CI is read. By default that of the tracker, when it is of the same kind.').optional(),
   user_agent: filledText('User-Agent header of merge-request and CI calls. By default `svc/dev`.').optional(),
   bot_usernames: botUsernames(),
   max_log_lines: maxLogLines(),

@@ -1,7 +1,19 @@
 import { z } from 'zod';
 import type { AgentKind } from '../ports/agent-kind.ts';
 import type { Provider } from '../ports/provider.ts';
-import { amount, byDefault, choice, commandLine, filledText, flag, milliseconds, text, textList, wholeNumber } from './fields.ts';
+import {
+  amount,
+  byDefault,
+  choice,
+  commandLine,
+  filledText,
+  flag,
+  milliseconds,
+  text,
+  textList,
+  textOrNumber,
+  wholeNumber,
+} from './fields.ts';
 import { reactionsSection } from './reaction-schema.ts';
 
 /**
@@ -40,7 +52,7 @@ function trackerSection(kinds: readonly string[]) {
         .meta({ enum: [...kinds] })
         .optional(),
       api_key: text('Credential; its format depends on the kind. Write `$NAME` to take it from the environment.').optional(),
-      project: text('Project scope; its format depends on the kind.').optional(),
+      project: textOrNumber('Project scope; its format depends on the kind.').optional(),
       endpoint: text('Base URL of the tracker.').optional(),
       active_states: textList('States whose issues are worked on.').optional(),
       terminal_states: textList('States in which an issue is finished and its workspace is removed.').optional(),

@@ -54,8 +54,10 @@ function checkRequired({ provider, connection }: ReadTracker, key: ConnectionKey
   ];
 }
 
-function checkActiveStates({ states, section }: ReadTracker): readonly Problem[] {
+function checkActiveStates({ states, section, provider }: ReadTracker): readonly Problem[] {
   if (states.active.length > 0) return [];
+  // Leaving it out is a way to pause such a kind; the daemon says so when it starts.
+  if (!section.active_states && !provider.defaults.activeStatesGateDispatch) return [];
   const why = section.active_states ? 'is empty' : 'is not set';
   return [
     problem(

@@ -429,11 +429,7 @@ describe('the tracker block', () => {
       `${GITHUB}  active_states: []\n`,
       ['warning: tracker.active_states.empty: tracker.active_states is empty: nothing will be dispatched (line 6, column 3)'],
     ],
-    [
-      'no active states where the defaults only derive',
-      'tracker: { kind: gitlab, api_key: k, project: a/b }',
-      ['warning: tracker.active_states.empty: tracker.active_states is not set: nothing will be dispatched'],
-    ],
+    ['no active states where the defaults only derive', 'tracker: { kind: gitlab, api_key: k, project: a/b }', []],
     [
       'overlapping states of the file kind',
       'tracker: { kind: file, active_states: [todo, Done], terminal_states: [done] }\nfile: { path: x }',

@@ -1,4 +1,4 @@
-import type { Issue } from '../domain/issue.ts';
+import type { Blocker, Issue } from '../domain/issue.ts';
 import type {
   LabelCommandContext,
   MergeConflictContext,
@@ -42,7 +42,7 @@ export const ROOT = mapOf({
       issue_type: [STRING],
       parent: [mapOf({ id: [STRING], identifier: [STRING] }), NIL],
       comments: [listOf(mapOf({ id: [STRING], author: [STRING], body: [STRING], created_at: [STRING] })), NIL],
-      blocked_by: [listOf(mapOf({ id: [STRING], identifier: [STRING], state: [STRING], display_id: [STRING] }))],
+      blocked_by: [listOf(mapOf({ id: [STRING], identifier: [STRING], state: [STRING], display_id: [STRING] })), NIL],
       created_at: [STRING],
       updated_at: [STRING],
     }),
@@ -118,15 +118,14 @@ function issueData(issue: Issue): TemplateMap {
     issue_type: issue.issueType,
     parent: issue.parent ? { id: issue.parent.id, identifier: issue.parent.identifier } : null,
     comments: issue.comments?.map(({ id, author, body, createdAt }) => ({ id, author, body, created_at: createdAt })) ?? null,
-    blocked_by: (issue.blockedBy ?? []).map(({ id, identifier, state, displayId }) => ({
-      id,
-      identifier,
-      state,
-      display_id: displayId ?? '',
-    })),
+    blocked_by: issue.blockedBy?.map(blockerData) ?? null,
     created_at: issue.createdAt,
     updated_at: issue.updatedAt,
   };
+}
+
+function blockerData({ id, identifier, state, displayId }: Blocker): TemplateMap {
+  return { id, identifier, state, display_id: displayId ?? '' };
 }
 
 function ciFailureData(failure: ReactionContext['ciFailure']): TemplateValue {
