@@ -1,0 +1,16 @@
+import type { Provider } from '../../ports/provider.ts';
+import { checkSelfhosted } from './checks.ts';
+import { KIND, OPTIONS } from './settings.ts';
+import { createSelfhostedTracker } from './tracker.ts';
+
+/** Gitea and Forgejo, REST v1. States come from labels; there is no default host. */
+export const selfhostedProvider: Provider = {
+  kind: KIND,
+  aliases: ['gitea', 'forgejo'],
+  requires: { apiKey: true, project: true, endpoint: true },
+  expansion: { endpoint: 'anywhere', apiKey: 'anywhere', project: 'anywhere' },
+  defaults: { endpoint: '', activeStates: [], terminalStates: [], activeStatesGateDispatch: true },
+  options: OPTIONS,
+  check: checkSelfhosted,
+  createTracker: (settings, deps) => createSelfhostedTracker(settings, deps),
+};
