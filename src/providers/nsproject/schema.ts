@@ -1,0 +1,55 @@
+import { z } from 'zod';
+
+// Only the fields that are used. The remote sends null for much that is documented as text, so all but the number may be absent.
+
+/** Of an issue, what its state is read from. */
+export const ISSUE_STATE = z.object({
+  iid: z.int().positive(),
+  state: z.string().nullish(),
+  labels: z.array(z.string()).nullish(),
+  issue_type: z.string().nullish(),
+});
+export type WireIssueState = z.output<typeof ISSUE_STATE>;
+
+export const ISSUE = ISSUE_STATE.extend({
+  title: z.string().nullish(),
+  description: z.string().nullish(),
+  web_url: z.string().nullish(),
+  assignees: z.array(z.object({ username: z.string().nullish() }).nullable()).nullish(),
+  references: z.object({ full: z.string().nullish() }).nullish(),
+  created_at: z.string().nullish(),
+  updated_at: z.string().nullish(),
+});
+export type WireIssue = z.output<typeof ISSUE>;
+
+const ID = z.union([z.int(), z.string()]);
+
+export const NOTE = z.object({
+  id: ID,
+  body: z.string().nullish(),
+  author: z.object({ username: z.string().nullish() }).nullish(),
+  created_at: z.string().nullish(),
+  system: z.boolean().nullish(),
+});
+export type WireNote = z.output<typeof NOTE>;
+
+/** A body made of quick actions alone is answered 202 without an id. */
+export const CREATED_NOTE = z.object({
+  id: ID.nullish(),
+  commands_changes: z.record(z.string(), z.unknown()).nullish().catch(null),
+});
+
+export const LABEL = z.object({ name: z.string() });
+
+export const PROJECT = z.object({
+  archived: z.boolean().nullish().catch(null),
+  issues_access_level: z.string().nullish().catch(null),
+});
+
+export const TOKEN_SELF = z.object({
+  scopes: z.array(z.string()).nullish(),
+  active: z.boolean().nullish(),
+  revoked: z.boolean().nullish(),
+  expires_at: z.string().nullish(),
+});
+export type WireToken = z.output<typeof TOKEN_SELF>;
