@@ -139,7 +139,7 @@ describe('containment', () => {
 
   it.each(['status', 'scm.json'])('does not wait for a pipe in the place of %s', async (name) => {
     await mkdir(at('.foray'), { recursive: true });
-    execFileSync('mkfifo', [at('.foray', name)]);
+    execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', at('.foray', name)]);
     const read = name === 'status' ? bench.workspaces.readStatus(at()) : bench.workspaces.readScm(at());
     expect(await read).toBeNull();
     expect(bench.log[0]?.attributes['reason']).toContain('is not a regular file');

@@ -48,15 +48,15 @@ export function createOutput(stream: Readable): Output {
     let leftover = 0;
     reading = true;
     try {
-      do {
-        for (let chunk = read(stream); chunk !== null; chunk = read(stream)) {
-          yield chunk;
-          leftover += cut ? chunk.length : 0;
-          if (leftover > LEFTOVER_BYTES) return;
-          // A writer that is always ahead would keep us in microtasks, and timers and sockets waiting.
-          await nextTurn();
-        }
-      } while (await waitForData());
+      while (leftover <= LEFTOVER_BYTES) {
+        const chunk = stream.read() as Buffer | null;
+        if (chunk === null && !(await waitForData())) return;
+        if (chunk === null) continue;
+        yield chunk;
+        leftover += cut ? chunk.length : 0;
+        // A writer that is always ahead would keep us in microtasks, and timers and sockets waiting.
+        await nextTurn();
+      }
     } finally {
       reading = false;
       discard();
@@ -79,8 +79,4 @@ export function createOutput(stream: Readable): Output {
       if (!reading) stream.destroy();
     },
   };
-}
-
-function read(stream: Readable): Buffer | null {
-  return stream.read() as Buffer | null;
 }

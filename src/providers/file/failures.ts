@@ -1,0 +1,44 @@
+import { TrackerError } from '../../domain/errors.ts';
+import type { TrackerErrorKind } from '../../domain/errors.ts';
+import { EditRefusedError } from './edit.ts';
+
+export type Method = 'READ' | 'WRITE';
+
+export function payloadError(method: Method, path: string, detail: string): TrackerError {
+  return new TrackerError({ kind: 'tracker_payload_error', method, path, detail });
+}
+
+export function notFound(method: Method, path: string, id: string): TrackerError {
+  return new TrackerError({ kind: 'tracker_not_found', method, path, detail: `no issue has the id "${id}"` });
+}
+
+/** What the system says, in the words of a tracker: a refused access is a lack of rights, the rest may heal. */
+const KINDS: Readonly<Record<string, TrackerErrorKind>> = {
+  EACCES: 'tracker_auth_error',
+  EPERM: 'tracker_auth_error',
+  EROFS: 'tracker_auth_error',
+};
+
+const DETAILS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or directory; create it or correct file.path',
+  EACCES: 'this user may not use it; change its rights or those of its directory',
+};
+
+/** Every failure as a TrackerError; an abort leaves as its own reason. */
+export async function asTrackerErrors<T>(method: Method, path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    signal.throwIfAborted();
+    return await work();
+  } catch (error) {
+    if (error instanceof TrackerError || signal.aborted) throw error;
+    if (error instanceof EditRefusedError) throw payloadError(method, path, error.message);
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw new TrackerError({
+      kind: KINDS[code] ?? 'tracker_transport_error',
+      method,
+      path,
+      detail: DETAILS[code] ?? message,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,63 @@
+import { isMap, isScalar, parseDocument, visit } from 'yaml';
+import type { Document, YAMLMap } from 'yaml';
+import { placeOf } from './place.ts';
+
+/** An issue file in its parts. `head + matter + rest` is the text, `rest` from the closing line on. */
+export interface MarkdownFile {
+  readonly head: string;
+  readonly matter: string;
+  readonly rest: string;
+  readonly map: YAMLMap;
+  /** The front matter as plain values. Numbers and booleans are the text as written: `id: 007` keeps its zeros. */
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+/** A file whose front matter cannot be read, and where. */
+export class MarkdownFault extends Error {
+  readonly place: string;
+
+  constructor(message: string, place: string) {
+    super(message);
+    this.name = 'MarkdownFault';
+    this.place = place;
+  }
+}
+
+const OPENING = /^\uFEFF?---[ \t]*\r?\n/;
+const CLOSING = /^---[ \t]*\r?$/m;
+
+export function hasFrontMatter(text: string): boolean {
+  return OPENING.test(text);
+}
+
+export function parseMarkdown(text: string): MarkdownFile {
+  const head = OPENING.exec(text)?.[0];
+  if (head === undefined) throw new MarkdownFault('the file does not begin with a line ---', 'line 1, column 1');
+  const closing = CLOSING.exec(text.slice(head.length));
+  if (closing === null) throw new MarkdownFault('the front matter has no closing line ---', 'line 1, column 1');
+  const matter = text.slice(head.length, head.length + closing.index);
+  const rest = text.slice(head.length + closing.index);
+  const map = parseMatter(matter, (offset) => placeOf(text, head.length + offset));
+  return {
+    head,
+    matter,
+    rest,
+    map: map.contents,
+    data: map.toJS() as Record<string, unknown>,
+    body: rest.slice(closing[0].length).trim(),
+  };
+}
+
+function parseMatter(matter: string, place: (offset: number) => string): Document & { contents: YAMLMap } {
+  const document = parseDocument(matter, { prettyErrors: false });
+  const [fault] = document.errors;
+  if (fault !== undefined) throw new MarkdownFault(fault.message, place(fault.pos[0]));
+  if (!isMap(document.contents)) throw new MarkdownFault('the front matter must be keys with values', place(0));
+  visit(document, {
+    Scalar(_, node) {
+      if (isScalar(node) && (typeof node.value === 'number' || typeof node.value === 'boolean')) node.value = node.source;
+    },
+  });
+  return document as unknown as Document & { contents: YAMLMap };
+}

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RecordEdit } from './edit.ts';
+import { editJsonRecord } from './json-edit.ts';
+
+const comment = { id: 'c1', author: 'foray', body: 'a\n"b"', created_at: '2026-02-02T00:00:00.000Z' };
+const edit = (text: string, change: RecordEdit, index = 0): string | null =>
+  editJsonRecord(text, index, { ...change, at: '2026-02-02T00:00:00.000Z' });
+
+describe('editJsonRecord', () => {
+  it('changes the value of the state and nothing else', () => {
+    const text = '[ {"id":1,"state":"todo", "x" : [ 1,2 ]} ,\n\t{"state": "todo"}]\n';
+    expect(edit(text, { type: 'state', state: 'In "Review"' })).toBe(text.replace('"todo"', String.raw`"In \"Review\""`));
+    expect(edit(text, { type: 'state', state: 'done' }, 1)).toBe(text.replace('{"state": "todo"}', '{"state": "done"}'));
+  });
+
+  it('has nothing to do for the same state, a label that is there, or one that is not', () => {
+    const text = '[{"state":"ToDo","labels":["Bug"]}]';
+    expect(edit(text, { type: 'state', state: 'todo ' })).toBeNull();
+    expect(edit(text, { type: 'add_label', label: 'bug' })).toBeNull();
+    expect(edit(text, { type: 'remove_label', label: 'ui' })).toBeNull();
+  });
+
+  it('sets updated_at where the record has one, in the last of equal keys', () => {
+    expect(edit('[{"updated_at":"x","state":"a","state":"b"}]', { type: 'state', state: 'c' })).toBe(
+      '[{"updated_at":"2026-02-02T00:00:00.000Z","state":"a","state":"c"}]',
+    );
+  });
+
+  it.each([
+    { shape: 'compact', before: '[{"id":"1"}]', after: '[{"id":"1","labels":["x"]}]' },
+    { shape: 'one line', before: '[{ "id": "1" }]', after: '[{ "id": "1", "labels": ["x"] }]' },
+    { shape: 'tight with blanks', before: '[{"id": "1"}]', after: '[{"id": "1", "labels": ["x"]}]' },
+    {
+      shape: 'many lines',
+      before: '[\n  {\n    "id": "1"\n  }\n]',
+      after: '[\n  {\n    "id": "1",\n    "labels": ["x"]\n  }\n]',
+    },
+    { shape: 'null', before: '[{"labels": null, "id": "1"}]', after: '[{"labels": ["x"], "id": "1"}]' },
+    { shape: 'empty list', before: '[{"labels": [ ], "id": "1"}]', after: '[{"labels": ["x"], "id": "1"}]' },
+    { shape: 'a list', before: '[{"labels": ["a", "b"]}]', after: '[{"labels": ["a", "b", "x"]}]' },
+    { shape: 'a compact list', before: '[{"labels":["a","b"]}]', after: '[{"labels":["a","b","x"]}]' },
+    { shape: 'a list of lines', before: '[{"labels": [\n "a"\n]}]', after: '[{"labels": [\n "a",\n "x"\n]}]' },
+  ])('adds a label to a record written as $shape', ({ before, after }) => {
+    expect(edit(before, { type: 'add_label', label: 'x' })).toBe(after);
+  });
+
+  it.each([
+    { where: 'first', before: '["x", "a"]', after: '["a"]' },
+    { where: 'middle', before: '["a", "X", "b"]', after: '["a", "b"]' },
+    { where: 'last', before: '[\n"a",\n"x"\n]', after: '[\n"a"\n]' },
+    { where: 'only', before: '[ "x" ]', after: '[]' },
+    { where: 'several', before: '["x","a","x"," X "]', after: '["a"]' },
+  ])('removes a label that is $where', ({ before, after }) => {
+    expect(edit(`[{"labels": ${before}}]`, { type: 'remove_label', label: 'x' })).toBe(`[{"labels": ${after}}]`);
+  });
+
+  it('adds comments spaced like the record', () => {
+    const once = edit('[\r\n  {\r\n    "id": "1"\r\n  }\r\n]', { type: 'comment', comment }) ?? '';
+    expect(once).toBe(
+      [
+        '[',
+        '  {',
+        '    "id": "1",',
+        '    "comments": [',
+        '      {',
+        '        "id": "c1",',
+        '        "author": "foray",',
+        String.raw`        "body": "a\n\"b\"",`,
+        '        "created_at": "2026-02-02T00:00:00.000Z"',
+        '      }',
+        '    ]',
+        '  }',
+        ']',
+      ].join('\r\n'),
+    );
+    const twice = edit(once, { type: 'comment', comment: { ...comment, id: 'c2' } }) ?? '';
+    expect(twice.split('\r\n').slice(9, 12)).toEqual(['      },', '      {', '        "id": "c2",']);
+    expect(edit('[{"id":1}]', { type: 'comment', comment })).toBe(`[{"id":1,"comments":[${JSON.stringify(comment)}]}]`);
+  });
+
+  it('refuses to throw away what is no list', () => {
+    expect(() => edit('[{"labels": "bug"}]', { type: 'add_label', label: 'x' })).toThrow('labels is not a list');
+    expect(() => edit('[{"comments": {}}]', { type: 'comment', comment })).toThrow('comments is not a list');
+  });
+
+  it('changes nothing but what it is told, whatever the record', () => {
+    const value = fc.jsonValue({ maxDepth: 2 });
+    const record = fc
+      .tuple(fc.dictionary(fc.string(), value), fc.array(fc.string({ minLength: 1 })))
+      .map(([rest, labels]): Record<string, unknown> => ({ ...rest, state: 'todo', labels, comments: [] }));
+    const change = fc.oneof(
+      fc.string({ minLength: 1 }).map((state): RecordEdit => ({ type: 'state', state })),
+      fc.string({ minLength: 1 }).map((label): RecordEdit => ({ type: 'add_label', label })),
+      fc.constant<RecordEdit>({ type: 'comment', comment }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(record, { minLength: 1 }),
+        fc.nat(),
+        change,
+        fc.constantFrom(undefined, 1, '\t'),
+        (list, pick, one, space) => {
+          const index = pick % list.length;
+          const text = JSON.stringify(list, null, space);
+          const expected = structuredClone(JSON.parse(text) as Record<string, unknown>[]);
+          const after = JSON.parse(edit(text, one, index) ?? text) as Record<string, unknown>[];
+          const [touched, target] = [after[index] ?? {}, expected[index] ?? {}];
+          for (const key of ['state', 'labels', 'comments', 'updated_at']) delete touched[key];
+          for (const key of ['state', 'labels', 'comments', 'updated_at']) delete target[key];
+          expect(after).toEqual(expected);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,112 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FoundRecord, IssueSource, Problem, Reading } from './board.ts';
+import { notFound, payloadError } from './failures.ts';
+import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
+import { editMarkdown } from './markdown-edit.ts';
+import { nameOf } from './schema.ts';
+import { rewriteFile, UnreadableTextError } from './write-back.ts';
+import type { TimedEdit } from './edit.ts';
+
+/** A handful: the disk is kept busy and the pool of threads stays free for others. */
+const READERS = 4;
+
+interface IssueFile {
+  readonly name: string;
+  readonly bytes: Buffer;
+  readonly result: FoundRecord | Problem;
+}
+
+/** Issues as Markdown files of one directory, in the order of their names. */
+export function createMarkdownDirectory(directory: string): IssueSource {
+  // Every file is read at every call; only one that changed is parsed again.
+  let files: ReadonlyMap<string, IssueFile> = new Map();
+  let reading: Reading = { records: [], unreadable: [] };
+
+  async function read(signal: AbortSignal): Promise<Reading> {
+    const found = await readFiles(directory, files, signal);
+    const unchanged = found.length === files.size && found.every((file) => files.get(file.name) === file);
+    if (unchanged) return reading;
+    files = new Map(found.map((file) => [file.name, file]));
+    const results = found.map((file) => file.result);
+    reading = { records: results.filter(isRecord), unreadable: results.filter(isProblem) };
+    return reading;
+  }
+
+  return {
+    read,
+    async change(id, edit, signal) {
+      const { records } = await read(signal);
+      const name = records.find((record) => idOf(record.value) === id)?.label;
+      if (name === undefined) throw notFound('WRITE', directory, id);
+      const file = path.join(directory, name);
+      await rewriteFile(file, (text) => editText(file, text, id, edit));
+    },
+  };
+}
+
+function isRecord(result: FoundRecord | Problem): result is FoundRecord {
+  return 'value' in result;
+}
+
+function isProblem(result: FoundRecord | Problem): result is Problem {
+  return 'key' in result;
+}
+
+function idOf(value: unknown): string | null {
+  return nameOf((value as Record<string, unknown> | null)?.['id']);
+}
+
+async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile>, signal: AbortSignal): Promise<IssueFile[]> {
+  const names = (await readdir(directory)).filter((name) => /^[^.].*\.(md|markdown)$/i.test(name)).sort();
+  const found: (IssueFile | null)[] = [];
+  const waiting = names.entries();
+  const reader = async (): Promise<void> => {
+    for (const [index, name] of waiting) {
+      const bytes = await readOrNull(path.join(directory, name), signal);
+      const before = known.get(name);
+      if (bytes === null) continue;
+      found[index] =
+        before?.bytes.equals(bytes) === true ? before : { name, bytes, result: parseFile(name, bytes.toString('utf8')) };
+      // Parsing YAML takes its time: one file at a go.
+      if (found[index] !== before) await nextTurn();
+    }
+  };
+  await Promise.all(Array.from({ length: READERS }, reader));
+  return found.filter((file) => file != null);
+}
+
+/** Null for a file that went away meanwhile, or never was one. */
+async function readOrNull(file: string, signal: AbortSignal): Promise<Buffer | null> {
+  try {
+    return await readFile(file, { signal });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'EISDIR') return null;
+    throw error;
+  }
+}
+
+function parseFile(name: string, text: string): FoundRecord | Problem {
+  // A note beside the issues. An empty file may be one that is just being written.
+  if (!hasFrontMatter(text) && text.trim() !== '') return { value: null, label: name, place: () => `${name} (no front matter)` };
+  try {
+    const { data, body } = parseMarkdown(text);
+    return { value: { ...data, description: body || data['description'] }, label: name, place: () => name };
+  } catch (error) {
+    if (!(error instanceof MarkdownFault)) throw error;
+    const fault = `${name}, ${error.place}: ${error.message}`;
+    return { key: fault, text: () => fault };
+  }
+}
+
+function editText(file: string, text: string, id: string, edit: TimedEdit): string | null {
+  try {
+    if (idOf(parseMarkdown(text).data) !== id) throw notFound('WRITE', file, id);
+    return editMarkdown(text, edit);
+  } catch (error) {
+    if (!(error instanceof MarkdownFault)) throw error;
+    throw new UnreadableTextError(payloadError('WRITE', file, `${path.basename(file)}, ${error.place}: ${error.message}`));
+  }
+}

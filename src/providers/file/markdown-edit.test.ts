@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RecordEdit } from './edit.ts';
+import { parseMarkdown } from './front-matter.ts';
+import { editMarkdown } from './markdown-edit.ts';
+
+const comment = { id: 'c1', author: 'foray', body: 'first\n\n```\ncode: "x"\n```', created_at: '2026-02-02T00:00:00.000Z' };
+const edit = (text: string, change: RecordEdit): string | null =>
+  editMarkdown(text, { ...change, at: '2026-02-02T00:00:00.000Z' });
+const withMatter = (matter: string): string => `---\n${matter}---\n\nThe body\n---\nhas lines\n`;
+
+describe('parseMarkdown', () => {
+  it('reads front matter and body, and keeps the text of numbers', () => {
+    const { data, body } = parseMarkdown(
+      '\uFEFF--- \r\nid: 007\r\nok: true\r\nnone: ~\r\nat: 2026-01-01\r\n---\r\n\r\nHello\r\n---\r\nmore\r\n',
+    );
+    expect(data).toEqual({ id: '007', ok: 'true', none: null, at: '2026-01-01' });
+    expect(body).toBe('Hello\r\n---\r\nmore');
+  });
+
+  it.each([
+    { text: '', place: 'line 1, column 1', why: 'does not begin with a line ---' },
+    { text: 'hello', place: 'line 1, column 1', why: 'does not begin with a line ---' },
+    { text: '---\nid: 1\n', place: 'line 1, column 1', why: 'no closing line' },
+    { text: '---\nid: 1\nlabels: [a\nb: 2\n---\n', place: 'line 4, column 1', why: '' },
+    { text: '---\nid: 1\nid: 2\n---\n', place: 'line 3, column 1', why: 'unique' },
+    { text: '---\n- a\n---\n', place: 'line 2, column 1', why: 'keys with values' },
+  ])('names the place of a fault in $text', ({ text, place, why }) => {
+    expect(() => parseMarkdown(text)).toThrow(
+      expect.objectContaining({ place, message: expect.stringContaining(why) as string }),
+    );
+  });
+});
+
+describe('editMarkdown', () => {
+  it.each([
+    { written: 'plain', before: 'state: todo # now\nx: 1\n', after: 'state: In Review # now\nx: 1\n' },
+    { written: 'quoted', before: 'state: "todo"\nx: 1\n', after: 'state: "In Review"\nx: 1\n' },
+    { written: 'as a block', before: 'state: |\n  todo\nx: 1\n', after: 'state: In Review\nx: 1\n' },
+    { written: 'not at all', before: 'state:\nx: 1\n', after: 'state: In Review\nx: 1\n' },
+  ])('changes a state that is written $written', ({ before, after }) => {
+    expect(edit(withMatter(before), { type: 'state', state: 'In Review' })).toBe(withMatter(after));
+  });
+
+  it.each(['yes: no', '# x', '"', '007', 'null', 'é', ' - x'])('writes the state %s so that it reads the same', (state) => {
+    const after = edit(withMatter('state: todo\n'), { type: 'state', state }) ?? '';
+    expect(parseMarkdown(after).data['state']).toBe(state);
+  });
+
+  it('sets updated_at where the file has one, and keeps line ends', () => {
+    const text = '---\r\nstate: todo\r\nupdated_at: 2026-01-01\r\n---\r\nbody';
+    expect(edit(text, { type: 'state', state: 'done' })).toBe(
+      '---\r\nstate: done\r\nupdated_at: 2026-02-02T00:00:00.000Z\r\n---\r\nbody',
+    );
+  });
+
+  it.each([
+    { written: 'absent', before: 'state: a\n', after: 'state: a\nlabels:\n  - x\n' },
+    { written: 'empty', before: 'labels:\nstate: a\n', after: 'labels: [x]\nstate: a\n' },
+    { written: 'null', before: 'labels: ~\nstate: a\n', after: 'labels: [x]\nstate: a\n' },
+    { written: 'an empty list', before: 'labels: []\nstate: a\n', after: 'labels: [x]\nstate: a\n' },
+    { written: 'in brackets', before: 'labels: [a, "b"] # two\n', after: 'labels: [a, "b", x] # two\n' },
+    {
+      written: 'as lines',
+      before: 'labels:\n  - a # one\n  - b\nstate: a\n',
+      after: 'labels:\n  - a # one\n  - b\n  - x\nstate: a\n',
+    },
+    { written: 'as lines at the margin', before: 'labels:\n- a\nstate: a\n', after: 'labels:\n- a\n- x\nstate: a\n' },
+  ])('adds a label to labels that are $written', ({ before, after }) => {
+    expect(edit(withMatter(before), { type: 'add_label', label: 'x' })).toBe(withMatter(after));
+  });
+
+  it.each([
+    { written: 'first of brackets', before: 'labels: [x, a]\n', after: 'labels: [a]\n' },
+    { written: 'last of brackets', before: 'labels: [a, X]\n', after: 'labels: [a]\n' },
+    { written: 'alone in brackets', before: 'labels: [x]\n', after: 'labels: []\n' },
+    { written: 'a line', before: 'labels:\n  - a\n  - x # gone\n  - b\n', after: 'labels:\n  - a\n  - b\n' },
+    { written: 'the only line', before: 'labels:\n  - x\nstate: a\n', after: 'labels:\nstate: a\n' },
+  ])('removes a label that is $written', ({ before, after }) => {
+    expect(edit(withMatter(before), { type: 'remove_label', label: 'x' })).toBe(withMatter(after));
+  });
+
+  it('adds comments people can read', () => {
+    const once = edit(withMatter('state: a\n'), { type: 'comment', comment }) ?? '';
+    expect(once).toBe(
+      withMatter(
+        [
+          'state: a',
+          'comments:',
+          '  - id: c1',
+          '    author: foray',
+          '    body: |-',
+          '      first',
+          '',
+          '      ```',
+          '      code: "x"',
+          '      ```',
+          '    created_at: 2026-02-02T00:00:00.000Z',
+          '',
+        ].join('\n'),
+      ),
+    );
+    const twice = edit(once, { type: 'comment', comment: { ...comment, id: 'c2' } }) ?? '';
+    expect((parseMarkdown(twice).data['comments'] as { id: string }[]).map(({ id }) => id)).toEqual(['c1', 'c2']);
+    expect(twice.startsWith(once.slice(0, once.indexOf('---\n\nThe body')))).toBe(true);
+  });
+
+  it('has nothing to do for the same state, a label that is there, or one that is not', () => {
+    const text = withMatter('state: ToDo\nlabels: [Bug]\n');
+    expect(edit(text, { type: 'state', state: 'todo' })).toBeNull();
+    expect(edit(text, { type: 'add_label', label: 'bug' })).toBeNull();
+    expect(edit(text, { type: 'remove_label', label: 'ui' })).toBeNull();
+  });
+
+  it.each([
+    { what: 'labels that are no list', before: 'labels: bug\n' },
+    { what: 'front matter in braces', before: '{state: a, labels: [b]}\n' },
+  ])('refuses $what', ({ before }) => {
+    expect(() => edit(withMatter(before), { type: 'add_label', label: 'x' })).toThrow(
+      expect.objectContaining({ name: 'EditRefusedError' }),
+    );
+  });
+
+  it('keeps a comment of whatever text', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom('', 'comments: []\n', 'comments:\n  - body: x\n'),
+        (body, before) => {
+          const after = edit(withMatter(`state: a\n${before}`), { type: 'comment', comment: { ...comment, body } }) ?? '';
+          expect((parseMarkdown(after).data['comments'] as { body: string }[]).at(-1)?.body).toBe(body);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});

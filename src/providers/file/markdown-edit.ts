@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isMap, isScalar, isSeq, stringify } from 'yaml';
+import type { Node, Pair, Range, YAMLMap, YAMLSeq } from 'yaml';
+import { sameState } from '../../domain/issue.ts';
+import { EditRefusedError, listOrRefuse, sameLabel } from './edit.ts';
+import type { TimedEdit } from './edit.ts';
+import { parseMarkdown } from './front-matter.ts';
+import type { MarkdownFile } from './front-matter.ts';
+
+/** Changes the front matter of one issue file and leaves every other character as it is. Null: nothing to change. */
+export function editMarkdown(text: string, edit: TimedEdit): string | null {
+  const changed = applyEdit(text, edit);
+  if (changed === text) return null;
+  const touched = 'updated_at' in parseMarkdown(changed).data ? setValue(changed, 'updated_at', edit.at) : changed;
+  requireOnlyChange(text, touched, edit);
+  return touched;
+}
+
+function applyEdit(text: string, edit: TimedEdit): string {
+  const { data } = parseMarkdown(text);
+  if (edit.type === 'state') return sameState(String(data['state']), edit.state) ? text : setValue(text, 'state', edit.state);
+  if (edit.type === 'comment') return append(text, 'comments', edit.comment);
+  const labels = listOrRefuse(data['labels'], 'labels');
+  const index = labels.findIndex((label) => sameLabel(label, edit.label));
+  if (edit.type === 'add_label') return index === -1 ? append(text, 'labels', edit.label) : text;
+  return index === -1 ? text : applyEdit(removeEntry(text, 'labels', index), edit);
+}
+
+/** YAML can be written in so many ways that a change is read back before it counts. */
+function requireOnlyChange(before: string, after: string, edit: TimedEdit): void {
+  const key = edit.type === 'state' ? 'state' : edit.type === 'comment' ? 'comments' : 'labels';
+  const [old, now] = [parseMarkdown(before), parseMarkdown(after)];
+  const others = (file: MarkdownFile): unknown => ({ ...file.data, [key]: null, updated_at: null });
+  const same = isDeepStrictEqual(others(old), others(now)) && old.body === now.body;
+  if (!same || !isApplied(now.data[key], edit))
+    throw new EditRefusedError(`${key} is written in a way that cannot be changed safely`);
+}
+
+function isApplied(value: unknown, edit: TimedEdit): boolean {
+  if (edit.type === 'state') return value === edit.state;
+  const list = listOrRefuse(value, edit.type);
+  if (edit.type === 'comment') return isDeepStrictEqual(list.at(-1), { ...edit.comment });
+  return list.some((label) => sameLabel(label, edit.label)) === (edit.type === 'add_label');
+}
+
+function setValue(text: string, key: string, value: string): string {
+  const file = parseMarkdown(text);
+  const node = nodeOf(file.map, key);
+  const quoted = isScalar(node) && node.type?.startsWith('QUOTE_') === true;
+  const rendered = quoted || /[^ -~]/.test(value) ? JSON.stringify(value) : stringify(value, { lineWidth: 0 }).trimEnd();
+  const [start, end] = rangeOf(node);
+  const old = file.matter.slice(start, end);
+  const before = file.matter.slice(0, start);
+  const gap = before.endsWith(':') ? ' ' : '';
+  return join(file, before + gap + rendered + (old.endsWith('\n') ? '\n' : '') + file.matter.slice(end));
+}
+
+function append(text: string, key: string, entry: unknown): string {
+  const file = parseMarkdown(text);
+  const node = file.map.has(key) ? nodeOf(file.map, key) : null;
+  const lineBreak = file.head.endsWith('\r\n') ? '\r\n' : '\n';
+  const block = (indentation: string): string => renderBlock(entry, indentation, lineBreak);
+  if (node === null) return join(file, `${file.matter}${key}:${lineBreak}${block('  ')}`);
+  if (isSeq(node) && node.flow === true && node.items.length > 0) {
+    const [, end] = rangeOf(node.items.at(-1) as Node);
+    return join(file, `${file.matter.slice(0, end)}, ${renderFlow(entry)}${file.matter.slice(end)}`);
+  }
+  const [start, end] = rangeOf(node);
+  if (isSeq(node) && node.flow !== true) {
+    const indentation = file.matter.slice(file.matter.lastIndexOf('\n', start) + 1, start);
+    return join(file, file.matter.slice(0, end) + block(indentation) + file.matter.slice(end));
+  }
+  // Empty so far: `labels:`, `labels: null` or `labels: []`.
+  const gap = file.matter.slice(0, start).endsWith(':') ? ' ' : '';
+  return join(file, `${file.matter.slice(0, start)}${gap}[${renderFlow(entry)}]${file.matter.slice(end)}`);
+}
+
+function renderBlock(entry: unknown, indentation: string, lineBreak: string): string {
+  const lines = stringify([entry], { lineWidth: 0 }).trimEnd().split('\n');
+  return lines.map((line) => (line === '' ? lineBreak : `${indentation}${line}${lineBreak}`)).join('');
+}
+
+/** JSON is YAML too; a plain word looks better without its quotes. */
+function renderFlow(entry: unknown): string {
+  const plain = typeof entry === 'string' && /^[A-Za-z][\w-]*$/.test(entry) && stringify(entry).trimEnd() === entry;
+  return plain ? entry : JSON.stringify(entry);
+}
+
+function removeEntry(text: string, key: string, index: number): string {
+  const file = parseMarkdown(text);
+  const node = nodeOf(file.map, key) as YAMLSeq;
+  const ranges = node.items.map((item) => rangeOf(item as Node));
+  const [previous, entry, next] = [ranges[index - 1], ranges[index], ranges[index + 1]];
+  if (entry === undefined) return text;
+  const cut = (from: number, to: number): string => join(file, file.matter.slice(0, from) + file.matter.slice(to));
+  if (node.flow !== true) return cut(file.matter.lastIndexOf('\n', entry[0]) + 1, entry[2]);
+  if (next !== undefined) return cut(entry[0], next[0]);
+  return previous === undefined ? cut(entry[0], entry[1]) : cut(previous[1], entry[1]);
+}
+
+function nodeOf(map: YAMLMap, key: string): Node {
+  const pair = map.items.find((item) => isScalar(item.key) && item.key.value === key) as Pair<unknown, Node> | undefined;
+  if (pair?.value == null || map.flow === true || !isMap(map))
+    throw new EditRefusedError(`${key} cannot be found in its front matter`);
+  return pair.value;
+}
+
+function rangeOf(node: Node): Range {
+  if (node.range == null) throw new EditRefusedError('the front matter tells no positions');
+  return node.range;
+}
+
+function join(file: MarkdownFile, matter: string): string {
+  return file.head + matter + file.rest;
+}

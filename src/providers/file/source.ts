@@ -1,0 +1,23 @@
+import { stat } from 'node:fs/promises';
+import type { IssueSource } from './board.ts';
+import { payloadError } from './failures.ts';
+import { createJsonFile } from './json-file.ts';
+import { createMarkdownDirectory } from './markdown-dir.ts';
+
+/** The form is looked up at every call: a file may become a directory while the service runs. */
+export function createSource(location: string): IssueSource {
+  const json = createJsonFile(location);
+  const markdown = createMarkdownDirectory(location);
+
+  async function formOf(method: 'READ' | 'WRITE'): Promise<IssueSource> {
+    const stats = await stat(location);
+    if (stats.isDirectory()) return markdown;
+    if (stats.isFile()) return json;
+    throw payloadError(method, location, 'it is neither a file nor a directory');
+  }
+
+  return {
+    read: async (signal) => (await formOf('READ')).read(signal),
+    change: async (id, edit, signal) => (await formOf('WRITE')).change(id, edit, signal),
+  };
+}

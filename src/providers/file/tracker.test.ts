@@ -1,0 +1,344 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { settingsWith } from '../../../test/support/settings.ts';
+import { createLogBook } from '../../../test/support/workspaces.ts';
+import type { TrackerSettings } from '../../domain/settings.ts';
+import type { Tracker } from '../../ports/tracker.ts';
+import { fileProvider } from './index.ts';
+
+const signal = new AbortController().signal;
+const issue = (number: number, more: object = {}): Record<string, unknown> => ({
+  id: String(number),
+  identifier: `ABC-${number}`,
+  title: `Issue ${number}`,
+  state: 'todo',
+  ...more,
+});
+
+let directory: string;
+let file: string;
+let log: ReturnType<typeof createLogBook>;
+
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'file-tracker-'));
+  file = path.join(directory, 'issues.json');
+  log = createLogBook();
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+function open(location = 'issues.json', settings: Partial<TrackerSettings> = {}): Tracker {
+  const { tracker } = settingsWith({ tracker: { options: { path: location }, ...settings } });
+  const clock = { now: () => Date.UTC(2026, 1, 2) };
+  return fileProvider.createTracker(tracker, { version: 'dev', workflowDir: directory, clock, logger: log });
+}
+
+const save = (records: unknown): Promise<void> =>
+  writeFile(file, typeof records === 'string' ? records : JSON.stringify(records));
+const reasons = (): unknown[] => log.records.map(({ attributes }) => attributes['reason']);
+const identifiers = async (tracker: Tracker): Promise<string[]> =>
+  (await tracker.fetchCandidateIssues(signal)).map(({ identifier }) => identifier);
+
+describe('a JSON file', () => {
+  it('is mapped field by field', async () => {
+    const record = issue(1, {
+      description: 'Text',
+      priority: 2,
+      branch_name: 'b',
+      url: 'https://example.org/1',
+      labels: ['Bug', ' UI ', 'bug'],
+      assignee: 'ann',
+      issue_type: 'Task',
+      parent: { id: '2', identifier: 'ABC-2' },
+      blocked_by: [{ id: '2' }, { identifier: 'ABC-3' }, 'ABC-9', { id: '7', identifier: 'X-7', state: 'Open' }],
+      created_at: '2026-01-01T00:00:00Z',
+      updated_at: '2026-01-02',
+      comments: [
+        { id: 5, author: 'ann', body: 'late', created_at: '2026-01-03' },
+        { body: 'early', created_at: '2026-01-01' },
+      ],
+    });
+    await save([record, issue(2, { state: 'done' }), issue(3, { id: 33, state: 'doing' })]);
+    expect(await open().fetchIssueById('1', signal)).toEqual({
+      id: '1',
+      identifier: 'ABC-1',
+      displayIdentifier: null,
+      title: 'Issue 1',
+      description: 'Text',
+      priority: 2,
+      state: 'todo',
+      branchName: 'b',
+      url: 'https://example.org/1',
+      labels: ['bug', 'ui'],
+      assignee: 'ann',
+      issueType: 'Task',
+      parent: { id: '2', identifier: 'ABC-2' },
+      comments: [
+        { id: '2', author: '', body: 'early', createdAt: '2026-01-01' },
+        { id: '5', author: 'ann', body: 'late', createdAt: '2026-01-03' },
+      ],
+      blockedBy: [
+        { id: '2', identifier: 'ABC-2', state: 'done' },
+        { id: '33', identifier: 'ABC-3', state: 'doing' },
+        { id: 'ABC-9', identifier: 'ABC-9', state: '' },
+        { id: '7', identifier: 'X-7', state: 'Open' },
+      ],
+      createdAt: '2026-01-01T00:00:00Z',
+      updatedAt: '2026-01-02',
+    });
+  });
+
+  it('may leave out everything that is not required', async () => {
+    await save([issue(1)]);
+    expect(await open().fetchIssueById('1', signal)).toMatchObject({
+      description: '',
+      priority: null,
+      branchName: null,
+      url: '',
+      labels: [],
+      assignee: '',
+      issueType: '',
+      parent: null,
+      comments: [],
+      blockedBy: [],
+      createdAt: '',
+      updatedAt: '',
+    });
+    expect(log.records).toEqual([]);
+  });
+
+  it('matches states ignoring case and blanks', async () => {
+    await save([issue(1, { state: ' ToDo ' }), issue(2, { state: 'review' })]);
+    expect(await identifiers(open())).toEqual(['ABC-1']);
+  });
+
+  it.each([
+    {
+      wrong: 'no title',
+      record: { id: '9', identifier: 'X', state: 'todo' },
+      why: 'record 2 (line 1, column 67): title: must be',
+    },
+    { wrong: 'an empty state and id', record: issue(9, { id: ' ', state: '' }), why: 'id, state: must be a non-empty text' },
+    { wrong: 'a number that lost digits', record: issue(9, { id: 2 ** 60 }), why: 'id: must be a non-empty text' },
+    { wrong: 'a text', record: 'issue', why: 'id, identifier, title, state: must be' },
+    { wrong: 'the id of another', record: issue(9, { id: '1' }), why: 'id "1" is taken by an earlier record' },
+    { wrong: 'the identifier of another', record: issue(9, { identifier: 'ABC-1' }), why: 'identifier "ABC-1" is taken' },
+  ])('loses only a record with $wrong, and says so once', async ({ record, why }) => {
+    await save([issue(1), record, issue(3)]);
+    const tracker = open();
+    expect(await identifiers(tracker)).toEqual(['ABC-1', 'ABC-3']);
+    await save([issue(1), record, issue(3, { title: 'changed' })]);
+    expect(await identifiers(tracker)).toEqual(['ABC-1', 'ABC-3']);
+    expect(log.records.map(({ level, message }) => [level, message])).toEqual([['warn', 'issue record ignored']]);
+    expect(reasons()[0]).toContain(why);
+  });
+
+  it('does not flood the log when everything is wrong', async () => {
+    await save(Array.from({ length: 3000 }, () => ({})));
+    expect(await identifiers(open())).toEqual([]);
+    expect(log.records).toHaveLength(21);
+    expect(log.records.at(-1)).toMatchObject({ message: 'more issue records ignored', attributes: { count: 2980 } });
+  });
+
+  it.each([
+    { field: 'priority', value: 'high', read: { priority: null } },
+    { field: 'priority', value: 1.5, read: { priority: null } },
+    { field: 'labels', value: 'bug', read: { labels: [] } },
+    { field: 'parent', value: [], read: { parent: null } },
+    { field: 'blocked_by', value: 'ABC-2', read: { blockedBy: null } },
+    { field: 'comments', value: 'hello', read: { comments: [] } },
+  ])('ignores a $field that is $value, and says so', async ({ field, value, read }) => {
+    await save([issue(1, { [field]: value })]);
+    const tracker = open();
+    expect(await tracker.fetchIssueById('1', signal)).toMatchObject(read);
+    await tracker.fetchIssueById('1', signal);
+    expect(log.records).toHaveLength(1);
+    expect(log.records[0]).toMatchObject({ level: 'warn', message: 'issue field ignored' });
+    expect(reasons()[0]).toMatch(new RegExp(`^issue ABC-1: ${field}: `));
+  });
+
+  it.each([
+    { text: '[\n  {"id": "1",\n  }\n]', detail: 'issues.json, line 3, column 3: a key in double quotes is expected here' },
+    { text: '', detail: 'issues.json, line 1, column 1: the text ends too early' },
+    { text: '\uFEFF\n{}', detail: 'issues.json, line 2, column 1: the file must be a list of issues' },
+  ])('that is malformed is an error with its place: $detail', async ({ text, detail }) => {
+    await save(text);
+    const tracker = open();
+    const message = `tracker: tracker_payload_error: READ ${file}: ${detail}`;
+    await expect(tracker.fetchCandidateIssues(signal)).rejects.toMatchObject({ kind: 'tracker_payload_error', message });
+    await expect(tracker.fetchIssueStatesByIds(['1'], signal)).rejects.toMatchObject({ kind: 'tracker_payload_error' });
+    const written = { kind: 'tracker_payload_error', message: message.replace('READ', 'WRITE') };
+    await expect(tracker.transitionIssue('1', 'done', signal)).rejects.toMatchObject(written);
+    await save([issue(1)]);
+    expect(await identifiers(tracker)).toEqual(['ABC-1']);
+  });
+
+  it('that is not there may come later', async () => {
+    const tracker = open();
+    await expect(tracker.fetchIssueById('1', signal)).rejects.toMatchObject({
+      kind: 'tracker_transport_error',
+      retryable: true,
+      message: `tracker: tracker_transport_error: READ ${file}: there is no such file or directory; create it or correct file.path`,
+    });
+    await save([issue(1)]);
+    expect(await identifiers(tracker)).toEqual(['ABC-1']);
+  });
+
+  it('tells the state of a record that lacks something else, and does not call it missing', async () => {
+    await save([{ id: '1', state: 'todo' }, { id: '2' }]);
+    const tracker = open();
+    expect(await tracker.fetchIssueStatesByIds(['1', '2', '3'], signal)).toEqual(
+      new Map([
+        ['1', 'todo'],
+        ['2', ''],
+      ]),
+    );
+    await expect(tracker.fetchIssueById('1', signal)).rejects.toMatchObject({ kind: 'tracker_payload_error' });
+    await expect(tracker.fetchIssueById('3', signal)).rejects.toMatchObject({ kind: 'tracker_not_found' });
+  });
+});
+
+describe('a write', () => {
+  it('keeps unknown fields, order, spacing, mode and links, and leaves nothing behind', async () => {
+    const text = '[\n  {"id": 1, "identifier": "A",  "mine": {"x": [1]}, "title": "T", "state": "todo"}, {"odd":true}\n]\n';
+    const real = path.join(directory, 'real.json');
+    await writeFile(real, text);
+    await chmod(real, 0o640);
+    await symlink(real, file);
+    await open().transitionIssue('1', 'done', signal);
+    expect(await readFile(file, 'utf8')).toBe(text.replace('"todo"', '"done"'));
+    expect((await stat(real)).mode & 0o777).toBe(0o640);
+    expect((await readdir(directory)).sort()).toEqual(['issues.json', 'real.json']);
+  });
+
+  it('stores a state as the workflow file spells it, and any other as it was asked for', async () => {
+    await save([issue(1), issue(2)]);
+    const tracker = open('issues.json', { terminalStates: ['Done'], handoffState: 'In Review' });
+    await tracker.transitionIssue('1', 'in review', signal);
+    await tracker.transitionIssue('2', 'Somewhere', signal);
+    expect(await tracker.fetchIssueStatesByIds(['1', '2'], signal)).toEqual(
+      new Map([
+        ['1', 'In Review'],
+        ['2', 'Somewhere'],
+      ]),
+    );
+  });
+
+  it('that changes nothing does not touch the file', async () => {
+    await save([issue(1, { labels: ['bug'] })]);
+    const before = await stat(file, { bigint: true });
+    const tracker = open();
+    await tracker.transitionIssue('1', 'TODO', signal);
+    await tracker.labels?.add('1', 'Bug', signal);
+    await tracker.labels?.remove('1', 'ui', signal);
+    expect((await stat(file, { bigint: true })).ino).toBe(before.ino);
+  });
+
+  it('sets updated_at where there is one, and signs comments', async () => {
+    await save([issue(1, { updated_at: 'x' })]);
+    await open().commentIssue('1', 'half a \ud83d', signal);
+    const [record] = JSON.parse(await readFile(file, 'utf8')) as [Record<string, unknown>];
+    expect(record).toMatchObject({
+      updated_at: '2026-02-02T00:00:00.000Z',
+      comments: [
+        {
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+          author: 'foray',
+          body: 'half a \ufffd',
+          created_at: '2026-02-02T00:00:00.000Z',
+        },
+      ],
+    });
+  });
+
+  it('refuses an empty state or label', async () => {
+    await save([issue(1)]);
+    await expect(open().transitionIssue('1', ' ', signal)).rejects.toThrow('tracker: tracker_payload_error: WRITE');
+    await expect(open().labels?.add('1', '', signal)).rejects.toThrow('tracker: tracker_payload_error: WRITE');
+  });
+
+  it.skipIf(process.getuid?.() === 0)('that the system refuses is a lack of rights', async () => {
+    await save([issue(1)]);
+    await chmod(directory, 0o500);
+    await expect(open().transitionIssue('1', 'done', signal)).rejects.toMatchObject({ kind: 'tracker_auth_error' });
+    await chmod(directory, 0o700);
+  });
+});
+
+describe('a directory of Markdown files', () => {
+  const write = (name: string, matter: string, body = ''): Promise<void> =>
+    writeFile(path.join(directory, name), `---\n${matter}\n---\n${body}`);
+
+  it('is read in the order of the names, with the body as description', async () => {
+    await write('b.md', 'id: 02\nidentifier: B-2\ntitle: 404\nstate: todo\nlabels: [UI]\npriority: 3', '\n# Hello\n\nWorld\n');
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: T\nstate: todo\ndescription: from above');
+    await write('.hidden.md', 'id: 3');
+    await write('note.txt', 'id: 4');
+    await mkdir(path.join(directory, 'folder.md'));
+    const found = await open('.').fetchCandidateIssues(signal);
+    expect(found.map(({ id, title, description, priority }) => [id, title, description, priority])).toEqual([
+      ['1', 'T', 'from above', null],
+      ['02', '404', '# Hello\n\nWorld', 3],
+    ]);
+    expect(log.records).toEqual([]);
+  });
+
+  it('loses only a malformed file, names its place, and lets nobody take its issue for missing', async () => {
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: T\nstate: todo');
+    await write('b.md', 'id: 2\nlabels: [a');
+    await writeFile(path.join(directory, 'README.md'), '# About these issues\n');
+    const tracker = open('.');
+    expect(await identifiers(tracker)).toEqual(['A-1']);
+    expect(await identifiers(tracker)).toEqual(['A-1']);
+    expect(reasons()).toEqual([
+      expect.stringMatching(/^b\.md, line 4, column 1: /),
+      'README.md (no front matter): id, identifier, title, state: must be a non-empty text',
+    ]);
+    expect(await tracker.fetchIssueStatesByIds(['1'], signal)).toEqual(new Map([['1', 'todo']]));
+    const fault = { kind: 'tracker_payload_error', message: expect.stringContaining('b.md, line 4') as string };
+    await expect(tracker.fetchIssueStatesByIds(['1', '2'], signal)).rejects.toMatchObject(fault);
+    await expect(tracker.fetchIssueById('2', signal)).rejects.toMatchObject(fault);
+    await rm(path.join(directory, 'b.md'));
+    expect(await tracker.fetchIssueStatesByIds(['1', '2'], signal)).toEqual(new Map([['1', 'todo']]));
+  });
+
+  it('sees files come, change and go', async () => {
+    const tracker = open('.');
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: T\nstate: todo');
+    expect(await identifiers(tracker)).toEqual(['A-1']);
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: T\nstate: done');
+    await write('b.md', 'id: 2\nidentifier: B-2\ntitle: T\nstate: todo');
+    expect(await identifiers(tracker)).toEqual(['B-2']);
+    await rm(path.join(directory, 'b.md'));
+    expect(await identifiers(tracker)).toEqual([]);
+  });
+});
+
+describe('5,000 issues', () => {
+  const more = { description: 'x'.repeat(400), labels: ['a', 'b'], blocked_by: ['ABC-1'], created_at: '2026-01-01T00:00:00Z' };
+  const text = JSON.stringify(Array.from({ length: 5000 }, (_, index) => issue(index, more)));
+
+  /** What the machine, busy as it may be, needs for the one step that cannot be cut in pieces. */
+  function parsingMs(): number {
+    const startedAt = performance.now();
+    JSON.parse(text);
+    return performance.now() - startedAt;
+  }
+
+  // Another process may take the processor away for a moment: that is no stall of ours.
+  it('are read and changed without blocking the event loop', { retry: 3 }, async () => {
+    const tracker = open();
+    const bound = Math.max(50, 4 * Math.max(parsingMs(), parsingMs(), parsingMs()));
+    await save(text);
+    const stalls = monitorEventLoopDelay({ resolution: 5 });
+    stalls.enable();
+    expect(await tracker.fetchCandidateIssues(signal)).toHaveLength(5000);
+    expect((await tracker.fetchIssueStatesByIds(['1', '4999'], signal)).size).toBe(2);
+    await tracker.transitionIssue('4999', 'done', signal);
+    expect((await tracker.fetchIssueStatesByIds(['4999'], signal)).get('4999')).toBe('done');
+    stalls.disable();
+    expect(stalls.max / 1e6).toBeLessThan(bound);
+  });
+});

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sameState, stateIn } from '../../domain/issue.ts';
+import type { Issue } from '../../domain/issue.ts';
+import type { TrackerSettings } from '../../domain/settings.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
+import type { Tracker } from '../../ports/tracker.ts';
+import { createBoard } from './board.ts';
+import type { Board, Entry, IssueSource, Reading } from './board.ts';
+import type { RecordEdit } from './edit.ts';
+import { asTrackerErrors, notFound, payloadError } from './failures.ts';
+import { mapComments, mapIssue } from './map.ts';
+import { createReporter } from './report.ts';
+import { locationOf } from './settings.ts';
+import { mapInSlices } from './slices.ts';
+import { createSource } from './source.ts';
+
+/** Who our comments are from. */
+const AUTHOR = 'foray';
+
+/** Issues in local files. Every call reads them anew; writes take turns. */
+export function createFileTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker {
+  const location = locationOf(settings.options, deps.workflowDir);
+  const source = createSource(location);
+  return {
+    kind: 'file',
+    ...createReads(settings, { location, source, deps }),
+    ...createWrites(settings, { location, source, deps }),
+  };
+}
+
+interface Context {
+  readonly location: string;
+  readonly source: IssueSource;
+  readonly deps: ProviderDeps;
+}
+
+type Writes = Pick<Tracker, 'transitionIssue' | 'commentIssue' | 'labels'>;
+
+function createReads(settings: TrackerSettings, { location, source, deps }: Context): Omit<Tracker, 'kind' | keyof Writes> {
+  const report = createReporter(location, deps.logger);
+  let last: { readonly reading: Reading; readonly board: Board } | null = null;
+
+  function read<T>(signal: AbortSignal, use: (board: Board) => T | Promise<T>): Promise<T> {
+    return asTrackerErrors('READ', location, signal, async () => {
+      const reading = await source.read(signal);
+      const board = last?.reading === reading ? last.board : await boardOf(reading);
+      last = { reading, board };
+      report.records([...board.unreadable, ...board.badRecords]);
+      return use(board);
+    });
+  }
+
+  function issuesIn(states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
+    return read(signal, (board) => {
+      const chosen = board.entries.filter((entry) => stateIn(states, entry.state));
+      return mapInSlices(chosen, (entry) => report.fields(mapIssue(entry, board)), signal);
+    });
+  }
+
+  return {
+    fetchCandidateIssues: (signal) => issuesIn(settings.activeStates, signal),
+    fetchIssueById: (id, signal) =>
+      read(signal, (board) => {
+        const entry = entryOf(board, id, location);
+        return { ...report.fields(mapIssue(entry, board)), comments: report.fields(mapComments(entry)) };
+      }),
+    fetchIssuesByStates: async (states, signal) => (states.length === 0 ? [] : issuesIn(states, signal)),
+    fetchIssueStatesByIds: (ids, signal) => read(signal, (board) => statesOf(ids, board.stateById, board, location)),
+    fetchIssueStatesByIdentifiers: (identifiers, signal) =>
+      read(signal, (board) => statesOf(identifiers, board.stateByIdentifier, board, location)),
+    fetchIssueComments: (id, signal) => read(signal, (board) => report.fields(mapComments(entryOf(board, id, location)))),
+  };
+}
+
+function createWrites(settings: TrackerSettings, { location, source, deps }: Context): Writes {
+  let writing: Promise<unknown> = Promise.resolve();
+
+  function change(id: string, edit: RecordEdit, signal: AbortSignal): Promise<void> {
+    const turn = writing.then(() =>
+      asTrackerErrors('WRITE', location, signal, () => source.change(id, { ...edit, at: now() }, signal)),
+    );
+    writing = turn.catch(() => {});
+    return turn;
+  }
+
+  async function changeLabel(type: 'add_label' | 'remove_label', id: string, label: string, signal: AbortSignal): Promise<void> {
+    if (label.trim() === '') throw payloadError('WRITE', location, 'a label needs a name');
+    await change(id, { type, label: label.trim() }, signal);
+  }
+
+  function now(): string {
+    return new Date(deps.clock.now()).toISOString();
+  }
+
+  return {
+    async transitionIssue(id, state, signal) {
+      if (state.trim() === '') throw payloadError('WRITE', location, 'a state needs a name');
+      await change(id, { type: 'state', state: spellingOf(state, settings) }, signal);
+    },
+    commentIssue: (id, text, signal) =>
+      change(
+        id,
+        { type: 'comment', comment: { id: randomUUID(), author: AUTHOR, body: wellFormed(text), created_at: now() } },
+        signal,
+      ),
+    labels: {
+      add: (id, label, signal) => changeLabel('add_label', id, label, signal),
+      remove: (id, label, signal) => changeLabel('remove_label', id, label, signal),
+    },
+  };
+}
+
+/** Apart from the parsing, so that neither keeps others waiting for long. */
+async function boardOf(reading: Reading): Promise<Board> {
+  await nextTurn();
+  return createBoard(reading);
+}
+
+/** An issue that is there but cannot be used is not missing; and while some file cannot be read, nobody knows. */
+function entryOf(board: Board, id: string, location: string): Entry {
+  const entry = board.byId.get(id);
+  if (entry !== undefined) return entry;
+  const fault = board.badRecords.find((record) => record.id === id) ?? board.unreadable[0];
+  throw fault === undefined ? notFound('READ', location, id) : payloadError('READ', location, fault.text());
+}
+
+function statesOf(
+  names: readonly string[],
+  states: ReadonlyMap<string, string>,
+  board: Board,
+  location: string,
+): Map<string, string> {
+  const found = names.flatMap((name) => {
+    const state = states.get(name);
+    return state === undefined ? [] : [[name, state] as const];
+  });
+  const [fault] = board.unreadable;
+  if (found.length < names.length && fault !== undefined) throw payloadError('READ', location, fault.text());
+  return new Map(found);
+}
+
+/** A text that was cut inside of a character has no form in a file. */
+function wellFormed(text: string): string {
+  return Buffer.from(text, 'utf8').toString('utf8');
+}
+
+/** A state is stored as the workflow file spells it. */
+function spellingOf(state: string, settings: TrackerSettings): string {
+  const { activeStates, terminalStates, handoffState, inProgressState, noChangeState } = settings;
+  const configured = [...activeStates, ...terminalStates, handoffState, inProgressState, noChangeState];
+  return configured.find((name) => name !== null && sameState(name, state))?.trim() ?? state.trim();
+}

@@ -1,0 +1,139 @@
+import { fork } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rewriteFile, UnreadableTextError } from './write-back.ts';
+
+let directory: string;
+let file: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'write-back-'));
+  file = path.join(directory, 'numbers');
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const addLine = (line: string) => (text: string) => `${text}${line}\n`;
+const lines = async (): Promise<string[]> => (await readFile(file, 'utf8')).trim().split('\n');
+
+describe('rewriteFile', () => {
+  it('keeps every change of many writers at once', async () => {
+    await writeFile(file, '');
+    const names = Array.from({ length: 12 }, (_, index) => `line ${index}`);
+    await Promise.all(names.map((name) => rewriteFile(file, addLine(name))));
+    expect((await lines()).sort()).toEqual([...names].sort());
+    expect(await readdir(directory)).toEqual(['numbers']);
+  });
+
+  it.each([
+    { how: 'in place', write: (text: string) => writeFileSync(file, text) },
+    {
+      how: 'by replacing the file',
+      write(text: string) {
+        writeFileSync(`${file}.theirs`, text);
+        renameSync(`${file}.theirs`, file);
+      },
+    },
+  ])('never overwrites an edit that somebody made $how meanwhile', async ({ write }) => {
+    await writeFile(file, 'start\n');
+    let calls = 0;
+    await rewriteFile(file, (text) => {
+      calls += 1;
+      if (calls <= 3) write(`${readFileSync(file, 'utf8')}theirs ${calls}\n`);
+      return `${text}ours\n`;
+    });
+    expect(await lines()).toEqual(['start', 'theirs 1', 'theirs 2', 'theirs 3', 'ours']);
+  });
+
+  it('takes over what somebody wrote into the file it just replaced', async () => {
+    await writeFile(file, 'start\n');
+    const { openSync, writeSync, closeSync } = await import('node:fs');
+    const theirs = openSync(file, 'r+');
+    let calls = 0;
+    await rewriteFile(file, (text) => {
+      calls += 1;
+      if (calls === 1) {
+        // As soon as our text is there, they write into the old file, which they have open.
+        const watch = setInterval(() => {
+          if (!readFileSync(file, 'utf8').includes('ours')) return;
+          clearInterval(watch);
+          writeSync(theirs, 'start\ntheirs\n', 0);
+        }, 0);
+      }
+      return `${text}ours\n`;
+    });
+    closeSync(theirs);
+    const found = await lines();
+    expect(found).toContain('ours');
+    expect(found.filter((line) => line === 'ours')).toHaveLength(1);
+  });
+
+  it('gives up after twenty edits of somebody who is always first', async () => {
+    await writeFile(file, 'start\n');
+    let calls = 0;
+    const rewritten = rewriteFile(file, (text) => {
+      calls += 1;
+      writeFileSync(file, `theirs ${calls}\n`);
+      return `${text}ours\n`;
+    });
+    await expect(rewritten).rejects.toThrow('20 times somebody else changed it first');
+    expect(await lines()).toEqual(['theirs 20']);
+    expect(await readdir(directory)).toEqual(['numbers']);
+  });
+
+  it('reads again what is unreadable for a moment', async () => {
+    await writeFile(file, '');
+    let calls = 0;
+    await rewriteFile(file, (text) => {
+      calls += 1;
+      if (calls === 2) writeFileSync(file, 'whole\n');
+      if (text === '') throw new UnreadableTextError(new Error('half'));
+      return `${text}ours\n`;
+    });
+    expect(await lines()).toEqual(['whole', 'ours']);
+  });
+
+  it('writes nothing when there is nothing to do, or when the edit fails', async () => {
+    await writeFile(file, 'start\n');
+    await rewriteFile(file, () => null);
+    const failing = rewriteFile(file, () => {
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+  });
+
+  it('takes turns with other processes', async () => {
+    await writeFile(file, '');
+    const script = path.join(directory, 'writer.cjs');
+    // Does by hand what another daemon does: lock, read, write, unlock.
+    await writeFile(
+      script,
+      `const fs = require('node:fs'); const file = ${JSON.stringify(file)}; let left = 40;
+       const step = () => { try { fs.writeFileSync(file + '.foray-lock', process.pid + ' ' + require('node:os').hostname(), { flag: 'wx' }); }
+         catch { return setTimeout(step, 1); }
+         const text = fs.readFileSync(file, 'utf8'); fs.writeFileSync(file + '.t', text + 'theirs\\n'); fs.renameSync(file + '.t', file);
+         fs.rmSync(file + '.foray-lock'); if (--left > 0) setTimeout(step, 0); };
+       step();`,
+    );
+    const other = fork(script);
+    const ended = new Promise((resolve) => other.once('exit', resolve));
+    for (let count = 0; count < 20; count += 1) await rewriteFile(file, addLine('ours'));
+    await ended;
+    const found = await lines();
+    expect([found.filter((line) => line === 'ours').length, found.filter((line) => line === 'theirs').length]).toEqual([20, 40]);
+  });
+
+  it('takes the lock of a writer that died, and one that is too old', async () => {
+    await writeFile(file, '');
+    await writeFile(`${file}.foray-lock`, `999999999 ${hostname()} x\n`);
+    await rewriteFile(file, addLine('one'));
+    await writeFile(`${file}.foray-lock`, `1 elsewhere x\n`);
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(`${file}.foray-lock`, longAgo, longAgo);
+    await rewriteFile(file, addLine('two'));
+    expect(await lines()).toEqual(['one', 'two']);
+    expect(existsSync(`${file}.foray-lock`)).toBe(false);
+  });
+});
