@@ -1,0 +1,135 @@
+import type { ConditionalCache, HttpResponse } from '../../lib/http/index.ts';
+import { createConditionalCache, parseLinkHeader } from '../../lib/http/index.ts';
+import type { Classification, StatusTable } from '../failures.ts';
+import type { TrackerHttp, TrackerHttpDeps } from '../http.ts';
+import { createTrackerHttp } from '../http.ts';
+import { type Connection, KIND } from './settings.ts';
+
+export const PAGE_SIZE = 50;
+const API_VERSION = '2026-03-10';
+
+/** Every request to the remote: its headers, what its statuses mean, and reads that cost no quota while nothing changed. */
+export function createClient({ endpoint, apiKey, userAgent }: Connection, deps: TrackerHttpDeps): TrackerHttp {
+  const headers = {
+    Authorization: `Bearer ${apiKey}`,
+    Accept: 'application/vnd.github+json',
+    'X-Forge-Api-Version': API_VERSION,
+    'X-GitHub-Api-Version': API_VERSION,
+    'User-Agent': userAgent,
+  };
+  const rules = { statuses: STATUSES, classify, detail: detailOf };
+  return createTrackerHttp({ kind: KIND, baseUrl: endpoint, headers, secrets: [apiKey], cache: pageCache(), ...rules }, deps);
+}
+
+/** What each status means. A 403 is asked about rate limits first, see `classify`. */
+const STATUSES: StatusTable = {
+  400: 'tracker_payload_error',
+  401: 'tracker_auth_error',
+  403: 'tracker_auth_error',
+  404: 'tracker_not_found',
+  410: 'tracker_api_error',
+  422: 'tracker_payload_error',
+  429: 'tracker_api_error',
+  '5xx': 'tracker_transport_error',
+  other: 'tracker_api_error',
+};
+
+/** What an operator can do about it, by status and the end of the path. */
+const REMEDIES: readonly { readonly status: number; readonly where: RegExp; readonly remedy: string }[] = [
+  { status: 401, where: /./, remedy: 'the token is wrong, expired or revoked: check tracker.api_key' },
+  {
+    status: 403,
+    where: /./,
+    remedy: 'the token may not do this: it needs Issues (read and write) and Metadata (read), a classic token the scope repo',
+  },
+  {
+    status: 404,
+    where: /\/issues$/,
+    remedy: 'the repository does not exist or the token may not see it: check tracker.project and the token',
+  },
+  { status: 422, where: /\/labels$/, remedy: 'labels are never created from here: create it in the repository' },
+  { status: 422, where: /\/search\/issues$/, remedy: 'check tracker.query_filter, tracker.project and what the token may see' },
+];
+
+function classify(response: HttpResponse): Classification | undefined {
+  const { status, path, body } = response;
+  const limit = status === 403 ? rateLimitOf(response) : undefined;
+  if (limit) return { kind: 'tracker_api_error', detail: `status 403: ${limit}` };
+  const kind = STATUSES[status];
+  const found = REMEDIES.find((one) => one.status === status && one.where.test(path));
+  if (!kind || !found) return undefined;
+  // Nothing readable said: the body is shown as it is, which the default does.
+  const said = spoken(body);
+  return said ? { kind, detail: `status ${status}: ${said}; ${found.remedy}` } : undefined;
+}
+
+// In this order: the primary limit says so in a header, the secondary one only in its words.
+function rateLimitOf({ headers, body }: HttpResponse): string | undefined {
+  const said = spoken(body);
+  if (headers.get('x-ratelimit-remaining')?.trim() === '0') {
+    return `primary rate limit used up${resetText(headers.get('x-ratelimit-reset'))}${said && `: ${said}`}`;
+  }
+  return /rate limit/i.test(body) ? `secondary rate limit${said && `: ${said}`}` : undefined;
+}
+
+function resetText(reset: string | null): string {
+  const at = new Date(Number(reset) * 1000);
+  return reset?.trim() && !Number.isNaN(at.getTime()) ? ` until ${at.toISOString()}` : '';
+}
+
+function spoken(body: string): string {
+  try {
+    return detailOf(body).replace(/\s+/g, ' ');
+  } catch {
+    return '';
+  }
+}
+
+/** `Validation Failed (Label name "x" invalid)` out of `{message, errors}`. Throws when the body is no JSON. */
+function detailOf(body: string): string {
+  const { message, errors } = recordOf(JSON.parse(body));
+  const faults = (Array.isArray(errors) ? errors : [errors]).map(faultOf).filter((fault) => fault !== '');
+  return `${textOf(message)}${faults.length > 0 ? ` (${faults.join('; ')})` : ''}`.trim();
+}
+
+function faultOf(entry: unknown): string {
+  if (typeof entry === 'string') return entry;
+  const { message, resource, field, value, code } = recordOf(entry);
+  const shown = value === undefined || value === null ? '' : JSON.stringify(value);
+  return textOf(message) || [textOf(resource), textOf(field), shown, textOf(code)].filter((word) => word !== '').join(' ');
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/**
+ * A 304 says that the entries of a page are the same, and carries no link to a page that came into being behind it. So a
+ * page that is full and has no next one is not remembered: the next issue would never be seen.
+ */
+function pageCache(): ConditionalCache {
+  const cache = createConditionalCache({ maxEntries: 1000 });
+  return {
+    get: (url) => cache.get(url),
+    // What is not whole is forgotten.
+    put: (url, response) => cache.put(url, endsFull(response) ? { ...response, truncated: true } : response),
+    get size() {
+      return cache.size;
+    },
+  };
+}
+
+function endsFull(response: HttpResponse): boolean {
+  if (response.status !== 200 || parseLinkHeader(response.headers.get('link'), response.url).has('next')) return false;
+  try {
+    const body = response.json();
+    const entries = Array.isArray(body) ? body : recordOf(body).items;
+    return Array.isArray(entries) && entries.length >= PAGE_SIZE;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+
+/** Only the fields that are used. What the remote may leave out or send as null is allowed to be missing. */
+
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? '');
+
+/**
+ * A label is an object, or a bare name. Labels decide the state, so that an issue whose labels cannot be read is left out:
+ * without them it would count as waiting for work.
+ */
+const label = z.union([z.string(), z.object({ name: text }).transform(({ name }) => name)]);
+
+/** Decorations: a strange one is taken as absent rather than losing the issue. */
+const assignees = z
+  .array(z.object({ login: text }))
+  .nullish()
+  .catch(null);
+const issueType = z.object({ name: text }).nullish().catch(null);
+const dependencies = z.object({ total_blocked_by: z.number().nullish() }).nullish().catch(null);
+
+export const wireIssue = z.object({
+  number: z.int().positive(),
+  title: text,
+  body: text,
+  /** `open` or `closed`. */
+  state: text,
+  html_url: text,
+  labels: z
+    .array(label)
+    .nullish()
+    .transform((labels) => (labels ?? []).filter((name) => name !== '')),
+  assignees,
+  type: issueType,
+  created_at: text,
+  updated_at: text,
+  repository_url: text,
+  /** Present on pull requests, which share numbers and lists with issues. */
+  pull_request: z.unknown().optional(),
+  issue_dependencies_summary: dependencies,
+});
+export type WireIssue = z.output<typeof wireIssue>;
+
+export const wireComment = z.object({
+  id: z.union([z.int(), z.string()]).transform(String),
+  /** Null when the account is gone. */
+  user: z.object({ login: text }).nullish().catch(null),
+  body: text,
+  created_at: text,
+});
+export type WireComment = z.output<typeof wireComment>;
+
+export const wireSearchPage = z.object({
+  total_count: z.number().nullish(),
+  incomplete_results: z.boolean().nullish(),
+  items: z.array(z.unknown()),
+});

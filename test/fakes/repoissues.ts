@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import type { RecordedRequest, Reply } from '../support/http-server.ts';
+import { empty, startServer, text } from '../support/http-server.ts';
+import type { Exchange } from '../support/openapi.ts';
+import { type Answer, refusal, route, type RouteContext } from './repoissues/routes.ts';
+import { createStore, type FakeComment, type FakeIssue, type NewComment, type NewIssue } from './repoissues/store.ts';
+
+export interface FakeRepoissuesOptions {
+  /** `owner/name` of the repository. */
+  readonly project?: string;
+  readonly token?: string;
+  /** Labels that exist from the start; those of added issues come along by themselves. */
+  readonly labels?: readonly string[];
+  /** Such as `/api/v3` of an enterprise edition. */
+  readonly basePath?: string;
+  /** Adding an unknown label creates it, as it does for those who may push. Otherwise it is refused with 422. */
+  readonly createsLabels?: boolean;
+  /** False: a token that only reads. */
+  readonly canWrite?: boolean;
+  /** False: an edition that knows neither blockers nor parents. */
+  readonly dependencies?: boolean;
+  readonly incompleteResults?: boolean;
+  readonly pageSizeCap?: number;
+  /** Requests before the primary limit, by bucket. A 304 costs nothing. */
+  readonly limits?: { readonly core?: number; readonly search?: number };
+}
+
+/** Either `GET /repos/…` as sent, or a pattern of it. */
+export type RequestMatcher = string | RegExp;
+
+/** A hosted repository issue tracker on a loopback port, with the habits of the real one. */
+export interface FakeRepoissues {
+  /** What goes into `tracker.endpoint`. */
+  readonly url: string;
+  readonly token: string;
+  readonly requests: readonly RecordedRequest[];
+  /** Requests with what was answered, except those that `failNext` answered. */
+  readonly exchanges: readonly Exchange[];
+  /** Resolves once this many requests have arrived. */
+  arrived(count: number): Promise<void>;
+  addLabel(name: string, repo?: string): void;
+  addIssue(parts?: NewIssue): FakeIssue;
+  addComment(number: number, comment: NewComment): FakeComment;
+  /** The live record; throws when there is none. */
+  issue(number: number | string, repo?: string): FakeIssue;
+  /** A change by somebody else. */
+  editIssue(number: number | string, change: Partial<Omit<FakeIssue, 'number'>>, repo?: string): void;
+  /** Answers the next matching request in this way instead. */
+  failNext(matcher: RequestMatcher, reply: Reply): void;
+  /** Lets something happen just before the next matching request is answered: the edit that comes in between. */
+  before(matcher: RequestMatcher, action: () => void): void;
+  /** Requests left of a bucket. */
+  remaining(bucket: 'core' | 'search'): number;
+  close(): Promise<void>;
+}
+
+const STATE_LABELS = ['backlog', 'in-progress', 'review', 'done', 'wontfix', 'needs-review'];
+const API_VERSIONS = ['2022-11-28', '2026-03-10'];
+
+export async function startFakeRepoissues(options: FakeRepoissuesOptions = {}): Promise<FakeRepoissues> {
+  const { token = 'fake-token-0123456789', project = 'acme/widgets', basePath = '' } = options;
+  const store = createStore(project, options.labels ?? STATE_LABELS);
+  const left = { core: options.limits?.core ?? 5000, search: options.limits?.search ?? 30 };
+  const exchanges: Exchange[] = [];
+  const failures: { matcher: RequestMatcher; reply: Reply }[] = [];
+  const actions: { matcher: RequestMatcher; action: () => void }[] = [];
+
+  const context = (request: RecordedRequest): RouteContext => ({
+    api: server.url + basePath,
+    apiVersion: String(request.headers['x-github-api-version'] ?? '2022-11-28'),
+    store,
+    dependencies: options.dependencies ?? true,
+    createsLabels: options.createsLabels ?? false,
+    canWrite: options.canWrite ?? true,
+    incompleteResults: options.incompleteResults ?? false,
+    pageSizeCap: options.pageSizeCap ?? 100,
+  });
+  const answer = (request: RecordedRequest): Answer => {
+    if (!request.path.startsWith(`${basePath}/`)) return refusal(404, 'Not Found');
+    return (
+      gate(request, token) ?? metered(request, left, () => route(context(request), request, request.path.slice(basePath.length)))
+    );
+  };
+  const server = await startServer((request) => {
+    const failure = taken(failures, request);
+    if (failure) return failure.reply;
+    taken(actions, request)?.action();
+    const { reply, exchange } = onTheWire(request, answer(request));
+    exchanges.push(exchange);
+    return reply;
+  });
+
+  const issue = (number: number | string, repo = project): FakeIssue => {
+    const found = store.find({ repo, number: Number(number) });
+    if (!found) throw new Error(`the fake has no issue ${repo}#${number}`);
+    return found.issue;
+  };
+  return {
+    url: server.url + basePath,
+    token,
+    requests: server.requests,
+    exchanges,
+    arrived: (count) => server.arrived(count),
+    addLabel: (name, repo = project) => void store.addLabel(store.repo(repo) ?? store.addRepo(repo), name),
+    addIssue: (parts = {}) => store.addIssue(parts),
+    addComment: (number, comment) => store.addComment(issue(number), comment),
+    issue,
+    editIssue: (number, change, repo = project) => {
+      const labels = change.labels?.map((name) => store.addLabel(store.repo(repo) ?? store.main, name));
+      Object.assign(issue(number, repo), { updatedAt: store.tick() }, change, labels && { labels });
+    },
+    failNext: (matcher, reply) => void failures.push({ matcher, reply }),
+    before: (matcher, action) => void actions.push({ matcher, action }),
+    remaining: (bucket) => left[bucket],
+    close: () => server.close(),
+  };
+}
+
+/** The first entry whose matcher fits, taken out. */
+function taken<T extends { matcher: RequestMatcher }>(waiting: T[], { method, path }: RecordedRequest): T | undefined {
+  const line = `${method} ${path}`;
+  const index = waiting.findIndex(({ matcher }) => (typeof matcher === 'string' ? matcher === line : matcher.test(line)));
+  return index === -1 ? undefined : waiting.splice(index, 1)[0];
+}
+
+// What every request must bring, before anything is looked at.
+function gate({ headers }: RecordedRequest, token: string): Answer | undefined {
+  if (!headers['user-agent'])
+    return refusal(403, 'Request forbidden by administrative rules. Please make sure your request has a User-Agent header');
+  const [, scheme = '', sent] = /^(\S+) (.*)$/.exec(headers.authorization ?? '') ?? [];
+  if (!['bearer', 'token'].includes(scheme.toLowerCase()) || sent !== token) {
+    return refusal(401, headers.authorization ? 'Bad credentials' : 'Requires authentication');
+  }
+  const version = headers['x-github-api-version'];
+  if (version !== undefined && !API_VERSIONS.includes(String(version)))
+    return refusal(400, `The API version ${String(version)} is not supported`);
+  return undefined;
+}
+
+// Searches have a bucket of their own, and what is unchanged is free of charge.
+function metered(request: RecordedRequest, left: { core: number; search: number }, run: () => Answer): Answer {
+  const bucket = request.path.endsWith('/search/issues') ? 'search' : 'core';
+  const facts = () => ({
+    'x-ratelimit-remaining': String(left[bucket]),
+    'x-ratelimit-reset': '1790000000',
+    'x-ratelimit-resource': bucket,
+  });
+  if (left[bucket] <= 0) return { ...refusal(403, 'API rate limit exceeded for user ID 1.'), headers: facts() };
+  const plain = run();
+  const answer = conditional(request, plain);
+  if (answer.status !== 304) left[bucket] -= 1;
+  return { ...answer, headers: { ...answer.headers, ...facts() } };
+}
+
+// The tag is of the entries alone, and a 304 carries no links.
+function conditional(request: RecordedRequest, answer: Answer): Answer {
+  if (request.method !== 'GET' || answer.status !== 200) return answer;
+  const etag = `W/"${createHash('sha256').update(JSON.stringify(answer.body)).digest('hex')}"`;
+  if (request.headers['if-none-match'] === etag) return { status: 304, headers: { etag } };
+  return { ...answer, headers: { ...answer.headers, etag } };
+}
+
+function onTheWire(request: RecordedRequest, { status, body, headers = {} }: Answer): { reply: Reply; exchange: Exchange } {
+  const { method, path, query, body: requestBody } = request;
+  const responseBody = body === undefined ? '' : JSON.stringify(body);
+  const type = { 'content-type': 'application/json; charset=utf-8' };
+  return {
+    reply: responseBody === '' ? empty(status, headers) : text(responseBody, status, { ...type, ...headers }),
+    exchange: { method, path, query, requestBody, status, responseBody },
+  };
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Contract, createContract, type Node } from '../../support/openapi.ts';
+
+/** The vendor's published description, with the changes of the pinned version worked in. */
+export function githubContract(): Contract {
+  const require = createRequire(import.meta.url);
+  const file = require.resolve('@octokit/openapi/generated/api.github.com.json');
+  return createContract(JSON.parse(readFileSync(file, 'utf8')) as Node, { amend: asOfVersion });
+}
+
+function asOfVersion(node: Node): Node {
+  const changes = node['x-github-breaking-changes'];
+  if (!Array.isArray(changes)) return node;
+  return (changes as { version: string; patch: Node }[])
+    .filter(({ version }) => version <= '2026-03-10')
+    .reduce((amended, { patch }) => merged(amended, patch) as Node, node);
+}
+
+// A JSON merge patch (RFC 7396).
+function merged(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
+  const result: Record<string, unknown> = typeof target === 'object' && target !== null ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = merged(result[key], value);
+  }
+  return result;
+}
