@@ -8,8 +8,11 @@ import { onHandoffAnswered } from './on-handoff.ts';
 import { stopRun } from './on-issue-states.ts';
 import { onOutboxAnswered } from './on-outbox.ts';
 import { onBlockersAnswered, onPollAnswered } from './on-poll.ts';
+import { onInspected } from './on-reaction.ts';
 import { onIssueRead } from './on-retry-due.ts';
 import { onRunProgress } from './on-run.ts';
+import { onBranchDeleted, onMergeAnswered } from './reactions/auto-merge.ts';
+import { onCompletionAnswered } from './reactions/merge-completion.ts';
 import type { State } from './state.ts';
 
 /** Requests for a refresh within this time become one. */
@@ -59,6 +62,14 @@ function handle(draft: Draft, event: Event): void {
       return onSweepAnswered(draft, event);
     case 'workspace-removed':
       return onWorkspaceRemoved(draft, event);
+    case 'inspected':
+      return onInspected(draft, event);
+    case 'merge-answered':
+      return onMergeAnswered(draft, event);
+    case 'branch-deleted':
+      return onBranchDeleted(draft, event);
+    case 'completion-answered':
+      return onCompletionAnswered(draft, event);
   }
 }
 

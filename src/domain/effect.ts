@@ -4,8 +4,11 @@ import type { IssueRef } from './issue.ts';
 import type { Notice } from './notice.ts';
 import type { ReactionContext } from './reaction-context.ts';
 import type { StopReason, Trigger } from './run.ts';
-import type { Settings } from './settings.ts';
+import type { Need } from './reactions/findings.ts';
+import type { ReactionKind, Settings } from './settings.ts';
 import type { State } from './state.ts';
+import type { MergeOrder } from './merge-request.ts';
+import type { MergeRequestRef, Watch } from './watch.ts';
 
 /** Everything that must be done, as data. Each is carried out at the rim and most report back as an event. */
 export type Effect =
@@ -24,6 +27,19 @@ export type Effect =
   | { readonly do: 'read-terminal'; readonly states: readonly string[] }
   /** States of issues whose workspaces are still here. */
   | { readonly do: 'sweep'; readonly ids: readonly string[] }
+  /** One look at a merge request, for every reaction that is due. */
+  | {
+      readonly do: 'inspect';
+      readonly watch: Watch;
+      readonly due: readonly ReactionKind[];
+      readonly needs: readonly Need[];
+      readonly settings: Settings;
+    }
+  | { readonly do: 'merge'; readonly issueId: string; readonly request: MergeRequestRef; readonly order: MergeOrder }
+  | { readonly do: 'delete-branch'; readonly issueId: string; readonly request: MergeRequestRef }
+  | { readonly do: 'remove-label'; readonly issueId: string; readonly request: MergeRequestRef; readonly label: string }
+  /** Moves the issue of a merged request to its last state. */
+  | { readonly do: 'complete'; readonly issue: IssueRef; readonly target: string }
   | {
       readonly do: 'remove-workspace';
       readonly issueId: string;

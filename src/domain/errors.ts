@@ -104,6 +104,18 @@ export class AgentError extends Error {
   }
 }
 
+/** A merge that the forge refused: a stale head, a draft, a conflict, or because somebody else was faster. */
+export class ScmConflictError extends Error {
+  /** Set only after a re-read showed the request merged. */
+  readonly alreadyMerged: boolean;
+
+  constructor(detail: string, alreadyMerged: boolean) {
+    super(`scm: scm_conflict_error: ${detail}`);
+    this.name = 'ScmConflictError';
+    this.alreadyMerged = alreadyMerged;
+  }
+}
+
 /** A workspace or hook that could not be used. Reads `workspace: <what>: <detail>`. */
 export class WorkspaceError extends Error {
   /** A path that is refused stays refused; a failed hook or disk may work next time. */
@@ -146,6 +158,7 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof TrackerError) {
     return { kind: error.kind, message: error.message, consequence: error.retryable ? 'back-off' : 'back-off-at-cap' };
   }
+  if (error instanceof ScmConflictError) return { kind: 'scm_conflict_error', message: error.message, consequence: 'back-off' };
   if (error instanceof WorkspaceError) {
     return { kind: 'workspace_error', message: error.message, consequence: error.retryable ? 'back-off' : 'back-off-at-cap' };
   }

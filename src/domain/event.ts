@@ -3,7 +3,8 @@ import type { AgentStatus, ScmRecord } from './agent-status.ts';
 import type { Fault } from './errors.ts';
 import type { Blocker, Issue } from './issue.ts';
 import type { ExitKind } from './run.ts';
-import type { Settings } from './settings.ts';
+import type { Findings } from './reactions/findings.ts';
+import type { ReactionKind, Settings } from './settings.ts';
 
 /** Everything that happens. Events of a run carry its id, so that a late word of an ended run is recognized. */
 export type Event =
@@ -34,6 +35,16 @@ export type Event =
   | { readonly type: 'cleanup-answered'; readonly issues: Answer<readonly Issue[]> }
   | { readonly type: 'sweep-answered'; readonly states: Answer<ReadonlyMap<string, string>>; readonly asked: readonly string[] }
   | {
+      readonly type: 'inspected';
+      readonly issueId: string;
+      readonly number: number;
+      readonly due: readonly ReactionKind[];
+      readonly findings: Findings;
+    }
+  | { readonly type: 'merge-answered'; readonly issueId: string; readonly expectedSha: string; readonly outcome: MergeOutcome }
+  | { readonly type: 'branch-deleted'; readonly issueId: string; readonly fault: Fault | null }
+  | { readonly type: 'completion-answered'; readonly issueId: string; readonly fault: Fault | null }
+  | {
       readonly type: 'workspace-removed';
       readonly issueId: string;
       readonly identifier: string;
@@ -52,6 +63,10 @@ export interface RunExit {
   readonly status: AgentStatus | null;
   readonly scm: ScmRecord | null;
 }
+
+/** `byUs` is false when somebody else was faster. */
+export type MergeOutcome =
+  { readonly kind: 'merged'; readonly byUs: boolean } | { readonly kind: 'refused'; readonly fault: Fault };
 
 export type HandoffOutcome =
   | { readonly kind: 'succeeded' }

@@ -1,6 +1,7 @@
 import type { TokenUsage } from './agent-event.ts';
 import type { ParkReason } from './claim.ts';
 import type { IssueRef } from './issue.ts';
+import type { Escalation, ReactionKind } from './settings.ts';
 import type { HoldReason } from './state.ts';
 import type { ExitKind, RunStatus, StopReason, Trigger } from './run.ts';
 
@@ -54,6 +55,20 @@ export interface Notices {
   'outbox:write:failed': { issue: IssueRef; kind: 'comment' | 'label'; error: string; gaveUp: boolean };
   'agent:kind:paused': { agentKind: string; until: number; reason: string };
   'agent:kind:resumed': { agentKind: string };
+  'reaction:watch:armed': { issue: IssueRef; owner: string; repo: string; number: number };
+  'reaction:watch:ended': { issue: IssueRef; why: string };
+  'reaction:check:completed': { issue: IssueRef; kind: ReactionKind; result: string; detail: string };
+  'reaction:turn:queued': { issue: IssueRef; kind: ReactionKind; attempt: number };
+  'reaction:escalation:raised': { issue: IssueRef; kind: ReactionKind; action: Escalation; why: string };
+  'reaction:merge:succeeded': { issue: IssueRef; number: number; headSha: string; byUs: boolean };
+  'reaction:merge:failed': { issue: IssueRef; number: number; error: string };
+  'reaction:merge:would': { issue: IssueRef; number: number; headSha: string; strategy: string };
+  'reaction:merge:disabled': { why: string };
+  'reaction:branch:deleted': { issue: IssueRef; branch: string };
+  'reaction:branch:kept': { issue: IssueRef; branch: string; error: string };
+  'reaction:completion:succeeded': { issue: IssueRef; state: string };
+  'reaction:completion:failed': { issue: IssueRef; state: string; error: string };
+  'reaction:label:kept': { issueId: string; label: string; error: string };
   'tracker:request:made': { operation: string; result: 'success' | 'error' };
   'workflow:file:reloaded': { path: string };
   'workflow:file:rejected': { path: string; problems: readonly string[] };

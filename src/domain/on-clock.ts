@@ -3,6 +3,7 @@ import { askOnce, dropPause, type Draft } from './draft.ts';
 import { stopRun } from './on-issue-states.ts';
 import { sendDueWrites } from './on-outbox.ts';
 import { beginPoll } from './on-poll.ts';
+import { inspectDueWatches, nextInspection } from './on-reaction.ts';
 import { fireDueRetries, mayStartRuns } from './on-retry-due.ts';
 import { SAVE_EVERY_MS, saveLive } from './on-run.ts';
 import type { StopReason } from './run.ts';
@@ -16,6 +17,7 @@ export function onClock(draft: Draft): void {
   sendDueWrites(draft);
   fireDueRetries(draft);
   if (draft.state.lifecycle === 'draining') return;
+  inspectDueWatches(draft);
   cleanupIfDue(draft);
   if (isPollDue(draft.state, draft.now)) {
     sweepIfDue(draft);
@@ -34,7 +36,7 @@ export function nextWake(state: State): number {
   ];
   if (lifecycle === 'serving') {
     if (poll.inFlight === null) moments.push(poll.nextAt, poll.refreshAt ?? Infinity);
-    moments.push(poll.cleanupAt ?? Infinity);
+    moments.push(poll.cleanupAt ?? Infinity, ...[...state.watches.values()].map((watch) => nextInspection(state, watch)));
   }
   return moments.reduce((earliest, moment) => Math.min(earliest, moment), Infinity);
 }

@@ -65,5 +65,7 @@ function rebuilt(settings: Settings, durable: Durable, instance: string, now: nu
     busy: new Set(),
     preflightProblem: null,
     totals: { tokens: NO_TOKENS, seconds: 0, costUsd: 0 },
+    readings: new Map(),
+    autoMergeOff: null,
   };
 }

@@ -1,6 +1,7 @@
 import { NO_TOKENS, type TokenUsage } from './agent-event.ts';
 import type { AgentPause, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
 import type { Issue, IssueRef } from './issue.ts';
+import type { Reading } from './reactions/findings.ts';
 import type { RunEvent, Spent, StopReason } from './run.ts';
 import type { Settings } from './settings.ts';
 import type { Watch } from './watch.ts';
@@ -52,6 +53,10 @@ export interface State {
   /** Null when dispatch may go on; otherwise what stands in its way. */
   readonly preflightProblem: string | null;
   readonly totals: Totals;
+  /** The last look at each watched merge request, by issue id. */
+  readonly readings: ReadonlyMap<string, Reading>;
+  /** Why this process merges nothing, or null when it may. */
+  readonly autoMergeOff: string | null;
 }
 
 /** A session as it runs. */

@@ -1,3 +1,12 @@
+import type {
+  CiConclusion,
+  LabelEvent,
+  MergeOrder,
+  MergeStatus,
+  ReviewComment,
+  ReviewDecision,
+  ScopeCheck,
+} from '../domain/merge-request.ts';
 import type { MergeRequestRef } from '../domain/watch.ts';
 
 /**
@@ -32,62 +41,20 @@ export interface ScmAdapter {
 export type RepoKey = Pick<MergeRequestRef, 'owner' | 'repo'>;
 export type RequestKey = Pick<MergeRequestRef, 'owner' | 'repo' | 'number'>;
 
-export type ReviewDecision = 'APPROVED' | 'CHANGES_REQUESTED' | 'REVIEW_REQUIRED' | 'NOT_REQUIRED';
-export type Mergeability = 'clean' | 'dirty' | 'unknown' | 'blocked' | 'unstable';
-export type CiConclusion = 'success' | 'failing' | 'pending' | '';
-
-export interface MergeStatus {
-  readonly mergeability: Mergeability;
-  readonly draft: boolean;
-  readonly merged: boolean;
-  /** Closed without being merged. */
-  readonly closed: boolean;
-  readonly headSha: string;
-  readonly headBranch: string;
-  readonly baseBranch: string;
-  /** Empty where the forge does not tell. */
-  readonly mergeCommitSha: string;
-  /** Lowercased. */
-  readonly labels: readonly string[];
-  readonly url: string;
-}
-
-export interface ReviewComment {
-  readonly id: string;
-  /** Empty for a comment on the request as a whole. */
-  readonly file: string;
-  readonly startLine: number;
-  readonly endLine: number;
-  readonly reviewer: string;
-  readonly body: string;
-  readonly outdated: boolean;
-  /** ISO 8601 or empty when the forge gave none. */
-  readonly submittedAt: string;
-}
-
-export interface LabelEvent {
-  readonly id: string;
-  /** Lowercased. */
-  readonly label: string;
-  readonly added: boolean;
-  readonly actor: string;
-  readonly at: string;
-}
-
-export const MERGE_STRATEGIES = ['merge', 'squash', 'rebase'] as const;
-export type MergeStrategy = (typeof MERGE_STRATEGIES)[number];
-
-export interface MergeOrder {
-  readonly strategy: MergeStrategy;
-  readonly expectedSha: string;
-}
+export { MERGE_STRATEGIES } from '../domain/merge-request.ts';
+export type {
+  CiConclusion,
+  LabelEvent,
+  Mergeability,
+  MergeOrder,
+  MergeStatus,
+  MergeStrategy,
+  ReviewComment,
+  ReviewDecision,
+  ScopeCheck,
+} from '../domain/merge-request.ts';
 
 /** `mergeCommitSha` is empty where the forge does not tell. */
 export interface MergeResult {
   readonly mergeCommitSha: string;
-}
-
-export interface ScopeCheck {
-  readonly mayMerge: 'yes' | 'no' | 'unknown';
-  readonly detail: string;
 }

@@ -1,5 +1,8 @@
 import type { Provider } from '../ports/provider.ts';
 import { fileProvider } from './file/index.ts';
+import { nsprojectProvider } from './nsproject/index.ts';
+import { repoissuesProvider } from './repoissues/index.ts';
+import { selfhostedProvider } from './selfhosted/index.ts';
 
 /** Every tracker kind, alphabetical. */
-export const PROVIDERS: readonly Provider[] = [fileProvider];
+export const PROVIDERS: readonly Provider[] = [fileProvider, nsprojectProvider, repoissuesProvider, selfhostedProvider];

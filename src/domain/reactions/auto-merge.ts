@@ -1,0 +1,163 @@
+import { announce, askOnce, change, notBusy, type Draft } from '../draft.ts';
+import type { Event } from '../event.ts';
+import type { MergeStatus } from '../merge-request.ts';
+import type { Settings } from '../settings.ts';
+import type { Watch } from '../watch.ts';
+import type { Findings } from './findings.ts';
+import { couldNotRead, escalate, progressOf, putProgress, waitFor } from './progress.ts';
+
+/** A forge recomputes mergeability within a moment after a push or an approval: a first clean reading is looked at again after this. */
+const SETTLE_MS = 2_000;
+
+type AutoMerge = NonNullable<Settings['reactions']['autoMerge']>;
+
+/**
+ * Fail-safe: every precondition must have been read and hold, twice in a row for the same head and decision, and the
+ * merge itself carries the expected head. What is unknown is never clean.
+ */
+export function judgeAutoMerge(draft: Draft, watch: Watch, merge: MergeStatus, findings: Findings): void {
+  const settings = draft.state.settings.reactions.autoMerge;
+  if (!settings) return;
+  if (draft.state.autoMergeOff !== null) return waitFor(draft, watch, 'auto_merge', draft.state.autoMergeOff);
+  if (findings.scope?.ok && findings.scope.value.mayMerge === 'no') {
+    change(draft, { autoMergeOff: `off for this process: ${findings.scope.value.detail}` });
+    announce(draft, 'reaction:merge:disabled', { why: findings.scope.value.detail });
+    return waitFor(draft, watch, 'auto_merge', findings.scope.value.detail);
+  }
+  const { decision, gate } = findings;
+  if (decision && !decision.ok) return couldNotRead(draft, watch, 'auto_merge', decision.fault.message);
+  if (gate && !gate.ok) return couldNotRead(draft, watch, 'auto_merge', gate.fault.message);
+  const obstacle = obstacleTo(settings, merge, decision?.ok ? decision.value : null, gate?.ok ? gate.value : null);
+  announce(draft, 'reaction:check:completed', {
+    issue: watch.issue,
+    kind: 'auto_merge',
+    result: obstacle === null ? 'ready' : 'waiting',
+    detail: obstacle ?? merge.headSha,
+  });
+  if (obstacle !== null) return waitFor(draft, watch, 'auto_merge', obstacle, { mark: '' });
+  mergeWhenSettled(draft, watch, settings, merge, decision?.ok ? decision.value : '');
+}
+
+/** The first precondition that does not hold, for people; null when all do. */
+export function obstacleTo(settings: AutoMerge, merge: MergeStatus, decision: string | null, ci: string | null): string | null {
+  if (merge.draft) return 'the draft to be marked ready';
+  if (merge.headSha === '') return 'the forge to name the head';
+  if (merge.mergeability !== 'clean') return MERGEABILITY_OBSTACLES[merge.mergeability];
+  if (decision !== 'APPROVED' && decision !== 'NOT_REQUIRED')
+    return DECISION_OBSTACLES[decision ?? ''] ?? 'the review decision to be known';
+  if (!settings.requireCi || ci === 'success' || ci === '') return null;
+  return ci === 'failing' ? 'CI to be fixed' : 'CI to finish';
+}
+
+const MERGEABILITY_OBSTACLES = {
+  dirty: 'the conflict to be resolved',
+  unknown: 'the forge to know whether it can be merged',
+  blocked: 'the forge to unblock it',
+  unstable: 'its checks to be stable',
+} as const;
+
+const DECISION_OBSTACLES: Readonly<Record<string, string>> = {
+  CHANGES_REQUESTED: 'the requested changes',
+  REVIEW_REQUIRED: 'an approval',
+};
+
+function mergeWhenSettled(draft: Draft, watch: Watch, settings: AutoMerge, merge: MergeStatus, decision: string): void {
+  const { issue, mergeRequest } = watch;
+  const progress = progressOf(watch, 'auto_merge');
+  const ready = `ready:${merge.headSha}:${decision}`;
+  if (progress.escalated && progress.mark === `refused:${merge.headSha}`) return waitFor(draft, watch, 'auto_merge', 'a person');
+  if (progress.mark !== ready) {
+    const nextAt = draft.now + Math.min(SETTLE_MS, settings.pollIntervalMs);
+    const isNewHead = !progress.mark.includes(merge.headSha);
+    return waitFor(draft, watch, 'auto_merge', 'a second clean reading', {
+      mark: ready,
+      nextAt,
+      ...(isNewHead ? { used: 0, escalated: false } : {}),
+    });
+  }
+  if (settings.dryRun) {
+    announce(draft, 'reaction:merge:would', {
+      issue,
+      number: mergeRequest.number,
+      headSha: merge.headSha,
+      strategy: settings.strategy,
+    });
+    return waitFor(
+      draft,
+      watch,
+      'auto_merge',
+      `nothing: it would be merged now (${settings.strategy} of ${merge.headSha.slice(0, 12)}), but dry_run is on`,
+      { mark: ready },
+    );
+  }
+  const asked = askOnce(draft, `merge:${issue.id}`, {
+    do: 'merge',
+    issueId: issue.id,
+    request: mergeRequest,
+    order: { strategy: settings.strategy, expectedSha: merge.headSha },
+  });
+  if (asked) waitFor(draft, watch, 'auto_merge', 'the merge to finish', { mark: `merging:${merge.headSha}` });
+}
+
+export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'merge-answered' }>): void {
+  notBusy(draft, `merge:${event.issueId}`);
+  const watch = draft.state.watches.get(event.issueId);
+  const settings = draft.state.settings.reactions.autoMerge;
+  if (!watch || !settings) return;
+  const { issue, mergeRequest } = watch;
+  const { outcome } = event;
+  if (outcome.kind === 'merged') {
+    announce(draft, 'reaction:merge:succeeded', {
+      issue,
+      number: mergeRequest.number,
+      headSha: event.expectedSha,
+      byUs: outcome.byUs,
+    });
+    waitFor(draft, watch, 'auto_merge', settings.deleteBranch ? 'the branch to be deleted' : 'nothing', {
+      mark: `merged:${event.expectedSha}`,
+      nextAt: draft.now,
+    });
+    return;
+  }
+  const progress = progressOf(watch, 'auto_merge');
+  const used = progress.used + 1;
+  announce(draft, 'reaction:merge:failed', { issue, number: mergeRequest.number, error: outcome.fault.message });
+  const mark = `refused:${event.expectedSha}`;
+  if (outcome.fault.kind === 'tracker_auth_error' || outcome.fault.kind === 'tracker_payload_error') {
+    return escalate(draft, watch, 'auto_merge', outcome.fault.message, { mark, used });
+  }
+  if (settings.budget > 0 && used >= settings.budget) {
+    return escalate(draft, watch, 'auto_merge', `${used} merges were refused; the last: ${outcome.fault.message}`, {
+      mark,
+      used,
+    });
+  }
+  waitFor(draft, watch, 'auto_merge', `another try after: ${outcome.fault.message}`, { mark, used });
+}
+
+/** After a merge of ours: the branch goes where asked. True while there is still something to do. */
+export function tidyBranch(draft: Draft, watch: Watch): boolean {
+  const settings = draft.state.settings.reactions.autoMerge;
+  const progress = progressOf(watch, 'auto_merge');
+  const isOurs = progress.mark.startsWith('merged:') || progress.mark.startsWith('merging:');
+  if (!settings?.deleteBranch || !isOurs || watch.mergeRequest.branch === '') return false;
+  askOnce(draft, `branch:${watch.issue.id}`, { do: 'delete-branch', issueId: watch.issue.id, request: watch.mergeRequest });
+  waitFor(draft, watch, 'auto_merge', 'the branch to be deleted');
+  return true;
+}
+
+/** Deleted or not: the merge stands. */
+export function onBranchDeleted(draft: Draft, event: Extract<Event, { type: 'branch-deleted' }>): void {
+  notBusy(draft, `branch:${event.issueId}`);
+  const watch = draft.state.watches.get(event.issueId);
+  if (!watch) return;
+  const { issue, mergeRequest } = watch;
+  if (event.fault === null) announce(draft, 'reaction:branch:deleted', { issue, branch: mergeRequest.branch });
+  else announce(draft, 'reaction:branch:kept', { issue, branch: mergeRequest.branch, error: event.fault.message });
+  putProgress(draft, issue.id, 'auto_merge', {
+    ...progressOf(watch, 'auto_merge'),
+    mark: 'tidied',
+    nextAt: draft.now,
+    waitingFor: 'nothing',
+  });
+}

@@ -1,0 +1,45 @@
+import type { Draft } from '../draft.ts';
+import { announce } from '../draft.ts';
+import type { MergeStatus } from '../merge-request.ts';
+import type { Watch } from '../watch.ts';
+import type { Findings } from './findings.ts';
+import { couldNotRead, escalate, progressOf, queueTurn, waitFor } from './progress.ts';
+
+/**
+ * Judges the current head at every look, also after green. The mark is the head that a fix turn was queued for, or the
+ * head last seen.
+ */
+export function judgeCi(draft: Draft, watch: Watch, merge: MergeStatus, findings: Findings): void {
+  const settings = draft.state.settings.reactions.ciFailure;
+  const { ci } = findings;
+  if (!settings || !ci) return;
+  if (!ci.ok) return couldNotRead(draft, watch, 'ci_failure', ci.fault.message);
+  const progress = epochOf(watch, merge.headSha);
+  const report = ci.value;
+  announce(draft, 'reaction:check:completed', {
+    issue: watch.issue,
+    kind: 'ci_failure',
+    result: report.status,
+    detail: merge.headSha,
+  });
+  if (report.status === 'pending') return waitFor(draft, watch, 'ci_failure', 'CI to finish', progress);
+  if (report.status === 'success')
+    return waitFor(draft, watch, 'ci_failure', 'the next push', { ...progress, used: 0, escalated: false });
+  if (progress.mark === `fixing:${merge.headSha}`) return waitFor(draft, watch, 'ci_failure', 'a push that fixes CI', progress);
+  if (progress.used >= settings.budget) {
+    const why = `CI fails on ${merge.headSha.slice(0, 12)} after ${progress.used} fix turns`;
+    return escalate(draft, { ...watch, reactions: { ...watch.reactions, ci_failure: progress } }, 'ci_failure', why);
+  }
+  const { status, checkRuns, failingCount, logExcerpt, ref } = report;
+  const context = { ciFailure: { status, checkRuns, failingCount, logExcerpt, ref } };
+  queueTurn(draft, watch, 'ci_failure', context, { ...progress, mark: `fixing:${merge.headSha}` });
+}
+
+/** A new head may be asked about anew; one that we did not push ourselves also has a new budget. */
+function epochOf(watch: Watch, headSha: string) {
+  const progress = progressOf(watch, 'ci_failure');
+  const lastHead = progress.mark.slice(progress.mark.indexOf(':') + 1);
+  if (lastHead === headSha) return progress;
+  const isOurs = headSha === watch.mergeRequest.sha;
+  return { ...progress, mark: `seen:${headSha}`, escalated: false, used: isOurs ? progress.used : 0 };
+}

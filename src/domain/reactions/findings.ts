@@ -1,0 +1,56 @@
+import type { Answer } from '../event.ts';
+import type {
+  CiConclusion,
+  CiReport,
+  LabelEvent,
+  MergeStatus,
+  ReviewComment,
+  ReviewDecision,
+  ScopeCheck,
+} from '../merge-request.ts';
+import type { ReactionKind } from '../settings.ts';
+
+/** What one look at a merge request brought back. Only what the due reactions need was read. */
+export interface Findings {
+  /** Null when the tracker gives the issue no state or no longer has it. */
+  readonly issueState: Answer<string | null>;
+  /** Null when the forge no longer has the request. Read before everything else, so that a later push makes a merge fail. */
+  readonly merge: Answer<MergeStatus | null>;
+  readonly decision?: Answer<ReviewDecision>;
+  /** For the merge gate. */
+  readonly gate?: Answer<CiConclusion>;
+  /** For the CI reaction. */
+  readonly ci?: Answer<CiReport>;
+  readonly reviews?: Answer<readonly ReviewComment[]>;
+  readonly botReviews?: Answer<readonly ReviewComment[]>;
+  readonly labels?: Answer<readonly LabelEvent[]>;
+  readonly scope?: Answer<ScopeCheck>;
+}
+
+/** The last look, for people. */
+export interface Reading {
+  readonly at: number;
+  readonly headSha: string;
+  readonly url: string;
+  readonly mergeability: string;
+  readonly decision: string;
+  readonly ci: string;
+  readonly merged: boolean;
+  readonly draft: boolean;
+}
+
+/** How a judge says that what it needs could not be read. */
+export type Unreadable = { readonly unreadable: string };
+
+export type Need = 'decision' | 'gate' | 'ci' | 'reviews' | 'botReviews' | 'labels' | 'scope';
+
+/** What each reaction reads besides the merge status. */
+export const NEEDS: Readonly<Record<ReactionKind, readonly Need[]>> = {
+  ci_failure: ['ci'],
+  review_comments: ['reviews'],
+  bot_review: ['botReviews'],
+  merge_conflicts: [],
+  auto_merge: ['scope', 'decision', 'gate'],
+  label_commands: ['labels'],
+  merge_completion: [],
+};

@@ -1,0 +1,88 @@
+import { announce, ask, type Draft } from '../draft.ts';
+import type { LabelEvent, MergeStatus } from '../merge-request.ts';
+import type { ReactionKind } from '../settings.ts';
+import type { Watch } from '../watch.ts';
+import type { Findings } from './findings.ts';
+import { couldNotRead, progressOf, putProgress, queueTurn, waitFor } from './progress.ts';
+
+type Command = 'review' | 'fix';
+
+/**
+ * Commands given by labelling the merge request. Read from the journal of label events, past a mark that only moves
+ * forward and is stored before anything is queued: a command runs at most once. It counts while its label is still there.
+ */
+export function judgeLabels(draft: Draft, watch: Watch, merge: MergeStatus, findings: Findings): void {
+  const settings = draft.state.settings.reactions.labelCommands;
+  const { labels } = findings;
+  if (!settings || !labels) return;
+  if (!labels.ok) return couldNotRead(draft, watch, 'label_commands', labels.fault.message);
+  const progress = progressOf(watch, 'label_commands');
+  const news = labels.value.filter((event) => isAfter(event, progress.mark, watch.armedAt));
+  const present = new Set(merge.labels.map((label) => label.toLowerCase()));
+  const names: Readonly<Record<Command, string>> = {
+    review: settings.reviewLabel.toLowerCase(),
+    fix: settings.fixLabel.toLowerCase(),
+  };
+  const order = [...news]
+    .reverse()
+    .find((event) => event.added && commandOf(names, event.label) !== null && present.has(event.label));
+  const command = order ? commandOf(names, order.label) : null;
+  announce(draft, 'reaction:check:completed', {
+    issue: watch.issue,
+    kind: 'label_commands',
+    result: command ?? 'none',
+    detail: '',
+  });
+  if (!order || !command)
+    return waitFor(draft, watch, 'label_commands', 'a label', { mark: markOf(news.at(-1)) ?? progress.mark });
+  if (draft.state.claims.has(watch.issue.id)) return waitFor(draft, watch, 'label_commands', 'the run under way to end');
+  const { owner, repo, number, branch } = watch.mergeRequest;
+  const labelCommand = {
+    command,
+    prNumber: number,
+    owner,
+    repo,
+    branch: merge.headBranch || branch,
+    actor: order.actor,
+    requestedAt: order.at,
+  };
+  queueTurn(
+    draft,
+    watch,
+    'label_commands',
+    { labelCommand },
+    { ...progress, used: 0, mark: markOf(news.at(-1)) ?? progress.mark },
+  );
+  if (command === 'fix') rearm(draft, watch.issue.id);
+  ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: order.label });
+}
+
+/** Where the journal was read to: time, then id. */
+function markOf(event: LabelEvent | undefined): string | undefined {
+  return event === undefined ? undefined : `${new Date(Date.parse(event.at)).toISOString()}|${event.id.padStart(20, '0')}`;
+}
+
+function isAfter(event: LabelEvent, mark: string, armedAt: number): boolean {
+  if (mark !== '') return (markOf(event) ?? '') > mark;
+  return Date.parse(event.at) >= armedAt;
+}
+
+function commandOf(names: Readonly<Record<Command, string>>, label: string): Command | null {
+  if (label === '') return null;
+  if (label === names.fix) return 'fix';
+  return label === names.review ? 'review' : null;
+}
+
+/** A person asked for a fix: what had given up may try again. */
+function rearm(draft: Draft, issueId: string): void {
+  for (const kind of [
+    'ci_failure',
+    'review_comments',
+    'bot_review',
+    'merge_conflicts',
+  ] as const satisfies readonly ReactionKind[]) {
+    const watch = draft.state.watches.get(issueId);
+    const progress = watch?.reactions[kind];
+    if (progress?.escalated) putProgress(draft, issueId, kind, { ...progress, used: 0, escalated: false });
+  }
+}

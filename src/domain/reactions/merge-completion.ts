@@ -1,0 +1,40 @@
+import { removeWorkspaceOf } from '../cleanup.ts';
+import { announce, askOnce, notBusy, type Draft } from '../draft.ts';
+import type { Event } from '../event.ts';
+import type { Watch } from '../watch.ts';
+import { endWatch, escalate, progressOf, waitFor } from './progress.ts';
+
+/** The request is merged, by whomever: the issue moves on. True while there is still something to do. */
+export function completeMerge(draft: Draft, watch: Watch): boolean {
+  const settings = draft.state.settings.reactions.mergeCompletion;
+  if (!settings || progressOf(watch, 'merge_completion').mark === 'done') return false;
+  const { issue } = watch;
+  if (draft.state.claims.has(issue.id)) {
+    waitFor(draft, watch, 'merge_completion', 'the run under way to end');
+    return true;
+  }
+  const asked = askOnce(draft, `complete:${issue.id}`, { do: 'complete', issue, target: settings.targetState });
+  if (asked) waitFor(draft, watch, 'merge_completion', `the issue to move to "${settings.targetState}"`);
+  return true;
+}
+
+export function onCompletionAnswered(draft: Draft, event: Extract<Event, { type: 'completion-answered' }>): void {
+  notBusy(draft, `complete:${event.issueId}`);
+  const watch = draft.state.watches.get(event.issueId);
+  const settings = draft.state.settings.reactions.mergeCompletion;
+  if (!watch || !settings) return;
+  const { issue } = watch;
+  const { fault } = event;
+  if (fault === null) {
+    announce(draft, 'reaction:completion:succeeded', { issue, state: settings.targetState });
+    endWatch(draft, watch, 'merged and completed');
+    removeWorkspaceOf(draft, issue, 'its merge request is merged');
+    return;
+  }
+  announce(draft, 'reaction:completion:failed', { issue, state: settings.targetState, error: fault.message });
+  if (fault.kind === 'tracker_not_found') return endWatch(draft, watch, 'the tracker no longer has the issue');
+  const used = progressOf(watch, 'merge_completion').used + 1;
+  const isFinal = fault.kind === 'tracker_auth_error' || fault.kind === 'tracker_payload_error';
+  if (isFinal || used > settings.budget) return escalate(draft, watch, 'merge_completion', fault.message, { used });
+  waitFor(draft, watch, 'merge_completion', `another try after: ${fault.message}`, { used });
+}

@@ -1,0 +1,161 @@
+import { announce, dropWatch, putClaim, putWatch, queueWrite, type Draft } from '../draft.ts';
+import { CONTINUATION_MS } from '../backoff.ts';
+import type { ReactionContext } from '../reaction-context.ts';
+import type { ReactionBase, ReactionKind, ReactionSettings } from '../settings.ts';
+import type { ReactionProgress, Watch } from '../watch.ts';
+
+/** Where each kind's settings are. */
+const SETTING = {
+  ci_failure: 'ciFailure',
+  review_comments: 'reviewComments',
+  bot_review: 'botReview',
+  merge_conflicts: 'mergeConflicts',
+  auto_merge: 'autoMerge',
+  merge_completion: 'mergeCompletion',
+  label_commands: 'labelCommands',
+} as const satisfies Record<ReactionKind, keyof ReactionSettings>;
+
+/** The order of judgement: a conflict before a merge, and completion last, so that a merge just made is seen. */
+export const JUDGEMENT_ORDER: readonly ReactionKind[] = [
+  'ci_failure',
+  'review_comments',
+  'bot_review',
+  'merge_conflicts',
+  'auto_merge',
+  'label_commands',
+  'merge_completion',
+];
+
+const MAX_READ_BACKOFF_MS = 5 * 60_000;
+
+export function settingsOf(settings: ReactionSettings, kind: ReactionKind): ReactionBase | undefined {
+  return settings[SETTING[kind]];
+}
+
+export function activeKinds(settings: ReactionSettings): readonly ReactionKind[] {
+  return JUDGEMENT_ORDER.filter((kind) => settingsOf(settings, kind) !== undefined);
+}
+
+export function freshProgress(nextAt: number): ReactionProgress {
+  return { used: 0, mark: '', given: [], escalated: false, failures: 0, nextAt, waitingFor: 'the first look' };
+}
+
+export function progressOf(watch: Watch, kind: ReactionKind): ReactionProgress {
+  return watch.reactions[kind] ?? freshProgress(watch.armedAt);
+}
+
+/** Stores how far a reaction has come. */
+export function putProgress(draft: Draft, issueId: string, kind: ReactionKind, progress: ReactionProgress): void {
+  const watch = draft.state.watches.get(issueId);
+  if (watch) putWatch(draft, { ...watch, reactions: { ...watch.reactions, [kind]: progress } });
+}
+
+/** Nothing to do now: look again after the kind's interval, and say what is being waited for. */
+export function waitFor(
+  draft: Draft,
+  watch: Watch,
+  kind: ReactionKind,
+  waitingFor: string,
+  changes: Partial<ReactionProgress> = {},
+): void {
+  const interval = settingsOf(draft.state.settings.reactions, kind)?.pollIntervalMs ?? MAX_READ_BACKOFF_MS;
+  const progress = progressOf(watch, kind);
+  putProgress(draft, watch.issue.id, kind, { ...progress, failures: 0, nextAt: draft.now + interval, waitingFor, ...changes });
+}
+
+/** A read failed: look again later and later. Never counts against a budget. */
+export function couldNotRead(draft: Draft, watch: Watch, kind: ReactionKind, why: string): void {
+  const progress = progressOf(watch, kind);
+  const failures = progress.failures + 1;
+  const interval = settingsOf(draft.state.settings.reactions, kind)?.pollIntervalMs ?? 0;
+  const delay = Math.max(interval, Math.min(interval * 2 ** Math.min(failures, 10), MAX_READ_BACKOFF_MS));
+  putProgress(draft, watch.issue.id, kind, {
+    ...progress,
+    failures,
+    nextAt: draft.now + delay,
+    waitingFor: `a readable answer: ${why}`,
+  });
+  announce(draft, 'reaction:check:completed', { issue: watch.issue, kind, result: 'error', detail: why });
+}
+
+/**
+ * Queues a run for a reaction. One queued continuation per issue: when the issue is already claimed, nothing changes
+ * and the reaction waits for the next look.
+ */
+export function queueTurn(
+  draft: Draft,
+  watch: Watch,
+  kind: Exclude<ReactionKind, 'auto_merge' | 'merge_completion'>,
+  context: ReactionContext,
+  progress: ReactionProgress,
+): void {
+  const { issue } = watch;
+  if (draft.state.claims.has(issue.id) || draft.state.parked.has(issue.id)) {
+    waitFor(
+      draft,
+      watch,
+      kind,
+      draft.state.parked.has(issue.id) ? 'the parked issue to be released' : 'the run under way to end',
+    );
+    return;
+  }
+  const attempt = watch.attempt + 1;
+  putProgress(draft, issue.id, kind, {
+    ...progress,
+    used: progress.used + 1,
+    failures: 0,
+    nextAt: draft.now + intervalOf(draft, kind),
+    waitingFor: 'its turn to end',
+  });
+  putClaim(draft, {
+    phase: 'waiting',
+    issue,
+    attempt,
+    failures: 0,
+    refusals: 0,
+    sessionId: null,
+    since: draft.now,
+    dueAt: draft.now + CONTINUATION_MS,
+    error: '',
+    then: { kind: 'run', trigger: kind, reaction: context },
+  });
+  announce(draft, 'reaction:turn:queued', { issue, kind, attempt: progress.used + 1 });
+}
+
+/** Asks for a person, once, in the configured way. Other kinds are not touched. */
+export function escalate(
+  draft: Draft,
+  watch: Watch,
+  kind: ReactionKind,
+  why: string,
+  changes: Partial<ReactionProgress> = {},
+): void {
+  const settings = settingsOf(draft.state.settings.reactions, kind);
+  const progress = progressOf(watch, kind);
+  if (!settings || progress.escalated) {
+    waitFor(draft, watch, kind, 'a person', changes);
+    return;
+  }
+  const { issue } = watch;
+  const id = `escalate:${issue.id}:${kind}:${watch.mergeRequest.number}:${draft.now}`;
+  if (settings.escalation === 'label') queueWrite(draft, issue, id, { kind: 'label', label: settings.escalationLabel });
+  if (settings.escalation === 'comment')
+    queueWrite(draft, issue, id, { kind: 'comment', text: escalationText(watch, kind, why) });
+  waitFor(draft, watch, kind, `a person: ${why}`, { ...changes, escalated: true });
+  announce(draft, 'reaction:escalation:raised', { issue, kind, action: settings.escalation, why });
+}
+
+/** The watch is over: nothing is left to do for this merge request. */
+export function endWatch(draft: Draft, watch: Watch, why: string): void {
+  dropWatch(draft, watch.issue.id);
+  announce(draft, 'reaction:watch:ended', { issue: watch.issue, why });
+}
+
+function intervalOf(draft: Draft, kind: ReactionKind): number {
+  return settingsOf(draft.state.settings.reactions, kind)?.pollIntervalMs ?? 0;
+}
+
+function escalationText(watch: Watch, kind: ReactionKind, why: string): string {
+  const { owner, repo, number } = watch.mergeRequest;
+  return `Foray needs a person for merge request ${number} of ${owner}/${repo} (${kind}): ${why}`;
+}

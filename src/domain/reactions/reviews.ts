@@ -1,0 +1,71 @@
+import { announce, type Draft } from '../draft.ts';
+import type { ReviewComment } from '../merge-request.ts';
+import type { ReviewCommentContext } from '../reaction-context.ts';
+import type { Watch } from '../watch.ts';
+import type { Findings } from './findings.ts';
+import { couldNotRead, escalate, progressOf, queueTurn, waitFor } from './progress.ts';
+
+/** People's change requests. A turn starts only for a comment that no earlier run was given, and carries all that remain. */
+export function judgeReviews(draft: Draft, watch: Watch, findings: Findings): void {
+  const { reviewComments: settings, botReview } = draft.state.settings.reactions;
+  const { reviews } = findings;
+  if (!settings || !reviews) return;
+  if (!reviews.ok) return couldNotRead(draft, watch, 'review_comments', reviews.fault.message);
+  const bots = new Set((botReview?.botUsernames ?? []).map((name) => name.toLowerCase()));
+  const remaining = reviews.value.filter((comment) => !comment.outdated && !bots.has(comment.reviewer.toLowerCase()));
+  const settledAt = newest(remaining) + settings.debounceMs;
+  if (hasNew(watch, 'review_comments', remaining) && settledAt > draft.now) {
+    return waitFor(draft, watch, 'review_comments', 'the reviewer to finish', { nextAt: settledAt });
+  }
+  judge(draft, watch, 'review_comments', remaining, settings.budget);
+}
+
+/** Findings of review bots. */
+export function judgeBotReviews(draft: Draft, watch: Watch, findings: Findings): void {
+  const settings = draft.state.settings.reactions.botReview;
+  const { botReviews } = findings;
+  if (!settings || !botReviews) return;
+  if (!botReviews.ok) return couldNotRead(draft, watch, 'bot_review', botReviews.fault.message);
+  const remaining = botReviews.value.filter((comment) => !comment.outdated);
+  judge(draft, watch, 'bot_review', remaining, settings.budget);
+}
+
+function judge(
+  draft: Draft,
+  watch: Watch,
+  kind: 'review_comments' | 'bot_review',
+  remaining: readonly ReviewComment[],
+  budget: number,
+): void {
+  const progress = progressOf(watch, kind);
+  const isNew = hasNew(watch, kind, remaining);
+  announce(draft, 'reaction:check:completed', {
+    issue: watch.issue,
+    kind,
+    result: isNew ? 'new_comments' : 'nothing_new',
+    detail: '',
+  });
+  if (!isNew) return waitFor(draft, watch, kind, 'a new comment');
+  const given = [...new Set([...progress.given, ...remaining.map((comment) => comment.id)])];
+  if (progress.used >= budget) {
+    return escalate(draft, watch, kind, `a new comment came after ${progress.used} turns`, { given });
+  }
+  const comments = remaining.map(contextOf);
+  const context = kind === 'bot_review' ? { botReviewComments: comments } : { reviewComments: comments };
+  queueTurn(draft, watch, kind, context, { ...progress, given });
+}
+
+function hasNew(watch: Watch, kind: 'review_comments' | 'bot_review', comments: readonly ReviewComment[]): boolean {
+  const given = new Set(progressOf(watch, kind).given);
+  return comments.some((comment) => !given.has(comment.id));
+}
+
+/** When the newest comment came; a comment without a readable time counts as old. */
+function newest(comments: readonly ReviewComment[]): number {
+  const times = comments.map((comment) => Date.parse(comment.submittedAt)).filter((time) => !Number.isNaN(time));
+  return times.length === 0 ? 0 : Math.max(...times);
+}
+
+function contextOf({ id, file, startLine, endLine, reviewer, body }: ReviewComment): ReviewCommentContext {
+  return { id, file, startLine, endLine, reviewer, body };
+}
