@@ -3,6 +3,7 @@ import { AGENT_KINDS } from '../agents/registry.ts';
 import type { Notice } from '../domain/notice.ts';
 import { countRequests } from '../orchestrator/counted-tracker.ts';
 import type { Kit } from '../orchestrator/kit.ts';
+import { createForge } from '../orchestrator/reactions/forge.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
 import { createPrompt } from '../prompt/prompt.ts';
@@ -35,6 +36,7 @@ export function buildKit(workflow: GoodWorkflow, deps: KitDeps, before: BuiltKit
   const sameTracker = before !== null && isDeepStrictEqual(old?.tracker, settings.tracker);
   const sameAgent =
     before !== null && isDeepStrictEqual([old?.agent, old?.agentOptions], [settings.agent, settings.agentOptions]);
+  const sameForge = before !== null && isDeepStrictEqual(old?.reactions.connection, settings.reactions.connection);
   return {
     workflow,
     tracker: sameTracker ? before.tracker : buildTracker(workflow, deps),
@@ -47,6 +49,7 @@ export function buildKit(workflow: GoodWorkflow, deps: KitDeps, before: BuiltKit
       maskSecrets: deps.secrets.mask,
     }),
     hooks: settings.hooks,
+    forge: sameForge ? before.forge : buildForge(workflow, deps),
     promptFor: createPrompt(workflow.body, workflow.bodyLine),
     toolServerFor: () => null,
   };
@@ -60,6 +63,16 @@ export function buildTracker(workflow: GoodWorkflow, deps: Omit<KitDeps, 'proces
   const { version, clock, logger } = deps;
   const built = provider.createTracker(tracker, { version, clock, logger, workflowDir: path.dirname(workflow.path) });
   return countRequests(built, deps.announce);
+}
+
+function buildForge(workflow: GoodWorkflow, deps: KitDeps): Kit['forge'] {
+  const { connection } = workflow.settings.reactions;
+  if (connection === null) return null;
+  const provider = PROVIDERS.find((candidate) => candidate.kind === connection.kind);
+  if (!provider?.createScm || !provider.createCi) throw new Error(`tracker kind ${connection.kind} has no merge requests`);
+  const { version, clock, logger } = deps;
+  const providerDeps = { version, clock, logger, workflowDir: path.dirname(workflow.path) };
+  return createForge(provider.createScm(connection, providerDeps), provider.createCi(connection, providerDeps));
 }
 
 export function buildAgent(workflow: GoodWorkflow, deps: KitDeps): Kit['agent'] {

@@ -9,6 +9,7 @@ import { stopRun } from './on-issue-states.ts';
 import { onOutboxAnswered } from './on-outbox.ts';
 import { onBlockersAnswered, onPollAnswered } from './on-poll.ts';
 import { onInspected } from './on-reaction.ts';
+import { forgiveEscalations } from './reactions/progress.ts';
 import { onIssueRead } from './on-retry-due.ts';
 import { onRunProgress } from './on-run.ts';
 import { onBranchDeleted, onMergeAnswered } from './reactions/auto-merge.ts';
@@ -96,6 +97,9 @@ function onUnparkRequested(draft: Draft, identifier: string): void {
   const wanted = identifier.toLowerCase();
   for (const parked of draft.state.parked.values()) {
     if (parked.issue.identifier.toLowerCase() === wanted) unpark(draft, parked, 'released by an operator');
+  }
+  for (const watch of draft.state.watches.values()) {
+    if (watch.issue.identifier.toLowerCase() === wanted) forgiveEscalations(draft, watch);
   }
   changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
 }

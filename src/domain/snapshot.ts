@@ -2,6 +2,7 @@ import type { TokenUsage } from './agent-event.ts';
 import type { AgentPause, HandoffClaim, Parked, WaitingClaim } from './claim.ts';
 import { globalSlots } from './eligibility.ts';
 import { NO_SESSION, type Hold, type Live, type PollState, type State } from './state.ts';
+import type { Reading } from './reactions/findings.ts';
 import type { Watch } from './watch.ts';
 
 /** The one read model: JSON API, dashboard, metrics and agent tools all show this. */
@@ -16,12 +17,17 @@ export interface Snapshot {
   readonly parked: readonly Parked[];
   readonly holds: readonly Hold[];
   readonly pauses: readonly AgentPause[];
-  readonly watches: readonly Watch[];
+  readonly watches: readonly WatchView[];
   readonly slots: { readonly max: number; readonly available: number };
   /** Cumulative since start; the seconds include sessions that still run. */
   readonly totals: { readonly tokens: TokenUsage; readonly secondsRunning: number; readonly costUsd: number };
   readonly poll: Pick<PollState, 'last' | 'nextAt'> & { readonly inFlight: boolean };
   readonly preflightProblem: string | null;
+}
+
+/** A watched merge request with the last look at it. */
+export interface WatchView extends Watch {
+  readonly reading: Reading | null;
 }
 
 export interface RunningView {
@@ -73,10 +79,10 @@ export function snapshotOf(state: State, now: number): Snapshot {
       (a, b) => a.startedAt - b.startedAt,
     ),
     retrying: waiting(state).map(retryView),
-    parked: [...state.parked.values()],
+    parked: [...state.parked.values(), ...escalated(state)],
     holds: [...state.holds.values()],
     pauses: [...state.pauses.values()],
-    watches: [...state.watches.values()],
+    watches: [...state.watches.values()].map((watch) => ({ ...watch, reading: state.readings.get(watch.issue.id) ?? null })),
     slots: { max: state.settings.agent.maxConcurrentAgents, available: globalSlots(state) },
     totals: {
       tokens: state.totals.tokens,
@@ -159,6 +165,18 @@ function afterRestart(claim: HandoffClaim): Live {
     lastEventAt: claim.since,
     savedAt: claim.since,
   };
+}
+
+/** A reaction that asked for a person is shown with the parked issues; `foray unpark` lets it try again. */
+function escalated(state: State): readonly Parked[] {
+  return [...state.watches.values()].flatMap((watch) => {
+    const kinds = Object.entries(watch.reactions).filter(([, progress]) => progress.escalated);
+    if (kinds.length === 0) return [];
+    const detail = kinds.map(([kind, progress]) => `${kind}: ${progress.waitingFor}`).join('; ');
+    return [
+      { issue: watch.issue, reason: 'escalated', detail, parkedAt: watch.armedAt, stateAtPark: watch.issue.state } as const,
+    ];
+  });
 }
 
 function percent(partMs: number | null, wholeMs: number): number | null {

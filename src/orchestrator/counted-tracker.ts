@@ -29,10 +29,15 @@ export function countRequests(tracker: Tracker, announce: (notice: Notice) => vo
     ...(labels && {
       labels: {
         add: (id: string, label: string, signal: AbortSignal) => counted('add_label', () => labels.add(id, label, signal)),
-        remove: (id: string, label: string, signal: AbortSignal) => counted('remove_label', () => labels.remove(id, label, signal)),
+        remove: (id: string, label: string, signal: AbortSignal) =>
+          counted('remove_label', () => labels.remove(id, label, signal)),
       },
     }),
-    ...(blockers && { blockers: { read: (id: string, signal: AbortSignal) => counted('fetch_blockers', () => blockers.read(id, signal)) } }),
-    ...(tracker.preflight && { preflight: (signal: AbortSignal) => counted('preflight', async () => tracker.preflight?.(signal)) }),
+    ...(blockers && {
+      blockers: { read: (id: string, signal: AbortSignal) => counted('fetch_blockers', () => blockers.read(id, signal)) },
+    }),
+    ...(tracker.preflight && {
+      preflight: (signal: AbortSignal) => counted('preflight', async () => tracker.preflight?.(signal)),
+    }),
   };
 }

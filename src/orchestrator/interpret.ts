@@ -4,8 +4,12 @@ import { faultOf, TrackerError } from '../domain/errors.ts';
 import type { Answer, Event, HandoffOutcome } from '../domain/event.ts';
 import { sameState, stateIn, type Blocker } from '../domain/issue.ts';
 import type { Notice } from '../domain/notice.ts';
+import { answer } from './answer.ts';
 import { runAttempt } from './attempt.ts';
 import type { Kit } from './kit.ts';
+import { complete, merge } from './reactions/act.ts';
+import type { Forge } from './reactions/forge.ts';
+import { inspect } from './reactions/inspect.ts';
 
 export interface InterpretDeps {
   /** The adapters of the workflow in force. */
@@ -62,6 +66,16 @@ export function createInterpreter(deps: InterpretDeps): (effect: Effect) => void
         return detach(sweep(deps, effect.ids), effect.do);
       case 'remove-workspace':
         return detach(removeWorkspace(deps, effect), effect.do);
+      case 'inspect':
+        return detach(lookAt(deps, effect), effect.do);
+      case 'merge':
+        return detach(mergeRequest(deps, effect), effect.do);
+      case 'delete-branch':
+        return detach(deleteBranch(deps, effect), effect.do);
+      case 'remove-label':
+        return detach(removeLabel(deps, effect), effect.do);
+      case 'complete':
+        return detach(completeIssue(deps, effect), effect.do);
     }
   };
 }
@@ -181,10 +195,38 @@ async function removeWorkspace(deps: InterpretDeps, effect: Extract<Effect, { do
   deps.report({ type: 'workspace-removed', issueId, identifier, path: workspaces.pathOf(identifier) ?? '', why, outcome });
 }
 
-async function answer<T>(promise: Promise<T>): Promise<Answer<T>> {
-  try {
-    return { ok: true, value: await promise };
-  } catch (error) {
-    return { ok: false, fault: faultOf(error) };
-  }
+async function lookAt(deps: InterpretDeps, effect: Extract<Effect, { do: 'inspect' }>): Promise<void> {
+  const { tracker } = deps.kit();
+  const { watch, due } = effect;
+  const findings = await inspect(effect, tracker, forgeOf(deps), deps.killed);
+  deps.report({ type: 'inspected', issueId: watch.issue.id, number: watch.mergeRequest.number, due, findings });
+}
+
+async function mergeRequest(deps: InterpretDeps, effect: Extract<Effect, { do: 'merge' }>): Promise<void> {
+  const outcome = await merge(effect, forgeOf(deps), deps.killed);
+  deps.report({ type: 'merge-answered', issueId: effect.issueId, expectedSha: effect.order.expectedSha, outcome });
+}
+
+async function deleteBranch(deps: InterpretDeps, effect: Extract<Effect, { do: 'delete-branch' }>): Promise<void> {
+  const { request } = effect;
+  const deleted = await answer(forgeOf(deps).scm.deleteBranch(request, request.branch, deps.killed));
+  deps.report({ type: 'branch-deleted', issueId: effect.issueId, fault: deleted.ok ? null : deleted.fault });
+}
+
+/** The label was a command and is taken off as its receipt; when that fails the command still counts once. */
+async function removeLabel(deps: InterpretDeps, effect: Extract<Effect, { do: 'remove-label' }>): Promise<void> {
+  const { issueId, request, label } = effect;
+  const removed = await answer(forgeOf(deps).scm.removeLabel(request, label, deps.killed));
+  if (!removed.ok) deps.announce({ name: 'reaction:label:kept', facts: { issueId, label, error: removed.fault.message } });
+}
+
+async function completeIssue(deps: InterpretDeps, effect: Extract<Effect, { do: 'complete' }>): Promise<void> {
+  const completed = await answer(complete(effect, deps.kit().tracker, deps.killed));
+  deps.report({ type: 'completion-answered', issueId: effect.issue.id, fault: completed.ok ? null : completed.fault });
+}
+
+function forgeOf(deps: InterpretDeps): Forge {
+  const { forge } = deps.kit();
+  if (forge === null) throw new Error('a reaction is active without a forge');
+  return forge;
 }

@@ -92,6 +92,30 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'workflow:file:reloaded': ({ path }) => info('workflow reloaded', { workflow_path: path }),
   'workflow:file:rejected': ({ path, problems }) =>
     error('workflow edit rejected, the last good one stays in force', { workflow_path: path, problems: problems.join(' | ') }),
+  'reaction:watch:armed': ({ issue, owner, repo, number }) =>
+    info('merge request watched', { ...of(issue), owner, repo, number }),
+  'reaction:watch:ended': ({ issue, why }) => info('merge request no longer watched', { ...of(issue), reason: why }),
+  'reaction:check:completed': ({ issue, kind, result, detail }) =>
+    debug('reaction checked', { ...of(issue), reaction: kind, result, detail }),
+  'reaction:turn:queued': ({ issue, kind, attempt }) =>
+    info('reaction queued a turn', { ...of(issue), reaction: kind, turns_used: attempt }),
+  'reaction:escalation:raised': ({ issue, kind, action, why }) =>
+    warn('a person is needed for the merge request', { ...of(issue), reaction: kind, escalation: action, reason: why }),
+  'reaction:merge:succeeded': ({ issue, number, headSha, byUs }) =>
+    info('merge request merged', { ...of(issue), number, head_sha: headSha, by_us: byUs }),
+  'reaction:merge:failed': ({ issue, number, error: reason }) => warn('merge refused', { ...of(issue), number, error: reason }),
+  'reaction:merge:would': ({ issue, number, headSha, strategy }) =>
+    info('merge request would be merged', { ...of(issue), number, head_sha: headSha, strategy }),
+  'reaction:merge:disabled': ({ why }) => error('auto-merge is off for this process', { reason: why }),
+  'reaction:branch:deleted': ({ issue, branch }) => info('branch deleted', { ...of(issue), branch }),
+  'reaction:branch:kept': ({ issue, branch, error: reason }) =>
+    warn('branch could not be deleted', { ...of(issue), branch, error: reason }),
+  'reaction:completion:succeeded': ({ issue, state }) =>
+    info('issue completed after its merge', { ...of(issue), target_state: state }),
+  'reaction:completion:failed': ({ issue, state, error: reason }) =>
+    warn('issue could not be completed after its merge', { ...of(issue), target_state: state, error: reason }),
+  'reaction:label:kept': ({ issueId, label, error: reason }) =>
+    warn('command label could not be removed', { issue_id: issueId, label, error: reason }),
   'daemon:drain:started': ({ running }) => info('draining', { running }),
 };
 

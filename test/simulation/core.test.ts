@@ -11,6 +11,19 @@ describe('the core lives through months of random operation', () => {
     expect(results.reduce((sum, result) => sum + result.events, 0)).toBeGreaterThanOrEqual(200_000);
     expect(results.reduce((sum, result) => sum + result.crashes, 0)).toBeGreaterThan(100);
     expect(results.every((result) => result.handoffs > 0)).toBe(true);
+    const total = (name: string): number => results.reduce((sum, result) => sum + (result.done.get(name) ?? 0), 0);
+    for (const name of [
+      'ci_failure',
+      'review_comments',
+      'merge_conflicts',
+      'label_commands',
+      'merge',
+      'delete-branch',
+      'complete',
+      'write-out',
+    ]) {
+      expect(total(name), name).toBeGreaterThan(20);
+    }
   });
 });
 
@@ -38,6 +51,31 @@ const MUTANTS: Readonly<Record<string, Decide>> = {
   'a due retry is forgotten': (state, event, now) => {
     const decision = decide(state, event, now);
     return { ...decision, effects: decision.effects.filter((effect) => effect.do !== 'read-issue') };
+  },
+  'an unknown mergeability counts as clean': (state, event, now) => {
+    if (event.type !== 'inspected' || !event.findings.merge.ok || event.findings.merge.value === null)
+      return decide(state, event, now);
+    const merge = { ok: true, value: { ...event.findings.merge.value, mergeability: 'clean' } } as const;
+    return decide(state, { ...event, findings: { ...event.findings, merge } }, now);
+  },
+  'given comments are forgotten': (state, event, now) => {
+    const watches = new Map(
+      [...state.watches].map(([id, watch]) => {
+        const progress = watch.reactions.review_comments;
+        return [
+          id,
+          progress ? { ...watch, reactions: { ...watch.reactions, review_comments: { ...progress, given: [] } } } : watch,
+        ];
+      }),
+    );
+    return event.type === 'inspected' ? decide({ ...state, watches }, event, now) : decide(state, event, now);
+  },
+  'the budget of a reaction is not counted': (state, event, now) => {
+    if (event.type !== 'inspected') return decide(state, event, now);
+    const generous = { ...state.settings.reactions };
+    if (generous.ciFailure) generous.ciFailure = { ...generous.ciFailure, budget: 99 };
+    const decision = decide({ ...state, settings: { ...state.settings, reactions: generous } }, event, now);
+    return { ...decision, state: { ...decision.state, settings: state.settings } };
   },
   'a late exit ends a newer run': (state, event, now) => {
     if (event.type !== 'run-prepared') return decide(state, event, now);

@@ -4,6 +4,7 @@ import type { Event } from '../../src/domain/event.ts';
 import { stateIn } from '../../src/domain/issue.ts';
 import { nextWake } from '../../src/domain/on-clock.ts';
 import { recover } from '../../src/domain/recover.ts';
+import type { ReactionSettings } from '../../src/domain/settings.ts';
 import type { State } from '../../src/domain/state.ts';
 import { createChance, type Chance } from '../support/random.ts';
 import { settingsWith } from '../support/settings.ts';
@@ -16,6 +17,8 @@ export interface SimulationResult {
   readonly events: number;
   readonly crashes: number;
   readonly handoffs: number;
+  /** How often each sort of effect was asked for; runs that a reaction started count under its name. */
+  readonly done: ReadonlyMap<string, number>;
 }
 
 /** A broken promise, with all that is needed to see it again. */
@@ -34,6 +37,7 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
   let now = 1_700_000_000_000;
   let events = 0;
   let crashes = 0;
+  const done = new Map<string, number>();
   let story: string[] = [];
   const violated = (what: string): never => {
     throw new Violation(`seed ${seed}, event ${events}: ${what}\n${story.slice(-12).join('\n')}`);
@@ -62,10 +66,15 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
     state = decision.state;
     for (const [index, effect] of decision.effects.entries()) {
       if (index + 1 === crashAt) return crash();
+      count(effect.do === 'start-run' ? effect.plan.trigger : effect.do);
       world.perform(effect, now);
     }
     if (crashAt <= decision.effects.length + 1) return crash();
     check();
+  }
+
+  function count(name: string): void {
+    done.set(name, (done.get(name) ?? 0) + 1);
   }
 
   function crash(): void {
@@ -90,6 +99,12 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
       if (state.parked.has(id)) violated(`issue ${id} is claimed and parked`);
       attempts.set(id, claim.attempt);
     }
+    for (const [id, watch] of state.watches) {
+      for (const [kind, progress] of Object.entries(watch.reactions)) {
+        if (TURN_KINDS.has(kind) && progress.used > REACTION_BUDGET)
+          violated(`budget of ${kind} on ${id} exceeded: ${progress.used}`);
+      }
+    }
     for (const id of attempts.keys()) if (!state.claims.has(id)) attempts.delete(id);
   }
 
@@ -105,14 +120,14 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
   }
 
   while (events < eventCount) {
-    if (chance.happens(0.02)) world.edit();
+    if (chance.happens(0.03)) world.edit(now);
     if (chance.happens(0.005)) feed({ type: 'refresh-requested' }, true);
     if (chance.happens(0.01)) unparkSomething();
     step(true);
   }
-  world.calm();
+  world.calm(now);
   settle();
-  return { events, crashes, handoffs: world.transitions.length };
+  return { events, crashes, handoffs: world.transitions.length, done };
 
   function unparkSomething(): void {
     const parked = [...state.parked.values()];
@@ -143,6 +158,31 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
   }
 }
 
+const REACTION_BUDGET = 2;
+const TURN_KINDS: ReadonlySet<string> = new Set(['ci_failure', 'review_comments', 'bot_review', 'merge_conflicts']);
+
+/** Every reaction on, with budgets small enough to run out. */
+const REACTIONS: ReactionSettings = (() => {
+  const base = {
+    pollIntervalMs: 20_000,
+    watchWindowMs: 0,
+    budget: REACTION_BUDGET,
+    escalation: 'label',
+    escalationLabel: 'needs-human',
+  } as const;
+  return {
+    provider: 'nsproject',
+    connection: null,
+    ciFailure: { ...base, maxLogLines: 50 },
+    reviewComments: { ...base, debounceMs: 5_000 },
+    botReview: { ...base, botUsernames: [] },
+    mergeConflicts: base,
+    autoMerge: { ...base, strategy: 'squash', requireCi: true, deleteBranch: true, dryRun: false },
+    mergeCompletion: { ...base, targetState: 'done' },
+    labelCommands: { ...base, reviewLabel: 'foray:review', fixLabel: 'foray:fix' },
+  };
+})();
+
 function randomSettings(chance: Chance) {
   return settingsWith({
     agent: {
@@ -153,6 +193,7 @@ function randomSettings(chance: Chance) {
       maxTokens: chance.pick([0, 0, 2_000]),
       stallTimeoutMs: 60_000,
     },
+    rest: chance.happens(0.6) ? { reactions: REACTIONS } : {},
     tracker: {
       handoffState: 'review',
       comments: { onDispatch: chance.happens(0.3), onCompletion: chance.happens(0.3), onFailure: true },

@@ -5,6 +5,7 @@ import { normalState, stateIn, type Blocker, type Issue } from '../../src/domain
 import type { Settings } from '../../src/domain/settings.ts';
 import { issueWith } from '../support/issues.ts';
 import type { Chance } from '../support/random.ts';
+import { createSimulatedForge } from './forge.ts';
 
 /** Tracker, agents and disk of the simulation. It answers effects with events, some time later, and may fail. */
 export interface World {
@@ -16,9 +17,9 @@ export interface World {
   /** Everything under way is lost, live sessions die. */
   crash(): void;
   /** A person or robot changes something in the tracker. */
-  edit(): void;
+  edit(now: number): void;
   /** From now on nothing fails and nobody edits. */
-  calm(): void;
+  calm(now: number): void;
   readonly sessions: ReadonlyMap<string, RunPlan>;
   readonly issues: ReadonlyMap<string, Issue>;
   /** What the tracker took, in order: `<issue id>><state>`. */
@@ -34,6 +35,7 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
   const sessions = new Map<string, RunPlan>();
   const transitions: string[] = [];
   let queue: { at: number; event: Event; runId?: string }[] = [];
+  const forge = createSimulatedForge(chance, FAULT, violated);
   let isCalm = false;
   let nextId = 1;
 
@@ -88,6 +90,7 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
     for (const other of sessions.values()) if (other.issue.id === id) violated(`two live sessions on issue ${id}`);
     checkSlots(plan);
     sessions.set(plan.runId, plan);
+    forge.noteTurn(plan);
     const ids = { issueId: id, runId: plan.runId };
     let at = now;
     const say = (event: Event): void => {
@@ -106,7 +109,7 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
       if (!isCalm && chance.happens(0.03)) return; // it hangs: only a timeout ends it
       say({ type: 'turn-completed', ...ids, turn });
     }
-    say({ type: 'run-exited', ...ids, exit: exitOf(turns) });
+    say({ type: 'run-exited', ...ids, exit: { ...exitOf(turns), scm: chance.happens(0.7) ? forge.push(plan) : null } });
   }
 
   function checkSlots(plan: RunPlan): void {
@@ -212,6 +215,40 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
           );
         case 'sweep':
           return later({ type: 'sweep-answered', asked: effect.ids, states: maybe(() => states(effect.ids)) }, now, 2_000);
+        case 'inspect': {
+          const { watch, due } = effect;
+          const issueState = maybe(() => issues.get(watch.issue.id)?.state ?? null);
+          const findings = { issueState, ...forge.inspect(effect, now) };
+          return later(
+            { type: 'inspected', issueId: watch.issue.id, number: watch.mergeRequest.number, due, findings },
+            now,
+            3_000,
+          );
+        }
+        case 'merge':
+          return later(
+            {
+              type: 'merge-answered',
+              issueId: effect.issueId,
+              expectedSha: effect.order.expectedSha,
+              outcome: forge.merge(effect),
+            },
+            now,
+            3_000,
+          );
+        case 'delete-branch':
+          forge.deleteBranch(effect.request.number);
+          return later(
+            { type: 'branch-deleted', issueId: effect.issueId, fault: maybe(() => null).ok ? null : FAULT },
+            now,
+            3_000,
+          );
+        case 'remove-label':
+          return forge.removeLabel(effect.request.number, effect.label);
+        case 'complete': {
+          const done = maybe(() => move(effect.issue.id, effect.target), 0.2);
+          return later({ type: 'completion-answered', issueId: effect.issue.id, fault: done.ok ? null : FAULT }, now, 3_000);
+        }
         case 'remove-workspace': {
           const { issueId, identifier, why } = effect;
           for (const plan of sessions.values())
@@ -243,7 +280,8 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
       queue = [];
       sessions.clear();
     },
-    edit() {
+    edit(now) {
+      if (chance.happens(0.5)) return forge.edit(now);
       if (chance.happens(0.25) && issues.size < 60) return addIssue();
       const id = chance.pick([...issues.keys()]);
       if (chance.happens(0.08) && issues.size > 5) {
@@ -253,8 +291,9 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
       const issue = issues.get(id);
       if (issue) issues.set(id, { ...issue, state: chance.pick([...ACTIVE, ...ACTIVE, ...OTHERS]) });
     },
-    calm() {
+    calm(now) {
       isCalm = true;
+      forge.calm(now);
     },
   };
 }

@@ -23,8 +23,8 @@ export function judgeLabels(draft: Draft, watch: Watch, merge: MergeStatus, find
     review: settings.reviewLabel.toLowerCase(),
     fix: settings.fixLabel.toLowerCase(),
   };
-  const order = [...news]
-    .reverse()
+  const order = news
+    .toReversed()
     .find((event) => event.added && commandOf(names, event.label) !== null && present.has(event.label));
   const command = order ? commandOf(names, order.label) : null;
   announce(draft, 'reaction:check:completed', {

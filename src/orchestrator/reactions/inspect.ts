@@ -1,0 +1,54 @@
+import type { Effect } from '../../domain/effect.ts';
+import { TrackerError } from '../../domain/errors.ts';
+import type { Answer } from '../../domain/event.ts';
+import type { MergeStatus } from '../../domain/merge-request.ts';
+import type { Findings, Need } from '../../domain/reactions/findings.ts';
+import type { Tracker } from '../../ports/tracker.ts';
+import { answer } from '../answer.ts';
+import type { Forge } from './forge.ts';
+
+type Inspect = Extract<Effect, { do: 'inspect' }>;
+
+/** One look at a merge request. Its status comes first: whatever is pushed after that makes a merge fail. */
+export async function inspect(effect: Inspect, tracker: Tracker, forge: Forge, signal: AbortSignal): Promise<Findings> {
+  const { watch, needs } = effect;
+  const [issueState, merge] = await Promise.all([
+    answer(readState(tracker, watch.issue.id, signal)),
+    answer(readMerge(forge, effect, signal)),
+  ]);
+  if (!merge.ok || merge.value === null || merge.value.merged || merge.value.closed) return { issueState, merge };
+  const status = merge.value;
+  const read = await Promise.all(needs.map(async (need) => [need, await READERS[need](effect, forge, status, signal)] as const));
+  return { issueState, merge, ...(Object.fromEntries(read) as Partial<Findings>) };
+}
+
+type Reader = (effect: Inspect, forge: Forge, status: MergeStatus, signal: AbortSignal) => Promise<Answer<unknown>>;
+
+/** How each need is read. */
+const READERS: Readonly<Record<Need, Reader>> = {
+  decision: (effect, forge, _status, signal) => answer(forge.scm.readReviewDecision(effect.watch.mergeRequest, signal)),
+  gate: (effect, forge, _status, signal) => answer(forge.scm.readCiStatus(effect.watch.mergeRequest, signal)),
+  ci: ({ watch, settings }, forge, status, signal) => {
+    const { owner, repo } = watch.mergeRequest;
+    const maxLogLines = settings.reactions.ciFailure?.maxLogLines ?? 0;
+    return answer(forge.ci.readCi({ owner, repo, ref: status.headSha, maxLogLines }, signal));
+  },
+  reviews: (effect, forge, _status, signal) => answer(forge.scm.readPendingReviews(effect.watch.mergeRequest, signal)),
+  botReviews: ({ watch, settings }, forge, _status, signal) =>
+    answer(forge.scm.readBotReviewComments(watch.mergeRequest, settings.reactions.botReview?.botUsernames ?? [], signal)),
+  labels: (effect, forge, _status, signal) => answer(forge.scm.readLabelEvents(effect.watch.mergeRequest, signal)),
+  scope: (effect, forge, _status, signal) => forge.checkScope(effect.watch.mergeRequest, signal),
+};
+
+async function readState(tracker: Tracker, id: string, signal: AbortSignal): Promise<string | null> {
+  return (await tracker.fetchIssueStatesByIds([id], signal)).get(id) ?? null;
+}
+
+async function readMerge(forge: Forge, effect: Inspect, signal: AbortSignal): Promise<MergeStatus | null> {
+  try {
+    return await forge.scm.readMergeStatus(effect.watch.mergeRequest, signal);
+  } catch (error) {
+    if (error instanceof TrackerError && error.kind === 'tracker_not_found') return null;
+    throw error;
+  }
+}
