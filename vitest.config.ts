@@ -11,5 +11,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     maxWorkers: 2,
+    // Without it a style sheet imported as text would be empty in tests.
+    css: true,
   },
 });

@@ -1,0 +1,145 @@
+import type { Context } from 'hono';
+import type { TokenUsage } from '../domain/agent-event.ts';
+import type { RetryView, RunningView, Snapshot } from '../domain/snapshot.ts';
+import type { Daemon } from '../ports/daemon.ts';
+import { fail, isoTime } from './envelope.ts';
+
+export function getState(daemon: Daemon) {
+  return (c: Context): Response => {
+    const snapshot = readSnapshot(daemon);
+    return snapshot === null ? noSnapshot(c) : c.json(stateBody(snapshot));
+  };
+}
+
+export function getIssue(daemon: Daemon) {
+  return (c: Context): Response => {
+    const snapshot = readSnapshot(daemon);
+    if (snapshot === null) return noSnapshot(c);
+    const identifier = c.req.param('identifier') ?? '';
+    const found = findIssue(snapshot, identifier);
+    if (found === null) return fail(c, 'issue_not_found', `Issue "${identifier}" is neither running nor waiting for a retry.`);
+    return c.json(issueBody(found));
+  };
+}
+
+export function postRefresh(daemon: Daemon) {
+  return (c: Context): Response => {
+    const requested_at = isoTime(daemon.clock.now());
+    const { queued, coalesced } = daemon.isDraining() ? REFUSED : daemon.requestRefresh();
+    // A request that merged into a pending one is as good as queued: the caller need not come again.
+    if (queued || coalesced) return c.json({ queued: true, coalesced, requested_at, operations: ['poll', 'reconcile'] }, 202);
+    return c.json({ ...REFUSED, requested_at, operations: [] }, 409);
+  };
+}
+
+const REFUSED = { queued: false, coalesced: false };
+
+/** A snapshot that fails to be made is one that is not there. */
+export function readSnapshot(daemon: Daemon): Snapshot | null {
+  try {
+    return daemon.snapshot();
+  } catch (error) {
+    daemon.logger.error('snapshot failed', { error: String(error) });
+    return null;
+  }
+}
+
+export function noSnapshot(c: Context): Response {
+  return fail(c, 'snapshot_unavailable', 'The state of the service could not be read. Try again in a moment.');
+}
+
+function stateBody(snapshot: Snapshot) {
+  return {
+    generated_at: isoTime(snapshot.generatedAt),
+    counts: { running: snapshot.running.length, retrying: snapshot.retrying.length },
+    running: snapshot.running.map(runningEntry),
+    retrying: snapshot.retrying.map(retryEntry),
+    agent_totals: { ...tokenCounts(snapshot.totals.tokens), seconds_running: snapshot.totals.secondsRunning },
+    rate_limits: {},
+  };
+}
+
+interface FoundIssue {
+  readonly running: RunningView | null;
+  readonly retry: RetryView | null;
+}
+
+/** The exact spelling wins; otherwise case does not matter. */
+function findIssue(snapshot: Snapshot, identifier: string): FoundIssue | null {
+  const lowered = identifier.toLowerCase();
+  return (
+    findBy(snapshot, (candidate) => candidate === identifier) ??
+    findBy(snapshot, (candidate) => candidate.toLowerCase() === lowered)
+  );
+}
+
+function findBy(snapshot: Snapshot, matches: (identifier: string) => boolean): FoundIssue | null {
+  const running = snapshot.running.find((entry) => matches(entry.issueIdentifier)) ?? null;
+  const retry = snapshot.retrying.find((entry) => matches(entry.issueIdentifier)) ?? null;
+  return running === null && retry === null ? null : { running, retry };
+}
+
+function issueBody({ running, retry }: FoundIssue) {
+  const entry = running ?? retry;
+  const attempt = entry?.attempt ?? 0;
+  return {
+    issue_identifier: entry?.issueIdentifier,
+    ...displayIdentifier(entry?.displayIdentifier),
+    issue_id: entry?.issueId,
+    status: running === null ? 'retrying' : 'running',
+    workspace: running === null || running.workspacePath === '' ? null : { path: running.workspacePath },
+    attempts: { restart_count: Math.max(0, attempt - 1), current_retry_attempt: attempt },
+    running: running && runningEntry(running),
+    retry: retry && retryEntry(retry),
+    recent_events: [],
+    last_error: retry?.error || null,
+    tracked: {},
+  };
+}
+
+function runningEntry(view: RunningView) {
+  return {
+    issue_id: view.issueId,
+    issue_identifier: view.issueIdentifier,
+    ...displayIdentifier(view.displayIdentifier),
+    state: view.state,
+    session_id: view.sessionId,
+    turn_count: view.turnCount,
+    last_event: view.lastEvent,
+    last_message: view.lastMessage,
+    started_at: isoTime(view.startedAt),
+    last_event_at: isoTime(view.lastEventAt),
+    workspace_path: view.workspacePath,
+    tokens: tokenCounts(view.tokens),
+    ...(view.modelName === null || view.modelName === '' ? {} : { model_name: view.modelName }),
+    api_request_count: view.apiRequestCount,
+    ...(Object.keys(view.requestsByModel).length === 0 ? {} : { requests_by_model: view.requestsByModel }),
+    tool_time_percent: view.toolTimePercent,
+    api_time_percent: view.apiTimePercent,
+  };
+}
+
+function retryEntry(view: RetryView) {
+  return {
+    issue_id: view.issueId,
+    issue_identifier: view.issueIdentifier,
+    ...displayIdentifier(view.displayIdentifier),
+    attempt: view.attempt,
+    due_at: isoTime(view.dueAt),
+    error: view.error,
+  };
+}
+
+/** Present only where the tracker has a qualified form. */
+export function displayIdentifier(value: string | null | undefined): { display_identifier?: string } {
+  return value === null || value === undefined ? {} : { display_identifier: value };
+}
+
+export function tokenCounts(tokens: TokenUsage) {
+  return {
+    input_tokens: tokens.inputTokens,
+    output_tokens: tokens.outputTokens,
+    total_tokens: tokens.totalTokens,
+    cache_read_tokens: tokens.cacheReadTokens,
+  };
+}

@@ -1,0 +1,452 @@
+import { describe, expect, it } from 'vitest';
+import {
+  aRetry,
+  aRun,
+  aRunning,
+  aSnapshot,
+  anIssue,
+  createFakeDaemon,
+  NOON,
+  type FakeDaemon,
+} from '../../../test/support/fake-daemon.ts';
+import type { Snapshot } from '../../domain/snapshot.ts';
+import { createMetrics } from '../metrics.ts';
+import { createApp } from '../routes.ts';
+
+async function load(path: string, daemon: FakeDaemon) {
+  const response = await createApp(
+    daemon,
+    createMetrics(daemon.notices, () => daemon.snapshot()),
+  ).request(path);
+  return { status: response.status, type: response.headers.get('content-type'), page: await response.text() };
+}
+
+/** What a reader sees: tags gone, entities resolved, blanks joined. */
+function textOf(page: string): string {
+  return page
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+    .replaceAll(/\s+/g, ' ');
+}
+
+async function dashboard(changes: Partial<Snapshot> = {}, more: Parameters<typeof createFakeDaemon>[0] = {}) {
+  const { page } = await load('/', createFakeDaemon({ current: aSnapshot(changes), ...more }));
+  return { page, text: textOf(page) };
+}
+
+/** One panel of the page, by its heading's id. */
+function panelOf(page: string, id: string): string {
+  return textOf(page.split(`data-key="panel-${id}"`)[1]?.split('</section>')[0] ?? '');
+}
+
+describe('the dashboard', () => {
+  it('is a page of its own, with the script and the reload for those without', async () => {
+    const { status, type, page } = await load('/', createFakeDaemon());
+    expect(status).toBe(200);
+    expect(type).toBe('text/html; charset=UTF-8');
+    expect(page).toMatch(/^<!doctype html>/);
+    expect(page).toContain('<noscript><meta http-equiv="refresh" content="5" /></noscript>');
+    expect(page).toContain('<script type="module" src="/assets/dashboard.js"></script>');
+  });
+
+  it('has no inline script, style or handler, which the policy would block', async () => {
+    const { page } = await dashboard({ running: [aRunning('ENG-1')] });
+    expect(page).not.toMatch(/<style|\sstyle=|\son[a-z]+=|<script>/i);
+  });
+
+  it('shows each running session: identifier, state, turns, duration, last event, tokens and more', async () => {
+    const { page } = await dashboard({
+      running: [
+        aRunning('ENG-1', {
+          state: 'In Progress',
+          turnCount: 7,
+          attempt: 2,
+          lastMessage: 'Looking at it',
+          modelName: 'model-x',
+          costUsd: 1.25,
+          tokens: { inputTokens: 12_000, outputTokens: 345, totalTokens: 12_345, cacheReadTokens: 0 },
+        }),
+      ],
+    });
+    const panel = panelOf(page, 'running');
+    for (const shown of [
+      'ENG-1',
+      'Title of ENG-1',
+      'In Progress',
+      ' 7 ',
+      'attempt 2',
+      '1m 05s',
+      'turn completed',
+      '5s ago',
+      'Looking at it',
+      '12.3k',
+      'model-x',
+      '$1.25',
+    ]) {
+      expect(panel).toContain(shown);
+    }
+  });
+
+  it('shows the retry queue: identifier, attempt, time until due, error', async () => {
+    const { page } = await dashboard({ retrying: [aRetry('ENG-2', { attempt: 3 })] });
+    const panel = panelOf(page, 'retrying');
+    for (const shown of ['ENG-2', ' 3 ', 'in 20s', 'agent: turn_failed: it did not work']) expect(panel).toContain(shown);
+  });
+
+  it('shows the summary cards, uptime, version and totals', async () => {
+    const { text } = await dashboard({
+      running: [aRunning('ENG-1')],
+      retrying: [aRetry('ENG-2'), aRetry('ENG-3')],
+      slots: { max: 10, available: 9 },
+      totals: {
+        tokens: { inputTokens: 900_000, outputTokens: 100_000, totalTokens: 1_000_000, cacheReadTokens: 5000 },
+        secondsRunning: 7384,
+        costUsd: 3.5,
+      },
+    });
+    for (const shown of [
+      'Running 1',
+      'Available slots 9 of 10',
+      'Retrying 2 next in 20s',
+      'Total tokens 1M 900k in · 100k out · 5k cached',
+      'Agent time 2h 03m est. $3.50',
+      'Uptime 1h 00m',
+      'Version 1.2.3',
+      'Tracker file',
+      'Agent mock',
+    ]) {
+      expect(text).toContain(shown);
+    }
+  });
+
+  it('shows parked issues with the reason, since when and how to release them', async () => {
+    const parked = (identifier: string) => ({
+      issue: anIssue(identifier),
+      reason: 'out_of_attempts' as const,
+      detail: 'five failed runs',
+      parkedAt: NOON - 120_000,
+      stateAtPark: null,
+    });
+    const { page } = await dashboard({ parked: [parked('ENG-4'), parked("it's #5")] });
+    const panel = panelOf(page, 'parked');
+    for (const shown of [
+      'ENG-4',
+      'out of attempts',
+      'five failed runs',
+      '2m ago',
+      'foray unpark ENG-4',
+      `foray unpark 'it'\\''s #5'`,
+    ]) {
+      expect(panel).toContain(shown);
+    }
+  });
+
+  it('shows why candidates are held, by reason, leaving out what other panels show', async () => {
+    const hold = (identifier: string, reason: 'blocked_by' | 'no_global_slot' | 'running') => ({
+      issue: anIssue(identifier),
+      reason,
+      detail: `because of ${reason}`,
+      since: NOON - 1000,
+    });
+    const { page } = await dashboard({
+      holds: [hold('A-1', 'blocked_by'), hold('A-2', 'no_global_slot'), hold('A-3', 'running')],
+    });
+    const panel = panelOf(page, 'holds');
+    expect(panel).toContain('Not dispatched, and why 2');
+    expect(panel).toContain('blocked by 1 no global slot 1');
+    expect(panel).toContain('because of no_global_slot');
+    expect(panel).not.toContain('A-3');
+  });
+
+  it('says what keeps everything back', async () => {
+    const { text } = await dashboard({
+      lifecycle: 'draining',
+      preflightProblem: 'agent command "claude" was not found',
+      pauses: [{ agentKind: 'claude-code', until: NOON + 60_000, reason: 'Usage limit.' }],
+      poll: {
+        last: { at: NOON - 4000, durationMs: 5, candidates: 0, error: 'connection refused' },
+        nextAt: NOON,
+        inFlight: false,
+      },
+    });
+    for (const shown of [
+      'Draining',
+      'Stopping. Sessions are being ended',
+      'The last poll failed. connection refused ( 4s ago )',
+      'Nothing is dispatched. agent command "claude" was not found',
+      'claude-code is paused. Usage limit. It goes on in 1m 00s',
+    ]) {
+      expect(text).toContain(shown);
+    }
+  });
+
+  it('shows watched merge requests, and no empty panel without any', async () => {
+    const progress = {
+      used: 2,
+      mark: '',
+      given: [],
+      escalated: true,
+      failures: 0,
+      nextAt: NOON + 9000,
+      waitingFor: 'a green pipeline',
+    };
+    const watch = {
+      issue: anIssue('ENG-6'),
+      mergeRequest: { owner: 'acme', repo: 'shop', number: 12, branch: 'fix-6', sha: '0123456789abcdef' },
+      armedAt: NOON,
+      attempt: 0,
+      reading: {
+        at: NOON,
+        headSha: 'fedcba9876543210',
+        url: 'https://forge.example/12',
+        mergeability: 'clean',
+        decision: 'CHANGES_REQUESTED',
+        ci: 'failure',
+        merged: false,
+        draft: false,
+      },
+      reactions: { ci_failure: progress },
+    };
+    const panel = panelOf((await dashboard({ watches: [watch] })).page, 'merge-requests');
+    for (const shown of [
+      'ENG-6',
+      'acme/shop',
+      '#12',
+      'fix-6',
+      'fedcba98',
+      'CI failure · changes requested · clean',
+      'ci failure',
+      'escalated',
+      'a green pipeline',
+      '2 used',
+      'next check in 9s',
+    ]) {
+      expect(panel).toContain(shown);
+    }
+    expect((await dashboard()).text).not.toContain('Watched merge requests');
+  });
+
+  it('shows the last 25 runs with a link to each, and the sums of all', async () => {
+    const runs = Array.from({ length: 40 }, (_, index) => aRun(`r/${index}`, { costUsd: 0.5, issue: anIssue(`ENG-${index}`) }));
+    const { page, text } = await dashboard({}, { runs });
+    expect(page.match(/data-key="run-/g)).toHaveLength(25);
+    expect(page).toContain('href="/runs/r%2F24"');
+    expect(text).toContain('All time: 40 runs, 60k tokens, 3h 20m, est. $20.00');
+  });
+
+  it('stands when history cannot be read', async () => {
+    const daemon = createFakeDaemon();
+    daemon.history.listRuns = () => Promise.reject(new Error('disk on fire'));
+    const { status, page } = await load('/', daemon);
+    expect(status).toBe(200);
+    expect(page).toContain('History could not be read');
+    expect(daemon.logged).toContainEqual({
+      level: 'warn',
+      message: 'history read failed',
+      attributes: { error: 'Error: disk on fire' },
+    });
+  });
+
+  it('is 503 and says so when there is no snapshot', async () => {
+    const daemon = createFakeDaemon();
+    daemon.current = null;
+    const { status, page } = await load('/', daemon);
+    expect(status).toBe(503);
+    expect(page).toContain('The state of the service could not be read.');
+    expect(page).toContain('id="live"');
+  });
+
+  it.each([
+    ['idle', {}, 'running', 'Nothing runs. Next poll in 12s .'],
+    ['polling', { poll: { last: null, nextAt: NOON, inFlight: true } }, 'running', 'Nothing runs. A poll is under way.'],
+    [
+      'before the first poll',
+      { poll: { last: null, nextAt: NOON + 1000, inFlight: false } },
+      'holds',
+      'No poll has finished yet. Next poll in 1s .',
+    ],
+    ['no candidates', {}, 'holds', 'The last poll found no issue in an active state.'],
+    ['no retries', {}, 'retrying', 'No issue waits for another try.'],
+    ['none parked', {}, 'parked', 'No issue waits for a person.'],
+    ['no history', {}, 'history', 'No run yet.'],
+  ] as const)('empty, %s: says what happens next', async (_, changes, id, shown) => {
+    expect(panelOf((await dashboard(changes)).page, id)).toContain(shown);
+  });
+
+  it('shows a qualified identifier where the tracker has one', async () => {
+    const { text } = await dashboard({ running: [aRunning('7', { displayIdentifier: 'acme/shop#7' })] });
+    expect(text).toContain('acme/shop#7');
+  });
+
+  it('shows unknown tokens as unknown', async () => {
+    const { page } = await dashboard({ running: [aRunning('ENG-1', { tokensMeasured: false })] });
+    expect(panelOf(page, 'running')).toContain('–');
+  });
+
+  it('folds long text away', async () => {
+    const { page } = await dashboard({ retrying: [aRetry('ENG-2', { error: `${'😀'.repeat(200)}\nlast line` })] });
+    expect(page).toMatch(/<details data-key="error-id-ENG-2">\s*<summary><bdi>(?:😀){160}…<\/bdi>/u);
+    expect(page).toContain('\nlast line</bdi></pre>');
+  });
+});
+
+describe('nasty values', () => {
+  const NASTY = [
+    `<script>alert(1)</script>`,
+    `"><img src=x onerror=alert(1)>`,
+    `' onmouseover='alert(1)`,
+    `</title><h1>`,
+    `\u202Egnp.exe`,
+    `مرحبا`,
+    `&lt;b&gt;`,
+  ];
+
+  it.each(NASTY)('%s shows as it is, everywhere', async (nasty) => {
+    const issue = anIssue(nasty, { id: nasty, title: nasty, url: nasty, state: nasty, displayIdentifier: nasty });
+    const entry = { issueId: nasty, title: nasty, url: nasty, displayIdentifier: nasty };
+    const progress = { used: 0, mark: '', given: [], escalated: false, failures: 0, nextAt: NOON, waitingFor: nasty };
+    const run = aRun(nasty, { issue, error: nasty, model: nasty, sessionId: nasty, workspacePath: nasty, agentKind: nasty });
+    const daemon = createFakeDaemon({
+      runs: [run],
+      runEvents: [{ runId: nasty, at: NOON, type: nasty, text: nasty }],
+      current: aSnapshot({
+        trackerKind: nasty,
+        agentKind: nasty,
+        running: [aRunning(nasty, { ...entry, state: nasty, lastEvent: nasty, lastMessage: nasty, modelName: nasty })],
+        retrying: [aRetry(nasty, { ...entry, error: nasty.repeat(30) })],
+        parked: [{ issue, reason: 'blocked', detail: nasty, parkedAt: NOON, stateAtPark: null }],
+        holds: [{ issue, reason: 'blocked_by', detail: nasty, since: NOON }],
+        pauses: [{ agentKind: nasty, until: NOON, reason: nasty }],
+        watches: [
+          {
+            issue,
+            mergeRequest: { owner: nasty, repo: nasty, number: 1, branch: nasty, sha: nasty },
+            armedAt: NOON,
+            attempt: 0,
+            reading: {
+              at: NOON,
+              headSha: nasty,
+              url: nasty,
+              mergeability: nasty,
+              decision: nasty,
+              ci: nasty,
+              merged: false,
+              draft: true,
+            },
+            reactions: { ci_failure: progress },
+          },
+        ],
+        preflightProblem: nasty,
+        poll: { last: { at: NOON, durationMs: 1, candidates: 1, error: nasty }, nextAt: NOON, inFlight: false },
+      }),
+    });
+    for (const path of ['/', `/runs/${encodeURIComponent(nasty)}`]) {
+      const { status, page } = await load(path, daemon);
+      expect(status).toBe(200);
+      expect(page).not.toMatch(/<script>|<img|<h1>alert|onerror=alert\(1\)>|' onmouseover=/);
+      expect(textOf(page)).toContain(nasty);
+    }
+  });
+
+  it.each(['javascript:alert(1)', 'data:text/html,x', '//evil.example', ' javascript:alert(1)', ''])(
+    '"%s" never becomes a link',
+    async (url) => {
+      const { page } = await dashboard({ running: [aRunning('ENG-1', { url })] });
+      expect(page).toContain('<span class="issue"><bdi>ENG-1</bdi></span>');
+    },
+  );
+
+  it('text of either direction is kept to itself', async () => {
+    const { page } = await dashboard({ running: [aRunning('ENG-1', { title: 'a \u202E b' })] });
+    expect(page).toContain('<bdi>a \u202E b</bdi>');
+  });
+});
+
+describe('a large house', () => {
+  it('shows a part of each list, says how much more there is, and is quick', async () => {
+    const many = <T>(count: number, make: (name: string) => T) =>
+      Array.from({ length: count }, (_, index) => make(`ENG-${index}`));
+    const daemon = createFakeDaemon({
+      current: aSnapshot({
+        running: many(100, (name) => aRunning(name)),
+        retrying: many(500, (name) => aRetry(name)),
+        holds: many(5000, (name) => ({
+          issue: anIssue(name),
+          reason: 'no_global_slot' as const,
+          detail: 'all taken',
+          since: NOON,
+        })),
+      }),
+    });
+    await load('/', daemon);
+    const before = performance.now();
+    const { page } = await load('/', daemon);
+    expect(performance.now() - before).toBeLessThan(500);
+    expect(page.match(/data-key="running-/g)).toHaveLength(100);
+    expect(page.match(/data-key="retry-/g)).toHaveLength(100);
+    expect(textOf(page)).toContain('and 400 more, all as JSON');
+    expect(textOf(page)).toContain('and 4950 more, all as JSON');
+    expect(page.length).toBeLessThan(400_000);
+  });
+});
+
+describe('the page of a run', () => {
+  const run = aRun('r-1', {
+    status: 'failed',
+    error: 'it broke',
+    costUsd: 0.5,
+    model: 'model-x',
+    trigger: 'ci_failure',
+    attempt: 2,
+  });
+  const event = (second: number, text: string) => ({
+    runId: 'r-1',
+    at: run.startedAt + second * 1000,
+    type: 'tool_started',
+    text,
+  });
+
+  it('shows the run and its story', async () => {
+    const { page } = await load(
+      '/runs/r-1',
+      createFakeDaemon({ runs: [run], runEvents: [event(1, 'npm test'), event(75, 'git push')] }),
+    );
+    const text = textOf(page);
+    for (const shown of [
+      'ENG-1',
+      'failed',
+      'it broke',
+      'ci failure',
+      'Attempt 2',
+      'Turns 3',
+      '$0.50',
+      'model-x',
+      'mock-session-1',
+      '+1s tool started npm test',
+      '+1m 15s',
+      'git push',
+    ]) {
+      expect(text).toContain(shown);
+    }
+    expect(page).toContain('href="/api/v2/runs/r-1"');
+  });
+
+  it('keeps the end of a long story', async () => {
+    const runEvents = Array.from({ length: 700 }, (_, index) => event(index, `line ${index}`));
+    const { page } = await load('/runs/r-1', createFakeDaemon({ runs: [run], runEvents }));
+    expect(textOf(page)).toContain('200 earlier ones');
+    expect(page).toContain('line 699');
+    expect(page).not.toContain('line 199<');
+  });
+
+  it('is a 404 page when there is none', async () => {
+    const { status, type, page } = await load('/runs/nope', createFakeDaemon());
+    expect(status).toBe(404);
+    expect(type).toContain('text/html');
+    expect(page).toContain('There is no such run.');
+  });
+});

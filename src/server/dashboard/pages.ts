@@ -1,0 +1,116 @@
+import type { Context } from 'hono';
+import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Clock } from '../../ports/runtime.ts';
+import type { Daemon } from '../../ports/daemon.ts';
+import { readSnapshot } from '../api.ts';
+import script from './client.js?raw';
+import { historyPanel, HISTORY_LENGTH, runDetails, type History } from './history.ts';
+import { html, markupOf, type Html } from './html.ts';
+import style from './style.css?raw';
+import { alerts, countsText, masthead, summaryCards } from './summary.ts';
+import { holdsPanel, mergeRequestPanel, parkedPanel } from './waiting.ts';
+import { retryPanel, runningPanel } from './work.ts';
+
+/** Sums over all runs ever are worth one query now and then, not one per look. */
+const TOTALS_KEPT_MS = 15_000;
+
+export function getStyle(c: Context): Response {
+  return c.body(style, 200, { 'Content-Type': 'text/css; charset=utf-8' });
+}
+
+export function getScript(c: Context): Response {
+  return c.body(script, 200, { 'Content-Type': 'text/javascript; charset=utf-8' });
+}
+
+export function getDashboard(daemon: Daemon) {
+  const totals = kept(TOTALS_KEPT_MS, daemon.clock, () => daemon.history.totals());
+  const history = async (): Promise<History> => ({
+    runs: await daemon.history.listRuns({ limit: HISTORY_LENGTH }),
+    totals: await totals(),
+  });
+  return async (c: Context): Promise<Response> => {
+    const snapshot = readSnapshot(daemon);
+    if (snapshot === null) return c.html(markupOf(noticePage(daemon, 'The state of the service could not be read.')), 503);
+    const past = await history().catch((error: unknown) => {
+      daemon.logger.warn('history read failed', { error: String(error) });
+      return null;
+    });
+    return c.html(markupOf(dashboardPage(snapshot, daemon.version, past)));
+  };
+}
+
+export function getRunPage(daemon: Daemon) {
+  return async (c: Context): Promise<Response> => {
+    const found = await daemon.history.findRun(c.req.param('id') ?? '');
+    if (found === null) return c.html(markupOf(noticePage(daemon, 'There is no such run.')), 404);
+    const now = daemon.clock.now();
+    const { run, events } = found;
+    const name = run.issue.displayIdentifier ?? run.issue.identifier;
+    const body = html`${subpageHead(html`<bdi>${name}</bdi> <span class="title"><bdi>${run.issue.title}</bdi></span>`)}
+      <main data-key="main">${runDetails(run, events, now)}</main>`;
+    return c.html(markupOf(documentOf(`${name} · foray`, now, body)));
+  };
+}
+
+function dashboardPage(snapshot: Snapshot, version: string, past: History | null): Html {
+  const now = snapshot.generatedAt;
+  const body = html`${masthead(snapshot, version)}
+    <main data-key="main">
+      ${alerts(snapshot)} ${summaryCards(snapshot)} ${runningPanel(snapshot)} ${retryPanel(snapshot)} ${parkedPanel(snapshot)}
+      ${holdsPanel(snapshot)} ${mergeRequestPanel(snapshot)} ${historyPanel(past, now)}
+    </main>
+    <footer data-key="footer">
+      <nav aria-label="Machine-readable views">
+        <a href="/api/v1/state">State</a> <a href="/api/v2/runs">Runs</a> <a href="/api/v2/parked">Parked</a>
+        <a href="/api/v2/holds">Holds</a> <a href="/api/v2/merge-requests">Merge requests</a> <a href="/metrics">Metrics</a>
+        <a href="/readyz">Readiness</a>
+      </nav>
+    </footer>`;
+  return documentOf(`${countsText(snapshot)} · foray`, now, body);
+}
+
+function noticePage(daemon: Daemon, text: string): Html {
+  const body = html`${subpageHead('foray')}
+    <main data-key="main"><p class="alert">${text}</p></main>`;
+  return documentOf('foray', daemon.clock.now(), body);
+}
+
+function subpageHead(title: Html | string): Html {
+  return html`<header class="masthead" data-key="masthead">
+    <nav aria-label="Back"><a class="back" href="/">Dashboard</a></nav>
+    <h1>${title}</h1>
+    <p id="stream" class="scripted-only" data-keep></p>
+  </header>`;
+}
+
+/** `#live` is what the script replaces piece by piece; without scripts the page reloads itself. */
+function documentOf(title: string, now: number, body: Html): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="${ICON}" />
+        <link rel="stylesheet" href="/assets/dashboard.css" />
+        <script type="module" src="/assets/dashboard.js"></script>
+        <noscript><meta http-equiv="refresh" content="5" /></noscript>
+      </head>
+      <body>
+        <div id="live" data-now="${now}">${body}</div>
+      </body>
+    </html> `;
+}
+
+const ICON =
+  "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%230d9488' stroke-width='2.5' stroke-linecap='round' stroke-linejoin='round'><path d='M5 21V3'/><path d='M5 4h13l-3.5 4.5L18 13H5'/></svg>";
+
+/** Remembers an answer for a while. A failure is not remembered. */
+function kept<T>(forMs: number, clock: Clock, read: () => Promise<T>): () => Promise<T> {
+  let known: { readonly at: number; readonly value: T } | null = null;
+  return async () => {
+    if (known === null || clock.now() - known.at >= forMs) known = { at: clock.now(), value: await read() };
+    return known.value;
+  };
+}

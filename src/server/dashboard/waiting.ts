@@ -1,0 +1,145 @@
+import type { Parked } from '../../domain/claim.ts';
+import type { Snapshot, WatchView } from '../../domain/snapshot.ts';
+import type { Hold, HoldReason } from '../../domain/state.ts';
+import type { ReactionProgress } from '../../domain/watch.ts';
+import { wordsOf } from './format.ts';
+import { html, type Html, type Value } from './html.ts';
+import { chip, clock, foldedText, isLink, issueCell, panel, table, type Column } from './parts.ts';
+import { pollText } from './summary.ts';
+
+const LIMIT = 50;
+
+/** Held, but shown by another panel: listing them again would bury the rest. */
+const SHOWN_ELSEWHERE: ReadonlySet<HoldReason> = new Set(['running', 'retrying', 'handing_off', 'parked']);
+
+export function parkedPanel({ parked, generatedAt: now }: Snapshot): Html {
+  const columns: readonly Column<Parked>[] = [
+    { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
+    { label: 'Reason', cell: parkedReason },
+    { label: 'Parked', fit: 'figure', cell: (row) => clock('ago', row.parkedAt, now) },
+  ];
+  return panel(
+    {
+      id: 'parked',
+      title: 'Needs a person',
+      count: parked.length,
+      aside: parked.length > 0 && 'A new tracker state releases an issue too.',
+    },
+    table({
+      columns,
+      rows: parked,
+      key: (row) => `parked-${row.reason}-${row.issue.id}`,
+      limit: LIMIT,
+      json: '/api/v2/parked',
+      empty: 'No issue waits for a person.',
+    }),
+  );
+}
+
+export function holdsPanel(snapshot: Snapshot): Html {
+  const holds = snapshot.holds.filter((hold) => !SHOWN_ELSEWHERE.has(hold.reason));
+  const columns: readonly Column<Hold>[] = [
+    { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
+    {
+      label: 'Reason',
+      cell: (row) => [chip('plain', wordsOf(row.reason)), foldedText(row.detail, `hold-detail-${row.issue.id}`)],
+    },
+    { label: 'Since', fit: 'figure', cell: (row) => clock('ago', row.since, snapshot.generatedAt) },
+  ];
+  return panel({ id: 'holds', title: 'Not dispatched, and why', count: holds.length, wide: snapshot.watches.length === 0 }, [
+    reasonCounts(holds),
+    table({
+      columns,
+      rows: holds,
+      key: (row) => `hold-${row.issue.id}`,
+      limit: LIMIT,
+      json: '/api/v2/holds',
+      empty: noHolds(snapshot),
+    }),
+  ]);
+}
+
+/** Nothing to show when no merge request is watched: then reactions are most likely off. */
+export function mergeRequestPanel({ watches, generatedAt: now }: Snapshot): Value {
+  if (watches.length === 0) return null;
+  const columns: readonly Column<WatchView>[] = [
+    { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
+    { label: 'Merge request', cell: mergeRequestCell },
+    { label: 'Reactions', cell: (row) => reactionList(row, now) },
+  ];
+  return panel(
+    { id: 'merge-requests', title: 'Watched merge requests', count: watches.length },
+    table({
+      columns,
+      rows: watches,
+      key: (row) => `watch-${row.issue.id}`,
+      limit: LIMIT,
+      json: '/api/v2/merge-requests',
+      empty: '',
+    }),
+  );
+}
+
+function parkedReason({ issue, reason, detail }: Parked): Html {
+  return html`${chip('warn', wordsOf(reason))}${foldedText(detail, `parked-detail-${reason}-${issue.id}`)}
+    <p class="release">Release: <code class="command">foray unpark ${shellWord(issue.identifier)}</code></p>`;
+}
+
+/** Quoted where a shell would otherwise read more than a word. */
+function shellWord(identifier: string): string {
+  return /^[\w./-]+$/.test(identifier) ? identifier : `'${identifier.replaceAll("'", `'\\''`)}'`;
+}
+
+function reasonCounts(holds: readonly Hold[]): Value {
+  const counts = new Map<HoldReason, number>();
+  for (const { reason } of holds) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  if (counts.size < 2) return null;
+  const sorted = [...counts].sort(([, a], [, b]) => b - a);
+  return html`<ul class="reasons">
+    ${sorted.map(([reason, count]) => html`<li data-key="reason-${reason}">${wordsOf(reason)} <b>${count}</b></li>`)}
+  </ul>`;
+}
+
+function noHolds(snapshot: Snapshot): Value {
+  const { last } = snapshot.poll;
+  if (last === null) return html`No poll has finished yet. ${pollText(snapshot)}`;
+  if (last.error !== null) return html`The last poll failed, so nothing is known of new issues. ${pollText(snapshot)}`;
+  if (last.candidates === 0) return html`The last poll found no issue in an active state. ${pollText(snapshot)}`;
+  return html`Every issue of the last poll is being worked on. ${pollText(snapshot)}`;
+}
+
+function mergeRequestCell({ mergeRequest, reading }: WatchView): Html {
+  const { owner, repo, number, branch, sha } = mergeRequest;
+  const name = html`<bdi>${owner}/${repo}</bdi> <b>#${number}</b>`;
+  const url = reading?.url ?? '';
+  return html`${isLink(url) ? html`<a href="${url}">${name}</a>` : name}
+    <span class="sub"><bdi>${branch}</bdi> <code>${(reading?.headSha || sha).slice(0, 8)}</code></span>
+    ${reading && html`<span class="sub">${readingText(reading)}</span>`}`;
+}
+
+/** What the last look found, leaving out what was not looked at. */
+function readingText({ draft, ci, decision, mergeability }: NonNullable<WatchView['reading']>): string {
+  const facts = [
+    draft ? 'draft' : '',
+    ci && `CI ${ci}`,
+    decision === 'NOT_REQUIRED' ? 'no review needed' : decision.toLowerCase(),
+    mergeability,
+  ];
+  return facts
+    .filter((fact) => fact !== '')
+    .map(wordsOf)
+    .join(' · ');
+}
+
+function reactionList({ issue, reactions }: WatchView, now: number): Html {
+  return html`<ul class="reactions">
+    ${Object.entries(reactions).map(([kind, progress]) => reactionItem(`${issue.id}-${kind}`, kind, progress, now))}
+  </ul>`;
+}
+
+function reactionItem(key: string, kind: string, { used, escalated, waitingFor, nextAt }: ReactionProgress, now: number): Html {
+  return html`<li data-key="reaction-${key}">
+    <b>${wordsOf(kind)}</b> ${escalated && chip('bad', 'escalated')} <bdi>waits for ${waitingFor}</bdi>
+    <span class="quiet">${used > 0 && `· ${used} used `}· next check ${clock('until', nextAt, now)}</span>
+  </li>`;
+}

@@ -1,0 +1,30 @@
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+
+/** Every error code of the HTTP side with its status. */
+export const ERROR_STATUS = {
+  bad_request: 400,
+  forbidden_host: 403,
+  forbidden_origin: 403,
+  not_found: 404,
+  issue_not_found: 404,
+  run_not_found: 404,
+  method_not_allowed: 405,
+  internal_error: 500,
+  snapshot_unavailable: 503,
+} as const satisfies Record<string, ContentfulStatusCode>;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** The one shape of every error: `{ error: { code, message } }`. */
+export function errorBody(code: string, message: string) {
+  return { error: { code, message } };
+}
+
+export function fail(c: Context, code: ErrorCode, message: string): Response {
+  return c.json(errorBody(code, message), ERROR_STATUS[code]);
+}
+
+export function isoTime(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { anIssue, createFakeDaemon, NOON } from '../../test/support/fake-daemon.ts';
+import type { Notice } from '../domain/notice.ts';
+import { BUFFER_BYTES, HEARTBEAT_MS, HINT_EVERY_MS, type Connection } from './events-stream.ts';
+import { createMetrics } from './metrics.ts';
+import { createApp } from './routes.ts';
+
+const HINT = 'event: snapshot-changed\ndata: {"at":"2026-03-01T12:00:00.000Z"}\n\n';
+const issue = anIssue('ENG-1');
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] }));
+afterEach(() => void vi.useRealTimers());
+
+async function open(query = '', connection: Connection = {}) {
+  const daemon = createFakeDaemon();
+  const metrics = createMetrics(daemon.notices, () => daemon.snapshot());
+  metrics.stop();
+  const response = await createApp(daemon, metrics).request(`/api/v2/events${query}`, {}, connection);
+  const reader = response.body!.getReader();
+  const decoder = new TextDecoder();
+  const next = async () => {
+    const { value, done } = await reader.read();
+    return done ? null : decoder.decode(value);
+  };
+  return { daemon, response, reader, next };
+}
+
+function spoke(text: string): Notice {
+  return { name: 'run:agent:spoke', facts: { issue, runId: 'r-1', type: 'message', text } };
+}
+
+function held(isNew: boolean): Notice {
+  return { name: 'issue:candidate:held', facts: { issue, reason: 'blocked_by', detail: '', isNew } };
+}
+
+describe('GET /api/v2/events', () => {
+  it('begins with a reconnect time and a first hint', async () => {
+    const { response, next } = await open();
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(await next()).toBe('retry: 2000\n\n');
+    expect(await next()).toBe(HINT);
+  });
+
+  it('tells a notice by its name, with its facts in the names of the API', async () => {
+    const { daemon, next } = await open('?names=run:agent:spoke,agent:kind:paused');
+    await next();
+    daemon.notices.announce(spoke('line one\nline two'));
+    const text = (await next()) ?? '';
+    expect(text).toMatch(/^event: run:agent:spoke\ndata: [^\n]+\n\n$/);
+    expect(JSON.parse(text.split('data: ')[1] ?? '')).toEqual({
+      at: '2026-03-01T12:00:00.000Z',
+      issue: {
+        id: 'id-ENG-1',
+        identifier: 'ENG-1',
+        display_identifier: null,
+        title: 'Title of ENG-1',
+        url: 'https://tracker.example/ENG-1',
+        state: 'todo',
+      },
+      run_id: 'r-1',
+      type: 'message',
+      text: 'line one\nline two',
+    });
+    daemon.notices.announce({ name: 'agent:kind:paused', facts: { agentKind: 'mock', until: NOON, reason: 'limit' } });
+    expect(await next()).toContain('"agent_kind":"mock","until":"2026-03-01T12:00:00.000Z"');
+  });
+
+  it('hints at most four times a second, and once more at the end', async () => {
+    const { daemon, next } = await open('?names=snapshot-changed');
+    await next();
+    expect(await next()).toBe(HINT);
+    for (let i = 0; i < 50; i++) daemon.notices.announce(spoke(`${i}`));
+    const late = next();
+    await vi.advanceTimersByTimeAsync(HINT_EVERY_MS - 1);
+    expect(await Promise.race([late, Promise.resolve('nothing yet')])).toBe('nothing yet');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await late).toBe(HINT);
+
+    let hints = 0;
+    const count = async () => {
+      while ((await next()) !== null) hints += 1;
+    };
+    void count();
+    for (let ms = 0; ms < 10_000; ms += 10) {
+      daemon.notices.announce(spoke('x'));
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    expect(hints).toBeGreaterThanOrEqual(38);
+    expect(hints).toBeLessThanOrEqual(41);
+  });
+
+  it('names= keeps everything else out', async () => {
+    const { daemon, next } = await open('?names=workflow:file:reloaded');
+    await next();
+    daemon.notices.announce(spoke('x'));
+    daemon.notices.announce({ name: 'workflow:file:reloaded', facts: { path: 'W' } });
+    expect(await next()).toContain('event: workflow:file:reloaded\n');
+  });
+
+  it('tells a hold once, not at every poll', async () => {
+    const { daemon, next } = await open('?names=issue:candidate:held,workflow:file:reloaded');
+    await next();
+    daemon.notices.announce(held(true));
+    daemon.notices.announce(held(false));
+    daemon.notices.announce({ name: 'workflow:file:reloaded', facts: { path: 'W' } });
+    expect(await next()).toContain('candidate:held');
+    expect(await next()).toContain('workflow:file:reloaded');
+  });
+
+  it('sends a heartbeat every 15 s', async () => {
+    const { next } = await open('?names=none');
+    await next();
+    for (let i = 0; i < 2; i++) {
+      const beat = next();
+      await vi.advanceTimersByTimeAsync(HEARTBEAT_MS);
+      expect(await beat).toBe(': heartbeat\n\n');
+    }
+    expect(HEARTBEAT_MS).toBe(15_000);
+  });
+
+  it('lets go of everything when the client leaves', async () => {
+    const { daemon, reader } = await open();
+    expect(daemon.listeners()).toBe(1);
+    await reader.cancel();
+    expect(daemon.listeners()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('ends when the server stops', async () => {
+    const stopping = new AbortController();
+    const { daemon, next } = await open('?names=none', { stopping: stopping.signal });
+    await next();
+    stopping.abort();
+    expect(await next()).toBeNull();
+    expect(daemon.listeners()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('ends at once when the server has stopped already', async () => {
+    const { next, daemon } = await open('?names=none', { stopping: AbortSignal.abort() });
+    await next();
+    expect(await next()).toBeNull();
+    expect(daemon.listeners()).toBe(0);
+  });
+
+  it('drops a client that does not read, and holds no more for it than the limit', async () => {
+    const { daemon, next } = await open('?names=run:agent:spoke');
+    const chunk = 'x'.repeat(64 * 1024);
+    let announced = 0;
+    while (daemon.listeners() > 0 && announced < 1000) {
+      daemon.notices.announce(spoke(chunk));
+      announced += 1;
+    }
+    expect(daemon.listeners()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+    let bytes = 0;
+    for (let text = await next(); text !== null; text = await next()) bytes += text.length;
+    expect(bytes).toBeLessThanOrEqual(BUFFER_BYTES);
+    expect(bytes).toBeGreaterThan(BUFFER_BYTES - 128 * 1024);
+  });
+
+  it('a first poll of 5000 held issues fits', async () => {
+    const { daemon } = await open();
+    for (let i = 0; i < 5000; i++) daemon.notices.announce(held(true));
+    expect(daemon.listeners()).toBe(1);
+  });
+});

@@ -1,0 +1,138 @@
+import type { ServerResponse } from 'node:http';
+import type { Context } from 'hono';
+import type { Notice } from '../domain/notice.ts';
+import type { Daemon } from '../ports/daemon.ts';
+import { isoTime } from './envelope.ts';
+
+/** Told when something changed that the snapshot shows. */
+export const SNAPSHOT_CHANGED = 'snapshot-changed';
+
+export const HEARTBEAT_MS = 15_000;
+/** At most four hints a second: a busy agent speaks far more often than anybody can look. */
+export const HINT_EVERY_MS = 250;
+/** What may wait for one client. A first poll of thousands of held issues fits; a client that stopped reading does not. */
+export const BUFFER_BYTES = 4 * 1024 * 1024;
+
+/** What a connection lends a stream: none of it is there when the app is called without a socket. */
+export interface Connection {
+  readonly outgoing?: ServerResponse;
+  /** Aborts when the server stops. */
+  readonly stopping?: AbortSignal;
+}
+
+/** Everything worth telling as server-sent events; `?names=a,b` narrows it down. */
+export function getEvents(daemon: Daemon) {
+  return (c: Context<{ Bindings: Connection }>): Response => {
+    const names = c.req.query('names')?.split(',') ?? null;
+    const body = eventStream(daemon, {
+      wants: (name) => names === null || names.includes(name),
+      stopping: c.env?.stopping ?? new AbortController().signal,
+      hangUp: () => c.env?.outgoing?.destroy(),
+    });
+    return c.body(body, 200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
+  };
+}
+
+interface StreamOptions {
+  readonly wants: (name: string) => boolean;
+  readonly stopping: AbortSignal;
+  /** Cuts off a client that does not read. */
+  readonly hangUp: () => void;
+}
+
+function eventStream(daemon: Daemon, options: StreamOptions): ReadableStream<Uint8Array> {
+  const over = new AbortController();
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => startStream(daemon, options, { controller, over }),
+      cancel: () => over.abort(),
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES }),
+  );
+}
+
+interface Stream {
+  readonly controller: ReadableStreamDefaultController<Uint8Array>;
+  /** Aborts once nothing more is to be sent: every listener and timer below ends with it. */
+  readonly over: AbortController;
+}
+
+function startStream(daemon: Daemon, { wants, stopping, hangUp }: StreamOptions, { controller, over }: Stream): void {
+  const encoder = new TextEncoder();
+  const end = () => {
+    if (over.signal.aborted) return;
+    over.abort();
+    controller.close();
+  };
+  const send = (text: string) => {
+    if (over.signal.aborted) return;
+    const bytes = encoder.encode(text);
+    if ((controller.desiredSize ?? 0) >= bytes.byteLength) return controller.enqueue(bytes);
+    end();
+    hangUp();
+  };
+  const hint = throttled(HINT_EVERY_MS, over.signal, () =>
+    send(eventText(SNAPSHOT_CHANGED, { at: isoTime(daemon.clock.now()) })),
+  );
+  const heartbeat = setInterval(() => send(': heartbeat\n\n'), HEARTBEAT_MS);
+  const unlisten = daemon.notices.listen((notice) => {
+    if (wants(notice.name) && !isRepetition(notice)) send(noticeText(notice, daemon.clock.now()));
+    if (wants(SNAPSHOT_CHANGED)) hint();
+  });
+  stopping.addEventListener('abort', end, { signal: over.signal });
+  over.signal.addEventListener('abort', () => {
+    clearInterval(heartbeat);
+    unlisten();
+  });
+  send('retry: 2000\n\n');
+  // A client that was away has missed something: it is told to look at once.
+  if (wants(SNAPSHOT_CHANGED)) hint();
+  if (stopping.aborted) end();
+}
+
+/** Every poll tells each held candidate again; a stream needs only what changed. */
+function isRepetition(notice: Notice): boolean {
+  return notice.name === 'issue:candidate:held' && !notice.facts.isNew;
+}
+
+function noticeText(notice: Notice, now: number): string {
+  return eventText(notice.name, { at: isoTime(now), ...(wireNames(notice.facts) as object) });
+}
+
+function eventText(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** Facts as the rest of the API writes them: `run_id` for `runId`, and moments as timestamps. */
+function wireNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(wireNames);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snakeCase(key), wireValue(key, inner)]));
+}
+
+function wireValue(key: string, value: unknown): unknown {
+  return key === 'until' && typeof value === 'number' ? isoTime(value) : wireNames(value);
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Calls at once, then at most once per interval; what came in between becomes one late call. */
+function throttled(everyMs: number, signal: AbortSignal, act: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let again = false;
+  signal.addEventListener('abort', () => clearTimeout(timer));
+  const run = () => {
+    again = false;
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (again) run();
+    }, everyMs);
+    act();
+  };
+  return () => {
+    if (timer === undefined) run();
+    else again = true;
+  };
+}

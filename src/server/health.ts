@@ -1,0 +1,55 @@
+import type { Context } from 'hono';
+import type { Daemon, Readiness } from '../ports/daemon.ts';
+import { readSnapshot } from './api.ts';
+
+/** A probe has an answer after this long, whatever hangs. */
+const READINESS_TIMEOUT_MS = 5_000;
+
+const NOTHING_READY: Readiness = { database: false, preflight: false, workflow: false };
+
+export function getLiveness(daemon: Daemon) {
+  return (c: Context): Response => (daemon.isDraining() ? c.json({ status: 'fail' }, 503) : c.json({ status: 'pass' }));
+}
+
+export function getReadiness(daemon: Daemon) {
+  const bornAt = daemon.clock.now();
+  return async (c: Context): Promise<Response> => {
+    const { database, preflight, workflow } = await check(daemon, c.req.raw.signal);
+    const ready = database && preflight && workflow && !daemon.isDraining();
+    const startedAt = readSnapshot(daemon)?.startedAt ?? bornAt;
+    const body = {
+      status: verdict(ready),
+      version: daemon.version,
+      uptime_seconds: Math.max(0, daemon.clock.now() - startedAt) / 1000,
+      checks: { database: verdict(database), preflight: verdict(preflight), workflow: verdict(workflow) },
+    };
+    return c.json(body, ready ? 200 : 503);
+  };
+}
+
+/** Checks that throw or hang are checks that fail. */
+async function check(daemon: Daemon, gone: AbortSignal): Promise<Readiness> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([gone, over.signal]);
+  const late = setTimeout(() => over.abort(new Error(`no answer within ${READINESS_TIMEOUT_MS} ms`)), READINESS_TIMEOUT_MS);
+  try {
+    return await Promise.race([daemon.checkReadiness(signal), rejectWhen(signal)]);
+  } catch (error) {
+    daemon.logger.warn('readiness check failed', { error: String(error) });
+    return NOTHING_READY;
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function rejectWhen(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () =>
+      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason))),
+    );
+  });
+}
+
+function verdict(passed: boolean): 'pass' | 'fail' {
+  return passed ? 'pass' : 'fail';
+}

@@ -1,0 +1,100 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { trackConnections } from './connections.ts';
+import { errorBody, ERROR_STATUS } from './envelope.ts';
+import { SECURITY_HEADERS } from './guard.ts';
+import { answerOddRequests } from './odd-requests.ts';
+import type { App } from './routes.ts';
+
+/** The service speaks to this machine only. */
+const ADDRESS = '127.0.0.1';
+/** How long requests under way may take to finish once the server stops. */
+const STOP_GRACE_MS = 1_000;
+const SWEEP_MS = 20;
+
+/** A client that sends slowly, or nothing, does not keep its connection. */
+const LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 2_000,
+} as const;
+const MAX_CONNECTIONS = 512;
+
+export interface Listening {
+  /** The one given, or the one the system chose for 0. */
+  readonly port: number;
+  /** Ends event streams and idle connections at once, lets requests under way finish shortly. */
+  stop(): Promise<void>;
+  /** Cuts everything off. */
+  kill(): Promise<void>;
+}
+
+/** Serves the app on loopback. An aborted signal stops it. */
+export async function listen(app: App, port: number, signal?: AbortSignal): Promise<Listening> {
+  signal?.throwIfAborted();
+  const stopping = new AbortController();
+  const server = createServer(LIMITS, requestListener(app, stopping.signal));
+  server.maxConnections = MAX_CONNECTIONS;
+  const connections = trackConnections(server);
+  answerOddRequests(server, connections, app);
+  await bind(server, port);
+
+  const closed = new Promise<void>((resolve) => server.once('close', resolve));
+  const end = async (graceMs: number): Promise<void> => {
+    stopping.abort();
+    if (server.listening) server.close();
+    connections.endIdle();
+    // A connection becomes idle when its last answer is out, and would then be kept for a next request.
+    const sweep = setInterval(() => connections.endIdle(), SWEEP_MS);
+    const late = setTimeout(() => server.closeAllConnections(), graceMs);
+    await closed;
+    clearInterval(sweep);
+    clearTimeout(late);
+  };
+  const stop = () => end(STOP_GRACE_MS);
+  signal?.addEventListener('abort', () => void stop(), { once: true });
+  return { port: (server.address() as AddressInfo).port, stop, kill: () => end(0) };
+}
+
+function requestListener(app: App, stopping: AbortSignal) {
+  return getRequestListener(
+    (request, env) => app.fetch(request, { stopping, ...('outgoing' in env ? { outgoing: env.outgoing } : {}) }),
+    {
+      // A request of HTTP/1.0 may come without a host.
+      hostname: ADDRESS,
+      overrideGlobalObjects: false,
+      // Only a target or host that makes no URL gets here: the app answers its own errors.
+      errorHandler: () =>
+        Response.json(errorBody('bad_request', 'The request target or the Host header is malformed.'), {
+          status: ERROR_STATUS.bad_request,
+          headers: SECURITY_HEADERS,
+        }),
+    },
+  );
+}
+
+function bind(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: NodeJS.ErrnoException) => reject(new Error(bindProblem(error, port), { cause: error }));
+    server.once('error', refuse);
+    server.listen({ port, host: ADDRESS }, () => {
+      server.off('error', refuse);
+      // From here on an error is one connection that could not be accepted, such as for want of file descriptors:
+      // it concerns that client only, and without a listener it would end the service.
+      server.on('error', () => undefined);
+      resolve();
+    });
+  });
+}
+
+function bindProblem(error: NodeJS.ErrnoException, port: number): string {
+  if (error.code === 'EADDRINUSE') {
+    return `port ${port} is in use: stop what listens on ${ADDRESS}:${port}, or choose another port with --port or server.port`;
+  }
+  if (error.code === 'EACCES') {
+    return `port ${port} needs privileges: choose a port above 1023 with --port or server.port`;
+  }
+  return `cannot listen on ${ADDRESS}:${port}: ${error.message}`;
+}

@@ -1,0 +1,243 @@
+import { PARK_REASONS } from '../domain/claim.ts';
+import type { NoticeName, Notices } from '../domain/notice.ts';
+import type { ExitKind, Trigger } from '../domain/run.ts';
+import type { Snapshot } from '../domain/snapshot.ts';
+import { REACTION_KINDS } from '../domain/settings.ts';
+import { HOLD_REASONS } from '../domain/state.ts';
+import { TRACKER_OPERATIONS } from '../ports/tracker.ts';
+
+/** A family counted from notices. Issue ids and titles are never labels: their number has no bound. */
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  /** Each label with the values known beforehand; every combination of them shows from the start. */
+  readonly labels: Readonly<Record<string, readonly string[]>>;
+  /** Set for a histogram; without it the family is a counter. */
+  readonly buckets?: readonly number[];
+  /** What each notice adds to it. */
+  readonly on: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => readonly Sample[] };
+}
+
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** A gauge read from the snapshot when somebody asks. */
+export interface Measure {
+  readonly name: string;
+  readonly help: string;
+  readonly label?: string;
+  readonly read: (snapshot: Snapshot) => readonly Sample[];
+}
+
+const EXIT_KINDS: readonly ExitKind[] = ['normal', 'error', 'cancelled'];
+const TRIGGERS: readonly Trigger[] = [
+  'fresh',
+  'error',
+  'continuation',
+  'restart',
+  'ci_failure',
+  'review_comments',
+  'bot_review',
+  'merge_conflicts',
+  'label_commands',
+];
+
+export const FAMILIES: readonly Family[] = [
+  {
+    name: 'svc_polls_total',
+    help: 'Polls of the tracker, by how they ended.',
+    labels: { result: ['success', 'error'] },
+    on: { 'poll:tick:completed': () => one({ result: 'success' }), 'poll:tick:failed': () => one({ result: 'error' }) },
+  },
+  {
+    name: 'svc_poll_duration_seconds',
+    help: 'How long a poll took.',
+    labels: {},
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    on: {
+      'poll:tick:completed': ({ durationMs }) => amount(seconds(durationMs)),
+      'poll:tick:failed': ({ durationMs }) => amount(seconds(durationMs)),
+    },
+  },
+  {
+    name: 'svc_dispatches_total',
+    help: 'Sessions started, by what started them.',
+    labels: { trigger: TRIGGERS },
+    on: { 'issue:dispatch:started': ({ trigger }) => one({ trigger }) },
+  },
+  {
+    name: 'svc_candidate_holds_total',
+    help: 'Candidates not dispatched, once per candidate and poll, by why.',
+    labels: { reason: HOLD_REASONS },
+    on: { 'issue:candidate:held': ({ reason }) => one({ reason }) },
+  },
+  {
+    name: 'svc_worker_exits_total',
+    help: 'Sessions ended, by how.',
+    labels: { exit_kind: EXIT_KINDS },
+    on: { 'run:worker:exited': ({ exitKind }) => one({ exit_kind: exitKind }) },
+  },
+  {
+    name: 'svc_worker_duration_seconds',
+    help: 'How long a session took.',
+    labels: { exit_kind: EXIT_KINDS },
+    buckets: [1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14_400],
+    on: { 'run:worker:exited': ({ exitKind, durationMs }) => amount(seconds(durationMs), { exit_kind: exitKind }) },
+  },
+  {
+    name: 'svc_agent_runtime_seconds_total',
+    help: 'Time spent in sessions that have ended.',
+    labels: {},
+    on: { 'run:worker:exited': ({ durationMs }) => amount(seconds(durationMs)) },
+  },
+  {
+    name: 'svc_tokens_total',
+    help: 'Tokens spent. Input includes cache_read.',
+    labels: { type: ['input', 'output', 'cache_read'] },
+    on: {
+      'run:tokens:counted': ({ tokens }) => [
+        ...amount(tokens.inputTokens, { type: 'input' }),
+        ...amount(tokens.outputTokens, { type: 'output' }),
+        ...amount(tokens.cacheReadTokens, { type: 'cache_read' }),
+      ],
+    },
+  },
+  {
+    name: 'svc_retries_total',
+    help: 'Entries put into the retry queue, by why.',
+    labels: { trigger: [...TRIGGERS, 'handoff'] },
+    on: { 'retry:entry:scheduled': ({ trigger }) => one({ trigger }) },
+  },
+  {
+    name: 'svc_handoff_transitions_total',
+    help: 'Moves to the handoff state, by what became of them.',
+    labels: { result: ['success', 'error', 'refused', 'skipped'] },
+    on: {
+      'handoff:transition:succeeded': () => one({ result: 'success' }),
+      'handoff:transition:failed': () => one({ result: 'error' }),
+      'handoff:transition:refused': () => one({ result: 'refused' }),
+      'handoff:transition:skipped': () => one({ result: 'skipped' }),
+    },
+  },
+  {
+    name: 'svc_in_progress_transitions_total',
+    help: 'Moves to the in-progress state, by what became of them.',
+    labels: { result: ['success', 'refused'] },
+    on: {
+      'issue:in-progress:succeeded': () => one({ result: 'success' }),
+      'issue:in-progress:refused': () => one({ result: 'refused' }),
+    },
+  },
+  {
+    name: 'svc_tracker_requests_total',
+    help: 'Calls of the tracker, by operation.',
+    labels: { operation: TRACKER_OPERATIONS, result: ['success', 'error'] },
+    on: { 'tracker:request:made': ({ operation, result }) => one({ operation, result }) },
+  },
+  {
+    name: 'svc_tracker_comments_total',
+    help: 'Tries to post a comment.',
+    labels: { result: ['success', 'error'] },
+    on: {
+      'outbox:write:sent': ({ kind }) => (kind === 'comment' ? one({ result: 'success' }) : []),
+      'outbox:write:failed': ({ kind }) => (kind === 'comment' ? one({ result: 'error' }) : []),
+    },
+  },
+  {
+    name: 'svc_reconciliation_actions_total',
+    help: 'What re-reading the tracker led to: a session stopped, a session kept, a workspace removed.',
+    labels: { action: ['stop', 'keep', 'cleanup'] },
+    on: {
+      'reconcile:issue:stopped': () => one({ action: 'stop' }),
+      'reconcile:issue:kept': () => one({ action: 'keep' }),
+      'workspace:directory:removed': () => one({ action: 'cleanup' }),
+    },
+  },
+  {
+    name: 'svc_issue_parks_total',
+    help: 'Issues set aside for a person, by why.',
+    labels: { reason: PARK_REASONS },
+    on: { 'issue:park:entered': ({ reason }) => one({ reason }) },
+  },
+  {
+    name: 'svc_workflow_reloads_total',
+    help: 'Edits of the workflow file, taken over or refused.',
+    labels: { result: ['success', 'error'] },
+    on: {
+      'workflow:file:reloaded': () => one({ result: 'success' }),
+      'workflow:file:rejected': () => one({ result: 'error' }),
+    },
+  },
+  {
+    name: 'svc_agent_pauses_total',
+    help: 'Pauses of an agent kind by its usage limit.',
+    labels: { agent: [] },
+    on: { 'agent:kind:paused': ({ agentKind }) => one({ agent: agentKind }) },
+  },
+  {
+    name: 'svc_reaction_checks_total',
+    help: 'Looks at a merge request, by the reaction that looked and what it found.',
+    labels: { kind: [], result: [] },
+    on: { 'reaction:check:completed': ({ kind, result }) => one({ kind, result }) },
+  },
+  {
+    name: 'svc_reaction_turns_total',
+    help: 'Runs queued by a reaction.',
+    labels: { kind: REACTION_KINDS },
+    on: { 'reaction:turn:queued': ({ kind }) => one({ kind }) },
+  },
+  {
+    name: 'svc_reaction_escalations_total',
+    help: 'Times a reaction gave up and asked for a person.',
+    labels: { kind: REACTION_KINDS },
+    on: { 'reaction:escalation:raised': ({ kind }) => one({ kind }) },
+  },
+  {
+    name: 'svc_merges_total',
+    help: 'Tries to merge a merge request.',
+    labels: { result: ['success', 'error'] },
+    on: {
+      'reaction:merge:succeeded': ({ byUs }) => (byUs ? one({ result: 'success' }) : []),
+      'reaction:merge:failed': () => one({ result: 'error' }),
+    },
+  },
+];
+
+export const MEASURES: readonly Measure[] = [
+  { name: 'svc_sessions_running', help: 'Sessions that run now.', read: (snapshot) => amount(snapshot.running.length) },
+  { name: 'svc_sessions_retrying', help: 'Issues in the retry queue.', read: (snapshot) => amount(snapshot.retrying.length) },
+  { name: 'svc_slots_available', help: 'Sessions that could start now.', read: (snapshot) => amount(snapshot.slots.available) },
+  { name: 'svc_slots_max', help: 'Sessions that may run at once.', read: (snapshot) => amount(snapshot.slots.max) },
+  {
+    name: 'svc_active_sessions_elapsed_seconds',
+    help: 'Time spent so far in the sessions that run now, added up.',
+    read: ({ running, generatedAt }) => amount(running.reduce((sum, entry) => sum + seconds(generatedAt - entry.startedAt), 0)),
+  },
+  {
+    name: 'svc_merge_requests_watched',
+    help: 'Merge requests that reactions look after.',
+    read: (snapshot) => amount(snapshot.watches.length),
+  },
+  {
+    name: 'svc_parked_issues',
+    help: 'Issues that wait for a person, by why.',
+    label: 'reason',
+    read: ({ parked }) =>
+      PARK_REASONS.flatMap((reason) => amount(parked.filter((entry) => entry.reason === reason).length, { reason })),
+  },
+];
+
+function one(labels: Sample['labels']): readonly Sample[] {
+  return [{ labels, value: 1 }];
+}
+
+function amount(value: number, labels: Sample['labels'] = {}): readonly Sample[] {
+  return [{ labels, value }];
+}
+
+/** Never negative: a clock that was set back must not break a counter. */
+function seconds(ms: number): number {
+  return Math.max(0, ms) / 1000;
+}

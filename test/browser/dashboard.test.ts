@@ -1,0 +1,271 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Snapshot } from '../../src/domain/snapshot.ts';
+import { listen, type Listening } from '../../src/server/listen.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { createApp } from '../../src/server/routes.ts';
+import { aRetry, aRun, aRunning, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../support/fake-daemon.ts';
+import { launchChromium } from './chromium.ts';
+import contrastOfTexts from './contrast.js?raw';
+import { busyAfternoon } from './scene.ts';
+
+const PHONE = { width: 360, height: 740 };
+
+let browser: Browser;
+const cleanUps: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+/** Serves a fake daemon and opens a page on it. Whatever the browser complains about ends up in `complaints`. */
+async function visit(daemon: FakeDaemon, options: BrowserContextOptions = {}, path = '/') {
+  const server = await serve(daemon, 0);
+  cleanUps.push(() => server.kill());
+  const context = await browser.newContext(options);
+  cleanUps.push(() => context.close());
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  let loads = 0;
+  page.on('load', () => (loads += 1));
+  const url = `http://127.0.0.1:${server.port}${path}`;
+  await page.goto(url);
+  if (options.javaScriptEnabled !== false) await page.locator('#stream[data-state=live]').waitFor();
+  return { page, server, complaints, url, loads: () => loads };
+}
+
+function serve(daemon: FakeDaemon, port: number): Promise<Listening> {
+  return listen(
+    createApp(
+      daemon,
+      createMetrics(daemon.notices, () => daemon.snapshot()),
+    ),
+    port,
+  );
+}
+
+/** Changes what the daemon shows, and tells about it as the real one does. */
+function change(daemon: FakeDaemon, changes: Partial<Snapshot>): void {
+  daemon.current = aSnapshot({ ...daemon.current, ...changes });
+  daemon.notices.announce({
+    name: 'poll:tick:completed',
+    facts: { candidates: 0, dispatched: 0, running: 0, retrying: 0, durationMs: 1 },
+  });
+}
+
+function overflow(page: Page): Promise<number> {
+  return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}
+
+describe('the dashboard in a browser', () => {
+  it('shows a session appear and finish, without reloading', async () => {
+    const daemon = createFakeDaemon();
+    const { page, complaints, loads } = await visit(daemon);
+    const panel = page.getByRole('region', { name: 'Running sessions' });
+    await panel.getByText('Nothing runs.').waitFor();
+
+    change(daemon, { running: [aRunning('ENG-1')], slots: { max: 10, available: 9 } });
+    await panel.getByRole('row', { name: /ENG-1/ }).waitFor();
+    expect(await page.title()).toBe('1 running, 0 retrying, 0 parked · foray');
+
+    daemon.runs = [aRun('r-1')];
+    change(daemon, { running: [] });
+    await panel.getByText('Nothing runs.').waitFor();
+    await page.getByRole('region', { name: 'Recent runs' }).getByText('succeeded').waitFor();
+    expect(loads()).toBe(1);
+    expect(complaints).toEqual([]);
+  });
+
+  it('keeps focus, selection, scroll and unfolded text while rows come and go around them', async () => {
+    const daemon = createFakeDaemon();
+    const long = `first line\n${'more '.repeat(100)}`;
+    daemon.current = aSnapshot({
+      running: Array.from({ length: 40 }, (_, index) => aRunning(`RUN-${index}`)),
+      retrying: [aRetry('ENG-2', { error: long }), aRetry('ENG-3')],
+    });
+    const { page } = await visit(daemon);
+    await page.locator('summary').click();
+    await page.getByRole('link', { name: 'ENG-3' }).focus();
+    await page.evaluate(`getSelection().selectAllChildren(document.querySelector('[data-key="retry-id-ENG-2"] .title bdi'))`);
+    const scrolled = await page.evaluate('scrollY');
+
+    change(daemon, {
+      running: daemon.current.running.map((entry, index) => ({ ...entry, turnCount: 90 + index })),
+      retrying: [aRetry('ENG-2', { error: long, attempt: 5 }), aRetry('ENG-3'), aRetry('ENG-4')],
+    });
+    await page.getByRole('row', { name: /ENG-4/ }).waitFor();
+    const kept = await page.evaluate(`({
+      open: document.querySelector('details').open,
+      focus: document.activeElement.textContent,
+      selection: getSelection().toString(),
+      scrolled: scrollY,
+    })`);
+    expect(kept).toEqual({ open: true, focus: 'ENG-3', selection: 'Title of ENG-2', scrolled });
+  });
+
+  it('counts time by itself', async () => {
+    const daemon = createFakeDaemon();
+    daemon.current = aSnapshot({ running: [aRunning('ENG-1', { startedAt: NOON - 60_000 })] });
+    const { page } = await visit(daemon);
+    const duration = page.getByRole('cell').filter({ has: page.locator('[data-clock=since]') });
+    const first = await duration.textContent();
+    await expect.poll(() => duration.textContent(), { timeout: 5000 }).not.toBe(first);
+    expect(await duration.textContent()).toMatch(/^1m 0\ds$/);
+  });
+
+  it('asks for a poll', async () => {
+    const daemon = createFakeDaemon();
+    const { page, complaints } = await visit(daemon);
+    await page.getByRole('button', { name: 'Poll now' }).click();
+    await page.getByRole('button', { name: 'Requested' }).waitFor();
+    expect(daemon.refreshPending).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
+  it('says when the service is gone, and goes on when it is back', async () => {
+    const daemon = createFakeDaemon();
+    const { page, server } = await visit(daemon);
+    await server.stop();
+    await page.locator('#stream[data-state=lost]').waitFor();
+    daemon.current = aSnapshot({ running: [aRunning('ENG-9')] });
+    const again = await serve(daemon, server.port);
+    cleanUps.push(() => again.kill());
+    await page.getByRole('row', { name: /ENG-9/ }).waitFor();
+    await page.locator('#stream[data-state=live]').waitFor();
+  });
+
+  it('runs nothing and breaks nothing, whatever an issue is called', async () => {
+    const nasty = `"><script>alert(1)</script><img src=x onerror="alert(2)"> ' & \u202E مرحبا`;
+    const daemon = createFakeDaemon({ runs: [aRun('r-1', { issue: anIssue(nasty, { title: nasty }), error: nasty })] });
+    daemon.current = aSnapshot({
+      running: [aRunning('ENG-1', { title: nasty, lastMessage: nasty, state: nasty, url: 'javascript:alert(3)' })],
+      retrying: [aRetry('ENG-2', { error: nasty.repeat(5) })],
+    });
+    const { page, complaints } = await visit(daemon);
+    change(daemon, {
+      parked: [{ issue: anIssue(nasty, { title: nasty }), reason: 'blocked', detail: nasty, parkedAt: NOON, stateAtPark: null }],
+    });
+    await page.getByRole('region', { name: 'Needs a person' }).getByRole('row').nth(1).waitFor();
+    expect(await page.locator('#live script, #live img').count()).toBe(0);
+    expect(await page.locator('.title bdi').first().textContent()).toBe(nasty);
+    expect(complaints).toEqual([]);
+  });
+
+  it('is usable with the names people look for', async () => {
+    const { page } = await visit(busyAfternoon());
+    await page.getByRole('heading', { level: 1, name: 'foray' }).waitFor();
+    for (const name of [
+      'Summary',
+      'Running sessions',
+      'Retry queue',
+      'Needs a person',
+      'Not dispatched, and why',
+      'Watched merge requests',
+      'Recent runs',
+    ]) {
+      expect(await page.getByRole('region', { name }).count(), name).toBe(1);
+    }
+    expect(await page.getByRole('main').count()).toBe(1);
+    expect(await page.getByRole('columnheader', { name: 'Last event' }).count()).toBe(1);
+    expect(await page.getByRole('rowheader', { name: /SHOP-412/ }).count()).toBe(1);
+    expect(await page.locator('[aria-live=polite]').textContent()).toBe('3 running, 2 retrying, 1 parked');
+  });
+
+  it('links to the page of a run, which follows the run', async () => {
+    const daemon = busyAfternoon();
+    const { page, complaints } = await visit(daemon);
+    await page.getByRole('region', { name: 'Recent runs' }).getByRole('link', { name: 'SHOP-389' }).click();
+    await page.getByRole('heading', { level: 1, name: /SHOP-389/ }).waitFor();
+    await page.locator('#stream[data-state=live]').waitFor();
+    daemon.runEvents = [...daemon.runEvents, { runId: 'r-31', at: NOON, type: 'message', text: 'one more word' }];
+    change(daemon, {});
+    await page.getByText('one more word').waitFor();
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await page.getByRole('heading', { level: 1, name: 'foray' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('on a phone', () => {
+  it.each(['/', '/runs/r-31'])('%s fits the width', async (path) => {
+    const { page } = await visit(busyAfternoon(), { viewport: PHONE }, path);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+  });
+
+  it('words without a break do not widen the page', async () => {
+    const endless = 'x'.repeat(300);
+    const daemon = createFakeDaemon();
+    daemon.current = aSnapshot({
+      running: [aRunning(endless, { title: endless, state: endless, lastMessage: endless, modelName: endless })],
+      retrying: [aRetry(endless, { error: endless })],
+      parked: [{ issue: anIssue(endless), reason: 'blocked', detail: endless, parkedAt: NOON, stateAtPark: null }],
+      preflightProblem: endless,
+    });
+    for (const viewport of [PHONE, { width: 1280, height: 800 }]) {
+      const { page } = await visit(daemon, { viewport });
+      expect(await overflow(page), `${viewport.width} px`).toBeLessThanOrEqual(0);
+      const cut =
+        "[...document.querySelectorAll('.panel')].filter((panel) => panel.scrollWidth > panel.clientWidth).map((panel) => panel.dataset.key)";
+      expect(await page.evaluate(cut), `${viewport.width} px`).toEqual([]);
+    }
+  });
+
+  it('each cell says what it is', async () => {
+    const { page } = await visit(busyAfternoon(), { viewport: PHONE });
+    expect(await page.locator('thead').first().isVisible()).toBe(false);
+    const label = await page.evaluate("getComputedStyle(document.querySelector('td[data-label=Turns]'), '::before').content");
+    expect(label).toBe('"Turns"');
+  });
+});
+
+describe('with other wishes', () => {
+  it('is dark where dark is wanted, and readable in both', async () => {
+    const grounds: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await visit(busyAfternoon(), { colorScheme });
+      grounds.push(await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'));
+      const contrasts = await page.evaluate<number[]>(contrastOfTexts);
+      expect(Math.min(...contrasts), colorScheme).toBeGreaterThanOrEqual(4.5);
+    }
+    expect(brightness(grounds[0])).toBeGreaterThan(200);
+    expect(brightness(grounds[1])).toBeLessThan(50);
+  });
+
+  it('moves nothing where no motion is wanted', async () => {
+    const daemon = createFakeDaemon();
+    daemon.current = aSnapshot({ running: [aRunning('ENG-1')] });
+    const { page } = await visit(daemon, { reducedMotion: 'reduce' });
+    change(daemon, { running: [aRunning('ENG-1'), aRunning('ENG-2')] });
+    await page.locator('tr.arrived').waitFor();
+    expect(await page.evaluate("getComputedStyle(document.querySelector('tr.arrived')).animationName")).toBe('none');
+  });
+
+  it('shows everything with scripts off, and reloads itself', async () => {
+    const daemon = busyAfternoon();
+    const { page, loads } = await visit(daemon, { javaScriptEnabled: false });
+    for (const shown of ['SHOP-412', 'SHOP-377', 'foray unpark SHOP-351', 'SHOP-433', 'SHOP-389']) {
+      expect(await page.getByText(shown).first().isVisible(), shown).toBe(true);
+    }
+    expect(await page.getByRole('button').count()).toBe(0);
+    daemon.current = aSnapshot({ running: [aRunning('ENG-5')] });
+    await page.getByText('ENG-5').first().waitFor({ timeout: 10_000 });
+    expect(loads()).toBeGreaterThan(1);
+  });
+});
+
+function brightness(color = ''): number {
+  const [red = 0, green = 0, blue = 0] = (color.match(/\d+/g) ?? []).map(Number);
+  return (red + green + blue) / 3;
+}

@@ -1,0 +1,189 @@
+import { NO_TOKENS } from '../../src/domain/agent-event.ts';
+import type { IssueRef } from '../../src/domain/issue.ts';
+import type { Notice } from '../../src/domain/notice.ts';
+import type { Run, RunEvent } from '../../src/domain/run.ts';
+import type { RetryView, RunningView, Snapshot } from '../../src/domain/snapshot.ts';
+import type { Daemon, Readiness } from '../../src/ports/daemon.ts';
+import type { NoticeBus } from '../../src/ports/events.ts';
+import type { LogAttributes, LogLevel } from '../../src/ports/runtime.ts';
+
+/** 2026-03-01T12:00:00.000Z */
+export const NOON = Date.UTC(2026, 2, 1, 12);
+
+/** A daemon of plain values: change `snapshot` and the rest between two requests. */
+export interface FakeDaemon extends Daemon {
+  now: number;
+  current: Snapshot | null;
+  draining: boolean;
+  refreshPending: boolean;
+  ready: () => Promise<Readiness>;
+  runs: readonly Run[];
+  runEvents: readonly RunEvent[];
+  /** How many listen to the notices. */
+  listeners(): number;
+  readonly logged: readonly { level: LogLevel; message: string; attributes: LogAttributes }[];
+}
+
+export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'current' | 'runs' | 'runEvents'>> = {}): FakeDaemon {
+  const notices = createNotices();
+  const logged: { level: LogLevel; message: string; attributes: LogAttributes }[] = [];
+  const log =
+    (level: LogLevel) =>
+    (message: string, attributes: LogAttributes = {}) =>
+      void logged.push({ level, message, attributes });
+  const daemon: FakeDaemon = {
+    version: '1.2.3',
+    now: NOON,
+    current: aSnapshot(),
+    draining: false,
+    refreshPending: false,
+    ready: () => Promise.resolve({ database: true, preflight: true, workflow: true }),
+    runs: [],
+    runEvents: [],
+    logged,
+    clock: { now: () => daemon.now },
+    logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+    notices,
+    listeners: () => notices.count(),
+    snapshot: () => daemon.current,
+    isDraining: () => daemon.draining,
+    requestRefresh() {
+      const coalesced = daemon.refreshPending;
+      daemon.refreshPending = true;
+      return { queued: true, coalesced };
+    },
+    checkReadiness: () => daemon.ready(),
+    history: {
+      listRuns: async ({ identifier, limit, before }) =>
+        daemon.runs
+          .filter((run) => identifier === undefined || run.issue.identifier === identifier)
+          .filter((run) => before === undefined || run.startedAt < before)
+          .slice(0, limit),
+      findRun: async (id) => {
+        const run = daemon.runs.find((candidate) => candidate.id === id);
+        return run === undefined ? null : { run, events: daemon.runEvents.filter((event) => event.runId === id) };
+      },
+      totals: async () => ({
+        runs: daemon.runs.length,
+        inputTokens: 0,
+        outputTokens: 0,
+        totalTokens: daemon.runs.reduce((sum, run) => sum + run.tokens.totalTokens, 0),
+        cacheReadTokens: 0,
+        seconds: daemon.runs.reduce((sum, run) => sum + ((run.endedAt ?? run.startedAt) - run.startedAt) / 1000, 0),
+        costUsd: daemon.runs.reduce((sum, run) => sum + (run.costUsd ?? 0), 0),
+      }),
+    },
+    ...changes,
+  };
+  return daemon;
+}
+
+export function createNotices(): NoticeBus & { count(): number } {
+  const listeners = new Set<(notice: Notice) => void>();
+  return {
+    announce: (notice) => listeners.forEach((listener) => listener(notice)),
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    count: () => listeners.size,
+  };
+}
+
+export function aSnapshot(changes: Partial<Snapshot> = {}): Snapshot {
+  return {
+    generatedAt: NOON,
+    startedAt: NOON - 3_600_000,
+    lifecycle: 'serving',
+    trackerKind: 'file',
+    agentKind: 'mock',
+    running: [],
+    retrying: [],
+    parked: [],
+    holds: [],
+    pauses: [],
+    watches: [],
+    slots: { max: 10, available: 10 },
+    totals: { tokens: NO_TOKENS, secondsRunning: 0, costUsd: 0 },
+    poll: { last: { at: NOON - 18_000, durationMs: 120, candidates: 0, error: null }, nextAt: NOON + 12_000, inFlight: false },
+    preflightProblem: null,
+    ...changes,
+  };
+}
+
+export function anIssue(identifier: string, changes: Partial<IssueRef> = {}): IssueRef {
+  return {
+    id: `id-${identifier}`,
+    identifier,
+    displayIdentifier: null,
+    title: `Title of ${identifier}`,
+    url: `https://tracker.example/${encodeURIComponent(identifier)}`,
+    state: 'todo',
+    ...changes,
+  };
+}
+
+export function aRunning(identifier: string, changes: Partial<RunningView> = {}): RunningView {
+  return {
+    issueId: `id-${identifier}`,
+    issueIdentifier: identifier,
+    displayIdentifier: null,
+    title: `Title of ${identifier}`,
+    url: `https://tracker.example/${encodeURIComponent(identifier)}`,
+    state: 'todo',
+    attempt: 0,
+    runId: `run-${identifier}`,
+    sessionId: 'mock-session-1',
+    turnCount: 2,
+    lastEvent: 'turn_completed',
+    lastMessage: '',
+    startedAt: NOON - 65_000,
+    lastEventAt: NOON - 5_000,
+    workspacePath: `/workspaces/${encodeURIComponent(identifier)}`,
+    tokens: { inputTokens: 1200, outputTokens: 300, totalTokens: 1500, cacheReadTokens: 800 },
+    tokensMeasured: true,
+    modelName: null,
+    apiRequestCount: 4,
+    requestsByModel: {},
+    toolTimePercent: null,
+    apiTimePercent: null,
+    costUsd: null,
+    ...changes,
+  };
+}
+
+export function aRetry(identifier: string, changes: Partial<RetryView> = {}): RetryView {
+  return {
+    issueId: `id-${identifier}`,
+    issueIdentifier: identifier,
+    displayIdentifier: null,
+    title: `Title of ${identifier}`,
+    url: `https://tracker.example/${encodeURIComponent(identifier)}`,
+    attempt: 1,
+    dueAt: NOON + 20_000,
+    error: 'agent: turn_failed: it did not work',
+    ...changes,
+  };
+}
+
+export function aRun(id: string, changes: Partial<Run> = {}): Run {
+  return {
+    id,
+    issue: anIssue('ENG-1'),
+    attempt: 0,
+    trigger: 'fresh',
+    agentKind: 'mock',
+    status: 'succeeded',
+    startedAt: NOON - 600_000,
+    endedAt: NOON - 300_000,
+    turns: 3,
+    sessionId: 'mock-session-1',
+    workspacePath: '/workspaces/ENG-1',
+    model: null,
+    tokens: { inputTokens: 1200, outputTokens: 300, totalTokens: 1500, cacheReadTokens: 800 },
+    tokensMeasured: true,
+    costUsd: null,
+    error: null,
+    ...changes,
+  };
+}
