@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AGENT_KINDS } from '../agents/registry.ts';
 import type { Notice } from '../domain/notice.ts';
 import { countRequests } from '../orchestrator/counted-tracker.ts';
-import type { Kit } from '../orchestrator/kit.ts';
+import type { Kit, RunTools } from '../orchestrator/kit.ts';
 import { createForge } from '../orchestrator/reactions/forge.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
@@ -21,6 +21,7 @@ export interface KitDeps {
   readonly secrets: SecretBook;
   readonly processes: ProcessLedger;
   readonly announce: (notice: Notice) => void;
+  readonly tools: RunTools;
 }
 
 /** A kit and the workflow it was built from. */
@@ -51,12 +52,15 @@ export function buildKit(workflow: GoodWorkflow, deps: KitDeps, before: BuiltKit
     hooks: settings.hooks,
     forge: sameForge ? before.forge : buildForge(workflow, deps),
     promptFor: createPrompt(workflow.body, workflow.bodyLine),
-    toolServerFor: () => null,
+    tools: deps.tools,
   };
 }
 
 /** The tracker alone, for reads that need nothing else. */
-export function buildTracker(workflow: GoodWorkflow, deps: Omit<KitDeps, 'processes' | 'env' | 'secrets'>): Kit['tracker'] {
+export function buildTracker(
+  workflow: GoodWorkflow,
+  deps: Omit<KitDeps, 'processes' | 'env' | 'secrets' | 'tools'>,
+): Kit['tracker'] {
   const { tracker } = workflow.settings;
   const provider = PROVIDERS.find((candidate) => candidate.kind === tracker.kind);
   if (!provider) throw new Error(`unknown tracker kind ${tracker.kind}`);

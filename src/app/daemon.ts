@@ -17,6 +17,7 @@ import { openStore } from '../store/open.ts';
 import { buildKit, type BuiltKit, type KitDeps } from './build-kit.ts';
 import { endLeftovers } from './leftovers.ts';
 import { followWorkflow } from './reload.ts';
+import { openRunTools } from './run-tools.ts';
 import type { SecretBook } from './secrets.ts';
 import type { Env, GoodWorkflow } from './workflow.ts';
 
@@ -74,7 +75,9 @@ async function assemble(options: DaemonOptions, releasers: ReturnType<typeof cre
   releasers.push(() => store.close());
   await endLeftovers(store.processes, logger);
 
-  const kitDeps: KitDeps = { version, env: options.env, clock, logger, secrets, processes: store.processes, announce };
+  const tools = await openRunTools({ logger, store, state: () => loop.state(), report: (event) => report(event) });
+  releasers.push(() => tools.stop());
+  const kitDeps: KitDeps = { version, env: options.env, clock, logger, secrets, processes: store.processes, announce, tools };
   let kit: BuiltKit = buildKit(workflow, kitDeps, null);
   await kit.tracker.preflight?.(killed.signal);
 

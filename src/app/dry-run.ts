@@ -10,16 +10,21 @@ import { startRun } from '../domain/start-run.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { openStoreReadOnly } from '../store/read-only.ts';
 import { buildKit, type KitDeps } from './build-kit.ts';
+import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
-type DryRunDeps = Omit<KitDeps, 'processes' | 'announce'>;
+type DryRunDeps = Omit<KitDeps, 'processes' | 'announce' | 'tools'>;
 
 /** Exactly one poll: what would be dispatched, and why the rest would not. Starts nothing, writes nothing. */
 export async function reportDryRun(workflow: GoodWorkflow, deps: DryRunDeps, signal: AbortSignal): Promise<void> {
   const { logger, clock } = deps;
   const { settings } = workflow;
   logger.info('dry run starting', { version: deps.version, workflow_path: workflow.path, tracker_kind: settings.tracker.kind });
-  const kit = buildKit(workflow, { ...deps, processes: { started: () => {}, ended: () => {} }, announce: () => {} }, null);
+  const kit = buildKit(
+    workflow,
+    { ...deps, processes: { started: () => {}, ended: () => {} }, announce: () => {}, tools: NO_RUN_TOOLS },
+    null,
+  );
   await kit.tracker.preflight?.(signal);
   const candidates = [...(await kit.tracker.fetchCandidateIssues(signal))].sort(byDispatchOrder);
   const preflightProblem = (await kit.agent.findProblem()) ?? (await kit.workspaces.findProblem());

@@ -7,6 +7,7 @@ export type Invocation =
   | ({ readonly command: 'run' } & RunArgs)
   | { readonly command: 'validate'; readonly workflowPath: string; readonly format: 'text' | 'json' }
   | { readonly command: 'schema' }
+  | { readonly command: 'mcp' }
   | { readonly command: 'unpark'; readonly identifier: string; readonly workflowPath: string }
   | { readonly command: 'demo'; readonly port: number };
 
@@ -35,6 +36,8 @@ export function readArgs(argv: readonly string[]): Invocation {
       return readValidate(rest);
     case 'schema':
       return readPlain(rest, 'schema', { command: 'schema' });
+    case 'mcp':
+      return readPlain(rest, 'mcp', { command: 'mcp' });
     case 'unpark':
       return readUnpark(rest);
     case 'demo':

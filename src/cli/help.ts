@@ -7,12 +7,14 @@ Usage:
   foray unpark IDENTIFIER [WORKFLOW.md]
   foray demo [--port N]
   foray schema
+  foray mcp
 
 Commands:
   (none)     run the service until it is interrupted
   validate   check a workflow file without the network
   unpark     let a parked issue run again, with or without a running service
   demo       try it now: made-up issues, a mock agent and the dashboard, no account needed
+  mcp        the tool server of a running session; agents start it
   schema     print the JSON Schema of the front matter, for editors
 
 Options:

@@ -26,6 +26,8 @@ async function runCommand(invocation: Exclude<Invocation, { command: 'help' | 'v
       return (await import('./commands/validate.ts')).validate(invocation);
     case 'schema':
       return (await import('./commands/schema.ts')).printSchema();
+    case 'mcp':
+      return (await import('./commands/mcp.ts')).mcp();
     case 'unpark':
       return (await import('./commands/unpark.ts')).unpark(invocation);
     case 'demo':

@@ -7,4 +7,6 @@ export interface TemplateInput {
   readonly attempt: number;
   readonly run: { readonly turnNumber: number; readonly maxTurns: number };
   readonly reaction: ReactionContext | null;
+  /** Whether the session can call the tools of this service. */
+  readonly hasTools: boolean;
 }

@@ -87,7 +87,7 @@ async function takeTurns(
       issueIdentifier: plan.issue.identifier,
       workspacePath,
       resumeSessionId: plan.resumeSessionId,
-      toolServer: deps.kit.toolServerFor(plan, workspacePath),
+      toolServer: deps.kit.tools.open(plan, deps.kit.tracker),
     },
     signal,
   );
@@ -96,10 +96,16 @@ async function takeTurns(
     const { maxTurns } = plan.settings.agent;
     for (let turn = 1; turn <= maxTurns; turn += 1) {
       const reaction = turn === 1 ? plan.reaction : null;
-      const prompt = deps.kit.promptFor({ issue, attempt: plan.attempt, run: { turnNumber: turn, maxTurns }, reaction });
+      const prompt = deps.kit.promptFor({
+        issue,
+        attempt: plan.attempt,
+        run: { turnNumber: turn, maxTurns },
+        reaction,
+        hasTools: session.hasTools,
+      });
       await takeTurn(plan, session, { number: turn, prompt }, deps, signal);
       progress.turns = turn;
-      progress.status = await deps.kit.workspaces.readStatus(workspacePath);
+      progress.status = deps.kit.tools.statusOf(plan.runId) ?? (await deps.kit.workspaces.readStatus(workspacePath));
       if (progress.status !== null || !(await mayGoOn(plan, deps, signal))) break;
     }
     if (progress.status?.word !== 'blocked') {
@@ -110,6 +116,7 @@ async function takeTurns(
     }
   } finally {
     await session.stop();
+    deps.kit.tools.close(plan.runId);
   }
 }
 

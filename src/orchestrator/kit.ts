@@ -1,3 +1,4 @@
+import type { AgentStatus } from '../domain/agent-status.ts';
 import type { RunPlan } from '../domain/effect.ts';
 import type { HookSettings } from '../domain/settings.ts';
 import type { TemplateInput } from '../domain/template-input.ts';
@@ -16,6 +17,14 @@ export interface Kit {
   readonly forge: Forge | null;
   /** The prompt of one turn. Throws a TemplateError. */
   readonly promptFor: (input: TemplateInput) => string;
-  /** The tools this run's agent gets, or null for none. */
-  readonly toolServerFor: (plan: RunPlan, workspacePath: string) => ToolServer | null;
+  readonly tools: RunTools;
+}
+
+/** The tools of a run's agent. */
+export interface RunTools {
+  /** Opens them and says how the agent starts them; null when there are none. */
+  open(plan: RunPlan, tracker: Tracker): ToolServer | null;
+  /** What the agent said through them about the outcome, or null. */
+  statusOf(runId: string): AgentStatus | null;
+  close(runId: string): void;
 }

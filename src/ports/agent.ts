@@ -34,6 +34,8 @@ export interface ToolServer {
 export interface AgentSession {
   /** The agent's own id of the conversation; may be empty until the first turn and may change with it. */
   readonly sessionId: string;
+  /** Whether the session was given the tool server of the request. */
+  readonly hasTools: boolean;
   /**
    * Runs one turn to its end. Events come in order and none after the promise settled. Aborting interrupts the turn,
    * ends its processes within the stop grace, and settles as `turn_cancelled`. Never rejects for a foreseeable fault.

@@ -39,3 +39,7 @@ export const STATUS_INSTRUCTIONS = `When the work is over before the last turn, 
 - \`no-change-needed\`: nothing has to be changed
 - \`blocked\`: a person must act before the work can go on
 The lines after it are your statement to the people who follow the issue.`;
+
+/** The same for a session that can call our tools. */
+export const TOOL_INSTRUCTIONS = `You have tools of the service that runs you, on the tool server \`foray\`: read_issue (the issue and its comments as they are now), comment, move_issue, add_label, run_status (turns and budget left, earlier attempts) and finish. They act on this issue only, and writes are limited.
+When the work is over before the last turn, call finish with needs-human-review (done, ready to be looked at), no-change-needed or blocked, and a statement for the people who follow the issue. Writing the outcome as the first line of \`.foray/status\`, with the statement below it, does the same.`;

@@ -1,5 +1,5 @@
 import type { TemplateInput } from '../domain/template-input.ts';
-import { continuationPrompt, DEFAULT_PROMPT, STATUS_INSTRUCTIONS } from './default-prompt.ts';
+import { continuationPrompt, DEFAULT_PROMPT, STATUS_INSTRUCTIONS, TOOL_INSTRUCTIONS } from './default-prompt.ts';
 import { parseTemplate } from './parse.ts';
 import { renderTemplate } from './render.ts';
 import { templateData } from './variables.ts';
@@ -10,12 +10,12 @@ import { templateData } from './variables.ts';
  */
 export function createPrompt(body: string, firstLine: number): (input: TemplateInput) => string {
   const template = body.trim() === '' ? parseTemplate(DEFAULT_PROMPT) : parseTemplate(body, { firstLine });
-  const render = ({ reaction, ...subject }: TemplateInput): string =>
-    renderTemplate(template, templateData({ ...subject, reaction })).trim();
+  const render = ({ issue, attempt, run, reaction }: TemplateInput): string =>
+    renderTemplate(template, templateData({ issue, attempt, run, reaction })).trim();
   return (input) => {
     const { turnNumber, maxTurns } = input.run;
     const text = render(input);
-    if (turnNumber === 1) return `${text}\n\n${STATUS_INSTRUCTIONS}\n`;
+    if (turnNumber === 1) return `${text}\n\n${input.hasTools ? TOOL_INSTRUCTIONS : STATUS_INSTRUCTIONS}\n`;
     const first = render({ ...input, run: { turnNumber: 1, maxTurns } });
     return text === '' || text === first ? continuationPrompt(input.issue.identifier, turnNumber, maxTurns) : text;
   };

@@ -40,6 +40,7 @@ function createSession(
   let requests = 0;
   return {
     sessionId,
+    hasTools: false,
     async runTurn(turn, onEvent, signal) {
       const outcome = script.next(request.issueIdentifier);
       onEvent({ type: 'session_started', sessionId, ...(options.model === '' ? {} : { model: options.model }) });

@@ -1,0 +1,58 @@
+import { fileURLToPath } from 'node:url';
+import { spentOn } from '../domain/budget.ts';
+import type { Event } from '../domain/event.ts';
+import type { State } from '../domain/state.ts';
+import { startToolHost } from '../mcp/host.ts';
+import type { RunTools } from '../orchestrator/kit.ts';
+import type { Logger } from '../ports/runtime.ts';
+import type { Store } from '../ports/store.ts';
+
+export interface RunToolsDeps {
+  readonly logger: Logger;
+  readonly store: Pick<Store, 'listRuns'>;
+  readonly state: () => State;
+  readonly report: (event: Event) => void;
+}
+
+/** How many earlier attempts an agent is shown. */
+const EARLIER_RUNS = 10;
+
+/** The tools of running agents, carried out by this process. */
+export async function openRunTools(deps: RunToolsDeps): Promise<RunTools & { stop(): Promise<void> }> {
+  const program = process.argv[1] ?? fileURLToPath(import.meta.url);
+  const host = await startToolHost({ logger: deps.logger, command: process.execPath, args: [program, 'mcp'] });
+  return {
+    statusOf: host.statusOf,
+    close: host.close,
+    stop: host.stop,
+    open: (plan, tracker) =>
+      host.open({
+        plan,
+        tracker,
+        record: (text) =>
+          deps.report({
+            type: 'agent-spoke',
+            issueId: plan.issue.id,
+            runId: plan.runId,
+            event: { type: 'notice', text: `tool ${text}` },
+          }),
+        async progress() {
+          const state = deps.state();
+          const live = state.live.get(plan.issue.id);
+          const { tokens, costUsd } = spentOn(state, plan.issue.id);
+          const runs = await deps.store.listRuns({ identifier: plan.issue.identifier, limit: EARLIER_RUNS + 1 });
+          return {
+            turn: live?.turn ?? 0,
+            maxTurns: plan.settings.agent.maxTurns,
+            attempt: plan.attempt,
+            tokensUsed: tokens,
+            costUsd,
+            earlier: runs.filter((run) => run.id !== plan.runId).slice(0, EARLIER_RUNS),
+          };
+        },
+      }),
+  };
+}
+
+/** For reads that start no run. */
+export const NO_RUN_TOOLS: RunTools = { open: () => null, statusOf: () => null, close: () => {} };

@@ -1,0 +1,148 @@
+import type { AgentStatus } from '../domain/agent-status.ts';
+import type { RunPlan } from '../domain/effect.ts';
+import { TrackerError } from '../domain/errors.ts';
+import { sameState, type Issue } from '../domain/issue.ts';
+import type { Run } from '../domain/run.ts';
+import type { Tracker } from '../ports/tracker.ts';
+import { MAX_TEXT, TOOLS, type ToolName } from './tools.ts';
+
+/** What the tools of one run work on. */
+export interface RunContext {
+  readonly plan: RunPlan;
+  readonly tracker: Tracker;
+  /** Writes into the run's story; called before every write to the tracker. */
+  record(text: string): void;
+  /** The run as it is now, and the earlier ones, newest first. */
+  progress(): Promise<RunProgress>;
+  declare(status: AgentStatus): void;
+}
+
+export interface RunProgress {
+  readonly turn: number;
+  readonly maxTurns: number;
+  readonly attempt: number;
+  readonly tokensUsed: number;
+  readonly costUsd: number;
+  readonly earlier: readonly Run[];
+}
+
+/** A call that cannot be answered; the text is for the agent. */
+export class ToolFault extends Error {}
+
+export type CallTool = (name: ToolName, args: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<unknown>;
+
+/** The tools of one run, with their limits. */
+export function createCalls(context: RunContext): CallTool {
+  const used = new Map<ToolName, number>();
+  return async (name, args, signal) => {
+    const limit = TOOLS.find((tool) => tool.name === name)?.limit ?? null;
+    const count = (used.get(name) ?? 0) + 1;
+    if (limit !== null && count > limit) throw new ToolFault(`${name} may be called ${limit} times in one run; that is used up`);
+    used.set(name, count);
+    return CALLS[name](context, args, signal);
+  };
+}
+
+type Call = (context: RunContext, args: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<unknown>;
+
+const CALLS: Readonly<Record<ToolName, Call>> = {
+  read_issue: async ({ plan, tracker }, _args, signal) => issueData(await tracker.fetchIssueById(plan.issue.id, signal)),
+  comment: async ({ plan, tracker, record }, args, signal) => {
+    const text = textOf(args, 'text');
+    record(`comment: ${text}`);
+    await tracker.commentIssue(plan.issue.id, text, signal);
+    return { posted: true };
+  },
+  move_issue: async ({ plan, tracker, record }, args, signal) => {
+    const state = allowedState(plan, textOf(args, 'state'));
+    record(`move_issue: ${state}`);
+    await tracker.transitionIssue(plan.issue.id, state, signal);
+    return { state };
+  },
+  add_label: async ({ plan, tracker, record }, args, signal) => {
+    const label = textOf(args, 'label');
+    if (!tracker.labels) throw new ToolFault(`the tracker kind ${tracker.kind} has no labels to add`);
+    record(`add_label: ${label}`);
+    await tracker.labels.add(plan.issue.id, label, signal);
+    return { label };
+  },
+  run_status: async (context) => runStatus(context.plan, await context.progress()),
+  finish: ({ record, declare }, args) => {
+    const outcome = textOf(args, 'outcome');
+    if (!isOutcome(outcome))
+      return Promise.reject(new ToolFault('outcome must be needs-human-review, no-change-needed or blocked'));
+    const statement = typeof args['statement'] === 'string' ? args['statement'].slice(0, MAX_TEXT) : '';
+    record(`finish: ${outcome}`);
+    declare({ word: outcome, statement });
+    return Promise.resolve({ outcome, note: 'the session ends after this turn' });
+  },
+};
+
+/** States an agent may move its issue to: those people work in, and the handoff. Never a terminal one. */
+export function allowedStates(plan: RunPlan): readonly string[] {
+  const { activeStates, handoffState } = plan.settings.tracker;
+  return handoffState === null ? activeStates : [...activeStates, handoffState];
+}
+
+function allowedState(plan: RunPlan, wanted: string): string {
+  const found = allowedStates(plan).find((state) => sameState(state, wanted));
+  if (found === undefined) throw new ToolFault(`the issue may be moved to ${allowedStates(plan).join(', ')}; not to ${wanted}`);
+  return found;
+}
+
+function runStatus(plan: RunPlan, progress: RunProgress): unknown {
+  const { maxTokens, maxCostUsd } = plan.settings.agent;
+  const left = (limit: number, used: number): number | null => (limit > 0 ? Math.max(0, limit - used) : null);
+  return {
+    issue: plan.issue.identifier,
+    attempt: progress.attempt,
+    turn: progress.turn,
+    max_turns: progress.maxTurns,
+    turns_left: Math.max(0, progress.maxTurns - progress.turn),
+    tokens_used: progress.tokensUsed,
+    tokens_left: left(maxTokens, progress.tokensUsed),
+    cost_usd: progress.costUsd,
+    cost_usd_left: left(maxCostUsd, progress.costUsd),
+    allowed_states: allowedStates(plan),
+    earlier_attempts: progress.earlier.map(({ attempt, status, turns, startedAt, error }) => ({
+      attempt,
+      status,
+      turns,
+      started_at: new Date(startedAt).toISOString(),
+      error,
+    })),
+  };
+}
+
+/** The issue in the words of the templates. */
+function issueData(issue: Issue): unknown {
+  const { branchName, issueType, createdAt, updatedAt, blockedBy, displayIdentifier, comments, ...rest } = issue;
+  return {
+    ...rest,
+    display_identifier: displayIdentifier,
+    branch_name: branchName,
+    issue_type: issueType,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    blocked_by: blockedBy,
+    comments: comments?.map(({ id, author, body, createdAt: at }) => ({ id, author, body, created_at: at })) ?? [],
+  };
+}
+
+function textOf(args: Readonly<Record<string, unknown>>, key: string): string {
+  const value = args[key];
+  if (typeof value !== 'string' || value.trim() === '') throw new ToolFault(`${key} must be a text that is not empty`);
+  if (value.length > MAX_TEXT) throw new ToolFault(`${key} may have ${MAX_TEXT} characters, it has ${value.length}`);
+  return value;
+}
+
+function isOutcome(word: string): word is AgentStatus['word'] {
+  return word === 'needs-human-review' || word === 'no-change-needed' || word === 'blocked';
+}
+
+/** What an agent is told of a failure: enough to act on, nothing of ours. */
+export function faultText(error: unknown): string {
+  if (error instanceof ToolFault) return error.message;
+  if (error instanceof TrackerError) return `${error.kind}: ${error.detail}`;
+  return 'the call failed for a reason outside of your reach';
+}
