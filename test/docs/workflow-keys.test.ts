@@ -1,0 +1,62 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { AGENT_KINDS } from '../../src/agents/registry.ts';
+import { workflowJsonSchema } from '../../src/config/json-schema.ts';
+import { PROVIDERS } from '../../src/providers/registry.ts';
+
+const PAGE = fileURLToPath(new URL('../../docs/workflow-keys.md', import.meta.url));
+
+interface Node {
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Node[];
+  readonly additionalProperties?: Node | boolean;
+}
+
+it('the page of workflow keys is made from the schema (UPDATE_DOCS=1 renews it)', async () => {
+  const page = render(workflowJsonSchema(PROVIDERS, AGENT_KINDS) as Node);
+  if (process.env['UPDATE_DOCS']) await writeFile(PAGE, page);
+  expect(await readFile(PAGE, 'utf8')).toBe(page);
+});
+
+function render(schema: Node): string {
+  const sections = Object.entries(schema.properties ?? {}).map(([name, node]) => {
+    const rows = rowsOf(name, node);
+    const about = node.description ? `${node.description}\n\n` : '';
+    return `## \`${name}\`\n\n${about}| Key | Type | Default | |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+  });
+  return `# Workflow keys\n\nEvery key of the front matter, made from the same source as its checks and as \`foray schema\`.\n\n${sections.join('\n')}`;
+}
+
+function rowsOf(path: string, node: Node): readonly string[] {
+  const inner = Object.entries(node.properties ?? {}).flatMap(([name, child]) => rowsOf(`${path}.${name}`, child));
+  const each = typeof node.additionalProperties === 'object' ? rowsOf(`${path}.<name>`, node.additionalProperties) : [];
+  if (
+    inner.length > 0 ||
+    (each.length > 0 &&
+      node.additionalProperties &&
+      typeof node.additionalProperties === 'object' &&
+      node.additionalProperties.properties)
+  ) {
+    return [...inner, ...each];
+  }
+  return [`| \`${path}\` | ${cell(typeOf(node))} | ${cell(defaultOf(node))} | ${cell(node.description ?? '')} |`];
+}
+
+function typeOf(node: Node): string {
+  if (node.enum) return node.enum.map((word) => `\`${String(word)}\``).join(', ');
+  if (node.anyOf) return [...new Set(node.anyOf.map(typeOf))].join(' or ');
+  return node.type === 'object' ? 'map' : node.type === 'array' ? 'list' : [node.type ?? ''].flat().join(' or ');
+}
+
+function defaultOf(node: Node): string {
+  return node.default === undefined ? '' : `\`${JSON.stringify(node.default)}\``;
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}
