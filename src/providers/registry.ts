@@ -3,6 +3,13 @@ import { fileProvider } from './file/index.ts';
 import { nsprojectProvider } from './nsproject/index.ts';
 import { repoissuesProvider } from './repoissues/index.ts';
 import { selfhostedProvider } from './selfhosted/index.ts';
+import { wfboardProvider } from './wfboard/index.ts';
 
 /** Every tracker kind, alphabetical. */
-export const PROVIDERS: readonly Provider[] = [fileProvider, nsprojectProvider, repoissuesProvider, selfhostedProvider];
+export const PROVIDERS: readonly Provider[] = [
+  fileProvider,
+  nsprojectProvider,
+  repoissuesProvider,
+  selfhostedProvider,
+  wfboardProvider,
+];

@@ -120,7 +120,7 @@ function queryFaults(book: Book, { parameters }: Operation, { query }: Exchange,
 // A query is text: what the schema takes for a number, a flag or a list is read as one.
 function typed(schema: Node, values: readonly string[]): unknown {
   const [first = ''] = values;
-  if (schema.type === 'array') return values;
+  if (schema.type === 'array') return values.map((value) => typed(nodeOf(schema.items), [value]));
   if (schema.type === 'integer' || schema.type === 'number') return Number(first);
   if (schema.type === 'boolean') return first === 'true' ? true : first === 'false' ? false : first;
   return first;

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import type { ZodType } from 'zod';
+
+const ID = z.union([z.string().min(1), z.number()]).transform(String);
+const KEY = z.string().min(1);
+const NAMED = z.object({ name: z.string().nullish() }).nullish().catch(null);
+const PERSON = z.object({ displayName: z.string().nullish() }).nullish().catch(null);
+
+/** A link to another issue. One end of it is absent; a present one that cannot be read still is one. */
+const LINK = z.object({
+  type: NAMED,
+  inwardIssue: z
+    .object({
+      id: ID.nullish().catch(null),
+      key: KEY.nullish().catch(null),
+      fields: z.object({ status: NAMED }).nullish().catch(null),
+    })
+    .nullish()
+    .catch({}),
+});
+
+const FIELDS = z.object({
+  summary: z.string().nullish(),
+  description: z.unknown().optional(),
+  priority: z
+    .object({ id: z.union([z.string(), z.number()]).nullish() })
+    .nullish()
+    .catch(null),
+  status: NAMED,
+  labels: readable(z.string()),
+  assignee: PERSON,
+  issuetype: NAMED,
+  parent: z.object({ id: ID, key: KEY }).nullish().catch(null),
+  issuelinks: readable(LINK),
+  created: z.string().nullish(),
+  updated: z.string().nullish(),
+});
+
+/** An issue in searches and alone. */
+export const ISSUE = z.object({
+  id: ID,
+  key: KEY,
+  fields: FIELDS.nullish().transform((fields) => fields ?? FIELDS.parse({})),
+});
+export type WireIssue = z.infer<typeof ISSUE>;
+
+/** What a lookup of states asks for. */
+export const ISSUE_STATE = z.object({
+  id: ID.nullish(),
+  key: KEY.nullish(),
+  fields: z.object({ status: NAMED }).nullish(),
+});
+
+export const SEARCH_PAGE = z.object({
+  issues: z.array(z.unknown()).nullable(),
+  nextPageToken: z.string().nullish(),
+});
+
+export const COMMENT = z.object({
+  id: ID,
+  author: PERSON,
+  body: z.unknown().optional(),
+  created: z.string().nullish(),
+});
+export type WireComment = z.infer<typeof COMMENT>;
+
+export const COMMENT_PAGE = z.object({
+  comments: z.array(z.unknown()).nullable(),
+  total: z.number().nullish(),
+});
+
+export const TRANSITIONS = z.object({ transitions: z.array(z.unknown()).nullable() });
+export const TRANSITION = z.object({ id: ID, to: z.object({ name: z.string() }) });
+
+/** A nested list: null is an empty one, and an entry that does not fit is left out rather than losing its record. */
+function readable<T>(schema: ZodType<T>) {
+  return z
+    .array(z.unknown())
+    .nullish()
+    .transform((entries) =>
+      (entries ?? []).flatMap((entry) => {
+        const parsed = schema.safeParse(entry);
+        return parsed.success ? [parsed.data] : [];
+      }),
+    );
+}
