@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
+import type { Event } from '../domain/event.ts';
 import type { Notice } from '../domain/notice.ts';
 import { snapshotOf } from '../domain/snapshot.ts';
-import { createReleasers } from '../lib/releasers.ts';
+import { createReleasers, type Releasers } from '../lib/releasers.ts';
 import { createInterpreter } from '../orchestrator/interpret.ts';
 import { createLoop, type Loop } from '../orchestrator/loop.ts';
 import { createNotices } from '../orchestrator/notices.ts';
 import { logNotices } from '../orchestrator/records.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
-import type { Event } from '../domain/event.ts';
-import { createApp } from '../server/routes.ts';
 import { listen } from '../server/listen.ts';
 import { createMetrics } from '../server/metrics.ts';
+import { createApp } from '../server/routes.ts';
 import { openStore } from '../store/open.ts';
+import type { SqliteStore } from '../store/sqlite-store.ts';
 import { buildKit, type BuiltKit, type KitDeps } from './build-kit.ts';
 import { endLeftovers } from './leftovers.ts';
 import { followWorkflow } from './reload.ts';
@@ -48,8 +49,7 @@ const REQUESTS_EVERY_MS = 1_000;
 
 /** Config to adapters to orchestrator to server. Whatever was opened is closed again when start-up fails half way. */
 export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
-  const { logger } = options;
-  const releasers = createReleasers((fault) => logger.error('closing failed', { error: textOf(fault) }));
+  const releasers = createReleasers((fault) => options.logger.error('closing failed', { error: textOf(fault) }));
   try {
     return await assemble(options, releasers);
   } catch (error) {
@@ -58,31 +58,24 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
   }
 }
 
-async function assemble(options: DaemonOptions, releasers: ReturnType<typeof createReleasers>): Promise<RunningDaemon> {
-  const { workflow, clock, logger, secrets, version } = options;
-  const { settings } = workflow;
-  logger.info('foray starting', { version, workflow_path: workflow.path });
-  logger.info('database path resolved', { db_path: settings.dbPath });
-  if (settings.tracker.activeStates.length === 0) logger.warn('tracker.active_states is empty: nothing is dispatched', {});
+async function assemble(options: DaemonOptions, releasers: Releasers): Promise<RunningDaemon> {
+  const { workflow, clock, logger, secrets, version, env } = options;
+  sayHello(options);
   const killed = new AbortController();
   const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
   releasers.push(logNotices(notices, logger));
   const announce = (notice: Notice): void => notices.announce(secrets.maskDeep(notice));
-
   const instance = randomBytes(5).toString('hex');
-  const owner = { id: instance, pid: process.pid, host: os.hostname(), workflowPath: workflow.path };
-  const store = await openStore({ path: settings.dbPath, owner, clock });
-  releasers.push(() => store.close());
-  await endLeftovers(store.processes, logger);
+  const store = await openOwnStore(options, instance, releasers);
 
-  const tools = await openRunTools({ logger, store, state: () => loop.state(), report: (event) => report(event) });
+  const report = (event: Event): void => loop.report(MASKED.has(event.type) ? secrets.maskDeep(event) : event);
+  const tools = await openRunTools({ logger, store, state: () => loop.state(), report });
   releasers.push(() => tools.stop());
-  const kitDeps: KitDeps = { version, env: options.env, clock, logger, secrets, processes: store.processes, announce, tools };
+  const kitDeps: KitDeps = { version, env, clock, logger, secrets, processes: store.processes, announce, tools };
   let kit: BuiltKit = buildKit(workflow, kitDeps, null);
   await kit.tracker.preflight?.(killed.signal);
 
   const findPreflightProblem = async () => (await kit.agent.findProblem()) ?? (await kit.workspaces.findProblem());
-  const report = (event: Event): void => loop.report(MASKED.has(event.type) ? secrets.maskDeep(event) : event);
   const interpret = createInterpreter({
     kit: () => kit,
     report,
@@ -91,7 +84,7 @@ async function assemble(options: DaemonOptions, releasers: ReturnType<typeof cre
     killed: killed.signal,
     onFault: (effect, fault) => logger.error('an effect failed unexpectedly', { effect, error: textOf(fault) }),
   });
-  const loop = createLoop(settings, await store.load(), instance, {
+  const loop = createLoop(workflow.settings, await store.load(), instance, {
     store,
     clock,
     interpret,
@@ -99,11 +92,60 @@ async function assemble(options: DaemonOptions, releasers: ReturnType<typeof cre
       logger.error('the database did not take a write, trying again', { error: textOf(fault), tries }),
   });
 
-  const daemon: Daemon = {
-    version,
-    clock,
-    logger,
-    notices,
+  const daemon: Daemon = { version, clock, logger, notices, history: store, ...viewOf(loop, store, clock, findPreflightProblem) };
+  const url = await serve(daemon, options, releasers);
+  releasers.push(
+    followWorkflow({ env, logger, announce, kitDeps }, kit, (next) => {
+      kit = next;
+      report({ type: 'settings-changed', settings: next.workflow.settings });
+    }),
+  );
+  releasers.push(takeRequests(store, report, logger));
+
+  loop.start();
+  const done = loop.done.finally(() => {
+    killed.abort(new Error('the service has stopped'));
+    return releasers.run();
+  });
+  return {
+    url,
+    done,
+    stop: () => loop.report({ type: 'stop-requested' }),
+    kill() {
+      killed.abort(new Error('the service was told to stop at once'));
+      loop.kill();
+    },
+  };
+}
+
+/** Events that carry what an agent or a process said. */
+const MASKED: ReadonlySet<Event['type']> = new Set(['agent-spoke', 'run-exited']);
+
+function sayHello({ workflow, version, logger }: DaemonOptions): void {
+  const { settings, path } = workflow;
+  logger.info('foray starting', { version, workflow_path: path });
+  logger.info('database path resolved', { db_path: settings.dbPath });
+  if (settings.tracker.activeStates.length === 0) logger.warn('tracker.active_states is empty: nothing is dispatched', {});
+}
+
+/** The database, ours alone from here on, with what an earlier daemon left running ended. */
+async function openOwnStore(options: DaemonOptions, instance: string, releasers: Releasers): Promise<SqliteStore> {
+  const { workflow, clock, logger } = options;
+  const owner = { id: instance, pid: process.pid, host: os.hostname(), workflowPath: workflow.path };
+  const store = await openStore({ path: workflow.settings.dbPath, owner, clock });
+  releasers.push(() => store.close());
+  await endLeftovers(store.processes, logger);
+  return store;
+}
+
+/** What the HTTP side sees of the loop. */
+function viewOf(
+  loop: Loop,
+  store: SqliteStore,
+  clock: Clock,
+  findPreflightProblem: () => Promise<string | null>,
+): Pick<Daemon, 'snapshot' | 'requestRefresh' | 'isDraining' | 'checkReadiness'> {
+  return {
     snapshot: () => snapshotOf(loop.state(), clock.now()),
     requestRefresh: () => requestRefresh(loop),
     isDraining: () => loop.state().lifecycle === 'draining',
@@ -112,51 +154,32 @@ async function assemble(options: DaemonOptions, releasers: ReturnType<typeof cre
       preflight: (await findPreflightProblem().catch(textOf)) === null,
       workflow: true,
     }),
-    history: store,
-  };
-  const port = options.port ?? settings.server.port;
-  const server = port === null ? null : await listen(createApp(daemon, createMetrics(notices, daemon.snapshot)), port);
-  if (server) {
-    releasers.push(() => server.stop());
-    logger.info('http server listening', {
-      addr: `127.0.0.1:${server.port}`,
-      port: server.port,
-      url: `http://127.0.0.1:${server.port}/`,
-    });
-  }
-
-  releasers.push(
-    followWorkflow({ env: options.env, logger, announce, kitDeps }, kit, (next) => {
-      kit = next;
-      report({ type: 'settings-changed', settings: next.workflow.settings });
-    }),
-  );
-  const requests = setInterval(() => {
-    store.takeRequests().then(
-      (asked) => asked.forEach((request) => report({ type: 'unpark-requested', identifier: request.identifier })),
-      (fault: unknown) => logger.warn('operator requests could not be read', { error: textOf(fault) }),
-    );
-  }, REQUESTS_EVERY_MS);
-  releasers.push(() => clearInterval(requests));
-
-  loop.start();
-  const closed = loop.done.finally(() => {
-    killed.abort(new Error('the service has stopped'));
-    return releasers.run();
-  });
-  return {
-    url: server ? `http://127.0.0.1:${server.port}/` : null,
-    stop: () => loop.report({ type: 'stop-requested' }),
-    kill() {
-      killed.abort(new Error('the service was told to stop at once'));
-      loop.kill();
-    },
-    done: closed,
   };
 }
 
-/** Events that carry what an agent or a process said. */
-const MASKED: ReadonlySet<Event['type']> = new Set(['agent-spoke', 'run-exited']);
+async function serve(daemon: Daemon, options: DaemonOptions, releasers: Releasers): Promise<string | null> {
+  const port = options.port ?? options.workflow.settings.server.port;
+  if (port === null) return null;
+  const metrics = createMetrics(daemon.notices, daemon.snapshot);
+  releasers.push(() => metrics.stop());
+  const server = await listen(createApp(daemon, metrics), port);
+  releasers.push(() => server.stop());
+  const addr = `127.0.0.1:${server.port}`;
+  const url = `http://${addr}/`;
+  options.logger.info('http server listening', { addr, port: server.port, url });
+  return url;
+}
+
+/** Looks for what operators asked for by other commands. */
+function takeRequests(store: SqliteStore, report: (event: Event) => void, logger: Logger): () => void {
+  const look = async (): Promise<void> => {
+    for (const { identifier } of await store.takeRequests()) report({ type: 'unpark-requested', identifier });
+  };
+  const timer = setInterval(() => {
+    look().catch((fault: unknown) => logger.warn('operator requests could not be read', { error: textOf(fault) }));
+  }, REQUESTS_EVERY_MS);
+  return () => clearInterval(timer);
+}
 
 function requestRefresh(loop: Loop): { readonly queued: boolean; readonly coalesced: boolean } {
   const { lifecycle, poll } = loop.state();

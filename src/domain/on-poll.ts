@@ -1,7 +1,7 @@
 import { ask, announce, change, changePoll, park, putParked, unpark, type Draft } from './draft.ts';
 import { blockerHold, byDispatchOrder, cheapHold, globalSlots, slotHold, type HoldVerdict } from './eligibility.ts';
 import type { Answer, Event } from './event.ts';
-import { refOf, sameState, stateIn, type Blocker, type Issue } from './issue.ts';
+import { refOf, sameState, type Blocker, type Issue } from './issue.ts';
 import { reconcile } from './on-issue-states.ts';
 import { startRun } from './start-run.ts';
 import type { Hold, PollInFlight, State } from './state.ts';
@@ -163,10 +163,4 @@ export function countClaims(state: State): { readonly running: number; readonly 
   const claims = [...state.claims.values()];
   const retrying = claims.filter((claim) => claim.phase === 'waiting').length;
   return { running: claims.length - retrying, retrying };
-}
-
-/** Whether the tracker list says the issue is active; used where no full eligibility is wanted. */
-export function isActive(state: State, issueState: string): boolean {
-  const { activeStates, terminalStates } = state.settings.tracker;
-  return stateIn(activeStates, issueState) && !stateIn(terminalStates, issueState);
 }

@@ -85,7 +85,7 @@ function connectAgent(env: Readonly<Record<string, string>>) {
     },
     async call(name: string, args: unknown = {}): Promise<{ text: string; isError: boolean }> {
       const { result } = await this.ask('tools/call', { name, arguments: args });
-      const [content] = result?.['content'] as { text: string }[];
+      const [content] = (result?.['content'] ?? []) as { text: string }[];
       return { text: content?.text ?? '', isError: result?.['isError'] === true };
     },
     end: () => input.end(),
@@ -102,7 +102,9 @@ describe('the tool server', () => {
     });
     expect(hello.result).toMatchObject({ protocolVersion: '2025-03-26', serverInfo: { name: 'foray' } });
     const listed = await agent.ask('tools/list');
-    expect((listed.result?.['tools'] as { name: string }[]).map((tool) => tool.name)).toEqual(TOOLS.map((tool) => tool.name));
+    expect(((listed.result?.['tools'] ?? []) as { name: string }[]).map((tool) => tool.name)).toEqual(
+      TOOLS.map((tool) => tool.name),
+    );
     expect((await agent.ask('nope')).error?.code).toBe(-32601);
     expect((await agent.ask('tools/call', { name: 'nope' })).error?.code).toBe(-32602);
     agent.end();

@@ -19,7 +19,7 @@ export interface AttemptDeps {
 
 /** One attempt at one issue: read it, prepare, take turns, tidy up. Says how it ended; never rejects. */
 export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<RunExit> {
-  const progress = { turns: 0, status: null as AgentStatus | null };
+  const progress: Progress = { turns: 0, status: null };
   let workspacePath = '';
   let exit: RunExit;
   try {
@@ -29,7 +29,7 @@ export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: Abort
     workspacePath = workspace.path;
     deps.report({ type: 'run-prepared', ...idsOf(plan), workspacePath });
     await deps.kit.workspaces.beforeRun(subjectOf(plan), signal);
-    await takeTurns(plan, { ...issue }, workspacePath, progress, deps, signal);
+    await takeTurns({ plan, issue, workspacePath }, progress, deps, signal);
     exit = { kind: 'normal', turns: progress.turns, fault: null, status: progress.status, scm: null };
   } catch (error) {
     exit = failedExit(error, progress.turns, signal);
@@ -72,52 +72,53 @@ async function moveToInProgress(plan: RunPlan, state: string, deps: AttemptDeps,
   return true;
 }
 
-async function takeTurns(
-  plan: RunPlan,
-  issue: Issue,
-  workspacePath: string,
-  progress: { turns: number; status: AgentStatus | null },
-  deps: AttemptDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const session = await deps.kit.agent.startSession(
+/** The working part of an attempt: a session and its turns. */
+async function takeTurns(work: Work, progress: Progress, deps: AttemptDeps, signal: AbortSignal): Promise<void> {
+  const { plan, workspacePath } = work;
+  const { kit } = deps;
+  const session = await kit.agent.startSession(
     {
       runId: plan.runId,
       issueId: plan.issue.id,
       issueIdentifier: plan.issue.identifier,
       workspacePath,
       resumeSessionId: plan.resumeSessionId,
-      toolServer: deps.kit.tools.open(plan, deps.kit.tracker),
+      toolServer: kit.tools.open(plan, kit.tracker),
     },
     signal,
   );
+  const take = async (number: number, prompt: string): Promise<void> => {
+    await takeTurn(plan, session, { number, prompt }, deps, signal);
+    progress.turns = number;
+  };
   try {
     deps.report({ type: 'session-started', ...idsOf(plan), sessionId: session.sessionId });
     const { maxTurns } = plan.settings.agent;
     for (let turn = 1; turn <= maxTurns; turn += 1) {
       const reaction = turn === 1 ? plan.reaction : null;
-      const prompt = deps.kit.promptFor({
-        issue,
-        attempt: plan.attempt,
-        run: { turnNumber: turn, maxTurns },
-        reaction,
-        hasTools: session.hasTools,
-      });
-      await takeTurn(plan, session, { number: turn, prompt }, deps, signal);
-      progress.turns = turn;
-      progress.status = deps.kit.tools.statusOf(plan.runId) ?? (await deps.kit.workspaces.readStatus(workspacePath));
+      const run = { turnNumber: turn, maxTurns };
+      await take(turn, kit.promptFor({ issue: work.issue, attempt: plan.attempt, run, reaction, hasTools: session.hasTools }));
+      progress.status = kit.tools.statusOf(plan.runId) ?? (await kit.workspaces.readStatus(workspacePath));
       if (progress.status !== null || !(await mayGoOn(plan, deps, signal))) break;
     }
-    if (progress.status?.word !== 'blocked') {
-      await selfReview(plan, workspacePath, deps, signal, async (prompt) => {
-        await takeTurn(plan, session, { number: progress.turns + 1, prompt }, deps, signal);
-        progress.turns += 1;
-      });
-    }
+    if (progress.status?.word === 'blocked') return;
+    await selfReview(plan, workspacePath, deps, signal, (prompt) => take(progress.turns + 1, prompt));
   } finally {
     await session.stop();
-    deps.kit.tools.close(plan.runId);
+    kit.tools.close(plan.runId);
   }
+}
+
+/** What is worked on, and where. */
+interface Work {
+  readonly plan: RunPlan;
+  readonly issue: Issue;
+  readonly workspacePath: string;
+}
+
+interface Progress {
+  turns: number;
+  status: AgentStatus | null;
 }
 
 async function takeTurn(

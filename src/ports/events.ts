@@ -1,4 +1,4 @@
-import type { Notice, NoticeName, Notices } from '../domain/notice.ts';
+import type { Notice } from '../domain/notice.ts';
 
 /** Where everything worth telling is told. A listener that throws is logged and harms nobody. */
 export interface NoticeBus {
@@ -6,6 +6,3 @@ export interface NoticeBus {
   /** Returns the way to stop listening. */
   listen(listener: (notice: Notice) => void): () => void;
 }
-
-/** One function per notice a listener cares about. */
-export type NoticeHandlers = { readonly [Name in NoticeName]?: (facts: Notices[Name]) => void };

@@ -4,9 +4,6 @@ export interface Clock {
   now(): number;
 }
 
-/** A number in [0, 1). */
-export type Random = () => number;
-
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogValue = string | number | boolean | null | undefined;
 export type LogAttributes = Readonly<Record<string, LogValue>>;

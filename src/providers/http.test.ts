@@ -109,7 +109,7 @@ describe('error text', () => {
   });
 
   it('shows 512 bytes of a body at most, and never a token, not even one cut in half', async () => {
-    const bodies = [`${'é'.repeat(400)}`, `${'x'.repeat(500)}${TOKEN}`, `bad token ${TOKEN} at https://u:pw@host/`];
+    const bodies = ['é'.repeat(400), `${'x'.repeat(500)}${TOKEN}`, `bad token ${TOKEN} at https://u:pw@host/`];
     const { http } = await connect(() => text(bodies.shift() ?? '', 401));
     const read = async (): Promise<string> => (await failureOf(http.send('GET', { path: '' }, never))).detail;
     expect(await read()).toBe(`status 401: ${'é'.repeat(256)}`);

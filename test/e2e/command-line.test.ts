@@ -72,7 +72,7 @@ describe('validate', () => {
 
   it.each([
     ['a missing file', async () => {}, 'workflow.missing'],
-    ['a directory', async (path: string) => void (await mkdir(path)), 'workflow.'],
+    ['a directory', async (path: string): Promise<void> => mkdir(path), 'workflow.'],
     ['an oversized file', async (path: string) => writeFile(path, 'x'.repeat(3_000_000)), 'workflow.too_large'],
     [
       'a file that is no text',

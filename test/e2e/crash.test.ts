@@ -120,7 +120,7 @@ describe('the database', () => {
   });
 
   it('refuses a place it cannot write to', async () => {
-    await ground.write('WORKFLOW.md', `${fileWorkflow().replace('file:\n', 'db_path: WORKFLOW.md/x.db\nfile:\n')}`);
+    await ground.write('WORKFLOW.md', fileWorkflow().replace('file:\n', 'db_path: WORKFLOW.md/x.db\nfile:\n'));
     await ground.writeIssues([]);
     const finished = await ground.run(['WORKFLOW.md']);
     expect(finished.code).toBe(1);

@@ -1,6 +1,6 @@
 import { announce, askOnce, change, notBusy, type Draft } from '../draft.ts';
 import type { Event } from '../event.ts';
-import type { MergeStatus } from '../merge-request.ts';
+import type { CiConclusion, MergeStatus, ReviewDecision } from '../merge-request.ts';
 import type { Settings } from '../settings.ts';
 import type { Watch } from '../watch.ts';
 import type { Findings } from './findings.ts';
@@ -18,33 +18,38 @@ type AutoMerge = NonNullable<Settings['reactions']['autoMerge']>;
 export function judgeAutoMerge(draft: Draft, watch: Watch, merge: MergeStatus, findings: Findings): void {
   const settings = draft.state.settings.reactions.autoMerge;
   if (!settings) return;
-  if (draft.state.autoMergeOff !== null) return waitFor(draft, watch, 'auto_merge', draft.state.autoMergeOff);
-  if (findings.scope?.ok && findings.scope.value.mayMerge === 'no') {
-    change(draft, { autoMergeOff: `off for this process: ${findings.scope.value.detail}` });
-    announce(draft, 'reaction:merge:disabled', { why: findings.scope.value.detail });
-    return waitFor(draft, watch, 'auto_merge', findings.scope.value.detail);
-  }
+  const off = draft.state.autoMergeOff ?? offFrom(draft, findings);
+  if (off !== null) return waitFor(draft, watch, 'auto_merge', off);
   const { decision, gate } = findings;
-  if (decision && !decision.ok) return couldNotRead(draft, watch, 'auto_merge', decision.fault.message);
-  if (gate && !gate.ok) return couldNotRead(draft, watch, 'auto_merge', gate.fault.message);
-  const obstacle = obstacleTo(settings, merge, decision?.ok ? decision.value : null, gate?.ok ? gate.value : null);
+  if (!decision?.ok) return couldNotRead(draft, watch, 'auto_merge', decision?.fault.message ?? 'no review decision');
+  if (!gate?.ok) return couldNotRead(draft, watch, 'auto_merge', gate?.fault.message ?? 'no CI status');
+  const obstacle = obstacleTo(settings, merge, decision.value, gate.value);
+  const result = obstacle === null ? 'ready' : 'waiting';
   announce(draft, 'reaction:check:completed', {
     issue: watch.issue,
     kind: 'auto_merge',
-    result: obstacle === null ? 'ready' : 'waiting',
+    result,
     detail: obstacle ?? merge.headSha,
   });
   if (obstacle !== null) return waitFor(draft, watch, 'auto_merge', obstacle, { mark: '' });
-  mergeWhenSettled(draft, watch, settings, merge, decision?.ok ? decision.value : '');
+  mergeWhenSettled(draft, watch, settings, merge, decision.value);
+}
+
+/** A credential that provably may not merge switches auto-merge off for the life of the process. */
+function offFrom(draft: Draft, { scope }: Findings): string | null {
+  if (!scope?.ok || scope.value.mayMerge !== 'no') return null;
+  const why = `off for this process: ${scope.value.detail}`;
+  change(draft, { autoMergeOff: why });
+  announce(draft, 'reaction:merge:disabled', { why: scope.value.detail });
+  return why;
 }
 
 /** The first precondition that does not hold, for people; null when all do. */
-export function obstacleTo(settings: AutoMerge, merge: MergeStatus, decision: string | null, ci: string | null): string | null {
+export function obstacleTo(settings: AutoMerge, merge: MergeStatus, decision: ReviewDecision, ci: CiConclusion): string | null {
   if (merge.draft) return 'the draft to be marked ready';
   if (merge.headSha === '') return 'the forge to name the head';
   if (merge.mergeability !== 'clean') return MERGEABILITY_OBSTACLES[merge.mergeability];
-  if (decision !== 'APPROVED' && decision !== 'NOT_REQUIRED')
-    return DECISION_OBSTACLES[decision ?? ''] ?? 'the review decision to be known';
+  if (decision !== 'APPROVED' && decision !== 'NOT_REQUIRED') return DECISION_OBSTACLES[decision];
   if (!settings.requireCi || ci === 'success' || ci === '') return null;
   return ci === 'failing' ? 'CI to be fixed' : 'CI to finish';
 }
@@ -56,10 +61,10 @@ const MERGEABILITY_OBSTACLES = {
   unstable: 'its checks to be stable',
 } as const;
 
-const DECISION_OBSTACLES: Readonly<Record<string, string>> = {
+const DECISION_OBSTACLES = {
   CHANGES_REQUESTED: 'the requested changes',
   REVIEW_REQUIRED: 'an approval',
-};
+} as const;
 
 function mergeWhenSettled(draft: Draft, watch: Watch, settings: AutoMerge, merge: MergeStatus, decision: string): void {
   const { issue, mergeRequest } = watch;

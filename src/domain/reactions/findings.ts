@@ -39,9 +39,6 @@ export interface Reading {
   readonly draft: boolean;
 }
 
-/** How a judge says that what it needs could not be read. */
-export type Unreadable = { readonly unreadable: string };
-
 export type Need = 'decision' | 'gate' | 'ci' | 'reviews' | 'botReviews' | 'labels' | 'scope';
 
 /** What each reaction reads besides the merge status. */
