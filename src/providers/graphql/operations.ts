@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import type { ZodType } from 'zod';
+import { CONNECTION, ISSUE } from './schema.ts';
+import { NESTED_CAP, PAGE_SIZE } from './settings.ts';
+
+/** One document and the shape of the `data` it is answered with. */
+export interface Operation<T> {
+  readonly text: string;
+  readonly data: ZodType<T>;
+}
+
+function operation<T>(text: string, data: ZodType<T>): Operation<T> {
+  return { text, data };
+}
+
+const CONNECTION_OF_ISSUES = z.object({ issues: CONNECTION });
+const COMMENTS = z.object({ comments: CONNECTION });
+const UPDATED = z.object({ success: z.boolean().nullish() });
+
+const ISSUE_FIELDS = `
+  id identifier title description priority branchName url createdAt updatedAt
+  state { name }
+  assignee { displayName name email }
+  parent { id identifier }
+  labels(first: ${NESTED_CAP}) { nodes { name } pageInfo { hasNextPage } }
+  inverseRelations(first: ${NESTED_CAP}) {
+    nodes { type issue { id identifier state { name } } }
+    pageInfo { hasNextPage }
+  }`;
+
+// They come newest first, and are put into order once all are read.
+const COMMENT_FIELDS = `
+  nodes { id body createdAt user { displayName name email } botActor { name } }
+  pageInfo { hasNextPage endCursor }`;
+
+export const VIEWER = operation('query Viewer { viewer { id } }', z.object({ viewer: z.object({ id: z.string() }) }));
+
+export const TEAM_STATES = operation(
+  `query TeamStates($teamKey: String!, $after: String) {
+    teams(filter: { key: { eq: $teamKey } }, first: 1) {
+      nodes { id key states(first: ${PAGE_SIZE}, after: $after) { nodes { id name type } pageInfo { hasNextPage endCursor } } }
+    }
+  }`,
+  z.object({ teams: z.object({ nodes: z.array(z.object({ id: z.string(), key: z.string(), states: CONNECTION })) }) }),
+);
+
+export const ISSUES = operation(
+  `query Issues($filter: IssueFilter!, $first: Int!, $after: String) {
+    issues(filter: $filter, first: $first, after: $after) {
+      nodes { ${ISSUE_FIELDS} }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  CONNECTION_OF_ISSUES,
+);
+
+export const ISSUE_BY_ID = operation(
+  `query Issue($id: String!) {
+    issue(id: $id) {
+      ${ISSUE_FIELDS}
+      comments(first: ${PAGE_SIZE}, orderBy: createdAt) { ${COMMENT_FIELDS} }
+    }
+  }`,
+  z.object({ issue: ISSUE.and(COMMENTS).nullable() }),
+);
+
+export const ISSUE_COMMENTS = operation(
+  `query IssueComments($id: String!, $after: String) {
+    issue(id: $id) { id comments(first: ${PAGE_SIZE}, after: $after, orderBy: createdAt) { ${COMMENT_FIELDS} } }
+  }`,
+  z.object({ issue: COMMENTS.nullable() }),
+);
+
+// Root `issue` is never null: a document that asks for many by alias is answered with nothing when one of them is missing.
+export const STATES_BY_IDS = operation(
+  `query StatesByIds($ids: [ID!]!, $first: Int!, $after: String) {
+    issues(filter: { id: { in: $ids } }, first: $first, after: $after) {
+      nodes { id state { name } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  CONNECTION_OF_ISSUES,
+);
+
+// The remote cannot filter by identifier, only by what an identifier is made of.
+export const STATES_BY_NUMBERS = operation(
+  `query StatesByNumbers($teamKey: String!, $numbers: [Float!]!, $first: Int!, $after: String) {
+    issues(filter: { team: { key: { eq: $teamKey } }, number: { in: $numbers } }, first: $first, after: $after) {
+      nodes { id number state { name } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  CONNECTION_OF_ISSUES,
+);
+
+export const UPDATE_ISSUE = operation(
+  'mutation UpdateIssue($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success } }',
+  z.object({ issueUpdate: UPDATED }),
+);
+
+export const CREATE_COMMENT = operation(
+  'mutation CreateComment($input: CommentCreateInput!) { commentCreate(input: $input) { success } }',
+  z.object({ commentCreate: UPDATED }),
+);
+
+export const LABELS_BY_NAME = operation(
+  `query LabelsByName($name: String!, $first: Int!, $after: String) {
+    issueLabels(filter: { name: { eqIgnoreCase: $name } }, first: $first, after: $after) {
+      nodes { id name isGroup team { key } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`,
+  z.object({ issueLabels: CONNECTION }),
+);
+
+export const CREATE_LABEL = operation(
+  'mutation CreateLabel($input: IssueLabelCreateInput!) { issueLabelCreate(input: $input) { success issueLabel { id } } }',
+  z.object({ issueLabelCreate: UPDATED.extend({ issueLabel: z.object({ id: z.string() }).nullish() }) }),
+);
+
+export const ISSUE_LABELS_BY_NAME = operation(
+  `query IssueLabelsByName($id: String!, $name: String!, $after: String) {
+    issue(id: $id) {
+      id
+      labels(filter: { name: { eqIgnoreCase: $name } }, first: ${PAGE_SIZE}, after: $after) {
+        nodes { id name }
+        pageInfo { hasNextPage endCursor }
+      }
+    }
+  }`,
+  z.object({ issue: z.object({ labels: CONNECTION }).nullable() }),
+);
+
+/** Every document the adapter can send. */
+export const OPERATIONS = {
+  VIEWER,
+  TEAM_STATES,
+  ISSUES,
+  ISSUE_BY_ID,
+  ISSUE_COMMENTS,
+  STATES_BY_IDS,
+  STATES_BY_NUMBERS,
+  UPDATE_ISSUE,
+  CREATE_COMMENT,
+  LABELS_BY_NAME,
+  CREATE_LABEL,
+  ISSUE_LABELS_BY_NAME,
+} as const;
