@@ -1,4 +1,4 @@
-import { maskSecrets } from '../lib/http/index.ts';
+import { createMask } from '../lib/http/index.ts';
 
 /** Every secret value known so far. It only grows: what was a secret before an edit of the workflow still is one. */
 export interface SecretBook {
@@ -10,7 +10,8 @@ export interface SecretBook {
 
 export function createSecretBook(): SecretBook {
   const known = new Set<string>();
-  const mask = (text: string): string => (known.size === 0 ? text : maskSecrets(text, [...known]));
+  let maskKnown = createMask([]);
+  const mask = (text: string): string => (known.size === 0 ? text : maskKnown(text));
   function maskDeep(value: unknown): unknown {
     if (typeof value === 'string') return mask(value);
     if (Array.isArray(value)) return value.map(maskDeep);
@@ -18,7 +19,10 @@ export function createSecretBook(): SecretBook {
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, maskDeep(part)]));
   }
   return {
-    add: (values) => values.filter((value) => value !== '').forEach((value) => known.add(value)),
+    add(values) {
+      for (const value of values) if (value !== '') known.add(value);
+      maskKnown = createMask([...known]);
+    },
     mask,
     maskDeep: <T>(value: T) => (known.size === 0 ? value : (maskDeep(value) as T)),
   };

@@ -16,7 +16,10 @@ export interface Notices {
   'poll:preflight:failed': { problem: string };
   'poll:preflight:passed': Record<never, never>;
   'issue:dispatch:started': { issue: IssueRef; runId: string; attempt: number; trigger: Trigger };
-  'issue:candidate:held': { issue: IssueRef; reason: HoldReason; detail: string; isNew: boolean };
+  /** Told when the reason is new. */
+  'issue:candidate:held': { issue: IssueRef; reason: HoldReason; detail: string };
+  /** How many candidates of one poll were held, by reason. */
+  'poll:holds:counted': { counts: Readonly<Partial<Record<HoldReason, number>>> };
   'issue:claim:released': { issue: IssueRef; reason: string };
   'issue:park:entered': { issue: IssueRef; reason: ParkReason; detail: string };
   'issue:park:released': { issue: IssueRef; reason: string };

@@ -4,7 +4,7 @@ import type { Answer, Event } from './event.ts';
 import { refOf, sameState, type Blocker, type Issue } from './issue.ts';
 import { reconcile } from './on-issue-states.ts';
 import { startRun } from './start-run.ts';
-import type { Hold, PollInFlight, State } from './state.ts';
+import type { Hold, HoldReason, PollInFlight, State } from './state.ts';
 
 /** At most this many issues have their blockers read in one poll. */
 const BLOCKER_READS_PER_POLL = 4;
@@ -65,6 +65,7 @@ function dispatch(
     if (isBudget(verdict.reason)) park(draft, refOf(issue), verdict.reason, verdict.detail);
   }
   change(draft, { holds });
+  if (holds.size > 0) announce(draft, 'poll:holds:counted', { counts: countReasons(holds) });
   endPoll(draft, inFlight, { candidates: candidates.length, dispatched, error: null });
 }
 
@@ -117,8 +118,14 @@ function releaseMovedParked(draft: Draft, candidates: readonly Issue[]): void {
 function noteHold(draft: Draft, issue: Issue, verdict: HoldVerdict): Hold {
   const before = draft.state.holds.get(issue.id);
   const isNew = before?.reason !== verdict.reason;
-  announce(draft, 'issue:candidate:held', { issue: refOf(issue), reason: verdict.reason, detail: verdict.detail, isNew });
+  if (isNew) announce(draft, 'issue:candidate:held', { issue: refOf(issue), ...verdict });
   return { issue: refOf(issue), ...verdict, since: isNew ? draft.now : (before?.since ?? draft.now) };
+}
+
+function countReasons(holds: ReadonlyMap<string, Hold>): Partial<Record<HoldReason, number>> {
+  const counts: Partial<Record<HoldReason, number>> = {};
+  for (const { reason } of holds.values()) counts[reason] = (counts[reason] ?? 0) + 1;
+  return counts;
 }
 
 function isBudget(reason: string): reason is 'session_budget' | 'token_budget' | 'cost_budget' {

@@ -31,8 +31,8 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'poll:preflight:passed': () => info('dispatch preflight passed', {}),
   'issue:dispatch:started': ({ issue, runId, attempt, trigger }) =>
     debug('issue dispatched', { ...of(issue), run_id: runId, attempt, trigger }),
-  'issue:candidate:held': ({ issue, reason, detail, isNew }) =>
-    isNew && !CLAIMED.has(reason) ? info('candidate held', { ...of(issue), reason, detail }) : null,
+  'issue:candidate:held': ({ issue, reason, detail }) =>
+    record(PASSING.has(reason) ? 'debug' : 'info', 'candidate held', { ...of(issue), reason, detail }),
   'issue:claim:released': ({ issue, reason }) => debug('claim released', { ...of(issue), reason }),
   'issue:park:entered': ({ issue, reason, detail }) =>
     warn('issue parked until a person acts', { ...of(issue), reason, detail, release: `foray unpark ${issue.identifier}` }),
@@ -119,8 +119,15 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'daemon:drain:started': ({ running }) => info('draining', { running }),
 };
 
-/** Candidates we already work on are no news. */
-const CLAIMED: ReadonlySet<string> = new Set(['running', 'retrying', 'handing_off']);
+/** Candidates we already work on, and those that only wait their turn, are no news. */
+const PASSING: ReadonlySet<string> = new Set([
+  'running',
+  'retrying',
+  'handing_off',
+  'no_global_slot',
+  'no_state_slot',
+  'blockers_not_read',
+]);
 
 function of(issue: IssueRef): { issue_id: string; issue_identifier: string } {
   return { issue_id: issue.id, issue_identifier: issue.identifier };

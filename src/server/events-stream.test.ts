@@ -29,10 +29,6 @@ function spoke(text: string): Notice {
   return { name: 'run:agent:spoke', facts: { issue, runId: 'r-1', type: 'message', text } };
 }
 
-function held(isNew: boolean): Notice {
-  return { name: 'issue:candidate:held', facts: { issue, reason: 'blocked_by', detail: '', isNew } };
-}
-
 describe('GET /api/v2/events', () => {
   it('begins with a reconnect time and a first hint', async () => {
     const { response, next } = await open();
@@ -97,16 +93,6 @@ describe('GET /api/v2/events', () => {
     expect(await next()).toContain('event: workflow:file:reloaded\n');
   });
 
-  it('tells a hold once, not at every poll', async () => {
-    const { daemon, next } = await open('?names=issue:candidate:held,workflow:file:reloaded');
-    await next();
-    daemon.notices.announce(held(true));
-    daemon.notices.announce(held(false));
-    daemon.notices.announce({ name: 'workflow:file:reloaded', facts: { path: 'W' } });
-    expect(await next()).toContain('candidate:held');
-    expect(await next()).toContain('workflow:file:reloaded');
-  });
-
   it('sends a heartbeat every 15 s', async () => {
     const { next } = await open('?names=none');
     await next();
@@ -161,7 +147,8 @@ describe('GET /api/v2/events', () => {
 
   it('a first poll of 5000 held issues fits', async () => {
     const { daemon } = await open();
-    for (let i = 0; i < 5000; i++) daemon.notices.announce(held(true));
+    for (let i = 0; i < 5000; i++)
+      daemon.notices.announce({ name: 'issue:candidate:held', facts: { issue, reason: 'blocked_by', detail: '' } });
     expect(daemon.listeners()).toBe(1);
   });
 });

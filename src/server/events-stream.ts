@@ -76,7 +76,7 @@ function startStream(daemon: Daemon, { wants, stopping, hangUp }: StreamOptions,
   );
   const heartbeat = setInterval(() => send(': heartbeat\n\n'), HEARTBEAT_MS);
   const unlisten = daemon.notices.listen((notice) => {
-    if (wants(notice.name) && !isRepetition(notice)) send(noticeText(notice, daemon.clock.now()));
+    if (wants(notice.name)) send(noticeText(notice, daemon.clock.now()));
     if (wants(SNAPSHOT_CHANGED)) hint();
   });
   stopping.addEventListener('abort', end, { signal: over.signal });
@@ -88,11 +88,6 @@ function startStream(daemon: Daemon, { wants, stopping, hangUp }: StreamOptions,
   // A client that was away has missed something: it is told to look at once.
   if (wants(SNAPSHOT_CHANGED)) hint();
   if (stopping.aborted) end();
-}
-
-/** Every poll tells each held candidate again; a stream needs only what changed. */
-function isRepetition(notice: Notice): boolean {
-  return notice.name === 'issue:candidate:held' && !notice.facts.isNew;
 }
 
 function noticeText(notice: Notice, now: number): string {

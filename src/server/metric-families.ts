@@ -71,7 +71,9 @@ export const FAMILIES: readonly Family[] = [
     name: 'svc_candidate_holds_total',
     help: 'Candidates not dispatched, once per candidate and poll, by why.',
     labels: { reason: HOLD_REASONS },
-    on: { 'issue:candidate:held': ({ reason }) => one({ reason }) },
+    on: {
+      'poll:holds:counted': ({ counts }) => Object.entries(counts).map(([reason, value]) => ({ labels: { reason }, value })),
+    },
   },
   {
     name: 'svc_worker_exits_total',

@@ -41,10 +41,7 @@ const COUNTED: readonly (readonly [notice: Notice, series: Readonly<Record<strin
     { name: 'issue:dispatch:started', facts: { ...run, attempt: 0, trigger: 'ci_failure' } },
     { 'svc_dispatches_total{trigger="ci_failure"}': 1 },
   ],
-  [
-    { name: 'issue:candidate:held', facts: { issue, reason: 'blocked_by', detail: '', isNew: false } },
-    { 'svc_candidate_holds_total{reason="blocked_by"}': 1 },
-  ],
+  [{ name: 'poll:holds:counted', facts: { counts: { blocked_by: 3 } } }, { 'svc_candidate_holds_total{reason="blocked_by"}': 3 }],
   [
     { name: 'issue:park:entered', facts: { issue, reason: 'token_budget', detail: '' } },
     { 'svc_issue_parks_total{reason="token_budget"}': 1 },

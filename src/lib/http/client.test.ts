@@ -230,6 +230,13 @@ describe('the network', () => {
 describe('a redirect', () => {
   const to = (location: string, status: number) => () => empty(status, { location });
 
+  it('is the answer where the request asks for that, wherever it leads', async () => {
+    const { server, client } = await clientFor(to('https://elsewhere.example/log?sig=1', 302));
+    const response = await client.request({ path: '/log', keepRedirect: true }, never);
+    expect([response.status, response.headers.get('location')]).toEqual([302, 'https://elsewhere.example/log?sig=1']);
+    expect(server.requests).toHaveLength(1);
+  });
+
   it.each([301, 302, 303, 307, 308])('of status %d within the origin is followed by a read', async (status) => {
     const { server, client } = await clientFor(router({ 'GET /old': to('/new?x=1', status), 'GET /new': () => text('here') }), {
       headers: { authorization: 'token abcd' },

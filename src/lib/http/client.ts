@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { readBody } from './body.ts';
 import type { ConditionalCache } from './conditional.ts';
 import { revived } from './conditional.ts';
@@ -42,6 +43,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** A 2xx body is cut after this many bytes instead of being an error when too long. */
   readonly cutBodyBytes?: number;
+  /** A redirect is the answer instead of being followed: for targets that must not get the credential. */
+  readonly keepRedirect?: boolean;
 }
 
 export interface HttpResponse {
@@ -105,7 +108,7 @@ async function exchange(order: Exchange, signal: AbortSignal): Promise<HttpRespo
     for (let hops = 0; ; hops += 1) {
       const init: RequestInit = { method: request.method ?? 'GET', headers, body, redirect: 'manual', signal: deadline };
       const response = await fetchOnce(order, target, init);
-      const next = redirectOf(response, init.method ?? 'GET', order.base.origin);
+      const next = request.keepRedirect ? undefined : redirectOf(response, init.method ?? 'GET', order.base.origin);
       if (!next) return response;
       if (hops >= MAX_REDIRECTS) throw new HttpRefusedError(`more than ${MAX_REDIRECTS} redirects`, { status: response.status });
       target = next;
@@ -144,6 +147,8 @@ function headersOf({ shared, request }: Exchange): Headers {
 // One controller per exchange, with its timer and listener taken away at the end: joined signals that outlive a request leak.
 async function withDeadline<T>(timeoutMs: number, signal: AbortSignal, run: (deadline: AbortSignal) => Promise<T>): Promise<T> {
   signal.throwIfAborted();
+  // Any number of requests may hang on one signal; each takes its listener away again.
+  setMaxListeners(0, signal);
   const controller = new AbortController();
   const timedOut = new HttpTransportError(`timed out after ${timeoutMs / 1000} s`, { code: 'ETIMEDOUT', timedOut: true });
   const cancel = (): void => controller.abort(signal.reason);

@@ -6,9 +6,17 @@ const SHORTEST_REST = 4;
 
 /** Replaces every form of every secret, and the user part of any URL, with `[redacted]`. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
-  let masked = text;
-  for (const form of formsOf(secrets)) masked = masked.replaceAll(form, REDACTED);
-  return maskUserinfo(masked);
+  return createMask(secrets)(text);
+}
+
+/** The same for many texts: the forms of the secrets are worked out once. */
+export function createMask(secrets: readonly string[]): (text: string) => string {
+  const forms = formsOf(secrets);
+  return (text) => {
+    let masked = text;
+    for (const form of forms) masked = masked.replaceAll(form, REDACTED);
+    return maskUserinfo(masked);
+  };
 }
 
 /** The same for a text that was cut at some length: a secret cut in half at its end is masked too. */
@@ -25,7 +33,8 @@ export function maskCutSecrets(text: string, secrets: readonly string[]): string
 // `https://user:pass@host/` becomes `https://[redacted]@host/`.
 function maskUserinfo(text: string): string {
   // The last @ before the path ends the user part: a password may hold an @ itself.
-  return text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^/?#\s"'<>]*@/gi, `$1${REDACTED}@`);
+  // A scheme has a bounded length: without one, a long run of letters takes quadratic time.
+  return text.replace(/([a-z][a-z0-9+.-]{0,30}:\/\/)[^/?#\s"'<>]*@/gi, `$1${REDACTED}@`);
 }
 
 // Longest first, so that a secret inside another one leaves no rest behind.
