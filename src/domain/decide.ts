@@ -1,5 +1,5 @@
 import { onCleanupAnswered, onSweepAnswered, onWorkspaceRemoved } from './cleanup.ts';
-import { announce, change, changePoll, closeDraft, openDraft, unpark, type Draft } from './draft.ts';
+import { announce, change, changePoll, closeDraft, openDraft, putWatch, unpark, type Draft } from './draft.ts';
 import type { Decision } from './effect.ts';
 import type { Event } from './event.ts';
 import { onClock } from './on-clock.ts';
@@ -9,12 +9,12 @@ import { stopRun } from './on-issue-states.ts';
 import { onOutboxAnswered } from './on-outbox.ts';
 import { onBlockersAnswered, onPollAnswered } from './on-poll.ts';
 import { onInspected } from './on-reaction.ts';
-import { forgiveEscalations } from './reactions/progress.ts';
 import { onIssueRead } from './on-retry-due.ts';
 import { onRunProgress } from './on-run.ts';
 import { onBranchDeleted, onMergeAnswered } from './reactions/auto-merge.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';
 import type { State } from './state.ts';
+import { forgiven, isEscalated } from './watch.ts';
 
 /** Requests for a refresh within this time become one. */
 const REFRESH_MERGE_MS = 100;
@@ -99,7 +99,7 @@ function onUnparkRequested(draft: Draft, identifier: string): void {
     if (parked.issue.identifier.toLowerCase() === wanted) unpark(draft, parked, 'released by an operator');
   }
   for (const watch of draft.state.watches.values()) {
-    if (watch.issue.identifier.toLowerCase() === wanted) forgiveEscalations(draft, watch);
+    if (isEscalated(watch) && watch.issue.identifier.toLowerCase() === wanted) putWatch(draft, forgiven(watch, draft.now));
   }
   changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
 }

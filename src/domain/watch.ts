@@ -34,3 +34,16 @@ export interface ReactionProgress {
   /** For people: what it waits for. */
   readonly waitingFor: string;
 }
+
+export function isEscalated(watch: Watch): boolean {
+  return Object.values(watch.reactions).some((progress) => progress.escalated);
+}
+
+/** A person took over or asked for another try: what had given up has its budget back and looks again at once. */
+export function forgiven(watch: Watch, now: number): Watch {
+  const reactions = Object.entries(watch.reactions).map(([kind, progress]) => [
+    kind,
+    progress.escalated ? { ...progress, used: 0, escalated: false, mark: '', nextAt: now } : progress,
+  ]);
+  return { ...watch, reactions: Object.fromEntries(reactions) as Watch['reactions'] };
+}

@@ -10,6 +10,8 @@ import { PARKED } from './parked.ts';
 import { prepare, writeDurably } from './prepare.ts';
 import { SPENT } from './spent.ts';
 import { openSqlite } from './sqlite.ts';
+import { forgiven, isEscalated } from '../domain/watch.ts';
+import { WATCHES } from './watches.ts';
 
 export type UnparkOutcome = 'requested' | 'released' | 'not-parked';
 
@@ -43,13 +45,14 @@ function hasLivingDaemon(db: Sqlite): boolean {
 function releaseHere(db: Sqlite, identifier: string): UnparkOutcome {
   prepare(db, { now: Date.now });
   return db.transaction(() => {
-    const parked = findParked(db, identifier);
-    for (const { issueId } of parked) {
+    const waiting = findWaiting(db, identifier);
+    for (const { issueId } of waiting) {
       forgetUnparkRequests(db, issueId);
       PARKED.remove(db, issueId);
       SPENT.remove(db, issueId);
+      for (const watch of WATCHES.load(db)) if (watch.issue.id === issueId) WATCHES.put(db, forgiven(watch, Date.now()));
     }
-    return parked.length > 0 ? 'released' : 'not-parked';
+    return waiting.length > 0 ? 'released' : 'not-parked';
   });
 }
 
@@ -57,20 +60,21 @@ function askDaemon(db: Sqlite, identifier: string): UnparkOutcome {
   schemaVersion(db);
   writeDurably(db);
   return db.transaction(() => {
-    const [parked] = findParked(db, identifier);
-    if (!parked) return 'not-parked';
-    addUnparkRequest(db, parked.identifier);
+    const [waiting] = findWaiting(db, identifier);
+    if (!waiting) return 'not-parked';
+    addUnparkRequest(db, waiting.identifier);
     return 'requested';
   });
 }
 
-/** As the operator spelled it, or else ignoring case. */
-function findParked(db: Sqlite, identifier: string): { issueId: string; identifier: string }[] {
-  const all = PARKED.load(db).map(({ issue }) => ({ issueId: issue.id, identifier: issue.identifier }));
-  const exact = all.filter((parked) => parked.identifier === identifier);
+/** Issues that wait for a person under this name: as the operator spelled it, or else ignoring case. */
+function findWaiting(db: Sqlite, identifier: string): { issueId: string; identifier: string }[] {
+  const records = [...PARKED.load(db), ...WATCHES.load(db).filter(isEscalated)];
+  const all = records.map(({ issue }) => ({ issueId: issue.id, identifier: issue.identifier }));
+  const exact = all.filter((waiting) => waiting.identifier === identifier);
   if (exact.length > 0) return exact;
-  const alike = all.find((parked) => parked.identifier.toLowerCase() === identifier.toLowerCase());
-  return all.filter((parked) => parked.identifier === alike?.identifier);
+  const alike = all.find((waiting) => waiting.identifier.toLowerCase() === identifier.toLowerCase());
+  return all.filter((waiting) => waiting.identifier === alike?.identifier);
 }
 
 function missing(path: string): StoreError {

@@ -145,15 +145,6 @@ export function escalate(
   announce(draft, 'reaction:escalation:raised', { issue, kind, action: settings.escalation, why });
 }
 
-/** A person took over or asked for another try: what had given up has its budget back. */
-export function forgiveEscalations(draft: Draft, watch: Watch): void {
-  const reactions = Object.entries(watch.reactions).map(([kind, progress]) => [
-    kind,
-    progress.escalated ? { ...progress, used: 0, escalated: false, mark: '', nextAt: draft.now } : progress,
-  ]);
-  putWatch(draft, { ...watch, reactions: Object.fromEntries(reactions) as Watch['reactions'] });
-}
-
 /** The watch is over: nothing is left to do for this merge request. */
 export function endWatch(draft: Draft, watch: Watch, why: string): void {
   dropWatch(draft, watch.issue.id);
