@@ -1,6 +1,10 @@
 import type { Handler, RecordedRequest, Reply } from '../support/http-server.ts';
 import { startServer, text } from '../support/http-server.ts';
 import { answers } from './nsproject/answers.ts';
+import type { FakeMergeSide } from './nsproject/merge-side.ts';
+import { createMergeSide } from './nsproject/merge-side.ts';
+import type { MergeWorld } from './nsproject/merge-world.ts';
+import { createMergeWorld } from './nsproject/merge-world.ts';
 import { apiRoutes } from './nsproject/routes.ts';
 import type { FakeIssue, FakeNote, IssueChange, IssueFields, World } from './nsproject/world.ts';
 import { addNote, changeIssue, createIssue, createWorld } from './nsproject/world.ts';
@@ -44,6 +48,8 @@ export interface FakeNsproject {
   /** Names of all labels, in the order of their creation. */
   labelNames(): readonly string[];
   archive(): void;
+  /** Merge requests, their reviews and pipelines, branches and users. */
+  readonly merges: FakeMergeSide;
   /** Answers the next matching requests in this way instead. */
   failNext(matcher: RequestMatcher, reply: Reply, times?: number): void;
   /** Does something right after the next matching request was answered: an edit by somebody else in between. */
@@ -58,7 +64,8 @@ export async function startFakeNsproject(options: FakeNsprojectOptions = {}): Pr
   for (const name of options.groupLabels ?? []) world.labels.push({ name, isProjectLabel: false });
   for (const name of options.labels ?? []) world.labels.push({ name, isProjectLabel: true });
   const planned: Planned[] = [];
-  const server = await startServer(guarded(options, { token, world, planned, origin: () => server.url }));
+  const merges = createMergeWorld(world);
+  const server = await startServer(guarded(options, { token, world, merges, planned, origin: () => server.url }));
   return {
     url: server.url,
     token,
@@ -73,6 +80,7 @@ export async function startFakeNsproject(options: FakeNsprojectOptions = {}): Pr
     archive: () => {
       world.project.archived = true;
     },
+    merges: createMergeSide(merges),
     failNext: (matcher, reply, times = 1) => {
       for (let count = 0; count < times; count += 1) planned.push({ matcher, reply });
     },
@@ -91,16 +99,17 @@ interface Planned {
 interface Gate {
   readonly token: string;
   readonly world: World;
+  readonly merges: MergeWorld;
   readonly planned: Planned[];
   origin(): string;
 }
 
 // What stands before the routes: planned failures, the address, the token and its scopes.
-function guarded(options: FakeNsprojectOptions, { token, world, planned, origin }: Gate): Handler {
+function guarded(options: FakeNsprojectOptions, { token, world, merges, planned, origin }: Gate): Handler {
   const scopes = options.scopes ?? ['api'];
   const facts = { id: 42, name: 'foray', revoked: false, active: true, scopes, user_id: 1001, expires_at: '2027-01-31' };
   const about = options.tokenFacts === null ? null : { ...facts, ...options.tokenFacts };
-  const routes = apiRoutes({ world, origin, maxPerPage: options.maxPerPage ?? 100, token: about });
+  const routes = apiRoutes({ world, merges, origin, maxPerPage: options.maxPerPage ?? 100, token: about });
   const answer: Handler = (request) => {
     if (!request.path.startsWith('/api/v4/')) return text('<!DOCTYPE html><title>Not Found</title>', 404);
     if (request.headers['private-token'] !== token) return answers.unauthorized();

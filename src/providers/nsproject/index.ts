@@ -1,5 +1,7 @@
 import type { Provider } from '../../ports/provider.ts';
 import { checkNsproject } from './checks.ts';
+import { createNsprojectCi } from './ci.ts';
+import { createNsprojectScm } from './scm.ts';
 import { DEFAULT_ACTIVE_STATES, DEFAULT_ENDPOINT, DEFAULT_TERMINAL_STATES, KIND, optionsSchema } from './settings.ts';
 import { createNsprojectTracker } from './tracker.ts';
 
@@ -18,4 +20,6 @@ export const nsprojectProvider: Provider = {
   options: optionsSchema,
   check: checkNsproject,
   createTracker: (settings, deps) => createNsprojectTracker(settings, deps),
+  createScm: (connection, deps) => createNsprojectScm(connection, deps),
+  createCi: (connection, deps) => createNsprojectCi(connection, deps),
 };

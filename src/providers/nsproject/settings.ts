@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TrackerErrorKind } from '../../domain/errors.ts';
 import { TrackerError } from '../../domain/errors.ts';
-import type { TrackerSettings } from '../../domain/settings.ts';
+import type { ScmConnection, TrackerSettings } from '../../domain/settings.ts';
 import { parseEndpoint, withSuffix } from '../endpoint.ts';
 import type { QueryFilter } from './query-filter.ts';
 import { parseQueryFilter } from './query-filter.ts';
@@ -13,6 +13,8 @@ export const DEFAULT_ACTIVE_STATES = ['backlog', 'in-progress', 'review'] as con
 export const DEFAULT_TERMINAL_STATES = ['done', 'wontfix'] as const;
 /** Where people keep their token by habit. */
 export const TOKEN_VARIABLES = ['GITLAB_TOKEN'] as const;
+/** Of merge-request and CI requests, unless one is configured. */
+const DEFAULT_USER_AGENT = 'svc/dev';
 
 /** The kind has no options of its own. */
 export const optionsSchema = z.strictObject({});
@@ -61,17 +63,28 @@ export function trackerInputs(settings: TrackerSettings, version: string): Track
   };
 }
 
-/** The address below which all routes lie. */
-export function apiAddress(endpoint: string): string {
+/** What the merge-request and CI roles need to talk to the remote, checked in the same way. */
+export function scmInputs({ apiKey, endpoint, userAgent }: ScmConnection): ClientInputs {
+  if (apiKey.trim() === '') throw refused('tracker_auth_error', `${KIND}.api_key is empty: set it to an access token`);
+  return { baseUrl: apiAddress(endpoint, `${KIND}.endpoint`), apiKey, userAgent: userAgent.trim() || DEFAULT_USER_AGENT };
+}
+
+/** The project whose pipelines the CI role reads; null leaves it to the repository named in each call. */
+export function ciProject({ project }: ScmConnection): string | null {
+  return project === '' ? null : checkedProject(project, `${KIND}.project`);
+}
+
+/** The address below which all routes lie. `key` is what the operator has to correct. */
+export function apiAddress(endpoint: string, key = 'tracker.endpoint'): string {
   const parsed = parseEndpoint(endpoint || DEFAULT_ENDPOINT);
-  if ('fault' in parsed) throw refused('tracker_payload_error', `tracker.endpoint ${parsed.fault}`);
+  if ('fault' in parsed) throw refused('tracker_payload_error', `${key} ${parsed.fault}`);
   return withSuffix(parsed.url, API_SUFFIX);
 }
 
-function checkedProject(project: string): string {
-  if (project === '') throw refused('missing_tracker_project', `tracker.project is required for tracker kind ${KIND}`);
+function checkedProject(project: string, key = 'tracker.project'): string {
+  if (project === '') throw refused('missing_tracker_project', `${key} is required for tracker kind ${KIND}`);
   const wrong = projectFault(project);
-  if (wrong) throw refused('tracker_payload_error', `tracker.project ${wrong}`);
+  if (wrong) throw refused('tracker_payload_error', `${key} ${wrong}`);
   return project;
 }
 

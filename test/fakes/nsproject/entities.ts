@@ -1,8 +1,8 @@
 import type { FakeIssue, FakeLabel, FakeNote, FakeProject } from './world.ts';
 
-/** Users by name, so that an id is stable within a run. */
-function userId(username: string): number {
-  return [...username].reduce((sum, char) => sum + char.charCodeAt(0), 1000);
+/** Users by name, so that an id is the same in every run. */
+export function userId(username: string): number {
+  return [...username].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 1_000_003, 1000);
 }
 
 export function userEntity(origin: string, username: string) {

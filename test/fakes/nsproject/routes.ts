@@ -3,12 +3,16 @@ import { json, router } from '../../support/http-server.ts';
 import { answers, bodyOf, listOf, page } from './answers.ts';
 import { issueEntity, labelEntity, noteEntity, projectEntity } from './entities.ts';
 import { selectIssues } from './issue-list.ts';
+import { mergeRoutes } from './merge-routes.ts';
+import type { MergeWorld } from './merge-world.ts';
+import { pipelineRoutes } from './pipeline-routes.ts';
 import { readComment } from './quick-actions.ts';
 import type { FakeIssue, World } from './world.ts';
 import { addNote, changeIssue, createIssue, ensureLabel } from './world.ts';
 
 export interface RouteContext {
   readonly world: World;
+  readonly merges: MergeWorld;
   /** Where the instance is reached; known once it listens. */
   origin(): string;
   readonly maxPerPage: number;
@@ -18,7 +22,10 @@ export interface RouteContext {
 
 /** The routes below `/api/v4`, for a caller that has been let in. */
 export function apiRoutes(context: RouteContext): Handler {
+  const inside = (handle: RouteHandler): RouteHandler => inProject(context, handle);
   const routes = router({
+    ...mergeRoutes(context, inside),
+    ...pipelineRoutes(context, inside),
     'GET /api/v4/personal_access_tokens/self': () => (context.token ? json(context.token) : answers.routeMiss()),
     'GET /api/v4/projects/:project': inProject(context, () => json(projectEntity(context.origin(), context.world.project))),
     'GET /api/v4/projects/:project/labels': inProject(context, (request) => listLabels(context, request)),
