@@ -28,6 +28,8 @@ export interface LoopDeps {
   readonly interpret: (effect: Effect) => void;
   /** Told when storing failed and is tried again. */
   readonly onStoreFault: (fault: unknown, tries: number) => void;
+  /** Between two tries of a write; a second unless given. */
+  readonly storeRetryMs?: number;
 }
 
 /** A store that fails (a full disk) is tried for this long before the daemon gives up and exits for a restart. */
@@ -78,7 +80,7 @@ export function createLoop(settings: Settings, durable: Durable, instance: strin
       } catch (fault) {
         deps.onStoreFault(fault, tries);
         if (tries >= STORE_TRIES || ended) throw fault;
-        await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
+        await new Promise((resolve) => setTimeout(resolve, deps.storeRetryMs ?? STORE_RETRY_MS));
       }
     }
   }

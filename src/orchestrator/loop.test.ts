@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { issueWith } from '../../test/support/issues.ts';
+import { settingsWith } from '../../test/support/settings.ts';
+import { NOTHING_DURABLE, type Write } from '../domain/durable.ts';
+import type { Effect } from '../domain/effect.ts';
+import type { Event } from '../domain/event.ts';
+import { createLoop, type Loop } from './loop.ts';
+
+/** A loop over a store that fails as often as told, answering polls with one issue. */
+function startLoop(failures: number) {
+  const order: string[] = [];
+  const faults: number[] = [];
+  let left = 0;
+  const loop: Loop = createLoop(settingsWith(), NOTHING_DURABLE, 'i', {
+    clock: { now: Date.now },
+    storeRetryMs: 1,
+    onStoreFault: (_fault, tries) => void faults.push(tries),
+    store: {
+      apply(writes: readonly Write[]) {
+        const isClaim = writes.some((write) => write.write === 'claim');
+        if (isClaim && left < failures) {
+          left += 1;
+          return Promise.reject(new Error('disk full'));
+        }
+        order.push(...writes.map((write) => `store ${write.write}`));
+        return Promise.resolve();
+      },
+    },
+    interpret(effect: Effect) {
+      if (effect.do !== 'announce') order.push(`do ${effect.do}`);
+      const answer = ANSWERS[effect.do]?.(effect);
+      if (answer) queueMicrotask(() => loop.report(answer));
+    },
+  });
+  loop.start();
+  return { loop, order, faults };
+}
+
+const ANSWERS: Partial<Record<Effect['do'], (effect: Effect) => Event | null>> = {
+  poll: () => ({
+    type: 'poll-answered',
+    candidates: { ok: true, value: [issueWith({ id: '1' })] },
+    states: { ok: true, value: new Map() },
+    preflightProblem: null,
+  }),
+  'start-run': () => ({ type: 'stop-requested' }),
+  'stop-run': (effect) =>
+    effect.do === 'stop-run'
+      ? {
+          type: 'run-exited',
+          issueId: '1',
+          runId: effect.runId,
+          exit: { kind: 'cancelled', turns: 0, fault: null, status: null, scm: null },
+        }
+      : null,
+};
+
+describe('the single writer', () => {
+  it('stores before it does, and ends when it has drained', async () => {
+    const { loop, order } = startLoop(0);
+    await loop.done;
+    expect(order.indexOf('store claim')).toBeGreaterThan(order.indexOf('do poll'));
+    expect(order.indexOf('do start-run')).toBeGreaterThan(order.indexOf('store claim'));
+    expect(loop.state().lifecycle).toBe('draining');
+  });
+
+  it('does nothing that was not stored: a failing store is tried again first', async () => {
+    const { loop, order, faults } = startLoop(3);
+    await loop.done;
+    expect(faults).toEqual([1, 2, 3]);
+    expect(order.filter((step) => step === 'do start-run')).toHaveLength(1);
+  });
+
+  it('gives up when the store stays broken, so that a restart can recover', async () => {
+    const { loop, order } = startLoop(Infinity);
+    await expect(loop.done).rejects.toThrow('disk full');
+    expect(order).not.toContain('do start-run');
+  });
+
+  it('ignores what comes after the end', async () => {
+    const { loop } = startLoop(0);
+    await loop.done;
+    const before = loop.state();
+    loop.report({ type: 'clock' });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(loop.state()).toBe(before);
+  });
+});
