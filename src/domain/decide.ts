@@ -104,8 +104,10 @@ function onUnparkRequested(draft: Draft, identifier: string): void {
   changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
 }
 
-/** Whether a draining daemon has nothing left to wait for. */
+/** Whether a draining daemon has nothing left to wait for: no session, and no write that is under way. Reads may be cut short. */
 export function isDrained(state: State): boolean {
-  const handingOff = [...state.claims.values()].some((claim) => claim.phase === 'handing-off');
-  return state.lifecycle === 'draining' && state.live.size === 0 && !handingOff && state.busy.size === 0;
+  if (state.lifecycle !== 'draining' || state.live.size > 0) return false;
+  return ![...state.busy].some((key) => WRITES.test(key));
 }
+
+const WRITES = /^(?:handoff|outbox|merge|branch|complete|remove):/;
