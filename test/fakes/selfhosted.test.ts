@@ -125,6 +125,104 @@ describe('fake selfhosted, through gitea-js', () => {
     await expect(api.repos.issueCreateComment('acme', 'app', 1, { body: 'x' })).rejects.toMatchObject({ status: 423 });
   });
 
+  it('keeps pull requests beside issues, in one row of numbers', async () => {
+    const { fake, api } = await start();
+    fake.addIssue();
+    const number = fake.addPull({ title: 'Change', branch: 'feat', labels: ['bug'], requestedReviewers: ['ann'] });
+    fake.addPull({ state: 'closed' });
+    const { data: list } = await api.repos.repoListPullRequests('acme', 'app', { state: 'open' });
+    expect(list.map(({ number: one, title }) => [one, title])).toEqual([[number, 'Change']]);
+    const { data } = await api.repos.repoGetPullRequest('acme', 'app', number);
+    expect(data).toMatchObject({ mergeable: true, draft: false, merged: false, head: { ref: 'feat' }, base: { ref: 'main' } });
+    expect(data.requested_reviewers?.map(({ login }) => login)).toEqual(['ann']);
+    await expect(api.repos.repoGetPullRequest('acme', 'app', 1)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('merges only the head that is expected, and answers without a body', async () => {
+    const { fake, api } = await start();
+    const number = fake.addPull({ branch: 'feat' });
+    const merge = (sha: string) => api.repos.repoMergePullRequest('acme', 'app', number, { Do: 'squash', head_commit_id: sha });
+    fake.editPull(number, { draft: true });
+    await expect(merge(fake.pull(number).headSha)).rejects.toMatchObject({ status: 405 });
+    fake.editPull(number, { draft: false });
+    await expect(merge('f'.repeat(40))).rejects.toMatchObject({ status: 409, error: { message: 'head out of date' } });
+    await expect(api.repos.repoPullRequestIsMerged('acme', 'app', number)).rejects.toMatchObject({ status: 404 });
+    expect((await merge(fake.pull(number).headSha)).status).toBe(200);
+    expect((await api.repos.repoPullRequestIsMerged('acme', 'app', number)).status).toBe(204);
+    expect((await api.repos.repoGetPullRequest('acme', 'app', number)).data).toMatchObject({ merged: true, state: 'closed' });
+    await expect(merge(fake.pull(number).headSha)).rejects.toMatchObject({ status: 405 });
+    expect((await api.repos.repoGetBranch('acme', 'app', 'feat')).data.name).toBe('feat');
+    expect((await api.repos.repoDeleteBranch('acme', 'app', 'feat')).status).toBe(204);
+    await expect(api.repos.repoDeleteBranch('acme', 'app', 'feat')).rejects.toMatchObject({ status: 404 });
+    await expect(api.repos.repoDeleteBranch('acme', 'app', 'main')).rejects.toMatchObject({ status: 403 });
+    expect((await api.repos.repoGetPullRequest('acme', 'app', number)).data.head?.ref).toBe(`refs/pull/${number}/head`);
+  });
+
+  it('keeps reviews with their comments, and hides the drafts of others after a page was cut', async () => {
+    const { fake, api } = await start();
+    const number = fake.addPull({ author: 'alice' });
+    fake.review(number, { author: 'eve', state: 'PENDING' });
+    const { data: review } = await api.repos.repoCreatePullReview('acme', 'app', number, {
+      event: 'REQUEST_CHANGES',
+      body: 'no',
+      comments: [{ body: 'here', path: 'a.ts', new_position: 3 }],
+    });
+    await api.repos.repoCreatePullReviewRequests('acme', 'app', number, { reviewers: ['ann'] });
+    const list = await api.repos.repoListPullReviews('acme', 'app', number, { page: 1, limit: 2 });
+    expect(list.data.map(({ state }) => state)).toEqual(['REQUEST_CHANGES']);
+    expect([list.headers.get('x-total-count'), list.headers.get('link')]).toEqual(['3', null]);
+    const comments = (await api.repos.repoGetPullReviewComments('acme', 'app', number, review.id!)).data;
+    expect(comments).toMatchObject([{ body: 'here', path: 'a.ts', position: 3, original_position: 0, resolver: null }]);
+    await api.repos.repoDismissPullReview('acme', 'app', number, review.id!, { message: 'done' });
+    expect((await api.repos.repoListPullReviews('acme', 'app', number)).data[0]?.dismissed).toBe(true);
+    const own = fake.addPull();
+    const approve = api.repos.repoCreatePullReview('acme', 'app', own, { event: 'APPROVED' });
+    await expect(approve).rejects.toMatchObject({ status: 422 });
+  });
+
+  it('combines the latest status of each context, and says pending where there is none', async () => {
+    const { fake, api } = await start();
+    const { headSha } = fake.pull(fake.addPull({ branch: 'feat' }));
+    const combined = async (query = {}) => await api.repos.repoGetCombinedStatusByRef('acme', 'app', 'feat', query);
+    expect((await combined()).data).toMatchObject({ state: 'pending', statuses: [], total_count: 0 });
+    await api.repos.repoCreateStatus('acme', 'app', headSha, { context: 'test', state: 'pending' });
+    await api.repos.repoCreateStatus('acme', 'app', headSha, { context: 'test', state: 'success' });
+    await api.repos.repoCreateStatus('acme', 'app', headSha, { context: 'lint', state: 'failure', target_url: 'https://ci/1' });
+    const page = await combined({ limit: 1, page: 2 });
+    expect(page.data).toMatchObject({ total_count: 1, statuses: [{ context: 'test', status: 'success' }] });
+    expect(page.headers.get('x-total-count')).toBe('2');
+    await expect(api.repos.repoGetCombinedStatusByRef('acme', 'app', 'nope')).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('tells in the timeline which labels came and went, without inline comments', async () => {
+    const { fake, api } = await start({ labels: ['fix'] });
+    const number = fake.addPull();
+    const [label] = fake.labels();
+    const timeline = async (query = {}) => (await api.repos.issueGetCommentsAndTimeline('acme', 'app', number, query)).data;
+    expect(await timeline()).toBeNull();
+    fake.review(number, { comments: [{}, {}] });
+    await api.repos.issueAddLabel('acme', 'app', number, { labels: [label?.id] });
+    await api.repos.issueRemoveLabel('acme', 'app', number, label!.id);
+    expect((await timeline()).map(({ type, body, label: one }) => [type, body, one?.name])).toEqual([
+      ['review', '', undefined],
+      ['label', '1', 'fix'],
+      ['label', '', 'fix'],
+    ]);
+    expect(await timeline({ limit: 2, page: 1 })).toBeNull();
+    fake.deleteLabel('fix');
+    expect((await timeline()).at(-1)?.label).toBeNull();
+  });
+
+  it('asks for the repository scope to merge, and the role of the user shows in the repository', async () => {
+    const { fake, api } = await start({ scopes: ['read:repository'], mayPush: false });
+    const number = fake.addPull();
+    await expect(api.repos.repoMergePullRequest('acme', 'app', number, { Do: 'merge' })).rejects.toMatchObject({
+      status: 403,
+      error: { message: 'token does not have at least one of required scope(s): [write:repository]' },
+    });
+    expect((await api.repos.repoGet('acme', 'app')).data.permissions?.push).toBe(false);
+  });
+
   it('fails on demand, once, and lets others act in between', async () => {
     const { fake, api } = await start();
     fake.addIssue();

@@ -3,8 +3,12 @@ import { empty, json, router, startServer } from '../support/http-server.ts';
 import type { Exchange } from '../support/openapi.ts';
 import type { Answer, Instance, Route, Routes } from './selfhosted/answer.ts';
 import { failure, notFound, ok } from './selfhosted/answer.ts';
+import { commitRoutes } from './selfhosted/commit-routes.ts';
 import { issueRoutes, viewOf } from './selfhosted/issue-routes.ts';
 import { labelRoutes, organizationRoutes } from './selfhosted/label-routes.ts';
+import { pullRoutes, timelineRoutes } from './selfhosted/pull-routes.ts';
+import type { FakePull, NewPull, NewReview, NewStatus, PullEdit } from './selfhosted/pull-store.ts';
+import { addPull, addReview, addStatus, mergePull, pullOf, setHead } from './selfhosted/pull-store.ts';
 import type { FakeIssue, FakeLabel, IssueEdit, NewIssue } from './selfhosted/store.ts';
 import { addComment, addIssue, addLabel, createStore, deleteLabels, editIssue } from './selfhosted/store.ts';
 import { repositoryBody, userBody } from './selfhosted/wire.ts';
@@ -21,6 +25,10 @@ export interface FakeSelfhostedOptions {
   readonly organizationLabels?: readonly string[];
   readonly maxPageSize?: number;
   readonly dependenciesEnabled?: boolean;
+  /** False: the user of the token may only read. */
+  readonly mayPush?: boolean;
+  /** An old server, which answers an empty page of statuses without a body. */
+  readonly emptyStatusBody?: boolean;
 }
 
 /** A Gitea or Forgejo with one repository: stateful, and with the vendor's traps. */
@@ -44,6 +52,17 @@ export interface FakeSelfhosted {
   deleteLabel(name: string): void;
   labels(): readonly FakeLabel[];
   archive(): void;
+  /** Returns the number of the new pull request. */
+  addPull(pull?: NewPull): number;
+  pull(number: number): FakePull;
+  editPull(number: number, edit: PullEdit): void;
+  push(number: number, sha: string): void;
+  /** Somebody else merges it. */
+  mergePull(number: number): void;
+  /** Returns the id of the review. */
+  review(number: number, review?: NewReview): number;
+  status(sha: string, status?: NewStatus): void;
+  branches(): readonly string[];
   /** The next request that matches gets this answer instead. */
   failNext(matcher: Matcher, reply: Reply): void;
   /** Runs once, just before the next request that matches is answered: what someone else does meanwhile. */
@@ -54,23 +73,12 @@ export interface FakeSelfhosted {
 /** `'GET /issues/1'` fits a method and the end of a path. */
 export type Matcher = string | ((request: RecordedRequest) => boolean);
 
-const ALL_SCOPES = ['read:user', 'read:repository', 'write:issue', 'read:organization'];
+const ALL_SCOPES = ['read:user', 'write:repository', 'write:issue', 'read:organization'];
 const TOKEN = '0123456789abcdef0123456789abcdef01234567';
 
 export async function startFakeSelfhosted(options: FakeSelfhostedOptions = {}): Promise<FakeSelfhosted> {
-  const { owner = 'acme', repo = 'app', token = TOKEN, scopes = ALL_SCOPES } = options;
-  const store = createStore(owner, repo);
-  for (const name of options.labels ?? []) addLabel(store, name);
-  for (const name of options.organizationLabels ?? []) addLabel(store, name, { ofOrganization: true });
-  const instance: Instance = {
-    store,
-    base: () => server.url,
-    login: 'foray-bot',
-    maxPageSize: options.maxPageSize ?? 50,
-    ownerIsOrganization: (options.organizationLabels ?? []).length > 0,
-    dependenciesEnabled: options.dependenciesEnabled ?? true,
-    archived: false,
-  };
+  const { token = TOKEN, scopes = ALL_SCOPES } = options;
+  const instance = instanceOf(options, () => server.url);
   const exchanges: Exchange[] = [];
   const plans: Plan[] = [];
   const route = handlerOf(instance, { token, scopes }, exchanges);
@@ -84,7 +92,7 @@ export async function startFakeSelfhosted(options: FakeSelfhostedOptions = {}): 
   return {
     url: server.url,
     token,
-    project: `${owner}/${repo}`,
+    project: `${instance.store.owner}/${instance.store.repo}`,
     requests: server.requests,
     exchanges,
     arrived: (count) => server.arrived(count),
@@ -92,6 +100,23 @@ export async function startFakeSelfhosted(options: FakeSelfhostedOptions = {}): 
     failNext: (matcher, reply) => void plans.push({ matcher, reply }),
     beforeNext: (matcher, action) => void plans.push({ matcher, action }),
     close: () => server.close(),
+  };
+}
+
+function instanceOf(options: FakeSelfhostedOptions, base: () => string): Instance {
+  const store = createStore(options.owner ?? 'acme', options.repo ?? 'app');
+  for (const name of options.labels ?? []) addLabel(store, name);
+  for (const name of options.organizationLabels ?? []) addLabel(store, name, { ofOrganization: true });
+  return {
+    store,
+    base,
+    login: 'foray-bot',
+    maxPageSize: options.maxPageSize ?? 50,
+    ownerIsOrganization: (options.organizationLabels ?? []).length > 0,
+    dependenciesEnabled: options.dependenciesEnabled ?? true,
+    archived: false,
+    mayPush: options.mayPush ?? true,
+    emptyStatusBody: options.emptyStatusBody ?? false,
   };
 }
 
@@ -119,6 +144,26 @@ function handsOn(instance: Instance) {
     deleteLabel: (name: string) => deleteLabels(store, name),
     labels: () => store.labels,
     archive: () => void (instance.archived = true),
+    ...handsOnPulls(instance),
+  };
+}
+
+function handsOnPulls({ store, login }: Instance) {
+  const known = (number: number): FakePull => {
+    const issue = store.issues.get(number);
+    const pull = issue && pullOf(store, issue);
+    if (!pull) throw new Error(`the fake has no pull request ${number}`);
+    return pull;
+  };
+  return {
+    addPull: (pull: NewPull = {}) => addPull(store, { author: login, ...pull }).number,
+    pull: known,
+    editPull: (number: number, edit: PullEdit) => void Object.assign(known(number), edit),
+    push: (number: number, sha: string) => setHead(store, known(number), sha),
+    mergePull: (number: number) => mergePull(store, known(number), 'alice'),
+    review: (number: number, review: NewReview = {}) => addReview(store, known(number), review).id,
+    status: (sha: string, status: NewStatus = {}) => void addStatus(store, sha, status),
+    branches: () => [...store.branches.keys()],
   };
 }
 
@@ -150,19 +195,20 @@ function allRoutes(instance: Instance): Readonly<Record<string, { route: Route; 
   const repository = '/api/v1/repos/:owner/:repo';
   const plain: Routes = {
     'GET /user': () => ok(userBody(instance.login, base())),
-    'GET /repos/:owner/:repo': () => ok(repositoryBody(store, base(), instance.archived)),
+    'GET /repos/:owner/:repo': () => ok(repositoryBody(store, base(), instance)),
     ...organizationRoutes(instance),
   };
-  const within = { ...issueRoutes(instance), ...labelRoutes(instance) };
-  const place = (line: string, prefix: string): string => line.replace(' ', ` ${prefix}`);
-  const scopeOf = (line: string): string =>
-    line.includes('/user') ? 'read:user' : line.includes('/orgs/') ? 'read:organization' : 'read:repository';
+  const ofIssues = { ...issueRoutes(instance), ...labelRoutes(instance), ...timelineRoutes(instance) };
+  const ofRepository = { ...pullRoutes(instance), ...commitRoutes(instance) };
+  const scoped = (routes: Routes, prefix: string, scopeOf: (line: string) => string) =>
+    Object.entries(routes).map(([line, route]) => [line.replace(' ', ` ${prefix}`), { route, scope: scopeOf(line) }] as const);
+  const access = (line: string): string => (line.startsWith('GET') ? 'read' : 'write');
   return Object.fromEntries([
-    ...Object.entries(plain).map(([line, route]) => [place(line, '/api/v1'), { route, scope: scopeOf(line) }] as const),
-    ...Object.entries(within).map(
-      ([line, route]) =>
-        [place(line, repository), { route, scope: line.startsWith('GET') ? 'read:issue' : 'write:issue' }] as const,
+    ...scoped(plain, '/api/v1', (line) =>
+      line.includes('/user') ? 'read:user' : line.includes('/orgs/') ? 'read:organization' : 'read:repository',
     ),
+    ...scoped(ofIssues, repository, (line) => `${access(line)}:issue`),
+    ...scoped(ofRepository, repository, (line) => `${access(line)}:repository`),
   ]);
 }
 

@@ -27,7 +27,7 @@ async function connect(handler: Handler, now: () => number = Date.now) {
   const server = await startServer(handler);
   running.push(server);
   const { deps, records } = depsWith(now);
-  const http = createSelfhostedClient({ baseUrl: `${server.url}/api/v1`, token: TOKEN, repository }, deps);
+  const http = createSelfhostedClient({ baseUrl: `${server.url}/api/v1`, token: TOKEN }, deps);
   const read = () => http.getJson(ISSUE, { path: '/repos/acme/app/issues/7' }, never);
   return { server, http, records, read };
 }
@@ -96,7 +96,7 @@ describe('selfhosted error table', () => {
 
   it('a host that cannot be reached is a transport error', async () => {
     const { deps } = depsWith();
-    const http = createSelfhostedClient({ baseUrl: 'http://127.0.0.1:1/api/v1', token: TOKEN, repository }, deps);
+    const http = createSelfhostedClient({ baseUrl: 'http://127.0.0.1:1/api/v1', token: TOKEN }, deps);
     expect((await failureOf(http.getJson(ISSUE, { path: '/user' }, never))).kind).toBe('tracker_transport_error');
   });
 

@@ -4,10 +4,11 @@ import type { HttpResponse } from '../../lib/http/index.ts';
 import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Clock } from '../../ports/runtime.ts';
+import type { RequestKey } from '../../ports/scm.ts';
 import type { Classification, StatusTable } from '../failures.ts';
 import type { Method, TrackerHttp, TrackerRequest } from '../http.ts';
 import { createTrackerHttp } from '../http.ts';
-import type { Connection, Repository } from './settings.ts';
+import type { Access, Repository } from './settings.ts';
 import { KIND } from './settings.ts';
 
 /** The error table of the specification. Statuses it calls "other" are left to `other`. */
@@ -34,8 +35,9 @@ const LONGEST_SILENCE_MS = 300_000;
 
 /** The API of one instance: every role of this kind talks through it. */
 export function createSelfhostedClient(
-  connection: Connection,
+  connection: Access,
   deps: Pick<ProviderDeps, 'version' | 'clock' | 'logger'>,
+  userAgent = `svc/${deps.version}`,
 ): TrackerHttp {
   const http = createTrackerHttp(
     {
@@ -45,7 +47,7 @@ export function createSelfhostedClient(
       headers: {
         authorization: `token ${connection.token}`,
         accept: 'application/json',
-        'user-agent': `svc/${deps.version}`,
+        'user-agent': userAgent,
       },
       statuses: STATUSES,
       classify: lasting,
@@ -60,12 +62,18 @@ export function createSelfhostedClient(
 export function issuePath({ owner, repo }: Repository, id: string): string {
   const route = path`/repos/${owner}/${repo}/issues/${id}`;
   if (/^[1-9][0-9]{0,17}$/.test(id)) return route;
-  throw new TrackerError({
-    kind: 'tracker_not_found',
-    method: 'GET',
-    path: route,
-    detail: 'not asked for: an issue index is a plain positive number',
-  });
+  throw noIndex(route, 'an issue index is a plain positive number');
+}
+
+/** The path of one pull request. */
+export function pullPath({ owner, repo, number }: RequestKey): string {
+  const route = path`/repos/${owner}/${repo}/pulls/${number}`;
+  if (Number.isSafeInteger(number) && number > 0) return route;
+  throw noIndex(route, 'a pull request index is a plain positive number');
+}
+
+function noIndex(route: string, rule: string): TrackerError {
+  return new TrackerError({ kind: 'tracker_not_found', method: 'GET', path: route, detail: `not asked for: ${rule}` });
 }
 
 function lasting({ status }: HttpResponse): Classification | undefined {

@@ -1,5 +1,7 @@
 import type { Provider } from '../../ports/provider.ts';
 import { checkSelfhosted } from './checks.ts';
+import { createSelfhostedCi } from './ci.ts';
+import { createSelfhostedScm } from './scm.ts';
 import { KIND, OPTIONS } from './settings.ts';
 import { createSelfhostedTracker } from './tracker.ts';
 
@@ -13,4 +15,6 @@ export const selfhostedProvider: Provider = {
   options: OPTIONS,
   check: checkSelfhosted,
   createTracker: (settings, deps) => createSelfhostedTracker(settings, deps),
+  createScm: (connection, deps) => createSelfhostedScm(connection, deps),
+  createCi: (connection, deps) => createSelfhostedCi(connection, deps),
 };

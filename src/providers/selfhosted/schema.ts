@@ -40,7 +40,7 @@ export const USER = z.object({ login: z.string().nullish() });
 export const REPOSITORY = z.object({ archived: z.boolean().nullish(), has_issues: z.boolean().nullish() });
 
 /** A nested list: null is an empty one, and an entry that does not fit is left out rather than losing its record. */
-function readable<T>(schema: ZodType<T>) {
+export function readable<T>(schema: ZodType<T>) {
   return z
     .array(z.unknown())
     .nullish()

@@ -26,6 +26,9 @@ export interface Connection {
   readonly repository: Repository;
 }
 
+/** What a role needs whose repository comes with each call. */
+export type Access = Pick<Connection, 'baseUrl' | 'token'>;
+
 /** The configured states, in the roles they play. */
 export interface States {
   readonly active: readonly string[];
@@ -33,14 +36,20 @@ export interface States {
   readonly handoff: string | null;
 }
 
-/** A connection for any role of this kind, or the TrackerError that says what is wrong with its keys. */
-export function connectionOf({ endpoint, apiKey, project }: Pick<ScmConnection, 'endpoint' | 'apiKey' | 'project'>): Connection {
-  if (apiKey.trim() === '') throw refused('tracker_auth_error', 'tracker.api_key is empty: set it to an access token');
-  const address = parseEndpoint(endpoint);
-  if ('fault' in address) throw refused('tracker_payload_error', `tracker.endpoint ${address.fault}`);
-  const repository = parseProject(project);
+/** The tracker's connection, or the TrackerError that says what is wrong with its keys. */
+export function connectionOf(settings: Pick<TrackerSettings, 'endpoint' | 'apiKey' | 'project'>): Connection {
+  const access = accessOf(settings, 'tracker');
+  const repository = parseProject(settings.project);
   if ('fault' in repository) throw refused('tracker_payload_error', `tracker.project ${repository.fault}`);
-  return { baseUrl: withSuffix(address.url, API_SUFFIX), token: apiKey, repository };
+  return { ...access, repository };
+}
+
+/** Address and token from a block of the workflow file, or the TrackerError that says what is wrong with them. */
+export function accessOf({ endpoint, apiKey }: Pick<ScmConnection, 'endpoint' | 'apiKey'>, block: string): Access {
+  if (apiKey.trim() === '') throw refused('tracker_auth_error', `${block}.api_key is empty: set it to an access token`);
+  const address = parseEndpoint(endpoint);
+  if ('fault' in address) throw refused('tracker_payload_error', `${block}.endpoint ${address.fault}`);
+  return { baseUrl: withSuffix(address.url, API_SUFFIX), token: apiKey };
 }
 
 export function statesOf({ activeStates, terminalStates, handoffState }: TrackerSettings): States {

@@ -19,6 +19,10 @@ export interface Instance {
   readonly dependenciesEnabled: boolean;
   /** Writes to an archived repository are answered 423. */
   archived: boolean;
+  /** Whether the user of the token has write access, whatever the scopes of the token are. */
+  mayPush: boolean;
+  /** An old server, which answers an empty page of statuses without a body. */
+  readonly emptyStatusBody: boolean;
 }
 
 export type Route = (request: RecordedRequest, params: Readonly<Record<string, string>>) => Answer;

@@ -8,6 +8,7 @@ import { labelBody } from './wire.ts';
 export function labelRoutes(instance: Instance): Routes {
   const { store } = instance;
   const shown = (labels: readonly FakeLabel[]) => labels.map((label) => labelBody(store, label, instance.base()));
+  const set = (issue: FakeIssue, ids: readonly number[]) => setLabels(store, issue, { ids, actor: instance.login });
   const carried = (issue: FakeIssue) => ok(shown(labelsOf(store, issue)));
   return {
     'GET /labels': (request) => page(instance, request, shown(store.labels.filter((label) => !label.ofOrganization))),
@@ -23,14 +24,14 @@ export function labelRoutes(instance: Instance): Routes {
     'POST /issues/:index/labels': write(
       instance,
       ofIssue(instance, (issue, request) => {
-        for (const id of known(instance, request.json())) issue.labelIds.add(id);
+        set(issue, [...issue.labelIds, ...known(instance, request.json())]);
         return carried(issue);
       }),
     ),
     'PUT /issues/:index/labels': write(
       instance,
       ofIssue(instance, (issue, request) => {
-        setLabels(issue, known(instance, request.json()));
+        set(issue, known(instance, request.json()));
         return carried(issue);
       }),
     ),
@@ -40,7 +41,10 @@ export function labelRoutes(instance: Instance): Routes {
       ofIssue(instance, (issue, _, { id }) => {
         const label = store.labels.find((one) => String(one.id) === id);
         if (!label) return failure(instance, 422, `label does not exist [label_id: ${id}]`);
-        issue.labelIds.delete(label.id);
+        set(
+          issue,
+          [...issue.labelIds].filter((one) => one !== label.id),
+        );
         return { status: 204 };
       }),
     ),

@@ -1,9 +1,17 @@
+import type { FakePull, FakeStatus } from './pull-store.ts';
+
 /** What the fake instance keeps. Numbers are shared by issues and pull requests, ids are global to the instance. */
 export interface Store {
   readonly owner: string;
   readonly repo: string;
   readonly labels: FakeLabel[];
   readonly issues: Map<number, FakeIssue>;
+  /** By the number that each shares with its issue. */
+  readonly pulls: Map<number, FakePull>;
+  /** Branches and the commits at their tips. */
+  readonly branches: Map<string, string>;
+  /** Every commit ever seen, with its statuses, oldest first. */
+  readonly commits: Map<string, FakeStatus[]>;
   /** The next global id: always far away from any issue number. */
   nextId(): number;
   /** Moves on by a minute at each call, so that every record has a time of its own. */
@@ -41,6 +49,19 @@ export interface FakeIssue {
   /** Issues that block this one. */
   readonly dependencies: Dependency[];
   readonly comments: FakeComment[];
+  /** Everything that happened, oldest first. */
+  readonly timeline: FakeEvent[];
+}
+
+export interface FakeEvent {
+  readonly id: number;
+  /** `code` is an inline comment: it takes up room in the pages of the timeline and is not shown. */
+  readonly type: 'comment' | 'label' | 'code' | 'review' | 'merge_pull' | 'pull_push';
+  readonly author: string;
+  /** Of a label: `1` when it was added, nothing when it was removed. */
+  readonly body: string;
+  readonly createdAt: string;
+  readonly labelId?: number;
 }
 
 /** An issue of this repository by number, or one of another repository told in full. */
@@ -70,6 +91,8 @@ export interface NewIssue {
 
 export type IssueEdit = Pick<NewIssue, 'title' | 'body' | 'state' | 'ref' | 'labels' | 'assignees'>;
 
+const MAIN_SHA = 'a'.repeat(40);
+
 export function createStore(owner: string, repo: string): Store {
   let lastId = 7000;
   let minutes = 0;
@@ -78,6 +101,9 @@ export function createStore(owner: string, repo: string): Store {
     repo,
     labels: [],
     issues: new Map(),
+    pulls: new Map(),
+    branches: new Map([['main', MAIN_SHA]]),
+    commits: new Map([[MAIN_SHA, []]]),
     nextId: () => (lastId += 1),
     now: () => new Date(Date.UTC(2026, 0, 1, 0, (minutes += 1))).toISOString().replace('.000Z', 'Z'),
   };
@@ -120,6 +146,7 @@ export function addIssue(store: Store, given: NewIssue): FakeIssue {
     isPull: given.isPull ?? false,
     dependencies: [...(given.dependencies ?? [])],
     comments: [],
+    timeline: [],
   };
   store.issues.set(number, issue);
   return issue;
@@ -128,7 +155,7 @@ export function addIssue(store: Store, given: NewIssue): FakeIssue {
 export function editIssue(store: Store, issue: FakeIssue, { labels, assignees, ...plain }: IssueEdit): void {
   Object.assign(issue, plain);
   if (assignees) issue.assignees = [...assignees];
-  if (labels) setLabels(issue, labelIds(store, labels));
+  if (labels) setLabels(store, issue, { ids: labelIds(store, labels), actor: 'alice' });
   if (plain.state) issue.closedAt = plain.state === 'closed' ? store.now() : null;
   issue.updatedAt = store.now();
 }
@@ -140,13 +167,28 @@ export function addComment(
 ): FakeComment {
   const comment = { id: store.nextId(), createdAt: store.now(), ...given };
   issue.comments.push(comment);
+  const { id, author, body, createdAt } = comment;
+  issue.timeline.push({ id, type: 'comment', author, body, createdAt });
   issue.updatedAt = comment.createdAt;
   return comment;
 }
 
-export function setLabels(issue: FakeIssue, ids: readonly number[]): void {
-  issue.labelIds.clear();
-  for (const id of ids) issue.labelIds.add(id);
+/** Leaves exactly these labels, and an entry in the timeline for each that came or went. */
+export function setLabels(store: Store, issue: FakeIssue, { ids, actor }: { ids: readonly number[]; actor: string }): void {
+  for (const id of [...issue.labelIds].filter((one) => !ids.includes(one))) {
+    issue.labelIds.delete(id);
+    addEvent(store, issue, { type: 'label', author: actor, body: '', labelId: id });
+  }
+  for (const id of ids.filter((one) => !issue.labelIds.has(one))) {
+    issue.labelIds.add(id);
+    addEvent(store, issue, { type: 'label', author: actor, body: '1', labelId: id });
+  }
+}
+
+export function addEvent(store: Store, issue: FakeIssue, event: Omit<FakeEvent, 'id' | 'createdAt'>): FakeEvent {
+  const added = { id: store.nextId(), createdAt: store.now(), ...event };
+  issue.timeline.push(added);
+  return added;
 }
 
 /** In the order of their names, as the vendor lists them. */

@@ -30,7 +30,7 @@ export function userBody(login: string, base: string) {
   };
 }
 
-export function repositoryBody({ owner, repo }: Store, base: string, archived: boolean) {
+export function repositoryBody({ owner, repo }: Store, base: string, { archived = false, mayPush = true } = {}) {
   return {
     id: 1,
     owner: userBody(owner, base),
@@ -46,7 +46,7 @@ export function repositoryBody({ owner, repo }: Store, base: string, archived: b
     archived,
     has_issues: true,
     has_pull_requests: true,
-    permissions: { admin: false, push: true, pull: true },
+    permissions: { admin: false, push: mayPush, pull: true },
     created_at: '2025-01-01T00:00:00Z',
     updated_at: '2025-01-01T00:00:00Z',
   };
