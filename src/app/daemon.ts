@@ -17,6 +17,7 @@ import { openStore } from '../store/open.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
 import { buildKit, type BuiltKit, type KitDeps } from './build-kit.ts';
 import { endLeftovers } from './leftovers.ts';
+import { trackProcessGroups } from './process-groups.ts';
 import { followWorkflow } from './reload.ts';
 import { openRunTools } from './run-tools.ts';
 import type { SecretBook } from './secrets.ts';
@@ -31,6 +32,8 @@ export interface DaemonOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly secrets: SecretBook;
+  /** Ends a start-up that is still under way. */
+  readonly interrupted: AbortSignal;
 }
 
 export interface RunningDaemon {
@@ -71,9 +74,10 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const report = (event: Event): void => loop.report(MASKED.has(event.type) ? secrets.maskDeep(event) : event);
   const tools = await openRunTools({ logger, store, state: () => loop.state(), report });
   releasers.push(() => tools.stop());
-  const kitDeps: KitDeps = { version, env, clock, logger, secrets, processes: store.processes, announce, tools };
+  const processes = trackProcessGroups(store.processes);
+  const kitDeps: KitDeps = { version, env, clock, logger, secrets, processes, announce, tools };
   let kit: BuiltKit = buildKit(workflow, kitDeps, null);
-  await kit.tracker.preflight?.(killed.signal);
+  await kit.tracker.preflight?.(AbortSignal.any([killed.signal, options.interrupted]));
 
   const findPreflightProblem = async () => (await kit.agent.findProblem()) ?? (await kit.workspaces.findProblem());
   const interpret = createInterpreter({
@@ -113,6 +117,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     stop: () => loop.report({ type: 'stop-requested' }),
     kill() {
       killed.abort(new Error('the service was told to stop at once'));
+      processes.killAll();
       loop.kill();
     },
   };
@@ -147,7 +152,7 @@ function viewOf(
 ): Pick<Daemon, 'snapshot' | 'requestRefresh' | 'isDraining' | 'checkReadiness'> {
   return {
     snapshot: () => snapshotOf(loop.state(), clock.now()),
-    requestRefresh: () => requestRefresh(loop),
+    requestRefresh: createRefresh(loop, clock),
     isDraining: () => loop.state().lifecycle === 'draining',
     checkReadiness: async () => ({
       database: await succeeds(store.ping()),
@@ -181,12 +186,17 @@ function takeRequests(store: SqliteStore, report: (event: Event) => void, logger
   return () => clearInterval(timer);
 }
 
-function requestRefresh(loop: Loop): { readonly queued: boolean; readonly coalesced: boolean } {
-  const { lifecycle, poll } = loop.state();
-  if (lifecycle === 'draining') return { queued: false, coalesced: false };
-  const coalesced = poll.refreshAt !== null;
-  loop.report({ type: 'refresh-requested' });
-  return { queued: true, coalesced };
+/** A request is pending until a poll began after it; what comes meanwhile is merged with it. */
+function createRefresh(loop: Loop, clock: Clock): Daemon['requestRefresh'] {
+  let requestedAt = 0;
+  return () => {
+    const { lifecycle, poll } = loop.state();
+    if (lifecycle === 'draining') return { queued: false, coalesced: false };
+    const coalesced = poll.begunAt < requestedAt;
+    if (!coalesced) requestedAt = clock.now();
+    loop.report({ type: 'refresh-requested' });
+    return { queued: true, coalesced };
+  };
 }
 
 async function succeeds(promise: Promise<unknown>): Promise<boolean> {

@@ -25,7 +25,12 @@ const REST_MS = 10_000;
 export async function startDemo(options: DemoOptions): Promise<RunningDaemon & { readonly directory: string }> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'foray-demo-'));
   const workflow = requireGood(await readWorkflowFile(await writeDemo(directory), options.env));
-  const daemon = await startDaemon({ ...options, workflow, secrets: createSecretBook() });
+  const daemon = await startDaemon({
+    ...options,
+    workflow,
+    secrets: createSecretBook(),
+    interrupted: new AbortController().signal,
+  });
   const over = new AbortController();
   const reviewer = setInterval(createReviewer(workflow, options, over.signal), 1_000);
   const done = daemon.done.finally(async () => {

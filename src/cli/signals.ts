@@ -1,29 +1,23 @@
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 type Signal = keyof typeof EXIT_CODES;
 
-/** The first signal asks to stop, the second forces it. Resolves with the exit code of a forced stop, never otherwise. */
-export function onSignals(handlers: { stop(signal: Signal): void; force(signal: Signal): void }): {
-  readonly forced: Promise<number>;
-  release(): void;
-} {
+export interface SignalHandlers {
+  stop(signal: Signal): void;
+  /** The exit code is what shells expect of a process ended by the signal. */
+  force(signal: Signal, exitCode: number): void;
+}
+
+/** The first signal asks to stop, the second forces it. */
+export function onSignals(handlers: SignalHandlers): { release(): void } {
   let asked = false;
-  let resolveForced: (code: number) => void = () => {};
-  const forced = new Promise<number>((resolve) => {
-    resolveForced = resolve;
-  });
   const handle = (signal: Signal): void => {
-    if (!asked) {
-      asked = true;
-      handlers.stop(signal);
-      return;
-    }
-    handlers.force(signal);
-    resolveForced(EXIT_CODES[signal]);
+    if (asked) handlers.force(signal, EXIT_CODES[signal]);
+    else handlers.stop(signal);
+    asked = true;
   };
   process.on('SIGINT', handle);
   process.on('SIGTERM', handle);
   return {
-    forced,
     release() {
       process.off('SIGINT', handle);
       process.off('SIGTERM', handle);

@@ -14,7 +14,7 @@ const PARKED_LOOKUPS_PER_POLL = 20;
 /** Asks for candidates and for the states of everything we hold. */
 export function beginPoll(draft: Draft): void {
   const asked = idsToLookUp(draft.state);
-  changePoll(draft, { inFlight: { startedAt: draft.now, asked, candidates: null }, refreshAt: null });
+  changePoll(draft, { inFlight: { startedAt: draft.now, asked, candidates: null }, begunAt: draft.now, refreshAt: null });
   ask(draft, { do: 'poll', lookups: asked });
 }
 

@@ -56,6 +56,7 @@ function rebuilt(settings: Settings, durable: Durable, instance: string, now: nu
       nextAt: now,
       refreshAt: null,
       inFlight: null,
+      begunAt: 0,
       count: 0,
       blockersReadAt: new Map(),
       cleanupAt: now,

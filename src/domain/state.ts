@@ -148,6 +148,8 @@ export interface PollState {
   /** A requested refresh waits until then, so that requests close together become one. */
   readonly refreshAt: number | null;
   readonly inFlight: PollInFlight | null;
+  /** When the last poll began. */
+  readonly begunAt: number;
   /** Polls finished since start. */
   readonly count: number;
   /** When each candidate's blockers were last read: the ones read longest ago go first. */

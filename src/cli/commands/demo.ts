@@ -14,8 +14,14 @@ export async function demo(args: { readonly port: number }): Promise<number> {
   });
   const running = await startDemo({ env: process.env, version: FORAY_VERSION, port: args.port, clock, logger });
   process.stdout.write(`Dashboard: ${running.url ?? ''}\nMade-up issues move by themselves. Stop with Ctrl+C.\n`);
-  const signals = onSignals({ stop: () => running.stop(), force: () => running.kill() });
-  const code = await Promise.race([running.done.then(() => 0), signals.forced]);
+  const signals = onSignals({
+    stop: () => running.stop(),
+    force(_signal, code) {
+      running.kill();
+      process.exit(code);
+    },
+  });
+  await running.done;
   signals.release();
-  return code;
+  return 0;
 }

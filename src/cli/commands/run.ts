@@ -1,4 +1,4 @@
-import { startDaemon } from '../../app/daemon.ts';
+import { startDaemon, type RunningDaemon } from '../../app/daemon.ts';
 import type { RunArgs } from '../args.ts';
 import { openLog } from '../logging.ts';
 import { openWorkflow } from '../problems.ts';
@@ -10,35 +10,34 @@ export async function run(args: RunArgs): Promise<number> {
   if (!workflow) return 1;
   const { logger, secrets } = openLog(args, workflow.settings);
   secrets.add(workflow.secrets);
-  const starting = startDaemon({
-    workflow,
-    env: process.env,
-    version: FORAY_VERSION,
-    port: args.port,
-    clock: { now: Date.now },
-    logger,
-    secrets,
-  });
+  const interrupted = new AbortController();
+  let daemon: RunningDaemon | null = null;
   const signals = onSignals({
     stop(signal) {
       logger.info('stopping', { signal });
-      starting.then((daemon) => daemon.stop()).catch(() => {});
+      interrupted.abort(new Error(`interrupted by ${signal}`));
+      daemon?.stop();
     },
-    force(signal) {
+    force(signal, code) {
       logger.warn('stopping at once', { signal });
-      starting.then((daemon) => daemon.kill()).catch(() => {});
+      daemon?.kill();
+      process.exit(code);
     },
   });
   try {
-    const daemon = await starting;
-    const code = await Promise.race([daemon.done.then(() => 0), signals.forced]);
-    if (code === 0) logger.info('foray stopped', {});
-    else process.exit(code);
-    return code;
+    const clock = { now: Date.now };
+    const options = { workflow, env: process.env, version: FORAY_VERSION, port: args.port, clock, logger, secrets };
+    daemon = await startDaemon({ ...options, interrupted: interrupted.signal });
+    if (interrupted.signal.aborted) daemon.stop();
+    await daemon.done;
   } catch (error) {
-    logger.error('foray failed', { error: error instanceof Error ? error.message : String(error) });
-    return 1;
+    if (!interrupted.signal.aborted) {
+      logger.error('foray failed', { error: error instanceof Error ? error.message : String(error) });
+      return 1;
+    }
   } finally {
     signals.release();
   }
+  logger.info('foray stopped', {});
+  return 0;
 }

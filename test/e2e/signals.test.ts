@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+
+let ground: Playground;
+beforeEach(async () => {
+  ground = await createPlayground();
+});
+afterEach(() => ground.cleanup());
+
+it.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('a second %s ends at once with %d, and takes its processes along', async (signal, code) => {
+  const hooks = `before_run: |\n  echo $$ > ${ground.path('hook.pid')}\n  trap '' TERM INT\n  sleep 600`;
+  await ground.write('WORKFLOW.md', fileWorkflow({ hooks, agent: 'kind: mock\nstop_grace_ms: 60000' }));
+  await ground.writeIssues([{ id: '1', identifier: 'A-1', title: 'First', state: 'todo' }]);
+  const daemon = await ground.start();
+  await eventually(() => existsSync(ground.path('hook.pid')), Boolean, 'the hook');
+  const pid = Number(
+    await eventually(
+      () => ground.read('hook.pid'),
+      (text) => text.trim() !== '',
+      'its pid',
+    ),
+  );
+  daemon.signal(signal);
+  await daemon.record('draining');
+  daemon.signal(signal);
+  expect((await daemon.exited).code).toBe(code);
+  await eventually(
+    () => isAlive(pid),
+    (alive) => !alive,
+    'the end of the hook',
+  );
+});
+
+it('an interrupt during start-up ends it', async () => {
+  const { createServer } = await import('node:net');
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const address = silent.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const tracker = `kind: gitea\nendpoint: http://127.0.0.1:${port}\napi_key: aaaaaaaaaaaaaaaa\nproject: o/r\nactive_states: [todo]\nterminal_states: [done]`;
+  await ground.write('WORKFLOW.md', fileWorkflow({ tracker }));
+  const daemon = await ground.start([], { until: 'database path resolved' });
+  daemon.signal('SIGINT');
+  expect((await daemon.exited).code).toBe(0);
+  silent.close();
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
