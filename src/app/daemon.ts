@@ -72,7 +72,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const store = await openOwnStore(options, instance, releasers);
 
   const report = (event: Event): void => loop.report(MASKED.has(event.type) ? secrets.maskDeep(event) : event);
-  const tools = await openRunTools({ logger, store, state: () => loop.state(), report });
+  const tools = await openRunTools({ logger, scope: workflow.settings.dbPath, store, state: () => loop.state(), report });
   releasers.push(() => tools.stop());
   const processes = trackProcessGroups(store.processes);
   const kitDeps: KitDeps = { version, env, clock, logger, secrets, processes, announce, tools };

@@ -9,6 +9,8 @@ import type { Store } from '../ports/store.ts';
 
 export interface RunToolsDeps {
   readonly logger: Logger;
+  /** The database this daemon owns. */
+  readonly scope: string;
   readonly store: Pick<Store, 'listRuns'>;
   readonly state: () => State;
   readonly report: (event: Event) => void;
@@ -20,7 +22,7 @@ const EARLIER_RUNS = 10;
 /** The tools of running agents, carried out by this process. */
 export async function openRunTools(deps: RunToolsDeps): Promise<RunTools & { stop(): Promise<void> }> {
   const program = process.argv[1] ?? fileURLToPath(import.meta.url);
-  const host = await startToolHost({ logger: deps.logger, command: process.execPath, args: [program, 'mcp'] });
+  const host = await startToolHost({ logger: deps.logger, command: process.execPath, args: [program, 'mcp'], scope: deps.scope });
   return {
     statusOf: host.statusOf,
     close: host.close,

@@ -1,5 +1,5 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -29,6 +29,8 @@ export interface ToolHostOptions {
   /** The command that becomes a tool server, such as node and our own program. */
   readonly command: string;
   readonly args: readonly string[];
+  /** Names the socket's folder: the next daemon of the same scope takes over what a crash left. */
+  readonly scope: string;
 }
 
 interface OpenRun {
@@ -39,7 +41,7 @@ interface OpenRun {
 }
 
 export async function startToolHost(options: ToolHostOptions): Promise<ToolHost> {
-  const directory = await mkdtemp(path.join(os.tmpdir(), 'foray-tools-'));
+  const directory = await privateDirectory(options.scope);
   const socketPath = path.join(directory, 'socket');
   const runs = new Map<string, OpenRun>();
   const connections = new Set<Socket>();
@@ -74,6 +76,19 @@ export async function startToolHost(options: ToolHostOptions): Promise<ToolHost>
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** A folder that only we can enter. One that somebody else made in our name is left alone. */
+async function privateDirectory(scope: string): Promise<string> {
+  const hash = createHash('sha256').update(scope).digest('hex').slice(0, 12);
+  const wanted = path.join(os.tmpdir(), `foray-tools-${hash}`);
+  try {
+    await rm(wanted, { recursive: true, force: true });
+    await mkdir(wanted, { mode: 0o700 });
+    return wanted;
+  } catch {
+    return mkdtemp(path.join(os.tmpdir(), 'foray-tools-'));
+  }
 }
 
 /** One connection speaks for one run: it must show the run's token first. */

@@ -45,7 +45,7 @@ let host: ToolHost;
 let book: ReturnType<typeof createBook>;
 let recorded: string[];
 beforeEach(async () => {
-  host = await startToolHost({ logger: SILENT, command: 'node', args: ['cli.js', 'mcp'] });
+  host = await startToolHost({ logger: SILENT, command: 'node', args: ['cli.js', 'mcp'], scope: import.meta.url });
   book = createBook();
   recorded = [];
 });
