@@ -48,6 +48,7 @@ export type {
   Mergeability,
   MergeOrder,
   MergeStatus,
+  MergeStrategy,
   ReviewComment,
   ReviewDecision,
   ScopeCheck,

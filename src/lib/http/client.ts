@@ -4,6 +4,7 @@ import type { ConditionalCache } from './conditional.ts';
 import { revived } from './conditional.ts';
 import { HttpRefusedError, HttpTransportError, transportErrorOf } from './errors.ts';
 import { joinPath } from './path.ts';
+import type { HttpResponse } from './response.ts';
 
 /** Every failure is an HttpTransportError or an HttpRefusedError; an abort by the caller is rethrown as its reason. */
 export interface HttpClient {
@@ -45,20 +46,6 @@ export interface HttpRequest {
   readonly cutBodyBytes?: number;
   /** A redirect is the answer instead of being followed: for targets that must not get the credential. */
   readonly keepRedirect?: boolean;
-}
-
-export interface HttpResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  /** The address that answered, after redirects, without user and password. */
-  readonly url: string;
-  /** Its path without the query: what messages show. */
-  readonly path: string;
-  readonly body: string;
-  /** The body was longer than what was read of it. */
-  readonly truncated: boolean;
-  /** The body as JSON; throws a SyntaxError when it is none. */
-  json(): unknown;
 }
 
 const MAX_REDIRECTS = 5;

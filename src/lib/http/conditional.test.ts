@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Handler, TestServer } from '../../../test/support/http-server.ts';
 import { empty, json, startServer } from '../../../test/support/http-server.ts';
 import { createHttpClient } from './client.ts';
-import type { HttpResponse } from './client.ts';
+import type { HttpResponse } from './response.ts';
 import { createConditionalCache } from './conditional.ts';
 
 const never = new AbortController().signal;

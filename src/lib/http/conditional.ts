@@ -1,4 +1,4 @@
-import type { HttpResponse } from './client.ts';
+import type { HttpResponse } from './response.ts';
 
 /** Remembers answers that carried an `ETag`, so that an unchanged one costs no body (and, at some forges, no quota). */
 export interface ConditionalCache {

@@ -1,4 +1,5 @@
-export type { HttpClient, HttpClientSettings, HttpRequest, HttpResponse, QueryValue } from './client.ts';
+export type { HttpClient, HttpClientSettings, HttpRequest } from './client.ts';
+export type { HttpResponse } from './response.ts';
 export { createHttpClient } from './client.ts';
 export type { ConditionalCache } from './conditional.ts';
 export { createConditionalCache } from './conditional.ts';

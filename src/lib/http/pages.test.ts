@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HttpResponse } from './client.ts';
+import type { HttpResponse } from './response.ts';
 import { HttpRefusedError } from './errors.ts';
 import { followPages } from './pages.ts';
 

@@ -1,4 +1,4 @@
-import type { HttpResponse } from './client.ts';
+import type { HttpResponse } from './response.ts';
 import { HttpRefusedError } from './errors.ts';
 import { parseLinkHeader } from './link.ts';
 

