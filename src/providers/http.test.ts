@@ -4,6 +4,7 @@ import type { Handler, ReplyHeaders, TestServer } from '../../test/support/http-
 import { empty, hang, json, resetMidBody, router, startServer, text, truncatedJson } from '../../test/support/http-server.ts';
 import { TrackerError } from '../domain/errors.ts';
 import type { TrackerErrorKind } from '../domain/errors.ts';
+import { createConditionalCache } from '../lib/http/index.ts';
 import type { LogAttributes, Logger } from '../ports/runtime.ts';
 import { whenMissing } from './failures.ts';
 import type { StatusTable } from './failures.ts';
@@ -146,17 +147,12 @@ describe('Retry-After', () => {
     ['17', 17_000, '; retry after 17 s'],
     ['Wed, 21 Oct 2026 07:28:30 GMT', 30_000, '; retry after Wed, 21 Oct 2026 07:28:30 GMT (30 s)'],
     ['later', undefined, '; retry after later'],
-  ])('%s shows in the message, the error and a warning', async (value, ms, shown) => {
+  ])('%s shows in the message and the error, which is told by whoever asked', async (value, ms, shown) => {
     const { http, warnings } = await connect(() => text('slow down', 429, { 'retry-after': value }));
     const error = await failureOf(http.send('GET', { path: '/x' }, never));
     expect(error.retryAfterMs).toBe(ms);
     expect(error.detail).toBe(`status 429: slow down${shown}`);
-    expect(warnings).toEqual([
-      {
-        message: 'tracker throttled a request',
-        attributes: { tracker_kind: 'repoissues', method: 'GET', path: '/api/x', retry_after: value },
-      },
-    ]);
+    expect(warnings).toEqual([]);
   });
 });
 
@@ -239,6 +235,47 @@ describe('network and payload faults', () => {
     await remote.arrived(1);
     controller.abort(reason);
     expect(await pending).toBe(reason);
+  });
+});
+
+describe('a write answered with a web page', () => {
+  it.each([
+    ['by its type', 'hello', { 'content-type': 'text/html; charset=utf-8' }],
+    ['by its beginning', '\n<!DOCTYPE html><title>Log in</title>', {}],
+  ])('did not arrive, told %s', async (_name, page, headers) => {
+    const { http } = await connect(() => text(page, 200, headers));
+    const error = await failureOf(http.send('DELETE', { path: '/x' }, never));
+    expect(error).toMatchObject({ kind: 'tracker_payload_error', status: 200, retryable: false });
+    expect(error.detail).toContain('web page');
+  });
+
+  it.each([
+    ['an empty answer', 'POST', empty(204)],
+    ['an echo that is cut off', 'POST', truncatedJson()],
+    ['a text that is read as such', 'GET', text('<html> is where the log begins', 200, { 'content-type': 'text/plain' })],
+  ] as const)('is not %s', async (_name, method, reply) => {
+    const { http } = await connect(() => reply);
+    await expect(http.send(method, { path: '/x' }, never)).resolves.toBeDefined();
+  });
+});
+
+describe('an answer that cannot be read', () => {
+  it.each([
+    ['no JSON', text('[{"id": 1', 200, { etag: '"1"' })],
+    ['another shape', json({ message: 'hello' }, 200, { etag: '"1"' })],
+  ])('is not remembered: %s', async (_name, bad) => {
+    const seen: (string | undefined)[] = [];
+    const { http } = await connect(
+      ({ headers }) => {
+        seen.push(headers['if-none-match']);
+        return seen.length === 1 ? bad : json([7], 200, { etag: '"1"' });
+      },
+      { cache: createConditionalCache() },
+    );
+    const read = () => http.getJson(z.array(z.number()), { path: '/list' }, never);
+    expect((await failureOf(read())).kind).toBe('tracker_payload_error');
+    expect(await read()).toEqual([7]);
+    expect(seen).toEqual([undefined, undefined]);
   });
 });
 

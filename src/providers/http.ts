@@ -4,7 +4,7 @@ import { TrackerError } from '../domain/errors.ts';
 import type { HttpClient, HttpClientSettings, HttpRequest, HttpResponse } from '../lib/http/index.ts';
 import { createHttpClient, followPages, maskCutSecrets, maskSecrets } from '../lib/http/index.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
-import type { FailureRules, Mask } from './failures.ts';
+import type { Failure, FailureRules, Mask } from './failures.ts';
 import { failureOf, networkErrorOf } from './failures.ts';
 import { faultText, parseRecords } from './records.ts';
 
@@ -95,14 +95,24 @@ async function perform(line: Line, request: HttpRequest & { method: Method }, si
   } catch (error) {
     throw networkErrorOf(error, settings.statuses, { method, path: mask(pathOf(settings, request)), mask });
   }
-  const failure = failureOf(response, settings, { now: clock.now(), mask });
-  if (!failure) return response;
   const path = mask(response.path);
+  const failure =
+    failureOf(response, settings, { now: clock.now(), mask }) ?? (method === 'GET' ? undefined : pageFault(response));
+  if (!failure) return response;
   if (response.status === 429) {
     const asked = response.headers.get('retry-after') ?? undefined;
-    line.logger.warn('tracker throttled a request', { tracker_kind: settings.kind, method, path, retry_after: asked });
+    // Whoever asked tells of the failure, and its message says how long to wait: a second warning would be the same once more.
+    line.logger.debug('tracker throttled a request', { tracker_kind: settings.kind, method, path, retry_after: asked });
   }
   throw new TrackerError({ ...failure, method, path });
+}
+
+// A success that shows a web page is the login of a proxy: the write never arrived, and must not count as done.
+function pageFault({ status, headers, body }: HttpResponse): Failure | undefined {
+  const isPage = /\bhtml\b/i.test(headers.get('content-type') ?? '') || /^\s*<(?:!doctype|html)\b/i.test(body);
+  if (!isPage) return undefined;
+  const detail = `status ${status}: a web page in place of an answer: check tracker.endpoint and what stands before it`;
+  return { kind: 'tracker_payload_error', status, detail };
 }
 
 function pathOf({ baseUrl }: TrackerHttpSettings, { path = '', url }: HttpRequest): string {
@@ -128,18 +138,24 @@ async function* pages(line: Line, request: TrackerRequest, signal: AbortSignal):
   }
 }
 
-function decode<T>({ mask }: Line, method: Method, schema: ZodType<T>, response: HttpResponse): T {
-  const place = { kind: 'tracker_payload_error', method, path: mask(response.path), status: response.status } as const;
+function decode<T>({ mask, settings }: Line, method: Method, schema: ZodType<T>, response: HttpResponse): T {
+  const { status } = response;
+  const unusable = (why: string): TrackerError => {
+    // Remembered under its tag, what cannot be read would come back with every 304.
+    settings.cache?.put(response.url, { ...response, truncated: true });
+    const place = { kind: 'tracker_payload_error', method, path: mask(response.path), status } as const;
+    return new TrackerError({ ...place, detail: mask(`status ${status}: ${why}`) });
+  };
   let value: unknown;
   try {
     value = response.json();
   } catch {
     // The parser's own message quotes the body, so it is not passed on.
-    throw new TrackerError({ ...place, detail: `status ${response.status}: the answer is not valid JSON` });
+    throw unusable('the answer is not valid JSON');
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new TrackerError({ ...place, detail: mask(`status ${response.status}: unexpected answer: ${faultText(parsed.error)}`) });
+  throw unusable(`unexpected answer: ${faultText(parsed.error)}`);
 }
 
 function records<T>(line: Line, schema: ZodType<T>, entries: readonly unknown[], endpoint: string): T[] {

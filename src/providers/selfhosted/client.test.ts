@@ -128,7 +128,7 @@ describe('selfhosted throttling', () => {
       () => now,
     );
     expect(await failureOf(read())).toMatchObject({ kind: 'tracker_api_error', retryAfterMs: 7000 });
-    expect(records[0]).toMatchObject({ level: 'warn', attributes: { retry_after: '7' } });
+    expect(records[0]).toMatchObject({ level: 'debug', attributes: { retry_after: '7' } });
     now += 6000;
     const early = await failureOf(read());
     expect(early).toMatchObject({ kind: 'tracker_api_error', retryable: true, retryAfterMs: 1000 });
