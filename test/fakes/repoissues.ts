@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import type { RecordedRequest, Reply } from '../support/http-server.ts';
 import { empty, startServer, text } from '../support/http-server.ts';
 import type { Exchange } from '../support/openapi.ts';
-import { type Answer, refusal, route, type RouteContext } from './repoissues/routes.ts';
+import { type Answer, refusal, type RouteContext } from './repoissues/answer.ts';
+import { answerGraph } from './repoissues/graph.ts';
+import { createPullStore, type PullStore } from './repoissues/pulls.ts';
+import { route } from './repoissues/routes.ts';
 import { createStore, type FakeComment, type FakeIssue, type NewComment, type NewIssue } from './repoissues/store.ts';
 
 export interface FakeRepoissuesOptions {
@@ -22,7 +25,13 @@ export interface FakeRepoissuesOptions {
   readonly incompleteResults?: boolean;
   readonly pageSizeCap?: number;
   /** Requests before the primary limit, by bucket. A 304 costs nothing. */
-  readonly limits?: { readonly core?: number; readonly search?: number };
+  readonly limits?: { readonly core?: number; readonly search?: number; readonly graphql?: number };
+  /** What a classic token tells of itself with every answer; other tokens tell nothing. */
+  readonly scopes?: string;
+  /** How the deletion of a branch that is gone is refused. */
+  readonly missingRefStatus?: 404 | 422;
+  /** Accounts that are bots although their names do not say so. */
+  readonly bots?: readonly string[];
 }
 
 /** Either `GET /repos/…` as sent, or a pattern of it. */
@@ -36,6 +45,10 @@ export interface FakeRepoissues {
   readonly requests: readonly RecordedRequest[];
   /** Requests with what was answered, except those that `failNext` answered. */
   readonly exchanges: readonly Exchange[];
+  /** The merge-request side of the main repository. */
+  readonly pulls: PullStore;
+  /** What arrived where the logs of jobs are kept, which is another host. */
+  readonly logRequests: readonly RecordedRequest[];
   /** Resolves once this many requests have arrived. */
   arrived(count: number): Promise<void>;
   addLabel(name: string, repo?: string): void;
@@ -50,9 +63,11 @@ export interface FakeRepoissues {
   /** Lets something happen just before the next matching request is answered: the edit that comes in between. */
   before(matcher: RequestMatcher, action: () => void): void;
   /** Requests left of a bucket. */
-  remaining(bucket: 'core' | 'search'): number;
+  remaining(bucket: Bucket): number;
   close(): Promise<void>;
 }
+
+type Bucket = 'core' | 'search' | 'graphql';
 
 const STATE_LABELS = ['backlog', 'in-progress', 'review', 'done', 'wontfix', 'needs-review'];
 const API_VERSIONS = ['2022-11-28', '2026-03-10'];
@@ -60,7 +75,9 @@ const API_VERSIONS = ['2022-11-28', '2026-03-10'];
 export async function startFakeRepoissues(options: FakeRepoissuesOptions = {}): Promise<FakeRepoissues> {
   const { token = 'fake-token-0123456789', project = 'acme/widgets', basePath = '' } = options;
   const store = createStore(project, options.labels ?? STATE_LABELS);
-  const left = { core: options.limits?.core ?? 5000, search: options.limits?.search ?? 30 };
+  for (const login of options.bots ?? []) store.bots.add(login);
+  const pulls = createPullStore(store);
+  const left: Record<Bucket, number> = { core: 5000, search: 30, graphql: 5000, ...options.limits };
   const exchanges: Exchange[] = [];
   const failures: { matcher: RequestMatcher; reply: Reply }[] = [];
   const actions: { matcher: RequestMatcher; action: () => void }[] = [];
@@ -69,6 +86,9 @@ export async function startFakeRepoissues(options: FakeRepoissuesOptions = {}): 
     api: server.url + basePath,
     apiVersion: String(request.headers['x-github-api-version'] ?? '2022-11-28'),
     store,
+    pulls,
+    logStore: logs.url,
+    missingRefStatus: options.missingRefStatus ?? 422,
     dependencies: options.dependencies ?? true,
     createsLabels: options.createsLabels ?? false,
     canWrite: options.canWrite ?? true,
@@ -76,10 +96,11 @@ export async function startFakeRepoissues(options: FakeRepoissuesOptions = {}): 
     pageSizeCap: options.pageSizeCap ?? 100,
   });
   const answer = (request: RecordedRequest): Answer => {
-    if (!request.path.startsWith(`${basePath}/`)) return refusal(404, 'Not Found');
-    return (
-      gate(request, token) ?? metered(request, left, () => route(context(request), request, request.path.slice(basePath.length)))
-    );
+    const run = runnerFor(request, context(request), basePath);
+    if (!run) return refusal(404, 'Not Found');
+    const answered = gate(request, token) ?? metered(request, left, run);
+    const scopes: Record<string, string> = options.scopes === undefined ? {} : { 'x-oauth-scopes': options.scopes };
+    return { ...answered, headers: { ...answered.headers, ...scopes } };
   };
   const server = await startServer((request) => {
     const failure = taken(failures, request);
@@ -88,6 +109,11 @@ export async function startFakeRepoissues(options: FakeRepoissuesOptions = {}): 
     const { reply, exchange } = onTheWire(request, answer(request));
     exchanges.push(exchange);
     return reply;
+  });
+
+  const logs = await startServer(({ path }) => {
+    const job = pulls.findJob(Number(path.split('/').at(-1)));
+    return job ? text(job.log, 200, { 'content-type': 'text/plain' }) : empty(404);
   });
 
   const issue = (number: number | string, repo = project): FakeIssue => {
@@ -100,6 +126,8 @@ export async function startFakeRepoissues(options: FakeRepoissuesOptions = {}): 
     token,
     requests: server.requests,
     exchanges,
+    pulls,
+    logRequests: logs.requests,
     arrived: (count) => server.arrived(count),
     addLabel: (name, repo = project) => void store.addLabel(store.repo(repo) ?? store.addRepo(repo), name),
     addIssue: (parts = {}) => store.addIssue(parts),
@@ -112,8 +140,18 @@ export async function startFakeRepoissues(options: FakeRepoissuesOptions = {}): 
     failNext: (matcher, reply) => void failures.push({ matcher, reply }),
     before: (matcher, action) => void actions.push({ matcher, action }),
     remaining: (bucket) => left[bucket],
-    close: () => server.close(),
+    close: async () => {
+      await Promise.all([server.close(), logs.close()]);
+    },
   };
+}
+
+/** What answers below the base path; GraphQL stands below it, or beside it in an enterprise edition. */
+function runnerFor(request: RecordedRequest, context: RouteContext, basePath: string): (() => Answer) | undefined {
+  const graph = basePath.endsWith('/api/v3') ? `${basePath.slice(0, -'/v3'.length)}/graphql` : `${basePath}/graphql`;
+  if (request.path === graph) return () => answerGraph(context, request);
+  if (!request.path.startsWith(`${basePath}/`)) return undefined;
+  return () => route(context, request, request.path.slice(basePath.length));
 }
 
 /** The first entry whose matcher fits, taken out. */
@@ -137,9 +175,10 @@ function gate({ headers }: RecordedRequest, token: string): Answer | undefined {
   return undefined;
 }
 
-// Searches have a bucket of their own, and what is unchanged is free of charge.
-function metered(request: RecordedRequest, left: { core: number; search: number }, run: () => Answer): Answer {
-  const bucket = request.path.endsWith('/search/issues') ? 'search' : 'core';
+// Searches and GraphQL have buckets of their own, and what is unchanged is free of charge, as is asking what is left.
+function metered(request: RecordedRequest, left: Record<Bucket, number>, run: () => Answer): Answer {
+  if (request.path.endsWith('/rate_limit')) return { status: 200, body: allowance(left) };
+  const bucket = bucketOf(request.path);
   const facts = () => ({
     'x-ratelimit-remaining': String(left[bucket]),
     'x-ratelimit-reset': '1790000000',
@@ -150,6 +189,16 @@ function metered(request: RecordedRequest, left: { core: number; search: number 
   const answer = conditional(request, plain);
   if (answer.status !== 304) left[bucket] -= 1;
   return { ...answer, headers: { ...answer.headers, ...facts() } };
+}
+
+function bucketOf(path: string): Bucket {
+  if (path.endsWith('/search/issues')) return 'search';
+  return path.endsWith('/graphql') ? 'graphql' : 'core';
+}
+
+function allowance(left: Record<Bucket, number>): unknown {
+  const entry = (remaining: number): unknown => ({ limit: 5000, remaining, reset: 1_790_000_000, used: 0 });
+  return { resources: Object.fromEntries(Object.entries(left).map(([bucket, remaining]) => [bucket, entry(remaining)])) };
 }
 
 // The tag is of the entries alone, and a 304 carries no links.

@@ -8,17 +8,45 @@ import { type Connection, KIND } from './settings.ts';
 export const PAGE_SIZE = 50;
 const API_VERSION = '2026-03-10';
 
+/** What differs between the roles that talk to the remote. */
+export interface ClientRole {
+  /** The endpoint, unless said otherwise. */
+  readonly baseUrl?: string;
+  /** The tracker's, unless said otherwise. The first that fits is shown. */
+  readonly remedies?: readonly Remedy[];
+  /** Failures that come in an answer of 2xx. Asked first. */
+  readonly faultIn?: (response: HttpResponse) => Classification | undefined;
+}
+
+/** What an operator can do about an answer, by its status and the path that was asked. */
+export interface Remedy {
+  readonly status: number;
+  readonly where: RegExp;
+  readonly remedy: string;
+  /** Shown also where the remote says nothing readable. */
+  readonly always?: boolean;
+}
+
 /** Every request to the remote: its headers, what its statuses mean, and reads that cost no quota while nothing changed. */
-export function createClient({ endpoint, apiKey, userAgent }: Connection, deps: TrackerHttpDeps): TrackerHttp {
-  const headers = {
+export function createClient(connection: Connection, deps: TrackerHttpDeps, role: ClientRole = {}): TrackerHttp {
+  const { remedies = REMEDIES, faultIn, baseUrl = connection.endpoint } = role;
+  const rules = {
+    statuses: STATUSES,
+    classify: (response: HttpResponse) => faultIn?.(response) ?? classify(response, remedies),
+    detail: detailOf,
+  };
+  const settings = { kind: KIND, baseUrl, headers: headersOf(connection), secrets: [connection.apiKey], cache: pageCache() };
+  return createTrackerHttp({ ...settings, ...rules }, deps);
+}
+
+export function headersOf({ apiKey, userAgent }: Connection): Readonly<Record<string, string>> {
+  return {
     Authorization: `Bearer ${apiKey}`,
     Accept: 'application/vnd.github+json',
     'X-Forge-Api-Version': API_VERSION,
     'X-GitHub-Api-Version': API_VERSION,
     'User-Agent': userAgent,
   };
-  const rules = { statuses: STATUSES, classify, detail: detailOf };
-  return createTrackerHttp({ kind: KIND, baseUrl: endpoint, headers, secrets: [apiKey], cache: pageCache(), ...rules }, deps);
 }
 
 /** What each status means. A 403 is asked about rate limits first, see `classify`. */
@@ -34,8 +62,7 @@ const STATUSES: StatusTable = {
   other: 'tracker_api_error',
 };
 
-/** What an operator can do about it, by status and the end of the path. */
-const REMEDIES: readonly { readonly status: number; readonly where: RegExp; readonly remedy: string }[] = [
+const REMEDIES: readonly Remedy[] = [
   { status: 401, where: /./, remedy: 'the token is wrong, expired or revoked: check tracker.api_key' },
   {
     status: 403,
@@ -51,16 +78,17 @@ const REMEDIES: readonly { readonly status: number; readonly where: RegExp; read
   { status: 422, where: /\/search\/issues$/, remedy: 'check tracker.query_filter, tracker.project and what the token may see' },
 ];
 
-function classify(response: HttpResponse): Classification | undefined {
+function classify(response: HttpResponse, remedies: readonly Remedy[]): Classification | undefined {
   const { status, path, body } = response;
   const limit = status === 403 ? rateLimitOf(response) : undefined;
   if (limit) return { kind: 'tracker_api_error', detail: `status 403: ${limit}` };
   const kind = STATUSES[status];
-  const found = REMEDIES.find((one) => one.status === status && one.where.test(path));
+  const found = remedies.find((one) => one.status === status && one.where.test(path));
   if (!kind || !found) return undefined;
-  // Nothing readable said: the body is shown as it is, which the default does.
   const said = spoken(body);
-  return said ? { kind, detail: `status ${status}: ${said}; ${found.remedy}` } : undefined;
+  if (said) return { kind, detail: `status ${status}: ${said}; ${found.remedy}` };
+  // Nothing readable said: the body is shown as it is, which the default does.
+  return found.always ? { kind, detail: `status ${status}: ${found.remedy}` } : undefined;
 }
 
 // In this order: the primary limit says so in a header, the secondary one only in its words.
@@ -127,8 +155,9 @@ function endsFull(response: HttpResponse): boolean {
   if (response.status !== 200 || parseLinkHeader(response.headers.get('link'), response.url).has('next')) return false;
   try {
     const body = response.json();
-    const entries = Array.isArray(body) ? body : recordOf(body).items;
-    return Array.isArray(entries) && entries.length >= PAGE_SIZE;
+    const { items, check_runs: runs, statuses } = recordOf(body);
+    const entries = Array.isArray(body) ? body : (items ?? runs ?? statuses);
+    return Array.isArray(entries) && entries.length >= Number(new URL(response.url).searchParams.get('per_page') ?? PAGE_SIZE);
   } catch {
     return false;
   }

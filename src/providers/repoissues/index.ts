@@ -1,5 +1,7 @@
 import type { Provider } from '../../ports/provider.ts';
 import { check } from './checks.ts';
+import { createRepoIssuesCi } from './ci.ts';
+import { createRepoIssuesScm } from './scm.ts';
 import { DEFAULT_ACTIVE_STATES, DEFAULT_ENDPOINT, DEFAULT_TERMINAL_STATES, KIND, optionSchema } from './settings.ts';
 import { createRepoIssuesTracker } from './tracker.ts';
 
@@ -17,4 +19,6 @@ export const repoissuesProvider: Provider = {
   options: optionSchema,
   check,
   createTracker: (settings, deps) => createRepoIssuesTracker(settings, deps),
+  createScm: createRepoIssuesScm,
+  createCi: createRepoIssuesCi,
 };

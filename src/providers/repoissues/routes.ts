@@ -94,7 +94,7 @@ function issueNumber(id: string): string {
 }
 
 // Names are kept in lower case and match ignoring it. An empty one would take every label off.
-function labelName(label: string): string {
+export function labelName(label: string): string {
   const name = label.trim().toLowerCase();
   if (name !== '') return name;
   throw new TrackerError({ kind: 'tracker_payload_error', method: 'label', path: '""', detail: 'the label has no name' });

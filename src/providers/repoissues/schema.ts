@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Only the fields that are used. What the remote may leave out or send as null is allowed to be missing. */
 
-const text = z
+export const text = z
   .string()
   .nullish()
   .transform((value) => value ?? '');
@@ -12,6 +12,12 @@ const text = z
  * without them it would count as waiting for work.
  */
 const label = z.union([z.string(), z.object({ name: text }).transform(({ name }) => name)]);
+
+/** Their names. */
+export const labels = z
+  .array(label)
+  .nullish()
+  .transform((names) => (names ?? []).filter((name) => name !== ''));
 
 /** Decorations: a strange one is taken as absent rather than losing the issue. */
 const assignees = z
@@ -28,10 +34,7 @@ export const wireIssue = z.object({
   /** `open` or `closed`. */
   state: text,
   html_url: text,
-  labels: z
-    .array(label)
-    .nullish()
-    .transform((labels) => (labels ?? []).filter((name) => name !== '')),
+  labels,
   assignees,
   type: issueType,
   created_at: text,

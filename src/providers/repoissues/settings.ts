@@ -45,7 +45,7 @@ export interface RepoIssuesSettings {
 
 /** Throws a TrackerError for what could never work, before any request. */
 export function readSettings(settings: TrackerSettings): RepoIssuesSettings {
-  if (settings.apiKey.trim() === '') throw refusal('tracker_auth_error', 'tracker.api_key is empty');
+  requireKey(settings.apiKey, 'tracker');
   const filterFault = queryFilterFault(settings.queryFilter);
   if (filterFault) throw refusal('tracker_payload_error', filterFault);
   return {
@@ -56,11 +56,19 @@ export function readSettings(settings: TrackerSettings): RepoIssuesSettings {
   };
 }
 
-/** The connection by itself, for the roles that name the repository with each call. */
-export function connectionOf(settings: Pick<TrackerSettings, 'endpoint' | 'apiKey' | 'userAgent'>): Connection {
+/** The connection by itself, for the roles that name the repository with each call. `block` is where its keys stand. */
+export function connectionOf(
+  settings: Pick<TrackerSettings, 'endpoint' | 'apiKey' | 'userAgent'>,
+  block = 'tracker',
+): Connection {
+  requireKey(settings.apiKey, block);
   const parsed = parseEndpoint(settings.endpoint || DEFAULT_ENDPOINT);
-  if ('fault' in parsed) throw refusal('tracker_payload_error', `tracker.endpoint ${parsed.fault}`);
+  if ('fault' in parsed) throw refusal('tracker_payload_error', `${block}.endpoint ${parsed.fault}`);
   return { endpoint: parsed.url, apiKey: settings.apiKey, userAgent: settings.userAgent || DEFAULT_USER_AGENT };
+}
+
+function requireKey(apiKey: string, block: string): void {
+  if (apiKey.trim() === '') throw refusal('tracker_auth_error', `${block}.api_key is empty`);
 }
 
 function repositoryOf(project: string): Repository {

@@ -1,29 +1,19 @@
 import type { RecordedRequest } from '../../support/http-server.ts';
+import {
+  type Answer,
+  type Call,
+  NOT_FOUND,
+  paged,
+  pageOf,
+  refusal,
+  type RouteContext,
+  type RouteTable,
+  write,
+} from './answer.ts';
+import { PULL_ROUTES } from './pull-routes.ts';
 import { searchIssues } from './search.ts';
 import type { FakeIssue, FakeRepo, IssuePlace } from './store.ts';
-import { type WireContext, wireComment, wireIssue, wireLabel } from './wire.ts';
-
-/** An answer before it goes over the wire. */
-export interface Answer {
-  readonly status: number;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface RouteContext extends WireContext {
-  /** Whether adding an unknown label creates it, as it does for those who may push. */
-  readonly createsLabels: boolean;
-  readonly canWrite: boolean;
-  readonly incompleteResults: boolean;
-  /** The remote gives no larger page, whatever is asked for. */
-  readonly pageSizeCap: number;
-}
-
-export function refusal(status: number, message: string, more: object = {}): Answer {
-  return { status, body: { message, documentation_url: 'https://docs.forge.example/rest', status: String(status), ...more } };
-}
-
-export const NOT_FOUND: Answer = refusal(404, 'Not Found');
+import { wireComment, wireIssue, wireLabel } from './wire.ts';
 
 /** Answers one request below the API's base path. */
 export function route(context: RouteContext, request: RecordedRequest, path: string): Answer {
@@ -33,7 +23,7 @@ export function route(context: RouteContext, request: RecordedRequest, path: str
   for (const [line, handle] of Object.entries(REPO_ROUTES)) {
     const [method = '', pattern = ''] = line.split(' ');
     const found = method === request.method ? match(pattern, place.rest) : undefined;
-    if (found) return handle({ context, request, repo: place.repo, params: found });
+    if (found) return handle({ context, request, ...place, params: found });
   }
   return NOT_FOUND;
 }
@@ -59,18 +49,12 @@ function match(pattern: string, path: string): Record<string, string> | undefine
   return params;
 }
 
-interface Call {
-  readonly context: RouteContext;
-  readonly request: RecordedRequest;
-  readonly repo: FakeRepo;
-  readonly params: Readonly<Record<string, string>>;
-}
-
 interface IssueCall extends Call {
   readonly issue: FakeIssue;
 }
 
-const REPO_ROUTES: Readonly<Record<string, (call: Call) => Answer>> = {
+const REPO_ROUTES: RouteTable = {
+  ...PULL_ROUTES,
   'GET /issues': listIssues,
   'GET /issues/:number': onIssue(({ context, repo, issue }) => ({ status: 200, body: wireIssue(context, repo, issue) })),
   'PATCH /issues/:number': onIssue(write(updateIssue)),
@@ -104,10 +88,6 @@ function moved({ context }: Call, place: IssuePlace): Answer {
   if (!target) return NOT_FOUND;
   const url = `${context.api}/repositories/${target.repo.id}/issues/${target.issue.number}`;
   return { status: 301, body: { message: 'Moved Permanently', url }, headers: { location: url } };
-}
-
-function write(handle: (call: IssueCall) => Answer): (call: IssueCall) => Answer {
-  return (call) => (call.context.canWrite ? handle(call) : refusal(403, 'Resource not accessible by personal access token'));
 }
 
 // Pull requests are issues to this list, as they are to the real one.
@@ -160,18 +140,14 @@ function addLabels({ context, request, repo, issue }: IssueCall): Answer {
     });
   }
   for (const name of names) {
-    const canonical = context.store.addLabel(repo, name);
-    if (!issue.labels.includes(canonical)) issue.labels.push(canonical);
+    context.store.label(repo, issue, name);
   }
   issue.updatedAt = context.store.tick();
   return labelsOf({ context, repo, issue });
 }
 
 function removeLabel({ context, repo, issue, params }: IssueCall): Answer {
-  const index = issue.labels.findIndex((name) => name.toLowerCase() === params.name?.toLowerCase());
-  if (index === -1) return refusal(404, 'Label does not exist');
-  issue.labels.splice(index, 1);
-  issue.updatedAt = context.store.tick();
+  if (!context.store.unlabel(issue, params.name ?? '')) return refusal(404, 'Label does not exist');
   return labelsOf({ context, repo, issue });
 }
 
@@ -212,35 +188,4 @@ function search(context: RouteContext, request: RecordedRequest): Answer {
   const items = entries.map(({ repo, issue }) => ({ ...wireIssue(context, repo, issue), score: 1 }));
   const body = { total_count: found.length, incomplete_results: context.incompleteResults, items, search_type: 'lexical' };
   return { status: 200, body, headers: link };
-}
-
-interface PageCall {
-  readonly context: RouteContext;
-  readonly request: RecordedRequest;
-  /** Where the links between pages lead. */
-  readonly base: string;
-}
-
-function paged<T>({ context, request, repo, params }: Call, all: readonly T[], wire: (entry: T) => unknown): Answer {
-  const rest = request.path.slice(request.path.indexOf('/issues'));
-  const base = `${context.api}/repositories/${repo.id}${params.number === undefined ? '/issues' : rest}`;
-  const { entries, link } = pageOf({ context, request, base }, all);
-  return { status: 200, body: entries.map(wire), headers: link };
-}
-
-function pageOf<T>(
-  { context, request, base }: PageCall,
-  all: readonly T[],
-): { entries: readonly T[]; link: Record<string, string> } {
-  const size = Math.min(Number(request.query.get('per_page') ?? 30) || 30, context.pageSizeCap);
-  const page = Number(request.query.get('page') ?? 1) || 1;
-  const last = Math.max(1, Math.ceil(all.length / size));
-  const to = (number: number, rel: string): string => {
-    const query = new URLSearchParams(request.query);
-    query.set('page', String(number));
-    return `<${base}?${query.toString()}>; rel="${rel}"`;
-  };
-  const links = page < last ? [to(page + 1, 'next'), to(last, 'last')] : [];
-  if (page > 1) links.push(to(page - 1, 'prev'), to(1, 'first'));
-  return { entries: all.slice((page - 1) * size, page * size), link: links.length > 0 ? { link: links.join(', ') } : {} };
 }

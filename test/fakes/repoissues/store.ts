@@ -28,6 +28,8 @@ export interface FakeIssue {
   comments: FakeComment[];
   blockedBy: IssuePlace[];
   parent: IssuePlace | null;
+  /** Its journal, oldest first. */
+  events: FakeEvent[];
   /** Answers 410. */
   deleted: boolean;
   /** Answers 301. */
@@ -42,18 +44,32 @@ export interface FakeComment {
   readonly createdAt: string;
 }
 
+export interface FakeEvent {
+  readonly id: number;
+  readonly event: string;
+  /** Null when the label was deleted since. */
+  readonly label: string | null;
+  readonly actor: string | null;
+  createdAt: string;
+}
+
 export interface IssuePlace {
   /** `owner/name`; the main repository when left out. */
   readonly repo?: string;
   readonly number: number;
 }
 
-export type NewIssue = Partial<Omit<FakeIssue, 'number' | 'globalId' | 'comments'>> & { repo?: string; number?: number };
+export type NewIssue = Partial<Omit<FakeIssue, 'number' | 'globalId' | 'comments' | 'events'>> & {
+  repo?: string;
+  number?: number;
+};
 
 export type NewComment = { author?: string | null; body: string; createdAt?: string };
 
 export interface Store {
   readonly main: FakeRepo;
+  /** Accounts that are bots although their names do not say so. */
+  readonly bots: Set<string>;
   /** Case does not matter in names. Undefined when there is none. */
   repo(fullName: string): FakeRepo | undefined;
   repoById(id: number): FakeRepo | undefined;
@@ -62,7 +78,13 @@ export interface Store {
   addLabel(repo: FakeRepo, name: string): string;
   addIssue(parts: NewIssue): FakeIssue;
   addComment(issue: FakeIssue, parts: NewComment): FakeComment;
+  /** Both leave a trace in the journal. */
+  label(repo: FakeRepo, issue: FakeIssue, name: string, actor?: string): void;
+  /** False when it was not there. */
+  unlabel(issue: FakeIssue, name: string, actor?: string): boolean;
+  addEvent(issue: FakeIssue, event: string, parts?: Partial<FakeEvent>): FakeEvent;
   find(place: IssuePlace): { repo: FakeRepo; issue: FakeIssue } | undefined;
+  nextId(): number;
   /** A moment later than every one before. */
   tick(): string;
 }
@@ -74,6 +96,7 @@ export function createStore(project: string, labels: readonly string[]): Store {
 
   const store: Store = {
     main: undefined as unknown as FakeRepo,
+    bots: new Set(),
     repo: (fullName) => repos.get(fullName.toLowerCase()),
     repoById: (id) => [...repos.values()].find((repo) => repo.id === id),
     repos: () => [...repos.values()],
@@ -101,6 +124,25 @@ export function createStore(project: string, labels: readonly string[]): Store {
       issue.updatedAt = store.tick();
       return comment;
     },
+    label: (repo, issue, name, actor = 'token-owner') => {
+      const canonical = store.addLabel(repo, name);
+      if (issue.labels.includes(canonical)) return;
+      issue.labels.push(canonical);
+      store.addEvent(issue, 'labeled', { label: canonical, actor });
+    },
+    unlabel: (issue, name, actor = 'token-owner') => {
+      const index = issue.labels.findIndex((one) => one.toLowerCase() === name.toLowerCase());
+      const [label] = index === -1 ? [] : issue.labels.splice(index, 1);
+      if (label !== undefined) store.addEvent(issue, 'unlabeled', { label, actor });
+      return label !== undefined;
+    },
+    addEvent: (issue, event, parts = {}) => {
+      const entry = { id: store.nextId(), event, label: null, actor: 'ann', createdAt: store.tick(), ...parts };
+      issue.events.push(entry);
+      issue.updatedAt = store.tick();
+      return entry;
+    },
+    nextId: () => (ids += 1),
     find: ({ repo: fullName = project, number }) => {
       const repo = store.repo(fullName);
       const issue = repo?.issues.get(number);
@@ -136,6 +178,7 @@ function newIssue(number: number, globalId: number, createdAt: string): FakeIssu
     comments: [],
     blockedBy: [],
     parent: null,
+    events: [],
     deleted: false,
     movedTo: null,
   };

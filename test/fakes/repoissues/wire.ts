@@ -11,7 +11,7 @@ export interface WireContext {
   readonly store: Store;
 }
 
-const WEB = 'https://forge.example';
+export const WEB = 'https://forge.example';
 
 export function wireIssue(context: WireContext, repo: FakeRepo, issue: FakeIssue): Record<string, unknown> {
   const url = `${repoUrl(context, repo)}/issues/${issue.number}`;
@@ -114,7 +114,7 @@ function wireType(name: string): Record<string, unknown> {
   return { id: 1, node_id: 'IT_1', name, description: null, color: 'blue', is_enabled: true };
 }
 
-function wireUser({ api }: WireContext, login: string): Record<string, unknown> {
+export function wireUser({ api, store }: WireContext, login: string): Record<string, unknown> {
   const url = `${api}/users/${login}`;
   return {
     login,
@@ -133,7 +133,7 @@ function wireUser({ api }: WireContext, login: string): Record<string, unknown> 
     repos_url: `${url}/repos`,
     events_url: `${url}/events{/privacy}`,
     received_events_url: `${url}/received_events`,
-    type: 'User',
+    type: store.bots.has(login) || login.endsWith('[bot]') ? 'Bot' : 'User',
     site_admin: false,
   };
 }

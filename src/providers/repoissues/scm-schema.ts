@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { labels, text } from './schema.ts';
+
+/** Only the fields that are used. What the remote may leave out or send as null is allowed to be missing. */
+
+const id = z.union([z.int(), z.string().min(1)]).transform(String);
+const lineNumber = z.int().positive().nullish().catch(null);
+
+/** Null when the account is gone. */
+const user = z.object({ login: text, type: text }).nullish().catch(null);
+export type WireUser = z.output<typeof user>;
+
+export const wirePull = z.object({
+  number: z.int().positive(),
+  state: text,
+  draft: z.boolean().nullish(),
+  merged: z.boolean().nullish(),
+  merged_at: text,
+  /** Left out since the version of 2026. */
+  merge_commit_sha: text,
+  /** Null while the remote works it out. */
+  mergeable: z.boolean().nullish(),
+  mergeable_state: text,
+  head: z.object({ ref: text, sha: text }),
+  base: z.object({ ref: text }),
+  labels,
+  requested_reviewers: z.array(z.unknown()).nullish(),
+  requested_teams: z.array(z.unknown()).nullish(),
+  html_url: text,
+});
+export type WirePull = z.output<typeof wirePull>;
+
+export const wireReview = z.object({ id, user, body: text, state: text, submitted_at: text });
+export type WireReview = z.output<typeof wireReview>;
+
+export const wireReviewComment = z.object({
+  id,
+  pull_request_review_id: id.nullish(),
+  user,
+  body: text,
+  path: text,
+  /** Missing or null once a later push took the line away. */
+  line: lineNumber,
+  start_line: lineNumber,
+  original_line: lineNumber,
+  original_start_line: lineNumber,
+  position: z.int().nullish().catch(null),
+  /** `line` or `file`. */
+  subject_type: text,
+  created_at: text,
+});
+export type WireReviewComment = z.output<typeof wireReviewComment>;
+
+export const wireEvent = z.object({
+  id,
+  event: text,
+  label: z.object({ name: text }).nullish().catch(null),
+  actor: user,
+  created_at: text,
+});
+export type WireEvent = z.output<typeof wireEvent>;
+
+/** What a check tells of itself, for people. */
+const output = z.object({ title: text, summary: text, text: text }).nullish().catch(null);
+
+export const wireCheckRun = z.object({
+  id,
+  name: text,
+  status: text,
+  conclusion: text,
+  details_url: text,
+  html_url: text,
+  app: z.object({ slug: text }).nullish().catch(null),
+  output,
+});
+export type WireCheckRun = z.output<typeof wireCheckRun>;
+
+export const wireStatus = z.object({ id, context: text, state: text, description: text, target_url: text });
+export type WireStatus = z.output<typeof wireStatus>;
+
+const total = z.int().nullish();
+export const wireCheckRunPage = z.object({ total_count: total, check_runs: z.array(wireCheckRun).nullish() });
+export const wireStatusPage = z.object({ total_count: total, statuses: z.array(wireStatus).nullish() });
+
+export const wireStep = z.object({ number: z.int(), name: text, conclusion: text, started_at: text, completed_at: text });
+export type WireStep = z.output<typeof wireStep>;
+export const wireJob = z.object({ steps: z.array(z.unknown()).nullish() });
+
+export const wireMerge = z.object({ merged: z.boolean().nullish(), sha: text, message: text });

@@ -1,0 +1,59 @@
+import { buildSchema, graphqlSync, type GraphQLError } from 'graphql';
+import type { RecordedRequest } from '../../support/http-server.ts';
+import { type Answer, refusal, type RouteContext } from './answer.ts';
+import type { FakePull } from './pulls.ts';
+
+/** The part of the published schema that is used. */
+const SCHEMA = buildSchema(`
+  scalar GitObjectID
+  enum PullRequestReviewDecision { APPROVED CHANGES_REQUESTED REVIEW_REQUIRED NEW_ONE }
+  type Commit { oid: GitObjectID! }
+  type PullRequest { number: Int! reviewDecision: PullRequestReviewDecision mergeCommit: Commit }
+  type Repository { pullRequest(number: Int!): PullRequest }
+  type Query { repository(owner: String!, name: String!, followRenames: Boolean = true): Repository }
+`);
+
+/** Answers are 200 whatever is wrong with the query; what is wrong stands beside the data. */
+export function answerGraph(context: RouteContext, request: RecordedRequest): Answer {
+  if (request.method !== 'POST') return refusal(404, 'Not Found');
+  const { query, variables } = request.json() as { query: string; variables?: Record<string, unknown> };
+  const { data, errors } = graphqlSync({ schema: SCHEMA, source: query, variableValues: variables, rootValue: root(context) });
+  const body = { data: data ?? null, ...(errors ? { errors: errors.map(wireError) } : {}) };
+  return { status: 200, body };
+}
+
+function root({ store, pulls }: RouteContext) {
+  return {
+    repository: ({ owner, name }: { owner: string; name: string }) => {
+      const repo = store.repo(`${owner}/${name}`);
+      if (!repo) throw new NotFound(`Could not resolve to a Repository with the name '${owner}/${name}'.`);
+      return {
+        pullRequest: ({ number }: { number: number }) => {
+          const pull = pulls.find(repo, number);
+          if (!pull) throw new NotFound(`Could not resolve to a PullRequest with the number of ${number}.`);
+          const mergeCommit = pull.mergeCommitSha === null ? null : { oid: pull.mergeCommitSha };
+          return { number, reviewDecision: decisionOf(pull), mergeCommit };
+        },
+      };
+    },
+  };
+}
+
+class NotFound extends Error {}
+
+function wireError(error: GraphQLError): Record<string, unknown> {
+  const type = error.originalError instanceof NotFound ? { type: 'NOT_FOUND' } : {};
+  return { ...type, path: error.path, locations: error.locations, message: error.message };
+}
+
+// Null wherever the base branch asks for no reviews, approved or not.
+function decisionOf(pull: FakePull): string | null {
+  if (pull.decision !== null) return pull.decision;
+  if (!pull.requiresReviews) return null;
+  const last = new Map(
+    pull.reviews.filter(({ state }) => state !== 'COMMENTED' && state !== 'PENDING').map((one) => [one.author, one.state]),
+  );
+  const states = [...last.values()];
+  if (states.includes('CHANGES_REQUESTED')) return 'CHANGES_REQUESTED';
+  return states.includes('APPROVED') ? 'APPROVED' : 'REVIEW_REQUIRED';
+}
