@@ -1,0 +1,71 @@
+import type { SessionRequest, ToolServer } from '../../ports/agent.ts';
+
+/** Also how processes are recognized that left the group of their session. */
+export const RUN_VARIABLE = 'FORAY_RUN_ID';
+/** Handed over as a login. As a variable every command of the agent could read it. */
+export const KEY_VARIABLE = 'CODEX_API_KEY';
+
+type Env = Readonly<Record<string, string>>;
+
+/** What follows the command of the operator: settings that hold for this process and are written nowhere. */
+export function argsFor(request: SessionRequest, inherited: Env): string[] {
+  const { workspacePath, toolServer } = request;
+  return [
+    // Otherwise Codex enters every workspace for ever as trusted into the user's own configuration.
+    ...setting('projects', table({ [workspacePath]: table({ trust_level: text('trusted') }) })),
+    // Otherwise the key of the environment replaces the user's stored login.
+    ...(inherited[KEY_VARIABLE] ? setting('cli_auth_credentials_store', text('ephemeral')) : []),
+    ...(toolServer === null ? [] : setting(`mcp_servers.${toolServer.name}`, serverTable(toolServer, inherited))),
+  ];
+}
+
+/** The environment of the session's process. */
+export function envFor(request: SessionRequest, inherited: Env): Record<string, string> {
+  const { [KEY_VARIABLE]: _key, ...own } = inherited;
+  const { toolServer, workspacePath } = request;
+  return {
+    ...own,
+    ...(toolServer === null ? {} : Object.fromEntries(passedByName(toolServer, inherited))),
+    PWD: workspacePath,
+    [RUN_VARIABLE]: request.runId,
+    FORAY_ISSUE_ID: request.issueId,
+    FORAY_ISSUE_IDENTIFIER: request.issueIdentifier,
+    FORAY_WORKSPACE: workspacePath,
+  };
+}
+
+/** Nobody can approve a call under the policy `never`, so the tools of our own server need no approval. */
+function serverTable(server: ToolServer, inherited: Env): string {
+  const named = passedByName(server, inherited).map(([name]) => name);
+  const spelled = Object.entries(server.env).filter(([name]) => !named.includes(name));
+  return table({
+    command: text(server.command),
+    args: list(server.args),
+    ...(spelled.length === 0 ? {} : { env: table(Object.fromEntries(spelled.map(([name, value]) => [name, text(value)]))) }),
+    ...(named.length === 0 ? {} : { env_vars: list(named) }),
+    default_tools_approval_mode: text('approve'),
+  });
+}
+
+/** A command line can be read by every user of the machine. Only a variable that Codex needs otherwise stands there. */
+function passedByName(server: ToolServer, inherited: Env): [string, string][] {
+  return Object.entries(server.env).filter(([name, value]) => inherited[name] === undefined || inherited[name] === value);
+}
+
+function setting(key: string, value: string): string[] {
+  return ['-c', `${key}=${value}`];
+}
+
+/** TOML on one line, https://toml.io/en/v1.0.0#inline-table. Its strings are those of JSON, but for one character. */
+function text(value: string): string {
+  return JSON.stringify(value).replaceAll('\u007f', '\\u007f');
+}
+
+function list(values: readonly string[]): string {
+  return `[${values.map(text).join(',')}]`;
+}
+
+function table(entries: Readonly<Record<string, string>>): string {
+  const members = Object.entries(entries).map(([key, value]) => `${/^[A-Za-z0-9_-]+$/.test(key) ? key : text(key)}=${value}`);
+  return `{${members.join(',')}}`;
+}

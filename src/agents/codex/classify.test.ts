@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { ERROR_KINDS, kindOf, kindOfText, STATUS_KINDS, turnErrorOf } from './classify.ts';
+import { createLimitBook } from './limits.ts';
+import { readNote } from './parse.ts';
+import { AUTH_401, FAIL_500 } from './recorded.ts';
+
+describe('an error of Codex by its name', () => {
+  it.each(Object.entries(ERROR_KINDS))('%s is %s', (codexErrorInfo, kind) => {
+    expect(kindOf({ message: 'x', codexErrorInfo })).toBe(kind);
+  });
+
+  it.each(['newName', 'toString', '__proto__'])('%s, which is unknown, fails the turn', (codexErrorInfo) => {
+    expect(kindOf({ message: 'x', codexErrorInfo })).toBe('turn_failed');
+  });
+});
+
+describe('an error of Codex by the status it carries', () => {
+  it.each(Object.entries(STATUS_KINDS))('%s is %s', (status, kind) => {
+    const codexErrorInfo = { httpConnectionFailed: { httpStatusCode: Number(status) } };
+    expect(kindOf({ message: 'x', codexErrorInfo })).toBe(kind);
+  });
+
+  it.each([429, 500, null])('%s fails the turn', (httpStatusCode) => {
+    const codexErrorInfo = { responseTooManyFailedAttempts: { httpStatusCode } };
+    expect(kindOf({ message: 'exceeded retry limit', codexErrorInfo })).toBe('turn_failed');
+  });
+});
+
+describe('an error of Codex by its text', () => {
+  it.each([
+    ['unexpected status 401 Unauthorized: bad key, url: http://127.0.0.1:9999/v1/responses', 'agent_not_logged_in'],
+    ['Not logged in', 'agent_not_logged_in'],
+    ['Your access token could not be refreshed. Please log out and sign in again.', 'agent_not_logged_in'],
+    ["You've hit your usage limit. Upgrade to Pro", 'agent_usage_limit'],
+    ['Quota exceeded. Check your plan and billing details.', 'agent_usage_limit'],
+    ['We’re currently experiencing high demand', undefined],
+  ])('%j is %s', (text, kind) => {
+    expect(kindOfText(text)).toBe(kind);
+    expect(kindOf({ message: text, codexErrorInfo: 'other' })).toBe(kind ?? 'turn_failed');
+    expect(kindOf({ message: text })).toBe(kind ?? 'turn_failed');
+  });
+});
+
+describe('the recorded failures', () => {
+  it.each([
+    ['a bad key', AUTH_401, 'agent_not_logged_in'],
+    ['status 500', FAIL_500, 'turn_failed'],
+  ])('of %s are known', (_name, said, kind) => {
+    const last = said.at(-1);
+    const note = readNote(last?.method ?? '', last?.params);
+    if (note?.type !== 'turn-ended' || !note.end.error) throw new Error('not a failed turn');
+    expect(turnErrorOf(note.end.error, createLimitBook(), 0)).toMatchObject({ kind });
+  });
+
+  it('say what to do about a login', () => {
+    const error = turnErrorOf({ message: 'x', codexErrorInfo: 'unauthorized' }, createLimitBook(), 0);
+    expect(error.message).toBe(
+      'agent: agent_not_logged_in: codex: x; run `codex login` as the user that runs foray, or set CODEX_API_KEY',
+    );
+  });
+});

@@ -1,0 +1,30 @@
+import type { AgentSettings } from '../../domain/settings.ts';
+import type { Agent, AgentDeps } from '../../ports/agent.ts';
+import type { AgentKind } from '../../ports/agent-kind.ts';
+import { programProblem } from './find-program.ts';
+import { codexOptions, type CodexOptions } from './options.ts';
+import { startSession } from './session.ts';
+
+const DEFAULT_COMMAND = ['codex', 'app-server'] as const;
+
+/** OpenAI's Codex, by its app server: one process for all turns of a session. */
+export const codexKind: AgentKind = {
+  kind: 'codex',
+  defaultCommand: DEFAULT_COMMAND,
+  requiresCommand: false,
+  options: codexOptions,
+  create: (settings, options, deps) => createCodex(settings, codexOptions.parse(options), deps),
+};
+
+function createCodex(settings: AgentSettings, options: CodexOptions, deps: AgentDeps): Agent {
+  const command = settings.command ?? DEFAULT_COMMAND;
+  return {
+    kind: 'codex',
+    async findProblem() {
+      const problem = await programProblem(command[0] ?? '', deps.env);
+      const remedy = 'install Codex with `npm install -g @openai/codex` or name its program in agent.command';
+      return problem === null ? null : `${problem}; ${remedy}`;
+    },
+    startSession: (request, signal) => startSession({ command, options, settings, deps, request }, signal),
+  };
+}

@@ -1,0 +1,116 @@
+import type { AgentEvent } from '../../domain/agent-event.ts';
+import { JsonRpcError, type JsonRpcPeerOptions } from '../../lib/json-rpc/index.ts';
+import { answerTo, type ApprovalContext } from './approvals.ts';
+import type { EventGate } from './gate.ts';
+import { createLimitBook, type LimitBook } from './limits.ts';
+import { readNote, type Note } from './parse.ts';
+import type { TurnWatch } from './turn.ts';
+import { createUsageBook, type UsageBook } from './usage.ts';
+
+/** Where everything ends up that Codex says and asks by itself, in a turn or between two. */
+export interface Listener extends Pick<JsonRpcPeerOptions, 'onRequest' | 'onNotification' | 'onUnreadable'> {
+  readonly usage: UsageBook;
+  readonly limits: LimitBook;
+  /** Resolves with the first question that only a person can answer. */
+  readonly asked: Promise<string>;
+  /** That question, or null. */
+  question(): string | null;
+  /** Until `endTurn` the turn hears what concerns it, and first what was said while there was none. */
+  beginTurn(turn: ListeningTurn): void;
+  endTurn(): void;
+  /** A line for the operator, at once or with the next turn. */
+  note(text: string): void;
+}
+
+export interface ListeningTurn {
+  readonly watch: TurnWatch;
+  readonly gate: EventGate;
+}
+
+const MAX_HELD = 20;
+const HEAD_LENGTH = 500;
+
+export function createListener(context: ApprovalContext): Listener {
+  const [usage, limits] = [createUsageBook(), createLimitBook()];
+  let turn: ListeningTurn | null = null;
+  let held: string[] = [];
+  const answerer = createAnswerer(context, note);
+
+  function note(text: string): void {
+    if (turn !== null) turn.gate.emit({ type: 'notice', text });
+    // A copy: a mere slice would keep the whole line it came from in memory.
+    else if (held.length < MAX_HELD) held.push(Buffer.from(text.slice(0, 2 * HEAD_LENGTH)).toString());
+  }
+
+  function hear(said: Note): void {
+    switch (said.type) {
+      case 'turn-started':
+        return usage.turnStarted(said.turnId);
+      case 'usage':
+        return hearUsage(said);
+      case 'limits':
+        return limits.add(said.limits);
+      case 'model':
+        usage.modelIs(said.model);
+        return turn?.gate.emit(modelEvent(said));
+      case 'warning':
+        return note(said.text);
+      default:
+    }
+  }
+
+  function hearUsage({ threadId, turnId, usage: report }: Extract<Note, { type: 'usage' }>): void {
+    if (!usage.add(threadId, turnId, report) || turn === null) return;
+    if (turnId === turn.watch.turnId()) turn.watch.requestEnded();
+    const event = usage.event();
+    if (event) turn.gate.emit(event);
+  }
+
+  return {
+    usage,
+    limits,
+    ...answerer,
+    note,
+    beginTurn(next) {
+      turn = next;
+      for (const text of held) note(text);
+      held = [];
+    },
+    endTurn: () => void (turn = null),
+    onNotification(method, params) {
+      const said = readNote(method, params);
+      if (said) hear(said);
+      if (said) turn?.watch.see(said);
+      turn?.gate.signOfLife(method.slice(0, 100));
+    },
+    onUnreadable(line, why) {
+      turn?.watch.lineLost(line.slice(0, HEAD_LENGTH));
+      note(`codex printed a line that is ${why}: ${line.slice(0, HEAD_LENGTH)}`);
+    },
+  };
+}
+
+/** Answers what Codex asks, and keeps the first question that cannot be answered. */
+function createAnswerer(
+  context: ApprovalContext,
+  note: (text: string) => void,
+): Pick<Listener, 'onRequest' | 'asked' | 'question'> {
+  let question: string | null = null;
+  let tellAsked = (_question: string): void => {};
+  const asked = new Promise<string>((resolve) => (tellAsked = resolve));
+  return {
+    asked,
+    question: () => question,
+    onRequest(method, params) {
+      const answer = answerTo(method, params, context);
+      if (answer.notice !== '') note(answer.notice);
+      if (answer.question !== undefined && question === null) tellAsked((question = answer.question));
+      if (answer.reply instanceof JsonRpcError) throw answer.reply;
+      return answer.reply;
+    },
+  };
+}
+
+function modelEvent({ threadId, model }: Extract<Note, { type: 'model' }>): AgentEvent {
+  return { type: 'session_started', sessionId: threadId, model };
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+
+/** What Codex says by itself, as far as it matters here. */
+export type Note =
+  | { readonly type: 'turn-started'; readonly threadId: string; readonly turnId: string }
+  | { readonly type: 'turn-ended'; readonly threadId: string; readonly turnId: string; readonly end: TurnEnd }
+  | { readonly type: 'item-started' | 'item-ended'; readonly threadId: string; readonly turnId: string; readonly item: Item }
+  | { readonly type: 'text'; readonly threadId: string; readonly turnId: string }
+  | { readonly type: 'usage'; readonly threadId: string; readonly turnId: string; readonly usage: ThreadUsage }
+  | {
+      readonly type: 'error';
+      readonly threadId: string;
+      readonly turnId: string;
+      readonly error: TurnError;
+      readonly willRetry: boolean;
+    }
+  | { readonly type: 'plan'; readonly threadId: string; readonly turnId: string }
+  | { readonly type: 'model'; readonly threadId: string; readonly model: string }
+  | { readonly type: 'limits'; readonly limits: RateLimits }
+  | { readonly type: 'warning'; readonly text: string };
+
+/** The notification as a note; null when it is of no interest, or not what its method promises. */
+export function readNote(method: string, params: unknown): Note | null {
+  const reader = Object.hasOwn(READERS, method) ? READERS[method] : undefined;
+  return reader?.safeParse(params).data ?? null;
+}
+
+const count = z.number().min(0);
+const tokens = z.object({ inputTokens: count, outputTokens: count, cachedInputTokens: count.default(0) });
+const threadUsage = z.object({ total: tokens, last: tokens.nullish() });
+export type ThreadUsage = z.infer<typeof threadUsage>;
+
+const turnError = z.object({
+  message: z.string(),
+  /** A word, or an object with the word as its only key. */
+  codexErrorInfo: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+  additionalDetails: z.string().nullish(),
+});
+export type TurnError = z.infer<typeof turnError>;
+
+const turnEnd = z.object({ status: z.string(), error: turnError.nullish() });
+export type TurnEnd = z.infer<typeof turnEnd>;
+
+const limitWindow = z.object({ usedPercent: z.number(), resetsAt: z.number().nullish() });
+const rateLimits = z.object({ limitId: z.string().nullish(), primary: limitWindow.nullish(), secondary: limitWindow.nullish() });
+export type RateLimits = z.infer<typeof rateLimits>;
+
+const item = z.object({
+  id: z.string(),
+  type: z.string(),
+  /** inProgress, completed, failed or declined; some types have none. */
+  status: z.string().optional().catch(undefined),
+  text: z.string().optional().catch(undefined),
+  tool: z.string().optional().catch(undefined),
+  server: z.string().optional().catch(undefined),
+  name: z.string().optional().catch(undefined),
+  exitCode: z.number().nullish().catch(undefined),
+  aggregatedOutput: z.string().nullish().catch(undefined),
+  error: z.object({ message: z.string() }).nullish().catch(undefined),
+});
+export type Item = z.infer<typeof item>;
+
+const place = { threadId: z.string(), turnId: z.string() };
+const turnPlace = z.object({ threadId: z.string(), turn: z.looseObject({ id: z.string() }) });
+const itemPlace = z.object({ ...place, item });
+const delta = z.object({ ...place, delta: z.string().min(1) });
+
+/** The notifications that are read, each by its method. */
+const READERS: Readonly<Record<string, z.ZodType<Note>>> = {
+  'turn/started': turnPlace.transform(({ threadId, turn }) => ({ type: 'turn-started' as const, threadId, turnId: turn.id })),
+  'turn/completed': z
+    .object({ threadId: z.string(), turn: turnEnd.extend({ id: z.string() }) })
+    .transform(({ threadId, turn: { id, ...end } }) => ({ type: 'turn-ended' as const, threadId, turnId: id, end })),
+  'item/started': itemPlace.transform((found) => ({ type: 'item-started' as const, ...found })),
+  'item/completed': itemPlace.transform((found) => ({ type: 'item-ended' as const, ...found })),
+  'item/agentMessage/delta': delta.transform(({ threadId, turnId }) => ({ type: 'text' as const, threadId, turnId })),
+  'turn/plan/updated': z.object(place).transform((found) => ({ type: 'plan' as const, ...found })),
+  'thread/tokenUsage/updated': z
+    .object({ ...place, tokenUsage: threadUsage })
+    .transform(({ tokenUsage, ...found }) => ({ type: 'usage' as const, ...found, usage: tokenUsage })),
+  'account/rateLimits/updated': z
+    .object({ rateLimits })
+    .transform(({ rateLimits: limits }) => ({ type: 'limits' as const, limits })),
+  error: z
+    .object({ ...place, error: turnError, willRetry: z.boolean() })
+    .transform((found) => ({ type: 'error' as const, ...found })),
+  'model/rerouted': z
+    .object({ threadId: z.string(), toModel: z.string() })
+    .transform(({ threadId, toModel }) => ({ type: 'model' as const, threadId, model: toModel })),
+  warning: z.object({ message: z.string() }).transform(({ message }) => ({ type: 'warning' as const, text: message })),
+  guardianWarning: z.object({ message: z.string() }).transform(({ message }) => ({ type: 'warning' as const, text: message })),
+  configWarning: z.object({ summary: z.string() }).transform(({ summary }) => ({ type: 'warning' as const, text: summary })),
+  'mcpServer/startupStatus/updated': z
+    .object({ name: z.string(), status: z.literal('failed'), error: z.string().nullish() })
+    .transform(({ name, error }) => ({
+      type: 'warning' as const,
+      text: `the tool server ${name} did not start: ${error ?? 'no reason given'}`,
+    })),
+};
+
+export const threadAnswer = z.object({ thread: z.looseObject({ id: z.string().min(1) }), model: z.string().optional() });
+export const turnAnswer = z.object({ turn: z.looseObject({ id: z.string().min(1) }) });
+export const accountAnswer = z.object({ account: z.looseObject({}).nullish(), requiresOpenaiAuth: z.boolean().default(false) });
