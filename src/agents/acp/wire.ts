@@ -1,0 +1,133 @@
+import { z } from 'zod';
+
+/**
+ * What is read of the Agent Client Protocol, version 1: https://agentclientprotocol.com/protocol/v1/schema.
+ * Only the fields that are used. An optional field of the wrong shape counts as absent, as the protocol asks for.
+ */
+export const PROTOCOL_VERSION = 1;
+
+/** The protocol's own error code for "log in first". */
+export const AUTH_REQUIRED = -32000;
+
+const text = z.string().optional().catch(undefined);
+const flag = z.boolean().optional().catch(undefined);
+/** `{}` means that the agent can do it. */
+const ability = z.looseObject({}).optional().catch(undefined);
+
+/** A list in which a bad entry is left out and loses no other. */
+function listOf<T>(entry: z.ZodType<T>) {
+  return z
+    .array(z.unknown())
+    .transform((entries) => entries.map((one) => entry.safeParse(one)).flatMap((read) => (read.success ? [read.data] : [])))
+    .catch([]);
+}
+
+export const initializeResult = z.object({
+  protocolVersion: z.unknown().optional(),
+  agentCapabilities: z
+    .object({
+      loadSession: flag,
+      sessionCapabilities: z.object({ resume: ability }).optional().catch(undefined),
+    })
+    .optional()
+    .catch(undefined),
+  agentInfo: z.object({ name: z.string(), title: text, version: text }).optional().catch(undefined),
+  authMethods: listOf(z.object({ name: z.string(), description: text })),
+});
+export type InitializeResult = z.infer<typeof initializeResult>;
+
+const choice = z.object({ value: z.string(), name: text });
+const choices = listOf(z.union([choice, z.object({ options: listOf(choice) })])).transform((entries) =>
+  entries.flatMap((entry) => ('options' in entry ? entry.options : [entry])),
+);
+
+/** What `session/new`, `session/load` and `session/resume` answer: what can be chosen, and what is chosen now. */
+export const sessionSetup = z.object({
+  sessionId: text,
+  models: z
+    .object({ currentModelId: text, availableModels: listOf(z.object({ modelId: z.string(), name: text })) })
+    .optional()
+    .catch(undefined),
+  modes: z
+    .object({ currentModeId: text, availableModes: listOf(z.object({ id: z.string(), name: text })) })
+    .optional()
+    .catch(undefined),
+  configOptions: listOf(
+    z.object({ id: z.string(), type: z.literal('select'), category: text, currentValue: text, options: choices }),
+  ),
+});
+export type SessionSetup = z.infer<typeof sessionSetup>;
+
+const toolCall = z.object({
+  toolCallId: z.string(),
+  title: text,
+  name: text,
+  kind: text,
+  status: text,
+  _meta: z
+    .object({
+      claudeCode: z.object({ toolName: text }).optional().catch(undefined),
+    })
+    .optional()
+    .catch(undefined),
+});
+export type ToolCall = z.infer<typeof toolCall>;
+
+const chunk = z.object({
+  content: z.object({ type: text, text }).optional().catch(undefined),
+  messageId: text,
+});
+
+export const sessionUpdate = z.discriminatedUnion('sessionUpdate', [
+  chunk.extend({ sessionUpdate: z.literal('user_message_chunk') }),
+  chunk.extend({ sessionUpdate: z.literal('agent_message_chunk') }),
+  chunk.extend({ sessionUpdate: z.literal('agent_thought_chunk') }),
+  toolCall.extend({ sessionUpdate: z.literal('tool_call') }),
+  toolCall.extend({ sessionUpdate: z.literal('tool_call_update') }),
+  z.object({ sessionUpdate: z.literal('plan'), entries: listOf(z.object({ content: z.string(), status: text })) }),
+  z.object({
+    sessionUpdate: z.literal('usage_update'),
+    cost: z.object({ amount: z.number(), currency: z.string() }).optional().catch(undefined),
+  }),
+  z.object({
+    sessionUpdate: z.literal('session_info_update'),
+    _meta: z.looseObject({}).optional().catch(undefined),
+  }),
+]);
+export type SessionUpdate = z.infer<typeof sessionUpdate>;
+export type Chunk = z.infer<typeof chunk>;
+
+export const sessionNotification = z.object({ sessionId: z.string(), update: z.unknown() });
+
+const count = z.number().nonnegative().optional().catch(undefined);
+
+/** The draft's own place for usage, and the one that Gemini CLI uses. */
+export const promptResult = z.object({
+  stopReason: z.string(),
+  usage: z
+    .object({
+      inputTokens: z.number().nonnegative(),
+      outputTokens: z.number().nonnegative(),
+      totalTokens: count,
+      thoughtTokens: count,
+      cachedReadTokens: count,
+      cachedWriteTokens: count,
+    })
+    .optional()
+    .catch(undefined),
+  _meta: z
+    .object({
+      quota: z.object({
+        token_count: z.object({ input_tokens: z.number().nonnegative(), output_tokens: z.number().nonnegative() }),
+      }),
+    })
+    .optional()
+    .catch(undefined),
+});
+export type PromptResult = z.infer<typeof promptResult>;
+
+export const permissionRequest = z.object({
+  toolCall: toolCall.optional().catch(undefined),
+  options: listOf(z.object({ optionId: z.string(), kind: z.string() })),
+});
+export type PermissionRequest = z.infer<typeof permissionRequest>;

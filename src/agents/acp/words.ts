@@ -1,0 +1,90 @@
+import { createBucket, type Allowance } from './bucket.ts';
+
+/** Joins the pieces of a stream of words into few texts of bounded size. */
+export interface Words {
+  add(piece: string): void;
+  /** The message is complete. */
+  end(): void;
+  /** Hands over everything, whatever the allowance. */
+  flush(): void;
+}
+
+/** How long words are collected before they are shown. */
+const COLLECT_MS = 500;
+/** A stream that stands still for this long is not in the middle of a word. */
+const PAUSE_MS = 200;
+const RETRY_MS = 100;
+const LONGEST_WORD = 500;
+const LONGEST_TEXT_BYTES = 4096;
+/** Of more than this the last words win. */
+const LONGEST_HELD = 4 * LONGEST_TEXT_BYTES;
+
+export function createWords(allowance: Allowance, show: (text: string) => void): Words {
+  const bucket = createBucket(allowance);
+  let held = '';
+  let isEnded = false;
+  let addedAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function arm(ms: number): void {
+    timer ??= setTimeout(wake, ms).unref();
+  }
+
+  function wake(): void {
+    timer = undefined;
+    const isPaused = isEnded || performance.now() - addedAt > PAUSE_MS;
+    let rest = isPaused ? held.length : endOfWords(held);
+    while (held.slice(0, rest).trim() !== '') {
+      if (!bucket.take()) return arm(RETRY_MS);
+      rest -= showPart(rest);
+    }
+    if (held.trim() !== '') arm(COLLECT_MS);
+  }
+
+  /** Shows as much as fits into one event, at most up to `end`. Returns how much that was. */
+  function showPart(end: number): number {
+    const start = longestStart(held.slice(0, end));
+    const cut = start.length < end ? endOfWords(start) : start.length;
+    const taken = cut > start.length / 2 ? cut : start.length;
+    const text = held.slice(0, taken).trim();
+    held = held.slice(taken);
+    if (text !== '') show(text);
+    return taken;
+  }
+
+  return {
+    add(piece) {
+      if (piece === '') return;
+      if (isEnded && held !== '') held += '\n';
+      isEnded = false;
+      addedAt = performance.now();
+      held += piece;
+      if (held.length > 2 * LONGEST_HELD) held = `…${held.slice(-LONGEST_HELD)}`;
+      arm(COLLECT_MS);
+    },
+    end() {
+      isEnded = true;
+      clearTimeout(timer);
+      wake();
+    },
+    flush() {
+      clearTimeout(timer);
+      while (held.trim() !== '') showPart(held.length);
+      held = '';
+    },
+  };
+}
+
+/** Cut between words, so that none is torn in two, nor a secret. Not every script has blanks: then anywhere. */
+function endOfWords(text: string): number {
+  const end = text.search(/\s\S*$/) + 1;
+  return end === 0 && text.length > LONGEST_WORD ? text.length : end;
+}
+
+/** The beginning of a text that fits into one event. */
+export function longestStart(text: string): string {
+  const bytes = Buffer.from(text.slice(0, LONGEST_TEXT_BYTES), 'utf8');
+  if (bytes.length <= LONGEST_TEXT_BYTES) return text.slice(0, LONGEST_TEXT_BYTES);
+  // A character cut in half decodes to U+FFFD: it is left out.
+  return bytes.toString('utf8', 0, LONGEST_TEXT_BYTES).replace(/\uFFFD+$/, '');
+}
