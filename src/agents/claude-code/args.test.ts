@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { SessionRequest } from '../../ports/agent.ts';
+import { argsFor, envFor } from './args.ts';
+import { claudeCodeOptions } from './options.ts';
+
+const ID = '7b0f5a3e-2f0c-4f5e-9d0e-6a4b1c2d3e4f';
+const NO_TOOLS = { configPath: null, serverName: null };
+const request: SessionRequest = {
+  runId: 'run-1',
+  issueId: '10',
+  issueIdentifier: 'ABC-1',
+  workspacePath: '/ws/ABC-1',
+  resumeSessionId: null,
+  toolServer: null,
+};
+
+describe('argsFor', () => {
+  it('opens a new conversation under our id', () => {
+    expect(argsFor(claudeCodeOptions.parse({}), { id: ID, isNew: true }, NO_TOOLS)).toEqual(
+      `-p --output-format stream-json --verbose --input-format text --session-id ${ID} --permission-mode bypassPermissions`.split(
+        ' ',
+      ),
+    );
+  });
+
+  it('goes on with a known one', () => {
+    const args = argsFor(claudeCodeOptions.parse({}), { id: ID, isNew: false }, NO_TOOLS);
+    expect(args.slice(args.indexOf('--resume'))).toEqual(['--resume', ID, '--permission-mode', 'bypassPermissions']);
+    expect(args).not.toContain('--session-id');
+  });
+
+  it.each([
+    { option: { model: 'opus' }, args: ['--model', 'opus'] },
+    { option: { permission_mode: 'plan' }, args: ['--permission-mode', 'plan'] },
+    { option: { max_turns: 30 }, args: ['--max-turns', '30'] },
+    { option: { max_budget_usd: 2.5 }, args: ['--max-budget-usd', '2.5'] },
+    { option: { append_system_prompt: '- be brief' }, args: ['--append-system-prompt', '- be brief'] },
+    { option: { allowed_tools: 'Read, Bash(git log:*)' }, args: ['--allowedTools', 'Read', 'Bash(git log:*)'] },
+    { option: { disallowed_tools: ['WebFetch'] }, args: ['--disallowedTools', 'WebFetch'] },
+  ])('passes $option on', ({ option, args }) => {
+    const all = argsFor(claudeCodeOptions.parse(option), { id: ID, isNew: true }, NO_TOOLS);
+    const at = all.indexOf(args[0]!);
+    expect(all.slice(at, at + args.length)).toEqual(args);
+  });
+
+  it('names the tool servers and allows all tools of ours', () => {
+    const tools = { configPath: '/ws/.foray/mcp.json', serverName: 'foray' };
+    const args = argsFor(claudeCodeOptions.parse({ allowed_tools: ['Read'] }), { id: ID, isNew: true }, tools);
+    expect(args.slice(-5)).toEqual(['--allowedTools', 'Read', 'mcp__foray', '--mcp-config', '/ws/.foray/mcp.json']);
+  });
+});
+
+describe('envFor', () => {
+  const bypass = claudeCodeOptions.parse({});
+
+  it('adds who works on what, and quiet defaults', () => {
+    expect(envFor({ PATH: '/bin', PWD: '/elsewhere' }, request, bypass, { isRoot: false })).toEqual({
+      PATH: '/bin',
+      PWD: '/ws/ABC-1',
+      FORAY_RUN_ID: 'run-1',
+      FORAY_ISSUE_ID: '10',
+      FORAY_ISSUE_IDENTIFIER: 'ABC-1',
+      FORAY_WORKSPACE: '/ws/ABC-1',
+      DISABLE_AUTOUPDATER: '1',
+      DISABLE_TELEMETRY: '1',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      CLAUDE_CODE_MAX_RETRIES: '4',
+    });
+  });
+
+  it('leaves what the operator set', () => {
+    const env = envFor({ CLAUDE_CODE_MAX_RETRIES: '9', DISABLE_TELEMETRY: '' }, request, bypass, { isRoot: false });
+    expect(env).toMatchObject({ CLAUDE_CODE_MAX_RETRIES: '9', DISABLE_TELEMETRY: '' });
+  });
+
+  it.each([
+    { isRoot: true, mode: 'bypassPermissions', sandbox: '1' },
+    { isRoot: true, mode: 'acceptEdits', sandbox: undefined },
+    { isRoot: false, mode: 'bypassPermissions', sandbox: undefined },
+  ])('as root $isRoot with $mode sets IS_SANDBOX to $sandbox', ({ isRoot, mode, sandbox }) => {
+    const options = claudeCodeOptions.parse({ permission_mode: mode });
+    expect(envFor({}, request, options, { isRoot })['IS_SANDBOX']).toBe(sandbox);
+  });
+
+  it('hides that the daemon itself was started by Claude Code', () => {
+    const env = envFor({ CLAUDECODE: '1', CLAUDE_CODE_ENTRYPOINT: 'cli' }, request, bypass, { isRoot: false });
+    expect(Object.keys(env)).not.toEqual(expect.arrayContaining(['CLAUDECODE']));
+    expect(env).not.toHaveProperty('CLAUDE_CODE_ENTRYPOINT');
+  });
+});

@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Figures } from './parse.ts';
+import { createUsageBook } from './usage.ts';
+
+const figures = (input: number, output: number, cacheRead = 0, cacheWrite = 0): Figures => ({
+  input,
+  output,
+  cacheRead,
+  cacheWrite,
+});
+
+describe('the usage of a run', () => {
+  it('is unknown until something was reported', () => {
+    const book = createUsageBook();
+    expect(book.event()).toBeNull();
+    book.message('m1', 'opus', null);
+    book.result({ figures: figures(0, 0), costUsd: 0, apiMs: 0 });
+    expect(book.event()).toBeNull();
+  });
+
+  it('counts cached input once, inside the input', () => {
+    const book = createUsageBook();
+    book.result({ figures: figures(2004, 50, 600, 400), costUsd: null, apiMs: null });
+    const tokens = { inputTokens: 3004, outputTokens: 50, totalTokens: 3054, cacheReadTokens: 600 };
+    expect(book.event()).toEqual({ type: 'usage', tokens });
+  });
+
+  it('takes the highest figures of a message that repeats', () => {
+    const book = createUsageBook();
+    book.message('m1', 'opus', figures(1000, 1, 300));
+    book.message('m1', 'opus', figures(1000, 25, 300));
+    book.message('m1', 'opus', figures(1000, 7, 300));
+    expect(book.event()).toMatchObject({ tokens: { inputTokens: 1300, outputTokens: 25 }, requests: 1 });
+  });
+
+  it('lets the result settle a turn without counting it twice', () => {
+    const book = createUsageBook();
+    book.message('m1', 'opus', figures(1000, 1));
+    book.message('m2', 'haiku', figures(500, 1));
+    book.result({ figures: figures(1600, 90), costUsd: 0.5, apiMs: 40 });
+    expect(book.event()).toEqual({
+      type: 'usage',
+      tokens: { inputTokens: 1600, outputTokens: 90, totalTokens: 1690, cacheReadTokens: 0 },
+      requests: 2,
+      requestsByModel: { opus: 1, haiku: 1 },
+      apiMs: 40,
+      costUsd: 0.5,
+    });
+  });
+
+  it('adds turns up, and keeps what a turn without a result had spent', () => {
+    const book = createUsageBook();
+    book.message('m1', 'opus', figures(1000, 1));
+    book.result({ figures: figures(1000, 50), costUsd: 0.25, apiMs: 10 });
+    book.endProcess();
+    book.message('m2', 'opus', figures(2000, 3));
+    book.endProcess();
+    book.message('m1', 'opus', figures(10, 1));
+    book.result({ figures: figures(10, 2), costUsd: 0.5, apiMs: 5 });
+    expect(book.event()).toMatchObject({
+      tokens: { inputTokens: 3010, outputTokens: 55, totalTokens: 3065 },
+      requests: 3,
+      costUsd: 0.75,
+      apiMs: 15,
+    });
+  });
+
+  it('reads a second result of the same process as the whole of it', () => {
+    const book = createUsageBook();
+    book.result({ figures: figures(1000, 50), costUsd: 0.25, apiMs: 10 });
+    book.result({ figures: figures(1500, 70), costUsd: 0.5, apiMs: 30 });
+    expect(book.event()).toMatchObject({ tokens: { inputTokens: 1500, outputTokens: 70 }, costUsd: 0.5, apiMs: 30 });
+  });
+
+  it('keeps bounded memory and exact counts over many messages', () => {
+    const book = createUsageBook();
+    for (let id = 0; id < 20_000; id += 1) book.message(`m${id}`, `model-${id % 1000}`, figures(1, 1));
+    const event = book.event();
+    expect(event).toMatchObject({ tokens: { inputTokens: 20_000 }, requests: 20_000 });
+    expect(Object.keys(event?.requestsByModel ?? {})).toHaveLength(50);
+  });
+
+  it('never goes down', () => {
+    const count = fc.nat(5000);
+    const wild = fc.record({ input: count, output: count, cacheRead: count, cacheWrite: count });
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('message' as const), id: fc.constantFrom('a', 'b', 'c'), figures: fc.option(wild) }),
+      fc.record({ do: fc.constant('result' as const), figures: fc.option(wild), cost: fc.option(fc.nat(9)) }),
+      fc.record({ do: fc.constant('end' as const) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const book = createUsageBook();
+        let [tokens, cost, requests] = [0, 0, 0];
+        for (const next of steps) {
+          if (next.do === 'message') book.message(next.id, 'opus', next.figures);
+          else if (next.do === 'result') book.result({ figures: next.figures, costUsd: next.cost, apiMs: null });
+          else book.endProcess();
+          const event = book.event();
+          if (event === null) continue;
+          expect(event.tokens.totalTokens).toBeGreaterThanOrEqual(tokens);
+          expect(event.costUsd ?? 0).toBeGreaterThanOrEqual(cost);
+          expect(event.requests ?? 0).toBeGreaterThanOrEqual(requests);
+          [tokens, cost, requests] = [event.tokens.totalTokens, event.costUsd ?? 0, event.requests ?? 0];
+        }
+      }),
+    );
+  });
+});
