@@ -68,6 +68,15 @@ describe('a request', () => {
     expect(answer.reply).toBeInstanceOf(JsonRpcError);
   });
 
+  it('whose refusal ends the turn is for a person, and its question kept', () => {
+    const params = { ...ASKED_COMMAND.params, availableDecisions: ['accept', 'cancel'] };
+    expect(answerTo(ASKED_COMMAND.method, params, context())).toMatchObject({
+      notice: 'declined a command /bin/bash -lc ls',
+      question: 'may it have the command /bin/bash -lc ls?',
+    });
+    expect(answerTo(ASKED_COMMAND.method, params, context(ASKS))).not.toHaveProperty('question');
+  });
+
   it('that does not hold the agent up is refused, and the turn goes on', () => {
     const params = { ...ASKED_PERSON.params, isBlocking: false };
     expect(answerTo(ASKED_PERSON.method, params, context())).not.toHaveProperty('question');

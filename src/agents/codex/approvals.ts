@@ -54,9 +54,11 @@ function mayAct({ options }: ApprovalContext): boolean {
 function decision(isAllowed: boolean, what: string, available: unknown): Answer {
   const offered = Array.isArray(available) ? available : null;
   const wanted = isAllowed && (offered?.includes('accept') ?? true) ? 'accept' : 'decline';
-  // To cancel ends the turn, so it is the last resort.
-  const word = wanted === 'decline' && offered?.includes('cancel') && !offered.includes('decline') ? 'cancel' : wanted;
-  return { reply: { decision: word }, notice: word === 'accept' ? '' : `declined a ${what}` };
+  // To cancel ends the turn, so it is the last resort, and only a person can help then.
+  const isOver = wanted === 'decline' && offered?.includes('cancel') && !offered.includes('decline');
+  const reply = { decision: isOver ? 'cancel' : wanted };
+  const notice = wanted === 'accept' ? '' : `declined a ${what}`;
+  return isOver ? { reply, notice, question: `may it have the ${what}?` } : { reply, notice };
 }
 
 function review(isAllowed: boolean, what: string): Answer {
