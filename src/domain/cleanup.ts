@@ -2,6 +2,7 @@ import { announce, askOnce, changePoll, dropWatch, dropWorkspace, notBusy, relea
 import type { Event } from './event.ts';
 import { refOf, stateIn, type IssueRef } from './issue.ts';
 import type { WorkspaceRecord } from './claim.ts';
+import { owesAfterMerge } from './reactions/owed.ts';
 import type { State } from './state.ts';
 
 /** Every so many polls the workspaces still on disk are held against the tracker. */
@@ -40,7 +41,7 @@ export function onCleanupAnswered(draft: Draft, event: Extract<Event, { type: 'c
     changePoll(draft, { cleanupAt: draft.now + CLEANUP_RETRY_MS });
     return;
   }
-  for (const issue of event.issues.value) onTerminal(draft, refOf(issue));
+  for (const issue of event.issues.value) onTerminal(draft, refOf(issue), issue.state);
 }
 
 /** Now and then: look up the issues whose workspaces are still here, and let old ones go. */
@@ -67,7 +68,7 @@ export function onSweepAnswered(draft: Draft, event: Extract<Event, { type: 'swe
   for (const workspace of idleWorkspaces(draft.state)) {
     const state = states.get(workspace.issueId);
     if (state === undefined || !stateIn(draft.state.settings.tracker.terminalStates, state)) continue;
-    onTerminal(draft, { id: workspace.issueId, identifier: workspace.identifier, title: workspace.title });
+    onTerminal(draft, { id: workspace.issueId, identifier: workspace.identifier, title: workspace.title }, state);
   }
 }
 
@@ -84,12 +85,13 @@ export function onWorkspaceRemoved(draft: Draft, event: Extract<Event, { type: '
 }
 
 /** A terminal issue that waits or is parked has nothing left to wait for; one that runs is stopped by the next poll. */
-function onTerminal(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 'title'>): void {
+function onTerminal(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 'title'>, state: string): void {
   const claim = draft.state.claims.get(issue.id);
   if (claim?.phase === 'waiting') release(draft, claim.issue, 'the issue is terminal');
   const parked = draft.state.parked.get(issue.id);
   if (parked) unpark(draft, parked, 'the issue is terminal');
-  dropWatch(draft, issue.id);
+  const watch = draft.state.watches.get(issue.id);
+  if (watch && !owesAfterMerge(draft.state, watch, state)) dropWatch(draft, issue.id);
   removeWorkspaceOf(draft, issue, 'the issue is terminal');
 }
 

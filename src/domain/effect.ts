@@ -39,7 +39,13 @@ export type Effect =
   | { readonly do: 'delete-branch'; readonly issueId: string; readonly request: MergeRequestRef }
   | { readonly do: 'remove-label'; readonly issueId: string; readonly request: MergeRequestRef; readonly label: string }
   /** Moves the issue of a merged request to its last state. */
-  | { readonly do: 'complete'; readonly issue: IssueRef; readonly target: string }
+  | {
+      readonly do: 'complete';
+      readonly issue: IssueRef;
+      readonly target: string;
+      /** An earlier try may have got half way: then the state alone does not tell that it is done. */
+      readonly begun: boolean;
+    }
   | {
       readonly do: 'remove-workspace';
       readonly issueId: string;

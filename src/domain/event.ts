@@ -38,6 +38,8 @@ export type Event =
       readonly type: 'inspected';
       readonly issueId: string;
       readonly number: number;
+      /** Of the watch that was looked at: a run that ended meanwhile began another one. */
+      readonly armedAt: number;
       readonly due: readonly ReactionKind[];
       readonly findings: Findings;
     }

@@ -1,4 +1,4 @@
-import { askOnce, change, notBusy, putWatch, type Draft } from './draft.ts';
+import { askOnce, change, notBusy, putWatch, release, type Draft } from './draft.ts';
 import type { Event } from './event.ts';
 import { stateIn } from './issue.ts';
 import type { MergeStatus } from './merge-request.ts';
@@ -9,6 +9,7 @@ import { NEEDS, type Findings, type Reading } from './reactions/findings.ts';
 import { judgeLabels } from './reactions/label-commands.ts';
 import { judgeConflicts } from './reactions/merge-conflicts.ts';
 import { completeMerge } from './reactions/merge-completion.ts';
+import { owesAfterMerge, owesCompletion } from './reactions/owed.ts';
 import { activeKinds, couldNotRead, endWatch, progressOf, settingsOf, waitFor } from './reactions/progress.ts';
 import { judgeBotReviews, judgeReviews } from './reactions/reviews.ts';
 import type { ReactionKind } from './settings.ts';
@@ -37,33 +38,41 @@ export function nextInspection(state: State, watch: Watch): number {
   return kinds.reduce((earliest, kind) => Math.min(earliest, progressOf(watch, kind).nextAt), Infinity);
 }
 
-export function onInspected(draft: Draft, event: Extract<Event, { type: 'inspected' }>): void {
+type Inspected = Extract<Event, { type: 'inspected' }>;
+
+export function onInspected(draft: Draft, event: Inspected): void {
   notBusy(draft, `inspect:${event.issueId}`);
   const watch = draft.state.watches.get(event.issueId);
-  if (!watch || watch.mergeRequest.number !== event.number) return;
+  // A look that began before the last run ended may have seen the head before its push.
+  if (!watch || watch.mergeRequest.number !== event.number || watch.armedAt !== event.armedAt) return;
   const { findings } = event;
-  if (
-    findings.issueState.ok &&
-    findings.issueState.value !== null &&
-    stateIn(draft.state.settings.tracker.terminalStates, findings.issueState.value)
-  ) {
-    endWatch(draft, watch, 'the issue is terminal');
-    removeWorkspaceOf(draft, watch.issue, 'the issue is terminal');
-    return;
-  }
-  if (findings.issueState.ok && findings.issueState.value)
-    putWatch(draft, { ...watch, issue: { ...watch.issue, state: findings.issueState.value } });
-  if (!findings.merge.ok) {
-    for (const kind of event.due) couldNotRead(draft, current(draft, watch), kind, findings.merge.fault.message);
-    return;
-  }
+  const issueState = findings.issueState.ok ? (findings.issueState.value ?? '') : '';
+  if (stateIn(draft.state.settings.tracker.terminalStates, issueState)) return afterTerminal(draft, watch, event, issueState);
+  if (issueState !== '') putWatch(draft, { ...watch, issue: { ...watch.issue, state: issueState } });
+  if (!findings.merge.ok) return couldNotLook(draft, watch, event.due, findings.merge.fault.message);
   judge(draft, watch, findings.merge.value, findings, event.due);
+}
+
+function couldNotLook(draft: Draft, watch: Watch, due: readonly ReactionKind[], why: string): void {
+  for (const kind of due) couldNotRead(draft, current(draft, watch), kind, why);
+}
+
+/** The issue is over. Where a merge of ours is why, what belongs to it is still done: the branch, and the whole move. */
+function afterTerminal(draft: Draft, watch: Watch, { findings, due }: Inspected, issueState: string): void {
+  const { merge } = findings;
+  if (owesAfterMerge(draft.state, watch, issueState)) {
+    if (!merge.ok) return couldNotLook(draft, watch, due, merge.fault.message);
+    if (merge.value?.merged && tidyBranch(draft, watch, merge.value)) return;
+    if (merge.value?.merged && owesCompletion(draft.state, watch, issueState) && completeMerge(draft, watch)) return;
+  }
+  endWatch(draft, watch, 'the issue is terminal');
+  removeWorkspaceOf(draft, watch.issue, 'the issue is terminal');
 }
 
 function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: Findings, due: readonly ReactionKind[]): void {
   if (merge === null) return endWatch(draft, watch, 'the forge no longer has the merge request');
   change(draft, { readings: new Map(draft.state.readings).set(watch.issue.id, readingOf(draft, merge, findings)) });
-  if (merge.merged) return afterMerge(draft, watch);
+  if (merge.merged) return afterMerge(draft, current(draft, watch), merge);
   if (merge.closed) return endWatch(draft, watch, 'the merge request was closed');
   for (const kind of due) judgeOne(draft, current(draft, watch), kind, merge, findings);
 }
@@ -87,11 +96,21 @@ function judgeOne(draft: Draft, watch: Watch, kind: ReactionKind, merge: MergeSt
   }
 }
 
-/** Merged: tidy up, complete the issue, and stop watching when both are done. */
-function afterMerge(draft: Draft, watch: Watch): void {
-  const tidying = tidyBranch(draft, watch);
-  const completing = completeMerge(draft, current(draft, watch));
-  if (!tidying && !completing) endWatch(draft, current(draft, watch), 'merged');
+/**
+ * Merged: tidy up, then complete the issue, then stop watching. One after the other, since a completed issue is no
+ * longer looked at: a crash in between would forget its branch.
+ */
+function afterMerge(draft: Draft, watch: Watch, merge: MergeStatus): void {
+  dropQueuedTurn(draft, watch);
+  if (tidyBranch(draft, watch, merge)) return;
+  if (!completeMerge(draft, current(draft, watch))) endWatch(draft, current(draft, watch), 'merged');
+}
+
+/** A turn that has not begun would work on what is over. */
+function dropQueuedTurn(draft: Draft, { issue }: Watch): void {
+  const claim = draft.state.claims.get(issue.id);
+  if (claim?.phase !== 'waiting' || claim.then.kind !== 'run' || claim.then.reaction === null) return;
+  release(draft, issue, 'its merge request is merged');
 }
 
 function dueKinds(state: State, watch: Watch, now: number): readonly ReactionKind[] {

@@ -197,9 +197,9 @@ async function removeWorkspace(deps: InterpretDeps, effect: Extract<Effect, { do
 
 async function lookAt(deps: InterpretDeps, effect: Extract<Effect, { do: 'inspect' }>): Promise<void> {
   const { tracker } = deps.kit();
-  const { watch, due } = effect;
+  const { issue, mergeRequest, armedAt } = effect.watch;
   const findings = await inspect(effect, tracker, forgeOf(deps), deps.killed);
-  deps.report({ type: 'inspected', issueId: watch.issue.id, number: watch.mergeRequest.number, due, findings });
+  deps.report({ type: 'inspected', issueId: issue.id, number: mergeRequest.number, armedAt, due: effect.due, findings });
 }
 
 async function mergeRequest(deps: InterpretDeps, effect: Extract<Effect, { do: 'merge' }>): Promise<void> {

@@ -216,11 +216,11 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
         case 'sweep':
           return later({ type: 'sweep-answered', asked: effect.ids, states: maybe(() => states(effect.ids)) }, now, 2_000);
         case 'inspect': {
-          const { watch, due } = effect;
-          const issueState = maybe(() => issues.get(watch.issue.id)?.state ?? null);
+          const { issue, mergeRequest, armedAt } = effect.watch;
+          const issueState = maybe(() => issues.get(issue.id)?.state ?? null);
           const findings = { issueState, ...forge.inspect(effect, now) };
           return later(
-            { type: 'inspected', issueId: watch.issue.id, number: watch.mergeRequest.number, due, findings },
+            { type: 'inspected', issueId: issue.id, number: mergeRequest.number, armedAt, due: effect.due, findings },
             now,
             3_000,
           );

@@ -2,9 +2,10 @@ import { announce, askOnce, change, notBusy, type Draft } from '../draft.ts';
 import type { Event } from '../event.ts';
 import type { CiConclusion, MergeStatus, ReviewDecision } from '../merge-request.ts';
 import type { Settings } from '../settings.ts';
-import type { Watch } from '../watch.ts';
+import type { ReactionProgress, Watch } from '../watch.ts';
 import type { Findings } from './findings.ts';
-import { couldNotRead, escalate, progressOf, putProgress, waitFor } from './progress.ts';
+import { owesBranch } from './owed.ts';
+import { couldNotRead, escalate, isWorkedOn, progressOf, putProgress, waitFor } from './progress.ts';
 
 /** A forge recomputes mergeability within a moment after a push or an approval: a first clean reading is looked at again after this. */
 const SETTLE_MS = 2_000;
@@ -20,6 +21,7 @@ export function judgeAutoMerge(draft: Draft, watch: Watch, merge: MergeStatus, f
   if (!settings) return;
   const off = draft.state.autoMergeOff ?? offFrom(draft, findings);
   if (off !== null) return waitFor(draft, watch, 'auto_merge', off);
+  if (isWorkedOn(draft, watch)) return waitFor(draft, watch, 'auto_merge', 'the run under way to end');
   const { decision, gate } = findings;
   if (!decision?.ok) return couldNotRead(draft, watch, 'auto_merge', decision?.fault.message ?? 'no review decision');
   if (!gate?.ok) return couldNotRead(draft, watch, 'auto_merge', gate?.fault.message ?? 'no CI status');
@@ -31,8 +33,15 @@ export function judgeAutoMerge(draft: Draft, watch: Watch, merge: MergeStatus, f
     result,
     detail: obstacle ?? merge.headSha,
   });
-  if (obstacle !== null) return waitFor(draft, watch, 'auto_merge', obstacle, { mark: '' });
+  const forHead = budgetFor(progressOf(watch, 'auto_merge'), merge.headSha);
+  if (obstacle !== null) return waitFor(draft, watch, 'auto_merge', obstacle, { ...forHead, mark: `waiting:${merge.headSha}` });
   mergeWhenSettled(draft, watch, settings, merge, decision.value);
+}
+
+/** Refusals are counted for a head; another one is tried with a budget of its own. */
+function budgetFor({ mark, used, escalated }: ReactionProgress, headSha: string): Pick<ReactionProgress, 'used' | 'escalated'> {
+  const isKnown = headSha !== '' && mark.split(':').includes(headSha);
+  return isKnown ? { used, escalated } : { used: 0, escalated: false };
 }
 
 /** A credential that provably may not merge switches auto-merge off for the life of the process. */
@@ -70,15 +79,11 @@ function mergeWhenSettled(draft: Draft, watch: Watch, settings: AutoMerge, merge
   const { issue, mergeRequest } = watch;
   const progress = progressOf(watch, 'auto_merge');
   const ready = `ready:${merge.headSha}:${decision}`;
-  if (progress.escalated && progress.mark === `refused:${merge.headSha}`) return waitFor(draft, watch, 'auto_merge', 'a person');
+  const forHead = budgetFor(progress, merge.headSha);
+  if (forHead.escalated) return waitFor(draft, watch, 'auto_merge', 'a person');
   if (progress.mark !== ready) {
     const nextAt = draft.now + Math.min(SETTLE_MS, settings.pollIntervalMs);
-    const isNewHead = !progress.mark.includes(merge.headSha);
-    return waitFor(draft, watch, 'auto_merge', 'a second clean reading', {
-      mark: ready,
-      nextAt,
-      ...(isNewHead ? { used: 0, escalated: false } : {}),
-    });
+    return waitFor(draft, watch, 'auto_merge', 'a second clean reading', { ...forHead, mark: ready, nextAt });
   }
   if (settings.dryRun) {
     announce(draft, 'reaction:merge:would', {
@@ -141,14 +146,30 @@ export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'mer
 }
 
 /** After a merge of ours: the branch goes where asked. True while there is still something to do. */
-export function tidyBranch(draft: Draft, watch: Watch): boolean {
-  const settings = draft.state.settings.reactions.autoMerge;
-  const progress = progressOf(watch, 'auto_merge');
-  const isOurs = progress.mark.startsWith('merged:') || progress.mark.startsWith('merging:');
-  if (!settings?.deleteBranch || !isOurs || watch.mergeRequest.branch === '') return false;
-  askOnce(draft, `branch:${watch.issue.id}`, { do: 'delete-branch', issueId: watch.issue.id, request: watch.mergeRequest });
+export function tidyBranch(draft: Draft, watch: Watch, merge: MergeStatus): boolean {
+  if (!owesBranch(draft.state, watch)) return false;
+  const { issue, mergeRequest } = watch;
+  const reason = reasonToKeep(mergeRequest.branch, merge);
+  if (reason !== null) announce(draft, 'reaction:branch:kept', { issue, branch: mergeRequest.branch, error: reason });
+  if (reason !== null || isGone(merge)) {
+    waitFor(draft, watch, 'auto_merge', 'nothing', { mark: 'tidied' });
+    return false;
+  }
+  askOnce(draft, `branch:${issue.id}`, { do: 'delete-branch', issueId: issue.id, request: mergeRequest });
   waitFor(draft, watch, 'auto_merge', 'the branch to be deleted');
   return true;
+}
+
+/** The name comes from a file in the workspace, which the agent can write: only what the forge calls the head is deleted. */
+function reasonToKeep(branch: string, { headBranch, baseBranch }: MergeStatus): string | null {
+  if (branch === baseBranch) return 'it is the branch that was merged into';
+  if (headBranch === '' || headBranch === branch || isGone({ headBranch })) return null;
+  return `the merged branch is ${JSON.stringify(headBranch)}, says the forge`;
+}
+
+/** Where the branch was deleted, Gitea and Forgejo name a hidden reference instead. */
+function isGone({ headBranch }: Pick<MergeStatus, 'headBranch'>): boolean {
+  return headBranch.startsWith('refs/');
 }
 
 /** Deleted or not: the merge stands. */

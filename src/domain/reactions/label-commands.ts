@@ -3,7 +3,7 @@ import type { LabelEvent, MergeStatus } from '../merge-request.ts';
 import type { ReactionKind } from '../settings.ts';
 import type { Watch } from '../watch.ts';
 import type { Findings } from './findings.ts';
-import { couldNotRead, progressOf, putProgress, queueTurn, waitFor } from './progress.ts';
+import { couldNotRead, progressOf, putProgress, queueTurn, reasonToWait, waitFor } from './progress.ts';
 
 type Command = 'review' | 'fix';
 
@@ -17,7 +17,8 @@ export function judgeLabels(draft: Draft, watch: Watch, merge: MergeStatus, find
   if (!settings || !labels) return;
   if (!labels.ok) return couldNotRead(draft, watch, 'label_commands', labels.fault.message);
   const progress = progressOf(watch, 'label_commands');
-  const news = labels.value.filter((event) => isAfter(event, progress.mark, watch.armedAt));
+  const mark = progress.mark || startOf(watch);
+  const news = labels.value.filter((event) => (markOf(event) ?? '') > mark);
   const present = new Set(merge.labels.map((label) => label.toLowerCase()));
   const names: Readonly<Record<Command, string>> = {
     review: settings.reviewLabel.toLowerCase(),
@@ -33,9 +34,10 @@ export function judgeLabels(draft: Draft, watch: Watch, merge: MergeStatus, find
     result: command ?? 'none',
     detail: '',
   });
-  if (!order || !command)
-    return waitFor(draft, watch, 'label_commands', 'a label', { mark: markOf(news.at(-1)) ?? progress.mark });
-  if (draft.state.claims.has(watch.issue.id)) return waitFor(draft, watch, 'label_commands', 'the run under way to end');
+  if (!order || !command) return waitFor(draft, watch, 'label_commands', 'a label', { mark: markOf(news.at(-1)) ?? mark });
+  const reason = reasonToWait(draft, watch);
+  // The mark stays where it is, whatever begins the watch anew meanwhile.
+  if (reason !== null) return waitFor(draft, watch, 'label_commands', reason, { mark });
   const { owner, repo, number, branch } = watch.mergeRequest;
   const labelCommand = {
     command,
@@ -46,13 +48,7 @@ export function judgeLabels(draft: Draft, watch: Watch, merge: MergeStatus, find
     actor: order.actor,
     requestedAt: order.at,
   };
-  queueTurn(
-    draft,
-    watch,
-    'label_commands',
-    { labelCommand },
-    { ...progress, used: 0, mark: markOf(news.at(-1)) ?? progress.mark },
-  );
+  queueTurn(draft, watch, 'label_commands', { labelCommand }, { ...progress, used: 0, mark: markOf(news.at(-1)) ?? mark });
   if (command === 'fix') rearm(draft, watch.issue.id);
   ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: order.label });
 }
@@ -62,9 +58,9 @@ function markOf(event: LabelEvent | undefined): string | undefined {
   return event === undefined ? undefined : `${new Date(Date.parse(event.at)).toISOString()}|${event.id.padStart(20, '0')}`;
 }
 
-function isAfter(event: LabelEvent, mark: string, armedAt: number): boolean {
-  if (mark !== '') return (markOf(event) ?? '') > mark;
-  return Date.parse(event.at) >= armedAt;
+/** Before any event of the second in which the watch began: some forges tell whole seconds only. */
+function startOf({ armedAt }: Watch): string {
+  return `${new Date(Math.floor(armedAt / 1000) * 1000).toISOString()}|`;
 }
 
 function commandOf(names: Readonly<Record<Command, string>>, label: string): Command | null {

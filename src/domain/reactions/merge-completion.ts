@@ -2,19 +2,22 @@ import { removeWorkspaceOf } from '../cleanup.ts';
 import { announce, askOnce, notBusy, type Draft } from '../draft.ts';
 import type { Event } from '../event.ts';
 import type { Watch } from '../watch.ts';
-import { endWatch, escalate, progressOf, waitFor } from './progress.ts';
+import { BEGUN } from './owed.ts';
+import { endWatch, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
 
 /** The request is merged, by whomever: the issue moves on. True while there is still something to do. */
 export function completeMerge(draft: Draft, watch: Watch): boolean {
   const settings = draft.state.settings.reactions.mergeCompletion;
-  if (!settings || progressOf(watch, 'merge_completion').mark === 'done') return false;
+  if (!settings) return false;
   const { issue } = watch;
-  if (draft.state.claims.has(issue.id)) {
-    waitFor(draft, watch, 'merge_completion', 'the run under way to end');
+  const { mark, escalated } = progressOf(watch, 'merge_completion');
+  if (escalated || isWorkedOn(draft, watch)) {
+    waitFor(draft, watch, 'merge_completion', escalated ? 'a person' : 'the run under way to end');
     return true;
   }
-  const asked = askOnce(draft, `complete:${issue.id}`, { do: 'complete', issue, target: settings.targetState });
-  if (asked) waitFor(draft, watch, 'merge_completion', `the issue to move to "${settings.targetState}"`);
+  const target = settings.targetState;
+  const asked = askOnce(draft, `complete:${issue.id}`, { do: 'complete', issue, target, begun: mark === BEGUN });
+  if (asked) waitFor(draft, watch, 'merge_completion', `the issue to move to "${target}"`, { mark: BEGUN });
   return true;
 }
 

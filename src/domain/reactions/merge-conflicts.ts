@@ -1,7 +1,7 @@
 import { announce, type Draft } from '../draft.ts';
 import type { MergeStatus } from '../merge-request.ts';
 import type { Watch } from '../watch.ts';
-import { escalate, progressOf, queueTurn, waitFor } from './progress.ts';
+import { escalate, isWorkedOn, progressOf, queueTurn, waitFor } from './progress.ts';
 
 /** Only `dirty` is a conflict; `unknown` changes nothing; anything else ends the episode and its budget. */
 export function judgeConflicts(draft: Draft, watch: Watch, merge: MergeStatus): void {
@@ -18,6 +18,7 @@ export function judgeConflicts(draft: Draft, watch: Watch, merge: MergeStatus): 
   if (mergeability !== 'dirty') {
     return waitFor(draft, watch, 'merge_conflicts', 'a conflict', { used: 0, mark: '', escalated: false });
   }
+  if (isWorkedOn(draft, watch)) return waitFor(draft, watch, 'merge_conflicts', 'the run under way to end');
   if (headSha === '' || baseBranch === '') return waitFor(draft, watch, 'merge_conflicts', 'the forge to name head and base');
   const progress = progressOf(watch, 'merge_conflicts');
   if (progress.mark === headSha) return waitFor(draft, watch, 'merge_conflicts', 'a push that resolves the conflict');

@@ -1,5 +1,6 @@
 import { announce, dropWatch, putClaim, putWatch, queueWrite, type Draft } from '../draft.ts';
 import { CONTINUATION_MS } from '../backoff.ts';
+import { sameState, stateIn } from '../issue.ts';
 import type { ReactionContext } from '../reaction-context.ts';
 import type { ReactionBase, ReactionKind, ReactionSettings } from '../settings.ts';
 import type { ReactionProgress, Watch } from '../watch.ts';
@@ -78,6 +79,21 @@ export function couldNotRead(draft: Draft, watch: Watch, kind: ReactionKind, why
   announce(draft, 'reaction:check:completed', { issue: watch.issue, kind, result: 'error', detail: why });
 }
 
+/** A run is queued or goes on: what it pushes changes what is judged. */
+export function isWorkedOn(draft: Draft, watch: Watch): boolean {
+  return draft.state.claims.has(watch.issue.id);
+}
+
+/** What keeps a reaction from queueing a run now, for people; null when nothing does. */
+export function reasonToWait(draft: Draft, watch: Watch): string | null {
+  const { activeStates, handoffState } = draft.state.settings.tracker;
+  const { id, state } = watch.issue;
+  if (isWorkedOn(draft, watch)) return 'the run under way to end';
+  if (draft.state.parked.has(id)) return 'the parked issue to be released';
+  const mayStart = stateIn(activeStates, state) || (handoffState !== null && sameState(state, handoffState));
+  return mayStart ? null : `the issue to come back from "${state}"`;
+}
+
 /**
  * Queues a run for a reaction. One queued continuation per issue: when the issue is already claimed, nothing changes
  * and the reaction waits for the next look.
@@ -90,15 +106,8 @@ export function queueTurn(
   progress: ReactionProgress,
 ): void {
   const { issue } = watch;
-  if (draft.state.claims.has(issue.id) || draft.state.parked.has(issue.id)) {
-    waitFor(
-      draft,
-      watch,
-      kind,
-      draft.state.parked.has(issue.id) ? 'the parked issue to be released' : 'the run under way to end',
-    );
-    return;
-  }
+  const reason = reasonToWait(draft, watch);
+  if (reason !== null) return waitFor(draft, watch, kind, reason);
   const attempt = watch.attempt + 1;
   putProgress(draft, issue.id, kind, {
     ...progress,

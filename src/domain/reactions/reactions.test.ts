@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
+import type { Effect } from '../effect.ts';
 import type { Fault } from '../errors.ts';
 import type { LabelEvent, MergeStatus, ReviewComment } from '../merge-request.ts';
 import type { ReactionKind, ReactionSettings } from '../settings.ts';
@@ -31,9 +32,10 @@ const FAULT: Fault = { kind: 'tracker_transport_error', message: 'no answer', co
 const ok = <T>(value: T) => ({ ok: true, value }) as const;
 
 /** A player whose issue was handed off and whose merge request is watched by the given reactions. */
-function watching(reactions: Omit<ReactionSettings, 'provider' | 'connection'>): Player {
+function watching(reactions: Omit<ReactionSettings, 'provider' | 'connection'>, runMs = 0): Player {
   const player = createPlayer(settingsWith({ rest: { reactions: { provider: 'nsproject', connection: null, ...reactions } } }));
   player.poll([issueWith({ id: '1' })]);
+  player.now += runMs;
   player.exit('1', { scm: SCM });
   player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: { kind: 'succeeded' } });
   player.after(0);
@@ -45,20 +47,29 @@ function look(player: Player, findings: Partial<Findings>): void {
   for (let wait = 0; wait < 5 && player.asked('inspect').length === 0; wait += 1) player.after(10_000);
   const [effect] = player.asked('inspect');
   expect(effect, 'a look').toBeDefined();
+  if (effect) answerLook(player, effect, findings);
+}
+
+function answerLook(player: Player, { watch, due }: Extract<Effect, { do: 'inspect' }>, findings: Partial<Findings>): void {
   const merge = findings.merge ?? ok(OPEN);
-  const due = effect?.due ?? [];
-  player.send({ type: 'inspected', issueId: '1', number: 7, due, findings: { issueState: ok('review'), ...findings, merge } });
+  const all: Findings = { issueState: ok('review'), ...findings, merge };
+  player.send({ type: 'inspected', issueId: '1', number: 7, armedAt: watch.armedAt, due, findings: all });
 }
 
 function progress(player: Player, kind: ReactionKind) {
   return player.state.watches.get('1')?.reactions[kind];
 }
 
-/** Lets the queued turn run and end; it may have pushed a new head. */
-function finishTurn(player: Player, sha = 'sha1'): void {
+/** Lets the queued turn begin. */
+function startTurn(player: Player): void {
   player.after(1_000);
   player.send({ type: 'issue-read', issueId: '1', issue: ok(issueWith({ id: '1', state: 'review' })) });
   expect(player.state.live.has('1')).toBe(true);
+}
+
+/** Lets the queued turn run and end; it may have pushed a new head. */
+function finishTurn(player: Player, sha = 'sha1'): void {
+  if (!player.state.live.has('1')) startTurn(player);
   player.exit('1', { scm: { ...SCM, sha } });
   player.after(0);
 }
@@ -100,6 +111,28 @@ describe('watching', () => {
     expect(player.state.watches.size).toBe(0);
   });
 
+  it('a look that began before a run ended is not judged: it may have seen the head before the push', () => {
+    const player = watching({ ciFailure: { ...BASE, budget: 2, maxLogLines: 5 }, mergeConflicts: BASE });
+    look(player, { ci: ci('failing') });
+    startTurn(player);
+    player.after(10_000);
+    const [early] = player.asked('inspect');
+    finishTurn(player, 'sha2');
+    if (early) answerLook(player, early, { ci: ci('failing') });
+    expect(early).toBeDefined();
+    expect(player.state.claims.size).toBe(0);
+    expect(progress(player, 'ci_failure')?.used).toBe(1);
+  });
+
+  it('a turn waits while the issue is in a state that it may not start from', () => {
+    const player = watching({ reviewComments: { ...BASE, debounceMs: 0 } });
+    look(player, { issueState: ok('on hold'), reviews: ok([comment('a')]) });
+    expect(player.state.claims.size).toBe(0);
+    expect(progress(player, 'review_comments')).toMatchObject({ used: 0, given: [] });
+    look(player, { issueState: ok('review'), reviews: ok([comment('a')]) });
+    expect(player.state.claims.get('1')).toMatchObject({ then: { reaction: { reviewComments: [{ id: 'a' }] } } });
+  });
+
   it('a failed look waits longer each time and spends nothing', () => {
     const player = watching({ ciFailure: { ...BASE, maxLogLines: 5 } });
     look(player, { merge: { ok: false, fault: FAULT } });
@@ -120,6 +153,18 @@ describe('ci_failure', () => {
     look(player, { ci: ci('failing') });
     expect(progress(player, 'ci_failure')?.used).toBe(1);
   });
+
+  it.each(['pending', 'success'] as const)(
+    'looks again after its interval while CI is %s, and says what it waits for',
+    (status) => {
+      const player = watching(reactions);
+      look(player, { ci: ci(status) });
+      expect(progress(player, 'ci_failure')).toMatchObject({
+        nextAt: player.now + BASE.pollIntervalMs,
+        waitingFor: status === 'pending' ? 'CI to finish' : 'the next push',
+      });
+    },
+  );
 
   it('waits while CI is pending, and goes on judging after green', () => {
     const player = watching(reactions);
@@ -146,6 +191,25 @@ describe('ci_failure', () => {
     finishTurn(player, 'sha2');
     look(player, { merge: ok({ ...OPEN, headSha: 'theirs' }), ci: ci('failing', 'theirs') });
     expect(player.state.claims.get('1')?.phase).toBe('waiting');
+  });
+
+  it('our own push counts as ours, also while its run still goes on', () => {
+    const player = watching(reactions);
+    look(player, { ci: ci('failing') });
+    startTurn(player);
+    look(player, { merge: ok({ ...OPEN, headSha: 'sha2' }), ci: ci('pending', 'sha2') });
+    finishTurn(player, 'sha2');
+    look(player, { merge: ok({ ...OPEN, headSha: 'sha2' }), ci: ci('failing', 'sha2') });
+    expect(player.state.claims.size).toBe(0);
+    expect(progress(player, 'ci_failure')?.escalated).toBe(true);
+  });
+
+  it('our own push counts as ours by a short or differently spelled commit id', () => {
+    const player = watching(reactions);
+    look(player, { ci: ci('failing') });
+    finishTurn(player, 'ABCDEF0');
+    look(player, { merge: ok({ ...OPEN, headSha: 'abcdef0123' }), ci: ci('failing', 'abcdef0123') });
+    expect(progress(player, 'ci_failure')?.escalated).toBe(true);
   });
 
   it('an operator gives an escalated reaction another try', () => {
@@ -217,6 +281,14 @@ describe('merge_conflicts', () => {
     const player = watching({ mergeConflicts: BASE });
     look(player, { merge: ok({ ...OPEN, mergeability }) });
     expect(player.state.claims.has('1')).toBe(turn);
+  });
+
+  it('asks nobody while the turn that resolves it still runs', () => {
+    const player = watching({ mergeConflicts: BASE });
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
+    startTurn(player);
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty', headSha: 'half done' }) });
+    expect(progress(player, 'merge_conflicts')?.escalated).toBe(false);
   });
 
   it('tells branch, head and base', () => {
@@ -304,6 +376,69 @@ describe('auto_merge', () => {
     expect(player.state.watches.size).toBe(0);
   });
 
+  /** Up to the look that finds the request merged. */
+  function merged(player: Player, findings: Partial<Findings> = {}): void {
+    lookTwice(player, READY);
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged', byUs: true } });
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, merged: true }), ...findings });
+  }
+
+  it('waits for the run under way, which may push', () => {
+    const player = watching({ autoMerge, reviewComments: { ...BASE, debounceMs: 0 } });
+    look(player, { ...READY, reviews: ok([comment('a')]) });
+    look(player, { ...READY, reviews: ok([comment('a')]) });
+    expect(player.asked('merge')).toHaveLength(0);
+    expect(progress(player, 'auto_merge')?.waitingFor).toBe('the run under way to end');
+    finishTurn(player);
+    lookTwice(player, { ...READY, reviews: ok([comment('a')]) });
+    expect(player.asked('merge')).toHaveLength(1);
+  });
+
+  it('completes the issue only after the branch is gone, so that a crash forgets neither', () => {
+    const player = watching({ autoMerge, mergeCompletion: { ...BASE, targetState: 'done' } });
+    merged(player);
+    expect(player.asked('delete-branch')).toHaveLength(1);
+    expect(player.asked('complete')).toHaveLength(0);
+    player.send({ type: 'branch-deleted', issueId: '1', fault: null });
+    expect(player.told('reaction:branch:deleted')).toHaveLength(1);
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.asked('delete-branch')).toHaveLength(0);
+    expect(player.asked('complete')).toHaveLength(1);
+  });
+
+  it('deletes the branch also when the merge itself closed the issue', () => {
+    const player = watching({ autoMerge });
+    merged(player, { issueState: ok('done') });
+    expect(player.asked('delete-branch')).toHaveLength(1);
+    player.send({ type: 'branch-deleted', issueId: '1', fault: null });
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('done') });
+    expect(player.state.watches.size).toBe(0);
+    expect(player.asked('remove-workspace')).toHaveLength(1);
+  });
+
+  it('keeps the branch in mind when a cleanup finds the issue terminal first', () => {
+    const player = watching({ autoMerge });
+    lookTwice(player, READY);
+    player.send({ type: 'cleanup-answered', issues: ok([issueWith({ id: '1', state: 'done' })]) });
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged', byUs: true } });
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('done') });
+    expect(player.asked('delete-branch')).toHaveLength(1);
+  });
+
+  it.each<[string, Partial<MergeStatus>]>([
+    ['another branch than the record says', { headBranch: 'somebody-elses' }],
+    ['the base itself, as in a fork', { headBranch: 'b', baseBranch: 'b' }],
+  ])('keeps the branch when the forge names %s', (_name, status) => {
+    const player = watching({ autoMerge });
+    merged(player, { merge: ok({ ...OPEN, merged: true, ...status }) });
+    expect(player.asked('delete-branch')).toHaveLength(0);
+    expect(player.state.watches.size).toBe(0);
+  });
+
   it.each([
     ['tracker_auth_error', true],
     ['tracker_payload_error', true],
@@ -331,6 +466,28 @@ describe('auto_merge', () => {
     lookTwice(player, READY);
     expect(player.asked('merge')).toHaveLength(0);
   });
+
+  it('counts refusals of a head also when the forge had to think in between', () => {
+    const player = watching({ autoMerge });
+    for (let round = 0; round < 2; round += 1) {
+      lookTwice(player, READY);
+      player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'refused', fault: FAULT } });
+      look(player, { ...READY, merge: ok({ ...OPEN, mergeability: 'unknown' }) });
+    }
+    expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true, used: 2 });
+    lookTwice(player, READY);
+    expect(player.asked('merge')).toHaveLength(0);
+    lookTwice(player, { ...READY, merge: ok({ ...OPEN, headSha: 'sha2' }) });
+    expect(player.asked('merge')).toHaveLength(1);
+  });
+
+  it('has nothing to delete where the forge says that the branch is gone', () => {
+    const player = watching({ autoMerge });
+    merged(player, { merge: ok({ ...OPEN, merged: true, headBranch: 'refs/pull/7/head' }) });
+    expect(player.asked('delete-branch')).toHaveLength(0);
+    expect(player.told('reaction:branch:kept')).toHaveLength(0);
+    expect(player.state.watches.size).toBe(0);
+  });
 });
 
 describe('merge_completion', () => {
@@ -347,6 +504,38 @@ describe('merge_completion', () => {
     expect(player.asked('remove-workspace')).toHaveLength(1);
   });
 
+  it('finishes a completion that got half way, where the state alone looks done', () => {
+    const player = watching({ mergeCompletion });
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.asked('complete')).toMatchObject([{ begun: false }]);
+    player.send({ type: 'completion-answered', issueId: '1', fault: FAULT });
+    player.send({ type: 'cleanup-answered', issues: ok([issueWith({ id: '1', state: 'done' })]) });
+    look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('done') });
+    expect(player.asked('complete')).toMatchObject([{ begun: true }]);
+    player.send({ type: 'completion-answered', issueId: '1', fault: null });
+    expect(player.state.watches.size).toBe(0);
+  });
+
+  it('leaves an issue alone that a person ended otherwise meanwhile', () => {
+    const player = watching({ mergeCompletion: { ...mergeCompletion, targetState: 'shipped' } });
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    player.send({ type: 'completion-answered', issueId: '1', fault: FAULT });
+    look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('done') });
+    expect(player.asked('complete')).toHaveLength(0);
+    expect(player.state.watches.size).toBe(0);
+  });
+
+  it('asks a person once and then waits', () => {
+    const player = watching({ mergeCompletion });
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    player.send({ type: 'completion-answered', issueId: '1', fault: { ...FAULT, kind: 'tracker_auth_error' } });
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.asked('complete')).toHaveLength(0);
+    expect(progress(player, 'merge_completion')?.waitingFor).toBe('a person');
+    look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('done') });
+    expect(player.state.watches.size).toBe(0);
+  });
+
   it.each([
     ['tracker_auth_error', 'escalated'],
     ['tracker_payload_error', 'escalated'],
@@ -359,6 +548,26 @@ describe('merge_completion', () => {
     const state =
       player.state.watches.size === 0 ? 'ended' : progress(player, 'merge_completion')?.escalated ? 'escalated' : 'again';
     expect(state).toBe(then);
+  });
+});
+
+describe('a merge by whomever', () => {
+  it('lets a queued turn go, which would work on what is over', () => {
+    const player = watching({ reviewComments: { ...BASE, debounceMs: 0 }, mergeCompletion: { ...BASE, targetState: 'done' } });
+    look(player, { reviews: ok([comment('a')]) });
+    expect(player.state.claims.size).toBe(1);
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.state.claims.size).toBe(0);
+    expect(player.asked('complete')).toHaveLength(1);
+  });
+
+  it('waits for a run that goes on', () => {
+    const player = watching({ reviewComments: { ...BASE, debounceMs: 0 }, mergeCompletion: { ...BASE, targetState: 'done' } });
+    look(player, { reviews: ok([comment('a')]) });
+    startTurn(player);
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.asked('complete')).toHaveLength(0);
+    expect(player.state.live.size).toBe(1);
   });
 });
 
@@ -394,5 +603,40 @@ describe('label_commands', () => {
     const player = watching({ labelCommands });
     look(player, { merge: ok({ ...OPEN, labels }), labels: ok(events) });
     expect(player.state.claims.size).toBe(0);
+  });
+
+  it('a command given while a run goes on is carried out after it', () => {
+    const player = watching({ labelCommands, reviewComments: { ...BASE, debounceMs: 0 } });
+    look(player, { reviews: ok([comment('a')]), labels: ok([]) });
+    startTurn(player);
+    const at = new Date(player.now).toISOString();
+    const findings = { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix', at)]) };
+    look(player, findings);
+    expect(player.asked('remove-label')).toHaveLength(0);
+    player.now += 60_000;
+    finishTurn(player);
+    look(player, { ...findings, reviews: ok([comment('a')]) });
+    expect(player.state.claims.get('1')).toMatchObject({ then: { trigger: 'label_commands' } });
+  });
+
+  it('a command for a parked issue keeps its label until the issue is released', () => {
+    const player = watching({ labelCommands });
+    const issue = issueWith({ id: '1', state: 'review' });
+    const parked = { issue, reason: 'blocked', detail: '', parkedAt: 0, stateAtPark: 'review' } as const;
+    player.state = { ...player.state, parked: new Map([['1', parked]]) };
+    const findings = { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix')]) };
+    look(player, findings);
+    expect(player.asked('remove-label')).toHaveLength(0);
+    player.state = { ...player.state, parked: new Map() };
+    look(player, findings);
+    expect(player.asked('remove-label')).toHaveLength(1);
+    expect(player.state.claims.size).toBe(1);
+  });
+
+  it('a forge that tells time in whole seconds loses no command given right after the watch began', () => {
+    const player = watching({ labelCommands }, 900);
+    const at = new Date(1_000_000).toISOString();
+    look(player, { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix', at)]) });
+    expect(player.state.claims.size).toBe(1);
   });
 });

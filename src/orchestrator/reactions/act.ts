@@ -16,13 +16,15 @@ export async function merge(effect: Extract<Effect, { do: 'merge' }>, forge: For
   }
 }
 
-/** Moves the issue of a merged request to its last state, unless it is there already. */
+/** Moves the issue of a merged request to its last state, unless it is there already by somebody else's hand. */
 export async function complete(
   effect: Extract<Effect, { do: 'complete' }>,
   tracker: Tracker,
   signal: AbortSignal,
 ): Promise<void> {
-  const state = (await tracker.fetchIssueStatesByIds([effect.issue.id], signal)).get(effect.issue.id);
-  if (state !== undefined && sameState(state, effect.target)) return;
+  if (!effect.begun) {
+    const state = (await tracker.fetchIssueStatesByIds([effect.issue.id], signal)).get(effect.issue.id);
+    if (state !== undefined && sameState(state, effect.target)) return;
+  }
   await tracker.transitionIssue(effect.issue.id, effect.target, signal);
 }
