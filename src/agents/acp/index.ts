@@ -2,7 +2,7 @@ import type { AgentSettings } from '../../domain/settings.ts';
 import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import { createConversations } from './conversations.ts';
-import { findProgram, type ProgramState } from './find-program.ts';
+import { findProgram, type ProgramState } from '../../lib/process/index.ts';
 import { acpOptions, type AcpOptions } from './options.ts';
 import { startSession } from './start.ts';
 

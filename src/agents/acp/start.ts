@@ -13,7 +13,7 @@ import { openSession, type HandshakeParts } from './handshake.ts';
 import type { AcpOptions } from './options.ts';
 import type { Peculiarities } from './peculiarities.ts';
 import { createSession } from './session.ts';
-import { endStrays } from './strays.ts';
+import { endStrays } from '../../lib/process/index.ts';
 import { createUsageBook } from './usage.ts';
 
 export interface StartParts {

@@ -2,7 +2,7 @@ import { AgentError } from '../../domain/errors.ts';
 import type { AgentSettings } from '../../domain/settings.ts';
 import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
-import { findProgram } from './find-program.ts';
+import { findProgram } from '../../lib/process/index.ts';
 import { expandHome, findMcpProblem, prepareTools } from './mcp-config.ts';
 import { claudeCodeOptions, type ClaudeCodeOptions } from './options.ts';
 import { createSession } from './session.ts';

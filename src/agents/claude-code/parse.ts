@@ -59,7 +59,10 @@ export interface ResultRecord {
   readonly stopReason: string;
   readonly text: string;
   readonly denials: readonly ToolCall[];
+  /** Over all models, sub-agents included. */
   readonly figures: Figures | null;
+  /** Without sub-agents. */
+  readonly own: Figures | null;
   readonly costUsd: number | null;
   readonly apiMs: number | null;
 }
@@ -152,6 +155,7 @@ const MOST_DENIALS = 100;
 function readResult(raw: Raw): StreamRecord {
   const errors = listOf(raw['errors']).map(textOf);
   const denials = objectsIn(raw['permission_denials']).slice(0, MOST_DENIALS);
+  const own = figuresOf(objectOf(raw['usage']), USAGE_FIELDS);
   return {
     type: 'result',
     success: raw['subtype'] === 'success' && raw['is_error'] === false,
@@ -160,7 +164,8 @@ function readResult(raw: Raw): StreamRecord {
     stopReason: textOf(raw['stop_reason']),
     text: [textOf(raw['result']), ...errors].filter((text) => text !== '').join('; '),
     denials: denials.map((denial) => ({ id: textOf(denial['tool_use_id']), name: textOf(denial['tool_name']) })),
-    figures: sumOf(objectOf(raw['modelUsage'])) ?? figuresOf(objectOf(raw['usage']), USAGE_FIELDS),
+    figures: sumOf(objectOf(raw['modelUsage'])) ?? own,
+    own,
     costUsd: amountOf(raw['total_cost_usd']),
     apiMs: amountOf(raw['duration_api_ms']),
   };

@@ -10,7 +10,7 @@ import { judge, type Verdict } from './judge.ts';
 import type { SessionTools } from './mcp-config.ts';
 import type { ClaudeCodeOptions } from './options.ts';
 import { createReader } from './reader.ts';
-import { endStrays } from './strays.ts';
+import { endStrays } from '../../lib/process/index.ts';
 import { runTurnProcess, type Patience } from './turn-process.ts';
 import { createUsageBook } from './usage.ts';
 
@@ -82,8 +82,9 @@ type ProcessTaker = (prompt: string, gate: EventGate, signal: AbortSignal) => Pr
 function createProcessTaker(parts: SessionParts, env: Record<string, string>, conversation: ConversationKeeper): ProcessTaker {
   const { deps, request, settings } = parts;
   const [command = '', ...before] = parts.command;
-  const usage = createUsageBook();
+  const usage = createUsageBook(!conversation.current().isNew);
   return async (prompt, gate, signal) => {
+    if (conversation.current().isNew) usage.beginConversation();
     const reader = createReader({ gate, usage, onInit: (id, model) => conversation.named(id, model, gate) });
     const start = {
       command,

@@ -15,13 +15,13 @@ describe('the usage of a run', () => {
     const book = createUsageBook();
     expect(book.event()).toBeNull();
     book.message('m1', 'opus', null);
-    book.result({ figures: figures(0, 0), costUsd: 0, apiMs: 0 });
+    book.result({ figures: figures(0, 0), own: null, costUsd: 0, apiMs: 0 });
     expect(book.event()).toBeNull();
   });
 
   it('counts cached input once, inside the input', () => {
     const book = createUsageBook();
-    book.result({ figures: figures(2004, 50, 600, 400), costUsd: null, apiMs: null });
+    book.result({ figures: figures(2004, 50, 600, 400), own: null, costUsd: null, apiMs: null });
     const tokens = { inputTokens: 3004, outputTokens: 50, totalTokens: 3054, cacheReadTokens: 600 };
     expect(book.event()).toEqual({ type: 'usage', tokens });
   });
@@ -38,7 +38,7 @@ describe('the usage of a run', () => {
     const book = createUsageBook();
     book.message('m1', 'opus', figures(1000, 1));
     book.message('m2', 'haiku', figures(500, 1));
-    book.result({ figures: figures(1600, 90), costUsd: 0.5, apiMs: 40 });
+    book.result({ figures: figures(1600, 90), own: null, costUsd: 0.5, apiMs: 40 });
     expect(book.event()).toEqual({
       type: 'usage',
       tokens: { inputTokens: 1600, outputTokens: 90, totalTokens: 1690, cacheReadTokens: 0 },
@@ -52,12 +52,12 @@ describe('the usage of a run', () => {
   it('adds turns up, and keeps what a turn without a result had spent', () => {
     const book = createUsageBook();
     book.message('m1', 'opus', figures(1000, 1));
-    book.result({ figures: figures(1000, 50), costUsd: 0.25, apiMs: 10 });
+    book.result({ figures: figures(1000, 50), own: null, costUsd: 0.25, apiMs: 10 });
     book.endProcess();
     book.message('m2', 'opus', figures(2000, 3));
     book.endProcess();
     book.message('m1', 'opus', figures(10, 1));
-    book.result({ figures: figures(10, 2), costUsd: 0.5, apiMs: 5 });
+    book.result({ figures: figures(10, 2), own: null, costUsd: 0.5, apiMs: 5 });
     expect(book.event()).toMatchObject({
       tokens: { inputTokens: 3010, outputTokens: 55, totalTokens: 3065 },
       requests: 3,
@@ -68,9 +68,58 @@ describe('the usage of a run', () => {
 
   it('reads a second result of the same process as the whole of it', () => {
     const book = createUsageBook();
-    book.result({ figures: figures(1000, 50), costUsd: 0.25, apiMs: 10 });
-    book.result({ figures: figures(1500, 70), costUsd: 0.5, apiMs: 30 });
+    book.result({ figures: figures(1000, 50), own: null, costUsd: 0.25, apiMs: 10 });
+    book.result({ figures: figures(1500, 70), own: null, costUsd: 0.5, apiMs: 30 });
     expect(book.event()).toMatchObject({ tokens: { inputTokens: 1500, outputTokens: 70 }, costUsd: 0.5, apiMs: 30 });
+  });
+
+  describe('of a conversation that is resumed', () => {
+    /** Two processes that each ask once; the second one's result as a version reports it. */
+    function twoTurns(second: { figures: Figures; costUsd: number; apiMs: number }) {
+      const book = createUsageBook();
+      book.message('m1', 'opus', figures(1000, 1, 300));
+      book.result({ figures: figures(1000, 50, 300), own: figures(1000, 50, 300), costUsd: 0.25, apiMs: 10 });
+      book.endProcess();
+      book.message('m2', 'opus', figures(1100, 1, 310));
+      book.result({ ...second, own: figures(1100, 70, 310) });
+      return book.event();
+    }
+    const both = { tokens: { inputTokens: 2710, outputTokens: 120, cacheReadTokens: 610 }, costUsd: 0.75, apiMs: 30 };
+
+    it('counts each process once when results are of their process', () => {
+      expect(twoTurns({ figures: figures(1100, 70, 310), costUsd: 0.5, apiMs: 20 })).toMatchObject(both);
+    });
+
+    it('counts each process once when results are of the whole conversation', () => {
+      expect(twoTurns({ figures: figures(2100, 120, 610), costUsd: 0.75, apiMs: 30 })).toMatchObject(both);
+    });
+
+    it('leaves out what it had spent before this run, and takes a share of the cost', () => {
+      const book = createUsageBook(true);
+      book.message('m1', 'opus', figures(1000, 1));
+      book.result({ figures: figures(3900, 300), own: figures(1000, 50), costUsd: 4, apiMs: 400 });
+      expect(book.event()).toMatchObject({ tokens: { inputTokens: 1000, outputTokens: 50 }, costUsd: 1, apiMs: 100 });
+      book.endProcess();
+      book.message('m2', 'opus', figures(1200, 1));
+      book.result({ figures: figures(5100, 360), own: figures(1200, 60), costUsd: 6, apiMs: 500 });
+      expect(book.event()).toMatchObject({ tokens: { inputTokens: 2200, outputTokens: 110 }, costUsd: 3, apiMs: 200 });
+    });
+
+    it('takes a result that holds no more than its process as it is', () => {
+      const book = createUsageBook(true);
+      book.message('m1', 'opus', figures(1000, 1));
+      book.result({ figures: figures(1000, 50), own: figures(1000, 50), costUsd: 4, apiMs: 400 });
+      expect(book.event()).toMatchObject({ tokens: { inputTokens: 1000, outputTokens: 50 }, costUsd: 4, apiMs: 400 });
+    });
+
+    it('begins at nothing when it has to be replaced', () => {
+      const book = createUsageBook(true);
+      book.endProcess();
+      book.beginConversation();
+      book.message('m1', 'opus', figures(1000, 1));
+      book.result({ figures: figures(1500, 80), own: figures(1000, 50), costUsd: 4, apiMs: 400 });
+      expect(book.event()).toMatchObject({ tokens: { inputTokens: 1500, outputTokens: 80 }, costUsd: 4 });
+    });
   });
 
   it('keeps bounded memory and exact counts over many messages', () => {
@@ -90,12 +139,12 @@ describe('the usage of a run', () => {
       fc.record({ do: fc.constant('end' as const) }),
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const book = createUsageBook();
+      fc.property(fc.array(step, { maxLength: 60 }), fc.boolean(), (steps, isResumed) => {
+        const book = createUsageBook(isResumed);
         let [tokens, cost, requests] = [0, 0, 0];
         for (const next of steps) {
           if (next.do === 'message') book.message(next.id, 'opus', next.figures);
-          else if (next.do === 'result') book.result({ figures: next.figures, costUsd: next.cost, apiMs: null });
+          else if (next.do === 'result') book.result({ figures: next.figures, own: null, costUsd: next.cost, apiMs: null });
           else book.endProcess();
           const event = book.event();
           if (event === null) continue;

@@ -1,9 +1,12 @@
 import type { AgentEvent } from '../../domain/agent-event.ts';
 import type { Figures } from './parse.ts';
 
-/** What one result says of its whole process. */
+/** What one result says of its whole process; of a resumed conversation newer versions say it of all its processes. */
 export interface ResultFigures {
+  /** Sub-agents included. */
   readonly figures: Figures | null;
+  /** Of this process in every version, without sub-agents. */
+  readonly own: Figures | null;
   readonly costUsd: number | null;
   readonly apiMs: number | null;
 }
@@ -19,6 +22,8 @@ export interface UsageBook {
   result(figures: ResultFigures): void;
   /** The process is over: what it spent is kept, and the next one counts from nothing. */
   endProcess(): void;
+  /** The next process opens a new conversation. */
+  beginConversation(): void;
   /** Everything so far; null while nothing was reported, which is not the same as nothing spent. */
   event(): Extract<AgentEvent, { type: 'usage' }> | null;
 }
@@ -28,7 +33,8 @@ const NOTHING: Figures = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 const REMEMBERED = 512;
 const MOST_MODELS = 50;
 
-export function createUsageBook(): UsageBook {
+/** With `isResumed` the first process goes on with a conversation of which it is not known what it had spent. */
+export function createUsageBook(isResumed = false): UsageBook {
   const seen = new Map<string, Figures>();
   const byModel = new Map<string, number>();
   let requests = 0;
@@ -38,6 +44,9 @@ export function createUsageBook(): UsageBook {
   let fromMessages = NOTHING;
   let fromResult = NOTHING;
   let [cost, apiMs] = [0, 0];
+  /** The last result of the process before, and of this one. Null for unknown. */
+  let before: ResultFigures | null = isResumed ? null : NO_RESULT;
+  let last: ResultFigures | null = null;
 
   function countRequest(model: string): void {
     requests += 1;
@@ -60,9 +69,11 @@ export function createUsageBook(): UsageBook {
       remember(id, now);
     },
     result(result) {
-      fromResult = merge(Math.max, fromResult, result.figures ?? NOTHING);
-      cost = Math.max(cost, result.costUsd ?? 0);
-      apiMs = Math.max(apiMs, result.apiMs ?? 0);
+      last = result;
+      const share = shareOf(result, before, fromMessages);
+      fromResult = merge(Math.max, fromResult, share.figures);
+      cost = Math.max(cost, share.costUsd);
+      apiMs = Math.max(apiMs, share.apiMs);
       knowsCost ||= result.costUsd !== null;
       knowsApiMs ||= result.apiMs !== null;
     },
@@ -71,8 +82,10 @@ export function createUsageBook(): UsageBook {
       pastCost += cost;
       pastApiMs += apiMs;
       [fromMessages, fromResult, cost, apiMs] = [NOTHING, NOTHING, 0, 0];
+      [before, last] = [last, null];
       seen.clear();
     },
+    beginConversation: () => void (before = NO_RESULT),
     event() {
       const total = merge((sum, more) => sum + more, past, merge(Math.max, fromMessages, fromResult));
       const inputTokens = total.input + total.cacheRead + total.cacheWrite;
@@ -87,6 +100,40 @@ export function createUsageBook(): UsageBook {
       };
     },
   };
+}
+
+const NO_RESULT: ResultFigures = { figures: NOTHING, own: NOTHING, costUsd: 0, apiMs: 0 };
+
+interface Share {
+  readonly figures: Figures;
+  readonly costUsd: number;
+  readonly apiMs: number;
+}
+
+/**
+ * The part of a result that this process spent. Claude Code 2.1.197 reports a resumed process alone, 2.1.325 its whole
+ * conversation, and neither says which. So the messages tell: what is left without the earlier ones must hold them.
+ */
+function shareOf(result: ResultFigures, before: ResultFigures | null, messages: Figures): Share {
+  const whole = { figures: result.figures ?? NOTHING, costUsd: result.costUsd ?? 0, apiMs: result.apiMs ?? 0 };
+  if (before === null) return shareOfUnknown(whole, merge(Math.max, result.own ?? NOTHING, messages));
+  const figures = minus(whole.figures, before.figures ?? NOTHING);
+  const isWhole = FIGURES.some((key) => figures[key] < messages[key]);
+  if (isWhole) return whole;
+  return { figures, costUsd: whole.costUsd - (before.costUsd ?? 0), apiMs: whole.apiMs - (before.apiMs ?? 0) };
+}
+
+/** Without the earlier ones to compare with, what goes beyond this process is taken for theirs, its cost in proportion. */
+function shareOfUnknown(whole: Share, own: Figures): Share {
+  const [spent, all] = [totalOf(own), totalOf(whole.figures)];
+  if (all <= spent || spent === 0) return whole;
+  return { figures: own, costUsd: (whole.costUsd * spent) / all, apiMs: (whole.apiMs * spent) / all };
+}
+
+const FIGURES = ['input', 'output', 'cacheRead', 'cacheWrite'] as const;
+
+function totalOf(figures: Figures): number {
+  return FIGURES.reduce((sum, key) => sum + figures[key], 0);
 }
 
 function merge(how: (a: number, b: number) => number, a: Figures, b: Figures): Figures {

@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { AgentError } from '../../domain/errors.ts';
 import { createJsonRpcPeer, type JsonRpcPeer, type JsonRpcPeerOptions } from '../../lib/json-rpc/index.ts';
-import { ProcessStartError, startProcess, type ProcessExit, type RunningProcess } from '../../lib/process/index.ts';
+import { endStrays, ProcessStartError, startProcess, type ProcessExit, type RunningProcess } from '../../lib/process/index.ts';
 import type { ProcessLedger } from '../../ports/agent.ts';
-import { endStrays } from './strays.ts';
 
 /** A running app server. */
 export interface Connection {
@@ -21,7 +20,7 @@ export interface ConnectionOptions extends Pick<JsonRpcPeerOptions, 'onRequest' 
   readonly env: Readonly<Record<string, string>>;
   readonly runId: string;
   /** `NAME=value` that every process of the session carries in its environment. */
-  readonly marker: string;
+  readonly marker: `${string}=${string}`;
   readonly processes: ProcessLedger;
   readonly stopGraceMs: number;
 }
@@ -95,7 +94,7 @@ function createStop(child: RunningProcess, peer: JsonRpcPeer, options: Connectio
     peer.close('the session is over');
     child.stdin.end();
     await child.stop(options.stopGraceMs);
-    await endStrays(options.marker);
+    await endStrays(options.marker, 0);
     options.processes.ended(child.pid);
   }
   return () => (stopping ??= end());

@@ -30,7 +30,7 @@ describe('the kind codex', () => {
     ['a program by its path', [path.join(folder, 'codex'), 'app-server'], '', null],
     ['a path within the workspace', ['./bin/codex'], '', null],
     ['no program', null, '/no/such', `cannot find the program codex; ${remedy}`],
-    ['no PATH', null, '', `cannot find the program codex: PATH is empty; ${remedy}`],
+    ['no PATH', null, '', `cannot find the program codex; ${remedy}`],
     ['a file that is not executable', ['plain'], folder, `the program plain is not executable by this user; ${remedy}`],
     ['a folder', [folder], '', `cannot find the program ${folder}; ${remedy}`],
   ])('looks for its program: %s', async (_name, command, searchPath, problem) => {

@@ -1,7 +1,7 @@
 import type { AgentSettings } from '../../domain/settings.ts';
 import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
-import { programProblem } from './find-program.ts';
+import { findProgram, type ProgramState } from '../../lib/process/index.ts';
 import { codexOptions, type CodexOptions } from './options.ts';
 import { startSession } from './session.ts';
 
@@ -21,10 +21,17 @@ function createCodex(settings: AgentSettings, options: CodexOptions, deps: Agent
   return {
     kind: 'codex',
     async findProblem() {
-      const problem = await programProblem(command[0] ?? '', deps.env);
-      const remedy = 'install Codex with `npm install -g @openai/codex` or name its program in agent.command';
-      return problem === null ? null : `${problem}; ${remedy}`;
+      const program = command[0] ?? '';
+      return PROBLEMS[await findProgram(program, deps.env)](program);
     },
     startSession: (request, signal) => startSession({ command, options, settings, deps, request }, signal),
   };
 }
+
+const REMEDY = 'install Codex with `npm install -g @openai/codex` or name its program in agent.command';
+
+const PROBLEMS: Readonly<Record<ProgramState, (program: string) => string | null>> = {
+  found: () => null,
+  missing: (program) => `cannot find the program ${program}; ${REMEDY}`,
+  not_executable: (program) => `the program ${program} is not executable by this user; ${REMEDY}`,
+};

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { procTable } from '../../lib/process-identity.ts';
+import { procTable } from '../process-identity.ts';
 
 /** What a stray is found by: `NAME=value` in the environment it was started with. */
 export type Marker = `${string}=${string}`;
@@ -8,9 +8,9 @@ const KILL_PATIENCE_MS = 2_000;
 const LOOK_MS = 50;
 
 /**
- * Ends the processes that carry the marker. Claude Code runs every shell command in a session of its own, and only an
- * interrupt makes it end them: neither SIGTERM nor SIGKILL to its group reaches them. Only on Linux; elsewhere the
- * environment of a process cannot be read reliably.
+ * Ends the processes that carry the marker, in whatever group they are: coding agents run shell commands in sessions of
+ * their own, which a signal to the agent's group does not reach. Only on Linux; elsewhere the environment of a process
+ * cannot be read reliably.
  */
 export async function endStrays(marker: Marker, graceMs: number): Promise<void> {
   if (process.platform !== 'linux') return;
