@@ -57,7 +57,7 @@ describe('the usage of a run', () => {
     book.message('m2', 'opus', figures(2000, 3));
     book.endProcess();
     book.message('m1', 'opus', figures(10, 1));
-    book.result({ figures: figures(10, 2), own: null, costUsd: 0.5, apiMs: 5 });
+    book.result({ figures: figures(10, 2), own: figures(10, 2), costUsd: 0.5, apiMs: 5 });
     expect(book.event()).toMatchObject({
       tokens: { inputTokens: 3010, outputTokens: 55, totalTokens: 3065 },
       requests: 3,
