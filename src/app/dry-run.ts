@@ -2,7 +2,7 @@ import { faultOf } from '../domain/errors.ts';
 import { openDraft, type Draft } from '../domain/draft.ts';
 import { NOTHING_DURABLE } from '../domain/durable.ts';
 import { byDispatchOrder, globalSlots, stateSlots } from '../domain/eligibility.ts';
-import type { Answer } from '../domain/event.ts';
+import type { Answer } from '../domain/answer.ts';
 import { refOf, type Blocker, type Issue } from '../domain/issue.ts';
 import { blockersToRead, holdOf } from '../domain/on-poll.ts';
 import { recover } from '../domain/recover.ts';

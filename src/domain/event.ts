@@ -1,5 +1,6 @@
 import type { AgentEvent } from './agent-event.ts';
 import type { AgentStatus, ScmRecord } from './agent-status.ts';
+import type { Answer } from './answer.ts';
 import type { Fault } from './errors.ts';
 import type { Blocker, Issue } from './issue.ts';
 import type { ExitKind } from './run.ts';
@@ -54,9 +55,6 @@ export type Event =
       readonly why: string;
       readonly outcome: Answer<boolean>;
     };
-
-/** What an effect brought back: a value or the fault that kept it from coming. */
-export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: Fault };
 
 export interface RunExit {
   readonly kind: ExitKind;

@@ -25,16 +25,8 @@ import type { RunStatus, StopReason } from './run.ts';
 import { runOf } from './start-run.ts';
 import type { Live, State } from './state.ts';
 import { stopComment } from './stop-comment.ts';
+import type { Verdict } from './verdict.ts';
 import { armWatch } from './watching.ts';
-
-/** What follows a run, decided from how it ended and from the freshest state of the issue. */
-export type Verdict =
-  | { readonly then: 'hand-off'; readonly target: string }
-  | { readonly then: 'continue' }
-  | { readonly then: 'retry'; readonly fault: Fault }
-  | { readonly then: 'park'; readonly reason: ParkReason; readonly detail: string }
-  | { readonly then: 'resume' }
-  | { readonly then: 'release'; readonly reason: string; readonly terminal: boolean };
 
 export function onRunExited(draft: Draft, event: Extract<Event, { type: 'run-exited' }>): void {
   const live = draft.state.live.get(event.issueId);

@@ -1,5 +1,5 @@
 import { announce, ask, putLive, putParked, unpark, type Draft } from './draft.ts';
-import type { Answer } from './event.ts';
+import type { Answer } from './answer.ts';
 import { sameState, stateIn } from './issue.ts';
 import type { Parked } from './claim.ts';
 import type { StopReason } from './run.ts';

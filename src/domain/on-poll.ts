@@ -1,6 +1,7 @@
 import { ask, announce, change, changePoll, park, putParked, unpark, type Draft } from './draft.ts';
 import { blockerHold, byDispatchOrder, cheapHold, globalSlots, slotHold, type HoldVerdict } from './eligibility.ts';
-import type { Answer, Event } from './event.ts';
+import type { Answer } from './answer.ts';
+import type { Event } from './event.ts';
 import { refOf, sameState, type Blocker, type Issue } from './issue.ts';
 import { reconcile } from './on-issue-states.ts';
 import { startRun } from './start-run.ts';

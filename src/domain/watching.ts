@@ -1,6 +1,6 @@
 import { announce, putWatch, type Draft } from './draft.ts';
 import type { RunExit } from './event.ts';
-import type { Verdict } from './on-exit.ts';
+import type { Verdict } from './verdict.ts';
 import { activeKinds, freshProgress } from './reactions/progress.ts';
 import type { ReactionKind } from './settings.ts';
 import type { Live } from './state.ts';

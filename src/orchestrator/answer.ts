@@ -1,5 +1,5 @@
 import { faultOf } from '../domain/errors.ts';
-import type { Answer } from '../domain/event.ts';
+import type { Answer } from '../domain/answer.ts';
 
 /** What came of it, as data. */
 export async function answer<T>(promise: Promise<T>): Promise<Answer<T>> {

@@ -1,21 +1,12 @@
 import type { AgentStatus } from '../domain/agent-status.ts';
 import type { RunPlan } from '../domain/effect.ts';
 import { AgentError, faultOf, TrackerError, type Fault } from '../domain/errors.ts';
-import type { Event, RunExit } from '../domain/event.ts';
+import type { RunExit } from '../domain/event.ts';
 import { sameState, stateIn, type Issue } from '../domain/issue.ts';
-import type { Notice } from '../domain/notice.ts';
 import type { AgentSession } from '../ports/agent.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
-import type { Kit } from './kit.ts';
+import type { AttemptDeps } from './attempt-deps.ts';
 import { selfReview } from './self-review.ts';
-
-export interface AttemptDeps {
-  readonly kit: Kit;
-  readonly report: (event: Event) => void;
-  readonly announce: (notice: Notice) => void;
-  /** Aborts even what a stopped run still does to leave things tidy. */
-  readonly killed: AbortSignal;
-}
 
 /** One attempt at one issue: read it, prepare, take turns, tidy up. Says how it ended; never rejects. */
 export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<RunExit> {

@@ -1,7 +1,8 @@
 import type { OutboxEntry } from '../domain/claim.ts';
 import type { Effect } from '../domain/effect.ts';
 import { faultOf, TrackerError } from '../domain/errors.ts';
-import type { Answer, Event, HandoffOutcome } from '../domain/event.ts';
+import type { Answer } from '../domain/answer.ts';
+import type { Event, HandoffOutcome } from '../domain/event.ts';
 import { sameState, stateIn, type Blocker } from '../domain/issue.ts';
 import type { Notice } from '../domain/notice.ts';
 import { answer } from './answer.ts';

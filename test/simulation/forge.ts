@@ -1,6 +1,7 @@
 import type { Effect, RunPlan } from '../../src/domain/effect.ts';
 import type { Fault } from '../../src/domain/errors.ts';
-import type { Answer, Event, RunExit } from '../../src/domain/event.ts';
+import type { Answer } from '../../src/domain/answer.ts';
+import type { Event, RunExit } from '../../src/domain/event.ts';
 import type { LabelEvent, Mergeability, MergeStatus, ReviewComment, ReviewDecision } from '../../src/domain/merge-request.ts';
 import type { Findings } from '../../src/domain/reactions/findings.ts';
 import type { Chance } from '../support/random.ts';
@@ -88,7 +89,8 @@ export function createSimulatedForge(chance: Chance, fault: Fault, violated: (wh
   /** Between two looks CI finishes and the forge makes up its mind. */
   function settle(request: Request): void {
     if (request.ci === 'pending' && chance.happens(0.4)) request.ci = chance.pick(['failing', 'failing', 'success']);
-    if (request.mergeability === 'unknown' && chance.happens(0.4)) request.mergeability = chance.pick(['clean', 'clean', 'dirty']);
+    if (request.mergeability === 'unknown' && chance.happens(0.4))
+      request.mergeability = chance.pick(['clean', 'clean', 'dirty']);
   }
 
   function isReady(request: Request): boolean {

@@ -1,6 +1,7 @@
 import type { Effect, RunPlan } from '../../src/domain/effect.ts';
 import type { Fault } from '../../src/domain/errors.ts';
-import type { Answer, Event, RunExit } from '../../src/domain/event.ts';
+import type { Answer } from '../../src/domain/answer.ts';
+import type { Event, RunExit } from '../../src/domain/event.ts';
 import { normalState, stateIn, type Blocker, type Issue } from '../../src/domain/issue.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import { issueWith } from '../support/issues.ts';

@@ -1,4 +1,4 @@
-import type { Answer } from '../event.ts';
+import type { Answer } from '../answer.ts';
 import type {
   CiConclusion,
   CiReport,

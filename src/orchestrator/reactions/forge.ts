@@ -1,4 +1,4 @@
-import type { Answer } from '../../domain/event.ts';
+import type { Answer } from '../../domain/answer.ts';
 import type { ScopeCheck } from '../../domain/merge-request.ts';
 import type { CiProvider } from '../../ports/ci.ts';
 import type { RepoKey, ScmAdapter } from '../../ports/scm.ts';

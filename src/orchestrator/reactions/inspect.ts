@@ -1,6 +1,6 @@
 import type { Effect } from '../../domain/effect.ts';
 import { TrackerError } from '../../domain/errors.ts';
-import type { Answer } from '../../domain/event.ts';
+import type { Answer } from '../../domain/answer.ts';
 import type { MergeStatus } from '../../domain/merge-request.ts';
 import type { Findings, Need } from '../../domain/reactions/findings.ts';
 import type { Tracker } from '../../ports/tracker.ts';

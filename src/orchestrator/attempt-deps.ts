@@ -1,0 +1,12 @@
+import type { Event } from '../domain/event.ts';
+import type { Notice } from '../domain/notice.ts';
+import type { Kit } from './kit.ts';
+
+/** What an attempt works with and whom it tells. */
+export interface AttemptDeps {
+  readonly kit: Kit;
+  readonly report: (event: Event) => void;
+  readonly announce: (notice: Notice) => void;
+  /** Aborts even what a stopped run still does to leave things tidy. */
+  readonly killed: AbortSignal;
+}
