@@ -98,6 +98,11 @@ describe('complaintError', () => {
 describe('rpcError', () => {
   it.each([
     ['details', { details: 'No previous sessions' }, 'Internal error: No previous sessions'],
+    [
+      'a message',
+      { message: 'You’ve hit your usage limit.', codexErrorInfo: 'x' },
+      'Internal error: You’ve hit your usage limit.',
+    ],
     ['a text', 'more', 'Internal error: more'],
     ['nothing of use', { other: 1 }, 'Internal error'],
     ['null', null, 'Internal error'],

@@ -85,8 +85,10 @@ export function rpcError(error: unknown, circumstances: Circumstances): AgentErr
 }
 
 export function complaintOf({ code, message, data }: JsonRpcError): Complaint {
-  const { errorKind, details } = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
-  const more = typeof data === 'string' ? data : typeof details === 'string' ? details : '';
+  const facts = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
+  const { errorKind } = facts;
+  // OpenCode and Gemini CLI put the reason into `details`, codex-acp into `message`.
+  const more = [data, facts['details'], facts['message']].find((one) => typeof one === 'string') ?? '';
   return {
     text: more === '' || message.includes(more) ? message : `${message}: ${more}`,
     code,

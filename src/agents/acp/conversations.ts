@@ -1,7 +1,8 @@
 /** What is remembered of conversations while this daemon runs, for when they go on in another process. */
 export interface Conversations {
   opened(sessionId: string, now: number): void;
-  openedAt(sessionId: string): number | null;
+  /** The latest at which it can have been opened, where that was not here: before the daemon started. */
+  openedAt(sessionId: string): number;
   /** The cost by the agent's own count. */
   costSeen(sessionId: string, amount: number): void;
   costOf(sessionId: string): number | null;
@@ -14,7 +15,7 @@ interface Remembered {
 
 const MAX_REMEMBERED = 1_000;
 
-export function createConversations(): Conversations {
+export function createConversations(startedAt: number): Conversations {
   const known = new Map<string, Remembered>();
 
   function remember(sessionId: string, change: Partial<Remembered>): void {
@@ -28,7 +29,7 @@ export function createConversations(): Conversations {
 
   return {
     opened: (sessionId, now) => remember(sessionId, { openedAt: now }),
-    openedAt: (sessionId) => known.get(sessionId)?.openedAt ?? null,
+    openedAt: (sessionId) => known.get(sessionId)?.openedAt ?? startedAt,
     costSeen: (sessionId, amount) => remember(sessionId, { cost: amount }),
     costOf: (sessionId) => known.get(sessionId)?.cost ?? null,
   };

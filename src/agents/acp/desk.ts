@@ -46,8 +46,10 @@ export function createDesk(policy: PermissionPolicy): Desk {
       turn?.onNeedsPerson(`the agent asked whether it may do "${title}" and offered no way to ${policy} it`);
       return CANCELLED_PERMISSION;
     }
-    if (policy === 'deny') turn?.gate.notice(`permission denied: ${title}`);
-    if (call) turn?.story[policy === 'allow' ? 'permissionGiven' : 'permissionRefused'](call);
+    if (policy === 'deny') {
+      turn?.gate.notice(`permission denied: ${title}`);
+      turn?.story.permissionRefused(title, call ?? null);
+    } else if (call) turn?.story.permissionGiven(call);
     return selectedPermission(optionId);
   }
 

@@ -16,7 +16,7 @@ export const acpKind: AgentKind = {
 };
 
 function createAcp(settings: AgentSettings, options: AcpOptions, deps: AgentDeps): Agent {
-  const conversations = createConversations();
+  const conversations = createConversations(deps.clock.now());
   const command = settings.command ?? [];
   return {
     kind: 'acp',

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { TurnFacts } from './evidence.ts';
 import { judge, STOP_REASONS } from './judge.ts';
 
-const WORK: TurnFacts = { worked: true, usedTools: true, text: 'done', failure: null };
-const NONE: TurnFacts = { worked: false, usedTools: false, text: '', failure: null };
+const NONE: TurnFacts = { worked: false, usedTools: false, toolWorked: false, refused: null, text: '', failure: null };
+const WORK: TurnFacts = { ...NONE, worked: true, usedTools: true, toolWorked: true, text: 'done' };
 
 /** What each stop reason of the protocol comes to, with work and without. */
 const EXPECTED = {
@@ -57,6 +57,14 @@ describe('judge', () => {
       expect(nameOf({ ...WORK, usedTools: false, text }, 'end_turn')).toBe('ok');
     },
   );
+
+  it.each([
+    ['was all that was tried', 'end_turn', { toolWorked: false }, 'agent_needs_person'],
+    ['stopped the agent', 'cancelled', {}, 'agent_needs_person'],
+    ['left other work', 'end_turn', {}, 'ok'],
+  ] as const)('a refused permission that %s', (_name, reason, facts, kind) => {
+    expect(nameOf({ ...WORK, refused: 'Write x', ...facts }, reason)).toBe(kind);
+  });
 
   it('a limit carries the time at which it lifts', () => {
     const failure = 'usage limit reached, try again in 5 minutes';

@@ -21,6 +21,8 @@ export function judge(stopReason: string, facts: TurnFacts, now: number): Verdic
   const reason = Object.hasOwn(STOP_REASONS, stopReason) ? STOP_REASONS[stopReason] : undefined;
   if (reason === undefined) return fail('turn_failed', `the agent stopped for an unknown reason: ${stopReason.slice(0, 200)}`);
   const { kind, says } = reason;
+  // Some agents end the turn when they are refused, others let the model tell of it. Nothing was done either way.
+  if (facts.refused !== null && (stopReason === 'cancelled' || !facts.toolWorked)) return needsPerson(facts.refused);
   if (kind === 'agent_refused' || kind === 'turn_failed') return fail(kind, withText(says, facts.text));
   const failure = facts.failure ?? onlyError(facts);
   if (failure !== null) {
@@ -28,6 +30,11 @@ export function judge(stopReason: string, facts: TurnFacts, now: number): Verdic
   }
   if (!facts.worked) return fail('agent_did_nothing', `${says} without a word of the model and without a tool call`);
   return kind === 'cut_short' ? { ok: true, notice: says } : { ok: true };
+}
+
+function needsPerson(what: string): Verdict {
+  const detail = `permission was denied for ${what.slice(0, 500)} and nothing else was done; change acp.permission or acp.mode`;
+  return { ok: false, error: new AgentError({ kind: 'agent_needs_person', detail }) };
 }
 
 /** An agent that did nothing but tell an error has not worked, whatever it calls the turn. */

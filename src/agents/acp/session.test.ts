@@ -138,9 +138,14 @@ describe('what the agent asks', () => {
     ]);
   });
 
-  it('is denied where the operator says so, with a notice', async () => {
+  it('is denied where the operator says so, with a notice, and is no work', async () => {
     const { result, events, texts } = await turnOf(asking(['allow_once', 'reject_always']), { permission: 'deny' });
-    expect(result).toEqual({ ok: true });
+    expect(result).toMatchObject({
+      fault: {
+        kind: 'agent_needs_person',
+        message: expect.stringContaining('permission was denied for Write hello.txt and nothing else was done') as unknown,
+      },
+    });
     expect(texts('notice')).toEqual(['permission denied: Write hello.txt']);
     expect(texts('message')).toEqual(['answer: {"outcome":{"outcome":"selected","optionId":"id reject_always"}}']);
     expect(events).toContainEqual({ type: 'tool_ended', toolId: 't1', name: 'Write hello.txt', ok: false });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Agent } from '../../ports/agent.ts';
 import { peculiaritiesOf } from './peculiarities.ts';
 import { createListener, createStage, type Stage } from './scripted-agent.ts';
+import { createConversations } from './conversations.ts';
 import { waitBeforeLoad } from './start.ts';
 
 let stage: Stage;
@@ -164,15 +165,21 @@ describe('going on with a conversation', () => {
   });
 
   it.each([
-    ['at once when another process opened it', null, 0],
     ['after the minute in which it was opened', 30_000, 30_050],
     ['at once in the next minute', 61_000, 0],
     ['after a minute at most', -500_000, 60_050],
   ])('loads a conversation of Gemini CLI %s', (_name, later, wait) => {
     const openedAt = Date.parse('2026-11-15T10:00:00Z');
-    const now = openedAt + (later ?? 0);
-    expect(waitBeforeLoad(later === null ? null : openedAt, now, peculiaritiesOf('gemini-cli'))).toBe(wait);
+    const now = openedAt + later;
+    expect(waitBeforeLoad(openedAt, now, peculiaritiesOf('gemini-cli'))).toBe(wait);
     expect(waitBeforeLoad(openedAt, now, peculiaritiesOf('OpenCode'))).toBe(0);
+  });
+
+  it('takes a conversation of an earlier daemon for one of the moment before this one started', () => {
+    const conversations = createConversations(1_000);
+    expect(conversations.openedAt('s1')).toBe(1_000);
+    conversations.opened('s1', 5_000);
+    expect(conversations.openedAt('s1')).toBe(5_000);
   });
 });
 

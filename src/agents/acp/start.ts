@@ -123,8 +123,8 @@ const MINUTE_MS = 60_000;
 const PAST_MINUTE_MS = 50;
 
 /** How long to wait so that the agent does not load a conversation in the minute in which it would lose it. */
-export function waitBeforeLoad(openedAt: number | null, now: number, { losesWithinMinute }: Peculiarities): number {
-  if (!losesWithinMinute || openedAt === null) return 0;
+export function waitBeforeLoad(openedAt: number, now: number, { losesWithinMinute }: Peculiarities): number {
+  if (!losesWithinMinute) return 0;
   const minuteOver = (Math.floor(openedAt / MINUTE_MS) + 1) * MINUTE_MS;
   return now < minuteOver ? Math.min(minuteOver - now, MINUTE_MS) + PAST_MINUTE_MS : 0;
 }

@@ -11,7 +11,8 @@ export interface TurnStory {
   /** An update of another session, such as that of a sub-agent. */
   updateElsewhere(): void;
   permissionGiven(call: ToolCall): void;
-  permissionRefused(call: ToolCall): void;
+  /** Whatever was asked for is refused; the call is null where the agent names none. */
+  permissionRefused(what: string, call: ToolCall | null): void;
   facts(): TurnFacts;
 }
 
@@ -30,7 +31,7 @@ export function createTurnStory({ gate, usage, ways, mayReplay }: StoryParts): T
 
   function sawTool(call: ToolCall): void {
     tools.saw(call);
-    evidence.usedTool();
+    evidence.usedTool(call.status === 'completed');
   }
 
   function countCost({ cost }: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>): void {
@@ -74,7 +75,9 @@ export function createTurnStory({ gate, usage, ways, mayReplay }: StoryParts): T
     },
     updateElsewhere: () => gate.pulse('another session of the agent is at work'),
     permissionGiven: sawTool,
-    permissionRefused(call) {
+    permissionRefused(what, call) {
+      evidence.refused(what);
+      if (call === null) return;
       sawTool(call);
       tools.refused(call);
     },
