@@ -59,7 +59,9 @@ describe('graphql preflight', () => {
   it('what does not heal ends start-up', async () => {
     const { fake, preflight } = await start();
     for (let n = 0; n < 4; n += 1) fake.failNext('viewer', json({}, 503));
-    expect((await failureOf(preflight())).kind).toBe('tracker_transport_error');
+    const error = await failureOf(preflight());
+    expect(error.kind).toBe('tracker_transport_error');
+    expect(error.message).toContain('status 503: {}; check that tracker.endpoint');
     expect(fake.requests).toHaveLength(4);
   });
 

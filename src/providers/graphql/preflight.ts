@@ -1,3 +1,4 @@
+import type { TrackerErrorKind } from '../../domain/errors.ts';
 import { TrackerError } from '../../domain/errors.ts';
 import { withRetries } from '../retry.ts';
 import type { GraphqlClient } from './client.ts';
@@ -16,14 +17,23 @@ export interface PreflightParts {
 export async function preflight({ client, team, retryDelaysMs }: PreflightParts, signal: AbortSignal): Promise<void> {
   try {
     await withRetries(() => client.run(VIEWER, {}, signal), retryDelaysMs, signal);
+    await withRetries(() => team.read(signal), retryDelaysMs, signal);
   } catch (error) {
     throw withRemedy(client, error);
   }
-  await withRetries(() => team.read(signal), retryDelaysMs, signal);
 }
 
+const UNREACHABLE = 'check that tracker.endpoint is the address of the API and that it can be reached';
+
+/** What an operator can do. An unusable answer says so itself. */
+const REMEDIES: Partial<Record<TrackerErrorKind, string>> = {
+  tracker_auth_error: `check tracker.api_key: a personal API key (${KEY_PREFIX}...) that is not revoked, without a scheme such as Bearer`,
+  tracker_transport_error: UNREACHABLE,
+  tracker_api_error: UNREACHABLE,
+};
+
 function withRemedy(client: GraphqlClient, error: unknown): unknown {
-  if (!(error instanceof TrackerError) || error.kind !== 'tracker_auth_error') return error;
-  const remedy = `check tracker.api_key: a personal API key (${KEY_PREFIX}...) that is not revoked, without a scheme such as Bearer`;
+  const remedy = error instanceof TrackerError ? REMEDIES[error.kind] : undefined;
+  if (!(error instanceof TrackerError) || remedy === undefined) return error;
   return client.fault(error.kind, `${error.detail}; ${remedy}`, { status: error.status, cause: error });
 }

@@ -109,7 +109,10 @@ describe('the project is the gate', () => {
   it('a failure that stays blocks start-up after the fourth try', async () => {
     const { fake, preflight, paths } = await connect();
     fake.failNext({ path: /rocket$/ }, empty(502), 9);
-    await expect(preflight()).rejects.toMatchObject({ kind: 'tracker_transport_error' });
+    await expect(preflight()).rejects.toMatchObject({
+      kind: 'tracker_transport_error',
+      message: expect.stringContaining('check that tracker.endpoint') as string,
+    });
     expect(paths()).toEqual([SELF, PROJECT, PROJECT, PROJECT, PROJECT]);
   });
 

@@ -25,8 +25,10 @@ export interface PreflightPlan {
 export async function runPreflight(plan: PreflightPlan, signal: AbortSignal): Promise<void> {
   const { project, catalog, delaysMs, clock } = plan;
   await inspectToken(project, clock, signal);
-  await withRetries(() => checkProject(project, signal), delaysMs, signal);
-  if (plan.hasStateLabels) await withRetries(() => catalog.read(signal), delaysMs, signal);
+  await explained(project, project.route, () => withRetries(() => checkProject(project, signal), delaysMs, signal));
+  if (plan.hasStateLabels) {
+    await explained(project, `${project.route}/labels`, () => withRetries(() => catalog.read(signal), delaysMs, signal));
+  }
   if (plan.filterLabels.length > 0) await adviseOnFilter(project, plan.filterLabels, signal);
 }
 
@@ -55,17 +57,14 @@ function tokenWarnings({ scopes, active, revoked, expires_at }: WireToken, now: 
   ];
 }
 
-async function checkProject(project: Project, signal: AbortSignal): Promise<void> {
-  const { http, logger, name, route } = project;
-  try {
-    const { archived, issues_access_level } = await http.getJson(PROJECT, { path: route }, signal);
-    const facts: LogAttributes = { tracker_kind: KIND, project: name };
-    if (archived === true) logger.warn('project is archived, every write will be refused', facts);
-    if (issues_access_level === 'disabled') logger.warn('project has its issues switched off', facts);
-  } catch (error) {
-    throw withRemedy(error, project);
-  }
+async function checkProject({ http, logger, name, route }: Project, signal: AbortSignal): Promise<void> {
+  const { archived, issues_access_level } = await http.getJson(PROJECT, { path: route }, signal);
+  const facts: LogAttributes = { tracker_kind: KIND, project: name };
+  if (archived === true) logger.warn('project is archived, every write will be refused', facts);
+  if (issues_access_level === 'disabled') logger.warn('project has its issues switched off', facts);
 }
+
+const UNREACHABLE = (): string => 'check that tracker.endpoint is the address of the instance and that it can be reached';
 
 /** What an operator can do. The remote gives the same 404 for a missing project and for one the token may not see. */
 const REMEDIES: Partial<Record<TrackerErrorKind, (project: string) => string>> = {
@@ -73,21 +72,21 @@ const REMEDIES: Partial<Record<TrackerErrorKind, (project: string) => string>> =
   tracker_not_found: (project) =>
     `project ${JSON.stringify(project)} does not exist, or it is not visible to this token: check tracker.project, and that the token's user is a member of it`,
   tracker_payload_error: () => 'check tracker.endpoint: it must be the address of the instance itself',
+  tracker_transport_error: UNREACHABLE,
+  tracker_api_error: UNREACHABLE,
 };
 
-function withRemedy(error: unknown, project: Project): unknown {
-  if (!(error instanceof TrackerError)) return error;
-  const remedy = REMEDIES[error.kind]?.(project.name);
-  if (remedy === undefined) return error;
-  const { kind, status, detail } = error;
-  return trackerError(project, {
-    kind,
-    status,
-    method: 'GET',
-    path: project.route,
-    detail: `${detail}; ${remedy}`,
-    cause: error,
-  });
+/** Adds what can be done to the failure that is left after every try. */
+async function explained(project: Project, path: string, run: () => Promise<unknown>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if (!(error instanceof TrackerError)) throw error;
+    const { kind, status, detail } = error;
+    const remedy = REMEDIES[kind]?.(project.name);
+    if (remedy === undefined) throw error;
+    throw trackerError(project, { kind, status, method: 'GET', path, detail: `${detail}; ${remedy}`, cause: error });
+  }
 }
 
 // A name the remote does not know makes its filter match nothing. The comparison is exact, as it is there.
