@@ -56,7 +56,7 @@ export interface RunningDaemon {
 }
 
 /** A folder of its own with a daemon to play with. Everything it starts is ended by cleanup. */
-export async function createPlayground(): Promise<Playground> {
+export async function createPlayground({ patienceMs = PATIENCE_MS }: { patienceMs?: number } = {}): Promise<Playground> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'foray-e2e-'));
   const children = new Set<ChildProcess>();
   const at = (...parts: string[]): string => path.join(dir, ...parts);
@@ -65,7 +65,7 @@ export async function createPlayground(): Promise<Playground> {
     const child = spawn(process.execPath, [CLI, ...args], { cwd: dir, env: { ...BASE_ENV, HOME: dir, ...options.env } });
     children.add(child);
     child.once('exit', () => children.delete(child));
-    return collect(child);
+    return collect(child, patienceMs);
   }
 
   return {
@@ -105,7 +105,7 @@ interface Launched {
   record(msg: string, match?: Readonly<Record<string, string>>): Promise<LogRecord>;
 }
 
-function collect(child: ChildProcess): Launched {
+function collect(child: ChildProcess, patienceMs: number): Launched {
   let stdout = '';
   let stderr = '';
   const waiting = new Set<() => void>();
@@ -128,7 +128,7 @@ function collect(child: ChildProcess): Launched {
     stderr: () => stderr,
     record(msg, match = {}) {
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => finish(null), PATIENCE_MS);
+        const timer = setTimeout(() => finish(null), patienceMs);
         const look = (): void => {
           const found = parseRecords(stderr).find(
             (entry) => entry['msg'] === msg && Object.entries(match).every(([key, value]) => entry[key] === value),
@@ -199,6 +199,11 @@ export function fileWorkflow(sections: Readonly<Record<string, string>> = {}, bo
     agent: 'kind: mock\nmax_turns: 2',
     ...sections,
   };
-  const matter = Object.entries(all).map(([name, lines]) => `${name}:\n${lines.replaceAll(/^/gm, '  ')}`);
+  return workflowText(all, body);
+}
+
+/** A workflow file of these sections, each given without its indentation. */
+export function workflowText(sections: Readonly<Record<string, string>>, body = 'Work on {{ .issue.identifier }}.'): string {
+  const matter = Object.entries(sections).map(([name, lines]) => `${name}:\n${lines.replaceAll(/^/gm, '  ')}`);
   return `---\n${matter.join('\n')}\n---\n${body}\n`;
 }

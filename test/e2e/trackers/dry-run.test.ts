@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPlayground, type Playground } from '../../support/daemon.ts';
+import { buildStage, KINDS, stageWorkflow } from './stage.ts';
+
+let ground: Playground;
+beforeEach(async () => {
+  ground = await createPlayground();
+});
+afterEach(() => ground.cleanup());
+
+/** Kinds whose issues know what blocks them. */
+const WITH_BLOCKERS: readonly string[] = ['file', 'graphql', 'repoissues', 'selfhosted', 'wfboard'];
+
+describe('a dry run', () => {
+  it.each(KINDS)('of %s holds what is blocked, and only reads', async (kind) => {
+    const stage = await buildStage(kind, ground);
+    const { states } = stage;
+    const done = await stage.add({ title: 'Done', state: states.done });
+    const free = await stage.add({ title: 'Free', state: states.todo, blockedBy: [done.id] });
+    const blocked = await stage.add({ title: 'Blocked', state: states.doing, blockedBy: [free.id] });
+    await stage.add({ title: 'Handed off', state: states.handoff });
+    await ground.write('WORKFLOW.md', stageWorkflow(stage));
+    const finished = await ground.run(['--dry-run', 'WORKFLOW.md'], { env: stage.env });
+    expect(finished.code).toBe(0);
+    const candidates = finished.records.filter(({ msg }) => msg === 'dry run candidate');
+    const found = candidates.map((record) => [record['issue_id'], record['state'], record['would_dispatch']]);
+    const isFree = String(!WITH_BLOCKERS.includes(kind));
+    expect(found.sort()).toEqual(
+      [
+        [free.id, states.todo, 'true'],
+        [blocked.id, states.doing, isFree],
+      ].sort(),
+    );
+    expect(stage.remote?.gate.requests.filter(stage.remote.isWrite) ?? []).toEqual([]);
+    expect(await Promise.all([free, blocked].map(({ id }) => stage.stateOf(id)))).toEqual([states.todo, states.doing]);
+    await stage.close();
+  });
+});
