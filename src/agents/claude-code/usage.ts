@@ -35,42 +35,22 @@ const MOST_MODELS = 50;
 
 /** With `isResumed` the first process goes on with a conversation of which it is not known what it had spent. */
 export function createUsageBook(isResumed = false): UsageBook {
-  const seen = new Map<string, Figures>();
-  const byModel = new Map<string, number>();
-  let requests = 0;
+  const messages = createMessageBook();
   let past = NOTHING;
   let [pastCost, pastApiMs] = [0, 0];
   let [knowsCost, knowsApiMs] = [false, false];
-  let fromMessages = NOTHING;
   let fromResult = NOTHING;
   let [cost, apiMs] = [0, 0];
   /** The last result of the process before, and of this one. Null for unknown. */
   let before: ResultFigures | null = isResumed ? null : NO_RESULT;
   let last: ResultFigures | null = null;
-
-  function countRequest(model: string): void {
-    requests += 1;
-    if (model !== '' && (byModel.has(model) || byModel.size < MOST_MODELS)) byModel.set(model, (byModel.get(model) ?? 0) + 1);
-  }
-
-  function remember(id: string, figures: Figures): void {
-    seen.delete(id);
-    seen.set(id, figures);
-    if (seen.size > REMEMBERED) seen.delete(seen.keys().next().value ?? '');
-  }
+  const total = (): Figures => merge(add, past, merge(Math.max, messages.figures(), fromResult));
 
   return {
-    message(id, model, figures) {
-      const before = seen.get(id);
-      if (before === undefined) countRequest(model);
-      const known = before ?? NOTHING;
-      const now = merge(Math.max, known, figures ?? NOTHING);
-      fromMessages = merge((sum, grown) => sum + grown, fromMessages, minus(now, known));
-      remember(id, now);
-    },
+    message: messages.add,
     result(result) {
       last = result;
-      const share = shareOf(result, before, fromMessages);
+      const share = shareOf(result, before, messages.figures());
       fromResult = merge(Math.max, fromResult, share.figures);
       cost = Math.max(cost, share.costUsd);
       apiMs = Math.max(apiMs, share.apiMs);
@@ -78,26 +58,69 @@ export function createUsageBook(isResumed = false): UsageBook {
       knowsApiMs ||= result.apiMs !== null;
     },
     endProcess() {
-      past = merge((sum, more) => sum + more, past, merge(Math.max, fromMessages, fromResult));
+      past = total();
       pastCost += cost;
       pastApiMs += apiMs;
-      [fromMessages, fromResult, cost, apiMs] = [NOTHING, NOTHING, 0, 0];
+      [fromResult, cost, apiMs] = [NOTHING, 0, 0];
       [before, last] = [last, null];
-      seen.clear();
+      messages.endProcess();
     },
     beginConversation: () => void (before = NO_RESULT),
     event() {
-      const total = merge((sum, more) => sum + more, past, merge(Math.max, fromMessages, fromResult));
-      const inputTokens = total.input + total.cacheRead + total.cacheWrite;
-      const totalTokens = inputTokens + total.output;
+      const { input, output, cacheRead, cacheWrite } = total();
+      const inputTokens = input + cacheRead + cacheWrite;
+      const totalTokens = inputTokens + output;
       if (totalTokens === 0) return null;
       return {
         type: 'usage',
-        tokens: { inputTokens, outputTokens: total.output, totalTokens, cacheReadTokens: total.cacheRead },
-        ...(requests > 0 ? { requests, requestsByModel: Object.fromEntries(byModel) } : {}),
+        tokens: { inputTokens, outputTokens: output, totalTokens, cacheReadTokens: cacheRead },
+        ...messages.requests(),
         ...(knowsApiMs ? { apiMs: pastApiMs + apiMs } : {}),
         ...(knowsCost ? { costUsd: pastCost + cost } : {}),
       };
+    },
+  };
+}
+
+interface MessageBook extends Pick<UsageBook, 'endProcess'> {
+  readonly add: UsageBook['message'];
+  /** Of the process that runs. */
+  figures(): Figures;
+  /** Of all processes; empty for none. */
+  requests(): { readonly requests?: number; readonly requestsByModel?: Readonly<Record<string, number>> };
+}
+
+function createMessageBook(): MessageBook {
+  const seen = new Map<string, Figures>();
+  const byModel = new Map<string, number>();
+  let requests = 0;
+  let figures = NOTHING;
+
+  function countRequest(model: string): void {
+    requests += 1;
+    if (model !== '' && (byModel.has(model) || byModel.size < MOST_MODELS)) byModel.set(model, (byModel.get(model) ?? 0) + 1);
+  }
+
+  function remember(id: string, now: Figures): void {
+    seen.delete(id);
+    seen.set(id, now);
+    if (seen.size > REMEMBERED) seen.delete(seen.keys().next().value ?? '');
+  }
+
+  return {
+    add(id, model, told) {
+      const before = seen.get(id);
+      if (before === undefined) countRequest(model);
+      const known = before ?? NOTHING;
+      const now = merge(Math.max, known, told ?? NOTHING);
+      figures = merge(add, figures, minus(now, known));
+      remember(id, now);
+    },
+    figures: () => figures,
+    requests: () => (requests > 0 ? { requests, requestsByModel: Object.fromEntries(byModel) } : {}),
+    endProcess() {
+      figures = NOTHING;
+      seen.clear();
     },
   };
 }
@@ -143,6 +166,10 @@ function merge(how: (a: number, b: number) => number, a: Figures, b: Figures): F
     cacheRead: how(a.cacheRead, b.cacheRead),
     cacheWrite: how(a.cacheWrite, b.cacheWrite),
   };
+}
+
+function add(a: number, b: number): number {
+  return a + b;
 }
 
 function minus(a: Figures, b: Figures): Figures {
