@@ -11,7 +11,7 @@ import { logNotices } from '../orchestrator/records.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
 import { listen } from '../server/listen.ts';
-import { createMetrics } from '../server/metrics.ts';
+import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createApp } from '../server/routes.ts';
 import { openStore } from '../store/open.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
@@ -67,6 +67,8 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const killed = new AbortController();
   const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
   releasers.push(logNotices(notices, logger));
+  const metrics = createMetrics(notices, () => snapshotOf(loop.state(), clock.now()));
+  releasers.push(() => metrics.stop());
   const announce = (notice: Notice): void => notices.announce(secrets.maskDeep(notice));
   const instance = randomBytes(5).toString('hex');
   const store = await openOwnStore(options, instance, releasers);
@@ -97,7 +99,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   });
 
   const daemon: Daemon = { version, clock, logger, notices, history: store, ...viewOf(loop, store, clock, findPreflightProblem) };
-  const url = await serve(daemon, options, releasers);
+  const url = await serve(daemon, metrics, options, releasers);
   releasers.push(
     followWorkflow({ env, logger, announce, kitDeps }, kit, (next) => {
       kit = next;
@@ -162,11 +164,9 @@ function viewOf(
   };
 }
 
-async function serve(daemon: Daemon, options: DaemonOptions, releasers: Releasers): Promise<string | null> {
+async function serve(daemon: Daemon, metrics: Metrics, options: DaemonOptions, releasers: Releasers): Promise<string | null> {
   const port = options.port ?? options.workflow.settings.server.port;
   if (port === null) return null;
-  const metrics = createMetrics(daemon.notices, daemon.snapshot);
-  releasers.push(() => metrics.stop());
   const server = await listen(createApp(daemon, metrics), port);
   releasers.push(() => server.stop());
   const addr = `127.0.0.1:${server.port}`;

@@ -1,7 +1,7 @@
 import { faultOf } from '../domain/errors.ts';
 import { openDraft, type Draft } from '../domain/draft.ts';
 import { NOTHING_DURABLE } from '../domain/durable.ts';
-import { byDispatchOrder, globalSlots, stateSlots } from '../domain/eligibility.ts';
+import { inDispatchOrder, globalSlots, stateSlots } from '../domain/eligibility.ts';
 import type { Answer } from '../domain/answer.ts';
 import { refOf, type Blocker, type Issue } from '../domain/issue.ts';
 import { blockersToRead, holdOf } from '../domain/on-poll.ts';
@@ -26,7 +26,7 @@ export async function reportDryRun(workflow: GoodWorkflow, deps: DryRunDeps, sig
     null,
   );
   await kit.tracker.preflight?.(signal);
-  const candidates = [...(await kit.tracker.fetchCandidateIssues(signal))].sort(byDispatchOrder);
+  const candidates = inDispatchOrder(await kit.tracker.fetchCandidateIssues(signal));
   const preflightProblem = (await kit.agent.findProblem()) ?? (await kit.workspaces.findProblem());
   const { state } = recover(settings, await readDurable(settings.dbPath), 'dry-run', clock.now());
   const draft = openDraft({ ...state, preflightProblem }, clock.now());

@@ -56,6 +56,9 @@ export function putClaim(draft: Draft, claim: Claim): void {
 
 export function release(draft: Draft, issue: IssueRef, reason: string): void {
   change(draft, { claims: withoutEntry(draft.state.claims, issue.id) });
+  const { inFlight } = draft.state.poll;
+  if (inFlight)
+    changePoll(draft, { inFlight: { ...inFlight, releasedMeanwhile: new Set(inFlight.releasedMeanwhile).add(issue.id) } });
   draft.writes.push({ write: 'release', issueId: issue.id });
   announce(draft, 'issue:claim:released', { issue, reason });
 }

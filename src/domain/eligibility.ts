@@ -14,6 +14,8 @@ export function cheapHold(state: State, issue: Issue): HoldVerdict | null {
   if (!isComplete(issue)) return hold('incomplete_record', 'the record lacks an id, identifier, title or state');
   if (!stateIn(tracker.activeStates, issue.state)) return hold('not_active', `state "${issue.state}" is not an active state`);
   if (stateIn(tracker.terminalStates, issue.state)) return hold('not_active', `state "${issue.state}" is a terminal state`);
+  if (state.poll.inFlight?.releasedMeanwhile.has(issue.id))
+    return hold('just_released', 'it is looked at again at the next poll');
   const claim = state.claims.get(issue.id);
   if (claim) return hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
   const parked = state.parked.get(issue.id);
@@ -55,10 +57,25 @@ export function stateSlots(state: State, issueState: string): number {
   return Math.max(0, Math.min(limit - used, globalSlots(state)));
 }
 
-/** Order of dispatch: priority ascending (none last), oldest first, identifier. */
-export function byDispatchOrder(a: Issue, b: Issue): number {
+/** In the order of dispatch: priority ascending (none last), oldest first, identifier. */
+export function inDispatchOrder(issues: readonly Issue[]): readonly Issue[] {
+  return issues
+    .map((issue) => ({ issue, created: Date.parse(issue.createdAt) }))
+    .sort((a, b) => comparePlaces(a, b))
+    .map(({ issue }) => issue);
+}
+
+interface Place {
+  readonly issue: Issue;
+  /** Read once: a comparison is made many times. */
+  readonly created: number;
+}
+
+function comparePlaces(a: Place, b: Place): number {
   return (
-    comparePriority(a.priority, b.priority) || compareCreated(a.createdAt, b.createdAt) || compareText(a.identifier, b.identifier)
+    comparePriority(a.issue.priority, b.issue.priority) ||
+    compareCreated(a, b) ||
+    compareText(a.issue.identifier, b.issue.identifier)
   );
 }
 
@@ -99,12 +116,12 @@ function comparePriority(a: number | null, b: number | null): number {
 }
 
 /** By instant where both parse; an unknown time comes last. */
-function compareCreated(a: string, b: string): number {
-  const [first, second] = [Date.parse(a), Date.parse(b)];
-  if (Number.isNaN(first) && Number.isNaN(second)) return compareText(a, b);
-  if (Number.isNaN(first)) return 1;
-  if (Number.isNaN(second)) return -1;
-  return first - second;
+function compareCreated(a: Place, b: Place): number {
+  const [first, second] = [Number.isNaN(a.created), Number.isNaN(b.created)];
+  if (first && second) return compareText(a.issue.createdAt, b.issue.createdAt);
+  if (first) return 1;
+  if (second) return -1;
+  return a.created - b.created;
 }
 
 function compareText(a: string, b: string): number {

@@ -1,5 +1,5 @@
 import { ask, announce, change, changePoll, park, putParked, unpark, type Draft } from './draft.ts';
-import { blockerHold, byDispatchOrder, cheapHold, globalSlots, slotHold, type HoldVerdict } from './eligibility.ts';
+import { blockerHold, inDispatchOrder, cheapHold, globalSlots, slotHold, type HoldVerdict } from './eligibility.ts';
 import type { Answer } from './answer.ts';
 import type { Event } from './event.ts';
 import { refOf, sameState, type Blocker, type Issue } from './issue.ts';
@@ -15,7 +15,11 @@ const PARKED_LOOKUPS_PER_POLL = 20;
 /** Asks for candidates and for the states of everything we hold. */
 export function beginPoll(draft: Draft): void {
   const asked = idsToLookUp(draft.state);
-  changePoll(draft, { inFlight: { startedAt: draft.now, asked, candidates: null }, begunAt: draft.now, refreshAt: null });
+  changePoll(draft, {
+    inFlight: { startedAt: draft.now, asked, releasedMeanwhile: new Set(), candidates: null },
+    begunAt: draft.now,
+    refreshAt: null,
+  });
   ask(draft, { do: 'poll', lookups: asked });
 }
 
@@ -29,7 +33,7 @@ export function onPollAnswered(draft: Draft, event: Extract<Event, { type: 'poll
     endPoll(draft, inFlight, { candidates: 0, dispatched: 0, error: event.candidates.fault.message });
     return;
   }
-  const candidates = [...event.candidates.value].sort(byDispatchOrder);
+  const candidates = inDispatchOrder(event.candidates.value);
   releaseMovedParked(draft, candidates);
   const needy = blockersToRead(draft.state, candidates);
   if (needy.length === 0) {

@@ -121,6 +121,7 @@ export const HOLD_REASONS = [
   'running',
   'retrying',
   'handing_off',
+  'just_released',
   'parked',
   'draining',
   'preflight_failed',
@@ -170,6 +171,8 @@ export interface PollInFlight {
   readonly startedAt: number;
   /** Ids whose states were asked for. */
   readonly asked: readonly string[];
+  /** Issues whose claim ended after this poll began: what it says of them may be older than that. */
+  readonly releasedMeanwhile: ReadonlySet<string>;
   /** Candidates that wait for their blockers to be read. */
   readonly candidates: readonly Issue[] | null;
 }

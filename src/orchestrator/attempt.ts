@@ -30,15 +30,25 @@ export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: Abort
   return { ...exit, scm: await deps.kit.workspaces.readScm(workspacePath) };
 }
 
-/** The full issue, moved to the in-progress state where one is set; null when it is no longer ours to work on. */
+/** The full issue, after its move to the in-progress state where one is set; null when it is no longer ours to work on. */
 async function readIssue(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<Issue | null> {
+  if (!(await enterInProgress(plan, deps, signal))) return null;
   const issue = await deps.kit.tracker.fetchIssueById(plan.issue.id, signal);
   deps.report({ type: 'state-seen', ...idsOf(plan), state: issue.state });
-  if (!mayWorkIn(plan, issue.state)) return null;
-  const { inProgressState } = plan.settings.tracker;
-  const isActive = stateIn(plan.settings.tracker.activeStates, issue.state);
-  if (inProgressState === null || !isActive || sameState(issue.state, inProgressState)) return issue;
-  return (await moveToInProgress(plan, inProgressState, deps, signal)) ? { ...issue, state: inProgressState } : issue;
+  return mayWorkIn(plan, issue.state) ? issue : null;
+}
+
+/** False when the issue moved on meanwhile: then it is not touched. */
+async function enterInProgress(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<boolean> {
+  const { inProgressState, activeStates } = plan.settings.tracker;
+  if (inProgressState === null || !stateIn(activeStates, plan.issue.state) || sameState(plan.issue.state, inProgressState))
+    return true;
+  const state = (await deps.kit.tracker.fetchIssueStatesByIds([plan.issue.id], signal)).get(plan.issue.id) ?? '';
+  deps.report({ type: 'state-seen', ...idsOf(plan), state });
+  if (!mayWorkIn(plan, state)) return false;
+  if (stateIn(activeStates, state) && !sameState(state, inProgressState))
+    await moveToInProgress(plan, inProgressState, deps, signal);
+  return true;
 }
 
 /** Work goes on in an active state; a reaction's also in the handoff state. */
@@ -50,17 +60,16 @@ function mayWorkIn(plan: RunPlan, state: string): boolean {
 }
 
 /** A refusal for lack of permission only warns; any other failure fails the attempt. */
-async function moveToInProgress(plan: RunPlan, state: string, deps: AttemptDeps, signal: AbortSignal): Promise<boolean> {
+async function moveToInProgress(plan: RunPlan, state: string, deps: AttemptDeps, signal: AbortSignal): Promise<void> {
   try {
     await deps.kit.tracker.transitionIssue(plan.issue.id, state, signal);
   } catch (error) {
     if (!(error instanceof TrackerError) || error.kind !== 'tracker_auth_error') throw error;
     deps.announce({ name: 'issue:in-progress:refused', facts: { issue: plan.issue, state, error: error.message } });
-    return false;
+    return;
   }
   deps.announce({ name: 'issue:in-progress:succeeded', facts: { issue: plan.issue, state } });
   deps.report({ type: 'state-seen', ...idsOf(plan), state });
-  return true;
 }
 
 /** The working part of an attempt: a session and its turns. */

@@ -124,6 +124,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'running',
   'retrying',
   'handing_off',
+  'just_released',
   'no_global_slot',
   'no_state_slot',
   'blockers_not_read',

@@ -11,8 +11,9 @@ export function completeMerge(draft: Draft, watch: Watch): boolean {
   if (!settings) return false;
   const { issue } = watch;
   const { mark, escalated } = progressOf(watch, 'merge_completion');
-  if (escalated || isWorkedOn(draft, watch)) {
-    waitFor(draft, watch, 'merge_completion', escalated ? 'a person' : 'the run under way to end');
+  if (escalated || draft.state.claims.has(issue.id)) {
+    const run = isWorkedOn(draft, watch) ? 'the run under way to end' : 'the handoff to finish';
+    waitFor(draft, watch, 'merge_completion', escalated ? 'a person' : run);
     return true;
   }
   const target = settings.targetState;

@@ -79,9 +79,10 @@ export function couldNotRead(draft: Draft, watch: Watch, kind: ReactionKind, why
   announce(draft, 'reaction:check:completed', { issue: watch.issue, kind, result: 'error', detail: why });
 }
 
-/** A run is queued or goes on: what it pushes changes what is judged. */
+/** A run is queued or goes on: what it pushes changes what is judged. A handoff pushes nothing. */
 export function isWorkedOn(draft: Draft, watch: Watch): boolean {
-  return draft.state.claims.has(watch.issue.id);
+  const claim = draft.state.claims.get(watch.issue.id);
+  return claim?.phase === 'running' || (claim?.phase === 'waiting' && claim.then.kind === 'run');
 }
 
 /** What keeps a reaction from queueing a run now, for people; null when nothing does. */
@@ -89,6 +90,7 @@ export function reasonToWait(draft: Draft, watch: Watch): string | null {
   const { activeStates, handoffState } = draft.state.settings.tracker;
   const { id, state } = watch.issue;
   if (isWorkedOn(draft, watch)) return 'the run under way to end';
+  if (draft.state.claims.has(id)) return 'the handoff to finish';
   if (draft.state.parked.has(id)) return 'the parked issue to be released';
   const mayStart = stateIn(activeStates, state) || (handoffState !== null && sameState(state, handoffState));
   return mayStart ? null : `the issue to come back from "${state}"`;

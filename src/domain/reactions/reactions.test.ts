@@ -395,6 +395,17 @@ describe('auto_merge', () => {
     expect(player.asked('merge')).toHaveLength(1);
   });
 
+  it('does not wait for a handoff that the tracker does not take', () => {
+    const player = createPlayer(settingsWith({ rest: { reactions: { provider: 'nsproject', connection: null, autoMerge } } }));
+    player.poll([issueWith({ id: '1' })]);
+    player.exit('1', { scm: SCM });
+    player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: { kind: 'failed', fault: FAULT } });
+    player.after(0);
+    expect(player.state.claims.get('1')).toMatchObject({ phase: 'waiting', then: { kind: 'handoff' } });
+    lookTwice(player, READY);
+    expect(player.asked('merge')).toHaveLength(1);
+  });
+
   it('completes the issue only after the branch is gone, so that a crash forgets neither', () => {
     const player = watching({ autoMerge, mergeCompletion: { ...BASE, targetState: 'done' } });
     merged(player);
