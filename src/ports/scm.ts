@@ -48,7 +48,6 @@ export type {
   Mergeability,
   MergeOrder,
   MergeStatus,
-  MergeStrategy,
   ReviewComment,
   ReviewDecision,
   ScopeCheck,

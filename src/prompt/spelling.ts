@@ -1,3 +1,5 @@
+import { editDistance } from '../lib/edit-distance.ts';
+
 const LONGEST_SHOWN = 40;
 
 /** Text of the template as it may stand in a message: quoted, on one line, shortened. */
@@ -35,24 +37,4 @@ export function nearest(name: string, known: readonly string[]): string | undefi
 /** `issueType`, `Issue_Type` and `issue_type` are one name to a reader. */
 function normal(name: string): string {
   return name.toLowerCase().replaceAll('_', '');
-}
-
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
-function editDistance(a: string, b: string): number {
-  let beforePrevious: number[] = [];
-  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const same = a[row - 1] === b[column - 1];
-      const replace = (previous[column - 1] ?? 0) + (same ? 0 : 1);
-      const insert = (current[column - 1] ?? 0) + 1;
-      const remove = (previous[column] ?? 0) + 1;
-      const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const swap = swapped ? (beforePrevious[column - 2] ?? 0) + 1 : Infinity;
-      current.push(Math.min(replace, insert, remove, swap));
-    }
-    [beforePrevious, previous] = [previous, current];
-  }
-  return previous[b.length] ?? 0;
 }
