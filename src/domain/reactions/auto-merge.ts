@@ -19,18 +19,16 @@ type AutoMerge = NonNullable<Settings['reactions']['autoMerge']>;
 export function judgeAutoMerge(draft: Draft, watch: Watch, merge: MergeStatus, findings: Findings): void {
   const settings = draft.state.settings.reactions.autoMerge;
   if (!settings) return;
-  const off = draft.state.autoMergeOff ?? offFrom(draft, findings);
-  if (off !== null) return waitFor(draft, watch, 'auto_merge', off);
-  if (isWorkedOn(draft, watch)) return waitFor(draft, watch, 'auto_merge', 'the run under way to end');
+  const hold = reasonToHold(draft, watch, findings);
+  if (hold !== null) return waitFor(draft, watch, 'auto_merge', hold);
   const { decision, gate } = findings;
   if (!decision?.ok) return couldNotRead(draft, watch, 'auto_merge', decision?.fault.message ?? 'no review decision');
   if (!gate?.ok) return couldNotRead(draft, watch, 'auto_merge', gate?.fault.message ?? 'no CI status');
   const obstacle = obstacleTo(settings, merge, decision.value, gate.value);
-  const result = obstacle === null ? 'ready' : 'waiting';
   announce(draft, 'reaction:check:completed', {
     issue: watch.issue,
     kind: 'auto_merge',
-    result,
+    result: obstacle === null ? 'ready' : 'waiting',
     detail: obstacle ?? merge.headSha,
   });
   const forHead = budgetFor(progressOf(watch, 'auto_merge'), merge.headSha);
@@ -42,6 +40,12 @@ export function judgeAutoMerge(draft: Draft, watch: Watch, merge: MergeStatus, f
 function budgetFor({ mark, used, escalated }: ReactionProgress, headSha: string): Pick<ReactionProgress, 'used' | 'escalated'> {
   const isKnown = headSha !== '' && mark.split(':').includes(headSha);
   return isKnown ? { used, escalated } : { used: 0, escalated: false };
+}
+
+/** What keeps us from judging at all. A run that is queued or goes on may push. */
+function reasonToHold(draft: Draft, watch: Watch, findings: Findings): string | null {
+  const off = draft.state.autoMergeOff ?? offFrom(draft, findings);
+  return off ?? (isWorkedOn(draft, watch) ? 'the run under way to end' : null);
 }
 
 /** A credential that provably may not merge switches auto-merge off for the life of the process. */

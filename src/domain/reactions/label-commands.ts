@@ -6,6 +6,7 @@ import type { Findings } from './findings.ts';
 import { couldNotRead, progressOf, putProgress, queueTurn, reasonToWait, waitFor } from './progress.ts';
 
 type Command = 'review' | 'fix';
+type Names = Readonly<Record<Command, string>>;
 
 /**
  * Commands given by labelling the merge request. Read from the journal of label events, past a mark that only moves
@@ -20,13 +21,8 @@ export function judgeLabels(draft: Draft, watch: Watch, merge: MergeStatus, find
   const mark = progress.mark || startOf(watch);
   const news = labels.value.filter((event) => (markOf(event) ?? '') > mark);
   const present = new Set(merge.labels.map((label) => label.toLowerCase()));
-  const names: Readonly<Record<Command, string>> = {
-    review: settings.reviewLabel.toLowerCase(),
-    fix: settings.fixLabel.toLowerCase(),
-  };
-  const order = news
-    .toReversed()
-    .find((event) => event.added && commandOf(names, event.label) !== null && present.has(event.label));
+  const names: Names = { review: settings.reviewLabel.toLowerCase(), fix: settings.fixLabel.toLowerCase() };
+  const order = news.findLast((event) => isOrder(names, event) && present.has(event.label));
   const command = order ? commandOf(names, order.label) : null;
   announce(draft, 'reaction:check:completed', {
     issue: watch.issue,
@@ -34,7 +30,10 @@ export function judgeLabels(draft: Draft, watch: Watch, merge: MergeStatus, find
     result: command ?? 'none',
     detail: '',
   });
-  if (!order || !command) return waitFor(draft, watch, 'label_commands', 'a label', { mark: markOf(news.at(-1)) ?? mark });
+  if (!order || !command) {
+    const settled = news.slice(0, unsettledAt(news, names, present));
+    return waitFor(draft, watch, 'label_commands', 'a label', { mark: markOf(settled.at(-1)) ?? mark });
+  }
   const reason = reasonToWait(draft, watch);
   // The mark stays where it is, whatever begins the watch anew meanwhile.
   if (reason !== null) return waitFor(draft, watch, 'label_commands', reason, { mark });
@@ -63,7 +62,23 @@ function startOf({ armedAt }: Watch): string {
   return `${new Date(Math.floor(armedAt / 1000) * 1000).toISOString()}|`;
 }
 
-function commandOf(names: Readonly<Record<Command, string>>, label: string): Command | null {
+/**
+ * Where the journal has a command whose label was not there yet when the labels were read, a moment earlier. Whether it
+ * still counts shows at the next look. Undefined where there is none.
+ */
+function unsettledAt(news: readonly LabelEvent[], names: Names, present: ReadonlySet<string>): number | undefined {
+  const index = news.findIndex((event, at) => {
+    const isTakenBack = news.slice(at + 1).some((later) => later.label === event.label && !later.added);
+    return isOrder(names, event) && !present.has(event.label) && !isTakenBack;
+  });
+  return index === -1 ? undefined : index;
+}
+
+function isOrder(names: Names, { added, label }: LabelEvent): boolean {
+  return added && commandOf(names, label) !== null;
+}
+
+function commandOf(names: Names, label: string): Command | null {
   if (label === '') return null;
   if (label === names.fix) return 'fix';
   return label === names.review ? 'review' : null;

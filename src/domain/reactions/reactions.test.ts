@@ -616,6 +616,23 @@ describe('label_commands', () => {
     expect(player.state.claims.size).toBe(0);
   });
 
+  it('a command given in the middle of a look is carried out at the next one', () => {
+    const player = watching({ labelCommands });
+    const labels = ok([added('1', 'foray:fix')]);
+    look(player, { labels });
+    expect(player.state.claims.size).toBe(0);
+    look(player, { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels });
+    expect(player.state.claims.size).toBe(1);
+  });
+
+  it('a command that was taken back is not waited for', () => {
+    const player = watching({ labelCommands });
+    const taken = { ...added('2', 'foray:fix', '2026-01-01T00:01:00Z'), added: false };
+    look(player, { labels: ok([added('1', 'foray:fix'), taken]) });
+    look(player, { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix'), taken]) });
+    expect(player.state.claims.size).toBe(0);
+  });
+
   it('a command given while a run goes on is carried out after it', () => {
     const player = watching({ labelCommands, reviewComments: { ...BASE, debounceMs: 0 } });
     look(player, { reviews: ok([comment('a')]), labels: ok([]) });
