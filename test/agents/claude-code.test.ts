@@ -1,0 +1,4 @@
+import { describeProgram } from './contract.ts';
+import { claudeCode } from './programs.ts';
+
+describeProgram(claudeCode);

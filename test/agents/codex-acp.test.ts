@@ -1,0 +1,4 @@
+import { describeProgram } from './contract.ts';
+import { codexAcp } from './programs.ts';
+
+describeProgram(codexAcp);

@@ -1,0 +1,4 @@
+import { describeProgram } from './contract.ts';
+import { codex } from './programs.ts';
+
+describeProgram(codex);

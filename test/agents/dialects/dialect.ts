@@ -1,0 +1,74 @@
+/** What a program asks of the model, in one vocabulary for every API. */
+export interface ModelRequest {
+  readonly model: string;
+  /** The conversation so far, oldest first. */
+  readonly entries: readonly Entry[];
+  readonly tools: readonly OfferedTool[];
+  readonly streams: boolean;
+}
+
+export type Entry =
+  | { readonly by: 'person'; readonly text: string }
+  | { readonly by: 'model' }
+  /** The result of a call. The tool is named where its result may have to be told from others. */
+  | { readonly by: 'tool'; readonly name?: string };
+
+export interface OfferedTool {
+  readonly name: string;
+  /** How the API wants it called, where it knows more than one way. */
+  readonly type?: string;
+  /** The group it stands in, where the API has groups. */
+  readonly namespace?: string;
+}
+
+/** What the model says. */
+export type Utterance =
+  { readonly say: string } | { readonly call: OfferedTool; readonly input: Readonly<Record<string, unknown>> | string };
+
+/** Figures of one answer. Input includes the cached share. */
+export interface Figures {
+  readonly input: number;
+  readonly cached: number;
+  readonly output: number;
+}
+
+export interface Reply {
+  readonly status: number;
+  /** Server-sent events, or one JSON document. */
+  readonly events?: readonly SentEvent[];
+  readonly json?: unknown;
+}
+
+/** A name is sent where the API has names. */
+export interface SentEvent {
+  readonly name?: string;
+  readonly data: unknown;
+}
+
+export type FailingStatus = 401 | 429 | 500;
+
+/** One model API as its vendor has it. */
+export interface Dialect {
+  readonly matches: (path: string) => boolean;
+  read(body: JsonRecord, path: string): ModelRequest;
+  write(utterance: Utterance, request: ModelRequest, figures: Figures, id: string): Reply;
+  fail(status: FailingStatus): Reply;
+}
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+export function recordOf(value: unknown): JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : {};
+}
+
+export function recordsIn(value: unknown): readonly JsonRecord[] {
+  return Array.isArray(value) ? value.map(recordOf) : [];
+}
+
+/** All text of a message, whose content is either text or a list of parts. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return recordsIn(content)
+    .map((part) => (typeof part['text'] === 'string' ? part['text'] : ''))
+    .join('\n');
+}

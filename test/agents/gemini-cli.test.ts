@@ -1,0 +1,4 @@
+import { describeProgram } from './contract.ts';
+import { geminiCli } from './programs.ts';
+
+describeProgram(geminiCli);

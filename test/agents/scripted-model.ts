@@ -1,0 +1,120 @@
+import path from 'node:path';
+import type { Entry, FailingStatus, ModelRequest, OfferedTool, Utterance } from './dialects/dialect.ts';
+
+/** What the model does when it is asked. */
+export type Move = Utterance | { readonly fail: FailingStatus } | { readonly hang: true };
+
+/** Where in a story a request stands: the line of the prompt that says so. */
+export interface Cue {
+  readonly scenario: ScenarioName;
+  readonly attempt: number;
+  readonly turn: number;
+  /** The workspace, for programs that want absolute paths. */
+  readonly folder: string;
+}
+
+type Step =
+  | Writing
+  | { readonly use: string; readonly input: Readonly<Record<string, unknown>> }
+  | { readonly say: string }
+  | { readonly fail: FailingStatus }
+  | { readonly hang: true };
+
+interface Writing {
+  readonly write: string;
+  readonly content: string;
+  /** The model asks for permission by itself, where a program leaves that to it. */
+  readonly asks?: true;
+}
+
+export type ScenarioName = keyof typeof SCENARIOS;
+
+/** What the model does in one turn of each story, step by step: the next one follows the result of a tool. */
+export const SCENARIOS = {
+  edit: () => [write('hello.txt', 'hello'), say('I wrote hello.txt.')],
+  turns: ({ turn }) => [write(`turn-${turn}.txt`, `turn ${turn}`), say(`I wrote turn-${turn}.txt.`)],
+  tools: () => [
+    { use: 'comment', input: { text: 'The cause is found.' } },
+    { use: 'finish', input: { outcome: 'needs-human-review', statement: 'Please look at it.' } },
+    say('I told what I found.'),
+  ],
+  refused: () => [{ ...write('hello.txt', 'hello'), asks: true }, say('I was not allowed to write hello.txt.')],
+  unauthorized: () => [{ fail: 401 }],
+  limited: () => [{ fail: 429 }],
+  broken: () => [{ fail: 500 }],
+  silent: () => [{ hang: true }],
+  interrupted({ attempt, turn }) {
+    if (attempt > 0) return [write('after.txt', 'after the restart'), say('I wrote after.txt.')];
+    return turn === 1 ? [write('before.txt', 'before the restart'), say('I wrote before.txt.')] : [{ hang: true }];
+  },
+} satisfies Record<string, (cue: Cue) => readonly Step[]>;
+
+/** The line that a workflow's body puts into every prompt. The issue's title names the scenario. */
+export function cueLine(workspaces: string): string {
+  return `[[{{ .issue.title }} attempt={{ .attempt }} turn={{ .run.turn_number }} folder=${workspaces}/{{ .issue.identifier }}]]`;
+}
+
+const CUE = /\[\[(?<scenario>\w+) attempt=(?<attempt>\d+) turn=(?<turn>\d+) folder=(?<folder>[^\]]+)\]\]/;
+
+/** Every cue of the conversation, oldest first. */
+export function cuesIn(entries: readonly Entry[]): readonly Cue[] {
+  return entries.flatMap((entry) => cueOf(entry) ?? []);
+}
+
+function cueOf(entry: Entry): Cue | null {
+  const groups = entry.by === 'person' ? CUE.exec(entry.text)?.groups : undefined;
+  if (!groups || !Object.hasOwn(SCENARIOS, groups['scenario'] ?? '')) return null;
+  const { scenario, attempt, turn, folder = '' } = groups;
+  return { scenario: scenario as ScenarioName, attempt: Number(attempt), turn: Number(turn), folder };
+}
+
+/** The next move in the story. A request without tools, such as one for a title, stands outside of it. */
+export function nextMove({ entries, tools }: ModelRequest, cue: Cue): Move {
+  const last = entries.findLastIndex((entry) => cueOf(entry) !== null);
+  const results = entries.slice(last).filter((entry) => entry.by === 'tool' && entry.name !== SEARCH).length;
+  const steps: readonly Step[] = SCENARIOS[cue.scenario](cue);
+  const step = steps[results] ?? say('I am done.');
+  if ('write' in step) return writing(tools, { ...step, write: path.join(cue.folder, step.write) });
+  return 'use' in step ? using(tools, step.use, step.input) : step;
+}
+
+function write(file: string, content: string): Writing {
+  return { write: file, content };
+}
+
+function say(text: string): { readonly say: string } {
+  return { say: text };
+}
+
+/** How each program lets its model write a file. */
+const WRITERS: Readonly<Record<string, (writing: Writing) => Readonly<Record<string, unknown>>>> = {
+  Write: ({ write: file_path, content }) => ({ file_path, content }),
+  write_file: ({ write: file_path, content }) => ({ file_path, content }),
+  exec_command: ({ write: file, content, asks }) => ({
+    cmd: `printf '%s' '${content}' > '${file}'`,
+    ...(asks ? { sandbox_permissions: 'require_escalated', justification: 'May I write this file?' } : {}),
+  }),
+};
+
+function writing(tools: readonly OfferedTool[], step: Writing): Utterance {
+  const call = tools.find(({ name }) => Object.hasOwn(WRITERS, name));
+  const input = WRITERS[call?.name ?? '']?.(step);
+  if (!call || !input) throw new Error(`no tool to write a file among ${tools.map(({ name }) => name).join(', ')}`);
+  return { call, input };
+}
+
+/** A tool of ours. Where tools are kept back until the model looks for them, it does that first. */
+function using(tools: readonly OfferedTool[], wanted: string, input: Readonly<Record<string, unknown>>): Utterance {
+  const call = tools.find((tool) => isOwn(tool, wanted));
+  if (call) return { call, input };
+  const search = tools.find(({ name }) => name === SEARCH);
+  if (!search) throw new Error(`no tool ${wanted} of foray among ${tools.map(({ name }) => name).join(', ')}`);
+  return { call: search, input: { query: `select:mcp__foray__${wanted}` } };
+}
+
+const SEARCH = 'ToolSearch';
+
+/** Every program marks the tools of a server in a way of its own: `mcp__foray__comment`, `mcp_foray_comment`. */
+function isOwn({ name, namespace = '' }: OfferedTool, wanted: string): boolean {
+  return new RegExp(`foray_+${wanted}$`).test(`${namespace}_${name}`);
+}
