@@ -4,7 +4,7 @@ import type { EventGate } from './event-gate.ts';
 import type { PermissionPolicy } from './options.ts';
 import { CANCELLED_PERMISSION, choosePermission, selectedPermission } from './permission.ts';
 import type { TurnStory } from './turn-story.ts';
-import { permissionRequest, sessionNotification } from './wire.ts';
+import { permissionRequest, sessionNotification, type ToolCall } from './wire.ts';
 
 /** Answers what the agent asks at any time, and passes what it tells on to the turn that runs. */
 export interface Desk {
@@ -46,11 +46,14 @@ export function createDesk(policy: PermissionPolicy): Desk {
       turn?.onNeedsPerson(`the agent asked whether it may do "${title}" and offered no way to ${policy} it`);
       return CANCELLED_PERMISSION;
     }
-    if (policy === 'deny') {
-      turn?.gate.notice(`permission denied: ${title}`);
-      turn?.story.permissionRefused(title, call ?? null);
-    } else if (call) turn?.story.permissionGiven(call);
+    if (policy === 'deny') refuse(title, call ?? null);
+    else if (call) turn?.story.permissionGiven(call);
     return selectedPermission(optionId);
+  }
+
+  function refuse(title: string, call: ToolCall | null): void {
+    turn?.gate.notice(`permission denied: ${title}`);
+    turn?.story.permissionRefused(title, call);
   }
 
   return {
