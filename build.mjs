@@ -1,5 +1,5 @@
 // Bundles src/cli/main.ts into dist/cli.js. Packages stay outside the bundle; `?raw` imports become strings.
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
 
@@ -19,8 +19,7 @@ const rawText = {
 
 const { version } = JSON.parse(await readFile(new URL('./package.json', import.meta.url), 'utf8'));
 
-await rm('dist', { recursive: true, force: true });
-await build({
+const { metafile } = await build({
   entryPoints: { cli: 'src/cli/main.ts' },
   outdir: 'dist',
   bundle: true,
@@ -34,5 +33,13 @@ await build({
   banner: { js: '#!/usr/bin/env node' },
   define: { FORAY_VERSION: JSON.stringify(version) },
   plugins: [rawText],
+  metafile: true,
   logLevel: 'warning',
 });
+
+// What an earlier build left goes after the new one is there: a command that is running finds its parts meanwhile.
+const made = new Set(Object.keys(metafile.outputs));
+for (const name of await readdir('dist', { recursive: true, withFileTypes: true })) {
+  const file = path.join(path.relative('.', name.parentPath ?? name.path), name.name);
+  if (name.isFile() && !made.has(file)) await rm(file);
+}
