@@ -48,6 +48,8 @@ export interface ForgeHands {
 /** Which request is which. */
 export interface ForgeMatchers {
   readonly status: Matcher;
+  /** Of the state: once in every look. */
+  readonly lookup: Matcher;
   readonly ci: Matcher;
   readonly reviews: Matcher;
   readonly merge: Matcher;

@@ -68,6 +68,7 @@ export async function nsprojectForge(): Promise<ForgeHands> {
     }),
     is: {
       status: ({ method, path }) => method === 'GET' && /\/merge_requests\/\d+$/.test(path),
+      lookup: ({ path, query }) => path.endsWith('/issues') && query.has('iids[]'),
       ci: ({ path }) => /\/repository\/commits\/[^/]+(\/statuses)?$/.test(path),
       reviews: ({ path }) => /\/merge_requests\/\d+\/(reviewers|notes|approvals)$/.test(path),
       merge: ({ method, path }) => method === 'PUT' && path.endsWith('/merge'),

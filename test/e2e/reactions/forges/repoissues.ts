@@ -73,6 +73,7 @@ export async function repoissuesForge(): Promise<ForgeHands> {
     }),
     is: {
       status: ({ method, path }) => method === 'GET' && /\/pulls\/\d+$/.test(path),
+      lookup: ({ method, path }) => method === 'GET' && path.endsWith('/issues/1'),
       ci: ({ path }) => /\/commits\/[^/]+\/(check-runs|status)$/.test(path),
       reviews: ({ path }) => /\/pulls\/\d+\/reviews$/.test(path),
       merge: ({ method, path }) => method === 'PUT' && path.endsWith('/merge'),

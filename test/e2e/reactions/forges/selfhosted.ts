@@ -60,6 +60,7 @@ export async function selfhostedForge(): Promise<ForgeHands> {
     }),
     is: {
       status: ({ method, path }) => method === 'GET' && /\/pulls\/\d+$/.test(path),
+      lookup: ({ method, path }) => method === 'GET' && path.endsWith('/issues/1'),
       ci: ({ path }) => /\/commits\/[^/]+\/status$/.test(path),
       reviews: ({ path }) => path.endsWith('/reviews'),
       merge: ({ method, path }) => method === 'POST' && path.endsWith('/merge'),

@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import { createPlayer, type Player } from '../../../test/support/core.ts';
+import { issueWith } from '../../../test/support/issues.ts';
+import { settingsWith } from '../../../test/support/settings.ts';
+import { BASE, SCM, OPEN, FAULT, ok, watching, look, progress, finishTurn, comment } from '../../../test/support/watched.ts';
+import type { MergeStatus } from '../merge-request.ts';
+import type { Findings } from './findings.ts';
+
+describe('auto_merge', () => {
+  const autoMerge = { ...BASE, budget: 2, strategy: 'squash', requireCi: true, deleteBranch: true, dryRun: false } as const;
+  const READY: Partial<Findings> = { decision: ok('APPROVED'), gate: ok('success'), scope: ok({ mayMerge: 'yes', detail: '' }) };
+
+  function lookTwice(player: Player, findings: Partial<Findings>): void {
+    look(player, findings);
+    look(player, findings);
+  }
+
+  it('merges with the expected head after two clean readings', () => {
+    const player = watching({ autoMerge });
+    look(player, READY);
+    expect(player.asked('merge')).toHaveLength(0);
+    look(player, READY);
+    expect(player.asked('merge')[0]).toMatchObject({
+      request: { number: 7 },
+      order: { strategy: 'squash', expectedSha: 'sha1' },
+    });
+  });
+
+  it.each<[string, Partial<Findings>]>([
+    ['a draft', { ...READY, merge: ok({ ...OPEN, draft: true }) }],
+    ['an unknown mergeability', { ...READY, merge: ok({ ...OPEN, mergeability: 'unknown' }) }],
+    ['a conflict', { ...READY, merge: ok({ ...OPEN, mergeability: 'dirty' }) }],
+    ['a block', { ...READY, merge: ok({ ...OPEN, mergeability: 'blocked' }) }],
+    ['unstable checks', { ...READY, merge: ok({ ...OPEN, mergeability: 'unstable' }) }],
+    ['requested changes', { ...READY, decision: ok('CHANGES_REQUESTED') }],
+    ['a missing review', { ...READY, decision: ok('REVIEW_REQUIRED') }],
+    ['failing CI', { ...READY, gate: ok('failing') }],
+    ['pending CI', { ...READY, gate: ok('pending') }],
+    ['an unreadable decision', { ...READY, decision: { ok: false, fault: FAULT } }],
+    ['unreadable CI', { ...READY, gate: { ok: false, fault: FAULT } }],
+    ['a head without a name', { ...READY, merge: ok({ ...OPEN, headSha: '' }) }],
+    ['a token that may not merge', { ...READY, scope: ok({ mayMerge: 'no', detail: 'no scope' }) }],
+  ])('does not merge on %s', (_name, findings) => {
+    const player = watching({ autoMerge });
+    lookTwice(player, findings);
+    expect(player.asked('merge')).toHaveLength(0);
+  });
+
+  it.each<[string, Partial<Findings>]>([
+    ['no review is required', { ...READY, decision: ok('NOT_REQUIRED') }],
+    ['no checks exist', { ...READY, gate: ok('') }],
+    ['the scope is unknown', { ...READY, scope: ok({ mayMerge: 'unknown', detail: '' }) }],
+  ])('merges when %s', (_name, findings) => {
+    const player = watching({ autoMerge });
+    lookTwice(player, findings);
+    expect(player.asked('merge')).toHaveLength(1);
+  });
+
+  it('says what it would do in dry mode', () => {
+    const player = watching({ autoMerge: { ...autoMerge, dryRun: true } });
+    lookTwice(player, READY);
+    expect(player.asked('merge')).toHaveLength(0);
+    expect(player.told('reaction:merge:would')).toHaveLength(1);
+  });
+
+  it('a push between the readings starts over', () => {
+    const player = watching({ autoMerge });
+    look(player, READY);
+    look(player, { ...READY, merge: ok({ ...OPEN, headSha: 'sha2' }) });
+    expect(player.asked('merge')).toHaveLength(0);
+  });
+
+  it('deletes the branch after its own merge, and stops watching whatever comes of that', () => {
+    const player = watching({ autoMerge });
+    lookTwice(player, READY);
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged', byUs: true } });
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.asked('delete-branch')).toHaveLength(1);
+    player.send({ type: 'branch-deleted', issueId: '1', fault: FAULT });
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.state.watches.size).toBe(0);
+  });
+
+  /** Up to the look that finds the request merged. */
+  function merged(player: Player, findings: Partial<Findings> = {}): void {
+    lookTwice(player, READY);
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged', byUs: true } });
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, merged: true }), ...findings });
+  }
+
+  it('waits for the run under way, which may push', () => {
+    const player = watching({ autoMerge, reviewComments: { ...BASE, debounceMs: 0 } });
+    look(player, { ...READY, reviews: ok([comment('a')]) });
+    look(player, { ...READY, reviews: ok([comment('a')]) });
+    expect(player.asked('merge')).toHaveLength(0);
+    expect(progress(player, 'auto_merge')?.waitingFor).toBe('the run under way to end');
+    finishTurn(player);
+    lookTwice(player, { ...READY, reviews: ok([comment('a')]) });
+    expect(player.asked('merge')).toHaveLength(1);
+  });
+
+  it('does not wait for a handoff that the tracker does not take', () => {
+    const player = createPlayer(settingsWith({ rest: { reactions: { provider: 'nsproject', connection: null, autoMerge } } }));
+    player.poll([issueWith({ id: '1' })]);
+    player.exit('1', { scm: SCM });
+    player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: { kind: 'failed', fault: FAULT } });
+    player.after(0);
+    expect(player.state.claims.get('1')).toMatchObject({ phase: 'waiting', then: { kind: 'handoff' } });
+    lookTwice(player, READY);
+    expect(player.asked('merge')).toHaveLength(1);
+  });
+
+  it('completes the issue only after the branch is gone, so that a crash forgets neither', () => {
+    const player = watching({ autoMerge, mergeCompletion: { ...BASE, targetState: 'done' } });
+    merged(player);
+    expect(player.asked('delete-branch')).toHaveLength(1);
+    expect(player.asked('complete')).toHaveLength(0);
+    player.send({ type: 'branch-deleted', issueId: '1', fault: null });
+    expect(player.told('reaction:branch:deleted')).toHaveLength(1);
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.asked('delete-branch')).toHaveLength(0);
+    expect(player.asked('complete')).toHaveLength(1);
+  });
+
+  it('deletes the branch also when the merge itself closed the issue', () => {
+    const player = watching({ autoMerge });
+    merged(player, { issueState: ok('done') });
+    expect(player.asked('delete-branch')).toHaveLength(1);
+    player.send({ type: 'branch-deleted', issueId: '1', fault: null });
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('done') });
+    expect(player.state.watches.size).toBe(0);
+    expect(player.asked('remove-workspace')).toHaveLength(1);
+  });
+
+  it('keeps the branch in mind when a cleanup finds the issue terminal first', () => {
+    const player = watching({ autoMerge });
+    lookTwice(player, READY);
+    player.send({ type: 'cleanup-answered', issues: ok([issueWith({ id: '1', state: 'done' })]) });
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged', byUs: true } });
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('done') });
+    expect(player.asked('delete-branch')).toHaveLength(1);
+  });
+
+  it.each<[string, Partial<MergeStatus>]>([
+    ['another branch than the record says', { headBranch: 'somebody-elses' }],
+    ['the base itself, as in a fork', { headBranch: 'b', baseBranch: 'b' }],
+  ])('keeps the branch when the forge names %s', (_name, status) => {
+    const player = watching({ autoMerge });
+    merged(player, { merge: ok({ ...OPEN, merged: true, ...status }) });
+    expect(player.asked('delete-branch')).toHaveLength(0);
+    expect(player.state.watches.size).toBe(0);
+  });
+
+  it.each([
+    ['tracker_auth_error', true],
+    ['tracker_payload_error', true],
+    ['scm_conflict_error', false],
+    ['tracker_transport_error', false],
+  ])('a merge refused with %s asks a person at once: %s', (kind, atOnce) => {
+    const player = watching({ autoMerge });
+    lookTwice(player, READY);
+    player.send({
+      type: 'merge-answered',
+      issueId: '1',
+      expectedSha: 'sha1',
+      outcome: { kind: 'refused', fault: { ...FAULT, kind } },
+    });
+    expect(progress(player, 'auto_merge')?.escalated).toBe(atOnce);
+  });
+
+  it('asks a person when merges keep being refused, and merges that head no more', () => {
+    const player = watching({ autoMerge });
+    for (let round = 0; round < 2; round += 1) {
+      lookTwice(player, READY);
+      player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'refused', fault: FAULT } });
+    }
+    expect(progress(player, 'auto_merge')?.escalated).toBe(true);
+    lookTwice(player, READY);
+    expect(player.asked('merge')).toHaveLength(0);
+  });
+
+  it('counts refusals of a head also when the forge had to think in between', () => {
+    const player = watching({ autoMerge });
+    for (let round = 0; round < 2; round += 1) {
+      lookTwice(player, READY);
+      player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'refused', fault: FAULT } });
+      look(player, { ...READY, merge: ok({ ...OPEN, mergeability: 'unknown' }) });
+    }
+    expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true, used: 2 });
+    lookTwice(player, READY);
+    expect(player.asked('merge')).toHaveLength(0);
+    lookTwice(player, { ...READY, merge: ok({ ...OPEN, headSha: 'sha2' }) });
+    expect(player.asked('merge')).toHaveLength(1);
+  });
+
+  it('has nothing to delete where the forge says that the branch is gone', () => {
+    const player = watching({ autoMerge });
+    merged(player, { merge: ok({ ...OPEN, merged: true, headBranch: 'refs/pull/7/head' }) });
+    expect(player.asked('delete-branch')).toHaveLength(0);
+    expect(player.told('reaction:branch:kept')).toHaveLength(0);
+    expect(player.state.watches.size).toBe(0);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { issueWith } from '../../../test/support/issues.ts';
+import { BASE, OPEN, ok, watching, look, startTurn, finishTurn, comment } from '../../../test/support/watched.ts';
+import type { LabelEvent } from '../merge-request.ts';
+
+describe('label_commands', () => {
+  const labelCommands = { ...BASE, reviewLabel: 'foray:review', fixLabel: 'foray:fix' };
+  const added = (id: string, label: string, at = '2026-01-01T00:00:00Z'): LabelEvent => ({
+    id,
+    label,
+    added: true,
+    actor: 'eve',
+    at,
+  });
+
+  it('runs a command once and takes the label off', () => {
+    const player = watching({ labelCommands });
+    const findings = { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix')]) };
+    look(player, findings);
+    expect(player.asked('remove-label')[0]).toMatchObject({ label: 'foray:fix' });
+    expect(player.state.claims.get('1')).toMatchObject({
+      then: { reaction: { labelCommand: { command: 'fix', actor: 'eve' } } },
+    });
+    finishTurn(player);
+    look(player, findings);
+    expect(player.state.claims.size).toBe(0);
+  });
+
+  it.each<[string, readonly string[], readonly LabelEvent[]]>([
+    ['a label that is gone again', [], [added('1', 'foray:fix')]],
+    ['another label', ['bug'], [added('1', 'bug')]],
+    ['a label from before the watch', ['foray:fix'], [added('1', 'foray:fix', '1969-01-01T00:00:00Z')]],
+    ['a removal', ['foray:fix'], [{ ...added('1', 'foray:fix'), added: false }]],
+  ])('ignores %s', (_name, labels, events) => {
+    const player = watching({ labelCommands });
+    look(player, { merge: ok({ ...OPEN, labels }), labels: ok(events) });
+    expect(player.state.claims.size).toBe(0);
+  });
+
+  it('a command given in the middle of a look is carried out at the next one', () => {
+    const player = watching({ labelCommands });
+    const labels = ok([added('1', 'foray:fix')]);
+    look(player, { labels });
+    expect(player.state.claims.size).toBe(0);
+    look(player, { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels });
+    expect(player.state.claims.size).toBe(1);
+  });
+
+  it('a command that was taken back is not waited for', () => {
+    const player = watching({ labelCommands });
+    const taken = { ...added('2', 'foray:fix', '2026-01-01T00:01:00Z'), added: false };
+    look(player, { labels: ok([added('1', 'foray:fix'), taken]) });
+    look(player, { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix'), taken]) });
+    expect(player.state.claims.size).toBe(0);
+  });
+
+  it('a command given while a run goes on is carried out after it', () => {
+    const player = watching({ labelCommands, reviewComments: { ...BASE, debounceMs: 0 } });
+    look(player, { reviews: ok([comment('a')]), labels: ok([]) });
+    startTurn(player);
+    const at = new Date(player.now).toISOString();
+    const findings = { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix', at)]) };
+    look(player, findings);
+    expect(player.asked('remove-label')).toHaveLength(0);
+    player.now += 60_000;
+    finishTurn(player);
+    look(player, { ...findings, reviews: ok([comment('a')]) });
+    expect(player.state.claims.get('1')).toMatchObject({ then: { trigger: 'label_commands' } });
+  });
+
+  it('a command for a parked issue keeps its label until the issue is released', () => {
+    const player = watching({ labelCommands });
+    const issue = issueWith({ id: '1', state: 'review' });
+    const parked = { issue, reason: 'blocked', detail: '', parkedAt: 0, stateAtPark: 'review' } as const;
+    player.state = { ...player.state, parked: new Map([['1', parked]]) };
+    const findings = { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix')]) };
+    look(player, findings);
+    expect(player.asked('remove-label')).toHaveLength(0);
+    player.state = { ...player.state, parked: new Map() };
+    look(player, findings);
+    expect(player.asked('remove-label')).toHaveLength(1);
+    expect(player.state.claims.size).toBe(1);
+  });
+
+  it('a forge that tells time in whole seconds loses no command given right after the watch began', () => {
+    const player = watching({ labelCommands }, 900);
+    const at = new Date(1_000_000).toISOString();
+    look(player, { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix', at)]) });
+    expect(player.state.claims.size).toBe(1);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { BASE, ok, watching, look, progress, finishTurn, ci, comment } from '../../../test/support/watched.ts';
+
+describe('review_comments and bot_review', () => {
+  const reactions = { reviewComments: { ...BASE, budget: 2, debounceMs: 1_000 } };
+
+  it('starts a turn for a new comment, with all that remain, and none for those given before', () => {
+    const player = watching(reactions);
+    look(player, { reviews: ok([comment('a'), comment('old', { outdated: true })]) });
+    expect(player.state.claims.get('1')).toMatchObject({ then: { reaction: { reviewComments: [{ id: 'a' }] } } });
+    finishTurn(player);
+    look(player, { reviews: ok([comment('a')]) });
+    expect(player.state.claims.size).toBe(0);
+    look(player, { reviews: ok([comment('a'), comment('b')]) });
+    expect(player.state.claims.get('1')).toMatchObject({ then: { reaction: { reviewComments: [{ id: 'a' }, { id: 'b' }] } } });
+  });
+
+  it('lets the reviewer finish', () => {
+    const player = watching(reactions);
+    look(player, { reviews: ok([comment('a', { submittedAt: new Date(player.now).toISOString() })]) });
+    expect(player.state.claims.size).toBe(0);
+    expect(progress(player, 'review_comments')?.nextAt).toBe(player.now + 1_000);
+  });
+
+  it('asks a person only for a new comment after the budget is spent', () => {
+    const player = watching({ reviewComments: { ...BASE, debounceMs: 0 } });
+    look(player, { reviews: ok([comment('a')]) });
+    finishTurn(player);
+    look(player, { reviews: ok([comment('a')]) });
+    expect(player.state.outbox.size).toBe(0);
+    look(player, { reviews: ok([comment('a'), comment('b')]) });
+    expect(player.state.outbox.size).toBe(1);
+  });
+
+  it('a listed bot does not drive the loop for people', () => {
+    const player = watching({ ...reactions, botReview: { ...BASE, botUsernames: ['Lint-Bot'] } });
+    look(player, {
+      reviews: ok([comment('a', { reviewer: 'lint-bot' })]),
+      botReviews: ok([comment('a', { reviewer: 'lint-bot' })]),
+    });
+    expect(player.state.claims.get('1')).toMatchObject({ then: { trigger: 'bot_review' } });
+    expect(progress(player, 'review_comments')?.used).toBe(0);
+  });
+
+  it('a second kind waits for the run that is queued', () => {
+    const player = watching({ ...reactions, ciFailure: { ...BASE, maxLogLines: 5 } });
+    look(player, { ci: ci('failing'), reviews: ok([comment('a')]) });
+    expect(player.state.claims.get('1')).toMatchObject({ then: { trigger: 'ci_failure' } });
+    expect(progress(player, 'review_comments')).toMatchObject({ used: 0, given: [] });
+  });
+});
