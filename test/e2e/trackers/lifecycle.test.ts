@@ -165,9 +165,15 @@ describe.each(KINDS)('%s, the whole way', (kind) => {
 
   it.skipIf(kind === 'file')('tries a run again whose issue could not be read, and loses nothing', async () => {
     const { gate, isIssue } = remoteOf(stage);
-    const failed = gate.answerNext(isIssue, truncatedJson());
-    const issue = await stage.add({ title: 'Hard to read', state: stage.states.doing });
+    const issue = await stage.add({ title: 'Hard to read', state: stage.states.handoff });
     const only = { issue_identifier: issue.identifier };
+    // Others are read by the same route meanwhile: the answer must hit this one.
+    const isThisOne = new RegExp(`\\b${issue.id}\\b`);
+    const failed = gate.answerNext(
+      (request) => isIssue(request) && isThisOne.test(`${request.path} ${request.body}`),
+      truncatedJson(),
+    );
+    await stage.move(issue.id, stage.states.doing);
     await failed;
     const record = await daemon.record('retry scheduled', only);
     expect(record).toMatchObject({ trigger: 'error', attempt: '1' });
