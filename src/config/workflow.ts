@@ -28,6 +28,8 @@ export interface LoadedWorkflow {
   readonly problems: readonly Problem[];
   /** Null when there is an error. */
   readonly settings: Settings | null;
+  /** Absolute, also when something else is wrong; null when the file could not be read at all. */
+  readonly dbPath: string | null;
   readonly body: string;
   readonly bodyLine: number;
   /** Absolute. */
@@ -65,6 +67,7 @@ export function readWorkflow(text: string, workflowPath: string, context: LoadCo
   return {
     problems,
     settings: failed ? null : read.settings,
+    dbPath: read.dbPath,
     body: parts.body,
     bodyLine: parts.bodyLine,
     path: absolute,
@@ -75,16 +78,17 @@ export function readWorkflow(text: string, workflowPath: string, context: LoadCo
 }
 
 function nothingLoaded(absolute: string, problems: readonly Problem[]): Omit<LoadedWorkflow, 'digest'> {
-  return { problems, settings: null, body: '', bodyLine: 1, path: absolute, secrets: [], secretVariables: [] };
+  return { problems, settings: null, dbPath: null, body: '', bodyLine: 1, path: absolute, secrets: [], secretVariables: [] };
 }
 
 interface ReadSettings {
   readonly settings: Settings | null;
+  readonly dbPath: string | null;
   readonly problems: readonly Problem[];
   readonly secrets: Secrets;
 }
 
-const UNREADABLE: ReadSettings = { settings: null, problems: [], secrets: { values: [], variables: [] } };
+const UNREADABLE: ReadSettings = { settings: null, dbPath: null, problems: [], secrets: { values: [], variables: [] } };
 
 /** From data to settings: every key by itself first, then what holds between them. */
 function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string, context: LoadContext): ReadSettings {
@@ -106,7 +110,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
     ...reactions.problems,
   ].map((problem) => placed(problem, matter, read));
   const secrets = collectSecrets([trackerConnection, ...blockConnections.values()], context.env);
-  if (!tracker) return { settings: null, problems, secrets };
+  if (!tracker) return { settings: null, dbPath: dbPath.path, problems, secrets };
   const role = (kind: string | undefined) => blocks.providers.get(kind ?? '')?.role ?? {};
   const settings: Settings = {
     tracker: trackerSettings(tracker, role(tracker.provider.kind)),
@@ -122,7 +126,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
     selfReview: selfReviewSettings(sections.self_review),
     reactions: reactionSettings(sections.reactions, role(reactions.connection?.kind), reactions.connection),
   };
-  return { settings, problems, secrets };
+  return { settings, dbPath: dbPath.path, problems, secrets };
 }
 
 function connectionsOf({ blocks }: ReadSections, context: LoadContext): ReadonlyMap<string, Connection> {

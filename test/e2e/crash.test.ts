@@ -54,7 +54,10 @@ describe('kill -9 and restart', () => {
     const second = await ground.start();
     await second.record('candidate held', { reason: 'parked' });
     expect(await second.json('/api/v2/parked')).toMatchObject({ parked: [{ issue_identifier: 'A-1', reason: 'needs_person' }] });
-    const asked = await ground.run(['unpark', 'A-1']);
+    // In a shell without the variables of the workflow, too.
+    const tracker = 'kind: github\napi_key: $NOT_SET\nproject: o/r';
+    await ground.write('other.md', fileWorkflow({ tracker }));
+    const asked = await ground.run(['unpark', 'A-1', 'other.md']);
     expect(asked).toMatchObject({ code: 0 });
     await second.record('handoff transition succeeded, releasing claim');
     await second.stop();

@@ -1,11 +1,15 @@
+import { readWorkflowFile } from '../../app/workflow.ts';
 import { requestUnpark } from '../../store/operator.ts';
-import { openWorkflow } from '../problems.ts';
+import { printProblems } from '../problems.ts';
 
-/** Lets a parked issue run again. */
+/** Lets a parked issue run again. Only the place of the database matters here: other faults of the file do no harm. */
 export async function unpark(args: { readonly identifier: string; readonly workflowPath: string }): Promise<number> {
-  const workflow = await openWorkflow(args.workflowPath);
-  if (!workflow) return 1;
-  const outcome = await requestUnpark(workflow.settings.dbPath, args.identifier);
+  const { dbPath, problems } = await readWorkflowFile(args.workflowPath, process.env);
+  if (dbPath === null) {
+    printProblems(problems);
+    return 1;
+  }
+  const outcome = await requestUnpark(dbPath, args.identifier);
   if (outcome === 'not-parked') {
     process.stderr.write(`foray: ${args.identifier} is not parked\n`);
     return 1;
