@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Expansion } from '../ports/provider.ts';
 import { expand, unsetNote } from './expand.ts';
-import { fakeContext } from './fake-kinds.ts';
+import { fakeContext } from '../../test/support/config/fake-kinds.ts';
 import { readDbPath, readWorkspaceRoot } from './paths.ts';
 import { readWorkflow } from './workflow.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Key, type PlainMap } from './document.ts';
-import { fakeContext } from './fake-kinds.ts';
+import { fakeContext } from '../../test/support/config/fake-kinds.ts';
 import { workflowJsonSchema } from './json-schema.ts';
 
 const { providers, agentKinds } = fakeContext();

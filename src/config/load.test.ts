@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fakeContext } from './fake-kinds.ts';
+import { fakeContext } from '../../test/support/config/fake-kinds.ts';
 import { formatProblem } from './format.ts';
 import { loadWorkflow } from './workflow.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { fakeContext } from './fake-kinds.ts';
+import { fakeContext } from '../../test/support/config/fake-kinds.ts';
 import { formatProblem } from './format.ts';
 import { workflowJsonSchema } from './json-schema.ts';
 import type { PlainMap } from './document.ts';

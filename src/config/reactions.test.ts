@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { REACTION_KINDS } from '../domain/settings.ts';
 import type { LoadContext } from './workflow.ts';
 import { readWorkflow } from './workflow.ts';
-import { fakeContext } from './fake-kinds.ts';
+import { fakeContext } from '../../test/support/config/fake-kinds.ts';
 import { formatProblem } from './format.ts';
 
 const TRACKER =

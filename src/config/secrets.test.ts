@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fakeContext } from './fake-kinds.ts';
+import { fakeContext } from '../../test/support/config/fake-kinds.ts';
 import { readWorkflow } from './workflow.ts';
 
 function read(yaml: string, env: Record<string, string>) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ProviderCheckInput } from '../ports/provider.ts';
-import { fakeContext } from './fake-kinds.ts';
+import { fakeContext } from '../../test/support/config/fake-kinds.ts';
 import { formatProblem } from './format.ts';
 import { type LoadContext, type LoadedWorkflow, readWorkflow } from './workflow.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, expect, it } from 'vitest';
 import { openStore } from './open.ts';
-import { anOwner, CLOCK, makeFolder } from './test-database.ts';
-import { bundle, start } from './test-process.ts';
-import type { TestProcess } from './test-process.ts';
+import { anOwner, CLOCK, makeFolder } from '../../test/support/store/database.ts';
+import { bundle, start } from '../../test/support/store/process.ts';
+import type { TestProcess } from '../../test/support/store/process.ts';
 
 /**
  * Stores one unit of work after the other and prints its number once it was told that it is stored. Unit n claims

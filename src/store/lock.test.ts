@@ -6,9 +6,9 @@ import { StoreError } from './errors.ts';
 import { isLockTaken } from './lock.ts';
 import { openStore } from './open.ts';
 import { openSqlite } from './sqlite.ts';
-import { anOwner, CLOCK, makeFolder } from './test-database.ts';
-import { bundle, start } from './test-process.ts';
-import type { TestProcess } from './test-process.ts';
+import { anOwner, CLOCK, makeFolder } from '../../test/support/store/database.ts';
+import { bundle, start } from '../../test/support/store/process.ts';
+import type { TestProcess } from '../../test/support/store/process.ts';
 
 /** A daemon as far as the database can tell: opens it, says so and stays until it is killed. */
 const DAEMON = `

@@ -1,5 +1,5 @@
 import { storeContract } from '../../test/contracts/store.ts';
-import { createMemoryStore } from './memory.ts';
+import { createMemoryStore } from '../../test/support/store/memory.ts';
 
 storeContract('the memory store', async () => {
   const store = createMemoryStore();

@@ -4,8 +4,8 @@ import { StoreError } from './errors.ts';
 import { openStore } from './open.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Sqlite } from './sqlite.ts';
-import { anOwner, CLOCK, fillStore, makeFolder } from './test-database.ts';
-import { bundle, start } from './test-process.ts';
+import { anOwner, CLOCK, fillStore, makeFolder } from '../../test/support/store/database.ts';
+import { bundle, start } from '../../test/support/store/process.ts';
 
 const folder = makeFolder();
 afterAll(() => folder.remove());

@@ -2,7 +2,7 @@ import { afterAll, expect, it } from 'vitest';
 import { openStore } from './open.ts';
 import { addUnparkRequest, createOperatorRequests } from './operator-requests.ts';
 import { openSqlite } from './sqlite.ts';
-import { anOwner, CLOCK, makeFolder } from './test-database.ts';
+import { anOwner, CLOCK, makeFolder } from '../../test/support/store/database.ts';
 
 const folder = makeFolder();
 afterAll(() => folder.remove());

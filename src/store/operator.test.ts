@@ -4,7 +4,7 @@ import { StoreError } from './errors.ts';
 import { openStore } from './open.ts';
 import { requestUnpark } from './operator.ts';
 import type { SqliteStore } from './sqlite-store.ts';
-import { anIssue, anOwner, aParked, CLOCK, makeFolder } from './test-database.ts';
+import { anIssue, anOwner, aParked, CLOCK, makeFolder } from '../../test/support/store/database.ts';
 
 const folder = makeFolder();
 afterAll(() => folder.remove());

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterAll, expect, it } from 'vitest';
 import { isSameProcess } from '../lib/process-identity.ts';
 import { openStore } from './open.ts';
-import { anOwner, CLOCK, makeFolder } from './test-database.ts';
+import { anOwner, CLOCK, makeFolder } from '../../test/support/store/database.ts';
 
 const folder = makeFolder();
 afterAll(() => folder.remove());

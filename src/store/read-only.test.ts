@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { openStore } from './open.ts';
 import { openStoreReadOnly } from './read-only.ts';
 import { openSqlite } from './sqlite.ts';
-import { anOwner, aParked, CLOCK, fillStore, makeFolder } from './test-database.ts';
+import { anOwner, aParked, CLOCK, fillStore, makeFolder } from '../../test/support/store/database.ts';
 
 const folder = makeFolder();
 afterAll(() => folder.remove());

@@ -1,7 +1,7 @@
 import { storeContract } from '../../test/contracts/store.ts';
 import { openStore } from './open.ts';
 import { requestUnpark } from './operator.ts';
-import { anOwner, CLOCK, makeFolder } from './test-database.ts';
+import { anOwner, CLOCK, makeFolder } from '../../test/support/store/database.ts';
 
 storeContract('the SQLite store', async () => {
   const folder = makeFolder();

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { StoreError } from './errors.ts';
 import { openStore } from './open.ts';
 import { openSqlite } from './sqlite.ts';
-import { anOwner, CLOCK, fillStore, makeFolder } from './test-database.ts';
+import { anOwner, CLOCK, fillStore, makeFolder } from '../../test/support/store/database.ts';
 
 const folder = makeFolder();
 afterAll(() => folder.remove());

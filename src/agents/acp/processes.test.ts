@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../domain/agent-event.ts';
 import type { AgentSettings } from '../../domain/settings.ts';
 import { processStartTime } from '../../lib/process-identity.ts';
 import type { AgentSession } from '../../ports/agent.ts';
-import { createListener, createStage, type Stage } from './scripted-agent.ts';
+import { createListener, createStage, type Stage } from '../../../test/support/acp/scripted-agent.ts';
 
 let stage: Stage;
 let session: AgentSession | null = null;

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import * as library from '@agentclientprotocol/sdk';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createListener, createStage, type Stage } from './scripted-agent.ts';
+import { createListener, createStage, type Stage } from '../../../test/support/acp/scripted-agent.ts';
 import { PROTOCOL_VERSION } from './wire.ts';
 
 let stage: Stage;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Agent, AgentSession } from '../../ports/agent.ts';
-import { createListener, createStage, type Stage } from './scripted-agent.ts';
+import { createListener, createStage, type Stage } from '../../../test/support/acp/scripted-agent.ts';
 
 let stage: Stage;
 let session: AgentSession | null = null;

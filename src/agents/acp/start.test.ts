@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Agent } from '../../ports/agent.ts';
 import { peculiaritiesOf } from './peculiarities.ts';
-import { createListener, createStage, type Stage } from './scripted-agent.ts';
+import { createListener, createStage, type Stage } from '../../../test/support/acp/scripted-agent.ts';
 import { createConversations } from './conversations.ts';
 import { waitBeforeLoad } from './start.ts';
 

@@ -6,7 +6,7 @@ import { createDesk } from './desk.ts';
 import { createEventGate } from './event-gate.ts';
 import { judge } from './judge.ts';
 import { peculiaritiesOf } from './peculiarities.ts';
-import { FAILED_AS_SUCCESS, WORKED, type Recording } from './recordings.ts';
+import { FAILED_AS_SUCCESS, WORKED, type Recording } from '../../../test/support/acp/recordings.ts';
 import { createTurnStory } from './turn-story.ts';
 import { createUsageBook } from './usage.ts';
 import { promptResult } from './wire.ts';

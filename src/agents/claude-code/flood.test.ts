@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../domain/agent-event.ts';
-import { createFakeClaude, FIXTURES, type FakeClaude, takeTurn } from './fake-claude.ts';
+import { createFakeClaude, FIXTURES, type FakeClaude, takeTurn } from '../../../test/support/claude-code/fake-claude.ts';
 
 const MEGABYTES = Number(process.env['FLOOD_MB'] ?? 3);
 const SESSIONS = Number(process.env['FLOOD_SESSIONS'] ?? 2);

@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../domain/agent-event.ts';
-import { createFakeClaude, prints, SETTINGS, takeTurn, type FakeClaude } from './fake-claude.ts';
+import { createFakeClaude, prints, SETTINGS, takeTurn, type FakeClaude } from '../../../test/support/claude-code/fake-claude.ts';
 import { claudeCodeKind } from './index.ts';
 import { claudeCodeOptions } from './options.ts';
 import { createSession } from './session.ts';

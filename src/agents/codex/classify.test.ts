@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ERROR_KINDS, kindOf, kindOfText, STATUS_KINDS, turnErrorOf } from './classify.ts';
 import { createLimitBook } from './limits.ts';
 import { readNote } from './parse.ts';
-import { AUTH_401, FAIL_500 } from './recorded.ts';
+import { AUTH_401, FAIL_500 } from '../../../test/support/codex/recorded.ts';
 
 describe('an error of Codex by its name', () => {
   it.each(Object.entries(ERROR_KINDS))('%s is %s', (codexErrorInfo, kind) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentSession } from '../../ports/agent.ts';
-import { faultKind, keepFakes, lastUsage, say, type FakeCodex, type Step } from './fake-app-server.ts';
-import * as recorded from './recorded.ts';
+import { faultKind, keepFakes, lastUsage, say, type FakeCodex, type Step } from '../../../test/support/codex/fake-app-server.ts';
+import * as recorded from '../../../test/support/codex/recorded.ts';
 
 const GOOD_TURN = say(recorded.WORKING_TURN);
 const { fakeCodex, cleanUp } = keepFakes();

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { FAKE_SETTINGS } from './fake-app-server.ts';
+import { FAKE_SETTINGS } from '../../../test/support/codex/fake-app-server.ts';
 import { codexKind } from './index.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'codex-'));

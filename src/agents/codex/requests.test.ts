@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { faultKind, keepFakes, say, until } from './fake-app-server.ts';
-import * as recorded from './recorded.ts';
+import { faultKind, keepFakes, say, until } from '../../../test/support/codex/fake-app-server.ts';
+import * as recorded from '../../../test/support/codex/recorded.ts';
 
 const GOOD_TURN = say(recorded.WORKING_TURN);
 const { fakeCodex, cleanUp } = keepFakes();

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { keepFakes, type FakeBehaviour } from './fake-app-server.ts';
+import { keepFakes, type FakeBehaviour } from '../../../test/support/codex/fake-app-server.ts';
 
 const { fakeCodex, cleanUp } = keepFakes();
 afterEach(cleanUp);

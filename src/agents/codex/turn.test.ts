@@ -6,7 +6,7 @@ import { judge } from './judge.ts';
 import { createEventGate } from './gate.ts';
 import { createListener } from './listener.ts';
 import { codexOptions, type CodexOptions } from './options.ts';
-import * as recorded from './recorded.ts';
+import * as recorded from '../../../test/support/codex/recorded.ts';
 import { watchTurn } from './turn.ts';
 
 /** What a turn comes to when Codex prints these lines, and what it tells. */

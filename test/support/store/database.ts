@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Parked } from '../domain/claim.ts';
-import type { IssueRef } from '../domain/issue.ts';
-import type { Clock } from '../ports/runtime.ts';
-import type { Store } from '../ports/store.ts';
-import type { StoreOwner } from './instance.ts';
+import type { Parked } from '../../../src/domain/claim.ts';
+import type { IssueRef } from '../../../src/domain/issue.ts';
+import type { Clock } from '../../../src/ports/runtime.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import type { StoreOwner } from '../../../src/store/instance.ts';
 
 /** What the tests of this folder share: a place for a database, an owner of it and something to put in. */
 

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentEvent } from '../../domain/agent-event.ts';
-import type { AgentSettings } from '../../domain/settings.ts';
-import type { AgentDeps, AgentSession, SessionRequest } from '../../ports/agent.ts';
-import { codexKind } from './index.ts';
+import type { AgentEvent } from '../../../src/domain/agent-event.ts';
+import type { AgentSettings } from '../../../src/domain/settings.ts';
+import type { AgentDeps, AgentSession, SessionRequest } from '../../../src/ports/agent.ts';
+import { codexKind } from '../../../src/agents/codex/index.ts';
 
 /** One step of what the stand-in does in a turn. `$T` and `$U` in what it says become the ids of thread and turn. */
 export type Step =

@@ -1,6 +1,6 @@
-import type { Run, RunEvent } from '../domain/run.ts';
-import type { Durable, LifetimeTotals, OperatorRequest, Store, Write } from '../ports/store.ts';
-import { cutText, EVENTS_PER_RUN } from './run-events.ts';
+import type { Run, RunEvent } from '../../../src/domain/run.ts';
+import type { Durable, LifetimeTotals, OperatorRequest, Store, Write } from '../../../src/ports/store.ts';
+import { cutText, EVENTS_PER_RUN } from '../../../src/store/run-events.ts';
 
 export interface MemoryStore extends Store {
   /** What `foray unpark` would leave for the daemon. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Problem } from '../domain/problem.ts';
-import type { AgentKind } from '../ports/agent-kind.ts';
-import type { Provider, ProviderCheckInput } from '../ports/provider.ts';
-import type { LoadContext } from './workflow.ts';
+import type { Problem } from '../../../src/domain/problem.ts';
+import type { AgentKind } from '../../../src/ports/agent-kind.ts';
+import type { Provider, ProviderCheckInput } from '../../../src/ports/provider.ts';
+import type { LoadContext } from '../../../src/config/workflow.ts';
 
 /** Kinds for the tests of this folder: they have every feature that the loader has to deal with, and do nothing. */
 

@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { AgentEvent } from '../../domain/agent-event.ts';
-import type { AgentSettings } from '../../domain/settings.ts';
-import type { Agent, SessionRequest } from '../../ports/agent.ts';
-import { acpKind } from './index.ts';
+import type { AgentEvent } from '../../../src/domain/agent-event.ts';
+import type { AgentSettings } from '../../../src/domain/settings.ts';
+import type { Agent, SessionRequest } from '../../../src/ports/agent.ts';
+import { acpKind } from '../../../src/agents/acp/index.ts';
 
 type Message = Readonly<Record<string, unknown>> & {
   readonly method?: string;

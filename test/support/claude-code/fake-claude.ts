@@ -2,10 +2,10 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AgentEvent } from '../../domain/agent-event.ts';
-import type { AgentSettings } from '../../domain/settings.ts';
-import type { AgentDeps, AgentSession, SessionRequest, TurnResult } from '../../ports/agent.ts';
-import { claudeCodeKind } from './index.ts';
+import type { AgentEvent } from '../../../src/domain/agent-event.ts';
+import type { AgentSettings } from '../../../src/domain/settings.ts';
+import type { AgentDeps, AgentSession, SessionRequest, TurnResult } from '../../../src/ports/agent.ts';
+import { claudeCodeKind } from '../../../src/agents/claude-code/index.ts';
 
 /** Writes down how it was called, then runs the script of this call. For tests. */
 const PROGRAM = `#!/bin/sh
@@ -17,7 +17,7 @@ pwd > "$FAKE_DIR/cwd.$n"
 . "$FAKE_DIR/script.$n"
 `;
 
-export const FIXTURES = fileURLToPath(new URL('./fixtures', import.meta.url));
+export const FIXTURES = fileURLToPath(new URL('../../../src/agents/claude-code/fixtures', import.meta.url));
 
 /** A script that reads the prompt, prints recorded output and exits. */
 export function prints(fixture: string, code = 0): string {
