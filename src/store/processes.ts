@@ -22,11 +22,11 @@ const PUT = 'INSERT OR REPLACE INTO processes (pid, start_time, owner, instance)
 export function createProcessBook(db: Sqlite, instance: string): ProcessBook {
   return {
     started(pid, owner) {
-      db.run(PUT, pid, processStartTime(pid) ?? '', owner, instance);
+      withoutSync(db, () => db.run(PUT, pid, processStartTime(pid) ?? '', owner, instance));
     },
     ended(pid) {
       // A process may outlive the store by a moment; the next start finds that it is gone.
-      if (!db.closed) db.run('DELETE FROM processes WHERE pid = ?', pid);
+      if (!db.closed) withoutSync(db, () => db.run('DELETE FROM processes WHERE pid = ?', pid));
     },
     leftovers() {
       const rows = db.all('SELECT pid, start_time, owner FROM processes WHERE instance <> ? ORDER BY rowid', instance);
@@ -36,4 +36,17 @@ export function createProcessBook(db: Sqlite, instance: string): ProcessBook {
       db.run('DELETE FROM processes WHERE instance <> ?', instance);
     },
   };
+}
+
+/**
+ * Writes without waiting for the disk: a crash of ours cannot undo it, and a crash of the machine ends the processes too.
+ * The wait would leave a moment in which a process lives that nobody has heard of.
+ */
+function withoutSync(db: Sqlite, write: () => void): void {
+  db.run('PRAGMA synchronous = NORMAL');
+  try {
+    write();
+  } finally {
+    db.run('PRAGMA synchronous = FULL');
+  }
 }

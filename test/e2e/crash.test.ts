@@ -80,6 +80,8 @@ describe('kill -9 and restart', () => {
         'its pid',
       ),
     );
+    // An answer proves that the daemon is past the moment in which it started the hook and wrote that down.
+    await first.get('/livez');
     first.signal('SIGKILL');
     await first.exited;
     expect(isAlive(pid)).toBe(true);
