@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AGENT_KINDS } from '../agents/registry.ts';
-import type { Notice } from '../domain/notice.ts';
+import type { Notice } from '../domain/model/notice.ts';
 import { countRequests } from '../orchestrator/counted-tracker.ts';
 import type { Kit, RunTools } from '../orchestrator/kit.ts';
 import { createForge } from '../orchestrator/reactions/forge.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
-import type { Event } from '../domain/event.ts';
-import type { Notice } from '../domain/notice.ts';
+import type { Event } from '../domain/model/event.ts';
+import type { Notice } from '../domain/model/notice.ts';
 import { snapshotOf } from '../domain/snapshot.ts';
 import { createReleasers, type Releasers } from '../lib/releasers.ts';
 import { createInterpreter } from '../orchestrator/interpret.ts';

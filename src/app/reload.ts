@@ -1,6 +1,6 @@
 import { formatProblem } from '../config/format.ts';
 import { watchWorkflow } from '../config/watch.ts';
-import type { Notice } from '../domain/notice.ts';
+import type { Notice } from '../domain/model/notice.ts';
 import type { Logger } from '../ports/runtime.ts';
 import { buildKit, type BuiltKit, type KitDeps } from './build-kit.ts';
 import { readWorkflowFile, requireGood, WorkflowFault, type Env } from './workflow.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { spentOn } from '../domain/budget.ts';
-import type { Event } from '../domain/event.ts';
-import type { State } from '../domain/state.ts';
+import { spentOn } from '../domain/rules/budget.ts';
+import type { Event } from '../domain/model/event.ts';
+import type { State } from '../domain/model/state.ts';
 import { startToolHost } from '../mcp/host.ts';
 import type { RunTools } from '../orchestrator/kit.ts';
 import type { Logger } from '../ports/runtime.ts';

@@ -1,9 +1,9 @@
 import os from 'node:os';
 import { AGENT_KINDS } from '../agents/registry.ts';
 import { loadWorkflow, type LoadedWorkflow } from '../config/workflow.ts';
-import { TemplateError } from '../domain/errors.ts';
-import type { Problem } from '../domain/problem.ts';
-import type { Settings } from '../domain/settings.ts';
+import { TemplateError } from '../domain/model/errors.ts';
+import type { Problem } from '../domain/model/problem.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import { analyseTemplate } from '../prompt/analyse.ts';
 import { parseTemplate } from '../prompt/parse.ts';
 import { PROVIDERS } from '../providers/registry.ts';

@@ -1,5 +1,5 @@
 import { createSecretBook, type SecretBook } from '../app/secrets.ts';
-import type { Settings } from '../domain/settings.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import { createLog } from '../lib/log.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { LogFormat, LogLevel } from './args.ts';

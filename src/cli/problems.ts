@@ -1,5 +1,5 @@
 import { formatProblem } from '../config/format.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/model/problem.ts';
 import { readWorkflowFile, requireGood, WorkflowFault, type GoodWorkflow } from '../app/workflow.ts';
 
 /** Loads a workflow to run it. Errors are printed line by line and give null; warnings are printed and do no harm. */

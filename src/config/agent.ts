@@ -1,6 +1,6 @@
-import { normalState } from '../domain/issue.ts';
-import type { Problem } from '../domain/problem.ts';
-import type { AgentSettings, SelfReviewSettings, TokenRates } from '../domain/settings.ts';
+import { normalState } from '../domain/model/issue.ts';
+import type { Problem } from '../domain/model/problem.ts';
+import type { AgentSettings, SelfReviewSettings, TokenRates } from '../domain/model/settings.ts';
 import type { AgentKind } from '../ports/agent-kind.ts';
 import type { Sections } from './schema.ts';
 import type { ReadSections } from './sections.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/model/problem.ts';
 import type { AgentKind } from '../ports/agent-kind.ts';
 import type { Provider } from '../ports/provider.ts';
 import { isPlainMap, type PlainMap } from './document.ts';

@@ -12,7 +12,7 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/model/problem.ts';
 import type { WorkflowParts } from './front-matter.ts';
 
 export type Key = readonly (string | number)[];

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/model/problem.ts';
 
 const MAX_BYTES = 1024 * 1024;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/model/problem.ts';
 import { isPlainMap, type Key, type PlainMap, typeName } from './document.ts';
 import { faultText } from './fault-text.ts';
 import { WHOLE_NUMBER } from './fields.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/model/problem.ts';
 
 /** `error: <check>: <message>` on one line, whatever the file put into the message. */
 export function formatProblem({ severity, check, message }: Problem): string {

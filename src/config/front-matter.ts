@@ -1,4 +1,4 @@
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/model/problem.ts';
 
 /** A workflow file taken apart. Lines count from 1 in the file. */
 export interface WorkflowParts {

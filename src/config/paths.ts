@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/model/problem.ts';
 import { type Env, expand, unsetNote } from './expand.ts';
 
 export interface PathContext {

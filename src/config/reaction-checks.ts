@@ -1,6 +1,6 @@
-import { sameState, stateIn } from '../domain/issue.ts';
-import type { Problem } from '../domain/problem.ts';
-import type { ReactionKind, ScmConnection } from '../domain/settings.ts';
+import { sameState, stateIn } from '../domain/model/issue.ts';
+import type { Problem } from '../domain/model/problem.ts';
+import type { ReactionKind, ScmConnection } from '../domain/model/settings.ts';
 import type { Provider } from '../ports/provider.ts';
 import { type Connection, unsetNote } from './expand.ts';
 import { activeKinds, onlyActive } from './reactions.ts';

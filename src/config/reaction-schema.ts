@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ReactionKind } from '../domain/settings.ts';
+import type { ReactionKind } from '../domain/model/settings.ts';
 import type { Provider } from '../ports/provider.ts';
 import { MERGE_STRATEGIES } from '../ports/scm.ts';
 import { byDefault, choice, filledText, flag, milliseconds, text, textList, textOrNumber, wholeNumber } from './fields.ts';

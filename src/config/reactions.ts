@@ -4,7 +4,7 @@ import {
   type ReactionKind,
   type ReactionSettings,
   type ScmConnection,
-} from '../domain/settings.ts';
+} from '../domain/model/settings.ts';
 import { REACTION_DEFAULTS, ROLE_DEFAULTS, type RoleKeys } from './reaction-schema.ts';
 import type { Sections } from './schema.ts';
 

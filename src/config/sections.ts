@@ -1,5 +1,5 @@
-import type { Problem } from '../domain/problem.ts';
-import { REACTION_KINDS } from '../domain/settings.ts';
+import type { Problem } from '../domain/model/problem.ts';
+import { REACTION_KINDS } from '../domain/model/settings.ts';
 import type { AgentKind } from '../ports/agent-kind.ts';
 import type { Provider } from '../ports/provider.ts';
 import { blockNames, type Blocks, readBlocks } from './blocks.ts';

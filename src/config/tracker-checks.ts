@@ -1,5 +1,5 @@
-import { sameState, stateIn } from '../domain/issue.ts';
-import type { Problem } from '../domain/problem.ts';
+import { sameState, stateIn } from '../domain/model/issue.ts';
+import type { Problem } from '../domain/model/problem.ts';
 import type { Provider } from '../ports/provider.ts';
 import { type Connection, unsetNote } from './expand.ts';
 import type { ReadSections } from './sections.ts';

@@ -1,6 +1,6 @@
-import { stateIn } from '../domain/issue.ts';
-import type { Problem } from '../domain/problem.ts';
-import type { TrackerSettings } from '../domain/settings.ts';
+import { stateIn } from '../domain/model/issue.ts';
+import type { Problem } from '../domain/model/problem.ts';
+import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { Provider, ProviderCheckInput } from '../ports/provider.ts';
 import type { PlainMap } from './document.ts';
 import { type Connection, type Env, type Expanded, expandConnection } from './expand.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { Problem } from '../domain/problem.ts';
-import type { Settings } from '../domain/settings.ts';
+import type { Problem } from '../domain/model/problem.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import { agentSettings, checkAgent, selfReviewSettings, tokenRates } from './agent.ts';
 import { type FrontMatter, type PlainMap, readFrontMatter, withPlace } from './document.ts';
 import { type Connection, type Env, expandConnection } from './expand.ts';

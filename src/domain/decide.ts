@@ -1,20 +1,20 @@
-import { onCleanupAnswered, onSweepAnswered, onWorkspaceRemoved } from './cleanup.ts';
+import { onCleanupAnswered, onSweepAnswered, onWorkspaceRemoved } from './events/cleanup.ts';
 import { announce, change, changePoll, closeDraft, openDraft, putWatch, unpark, type Draft } from './draft.ts';
-import type { Decision } from './effect.ts';
-import type { Event } from './event.ts';
-import { onClock } from './on-clock.ts';
-import { onRunExited } from './on-exit.ts';
-import { onHandoffAnswered } from './on-handoff.ts';
-import { stopRun } from './on-issue-states.ts';
-import { onOutboxAnswered } from './on-outbox.ts';
-import { onBlockersAnswered, onPollAnswered } from './on-poll.ts';
-import { onInspected } from './on-reaction.ts';
-import { onIssueRead } from './on-retry-due.ts';
-import { onRunProgress } from './on-run.ts';
+import type { Decision } from './model/effect.ts';
+import type { Event } from './model/event.ts';
+import { onClock } from './events/on-clock.ts';
+import { onRunExited } from './events/on-exit.ts';
+import { onHandoffAnswered } from './events/on-handoff.ts';
+import { stopRun } from './events/on-issue-states.ts';
+import { onOutboxAnswered } from './events/on-outbox.ts';
+import { onBlockersAnswered, onPollAnswered } from './events/on-poll.ts';
+import { onInspected } from './events/on-reaction.ts';
+import { onIssueRead } from './events/on-retry-due.ts';
+import { onRunProgress } from './events/on-run.ts';
 import { onBranchDeleted, onMergeAnswered } from './reactions/auto-merge.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';
-import type { State } from './state.ts';
-import { forgiven, isEscalated } from './watch.ts';
+import type { State } from './model/state.ts';
+import { forgiven, isEscalated } from './model/watch.ts';
 
 /** Requests for a refresh within this time become one. */
 const REFRESH_MERGE_MS = 100;

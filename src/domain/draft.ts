@@ -1,11 +1,11 @@
-import type { AgentPause, Claim, OutboxEntry, ParkReason, Parked, TrackerWrite, WorkspaceRecord } from './claim.ts';
-import type { Write } from './durable.ts';
-import type { Decision, Effect } from './effect.ts';
-import type { IssueRef } from './issue.ts';
-import type { Notices, NoticeName } from './notice.ts';
-import type { Run, Spent } from './run.ts';
-import type { Live, PollState, State, Totals } from './state.ts';
-import type { Watch } from './watch.ts';
+import type { AgentPause, Claim, OutboxEntry, ParkReason, Parked, TrackerWrite, WorkspaceRecord } from './model/claim.ts';
+import type { Write } from './model/durable.ts';
+import type { Decision, Effect } from './model/effect.ts';
+import type { IssueRef } from './model/issue.ts';
+import type { Notices, NoticeName } from './model/notice.ts';
+import type { Run, Spent } from './model/run.ts';
+import type { Live, PollState, State, Totals } from './model/state.ts';
+import type { Watch } from './model/watch.ts';
 
 /**
  * One decision in the making. Durable parts are changed only by the functions here, each of which records the write

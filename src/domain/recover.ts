@@ -1,10 +1,10 @@
-import { NO_TOKENS } from './agent-event.ts';
+import { NO_TOKENS } from './model/agent-event.ts';
 import { closeDraft, openDraft, putClaim, type Draft } from './draft.ts';
-import type { Durable } from './durable.ts';
-import type { Decision } from './effect.ts';
-import { RESTART_ERROR } from './on-exit.ts';
-import type { Settings } from './settings.ts';
-import type { State } from './state.ts';
+import type { Durable } from './model/durable.ts';
+import type { Decision } from './model/effect.ts';
+import { RESTART_ERROR } from './events/on-exit.ts';
+import type { Settings } from './model/settings.ts';
+import type { State } from './model/state.ts';
 
 /**
  * The state a daemon starts with. What was running when the last one died is put back into the retry queue, due at

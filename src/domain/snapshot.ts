@@ -1,9 +1,9 @@
-import type { TokenUsage } from './agent-event.ts';
-import type { AgentPause, HandoffClaim, Parked, WaitingClaim } from './claim.ts';
-import { globalSlots } from './eligibility.ts';
-import { NO_SESSION, type Hold, type Live, type PollState, type State } from './state.ts';
+import type { TokenUsage } from './model/agent-event.ts';
+import type { AgentPause, HandoffClaim, Parked, WaitingClaim } from './model/claim.ts';
+import { globalSlots } from './rules/eligibility.ts';
+import { NO_SESSION, type Hold, type Live, type PollState, type State } from './model/state.ts';
 import type { Reading } from './reactions/findings.ts';
-import type { Watch } from './watch.ts';
+import type { Watch } from './model/watch.ts';
 
 /** The one read model: JSON API, dashboard, metrics and agent tools all show this. */
 export interface Snapshot {

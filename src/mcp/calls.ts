@@ -1,8 +1,8 @@
-import type { AgentStatus } from '../domain/agent-status.ts';
-import type { RunPlan } from '../domain/effect.ts';
-import { TrackerError } from '../domain/errors.ts';
-import { sameState, type Issue } from '../domain/issue.ts';
-import type { Run } from '../domain/run.ts';
+import type { AgentStatus } from '../domain/model/agent-status.ts';
+import type { RunPlan } from '../domain/model/effect.ts';
+import { TrackerError } from '../domain/model/errors.ts';
+import { sameState, type Issue } from '../domain/model/issue.ts';
+import type { Run } from '../domain/model/run.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { MAX_TEXT, TOOLS, type ToolName } from './tools.ts';
 

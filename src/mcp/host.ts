@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import type { AgentStatus } from '../domain/agent-status.ts';
+import type { AgentStatus } from '../domain/model/agent-status.ts';
 import { createJsonRpcPeer, JsonRpcError, RPC_CODES } from '../lib/json-rpc/index.ts';
 import type { ToolServer } from '../ports/agent.ts';
 import type { Logger } from '../ports/runtime.ts';

@@ -1,5 +1,5 @@
-import { faultOf } from '../domain/errors.ts';
-import type { Answer } from '../domain/answer.ts';
+import { faultOf } from '../domain/model/errors.ts';
+import type { Answer } from '../domain/model/answer.ts';
 
 /** What came of it, as data. */
 export async function answer<T>(promise: Promise<T>): Promise<Answer<T>> {

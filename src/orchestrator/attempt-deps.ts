@@ -1,5 +1,5 @@
-import type { Event } from '../domain/event.ts';
-import type { Notice } from '../domain/notice.ts';
+import type { Event } from '../domain/model/event.ts';
+import type { Notice } from '../domain/model/notice.ts';
 import type { Kit } from './kit.ts';
 
 /** What an attempt works with and whom it tells. */

@@ -1,8 +1,8 @@
-import type { AgentStatus } from '../domain/agent-status.ts';
-import type { RunPlan } from '../domain/effect.ts';
-import { AgentError, faultOf, TrackerError, type Fault } from '../domain/errors.ts';
-import type { RunExit } from '../domain/event.ts';
-import { sameState, stateIn, type Issue } from '../domain/issue.ts';
+import type { AgentStatus } from '../domain/model/agent-status.ts';
+import type { RunPlan } from '../domain/model/effect.ts';
+import { AgentError, faultOf, TrackerError, type Fault } from '../domain/model/errors.ts';
+import type { RunExit } from '../domain/model/event.ts';
+import { sameState, stateIn, type Issue } from '../domain/model/issue.ts';
 import type { AgentSession } from '../ports/agent.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import type { AttemptDeps } from './attempt-deps.ts';

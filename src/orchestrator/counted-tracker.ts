@@ -1,4 +1,4 @@
-import type { Notice } from '../domain/notice.ts';
+import type { Notice } from '../domain/model/notice.ts';
 import type { Tracker, TrackerOperation } from '../ports/tracker.ts';
 
 /** The same tracker, with every call told: one notice for each, with how it went. */

@@ -1,10 +1,10 @@
-import type { OutboxEntry } from '../domain/claim.ts';
-import type { Effect } from '../domain/effect.ts';
-import { faultOf, TrackerError } from '../domain/errors.ts';
-import type { Answer } from '../domain/answer.ts';
-import type { Event, HandoffOutcome } from '../domain/event.ts';
-import { sameState, stateIn, type Blocker } from '../domain/issue.ts';
-import type { Notice } from '../domain/notice.ts';
+import type { OutboxEntry } from '../domain/model/claim.ts';
+import type { Effect } from '../domain/model/effect.ts';
+import { faultOf, TrackerError } from '../domain/model/errors.ts';
+import type { Answer } from '../domain/model/answer.ts';
+import type { Event, HandoffOutcome } from '../domain/model/event.ts';
+import { sameState, stateIn, type Blocker } from '../domain/model/issue.ts';
+import type { Notice } from '../domain/model/notice.ts';
 import { answer } from './answer.ts';
 import { runAttempt } from './attempt.ts';
 import type { Kit } from './kit.ts';

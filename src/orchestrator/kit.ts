@@ -1,7 +1,7 @@
-import type { AgentStatus } from '../domain/agent-status.ts';
-import type { RunPlan } from '../domain/effect.ts';
-import type { HookSettings } from '../domain/settings.ts';
-import type { TemplateInput } from '../domain/template-input.ts';
+import type { AgentStatus } from '../domain/model/agent-status.ts';
+import type { RunPlan } from '../domain/model/effect.ts';
+import type { HookSettings } from '../domain/model/settings.ts';
+import type { TemplateInput } from '../domain/model/template-input.ts';
 import type { Agent, ToolServer } from '../ports/agent.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import type { Workspaces } from '../ports/workspace.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { issueWith } from '../../test/support/issues.ts';
 import { settingsWith } from '../../test/support/settings.ts';
-import { NOTHING_DURABLE, type Write } from '../domain/durable.ts';
-import type { Effect } from '../domain/effect.ts';
-import type { Event } from '../domain/event.ts';
+import { NOTHING_DURABLE, type Write } from '../domain/model/durable.ts';
+import type { Effect } from '../domain/model/effect.ts';
+import type { Event } from '../domain/model/event.ts';
 import { createLoop, type Loop } from './loop.ts';
 
 /** A loop over a store that fails as often as told, answering polls with one issue. */

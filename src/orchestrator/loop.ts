@@ -1,11 +1,11 @@
 import { decide, isDrained } from '../domain/decide.ts';
-import type { Durable } from '../domain/durable.ts';
-import type { Decision, Effect } from '../domain/effect.ts';
-import type { Event } from '../domain/event.ts';
-import { nextWake } from '../domain/on-clock.ts';
+import type { Durable } from '../domain/model/durable.ts';
+import type { Decision, Effect } from '../domain/model/effect.ts';
+import type { Event } from '../domain/model/event.ts';
+import { nextWake } from '../domain/events/on-clock.ts';
 import { recover } from '../domain/recover.ts';
-import type { Settings } from '../domain/settings.ts';
-import type { State } from '../domain/state.ts';
+import type { Settings } from '../domain/model/settings.ts';
+import type { State } from '../domain/model/state.ts';
 import type { Clock } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
 

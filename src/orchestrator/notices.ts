@@ -1,4 +1,4 @@
-import type { Notice } from '../domain/notice.ts';
+import type { Notice } from '../domain/model/notice.ts';
 import type { NoticeBus } from '../ports/events.ts';
 
 /** The bus. A listener that throws is reported and skipped: listeners cannot break the loop. */

@@ -1,5 +1,5 @@
-import type { IssueRef } from '../domain/issue.ts';
-import type { Notice, NoticeName, Notices } from '../domain/notice.ts';
+import type { IssueRef } from '../domain/model/issue.ts';
+import type { Notice, NoticeName, Notices } from '../domain/model/notice.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { LogAttributes, Logger, LogLevel } from '../ports/runtime.ts';
 

@@ -1,4 +1,4 @@
-import type { RunPlan } from '../domain/effect.ts';
+import type { RunPlan } from '../domain/model/effect.ts';
 import type { AttemptDeps } from './attempt-deps.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { ZodType } from 'zod';
-import type { AgentSettings } from '../domain/settings.ts';
+import type { AgentSettings } from '../domain/model/settings.ts';
 import type { Agent, AgentDeps } from './agent.ts';
 
 /** One agent kind: its options and how it is built. */

@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../domain/agent-event.ts';
-import type { Fault } from '../domain/errors.ts';
+import type { AgentEvent } from '../domain/model/agent-event.ts';
+import type { Fault } from '../domain/model/errors.ts';
 
 /** One coding agent, such as a command-line program. Sessions are independent and may run at once. */
 export interface Agent {

@@ -1,4 +1,4 @@
-import type { CiReport } from '../domain/merge-request.ts';
+import type { CiReport } from '../domain/model/merge-request.ts';
 
 /** Reads the CI of a commit for the CI-failure reaction. Building it makes no request. Failures are TrackerErrors. */
 export interface CiProvider {
@@ -15,4 +15,4 @@ export interface CiRequest {
   readonly maxLogLines: number;
 }
 
-export type { CheckRun, CiReport } from '../domain/merge-request.ts';
+export type { CheckRun, CiReport } from '../domain/model/merge-request.ts';

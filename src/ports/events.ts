@@ -1,4 +1,4 @@
-import type { Notice } from '../domain/notice.ts';
+import type { Notice } from '../domain/model/notice.ts';
 
 /** Where everything worth telling is told. A listener that throws is logged and harms nobody. */
 export interface NoticeBus {

@@ -1,6 +1,6 @@
 import type { ZodType } from 'zod';
-import type { Problem } from '../domain/problem.ts';
-import type { ScmConnection, TrackerSettings } from '../domain/settings.ts';
+import type { Problem } from '../domain/model/problem.ts';
+import type { ScmConnection, TrackerSettings } from '../domain/model/settings.ts';
 import type { CiProvider } from './ci.ts';
 import type { Clock, Logger } from './runtime.ts';
 import type { ScmAdapter } from './scm.ts';

@@ -6,8 +6,8 @@ import type {
   ReviewComment,
   ReviewDecision,
   ScopeCheck,
-} from '../domain/merge-request.ts';
-import type { MergeRequestRef } from '../domain/watch.ts';
+} from '../domain/model/merge-request.ts';
+import type { MergeRequestRef } from '../domain/model/watch.ts';
 
 /**
  * The merge-request side of a forge: six reads and three writes. Building it makes no request. Failures are
@@ -41,7 +41,7 @@ export interface ScmAdapter {
 export type RepoKey = Pick<MergeRequestRef, 'owner' | 'repo'>;
 export type RequestKey = Pick<MergeRequestRef, 'owner' | 'repo' | 'number'>;
 
-export { MERGE_STRATEGIES } from '../domain/merge-request.ts';
+export { MERGE_STRATEGIES } from '../domain/model/merge-request.ts';
 export type {
   CiConclusion,
   LabelEvent,
@@ -51,7 +51,7 @@ export type {
   ReviewComment,
   ReviewDecision,
   ScopeCheck,
-} from '../domain/merge-request.ts';
+} from '../domain/model/merge-request.ts';
 
 /** `mergeCommitSha` is empty where the forge does not tell. */
 export interface MergeResult {

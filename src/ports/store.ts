@@ -1,5 +1,5 @@
-import type { Durable, Write } from '../domain/durable.ts';
-import type { Run, RunEvent } from '../domain/run.ts';
+import type { Durable, Write } from '../domain/model/durable.ts';
+import type { Run, RunEvent } from '../domain/model/run.ts';
 
 /**
  * What survives the process. The core decides, the store remembers: it holds no rule of its own. Writes come as units
@@ -22,8 +22,8 @@ export interface Store {
   close(): Promise<void>;
 }
 
-export { NOTHING_DURABLE } from '../domain/durable.ts';
-export type { Durable, Write } from '../domain/durable.ts';
+export { NOTHING_DURABLE } from '../domain/model/durable.ts';
+export type { Durable, Write } from '../domain/model/durable.ts';
 
 export interface RunQuery {
   readonly identifier?: string;

@@ -1,4 +1,4 @@
-import type { Blocker, Issue, IssueComment } from '../domain/issue.ts';
+import type { Blocker, Issue, IssueComment } from '../domain/model/issue.ts';
 
 /**
  * One issue tracker. Every call is an independent request, safe to make at once with others; every failure is a

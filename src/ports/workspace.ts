@@ -1,5 +1,5 @@
-import type { AgentStatus, ScmRecord } from '../domain/agent-status.ts';
-import type { HookSettings } from '../domain/settings.ts';
+import type { AgentStatus, ScmRecord } from '../domain/model/agent-status.ts';
+import type { HookSettings } from '../domain/model/settings.ts';
 
 /** The issue's own directories on this machine. Failures are WorkspaceErrors. */
 export interface Workspaces {
@@ -42,4 +42,4 @@ export interface WorkspaceSubject {
   readonly hooks: HookSettings;
 }
 
-export type { AgentStatus, AgentStatusWord, ScmRecord } from '../domain/agent-status.ts';
+export type { AgentStatus, AgentStatusWord, ScmRecord } from '../domain/model/agent-status.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FULL_SUBJECT, BARE_SUBJECT } from '../../test/support/prompt-subject.ts';
-import { TemplateError } from '../domain/errors.ts';
+import { TemplateError } from '../domain/model/errors.ts';
 import { analyseTemplate } from './analyse.ts';
 import { FUNCTIONS } from './functions.ts';
 import { parseTemplate } from './parse.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TemplateError } from '../domain/errors.ts';
+import { TemplateError } from '../domain/model/errors.ts';
 import { parseTemplate } from './parse.ts';
 
 /** What is thrown, or undefined. */

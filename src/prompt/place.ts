@@ -1,4 +1,4 @@
-import { TemplateError } from '../domain/errors.ts';
+import { TemplateError } from '../domain/model/errors.ts';
 
 /** Where something stands in the workflow file, both counted from 1. Columns count characters, not bytes. */
 interface Place {

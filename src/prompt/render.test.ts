@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BARE_SUBJECT, FULL_SUBJECT } from '../../test/support/prompt-subject.ts';
-import { TemplateError } from '../domain/errors.ts';
+import { TemplateError } from '../domain/model/errors.ts';
 import { parseTemplate } from './parse.ts';
 import { renderTemplate } from './render.ts';
 import { templateData, type TemplateData } from './variables.ts';

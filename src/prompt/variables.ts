@@ -1,10 +1,10 @@
-import type { Blocker, Issue } from '../domain/issue.ts';
+import type { Blocker, Issue } from '../domain/model/issue.ts';
 import type {
   LabelCommandContext,
   MergeConflictContext,
   ReactionContext,
   ReviewCommentContext,
-} from '../domain/reaction-context.ts';
+} from '../domain/model/reaction-context.ts';
 import type { TemplateMap, TemplateValue } from './value.ts';
 
 /** What a template can know of a value without seeing it. */

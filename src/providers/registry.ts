@@ -1,17 +1,17 @@
 import type { Provider } from '../ports/provider.ts';
 import { fileProvider } from './file/index.ts';
-import { graphqlProvider } from './graphql/index.ts';
-import { nsprojectProvider } from './nsproject/index.ts';
-import { repoissuesProvider } from './repoissues/index.ts';
-import { selfhostedProvider } from './selfhosted/index.ts';
-import { wfboardProvider } from './wfboard/index.ts';
+import { linearProvider } from './linear/index.ts';
+import { gitlabProvider } from './gitlab/index.ts';
+import { githubProvider } from './github/index.ts';
+import { giteaProvider } from './gitea/index.ts';
+import { jiraProvider } from './jira/index.ts';
 
 /** Every tracker kind, alphabetical. */
 export const PROVIDERS: readonly Provider[] = [
   fileProvider,
-  graphqlProvider,
-  nsprojectProvider,
-  repoissuesProvider,
-  selfhostedProvider,
-  wfboardProvider,
+  linearProvider,
+  gitlabProvider,
+  githubProvider,
+  giteaProvider,
+  jiraProvider,
 ];

@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
-import type { Parked } from '../domain/claim.ts';
-import type { IssueRef } from '../domain/issue.ts';
-import type { Run, RunEvent } from '../domain/run.ts';
+import type { Parked } from '../domain/model/claim.ts';
+import type { IssueRef } from '../domain/model/issue.ts';
+import type { Run, RunEvent } from '../domain/model/run.ts';
 import type { Snapshot, WatchView } from '../domain/snapshot.ts';
-import type { Hold } from '../domain/state.ts';
-import type { ReactionProgress } from '../domain/watch.ts';
+import type { Hold } from '../domain/model/state.ts';
+import type { ReactionProgress } from '../domain/model/watch.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import type { RunQuery } from '../ports/store.ts';
 import { displayIdentifier, noSnapshot, readSnapshot, tokenCounts } from './api.ts';

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { TokenUsage } from '../domain/agent-event.ts';
+import type { TokenUsage } from '../domain/model/agent-event.ts';
 import type { RetryView, RunningView, Snapshot } from '../domain/snapshot.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { fail, isoTime } from './envelope.ts';

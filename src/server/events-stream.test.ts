@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { anIssue, createFakeDaemon, NOON } from '../../test/support/fake-daemon.ts';
-import type { Notice } from '../domain/notice.ts';
+import type { Notice } from '../domain/model/notice.ts';
 import { BUFFER_BYTES, HEARTBEAT_MS, HINT_EVERY_MS, type Connection } from './events-stream.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp } from './routes.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'hono';
-import type { Notice } from '../domain/notice.ts';
+import type { Notice } from '../domain/model/notice.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { isoTime } from './envelope.ts';
 

@@ -1,9 +1,9 @@
-import { PARK_REASONS } from '../domain/claim.ts';
-import type { NoticeName, Notices } from '../domain/notice.ts';
-import type { ExitKind, Trigger } from '../domain/run.ts';
+import { PARK_REASONS } from '../domain/model/claim.ts';
+import type { NoticeName, Notices } from '../domain/model/notice.ts';
+import type { ExitKind, Trigger } from '../domain/model/run.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
-import { REACTION_KINDS } from '../domain/settings.ts';
-import { HOLD_REASONS } from '../domain/state.ts';
+import { REACTION_KINDS } from '../domain/model/settings.ts';
+import { HOLD_REASONS } from '../domain/model/state.ts';
 import { TRACKER_OPERATIONS } from '../ports/tracker.ts';
 
 /** A family counted from notices. Issue ids and titles are never labels: their number has no bound. */

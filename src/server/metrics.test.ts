@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { aRetry, aRunning, aSnapshot, anIssue, createNotices, NOON } from '../../test/support/fake-daemon.ts';
-import { PARK_REASONS } from '../domain/claim.ts';
-import type { Notice } from '../domain/notice.ts';
+import { PARK_REASONS } from '../domain/model/claim.ts';
+import type { Notice } from '../domain/model/notice.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
-import { HOLD_REASONS } from '../domain/state.ts';
+import { HOLD_REASONS } from '../domain/model/state.ts';
 import { TRACKER_OPERATIONS } from '../ports/tracker.ts';
 import { FAMILIES, MEASURES } from './metric-families.ts';
 import { createMetrics } from './metrics.ts';

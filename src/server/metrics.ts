@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Notice } from '../domain/notice.ts';
+import type { Notice } from '../domain/model/notice.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import { FAMILIES, MEASURES, type Family, type Measure, type Sample } from './metric-families.ts';

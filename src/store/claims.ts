@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Claim, Handoff, WaitingFor } from '../domain/claim.ts';
-import type { ReactionContext } from '../domain/reaction-context.ts';
-import type { Trigger } from '../domain/run.ts';
+import type { Claim, Handoff, WaitingFor } from '../domain/model/claim.ts';
+import type { ReactionContext } from '../domain/model/reaction-context.ts';
+import type { Trigger } from '../domain/model/run.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { jsonColumn, schemaOf, toJson } from './json-column.ts';
 import { ReactionContextSchema } from './reaction-context.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { IssueRef } from '../domain/issue.ts';
+import type { IssueRef } from '../domain/model/issue.ts';
 
 /** The columns of an issue, the same in every table that names one. */
 export const ISSUE_COLUMNS = {

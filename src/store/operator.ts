@@ -10,7 +10,7 @@ import { PARKED } from './parked.ts';
 import { prepare, writeDurably } from './prepare.ts';
 import { SPENT } from './spent.ts';
 import { openSqlite } from './sqlite.ts';
-import { forgiven, isEscalated } from '../domain/watch.ts';
+import { forgiven, isEscalated } from '../domain/model/watch.ts';
 import { WATCHES } from './watches.ts';
 
 export type UnparkOutcome = 'requested' | 'released' | 'not-parked';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OutboxEntry, TrackerWrite } from '../domain/claim.ts';
+import type { OutboxEntry, TrackerWrite } from '../domain/model/claim.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { defineTable } from './table.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { PARK_REASONS } from '../domain/claim.ts';
-import type { Parked } from '../domain/claim.ts';
+import { PARK_REASONS } from '../domain/model/claim.ts';
+import type { Parked } from '../domain/model/claim.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { defineTable } from './table.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentPause } from '../domain/claim.ts';
+import type { AgentPause } from '../domain/model/claim.ts';
 import { defineTable } from './table.ts';
 
 const Columns = z.object({ agent_kind: z.string(), until: z.number(), reason: z.string() });

@@ -6,7 +6,7 @@ import type {
   MergeConflictContext,
   ReactionContext,
   ReviewCommentContext,
-} from '../domain/reaction-context.ts';
+} from '../domain/model/reaction-context.ts';
 import { schemaOf } from './json-column.ts';
 
 const CheckRun = schemaOf<CheckRunContext>()({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunEvent } from '../domain/run.ts';
+import type { RunEvent } from '../domain/model/run.ts';
 import type { Sqlite } from './sqlite.ts';
 import { defineTable } from './table.ts';
 

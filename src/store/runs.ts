@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Run, RunStatus } from '../domain/run.ts';
+import type { Run, RunStatus } from '../domain/model/run.ts';
 import type { LifetimeTotals, RunQuery } from '../ports/store.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import type { Sqlite } from './sqlite.ts';

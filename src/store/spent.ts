@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Spent } from '../domain/run.ts';
+import type { Spent } from '../domain/model/run.ts';
 import { defineTable } from './table.ts';
 
 const Columns = z.object({ issue_id: z.string(), sessions: z.number(), tokens: z.number(), cost_usd: z.number() });

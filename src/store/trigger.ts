@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Trigger } from '../domain/run.ts';
+import type { Trigger } from '../domain/model/run.ts';
 
 /** Why a run was started; `satisfies` keeps the list complete. */
 export const TriggerSchema = z.enum({

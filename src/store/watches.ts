@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { REACTION_KINDS } from '../domain/settings.ts';
-import type { ReactionProgress, Watch } from '../domain/watch.ts';
+import { REACTION_KINDS } from '../domain/model/settings.ts';
+import type { ReactionProgress, Watch } from '../domain/model/watch.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { jsonColumn, schemaOf, toJson } from './json-column.ts';
 import { defineTable } from './table.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WorkspaceRecord } from '../domain/claim.ts';
+import type { WorkspaceRecord } from '../domain/model/claim.ts';
 import { defineTable } from './table.ts';
 
 const Columns = z.object({

@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs';
 import { lstat, open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { WorkspaceError } from '../domain/errors.ts';
+import { WorkspaceError } from '../domain/model/errors.ts';
 import { isWorkspaceKey } from './key.ts';
 
 /** Our own folder in a workspace. */

@@ -1,4 +1,4 @@
-import { WorkspaceError } from '../domain/errors.ts';
+import { WorkspaceError } from '../domain/model/errors.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import { runScript } from './script.ts';

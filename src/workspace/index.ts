@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { WorkspaceError } from '../domain/errors.ts';
+import { WorkspaceError } from '../domain/model/errors.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Workspaces } from '../ports/workspace.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { WorkspaceError } from '../domain/errors.ts';
+import { WorkspaceError } from '../domain/model/errors.ts';
 
 /** The longest file name that common file systems take. */
 const LONGEST_NAME = 255;

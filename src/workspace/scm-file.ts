@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { WorkspaceError } from '../domain/errors.ts';
+import { WorkspaceError } from '../domain/model/errors.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { ScmRecord } from '../ports/workspace.ts';
 import { readDataFile } from './containment.ts';

@@ -1,4 +1,4 @@
-import { WorkspaceError } from '../domain/errors.ts';
+import { WorkspaceError } from '../domain/model/errors.ts';
 import type { AgentStatus, AgentStatusWord } from '../ports/workspace.ts';
 import { readDataFile } from './containment.ts';
 import type { DataFileDeps } from './scm-file.ts';

@@ -1,4 +1,4 @@
-import { WorkspaceError } from '../domain/errors.ts';
+import { WorkspaceError } from '../domain/model/errors.ts';
 import type { VerificationCheck } from '../ports/workspace.ts';
 import { hasDirectory, requireUnderRoot } from './containment.ts';
 import { runScript } from './script.ts';

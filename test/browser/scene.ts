@@ -1,5 +1,5 @@
 import { aRetry, aRun, aRunning, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../support/fake-daemon.ts';
-import type { Run, RunStatus } from '../../src/domain/run.ts';
+import type { Run, RunStatus } from '../../src/domain/model/run.ts';
 import type { Snapshot } from '../../src/domain/snapshot.ts';
 
 const MINUTE = 60_000;

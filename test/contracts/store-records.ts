@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
-import { PARK_REASONS } from '../../src/domain/claim.ts';
-import type { AgentPause, Claim, Handoff, OutboxEntry, Parked, WorkspaceRecord } from '../../src/domain/claim.ts';
-import type { IssueRef } from '../../src/domain/issue.ts';
-import type { ReactionContext } from '../../src/domain/reaction-context.ts';
-import type { Run, RunEvent, RunStatus, Spent, Trigger } from '../../src/domain/run.ts';
-import { REACTION_KINDS } from '../../src/domain/settings.ts';
-import type { Watch } from '../../src/domain/watch.ts';
+import { PARK_REASONS } from '../../src/domain/model/claim.ts';
+import type { AgentPause, Claim, Handoff, OutboxEntry, Parked, WorkspaceRecord } from '../../src/domain/model/claim.ts';
+import type { IssueRef } from '../../src/domain/model/issue.ts';
+import type { ReactionContext } from '../../src/domain/model/reaction-context.ts';
+import type { Run, RunEvent, RunStatus, Spent, Trigger } from '../../src/domain/model/run.ts';
+import { REACTION_KINDS } from '../../src/domain/model/settings.ts';
+import type { Watch } from '../../src/domain/model/watch.ts';
 import type { Write } from '../../src/ports/store.ts';
 
 /** Wild records for the store's contract. Few ids, so that random sequences meet the same record again. */

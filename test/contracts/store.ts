@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Parked } from '../../src/domain/claim.ts';
-import type { IssueRef } from '../../src/domain/issue.ts';
-import type { Run, RunEvent } from '../../src/domain/run.ts';
+import type { Parked } from '../../src/domain/model/claim.ts';
+import type { IssueRef } from '../../src/domain/model/issue.ts';
+import type { Run, RunEvent } from '../../src/domain/model/run.ts';
 import { NOTHING_DURABLE } from '../../src/ports/store.ts';
 import type { Durable, Store, Write } from '../../src/ports/store.ts';
 import { anyHistory, anyWrite } from './store-records.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TrackerError } from '../../src/domain/errors.ts';
-import { sameState } from '../../src/domain/issue.ts';
-import type { Blocker } from '../../src/domain/issue.ts';
+import { TrackerError } from '../../src/domain/model/errors.ts';
+import { sameState } from '../../src/domain/model/issue.ts';
+import type { Blocker } from '../../src/domain/model/issue.ts';
 import type { LabelWriter, Tracker } from '../../src/ports/tracker.ts';
 
 /** An issue to be put into the remote, in no vendor's words. Absent members are absent there too. */

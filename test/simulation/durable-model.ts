@@ -1,5 +1,5 @@
-import type { Durable, Write } from '../../src/domain/durable.ts';
-import type { State } from '../../src/domain/state.ts';
+import type { Durable, Write } from '../../src/domain/model/durable.ts';
+import type { State } from '../../src/domain/model/state.ts';
 
 /** What a perfect store would hold, as maps; it stands in for the disk that survives a crash. */
 export interface DurableModel {

@@ -1,8 +1,14 @@
-import type { Effect, RunPlan } from '../../src/domain/effect.ts';
-import type { Fault } from '../../src/domain/errors.ts';
-import type { Answer } from '../../src/domain/answer.ts';
-import type { Event, RunExit } from '../../src/domain/event.ts';
-import type { LabelEvent, Mergeability, MergeStatus, ReviewComment, ReviewDecision } from '../../src/domain/merge-request.ts';
+import type { Effect, RunPlan } from '../../src/domain/model/effect.ts';
+import type { Fault } from '../../src/domain/model/errors.ts';
+import type { Answer } from '../../src/domain/model/answer.ts';
+import type { Event, RunExit } from '../../src/domain/model/event.ts';
+import type {
+  LabelEvent,
+  Mergeability,
+  MergeStatus,
+  ReviewComment,
+  ReviewDecision,
+} from '../../src/domain/model/merge-request.ts';
 import type { Findings } from '../../src/domain/reactions/findings.ts';
 import type { Chance } from '../support/random.ts';
 

@@ -1,11 +1,11 @@
 import { decide as realDecide } from '../../src/domain/decide.ts';
-import type { Decision } from '../../src/domain/effect.ts';
-import type { Event } from '../../src/domain/event.ts';
-import { stateIn } from '../../src/domain/issue.ts';
-import { nextWake } from '../../src/domain/on-clock.ts';
+import type { Decision } from '../../src/domain/model/effect.ts';
+import type { Event } from '../../src/domain/model/event.ts';
+import { stateIn } from '../../src/domain/model/issue.ts';
+import { nextWake } from '../../src/domain/events/on-clock.ts';
 import { recover } from '../../src/domain/recover.ts';
-import type { ReactionSettings } from '../../src/domain/settings.ts';
-import type { State } from '../../src/domain/state.ts';
+import type { ReactionSettings } from '../../src/domain/model/settings.ts';
+import type { State } from '../../src/domain/model/state.ts';
 import { createChance, type Chance } from '../support/random.ts';
 import { settingsWith } from '../support/settings.ts';
 import { applyWrites, createDurableModel, differences, loadModel } from './durable-model.ts';

@@ -1,9 +1,9 @@
-import type { Effect, RunPlan } from '../../src/domain/effect.ts';
-import type { Fault } from '../../src/domain/errors.ts';
-import type { Answer } from '../../src/domain/answer.ts';
-import type { Event, RunExit } from '../../src/domain/event.ts';
-import { normalState, stateIn, type Blocker, type Issue } from '../../src/domain/issue.ts';
-import type { Settings } from '../../src/domain/settings.ts';
+import type { Effect, RunPlan } from '../../src/domain/model/effect.ts';
+import type { Fault } from '../../src/domain/model/errors.ts';
+import type { Answer } from '../../src/domain/model/answer.ts';
+import type { Event, RunExit } from '../../src/domain/model/event.ts';
+import { normalState, stateIn, type Blocker, type Issue } from '../../src/domain/model/issue.ts';
+import type { Settings } from '../../src/domain/model/settings.ts';
 import { issueWith } from '../support/issues.ts';
 import type { Chance } from '../support/random.ts';
 import { createSimulatedForge } from './forge.ts';

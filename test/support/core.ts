@@ -1,12 +1,12 @@
 import { decide } from '../../src/domain/decide.ts';
-import { NOTHING_DURABLE, type Durable, type Write } from '../../src/domain/durable.ts';
-import type { Effect } from '../../src/domain/effect.ts';
-import type { Event, RunExit } from '../../src/domain/event.ts';
-import type { Issue } from '../../src/domain/issue.ts';
-import type { Notice, NoticeName } from '../../src/domain/notice.ts';
+import { NOTHING_DURABLE, type Durable, type Write } from '../../src/domain/model/durable.ts';
+import type { Effect } from '../../src/domain/model/effect.ts';
+import type { Event, RunExit } from '../../src/domain/model/event.ts';
+import type { Issue } from '../../src/domain/model/issue.ts';
+import type { Notice, NoticeName } from '../../src/domain/model/notice.ts';
 import { recover } from '../../src/domain/recover.ts';
-import type { Settings } from '../../src/domain/settings.ts';
-import type { State } from '../../src/domain/state.ts';
+import type { Settings } from '../../src/domain/model/settings.ts';
+import type { State } from '../../src/domain/model/state.ts';
 import { settingsWith } from './settings.ts';
 
 /** Plays events into the core and remembers what came of the last one. */

@@ -1,7 +1,7 @@
-import { NO_TOKENS } from '../../src/domain/agent-event.ts';
-import type { IssueRef } from '../../src/domain/issue.ts';
-import type { Notice } from '../../src/domain/notice.ts';
-import type { Run, RunEvent } from '../../src/domain/run.ts';
+import { NO_TOKENS } from '../../src/domain/model/agent-event.ts';
+import type { IssueRef } from '../../src/domain/model/issue.ts';
+import type { Notice } from '../../src/domain/model/notice.ts';
+import type { Run, RunEvent } from '../../src/domain/model/run.ts';
 import type { RetryView, RunningView, Snapshot } from '../../src/domain/snapshot.ts';
 import type { Daemon, Readiness } from '../../src/ports/daemon.ts';
 import type { NoticeBus } from '../../src/ports/events.ts';

@@ -1,4 +1,4 @@
-import type { Issue, IssueRef } from '../../src/domain/issue.ts';
+import type { Issue, IssueRef } from '../../src/domain/model/issue.ts';
 
 /** A plain issue in the first active state of `settingsWith`. */
 export function issueWith(parts: Partial<Issue> & { id: string }): Issue {

@@ -1,4 +1,4 @@
-import type { AgentSettings, Settings, TrackerSettings } from '../../src/domain/settings.ts';
+import type { AgentSettings, Settings, TrackerSettings } from '../../src/domain/model/settings.ts';
 
 /** Settings as a small workflow file would give them. */
 export function settingsWith(

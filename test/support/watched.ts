@@ -2,10 +2,10 @@ import { expect } from 'vitest';
 import { createPlayer, type Player } from './core.ts';
 import { issueWith } from './issues.ts';
 import { settingsWith } from './settings.ts';
-import type { Effect } from '../../src/domain/effect.ts';
-import type { Fault } from '../../src/domain/errors.ts';
-import type { MergeStatus, ReviewComment } from '../../src/domain/merge-request.ts';
-import type { ReactionKind, ReactionSettings } from '../../src/domain/settings.ts';
+import type { Effect } from '../../src/domain/model/effect.ts';
+import type { Fault } from '../../src/domain/model/errors.ts';
+import type { MergeStatus, ReviewComment } from '../../src/domain/model/merge-request.ts';
+import type { ReactionKind, ReactionSettings } from '../../src/domain/model/settings.ts';
 import type { Findings } from '../../src/domain/reactions/findings.ts';
 
 export const BASE = {

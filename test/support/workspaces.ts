@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { HookSettings } from '../../src/domain/settings.ts';
+import type { HookSettings } from '../../src/domain/model/settings.ts';
 import type { LogAttributes, Logger, LogLevel } from '../../src/ports/runtime.ts';
 import type { Workspaces, WorkspaceSubject } from '../../src/ports/workspace.ts';
 import { createWorkspaces } from '../../src/workspace/index.ts';

@@ -1,6 +1,6 @@
-import { AgentError, type AgentErrorKind } from '../../domain/errors.ts';
+import { AgentError, type AgentErrorKind } from '../../domain/model/errors.ts';
 import { JsonRpcError } from '../../lib/json-rpc/index.ts';
-import { resetTimeIn } from '../reset-time.ts';
+import { resetTimeIn } from '../shared/reset-time.ts';
 import { AUTH_REQUIRED } from './wire.ts';
 
 /** What an agent says when something fails. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { AgentEvent } from '../../domain/agent-event.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createEventGate } from './event-gate.ts';
 import { createToolCalls } from './tool-calls.ts';
 

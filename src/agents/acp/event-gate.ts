@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../domain/agent-event.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createBucket, type Allowance } from './bucket.ts';
 import type { UsageEvent } from './usage.ts';
 import { createWords, longestStart } from './words.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AgentError } from '../../domain/errors.ts';
+import { AgentError } from '../../domain/model/errors.ts';
 import { JsonRpcClosedError, JsonRpcError, RPC_CODES, type JsonRpcPeer } from '../../lib/json-rpc/index.ts';
 import type { SessionRequest } from '../../ports/agent.ts';
 import { channelsFor, currentChoice, planChoice, type Channel, type ChoiceName } from './choices.ts';

@@ -1,4 +1,4 @@
-import type { AgentSettings } from '../../domain/settings.ts';
+import type { AgentSettings } from '../../domain/model/settings.ts';
 import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import { createConversations } from './conversations.ts';

@@ -1,4 +1,4 @@
-import { AgentError } from '../../domain/errors.ts';
+import { AgentError } from '../../domain/model/errors.ts';
 import { complaintError } from './classify.ts';
 import type { TurnFacts } from './evidence.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AgentEvent } from '../../domain/agent-event.ts';
-import type { AgentSettings } from '../../domain/settings.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
+import type { AgentSettings } from '../../domain/model/settings.ts';
 import { processStartTime } from '../../lib/process-identity.ts';
 import type { AgentSession } from '../../ports/agent.ts';
 import { createListener, createStage, type Stage } from '../../../test/support/acp/scripted-agent.ts';

@@ -1,4 +1,4 @@
-import { AgentError, faultOf } from '../../domain/errors.ts';
+import { AgentError, faultOf } from '../../domain/model/errors.ts';
 import type { AgentSession, TurnResult } from '../../ports/agent.ts';
 import { createEventGate, type EventGate } from './event-gate.ts';
 import { takeTurn, type TurnParts } from './turn.ts';

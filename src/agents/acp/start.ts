@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AgentError } from '../../domain/errors.ts';
-import type { AgentSettings } from '../../domain/settings.ts';
+import { AgentError } from '../../domain/model/errors.ts';
+import type { AgentSettings } from '../../domain/model/settings.ts';
 import { maskSecrets } from '../../lib/http/index.ts';
 import { JsonRpcClosedError } from '../../lib/json-rpc/index.ts';
 import { ProcessStartError } from '../../lib/process/index.ts';

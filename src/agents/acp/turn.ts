@@ -1,4 +1,4 @@
-import { AgentError } from '../../domain/errors.ts';
+import { AgentError } from '../../domain/model/errors.ts';
 import { JsonRpcClosedError } from '../../lib/json-rpc/index.ts';
 import { rpcError } from './classify.ts';
 import { within, type Connection } from './connection.ts';

@@ -1,4 +1,4 @@
-import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../../domain/agent-event.ts';
+import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../../domain/model/agent-event.ts';
 import type { Peculiarities } from './peculiarities.ts';
 import type { PromptResult } from './wire.ts';
 

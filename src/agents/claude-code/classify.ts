@@ -1,4 +1,4 @@
-import type { AgentErrorKind } from '../../domain/errors.ts';
+import type { AgentErrorKind } from '../../domain/model/errors.ts';
 
 /** What is known of a failure. */
 export interface Signs {

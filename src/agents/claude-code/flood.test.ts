@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { AgentEvent } from '../../domain/agent-event.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createFakeClaude, FIXTURES, type FakeClaude, takeTurn } from '../../../test/support/claude-code/fake-claude.ts';
 
 const MEGABYTES = Number(process.env['FLOOD_MB'] ?? 3);

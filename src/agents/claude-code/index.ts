@@ -1,5 +1,5 @@
-import { AgentError } from '../../domain/errors.ts';
-import type { AgentSettings } from '../../domain/settings.ts';
+import { AgentError } from '../../domain/model/errors.ts';
+import type { AgentSettings } from '../../domain/model/settings.ts';
 import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import { findProgram } from '../../lib/process/index.ts';

@@ -1,8 +1,8 @@
-import { AgentError, type AgentErrorKind } from '../../domain/errors.ts';
+import { AgentError, type AgentErrorKind } from '../../domain/model/errors.ts';
 import { classify, whyLost } from './classify.ts';
 import type { ResultRecord } from './parse.ts';
 import type { Findings } from './reader.ts';
-import { resetTimeIn } from '../reset-time.ts';
+import { resetTimeIn } from '../shared/reset-time.ts';
 
 /** How a process ended. */
 export interface Ending {

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { AgentError } from '../../domain/errors.ts';
+import { AgentError } from '../../domain/model/errors.ts';
 import type { SessionRequest, ToolServer } from '../../ports/agent.ts';
 import type { ToolArgs } from './args.ts';
 

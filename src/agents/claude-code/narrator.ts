@@ -1,5 +1,5 @@
 import type { StreamRecord } from './parse.ts';
-import { epochMs } from '../reset-time.ts';
+import { epochMs } from '../shared/reset-time.ts';
 
 /** Puts what is worth a line, and neither work nor outcome, into words. */
 export interface Narrator {

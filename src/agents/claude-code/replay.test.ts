@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AgentEvent } from '../../domain/agent-event.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createEventGate } from './event-gate.ts';
 import { judge, type Ending, type Verdict } from './judge.ts';
 import { parseLine } from './parse.ts';

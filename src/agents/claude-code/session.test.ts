@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { AgentEvent } from '../../domain/agent-event.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createFakeClaude, prints, SETTINGS, takeTurn, type FakeClaude } from '../../../test/support/claude-code/fake-claude.ts';
 import { claudeCodeKind } from './index.ts';
 import { claudeCodeOptions } from './options.ts';

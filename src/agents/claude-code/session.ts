@@ -1,5 +1,5 @@
-import { AgentError, faultOf } from '../../domain/errors.ts';
-import type { AgentSettings } from '../../domain/settings.ts';
+import { AgentError, faultOf } from '../../domain/model/errors.ts';
+import type { AgentSettings } from '../../domain/model/settings.ts';
 import { maskSecrets } from '../../lib/http/index.ts';
 import { ProcessStartError } from '../../lib/process/index.ts';
 import type { AgentDeps, AgentSession, SessionRequest, TurnResult } from '../../ports/agent.ts';

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../domain/agent-event.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import type { Figures } from './parse.ts';
 
 /** What one result says of its whole process; of a resumed conversation newer versions say it of all its processes. */

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../domain/agent-event.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { isCommand, neverRan, succeeded } from './items.ts';
 import type { Item } from './parse.ts';
 

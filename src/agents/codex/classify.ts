@@ -1,4 +1,4 @@
-import { AgentError, type AgentErrorKind } from '../../domain/errors.ts';
+import { AgentError, type AgentErrorKind } from '../../domain/model/errors.ts';
 import type { LimitBook } from './limits.ts';
 import type { TurnError } from './parse.ts';
 

@@ -1,5 +1,5 @@
-import { AgentError } from '../../domain/errors.ts';
-import type { AgentSettings } from '../../domain/settings.ts';
+import { AgentError } from '../../domain/model/errors.ts';
+import type { AgentSettings } from '../../domain/model/settings.ts';
 import { JsonRpcError, JsonRpcTimeoutError } from '../../lib/json-rpc/index.ts';
 import { turnErrorOf } from './classify.ts';
 import type { Connection } from './connection.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { AgentError } from '../../domain/errors.ts';
+import { AgentError } from '../../domain/model/errors.ts';
 import { createJsonRpcPeer, type JsonRpcPeer, type JsonRpcPeerOptions } from '../../lib/json-rpc/index.ts';
 import { endStrays, ProcessStartError, startProcess, type ProcessExit, type RunningProcess } from '../../lib/process/index.ts';
 import type { ProcessLedger } from '../../ports/agent.ts';

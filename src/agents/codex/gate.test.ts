@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { NO_TOKENS, type AgentEvent } from '../../domain/agent-event.ts';
+import { NO_TOKENS, type AgentEvent } from '../../domain/model/agent-event.ts';
 import { createEventGate, type EventGate } from './gate.ts';
 
 function gateInto(events: AgentEvent[], options: { clean?: (text: string) => string; silenceMs?: number } = {}): EventGate {

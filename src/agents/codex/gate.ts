@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../domain/agent-event.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 
 /** Passes the events of one turn on, in bounded number and size whatever the agent prints. */
 export interface EventGate {

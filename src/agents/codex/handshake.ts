@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AgentError } from '../../domain/errors.ts';
+import { AgentError } from '../../domain/model/errors.ts';
 import { JsonRpcError, JsonRpcUnreadableError, type JsonRpcPeer } from '../../lib/json-rpc/index.ts';
 import type { SessionRequest } from '../../ports/agent.ts';
 import { kindOfText, LOGIN_REMEDY } from './classify.ts';

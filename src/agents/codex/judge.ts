@@ -1,4 +1,4 @@
-import { AgentError } from '../../domain/errors.ts';
+import { AgentError } from '../../domain/model/errors.ts';
 import type { CallSums } from './calls.ts';
 import { turnErrorOf } from './classify.ts';
 import type { LimitBook } from './limits.ts';

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../domain/agent-event.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { JsonRpcError, type JsonRpcPeerOptions } from '../../lib/json-rpc/index.ts';
 import { answerTo, type ApprovalContext } from './approvals.ts';
 import type { EventGate } from './gate.ts';

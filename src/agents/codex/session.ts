@@ -1,5 +1,5 @@
-import { AgentError, faultOf, type Fault } from '../../domain/errors.ts';
-import type { AgentSettings } from '../../domain/settings.ts';
+import { AgentError, faultOf, type Fault } from '../../domain/model/errors.ts';
+import type { AgentSettings } from '../../domain/model/settings.ts';
 import { maskSecrets } from '../../lib/http/index.ts';
 import { JsonRpcClosedError } from '../../lib/json-rpc/index.ts';
 import type { AgentDeps, AgentSession, SessionRequest } from '../../ports/agent.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AgentEvent } from '../../domain/agent-event.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createJsonRpcPeer } from '../../lib/json-rpc/index.ts';
 import { judge } from './judge.ts';
 import { createEventGate } from './gate.ts';

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../domain/agent-event.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createCallBook } from './calls.ts';
 import { fullText } from './classify.ts';
 import { isPlain, textOf, toolOf } from './items.ts';

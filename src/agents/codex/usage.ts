@@ -1,4 +1,4 @@
-import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../../domain/agent-event.ts';
+import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../../domain/model/agent-event.ts';
 import type { ThreadUsage } from './parse.ts';
 
 /** What the run has spent. Codex tells the total of a thread, which a resumed one brings along from earlier runs. */

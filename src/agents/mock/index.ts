@@ -1,5 +1,5 @@
-import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../../domain/agent-event.ts';
-import { AgentError, faultOf } from '../../domain/errors.ts';
+import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../../domain/model/agent-event.ts';
+import { AgentError, faultOf } from '../../domain/model/errors.ts';
 import type { Agent, AgentSession, SessionRequest, TurnResult } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import type { Clock } from '../../ports/runtime.ts';

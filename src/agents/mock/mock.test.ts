@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settingsWith } from '../../../test/support/settings.ts';
-import type { AgentEvent } from '../../domain/agent-event.ts';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import type { Agent, SessionRequest } from '../../ports/agent.ts';
 import { mockKind } from './index.ts';
 import { mockOptions, OUTCOME_ERRORS } from './options.ts';

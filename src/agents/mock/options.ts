@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentErrorKind } from '../../domain/errors.ts';
+import type { AgentErrorKind } from '../../domain/model/errors.ts';
 
 /** What a scripted turn may come to. */
 export const OUTCOMES = [

@@ -3,7 +3,7 @@ import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { BASE, SCM, OPEN, FAULT, ok, watching, look, progress, finishTurn, comment } from '../../../test/support/watched.ts';
-import type { MergeStatus } from '../merge-request.ts';
+import type { MergeStatus } from '../model/merge-request.ts';
 import type { Findings } from './findings.ts';
 
 describe('auto_merge', () => {

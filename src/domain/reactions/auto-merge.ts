@@ -1,8 +1,8 @@
 import { announce, askOnce, change, notBusy, type Draft } from '../draft.ts';
-import type { Event } from '../event.ts';
-import type { CiConclusion, MergeStatus, ReviewDecision } from '../merge-request.ts';
-import type { Settings } from '../settings.ts';
-import type { ReactionProgress, Watch } from '../watch.ts';
+import type { Event } from '../model/event.ts';
+import type { CiConclusion, MergeStatus, ReviewDecision } from '../model/merge-request.ts';
+import type { Settings } from '../model/settings.ts';
+import type { ReactionProgress, Watch } from '../model/watch.ts';
 import type { Findings } from './findings.ts';
 import { owesBranch } from './owed.ts';
 import { couldNotRead, escalate, isWorkedOn, progressOf, putProgress, waitFor } from './progress.ts';

@@ -1,7 +1,7 @@
 import type { Draft } from '../draft.ts';
 import { announce } from '../draft.ts';
-import type { MergeStatus } from '../merge-request.ts';
-import type { ReactionProgress, Watch } from '../watch.ts';
+import type { MergeStatus } from '../model/merge-request.ts';
+import type { ReactionProgress, Watch } from '../model/watch.ts';
 import type { Findings } from './findings.ts';
 import { couldNotRead, escalate, isWorkedOn, progressOf, queueTurn, waitFor } from './progress.ts';
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../answer.ts';
+import type { Answer } from '../model/answer.ts';
 import type {
   CiConclusion,
   CiReport,
@@ -7,8 +7,8 @@ import type {
   ReviewComment,
   ReviewDecision,
   ScopeCheck,
-} from '../merge-request.ts';
-import type { ReactionKind } from '../settings.ts';
+} from '../model/merge-request.ts';
+import type { ReactionKind } from '../model/settings.ts';
 
 /** What one look at a merge request brought back. Only what the due reactions need was read. */
 export interface Findings {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { issueWith } from '../../../test/support/issues.ts';
 import { BASE, OPEN, ok, watching, look, startTurn, finishTurn, comment } from '../../../test/support/watched.ts';
-import type { LabelEvent } from '../merge-request.ts';
+import type { LabelEvent } from '../model/merge-request.ts';
 
 describe('label_commands', () => {
   const labelCommands = { ...BASE, reviewLabel: 'foray:review', fixLabel: 'foray:fix' };

@@ -1,7 +1,7 @@
 import { announce, ask, type Draft } from '../draft.ts';
-import type { LabelEvent, MergeStatus } from '../merge-request.ts';
-import type { ReactionKind } from '../settings.ts';
-import type { Watch } from '../watch.ts';
+import type { LabelEvent, MergeStatus } from '../model/merge-request.ts';
+import type { ReactionKind } from '../model/settings.ts';
+import type { Watch } from '../model/watch.ts';
 import type { Findings } from './findings.ts';
 import { couldNotRead, progressOf, putProgress, queueTurn, reasonToWait, waitFor } from './progress.ts';
 

@@ -1,7 +1,7 @@
-import { removeWorkspaceOf } from '../cleanup.ts';
+import { removeWorkspaceOf } from '../events/cleanup.ts';
 import { announce, askOnce, notBusy, type Draft } from '../draft.ts';
-import type { Event } from '../event.ts';
-import type { Watch } from '../watch.ts';
+import type { Event } from '../model/event.ts';
+import type { Watch } from '../model/watch.ts';
 import { BEGUN } from './owed.ts';
 import { endWatch, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
 

@@ -1,6 +1,6 @@
 import { announce, type Draft } from '../draft.ts';
-import type { MergeStatus } from '../merge-request.ts';
-import type { Watch } from '../watch.ts';
+import type { MergeStatus } from '../model/merge-request.ts';
+import type { Watch } from '../model/watch.ts';
 import { escalate, isWorkedOn, progressOf, queueTurn, waitFor } from './progress.ts';
 
 /** Only `dirty` is a conflict; `unknown` changes nothing; anything else ends the episode and its budget. */

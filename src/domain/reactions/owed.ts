@@ -1,6 +1,6 @@
-import { sameState } from '../issue.ts';
-import type { State } from '../state.ts';
-import type { Watch } from '../watch.ts';
+import { sameState } from '../model/issue.ts';
+import type { State } from '../model/state.ts';
+import type { Watch } from '../model/watch.ts';
 import { progressOf } from './progress.ts';
 
 /** The mark of a completion that was asked for. */

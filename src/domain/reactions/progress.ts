@@ -1,9 +1,9 @@
 import { announce, dropWatch, putClaim, putWatch, queueWrite, type Draft } from '../draft.ts';
-import { CONTINUATION_MS } from '../backoff.ts';
-import { sameState, stateIn } from '../issue.ts';
-import type { ReactionContext } from '../reaction-context.ts';
-import type { ReactionBase, ReactionKind, ReactionSettings } from '../settings.ts';
-import type { ReactionProgress, Watch } from '../watch.ts';
+import { CONTINUATION_MS } from '../rules/backoff.ts';
+import { sameState, stateIn } from '../model/issue.ts';
+import type { ReactionContext } from '../model/reaction-context.ts';
+import type { ReactionBase, ReactionKind, ReactionSettings } from '../model/settings.ts';
+import type { ReactionProgress, Watch } from '../model/watch.ts';
 
 /** Where each kind's settings are. */
 const SETTING = {

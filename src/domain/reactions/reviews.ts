@@ -1,7 +1,7 @@
 import { announce, type Draft } from '../draft.ts';
-import type { ReviewComment } from '../merge-request.ts';
-import type { ReviewCommentContext } from '../reaction-context.ts';
-import type { Watch } from '../watch.ts';
+import type { ReviewComment } from '../model/merge-request.ts';
+import type { ReviewCommentContext } from '../model/reaction-context.ts';
+import type { Watch } from '../model/watch.ts';
 import type { Findings } from './findings.ts';
 import { couldNotRead, escalate, progressOf, queueTurn, waitFor } from './progress.ts';
 

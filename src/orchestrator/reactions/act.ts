@@ -1,7 +1,7 @@
-import type { Effect } from '../../domain/effect.ts';
-import { faultOf, ScmConflictError } from '../../domain/errors.ts';
-import type { MergeOutcome } from '../../domain/event.ts';
-import { sameState } from '../../domain/issue.ts';
+import type { Effect } from '../../domain/model/effect.ts';
+import { faultOf, ScmConflictError } from '../../domain/model/errors.ts';
+import type { MergeOutcome } from '../../domain/model/event.ts';
+import { sameState } from '../../domain/model/issue.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import type { Forge } from './forge.ts';
 

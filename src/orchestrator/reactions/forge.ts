@@ -1,5 +1,5 @@
-import type { Answer } from '../../domain/answer.ts';
-import type { ScopeCheck } from '../../domain/merge-request.ts';
+import type { Answer } from '../../domain/model/answer.ts';
+import type { ScopeCheck } from '../../domain/model/merge-request.ts';
 import type { CiProvider } from '../../ports/ci.ts';
 import type { RepoKey, ScmAdapter } from '../../ports/scm.ts';
 import { answer } from '../answer.ts';

@@ -1,7 +1,7 @@
-import type { Effect } from '../../domain/effect.ts';
-import { TrackerError } from '../../domain/errors.ts';
-import type { Answer } from '../../domain/answer.ts';
-import type { MergeStatus } from '../../domain/merge-request.ts';
+import type { Effect } from '../../domain/model/effect.ts';
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { Answer } from '../../domain/model/answer.ts';
+import type { MergeStatus } from '../../domain/model/merge-request.ts';
 import type { Findings, Need } from '../../domain/reactions/findings.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import { answer } from '../answer.ts';

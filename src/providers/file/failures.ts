@@ -1,5 +1,5 @@
-import { TrackerError } from '../../domain/errors.ts';
-import type { TrackerErrorKind } from '../../domain/errors.ts';
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { EditRefusedError } from './edit.ts';
 
 export type Method = 'READ' | 'WRITE';

@@ -1,4 +1,4 @@
-import { sameState } from '../../domain/issue.ts';
+import { sameState } from '../../domain/model/issue.ts';
 import { EditRefusedError, listOrRefuse, sameLabel } from './edit.ts';
 import type { TimedEdit } from './edit.ts';
 import { elementsOf, membersOf, skipBlanks } from './json-text.ts';

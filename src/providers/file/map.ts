@@ -1,5 +1,5 @@
 import type { ZodType } from 'zod';
-import type { Blocker, Issue, IssueComment, IssueParent } from '../../domain/issue.ts';
+import type { Blocker, Issue, IssueComment, IssueParent } from '../../domain/model/issue.ts';
 import type { Board, Entry } from './board.ts';
 import { commentSchema, optionalFields } from './schema.ts';
 import type { Reference } from './schema.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isScalar, isSeq, stringify } from 'yaml';
 import type { Node, Pair, Range, YAMLMap, YAMLSeq } from 'yaml';
-import { sameState } from '../../domain/issue.ts';
+import { sameState } from '../../domain/model/issue.ts';
 import { EditRefusedError, listOrRefuse, sameLabel } from './edit.ts';
 import type { TimedEdit } from './edit.ts';
 import { parseMarkdown } from './front-matter.ts';

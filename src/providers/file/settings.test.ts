@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Problem } from '../../domain/problem.ts';
+import type { Problem } from '../../domain/model/problem.ts';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
 import { fileProvider } from './index.ts';
 

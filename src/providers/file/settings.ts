@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Problem } from '../../domain/problem.ts';
+import type { Problem } from '../../domain/model/problem.ts';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
 
 /** The block `file`. That the path is there is a check of its own, with its own message. */

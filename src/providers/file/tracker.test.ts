@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { createLogBook } from '../../../test/support/workspaces.ts';
-import type { TrackerSettings } from '../../domain/settings.ts';
+import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import { fileProvider } from './index.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sameState, stateIn } from '../../domain/issue.ts';
-import type { Issue } from '../../domain/issue.ts';
-import type { TrackerSettings } from '../../domain/settings.ts';
+import { sameState, stateIn } from '../../domain/model/issue.ts';
+import type { Issue } from '../../domain/model/issue.ts';
+import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import { createBoard } from './board.ts';

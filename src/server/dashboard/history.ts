@@ -1,4 +1,4 @@
-import type { Run, RunEvent, RunStatus } from '../../domain/run.ts';
+import type { Run, RunEvent, RunStatus } from '../../domain/model/run.ts';
 import type { LifetimeTotals } from '../../ports/store.ts';
 import { countText, durationText, moneyText, utcText, wordsOf } from './format.ts';
 import { html, type Html, type Value } from './html.ts';

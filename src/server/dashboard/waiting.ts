@@ -1,7 +1,7 @@
-import type { Parked } from '../../domain/claim.ts';
+import type { Parked } from '../../domain/model/claim.ts';
 import type { Snapshot, WatchView } from '../../domain/snapshot.ts';
-import type { Hold, HoldReason } from '../../domain/state.ts';
-import type { ReactionProgress } from '../../domain/watch.ts';
+import type { Hold, HoldReason } from '../../domain/model/state.ts';
+import type { ReactionProgress } from '../../domain/model/watch.ts';
 import { wordsOf } from './format.ts';
 import { html, type Html, type Value } from './html.ts';
 import { chip, clock, foldedText, isLink, issueCell, panel, table, type Column } from './parts.ts';

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { workflowText, type Playground } from '../../support/daemon.ts';
 import type { RecordedRequest, Reply } from '../../support/http-server.ts';
 import { empty, json, router, type RouteHandler } from '../../support/http-server.ts';
-import { nsprojectForge } from './forges/nsproject.ts';
-import { repoissuesForge } from './forges/repoissues.ts';
-import { selfhostedForge } from './forges/selfhosted.ts';
+import { nsprojectForge } from './forges/gitlab.ts';
+import { repoissuesForge } from './forges/github.ts';
+import { selfhostedForge } from './forges/gitea.ts';
 import { startFront, type Front, type Matcher } from './front.ts';
 
 /** A fake forge of one kind in the hands of its people, told in no vendor's words. It has one issue and one merge request. */

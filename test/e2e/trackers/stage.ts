@@ -1,11 +1,11 @@
 import type { Gate, Matcher } from '../../support/gate.ts';
 import { workflowText, type Playground } from '../../support/daemon.ts';
 import { fileStage } from './stages/file.ts';
-import { graphqlStage } from './stages/graphql.ts';
-import { nsprojectStage } from './stages/nsproject.ts';
-import { repoissuesStage } from './stages/repoissues.ts';
-import { selfhostedStage } from './stages/selfhosted.ts';
-import { wfboardStage } from './stages/wfboard.ts';
+import { graphqlStage } from './stages/linear.ts';
+import { nsprojectStage } from './stages/gitlab.ts';
+import { repoissuesStage } from './stages/github.ts';
+import { selfhostedStage } from './stages/gitea.ts';
+import { wfboardStage } from './stages/jira.ts';
 
 /** A tracker of one kind that a daemon works on, with the hands of the people who use it. */
 export interface Stage {

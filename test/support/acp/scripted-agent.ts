@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { AgentEvent } from '../../../src/domain/agent-event.ts';
-import type { AgentSettings } from '../../../src/domain/settings.ts';
+import type { AgentEvent } from '../../../src/domain/model/agent-event.ts';
+import type { AgentSettings } from '../../../src/domain/model/settings.ts';
 import type { Agent, SessionRequest } from '../../../src/ports/agent.ts';
 import { acpKind } from '../../../src/agents/acp/index.ts';
 

@@ -2,8 +2,8 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AgentEvent } from '../../../src/domain/agent-event.ts';
-import type { AgentSettings } from '../../../src/domain/settings.ts';
+import type { AgentEvent } from '../../../src/domain/model/agent-event.ts';
+import type { AgentSettings } from '../../../src/domain/model/settings.ts';
 import type { AgentDeps, AgentSession, SessionRequest, TurnResult } from '../../../src/ports/agent.ts';
 import { claudeCodeKind } from '../../../src/agents/claude-code/index.ts';
 

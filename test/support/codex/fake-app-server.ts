@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentEvent } from '../../../src/domain/agent-event.ts';
-import type { AgentSettings } from '../../../src/domain/settings.ts';
+import type { AgentEvent } from '../../../src/domain/model/agent-event.ts';
+import type { AgentSettings } from '../../../src/domain/model/settings.ts';
 import type { AgentDeps, AgentSession, SessionRequest } from '../../../src/ports/agent.ts';
 import { codexKind } from '../../../src/agents/codex/index.ts';
 

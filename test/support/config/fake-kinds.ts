@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Problem } from '../../../src/domain/problem.ts';
+import type { Problem } from '../../../src/domain/model/problem.ts';
 import type { AgentKind } from '../../../src/ports/agent-kind.ts';
 import type { Provider, ProviderCheckInput } from '../../../src/ports/provider.ts';
 import type { LoadContext } from '../../../src/config/workflow.ts';
@@ -49,7 +49,7 @@ const repoissues: Provider = {
     terminalStates: ['done', 'wontfix'],
     activeStatesGateDispatch: true,
   },
-  check: checkRepoissues,
+  check: checkGithub,
 };
 
 /** Its default states only derive; it has a merge-request and a CI side. */
@@ -93,7 +93,7 @@ const graphql: Provider = {
   },
 };
 
-function checkRepoissues(input: ProviderCheckInput): readonly Problem[] {
+function checkGithub(input: ProviderCheckInput): readonly Problem[] {
   const problems: Problem[] = [];
   if (input.project !== null && !/^[^/\s]+\/[^/\s]+$/.test(input.project)) {
     const message = 'must have the form <owner>/<repo>';

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Parked } from '../../../src/domain/claim.ts';
-import type { IssueRef } from '../../../src/domain/issue.ts';
+import type { Parked } from '../../../src/domain/model/claim.ts';
+import type { IssueRef } from '../../../src/domain/model/issue.ts';
 import type { Clock } from '../../../src/ports/runtime.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import type { StoreOwner } from '../../../src/store/instance.ts';

@@ -1,4 +1,4 @@
-import type { Run, RunEvent } from '../../../src/domain/run.ts';
+import type { Run, RunEvent } from '../../../src/domain/model/run.ts';
 import type { Durable, LifetimeTotals, OperatorRequest, Store, Write } from '../../../src/ports/store.ts';
 import { cutText, EVENTS_PER_RUN } from '../../../src/store/run-events.ts';
 

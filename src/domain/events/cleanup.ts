@@ -1,0 +1,115 @@
+import { announce, askOnce, changePoll, dropWatch, dropWorkspace, notBusy, release, unpark, type Draft } from '../draft.ts';
+import type { Event } from '../model/event.ts';
+import { refOf, stateIn, type IssueRef } from '../model/issue.ts';
+import type { WorkspaceRecord } from '../model/claim.ts';
+import { owesAfterMerge } from '../reactions/owed.ts';
+import type { State } from '../model/state.ts';
+
+/** Every so many polls the workspaces still on disk are held against the tracker. */
+const SWEEP_EVERY_POLLS = 10;
+/** At most this many issues are looked up in one sweep. */
+const SWEEP_SIZE = 50;
+/** A failed cleanup read at start is tried again after this. */
+const CLEANUP_RETRY_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** Removes the workspace of an issue that nobody works on. */
+export function removeWorkspaceOf(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 'title'>, why: string): void {
+  if (draft.state.claims.has(issue.id)) return;
+  askOnce(draft, `remove:${issue.id}`, {
+    do: 'remove-workspace',
+    issueId: issue.id,
+    identifier: issue.identifier,
+    title: issue.title,
+    why,
+  });
+}
+
+/** At start: fetch what is already terminal. */
+export function cleanupIfDue(draft: Draft): void {
+  const { cleanupAt } = draft.state.poll;
+  if (cleanupAt === null || cleanupAt > draft.now) return;
+  const states = draft.state.settings.tracker.terminalStates;
+  changePoll(draft, { cleanupAt: null });
+  if (states.length > 0) askOnce(draft, 'cleanup', { do: 'read-terminal', states });
+}
+
+export function onCleanupAnswered(draft: Draft, event: Extract<Event, { type: 'cleanup-answered' }>): void {
+  notBusy(draft, 'cleanup');
+  if (!event.issues.ok) {
+    announce(draft, 'cleanup:read:failed', { error: event.issues.fault.message, retryInMs: CLEANUP_RETRY_MS });
+    changePoll(draft, { cleanupAt: draft.now + CLEANUP_RETRY_MS });
+    return;
+  }
+  for (const issue of event.issues.value) onTerminal(draft, refOf(issue), issue.state);
+}
+
+/** Now and then: look up the issues whose workspaces are still here, and let old ones go. */
+export function sweepIfDue(draft: Draft): void {
+  if (draft.state.poll.count === 0 || draft.state.poll.count % SWEEP_EVERY_POLLS !== 0) return;
+  const idle = idleWorkspaces(draft.state);
+  for (const workspace of idle.filter((candidate) => isExpired(draft.state, candidate, draft.now))) {
+    removeWorkspaceOf(
+      draft,
+      { id: workspace.issueId, identifier: workspace.identifier, title: workspace.title },
+      'retention_days passed',
+    );
+  }
+  const batch = nextBatch(idle, draft.state.poll.sweepAfter);
+  if (batch.length === 0) return;
+  const asked = askOnce(draft, 'sweep', { do: 'sweep', ids: batch.map((workspace) => workspace.issueId) });
+  if (asked) changePoll(draft, { sweepAfter: batch.at(-1)?.path ?? '' });
+}
+
+export function onSweepAnswered(draft: Draft, event: Extract<Event, { type: 'sweep-answered' }>): void {
+  notBusy(draft, 'sweep');
+  if (!event.states.ok) return;
+  const states = event.states.value;
+  for (const workspace of idleWorkspaces(draft.state)) {
+    const state = states.get(workspace.issueId);
+    if (state === undefined || !stateIn(draft.state.settings.tracker.terminalStates, state)) continue;
+    onTerminal(draft, { id: workspace.issueId, identifier: workspace.identifier, title: workspace.title }, state);
+  }
+}
+
+export function onWorkspaceRemoved(draft: Draft, event: Extract<Event, { type: 'workspace-removed' }>): void {
+  notBusy(draft, `remove:${event.issueId}`);
+  const { issueId, identifier, path } = event;
+  if (!event.outcome.ok) {
+    announce(draft, 'workspace:directory:kept', { issueId, identifier, workspace: path, error: event.outcome.fault.message });
+    return;
+  }
+  dropWorkspace(draft, path);
+  if (event.outcome.value)
+    announce(draft, 'workspace:directory:removed', { issueId, identifier, workspace: path, why: event.why });
+}
+
+/** A terminal issue that waits or is parked has nothing left to wait for; one that runs is stopped by the next poll. */
+function onTerminal(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 'title'>, state: string): void {
+  const claim = draft.state.claims.get(issue.id);
+  if (claim?.phase === 'waiting') release(draft, claim.issue, 'the issue is terminal');
+  const parked = draft.state.parked.get(issue.id);
+  if (parked) unpark(draft, parked, 'the issue is terminal');
+  const watch = draft.state.watches.get(issue.id);
+  if (watch && !owesAfterMerge(draft.state, watch, state)) dropWatch(draft, issue.id);
+  removeWorkspaceOf(draft, issue, 'the issue is terminal');
+}
+
+/** Workspaces of issues we neither work on, nor wait with, nor keep for a person. Ordered by path. */
+function idleWorkspaces(state: State): readonly WorkspaceRecord[] {
+  return [...state.workspaces.values()]
+    .filter(({ issueId }) => !state.claims.has(issueId) && !state.parked.has(issueId))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Goes round: the batch after the last one, from the start again when that is the end. */
+function nextBatch(idle: readonly WorkspaceRecord[], after: string): readonly WorkspaceRecord[] {
+  const rest = idle.filter((workspace) => workspace.path > after);
+  return (rest.length > 0 ? rest : idle).slice(0, SWEEP_SIZE);
+}
+
+function isExpired(state: State, workspace: WorkspaceRecord, now: number): boolean {
+  const { retentionDays } = state.settings.workspace;
+  if (retentionDays <= 0 || state.watches.has(workspace.issueId)) return false;
+  return now - workspace.lastUsedAt > retentionDays * DAY_MS;
+}

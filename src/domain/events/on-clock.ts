@@ -1,0 +1,98 @@
+import { cleanupIfDue, sweepIfDue } from './cleanup.ts';
+import { askOnce, dropPause, type Draft } from '../draft.ts';
+import { stopRun } from './on-issue-states.ts';
+import { sendDueWrites } from './on-outbox.ts';
+import { beginPoll } from './on-poll.ts';
+import { inspectDueWatches, nextInspection } from './on-reaction.ts';
+import { fireDueRetries, mayStartRuns } from './on-retry-due.ts';
+import { SAVE_EVERY_MS, saveLive } from './on-run.ts';
+import type { StopReason } from '../model/run.ts';
+import type { Live, State } from '../model/state.ts';
+
+/** Time passed: everything that is due happens, whatever woke us. So a lost timer delays, and never loses. */
+export function onClock(draft: Draft): void {
+  for (const live of draft.state.live.values()) watchOver(draft, live);
+  resumeHandoffs(draft);
+  liftPauses(draft);
+  sendDueWrites(draft);
+  fireDueRetries(draft);
+  if (draft.state.lifecycle === 'draining') return;
+  inspectDueWatches(draft);
+  cleanupIfDue(draft);
+  if (isPollDue(draft.state, draft.now)) {
+    sweepIfDue(draft);
+    beginPoll(draft);
+  }
+}
+
+/** The next moment at which something falls due; Infinity when nothing does. */
+export function nextWake(state: State): number {
+  const { poll, lifecycle } = state;
+  const moments = [
+    ...[...state.live.values()].flatMap((live) => deadlines(state, live)),
+    ...[...state.pauses.values()].map((pause) => pause.until),
+    ...[...state.outbox.values()].filter((entry) => !state.busy.has(`outbox:${entry.id}`)).map((entry) => entry.dueAt),
+    ...waitingMoments(state),
+  ];
+  if (lifecycle === 'serving') {
+    if (poll.inFlight === null) moments.push(poll.nextAt, poll.refreshAt ?? Infinity);
+    moments.push(poll.cleanupAt ?? Infinity, ...[...state.watches.values()].map((watch) => nextInspection(state, watch)));
+  }
+  return moments.reduce((earliest, moment) => Math.min(earliest, moment), Infinity);
+}
+
+function watchOver(draft: Draft, live: Live): void {
+  const reason = overdue(draft.state, live, draft.now);
+  if (reason) stopRun(draft, live.issue.id, reason);
+  if (draft.now - live.savedAt >= SAVE_EVERY_MS) {
+    const current = draft.state.live.get(live.issue.id);
+    if (current) saveLive(draft, current);
+  }
+}
+
+/** A turn has a limit, and so has silence within a turn. Hooks have limits of their own. */
+function overdue(state: State, live: Live, now: number): StopReason | null {
+  if (live.turnStartedAt === null || live.stopping !== null) return null;
+  const { turnTimeoutMs, stallTimeoutMs } = state.settings.agent;
+  if (now - live.turnStartedAt >= turnTimeoutMs) return 'turn_timeout';
+  if (stallTimeoutMs > 0 && now - live.lastEventAt >= stallTimeoutMs) return 'stalled';
+  return null;
+}
+
+function deadlines(state: State, live: Live): readonly number[] {
+  const { turnTimeoutMs, stallTimeoutMs } = state.settings.agent;
+  const save = live.savedAt + SAVE_EVERY_MS;
+  if (live.turnStartedAt === null || live.stopping !== null) return [save];
+  const stall = stallTimeoutMs > 0 ? live.lastEventAt + stallTimeoutMs : Infinity;
+  return [save, live.turnStartedAt + turnTimeoutMs, stall];
+}
+
+/** Claims whose time comes. Those that are due and cannot start are woken by whatever frees their way. */
+function waitingMoments(state: State): readonly number[] {
+  const moments: number[] = [];
+  const mayRun = mayStartRuns(state);
+  for (const claim of state.claims.values()) {
+    if (claim.phase !== 'waiting') continue;
+    if (claim.then.kind === 'handoff' || (mayRun && !state.busy.has(`read:${claim.issue.id}`))) moments.push(claim.dueAt);
+  }
+  return moments;
+}
+
+/** A handoff that a crash cut short is asked for again. */
+function resumeHandoffs(draft: Draft): void {
+  for (const claim of draft.state.claims.values()) {
+    if (claim.phase !== 'handing-off') continue;
+    const { issue, handoff } = claim;
+    askOnce(draft, `handoff:${issue.id}`, { do: 'hand-off', issue, handoff, settings: draft.state.settings });
+  }
+}
+
+function liftPauses(draft: Draft): void {
+  for (const pause of draft.state.pauses.values()) if (pause.until <= draft.now) dropPause(draft, pause.agentKind);
+}
+
+function isPollDue(state: State, now: number): boolean {
+  const { inFlight, nextAt, refreshAt } = state.poll;
+  if (inFlight !== null) return false;
+  return nextAt <= now || (refreshAt !== null && refreshAt <= now);
+}

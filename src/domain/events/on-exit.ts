@@ -1,0 +1,260 @@
+import { backoffMs, cappedBackoffMs, CONTINUATION_MS } from '../rules/backoff.ts';
+import { spentOn } from '../rules/budget.ts';
+import type { ParkReason, RunningClaim } from '../model/claim.ts';
+import { removeWorkspaceOf } from './cleanup.ts';
+import {
+  announce,
+  askOnce,
+  changeTotals,
+  dropLive,
+  dropWatch,
+  park,
+  putClaim,
+  putDeparted,
+  putPause,
+  putRun,
+  queueWrite,
+  release,
+  type Draft,
+} from '../draft.ts';
+import type { Fault } from '../model/errors.ts';
+import type { Event, RunExit } from '../model/event.ts';
+import { stateIn, type IssueRef } from '../model/issue.ts';
+import { reasonToStop } from './on-issue-states.ts';
+import type { RunStatus, StopReason } from '../model/run.ts';
+import { runOf } from './start-run.ts';
+import type { Live, State } from '../model/state.ts';
+import { stopComment } from '../rules/stop-comment.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { armWatch } from './watching.ts';
+
+export function onRunExited(draft: Draft, event: Extract<Event, { type: 'run-exited' }>): void {
+  const live = draft.state.live.get(event.issueId);
+  const claim = draft.state.claims.get(event.issueId);
+  if (live === undefined || live.runId !== event.runId || claim?.phase !== 'running') return;
+  const verdict = judgeExit(draft.state, live, event.exit);
+  closeRun(draft, live, claim, event.exit, verdict);
+  postStatement(draft, live, event.exit);
+  armWatch(draft, live, event.exit, verdict);
+  follow(draft, live.issue, { ...claim, issue: live.issue }, verdict);
+}
+
+/** The table of exits. A stop we asked for wins over what the agent says, unless it had finished anyway. */
+export function judgeExit(state: State, live: Live, exit: RunExit): Verdict {
+  const stopped = live.stopping === null ? null : afterStop(live.stopping, state, live, exit);
+  if (stopped) return stopped;
+  if (exit.kind === 'normal') return afterNormalExit(state, live, exit);
+  if (stateIn(state.settings.tracker.terminalStates, live.issue.state)) return released('the issue is terminal', true);
+  const fault = exit.fault ?? { kind: 'internal_error', message: 'the run ended without saying why', consequence: 'back-off' };
+  return { then: 'retry', fault };
+}
+
+function afterStop(reason: StopReason, state: State, live: Live, exit: RunExit): Verdict | null {
+  const { agent } = state.settings;
+  switch (reason) {
+    case 'terminal':
+      return released('the issue is terminal', true);
+    case 'inactive':
+      return released(`the issue moved to "${live.issue.state}"`, false);
+    case 'vanished':
+      return released('the tracker no longer gives the issue a state', false);
+    case 'stalled':
+      return retry('turn_stalled', `no sign of life for ${agent.stallTimeoutMs} ms (agent.stall_timeout_ms)`);
+    case 'turn_timeout':
+      return retry('turn_timeout', `turn ${live.turn} took longer than ${agent.turnTimeoutMs} ms (agent.turn_timeout_ms)`);
+    case 'token_budget':
+      return {
+        then: 'park',
+        reason,
+        detail: `${spentOn(state, live.issue.id).tokens} tokens used (agent.max_tokens is ${agent.maxTokens})`,
+      };
+    case 'cost_budget':
+      return {
+        then: 'park',
+        reason,
+        detail: `${spentOn(state, live.issue.id).costUsd.toFixed(2)} USD used (agent.max_cost_usd is ${agent.maxCostUsd})`,
+      };
+    case 'shutdown':
+      return exit.kind === 'normal' ? null : { then: 'resume' };
+  }
+}
+
+function afterNormalExit(state: State, live: Live, exit: RunExit): Verdict {
+  const { handoffState, noChangeState } = state.settings.tracker;
+  const moved = reasonToStop(state, live, live.issue.state);
+  if (moved === 'terminal') return released('the issue is terminal', true);
+  const word = exit.status?.word ?? null;
+  if (word === 'blocked') return { then: 'park', reason: 'blocked', detail: exit.status?.statement ?? '' };
+  if (moved !== null) return released(`the issue moved to "${live.issue.state}"`, false);
+  if (!stateIn(state.settings.tracker.activeStates, live.issue.state)) return released('the reaction ended', false);
+  const target = word === 'no-change-needed' ? (noChangeState ?? handoffState) : handoffState;
+  if (target !== null) return { then: 'hand-off', target };
+  if (word !== null) return { then: 'park', reason: 'needs_review', detail: exit.status?.statement ?? '' };
+  return { then: 'continue' };
+}
+
+/** Ends the session's books: history, totals, the record. */
+function closeRun(draft: Draft, live: Live, claim: RunningClaim, exit: RunExit, verdict: Verdict): void {
+  const error = verdict.then === 'retry' ? verdict.fault.message : null;
+  const status = statusOf(exit, verdict);
+  const durationMs = draft.now - live.startedAt;
+  putRun(draft, { ...runOf(draft, live, claim.trigger, status, error), turns: exit.turns });
+  if (live.unsavedEvents.length > 0) draft.writes.push({ write: 'run-events', events: live.unsavedEvents });
+  const { totals } = draft.state;
+  changeTotals(draft, { ...totals, seconds: totals.seconds + durationMs / 1000 });
+  dropLive(draft, live.issue.id);
+  if (verdict.then === 'hand-off') putDeparted(draft, { ...live, lastEvent: 'handing_off', lastEventAt: draft.now });
+  announce(draft, 'run:worker:exited', {
+    issue: live.issue,
+    runId: live.runId,
+    exitKind: exit.kind,
+    status,
+    turns: exit.turns,
+    durationMs,
+    error,
+  });
+}
+
+function statusOf(exit: RunExit, verdict: Verdict): RunStatus {
+  if (verdict.then === 'resume') return 'interrupted';
+  if (verdict.then === 'retry') return 'failed';
+  if (verdict.then === 'park') return verdict.reason === 'blocked' ? 'blocked' : (PARK_STATUS[verdict.reason] ?? 'succeeded');
+  return exit.kind === 'normal' ? 'succeeded' : 'cancelled';
+}
+
+const PARK_STATUS: Readonly<Partial<Record<ParkReason, RunStatus>>> = {
+  token_budget: 'budget_stopped',
+  cost_budget: 'budget_stopped',
+};
+
+/** What the agent had to say when it stopped by its own word goes to the tracker. */
+function postStatement(draft: Draft, live: Live, exit: RunExit): void {
+  if (exit.kind !== 'normal' || exit.status === null || exit.status.statement === '') return;
+  const text = stopComment(exit.status, live.runId);
+  queueWrite(draft, live.issue, `statement:${live.runId}`, { kind: 'comment', text });
+}
+
+function follow(draft: Draft, issue: IssueRef, claim: RunningClaim, verdict: Verdict): void {
+  switch (verdict.then) {
+    case 'hand-off':
+      handOff(draft, claim, { runId: claim.runId, target: verdict.target });
+      return;
+    case 'continue':
+      wait(draft, claim, { trigger: 'continuation', delayMs: CONTINUATION_MS, error: '', keepSession: true, failures: 0 });
+      return;
+    case 'resume':
+      wait(draft, claim, { trigger: 'restart', delayMs: 0, error: RESTART_ERROR, keepSession: true, failures: claim.failures });
+      return;
+    case 'retry':
+      onFailure(draft, issue, claim, verdict.fault);
+      return;
+    case 'park':
+      park(draft, issue, verdict.reason, verdict.detail);
+      return;
+    case 'release':
+      release(draft, issue, verdict.reason);
+      if (verdict.terminal) {
+        dropWatch(draft, issue.id);
+        removeWorkspaceOf(draft, issue, 'the issue is terminal');
+      }
+      if (draft.state.settings.tracker.handoffState !== null) {
+        announce(draft, 'handoff:transition:skipped', {
+          issue,
+          state: draft.state.settings.tracker.handoffState,
+          reason: verdict.reason,
+        });
+      }
+      return;
+  }
+}
+
+export const RESTART_ERROR = 'the run was cut short by a restart of the service';
+
+/** Moves a claim to the handoff: durable before the tracker is asked. */
+export function handOff(draft: Draft, claim: Omit<RunningClaim, 'phase'>, handoff: { runId: string; target: string }): void {
+  const { issue, attempt, failures, refusals, sessionId } = claim;
+  putClaim(draft, { phase: 'handing-off', issue, attempt, failures, refusals, sessionId, since: draft.now, handoff });
+  askOnce(draft, `handoff:${issue.id}`, { do: 'hand-off', issue, handoff, settings: draft.state.settings });
+}
+
+/** A failed run: the fault's class decides between waiting, pausing the agent and asking a person. */
+function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fault: Fault): void {
+  const { maxAttempts, maxRetryBackoffMs, kind } = draft.state.settings.agent;
+  if (draft.state.settings.tracker.comments.onFailure) {
+    const text = `Foray's run ${claim.runId} on this issue failed: ${fault.kind}.`;
+    queueWrite(draft, issue, `failure:${claim.runId}`, { kind: 'comment', text });
+  }
+  if (fault.consequence === 'park') {
+    park(draft, issue, fault.kind === 'agent_refused' ? 'refused' : 'needs_person', fault.message);
+    return;
+  }
+  if (fault.consequence === 'pause-agent') {
+    const until = fault.resetsAt ?? draft.now + DEFAULT_PAUSE_MS;
+    putPause(draft, { agentKind: kind, until, reason: fault.message });
+    wait(draft, claim, {
+      trigger: 'error',
+      delayMs: Math.max(0, until - draft.now),
+      error: fault.message,
+      keepSession: true,
+      failures: claim.failures,
+    });
+    return;
+  }
+  const failures = claim.failures + 1;
+  if (maxAttempts > 0 && failures >= maxAttempts) {
+    park(
+      draft,
+      issue,
+      'out_of_attempts',
+      `${failures} of ${maxAttempts} attempts failed (agent.max_attempts); the last: ${fault.message}`,
+    );
+    return;
+  }
+  const delay = fault.consequence === 'back-off-at-cap' ? cappedBackoffMs : backoffMs;
+  wait(draft, claim, {
+    trigger: 'error',
+    delayMs: delay(failures, maxRetryBackoffMs, issue.id),
+    error: fault.message,
+    keepSession: false,
+    failures,
+  });
+}
+
+/** How long an agent rests when its provider does not say when the limit lifts. */
+const DEFAULT_PAUSE_MS = 15 * 60_000;
+
+interface Waiting {
+  readonly trigger: 'continuation' | 'restart' | 'error';
+  readonly delayMs: number;
+  readonly error: string;
+  readonly keepSession: boolean;
+  readonly failures: number;
+}
+
+/** Puts a claim into the retry queue. A reaction that failed keeps what it had to tell. */
+function wait(draft: Draft, claim: RunningClaim, waiting: Waiting): void {
+  const { issue, refusals, reaction } = claim;
+  const attempt = claim.attempt + 1;
+  const trigger = reaction !== null && waiting.trigger !== 'continuation' ? claim.trigger : waiting.trigger;
+  putClaim(draft, {
+    phase: 'waiting',
+    issue,
+    attempt,
+    failures: waiting.failures,
+    refusals,
+    sessionId: waiting.keepSession ? claim.sessionId : null,
+    since: draft.now,
+    dueAt: draft.now + waiting.delayMs,
+    error: waiting.error,
+    then: { kind: 'run', trigger, reaction: waiting.trigger === 'continuation' ? null : reaction },
+  });
+  announce(draft, 'retry:entry:scheduled', { issue, attempt, trigger, delayMs: waiting.delayMs, error: waiting.error });
+}
+
+function released(reason: string, terminal: boolean): Verdict {
+  return { then: 'release', reason, terminal };
+}
+
+function retry(kind: string, detail: string): Verdict {
+  return { then: 'retry', fault: { kind, message: `agent: ${kind}: ${detail}`, consequence: 'back-off' } };
+}

@@ -1,0 +1,98 @@
+import { backoffMs, cappedBackoffMs, CONTINUATION_MS } from '../rules/backoff.ts';
+import type { HandoffClaim } from '../model/claim.ts';
+import { removeWorkspaceOf } from './cleanup.ts';
+import { announce, dropDeparted, dropWatch, notBusy, putClaim, queueWrite, release, type Draft } from '../draft.ts';
+import type { Fault } from '../model/errors.ts';
+import type { Event } from '../model/event.ts';
+
+/** The tracker's answer to a handoff. Until it has one, the claim stays and the handoff is tried again. */
+export function onHandoffAnswered(draft: Draft, event: Extract<Event, { type: 'handoff-answered' }>): void {
+  notBusy(draft, `handoff:${event.issueId}`);
+  dropDeparted(draft, event.issueId);
+  const claim = draft.state.claims.get(event.issueId);
+  if (claim?.phase !== 'handing-off' || claim.handoff.runId !== event.runId) return;
+  const { issue, handoff } = claim;
+  const { outcome } = event;
+  switch (outcome.kind) {
+    case 'succeeded':
+      announce(draft, 'handoff:transition:succeeded', { issue, state: handoff.target });
+      release(draft, { ...issue, state: handoff.target }, 'handed off');
+      commentCompletion(draft, claim);
+      return;
+    case 'moved':
+      skip(draft, claim, `the issue moved to "${outcome.state}" meanwhile`);
+      return;
+    case 'gone':
+      skip(draft, claim, 'the tracker no longer has the issue');
+      return;
+    case 'terminal':
+      skip(draft, claim, `the issue is terminal ("${outcome.state}")`);
+      dropWatch(draft, issue.id);
+      removeWorkspaceOf(draft, issue, 'the issue is terminal');
+      return;
+    case 'failed':
+      if (outcome.fault.kind === 'tracker_auth_error') onRefused(draft, claim, outcome.fault);
+      else tryAgain(draft, claim, outcome.fault);
+      return;
+  }
+}
+
+function skip(draft: Draft, claim: HandoffClaim, reason: string): void {
+  announce(draft, 'handoff:transition:skipped', { issue: claim.issue, state: claim.handoff.target, reason });
+  release(draft, claim.issue, reason);
+}
+
+function commentCompletion(draft: Draft, claim: HandoffClaim): void {
+  if (!draft.state.settings.tracker.comments.onCompletion) return;
+  const text = `Foray finished its work on this issue and moved it to "${claim.handoff.target}" (run ${claim.handoff.runId}).`;
+  queueWrite(draft, claim.issue, `completion:${claim.handoff.runId}`, { kind: 'comment', text });
+}
+
+/**
+ * We may not write: not fatal, the work goes on as a continuation. Each further refusal in a row waits longer, since
+ * every continuation costs a session that ends at the same refusal.
+ */
+function onRefused(draft: Draft, claim: HandoffClaim, fault: Fault): void {
+  const { issue, handoff, failures, sessionId } = claim;
+  const refusals = claim.refusals + 1;
+  const attempt = claim.attempt + 1;
+  const cap = draft.state.settings.agent.maxRetryBackoffMs;
+  const delayMs = refusals === 1 ? CONTINUATION_MS : backoffMs(refusals - 1, cap, issue.id);
+  announce(draft, 'handoff:transition:refused', { issue, state: handoff.target, error: fault.message });
+  putClaim(draft, {
+    phase: 'waiting',
+    issue,
+    attempt,
+    failures,
+    refusals,
+    sessionId,
+    since: draft.now,
+    dueAt: draft.now + delayMs,
+    error: fault.message,
+    then: { kind: 'run', trigger: 'continuation', reaction: null },
+  });
+  announce(draft, 'retry:entry:scheduled', { issue, attempt, trigger: 'continuation', delayMs, error: fault.message });
+}
+
+/** The run is done and stays done: only the handoff is tried again. */
+function tryAgain(draft: Draft, claim: HandoffClaim, fault: Fault): void {
+  const { issue, handoff, refusals, sessionId } = claim;
+  const failures = claim.failures + 1;
+  const attempt = claim.attempt + 1;
+  const delay = fault.consequence === 'back-off-at-cap' ? cappedBackoffMs : backoffMs;
+  const delayMs = delay(failures, draft.state.settings.agent.maxRetryBackoffMs, issue.id);
+  announce(draft, 'handoff:transition:failed', { issue, state: handoff.target, error: fault.message });
+  putClaim(draft, {
+    phase: 'waiting',
+    issue,
+    attempt,
+    failures,
+    refusals,
+    sessionId,
+    since: draft.now,
+    dueAt: draft.now + delayMs,
+    error: fault.message,
+    then: { kind: 'handoff', handoff },
+  });
+  announce(draft, 'retry:entry:scheduled', { issue, attempt, trigger: 'handoff', delayMs, error: fault.message });
+}

@@ -1,0 +1,69 @@
+import { announce, ask, putLive, putParked, unpark, type Draft } from '../draft.ts';
+import type { Answer } from '../model/answer.ts';
+import { sameState, stateIn } from '../model/issue.ts';
+import type { Parked } from '../model/claim.ts';
+import type { StopReason } from '../model/run.ts';
+import type { Live, State } from '../model/state.ts';
+import { removeWorkspaceOf } from './cleanup.ts';
+
+/** Polls in a row that may read no state before a running issue is stopped. */
+const UNSEEN_LIMIT = 2;
+
+/** Holds what the tracker says against what we run and what is parked. A failed lookup changes nothing. */
+export function reconcile(draft: Draft, asked: readonly string[], states: Answer<ReadonlyMap<string, string>>): void {
+  if (!states.ok) {
+    if (asked.length > 0) announce(draft, 'poll:states:failed', { error: states.fault.message, running: draft.state.live.size });
+    return;
+  }
+  for (const id of asked) {
+    const live = draft.state.live.get(id);
+    if (live) reconcileRunning(draft, live, states.value.get(id) ?? '');
+    const parked = draft.state.parked.get(id);
+    if (parked) reconcileParked(draft, parked, states.value.get(id));
+  }
+}
+
+function reconcileRunning(draft: Draft, live: Live, state: string): void {
+  if (live.stopping !== null) return;
+  if (state === '') {
+    putLive(draft, { ...live, unseen: live.unseen + 1 });
+    if (live.unseen + 1 >= UNSEEN_LIMIT) stopRun(draft, live.issue.id, 'vanished');
+    return;
+  }
+  putLive(draft, { ...live, unseen: 0, issue: { ...live.issue, state } });
+  const reason = reasonToStop(draft.state, live, state);
+  if (reason === null) announce(draft, 'reconcile:issue:kept', { issue: live.issue });
+  else stopRun(draft, live.issue.id, reason);
+}
+
+/** A run may go on in an active state, and one that a reaction started in the handoff state too. */
+export function reasonToStop(state: State, live: Live, issueState: string): StopReason | null {
+  const { activeStates, terminalStates, handoffState } = state.settings.tracker;
+  if (stateIn(terminalStates, issueState)) return 'terminal';
+  if (stateIn(activeStates, issueState)) return null;
+  const fromHandoff = handoffState !== null && sameState(live.pickedFrom, handoffState);
+  return fromHandoff && sameState(issueState, handoffState) ? null : 'inactive';
+}
+
+/** Tells a run to stop, once. What follows is decided when it has exited. */
+export function stopRun(draft: Draft, issueId: string, reason: StopReason): void {
+  const live = draft.state.live.get(issueId);
+  if (live === undefined || live.stopping !== null) return;
+  putLive(draft, { ...live, stopping: reason });
+  if (RECONCILED.has(reason)) announce(draft, 'reconcile:issue:stopped', { issue: live.issue, reason, state: live.issue.state });
+  else announce(draft, 'run:stop:requested', { issue: live.issue, runId: live.runId, reason });
+  ask(draft, { do: 'stop-run', runId: live.runId, reason });
+}
+
+const RECONCILED: ReadonlySet<StopReason> = new Set(['terminal', 'inactive', 'vanished']);
+
+/** A parked issue is released by a change of its state. One that is not found stays: a person may still want to know. */
+function reconcileParked(draft: Draft, parked: Parked, state: string | undefined): void {
+  if (state === undefined || state === '') return;
+  if (parked.stateAtPark === null) putParked(draft, { ...parked, stateAtPark: state });
+  else if (!sameState(parked.stateAtPark, state)) {
+    unpark(draft, parked, `its state changed to "${state}"`);
+    if (stateIn(draft.state.settings.tracker.terminalStates, state))
+      removeWorkspaceOf(draft, parked.issue, 'the issue is terminal');
+  }
+}

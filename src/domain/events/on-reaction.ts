@@ -1,0 +1,155 @@
+import { askOnce, change, notBusy, putWatch, release, type Draft } from '../draft.ts';
+import type { Event } from '../model/event.ts';
+import { stateIn } from '../model/issue.ts';
+import type { MergeStatus } from '../model/merge-request.ts';
+import { removeWorkspaceOf } from './cleanup.ts';
+import { judgeAutoMerge, tidyBranch } from '../reactions/auto-merge.ts';
+import { judgeCi } from '../reactions/ci-failure.ts';
+import { NEEDS, type Findings, type Reading } from '../reactions/findings.ts';
+import { judgeLabels } from '../reactions/label-commands.ts';
+import { judgeConflicts } from '../reactions/merge-conflicts.ts';
+import { completeMerge } from '../reactions/merge-completion.ts';
+import { owesAfterMerge, owesCompletion } from '../reactions/owed.ts';
+import { activeKinds, couldNotRead, endWatch, progressOf, settingsOf, waitFor } from '../reactions/progress.ts';
+import { judgeBotReviews, judgeReviews } from '../reactions/reviews.ts';
+import type { ReactionKind } from '../model/settings.ts';
+import type { State } from '../model/state.ts';
+import type { Watch } from '../model/watch.ts';
+
+/** Looks at the merge requests whose time has come. One look serves all reactions that are due. */
+export function inspectDueWatches(draft: Draft): void {
+  for (const watch of draft.state.watches.values()) {
+    const due = dueKinds(draft.state, watch, draft.now);
+    if (due.length === 0) {
+      if (isOver(draft.state, watch, draft.now)) endWatch(draft, watch, 'every watch window is over');
+      continue;
+    }
+    const needs = [...new Set(due.flatMap((kind) => NEEDS[kind]))];
+    askOnce(draft, `inspect:${watch.issue.id}`, { do: 'inspect', watch, due, needs, settings: draft.state.settings });
+  }
+}
+
+/** When the next look is due. */
+export function nextInspection(state: State, watch: Watch): number {
+  if (state.busy.has(`inspect:${watch.issue.id}`) || isWaitingForRim(state, watch)) return Infinity;
+  const kinds = activeKinds(state.settings.reactions).filter(
+    (kind) => !isPastWindow(state, watch, kind, progressOf(watch, kind).nextAt),
+  );
+  return kinds.reduce((earliest, kind) => Math.min(earliest, progressOf(watch, kind).nextAt), Infinity);
+}
+
+type Inspected = Extract<Event, { type: 'inspected' }>;
+
+export function onInspected(draft: Draft, event: Inspected): void {
+  notBusy(draft, `inspect:${event.issueId}`);
+  const watch = draft.state.watches.get(event.issueId);
+  // A look that began before the last run ended may have seen the head before its push.
+  if (!watch || watch.mergeRequest.number !== event.number || watch.armedAt !== event.armedAt) return;
+  const { findings } = event;
+  const issueState = findings.issueState.ok ? (findings.issueState.value ?? '') : '';
+  if (stateIn(draft.state.settings.tracker.terminalStates, issueState)) return afterTerminal(draft, watch, event, issueState);
+  if (issueState !== '') putWatch(draft, { ...watch, issue: { ...watch.issue, state: issueState } });
+  if (!findings.merge.ok) return couldNotLook(draft, watch, event.due, findings.merge.fault.message);
+  judge(draft, watch, findings.merge.value, findings, event.due);
+}
+
+function couldNotLook(draft: Draft, watch: Watch, due: readonly ReactionKind[], why: string): void {
+  for (const kind of due) couldNotRead(draft, current(draft, watch), kind, why);
+}
+
+/** The issue is over. Where a merge of ours is why, what belongs to it is still done: the branch, and the whole move. */
+function afterTerminal(draft: Draft, watch: Watch, { findings, due }: Inspected, issueState: string): void {
+  const { merge } = findings;
+  if (owesAfterMerge(draft.state, watch, issueState)) {
+    if (!merge.ok) return couldNotLook(draft, watch, due, merge.fault.message);
+    if (merge.value?.merged && tidyBranch(draft, watch, merge.value)) return;
+    if (merge.value?.merged && owesCompletion(draft.state, watch, issueState) && completeMerge(draft, watch)) return;
+  }
+  endWatch(draft, watch, 'the issue is terminal');
+  removeWorkspaceOf(draft, watch.issue, 'the issue is terminal');
+}
+
+function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: Findings, due: readonly ReactionKind[]): void {
+  if (merge === null) return endWatch(draft, watch, 'the forge no longer has the merge request');
+  change(draft, { readings: new Map(draft.state.readings).set(watch.issue.id, readingOf(draft, merge, findings)) });
+  if (merge.merged) return afterMerge(draft, current(draft, watch), merge);
+  if (merge.closed) return endWatch(draft, watch, 'the merge request was closed');
+  for (const kind of due) judgeOne(draft, current(draft, watch), kind, merge, findings);
+}
+
+function judgeOne(draft: Draft, watch: Watch, kind: ReactionKind, merge: MergeStatus, findings: Findings): void {
+  switch (kind) {
+    case 'ci_failure':
+      return judgeCi(draft, watch, merge, findings);
+    case 'review_comments':
+      return judgeReviews(draft, watch, findings);
+    case 'bot_review':
+      return judgeBotReviews(draft, watch, findings);
+    case 'merge_conflicts':
+      return judgeConflicts(draft, watch, merge);
+    case 'auto_merge':
+      return judgeAutoMerge(draft, watch, merge, findings);
+    case 'label_commands':
+      return judgeLabels(draft, watch, merge, findings);
+    case 'merge_completion':
+      return waitFor(draft, watch, kind, 'the merge');
+  }
+}
+
+/**
+ * Merged: tidy up, then complete the issue, then stop watching. One after the other, since a completed issue is no
+ * longer looked at: a crash in between would forget its branch.
+ */
+function afterMerge(draft: Draft, watch: Watch, merge: MergeStatus): void {
+  dropQueuedTurn(draft, watch);
+  if (tidyBranch(draft, watch, merge)) return;
+  if (!completeMerge(draft, current(draft, watch))) endWatch(draft, current(draft, watch), 'merged');
+}
+
+/** A turn that has not begun would work on what is over. */
+function dropQueuedTurn(draft: Draft, { issue }: Watch): void {
+  const claim = draft.state.claims.get(issue.id);
+  if (claim?.phase !== 'waiting' || claim.then.kind !== 'run' || claim.then.reaction === null) return;
+  release(draft, issue, 'its merge request is merged');
+}
+
+function dueKinds(state: State, watch: Watch, now: number): readonly ReactionKind[] {
+  if (state.busy.has(`inspect:${watch.issue.id}`) || isWaitingForRim(state, watch)) return [];
+  return activeKinds(state.settings.reactions).filter(
+    (kind) => progressOf(watch, kind).nextAt <= now && !isPastWindow(state, watch, kind, now),
+  );
+}
+
+/** While a merge, a branch deletion or a completion is under way nothing is judged anew. */
+function isWaitingForRim(state: State, watch: Watch): boolean {
+  return ['merge', 'branch', 'complete'].some((what) => state.busy.has(`${what}:${watch.issue.id}`));
+}
+
+function isOver(state: State, watch: Watch, now: number): boolean {
+  return activeKinds(state.settings.reactions).every((kind) => isPastWindow(state, watch, kind, now));
+}
+
+function isPastWindow(state: State, watch: Watch, kind: ReactionKind, now: number): boolean {
+  const window = settingsOf(state.settings.reactions, kind)?.watchWindowMs ?? 0;
+  return window > 0 && now - watch.armedAt > window;
+}
+
+function current(draft: Draft, watch: Watch): Watch {
+  return draft.state.watches.get(watch.issue.id) ?? watch;
+}
+
+function readingOf(draft: Draft, merge: MergeStatus, findings: Findings): Reading {
+  const { decision, gate, ci } = findings;
+  const before = draft.state.readings;
+  const last = [...before.values()].find((reading) => reading.headSha === merge.headSha);
+  return {
+    at: draft.now,
+    headSha: merge.headSha,
+    url: merge.url,
+    mergeability: merge.mergeability,
+    decision: decision?.ok ? decision.value : (last?.decision ?? ''),
+    ci: ci?.ok ? ci.value.status : gate?.ok ? gate.value || 'none' : (last?.ci ?? ''),
+    merged: merge.merged,
+    draft: merge.draft,
+  };
+}

@@ -1,0 +1,99 @@
+import { backoffMs } from '../rules/backoff.ts';
+import { budgetSpent } from '../rules/budget.ts';
+import type { WaitingClaim } from '../model/claim.ts';
+import { removeWorkspaceOf } from './cleanup.ts';
+import { announce, askOnce, dropWatch, notBusy, park, putClaim, release, type Draft } from '../draft.ts';
+import { blockerHold, globalSlots, slotHold } from '../rules/eligibility.ts';
+import type { Event } from '../model/event.ts';
+import { refOf, sameState, stateIn, type Issue } from '../model/issue.ts';
+import { handOff } from './on-exit.ts';
+import { startRun } from './start-run.ts';
+import type { State } from '../model/state.ts';
+
+/** A retry that may not run yet, for a reason of ours, is looked at again after this. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** Whatever in the queue has fallen due: handoffs are tried again, runs first have their issue read. */
+export function fireDueRetries(draft: Draft): void {
+  for (const claim of dueClaims(draft.state, draft.now)) {
+    if (claim.then.kind === 'handoff')
+      handOff(draft, { ...claim, runId: claim.then.handoff.runId, trigger: 'error', reaction: null }, claim.then.handoff);
+    else askOnce(draft, `read:${claim.issue.id}`, { do: 'read-issue', issueId: claim.issue.id });
+  }
+}
+
+/** Due claims in the order they fell due. A run waits for a free slot without asking the tracker meanwhile. */
+export function dueClaims(state: State, now: number): readonly WaitingClaim[] {
+  const mayRun = mayStartRuns(state);
+  return [...state.claims.values()]
+    .filter((claim): claim is WaitingClaim => claim.phase === 'waiting' && claim.dueAt <= now)
+    .filter((claim) => (claim.then.kind === 'handoff' ? true : mayRun && !state.busy.has(`read:${claim.issue.id}`)))
+    .sort((a, b) => a.dueAt - b.dueAt);
+}
+
+export function mayStartRuns(state: State): boolean {
+  return (
+    state.lifecycle === 'serving' &&
+    state.preflightProblem === null &&
+    globalSlots(state) > 0 &&
+    !state.pauses.has(state.settings.agent.kind)
+  );
+}
+
+/** The waiting issue as the tracker has it now: it runs, waits on, or is let go. */
+export function onIssueRead(draft: Draft, event: Extract<Event, { type: 'issue-read' }>): void {
+  notBusy(draft, `read:${event.issueId}`);
+  const claim = draft.state.claims.get(event.issueId);
+  if (claim?.phase !== 'waiting' || claim.then.kind !== 'run') return;
+  if (!event.issue.ok) {
+    const delayMs = backoffMs(claim.failures, draft.state.settings.agent.maxRetryBackoffMs, claim.issue.id);
+    waitOn(draft, claim, delayMs, event.issue.fault.message);
+    return;
+  }
+  if (event.issue.value === null) release(draft, claim.issue, 'the tracker no longer has the issue');
+  else resume(draft, claim, event.issue.value);
+}
+
+function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
+  const { state } = draft;
+  if (claim.then.kind !== 'run') return;
+  if (stateIn(state.settings.tracker.terminalStates, issue.state)) {
+    release(draft, refOf(issue), 'the issue is terminal');
+    dropWatch(draft, issue.id);
+    removeWorkspaceOf(draft, refOf(issue), 'the issue is terminal');
+    return;
+  }
+  if (!mayRunFrom(state, claim, issue.state)) {
+    release(draft, refOf(issue), `the issue moved to "${issue.state}"`);
+    return;
+  }
+  const budget = budgetSpent(state, issue.id);
+  if (budget) {
+    park(draft, refOf(issue), budget.reason, budget.detail);
+    return;
+  }
+  const hold = blockerHold(state, issue.blockedBy ?? []) ?? (mayStartRuns(state) ? slotHold(state, issue.state) : NOT_NOW);
+  if (hold) {
+    waitOn(draft, claim, hold.reason === 'blocked_by' ? state.settings.polling.intervalMs : LOOK_AGAIN_MS, hold.detail);
+    return;
+  }
+  const { attempt, failures, refusals, sessionId } = claim;
+  const { trigger, reaction } = claim.then;
+  startRun(draft, refOf(issue), { attempt, failures, refusals, trigger, sessionId, reaction });
+}
+
+const NOT_NOW = { reason: 'no_global_slot', detail: 'no available orchestrator slots' } as const;
+
+/** A continuation that a reaction started may also run from the handoff state. */
+function mayRunFrom(state: State, claim: WaitingClaim, issueState: string): boolean {
+  const { activeStates, handoffState } = state.settings.tracker;
+  if (stateIn(activeStates, issueState)) return true;
+  const isReaction = claim.then.kind === 'run' && claim.then.reaction !== null;
+  return isReaction && handoffState !== null && sameState(issueState, handoffState);
+}
+
+/** Stays in the queue with the same attempt: nothing was tried. */
+function waitOn(draft: Draft, claim: WaitingClaim, delayMs: number, reason: string): void {
+  putClaim(draft, { ...claim, dueAt: draft.now + delayMs, error: reason });
+  announce(draft, 'retry:entry:deferred', { issue: claim.issue, attempt: claim.attempt, delayMs, reason });
+}

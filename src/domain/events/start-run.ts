@@ -1,0 +1,74 @@
+import { spentOn } from '../rules/budget.ts';
+import { announce, ask, change, putClaim, putLive, putRun, putSpent, queueWrite, type Draft } from '../draft.ts';
+import type { IssueRef } from '../model/issue.ts';
+import type { ReactionContext } from '../model/reaction-context.ts';
+import type { Run, RunStatus, Trigger } from '../model/run.ts';
+import { NO_SESSION, type Live } from '../model/state.ts';
+
+/** What a new run carries over from the claim it belongs to. */
+export interface RunStart {
+  readonly attempt: number;
+  readonly failures: number;
+  readonly refusals: number;
+  readonly trigger: Trigger;
+  readonly sessionId: string | null;
+  readonly reaction: ReactionContext | null;
+}
+
+/** Claims the issue and starts a session for it. The claim and the run are stored before anything is done. */
+export function startRun(draft: Draft, issue: IssueRef, start: RunStart): void {
+  const runsStarted = draft.state.runsStarted + 1;
+  const runId = `${draft.state.instance}-${runsStarted}`;
+  change(draft, { runsStarted });
+  putClaim(draft, { phase: 'running', issue, runId, since: draft.now, ...start });
+  const live = freshLive(draft, issue, runId, start);
+  putLive(draft, live);
+  putRun(draft, runOf(draft, live, start.trigger, 'running', null));
+  const spent = spentOn(draft.state, issue.id);
+  putSpent(draft, { ...spent, sessions: spent.sessions + 1 });
+  announce(draft, 'issue:dispatch:started', { issue, runId, attempt: start.attempt, trigger: start.trigger });
+  if (draft.state.settings.tracker.comments.onDispatch) {
+    queueWrite(draft, issue, `dispatch:${runId}`, { kind: 'comment', text: `Foray started work on this issue (run ${runId}).` });
+  }
+  const { attempt, trigger, reaction } = start;
+  ask(draft, {
+    do: 'start-run',
+    plan: { runId, issue, attempt, trigger, reaction, resumeSessionId: start.sessionId, settings: draft.state.settings },
+  });
+}
+
+/** The history row of a live session. */
+export function runOf(draft: Draft, live: Live, trigger: Trigger, status: RunStatus, error: string | null): Run {
+  return {
+    id: live.runId,
+    issue: live.issue,
+    attempt: live.attempt,
+    trigger,
+    agentKind: draft.state.settings.agent.kind,
+    status,
+    startedAt: live.startedAt,
+    endedAt: status === 'running' ? null : draft.now,
+    turns: live.turn,
+    sessionId: live.sessionId,
+    workspacePath: live.workspacePath,
+    model: live.model,
+    tokens: live.tokens,
+    tokensMeasured: live.tokensMeasured,
+    costUsd: live.costUsd,
+    error,
+  };
+}
+
+function freshLive(draft: Draft, issue: IssueRef, runId: string, start: RunStart): Live {
+  const { now } = draft;
+  return {
+    ...NO_SESSION,
+    issue,
+    runId,
+    attempt: start.attempt,
+    pickedFrom: issue.state,
+    startedAt: now,
+    lastEventAt: now,
+    savedAt: now,
+  };
+}

@@ -1,0 +1,73 @@
+import type { Handoff, OutboxEntry } from './claim.ts';
+import type { Write } from './durable.ts';
+import type { IssueRef } from './issue.ts';
+import type { Notice } from './notice.ts';
+import type { ReactionContext } from './reaction-context.ts';
+import type { StopReason, Trigger } from './run.ts';
+import type { Need } from '../reactions/findings.ts';
+import type { ReactionKind, Settings } from './settings.ts';
+import type { State } from './state.ts';
+import type { MergeOrder } from './merge-request.ts';
+import type { MergeRequestRef, Watch } from './watch.ts';
+
+/** Everything that must be done, as data. Each is carried out at the rim and most report back as an event. */
+export type Effect =
+  /** Told to all listeners, in order. */
+  | { readonly do: 'announce'; readonly notice: Notice }
+  /** Candidates, and the states of the ids given. */
+  | { readonly do: 'poll'; readonly lookups: readonly string[] }
+  | { readonly do: 'read-blockers'; readonly issues: readonly IssueRef[] }
+  /** Reads one waiting issue before it runs again. */
+  | { readonly do: 'read-issue'; readonly issueId: string }
+  | { readonly do: 'start-run'; readonly plan: RunPlan }
+  | { readonly do: 'stop-run'; readonly runId: string; readonly reason: StopReason }
+  | { readonly do: 'hand-off'; readonly issue: IssueRef; readonly handoff: Handoff; readonly settings: Settings }
+  | { readonly do: 'write-out'; readonly entry: OutboxEntry }
+  /** Issues already in terminal states, for workspace cleanup. */
+  | { readonly do: 'read-terminal'; readonly states: readonly string[] }
+  /** States of issues whose workspaces are still here. */
+  | { readonly do: 'sweep'; readonly ids: readonly string[] }
+  /** One look at a merge request, for every reaction that is due. */
+  | {
+      readonly do: 'inspect';
+      readonly watch: Watch;
+      readonly due: readonly ReactionKind[];
+      readonly needs: readonly Need[];
+      readonly settings: Settings;
+    }
+  | { readonly do: 'merge'; readonly issueId: string; readonly request: MergeRequestRef; readonly order: MergeOrder }
+  | { readonly do: 'delete-branch'; readonly issueId: string; readonly request: MergeRequestRef }
+  | { readonly do: 'remove-label'; readonly issueId: string; readonly request: MergeRequestRef; readonly label: string }
+  /** Moves the issue of a merged request to its last state. */
+  | {
+      readonly do: 'complete';
+      readonly issue: IssueRef;
+      readonly target: string;
+      /** An earlier try may have got half way: then the state alone does not tell that it is done. */
+      readonly begun: boolean;
+    }
+  | {
+      readonly do: 'remove-workspace';
+      readonly issueId: string;
+      readonly identifier: string;
+      readonly title: string;
+      readonly why: string;
+    };
+
+/** All a run needs to know, frozen when it starts. */
+export interface RunPlan {
+  readonly runId: string;
+  readonly issue: IssueRef;
+  readonly attempt: number;
+  readonly trigger: Trigger;
+  readonly reaction: ReactionContext | null;
+  readonly resumeSessionId: string | null;
+  readonly settings: Settings;
+}
+
+/** What `decide` answers: the new state, what to store first, and then what to do. */
+export interface Decision {
+  readonly state: State;
+  readonly writes: readonly Write[];
+  readonly effects: readonly Effect[];
+}

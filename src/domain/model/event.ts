@@ -1,0 +1,77 @@
+import type { AgentEvent } from './agent-event.ts';
+import type { AgentStatus, ScmRecord } from './agent-status.ts';
+import type { Answer } from './answer.ts';
+import type { Fault } from './errors.ts';
+import type { Blocker, Issue } from './issue.ts';
+import type { ExitKind } from './run.ts';
+import type { Findings } from '../reactions/findings.ts';
+import type { ReactionKind, Settings } from './settings.ts';
+
+/** Everything that happens. Events of a run carry its id, so that a late word of an ended run is recognized. */
+export type Event =
+  /** Time passed: look at what is due. */
+  | { readonly type: 'clock' }
+  | { readonly type: 'settings-changed'; readonly settings: Settings }
+  | { readonly type: 'refresh-requested' }
+  | { readonly type: 'stop-requested' }
+  | { readonly type: 'unpark-requested'; readonly identifier: string }
+  | {
+      readonly type: 'poll-answered';
+      readonly candidates: Answer<readonly Issue[]>;
+      readonly states: Answer<ReadonlyMap<string, string>>;
+      readonly preflightProblem: string | null;
+    }
+  | { readonly type: 'blockers-answered'; readonly blockers: ReadonlyMap<string, Answer<readonly Blocker[]>> }
+  | { readonly type: 'issue-read'; readonly issueId: string; readonly issue: Answer<Issue | null> }
+  | { readonly type: 'run-prepared'; readonly issueId: string; readonly runId: string; readonly workspacePath: string }
+  /** The issue's state as the run itself saw or set it. */
+  | { readonly type: 'state-seen'; readonly issueId: string; readonly runId: string; readonly state: string }
+  | { readonly type: 'session-started'; readonly issueId: string; readonly runId: string; readonly sessionId: string }
+  | { readonly type: 'turn-started'; readonly issueId: string; readonly runId: string; readonly turn: number }
+  | { readonly type: 'turn-completed'; readonly issueId: string; readonly runId: string; readonly turn: number }
+  | { readonly type: 'agent-spoke'; readonly issueId: string; readonly runId: string; readonly event: AgentEvent }
+  | { readonly type: 'run-exited'; readonly issueId: string; readonly runId: string; readonly exit: RunExit }
+  | { readonly type: 'handoff-answered'; readonly issueId: string; readonly runId: string; readonly outcome: HandoffOutcome }
+  | { readonly type: 'outbox-answered'; readonly id: string; readonly fault: Fault | null }
+  | { readonly type: 'cleanup-answered'; readonly issues: Answer<readonly Issue[]> }
+  | { readonly type: 'sweep-answered'; readonly states: Answer<ReadonlyMap<string, string>>; readonly asked: readonly string[] }
+  | {
+      readonly type: 'inspected';
+      readonly issueId: string;
+      readonly number: number;
+      /** Of the watch that was looked at: a run that ended meanwhile began another one. */
+      readonly armedAt: number;
+      readonly due: readonly ReactionKind[];
+      readonly findings: Findings;
+    }
+  | { readonly type: 'merge-answered'; readonly issueId: string; readonly expectedSha: string; readonly outcome: MergeOutcome }
+  | { readonly type: 'branch-deleted'; readonly issueId: string; readonly fault: Fault | null }
+  | { readonly type: 'completion-answered'; readonly issueId: string; readonly fault: Fault | null }
+  | {
+      readonly type: 'workspace-removed';
+      readonly issueId: string;
+      readonly identifier: string;
+      readonly path: string;
+      readonly why: string;
+      readonly outcome: Answer<boolean>;
+    };
+
+export interface RunExit {
+  readonly kind: ExitKind;
+  readonly turns: number;
+  readonly fault: Fault | null;
+  readonly status: AgentStatus | null;
+  readonly scm: ScmRecord | null;
+}
+
+/** `byUs` is false when somebody else was faster. */
+export type MergeOutcome =
+  { readonly kind: 'merged'; readonly byUs: boolean } | { readonly kind: 'refused'; readonly fault: Fault };
+
+export type HandoffOutcome =
+  | { readonly kind: 'succeeded' }
+  /** The issue already left the active states; it is not overwritten. */
+  | { readonly kind: 'moved'; readonly state: string }
+  | { readonly kind: 'terminal'; readonly state: string }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'failed'; readonly fault: Fault };

@@ -1,0 +1,185 @@
+import { NO_TOKENS, type TokenUsage } from './agent-event.ts';
+import type { AgentPause, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
+import type { Issue, IssueRef } from './issue.ts';
+import type { Reading } from '../reactions/findings.ts';
+import type { RunEvent, Spent, StopReason } from './run.ts';
+import type { Settings } from './settings.ts';
+import type { Watch } from './watch.ts';
+
+/**
+ * The one runtime record.
+ *
+ * Life of an issue. A *candidate* is what a poll found in an active state. When every dispatch filter passes it is
+ * *claimed* and *running*: its workspace is prepared, an agent session takes turns, and after each turn the issue is
+ * read again. The run *exits*, and from there exactly one of these follows:
+ *
+ *   handing-off  it ended well and a handoff state is set: the tracker is told, then the claim is released
+ *   waiting      it failed (backoff), ended well without a handoff state (continuation after a second), was cut short
+ *                by a restart, or its handoff did not go through: it stays claimed in the retry queue until it is due
+ *   parked       it needs a person: blocked, over budget, out of attempts; kept until its tracker state changes
+ *   released     the issue is terminal, moved on, or gone
+ *
+ * `claims` to `watches` are durable: each is changed only together with the write that stores it (see draft.ts), so
+ * memory equals the store after every event. The rest is rebuilt after a restart.
+ */
+export interface State {
+  readonly settings: Settings;
+  readonly lifecycle: 'serving' | 'draining';
+  readonly startedAt: number;
+  /** Prefix of run ids, unique to this process. */
+  readonly instance: string;
+  readonly runsStarted: number;
+
+  /** By issue id. */
+  readonly claims: ReadonlyMap<string, Claim>;
+  readonly parked: ReadonlyMap<string, Parked>;
+  readonly outbox: ReadonlyMap<string, OutboxEntry>;
+  /** By path. */
+  readonly workspaces: ReadonlyMap<string, WorkspaceRecord>;
+  readonly spent: ReadonlyMap<string, Spent>;
+  /** By agent kind. */
+  readonly pauses: ReadonlyMap<string, AgentPause>;
+  readonly watches: ReadonlyMap<string, Watch>;
+
+  /** What is known of each running session, by issue id. */
+  readonly live: ReadonlyMap<string, Live>;
+  /** Sessions that ended and whose handoff is under way, as they were at the end. */
+  readonly departed: ReadonlyMap<string, Live>;
+  /** Why each candidate of the last poll was not dispatched, by issue id. */
+  readonly holds: ReadonlyMap<string, Hold>;
+  readonly poll: PollState;
+  /** Effects under way, so that none is asked for twice: `<what>:<key>`. */
+  readonly busy: ReadonlySet<string>;
+  /** Null when dispatch may go on; otherwise what stands in its way. */
+  readonly preflightProblem: string | null;
+  readonly totals: Totals;
+  /** The last look at each watched merge request, by issue id. */
+  readonly readings: ReadonlyMap<string, Reading>;
+  /** Why this process merges nothing, or null when it may. */
+  readonly autoMergeOff: string | null;
+}
+
+/** A session as it runs. */
+export interface Live {
+  readonly issue: IssueRef;
+  readonly runId: string;
+  readonly attempt: number;
+  /** The state the issue was picked from; counts against that state's slots for the whole run. */
+  readonly pickedFrom: string;
+  readonly startedAt: number;
+  readonly workspacePath: string;
+  readonly sessionId: string;
+  readonly turn: number;
+  readonly turnStartedAt: number | null;
+  readonly lastEvent: string;
+  readonly lastMessage: string;
+  readonly lastEventAt: number;
+  readonly model: string | null;
+  readonly tokens: TokenUsage;
+  readonly tokensMeasured: boolean;
+  readonly requests: number;
+  readonly requestsByModel: Readonly<Record<string, number>>;
+  readonly apiMs: number | null;
+  /** Milliseconds in finished tool calls; null until one finished. */
+  readonly toolMs: number | null;
+  /** Start times of tool calls under way, by tool id. */
+  readonly openTools: Readonly<Record<string, number>>;
+  readonly costUsd: number | null;
+  /** Polls in a row that read no state for the issue. */
+  readonly unseen: number;
+  /** Set once the run was told to stop. */
+  readonly stopping: StopReason | null;
+  readonly savedAt: number;
+  readonly unsavedEvents: readonly RunEvent[];
+}
+
+/** What a session has before it said anything. */
+export const NO_SESSION = {
+  workspacePath: '',
+  sessionId: '',
+  turn: 0,
+  turnStartedAt: null,
+  lastEvent: 'dispatched',
+  lastMessage: '',
+  model: null,
+  tokens: NO_TOKENS,
+  tokensMeasured: false,
+  requests: 0,
+  requestsByModel: {},
+  apiMs: null,
+  toolMs: null,
+  openTools: {},
+  costUsd: null,
+  unseen: 0,
+  stopping: null,
+  unsavedEvents: [],
+} as const satisfies Partial<Live>;
+
+export const HOLD_REASONS = [
+  'incomplete_record',
+  'not_active',
+  'running',
+  'retrying',
+  'handing_off',
+  'just_released',
+  'parked',
+  'draining',
+  'preflight_failed',
+  'agent_paused',
+  'session_budget',
+  'token_budget',
+  'cost_budget',
+  'blocked_by',
+  'blockers_unresolved',
+  'blockers_not_read',
+  'no_global_slot',
+  'no_state_slot',
+] as const;
+export type HoldReason = (typeof HOLD_REASONS)[number];
+
+export interface Hold {
+  readonly issue: IssueRef;
+  readonly reason: HoldReason;
+  readonly detail: string;
+  readonly since: number;
+}
+
+export interface PollState {
+  readonly nextAt: number;
+  /** A requested refresh waits until then, so that requests close together become one. */
+  readonly refreshAt: number | null;
+  readonly inFlight: PollInFlight | null;
+  /** When the last poll began. */
+  readonly begunAt: number;
+  /** Polls finished since start. */
+  readonly count: number;
+  /** When each candidate's blockers were last read: the ones read longest ago go first. */
+  readonly blockersReadAt: ReadonlyMap<string, number>;
+  /** When terminal issues are fetched for cleanup; null once that succeeded. */
+  readonly cleanupAt: number | null;
+  /** The workspace after which the next sweep goes on. */
+  readonly sweepAfter: string;
+  readonly last: {
+    readonly at: number;
+    readonly durationMs: number;
+    readonly candidates: number;
+    readonly error: string | null;
+  } | null;
+}
+
+export interface PollInFlight {
+  readonly startedAt: number;
+  /** Ids whose states were asked for. */
+  readonly asked: readonly string[];
+  /** Issues whose claim ended after this poll began: what it says of them may be older than that. */
+  readonly releasedMeanwhile: ReadonlySet<string>;
+  /** Candidates that wait for their blockers to be read. */
+  readonly candidates: readonly Issue[] | null;
+}
+
+/** Cumulative since start, without the sessions that still run. */
+export interface Totals {
+  readonly tokens: TokenUsage;
+  readonly seconds: number;
+  readonly costUsd: number;
+}

@@ -1,0 +1,130 @@
+import { budgetSpent } from './budget.ts';
+import { normalState, stateIn, type Blocker, type Issue } from '../model/issue.ts';
+import type { HoldReason, Live, State } from '../model/state.ts';
+
+/** Why a candidate may not run, or null when it may. */
+export interface HoldVerdict {
+  readonly reason: HoldReason;
+  readonly detail: string;
+}
+
+/** The filters that cost nothing, in the order people ask about them. Blockers and slots come after. */
+export function cheapHold(state: State, issue: Issue): HoldVerdict | null {
+  const { tracker, agent } = state.settings;
+  if (!isComplete(issue)) return hold('incomplete_record', 'the record lacks an id, identifier, title or state');
+  if (!stateIn(tracker.activeStates, issue.state)) return hold('not_active', `state "${issue.state}" is not an active state`);
+  if (stateIn(tracker.terminalStates, issue.state)) return hold('not_active', `state "${issue.state}" is a terminal state`);
+  if (state.poll.inFlight?.releasedMeanwhile.has(issue.id))
+    return hold('just_released', 'it is looked at again at the next poll');
+  const claim = state.claims.get(issue.id);
+  if (claim) return hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
+  const parked = state.parked.get(issue.id);
+  if (parked) return hold('parked', `${parked.reason}: ${parked.detail}`);
+  if (state.lifecycle === 'draining') return hold('draining', 'the service is stopping');
+  if (state.preflightProblem !== null) return hold('preflight_failed', state.preflightProblem);
+  const pause = state.pauses.get(agent.kind);
+  if (pause) return hold('agent_paused', pause.reason);
+  const budget = budgetSpent(state, issue.id);
+  if (budget) return hold(budget.reason, budget.detail);
+  return null;
+}
+
+/** A blocker holds while its state is not terminal, and while it is unknown. */
+export function blockerHold(state: State, blockers: readonly Blocker[]): HoldVerdict | null {
+  const open = blockers.filter((blocker) => !stateIn(state.settings.tracker.terminalStates, blocker.state));
+  if (open.length === 0) return null;
+  return hold('blocked_by', `blocked by ${open.map((blocker) => blocker.displayId ?? blocker.identifier).join(', ')}`);
+}
+
+/** Slots are checked last: a full house says nothing about the issue itself. */
+export function slotHold(state: State, issueState: string): HoldVerdict | null {
+  if (globalSlots(state) <= 0) {
+    return hold('no_global_slot', `all ${state.settings.agent.maxConcurrentAgents} slots are taken`);
+  }
+  const full = statesEntered(state, issueState).find((name) => stateSlots(state, name) <= 0);
+  return full === undefined ? null : hold('no_state_slot', `all slots of state "${full}" are taken`);
+}
+
+export function globalSlots(state: State): number {
+  return Math.max(0, state.settings.agent.maxConcurrentAgents - occupied(state));
+}
+
+/** Free slots of one state: its own limit where it has one, never more than the global ones. */
+export function stateSlots(state: State, issueState: string): number {
+  const limit = state.settings.agent.maxConcurrentAgentsByState[normalState(issueState)];
+  if (limit === undefined) return globalSlots(state);
+  const used = [...state.live.values()].filter((live) => occupiesState(live, issueState)).length;
+  return Math.max(0, Math.min(limit - used, globalSlots(state)));
+}
+
+/** In the order of dispatch: priority ascending (none last), oldest first, identifier. */
+export function inDispatchOrder(issues: readonly Issue[]): readonly Issue[] {
+  return issues
+    .map((issue) => ({ issue, created: Date.parse(issue.createdAt) }))
+    .sort((a, b) => comparePlaces(a, b))
+    .map(({ issue }) => issue);
+}
+
+interface Place {
+  readonly issue: Issue;
+  /** Read once: a comparison is made many times. */
+  readonly created: number;
+}
+
+function comparePlaces(a: Place, b: Place): number {
+  return (
+    comparePriority(a.issue.priority, b.issue.priority) ||
+    compareCreated(a, b) ||
+    compareText(a.issue.identifier, b.issue.identifier)
+  );
+}
+
+/** Sessions and handoffs under way both hold a slot. */
+function occupied(state: State): number {
+  let count = 0;
+  for (const claim of state.claims.values()) if (claim.phase !== 'waiting') count += 1;
+  return count;
+}
+
+/** A run counts for the state it was picked from and for the one it is in. */
+function occupiesState(live: Live, issueState: string): boolean {
+  const wanted = normalState(issueState);
+  return normalState(live.pickedFrom) === wanted || normalState(live.issue.state) === wanted;
+}
+
+/** A dispatched issue takes a slot of its own state and of the in-progress state it is moved to. */
+function statesEntered(state: State, issueState: string): readonly string[] {
+  const { inProgressState } = state.settings.tracker;
+  return inProgressState === null ? [issueState] : [issueState, inProgressState];
+}
+
+const CLAIM_HOLDS = { running: 'running', waiting: 'retrying', 'handing-off': 'handing_off' } as const;
+
+function hold(reason: HoldReason, detail: string): HoldVerdict {
+  return { reason, detail };
+}
+
+function isComplete(issue: Issue): boolean {
+  return issue.id !== '' && issue.identifier !== '' && issue.title.trim() !== '' && issue.state.trim() !== '';
+}
+
+function comparePriority(a: number | null, b: number | null): number {
+  if (a === b) return 0;
+  if (a === null) return 1;
+  if (b === null) return -1;
+  return a - b;
+}
+
+/** By instant where both parse; an unknown time comes last. */
+function compareCreated(a: Place, b: Place): number {
+  const [first, second] = [Number.isNaN(a.created), Number.isNaN(b.created)];
+  if (first && second) return compareText(a.issue.createdAt, b.issue.createdAt);
+  if (first) return 1;
+  if (second) return -1;
+  return a.created - b.created;
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

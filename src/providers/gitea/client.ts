@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { HttpResponse } from '../../lib/http/index.ts';
+import { path } from '../../lib/http/index.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
+import type { Clock } from '../../ports/runtime.ts';
+import type { RequestKey } from '../../ports/scm.ts';
+import type { Classification, StatusTable } from '../shared/failures.ts';
+import type { Method, TrackerHttp, TrackerRequest } from '../shared/http.ts';
+import { createTrackerHttp } from '../shared/http.ts';
+import type { Access, Repository } from './settings.ts';
+import { KIND } from './settings.ts';
+
+/** The error table of the specification. Statuses it calls "other" are left to `other`. */
+const STATUSES: StatusTable = {
+  400: 'tracker_payload_error',
+  401: 'tracker_auth_error',
+  403: 'tracker_auth_error',
+  404: 'tracker_not_found',
+  405: 'tracker_api_error',
+  409: 'tracker_api_error',
+  412: 'tracker_payload_error',
+  422: 'tracker_payload_error',
+  423: 'tracker_api_error',
+  429: 'tracker_api_error',
+  '5xx': 'tracker_transport_error',
+  other: 'tracker_api_error',
+};
+
+/** Answers that stay the same until a person changes something: a route switched off, an archived repository. */
+const LASTING: readonly number[] = [405, 423];
+
+/** However long a throttling proxy asks to wait, it is asked again after this time. */
+const LONGEST_SILENCE_MS = 300_000;
+
+/** The API of one instance: every role of this kind talks through it. */
+export function createGiteaClient(
+  connection: Access,
+  deps: Pick<ProviderDeps, 'version' | 'clock' | 'logger'>,
+  userAgent = `svc/${deps.version}`,
+): TrackerHttp {
+  const http = createTrackerHttp(
+    {
+      kind: KIND,
+      baseUrl: connection.baseUrl,
+      secrets: [connection.token],
+      headers: {
+        authorization: `token ${connection.token}`,
+        accept: 'application/json',
+        'user-agent': userAgent,
+      },
+      statuses: STATUSES,
+      classify: lasting,
+      detail: messageOf,
+    },
+    deps,
+  );
+  return honouringRetryAfter(http, deps.clock);
+}
+
+/** The path of one issue. What is no index cannot be one, so it is not asked about. */
+export function issuePath({ owner, repo }: Repository, id: string): string {
+  const route = path`/repos/${owner}/${repo}/issues/${id}`;
+  if (/^[1-9][0-9]{0,17}$/.test(id)) return route;
+  throw noIndex(route, 'an issue index is a plain positive number');
+}
+
+/** The path of one pull request. */
+export function pullPath({ owner, repo, number }: RequestKey): string {
+  const route = path`/repos/${owner}/${repo}/pulls/${number}`;
+  if (Number.isSafeInteger(number) && number > 0) return route;
+  throw noIndex(route, 'a pull request index is a plain positive number');
+}
+
+function noIndex(route: string, rule: string): TrackerError {
+  return new TrackerError({ kind: 'tracker_not_found', method: 'GET', path: route, detail: `not asked for: ${rule}` });
+}
+
+function lasting({ status }: HttpResponse): Classification | undefined {
+  return LASTING.includes(status) ? { kind: STATUSES[status] ?? STATUSES.other, retryable: false } : undefined;
+}
+
+const ERROR_BODY = z.object({ message: z.string() });
+
+// `{message, url}`: the url is that of the API's documentation and tells nothing.
+function messageOf(body: string): string {
+  return ERROR_BODY.parse(JSON.parse(body)).message;
+}
+
+// The remote has no limits of its own; a proxy that asks for patience would be asked again by every other call meanwhile.
+function honouringRetryAfter(http: TrackerHttp, clock: Clock): TrackerHttp {
+  let until = 0;
+  const patient = async <T>(method: Method, request: TrackerRequest, run: () => Promise<T>): Promise<T> => {
+    const left = until - clock.now();
+    if (left > 0) throw tooEarly(method, request, left);
+    try {
+      return await run();
+    } catch (error) {
+      const asked = error instanceof TrackerError && error.status === 429 ? (error.retryAfterMs ?? 0) : 0;
+      if (asked > 0) until = clock.now() + Math.min(asked, LONGEST_SILENCE_MS);
+      throw error;
+    }
+  };
+  return {
+    ...http,
+    send: (method, request, signal) => patient(method, request, () => http.send(method, request, signal)),
+    sendJson: (method, schema, request, signal) => patient(method, request, () => http.sendJson(method, schema, request, signal)),
+    getJson: (schema, request, signal) => patient('GET', request, () => http.getJson(schema, request, signal)),
+    getPages: (schema, request, signal) => patient('GET', request, () => http.getPages(schema, request, signal)),
+    getRecords: (schema, request, signal) => patient('GET', request, () => http.getRecords(schema, request, signal)),
+  };
+}
+
+function tooEarly(method: Method, { path: route = '' }: TrackerRequest, left: number): TrackerError {
+  const seconds = Math.ceil(left / 1000);
+  const detail = `not sent: an earlier answer (429) asked to wait, ${seconds} s are left`;
+  return new TrackerError({ kind: 'tracker_api_error', method, path: route, detail, retryAfterMs: left });
+}

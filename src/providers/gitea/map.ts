@@ -1,0 +1,67 @@
+import type { Blocker, Issue, IssueComment } from '../../domain/model/issue.ts';
+import type { DerivedState, LabelStateRule } from '../shared/label-state.ts';
+import { deriveState } from '../shared/label-state.ts';
+import type { WireComment, WireIssue } from './schema.ts';
+import type { Repository } from './settings.ts';
+
+/** The field-mapping table of the specification. `comments` and `blockedBy` take requests of their own. */
+export function toIssue(wire: WireIssue, rule: LabelStateRule): Issue {
+  return {
+    id: String(wire.number),
+    identifier: String(wire.number),
+    displayIdentifier: null,
+    title: wire.title ?? '',
+    description: wire.body ?? '',
+    priority: null,
+    state: stateOf(wire, rule).state,
+    branchName: wire.ref || null,
+    url: wire.html_url ?? '',
+    labels: wire.labels.map(({ name }) => name.toLowerCase()),
+    assignee: wire.assignees[0]?.login ?? '',
+    issueType: '',
+    parent: null,
+    comments: null,
+    blockedBy: null,
+    createdAt: wire.created_at ?? '',
+    updatedAt: wire.updated_at ?? '',
+  };
+}
+
+export function toComment(wire: WireComment): IssueComment {
+  return {
+    id: String(wire.id),
+    author: wire.user?.login ?? '',
+    body: wire.body ?? '',
+    createdAt: wire.created_at ?? '',
+  };
+}
+
+/** A blocker may live in another repository, which its display id then names. */
+export function toBlocker(wire: WireIssue, rule: LabelStateRule, home: Repository): Blocker {
+  const index = String(wire.number);
+  const repository = wire.repository?.full_name || `${home.owner}/${home.repo}`;
+  return { id: index, identifier: index, displayId: `${repository}#${index}`, state: stateOf(wire, rule).state };
+}
+
+export function stateOf(wire: WireIssue, rule: LabelStateRule): DerivedState {
+  const labels = wire.labels.map(({ name }) => name);
+  return deriveState(labels, isClosed(wire) ? 'closed' : 'open', rule);
+}
+
+export function isClosed({ state }: WireIssue): boolean {
+  return state === 'closed';
+}
+
+export function isPullRequest({ pull_request }: WireIssue): boolean {
+  return pull_request !== undefined && pull_request !== null;
+}
+
+/** Oldest first: the remote's own order is newest first, whatever is asked for. */
+export function byAge(a: Issue, b: Issue): number {
+  return ageOf(a) - ageOf(b) || Number(a.id) - Number(b.id);
+}
+
+// Compared as instants, since offsets may differ; one that cannot be read counts as oldest.
+function ageOf({ createdAt }: Issue): number {
+  return Date.parse(createdAt) || 0;
+}

@@ -1,0 +1,82 @@
+import type { HttpResponse } from '../../lib/http/index.ts';
+import type { Logger } from '../../ports/runtime.ts';
+import type { TrackerHttp } from '../shared/http.ts';
+import { KIND, PAGE_SIZE } from './settings.ts';
+
+/** How many pages of one list are read at most. */
+const PAGE_CAP = 50;
+
+export interface NumberedList {
+  readonly path: string;
+  /** The entries of one answer, unread. */
+  readonly entries: (response: HttpResponse) => readonly unknown[];
+  /** How many entries, at least, the remote takes out of its pages after it cut them. */
+  readonly hidden?: number;
+}
+
+export interface PageReader {
+  readonly http: TrackerHttp;
+  readonly logger: Logger;
+}
+
+/**
+ * A list without next links: page after page by number until a short one. Two habits of the remote are allowed for. Some
+ * routes send the whole list whatever page is asked for. And entries that are not shown are taken out of a page after it was
+ * cut, so that it is short without being the last: where the header tells a larger total more is to come, and where the
+ * caller knows of `hidden` ones only a page without anything new is the end.
+ */
+export async function readNumbered(
+  { http, logger }: PageReader,
+  list: NumberedList,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  const { path, hidden = 0 } = list;
+  const read = createCollection();
+  for (let page = 1; page <= PAGE_CAP; page += 1) {
+    const response = await http.send('GET', { path, query: { page, limit: PAGE_SIZE } }, signal);
+    const entries = list.entries(response);
+    const added = read.add(entries);
+    const total = Number(response.headers.get('x-total-count')) || 0;
+    if (isLast({ page, hidden, total, added, size: entries.length, read: read.all.length })) return read.all;
+  }
+  const facts = { tracker_kind: KIND, endpoint: path, pages: PAGE_CAP };
+  logger.warn('tracker list reached the page cap, the rest is left out', facts);
+  return read.all;
+}
+
+interface Progress {
+  readonly page: number;
+  readonly hidden: number;
+  readonly total: number;
+  /** Entries of this page, and how many of them were not seen before. */
+  readonly size: number;
+  readonly added: number;
+  /** Entries of all pages so far. */
+  readonly read: number;
+}
+
+function isLast({ page, hidden, total, size, added, read }: Progress): boolean {
+  if (hidden > 0) return added === 0 && page * PAGE_SIZE > read + hidden;
+  if (added === 0 || size > PAGE_SIZE) return true;
+  return size < PAGE_SIZE && read >= total;
+}
+
+/** Everything read, each id once. */
+function createCollection() {
+  const ids = new Set<unknown>();
+  const all: unknown[] = [];
+  return {
+    all: all as readonly unknown[],
+    add: (entries: readonly unknown[]): number => {
+      const fresh = entries.filter((entry) => !ids.has(idOf(entry)));
+      for (const entry of fresh) ids.add(idOf(entry));
+      all.push(...fresh);
+      return fresh.length;
+    },
+  };
+}
+
+// What has no id is only the same as itself.
+function idOf(entry: unknown): unknown {
+  return typeof entry === 'object' && entry !== null && 'id' in entry && typeof entry.id === 'number' ? entry.id : {};
+}

@@ -1,0 +1,81 @@
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { ReviewDecision } from '../../ports/scm.ts';
+import { instantOf } from './rfc3339.ts';
+import type { WireReview } from './scm-schema.ts';
+
+type Decision = Extract<ReviewDecision, 'APPROVED' | 'CHANGES_REQUESTED'>;
+
+/** The review states of the remote and what each decides. One that is not listed decides nothing. */
+export const REVIEW_STATES: Readonly<Record<string, Decision | null>> = {
+  APPROVED: 'APPROVED',
+  PENDING: null,
+  COMMENT: null,
+  REQUEST_CHANGES: 'CHANGES_REQUESTED',
+  REQUEST_REVIEW: null,
+};
+
+/**
+ * What the reviews amount to: each reviewer's latest decision stands, and one that asks for changes outweighs any approval.
+ * Null when nobody decided. A decision without a readable time fails: it could be the one that is superseded.
+ */
+export function verdictOf(reviews: readonly WireReview[], route: string): Decision | null {
+  const standing = new Map(decisionsOf(reviews, route, () => true).map(({ reviewer, decision }) => [reviewer, decision]));
+  const decisions = new Set(standing.values());
+  if (decisions.has('CHANGES_REQUESTED')) return 'CHANGES_REQUESTED';
+  return decisions.has('APPROVED') ? 'APPROVED' : null;
+}
+
+/**
+ * Reviews that ask for changes and that their author has not approved away since, oldest first. Where a reviewer never
+ * approved there is nothing to compare with, so a missing time is fine; an unreadable one is not.
+ */
+export function standingRequests(reviews: readonly WireReview[], route: string): readonly WireReview[] {
+  const approvers = new Set(reviews.filter((review) => decisionOf(review) === 'APPROVED').map((review) => reviewerOf(review)));
+  const needsTime = (review: WireReview) => Boolean(review.submitted_at) || approvers.has(reviewerOf(review));
+  const decisions = decisionsOf(reviews, route, needsTime);
+  const approvedAt = new Map(
+    decisions.flatMap(({ reviewer, decision }, place) => (decision === 'APPROVED' ? [[reviewer, place]] : [])),
+  );
+  return decisions
+    .filter(({ reviewer, decision }, place) => decision === 'CHANGES_REQUESTED' && place > (approvedAt.get(reviewer) ?? -1))
+    .map(({ review }) => review);
+}
+
+interface Decided {
+  readonly review: WireReview;
+  readonly reviewer: string;
+  readonly decision: Decision;
+  readonly at: number;
+}
+
+/** The reviews that decide something, by time and then id. */
+function decisionsOf(
+  reviews: readonly WireReview[],
+  route: string,
+  needsTime: (review: WireReview) => boolean,
+): readonly Decided[] {
+  const decided = reviews.flatMap((review): Decided[] => {
+    const decision = decisionOf(review);
+    if (decision === null) return [];
+    const at = needsTime(review) ? submittedAt(review, route) : 0;
+    return [{ review, reviewer: reviewerOf(review), decision, at }];
+  });
+  return decided.toSorted((a, b) => a.at - b.at || a.review.id - b.review.id);
+}
+
+function decisionOf({ state, dismissed }: WireReview): Decision | null {
+  return dismissed || !state || !Object.hasOwn(REVIEW_STATES, state) ? null : (REVIEW_STATES[state] ?? null);
+}
+
+// Whoever has no account any more cannot take a review back, so each such review is a reviewer of its own.
+function reviewerOf({ id, user }: WireReview): string {
+  return user?.login.toLowerCase() ?? `review ${id}`;
+}
+
+function submittedAt({ id, submitted_at: time }: WireReview, route: string): number {
+  const at = instantOf(time);
+  if (at !== null) return at;
+  const shown = JSON.stringify(time)?.slice(0, 64) ?? 'nothing';
+  const detail = `review ${id} has a submitted_at that is no RFC 3339 time: ${shown}`;
+  throw new TrackerError({ kind: 'tracker_payload_error', method: 'GET', path: route, detail });
+}

@@ -1,0 +1,217 @@
+import { z } from 'zod';
+import type { ZodType } from 'zod';
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { ScmConnection } from '../../domain/model/settings.ts';
+import { path } from '../../lib/http/index.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
+import type { CiConclusion, LabelEvent, RepoKey, RequestKey, ReviewComment, ScmAdapter, ScopeCheck } from '../../ports/scm.ts';
+import { aggregate } from '../shared/ci-aggregate.ts';
+import { whenMissing } from '../shared/failures.ts';
+import type { TrackerHttp } from '../shared/http.ts';
+import { faultText } from '../shared/records.ts';
+import { createGiteaClient, issuePath, pullPath } from './client.ts';
+import { createLabels, labelNamed } from './labels.ts';
+import { mergePull, namingScope } from './merge.ts';
+import type { PageReader } from './numbered-pages.ts';
+import { readNumbered } from './numbered-pages.ts';
+import { standingRequests, verdictOf } from './reviews.ts';
+import { instantOf } from './rfc3339.ts';
+import { LABEL } from './schema.ts';
+import { byTime, toInlineComment, toLabelEvent, toMergeStatus, toRequestComment } from './scm-map.ts';
+import type { WirePull, WireReview } from './scm-schema.ts';
+import { ENTRIES, LABEL_ENTRY, PERMISSIONS, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
+import { accessOf, KIND } from './settings.ts';
+import type { StatusReader } from './statuses.ts';
+import { createStatusReader, toCheckRun } from './statuses.ts';
+
+/** Pull requests of one instance; their repositories come with each call. */
+export function createGiteaScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {
+  const http = createGiteaClient(accessOf(connection, KIND), deps, connection.userAgent);
+  const reader: PageReader = { http, logger: deps.logger };
+  const desk: Desk = { http, reader, statuses: createStatusReader(reader), inline: createCounts() };
+  const readMergeStatus = async (request: RequestKey, signal: AbortSignal) =>
+    toMergeStatus(await readPull(desk, request, signal));
+
+  return {
+    kind: KIND,
+    readReviewDecision: async (request, signal) => {
+      const verdict = verdictOf(await readReviews(desk, request, signal), reviewsPath(request));
+      if (verdict !== null) return verdict;
+      const { requested_reviewers: requested } = await readPull(desk, request, signal);
+      return requested.length > 0 ? 'REVIEW_REQUIRED' : 'NOT_REQUIRED';
+    },
+    readMergeStatus,
+    readCiStatus: (request, signal) => readCiStatus(desk, request, signal),
+    readPendingReviews: async (request, signal) => {
+      const reviews = standingRequests(await readReviews(desk, request, signal), reviewsPath(request));
+      return readComments(desk, request, reviews, signal);
+    },
+    readBotReviewComments: async (request, botUsernames, signal) => {
+      const bots = new Set(botUsernames.map((name) => name.trim().toLowerCase()).filter(Boolean));
+      if (bots.size === 0) return [];
+      const reviews = (await readReviews(desk, request, signal)).filter(({ dismissed }) => !dismissed);
+      // A bot may answer within somebody else's review, so the authors are judged one by one.
+      const comments = await readComments(desk, request, reviews, signal);
+      return comments.filter(({ reviewer }) => bots.has(reviewer.toLowerCase()));
+    },
+    readLabelEvents: (request, signal) => readLabelEvents(desk, request, signal),
+    merge: (request, order, signal) => mergePull({ http, readStatus: readMergeStatus }, request, order, signal),
+    deleteBranch: (repo, branch, signal) => deleteBranch(http, repo, branch, signal),
+    removeLabel: (request, label, signal) => removeLabel(http, request, label, signal),
+    checkMergeScope: (repo, signal) => checkMergeScope(http, repo, signal),
+  };
+}
+
+/** Everything the operations share. */
+interface Desk {
+  readonly http: TrackerHttp;
+  readonly reader: PageReader;
+  readonly statuses: StatusReader;
+  /** Inline comments by pull request, as far as earlier reads told. */
+  readonly inline: Counts;
+}
+
+async function readPull({ http, inline }: Desk, request: RequestKey, signal: AbortSignal): Promise<WirePull> {
+  const route = pullPath(request);
+  const pull = await http.getJson(PULL, { path: route }, signal);
+  inline.raise(route, pull.review_comments);
+  return pull;
+}
+
+async function readReviews(
+  { http, reader, inline }: Desk,
+  request: RequestKey,
+  signal: AbortSignal,
+): Promise<readonly WireReview[]> {
+  const route = reviewsPath(request);
+  const found = await readNumbered(reader, { path: route, entries: (answer) => http.decode('GET', ENTRIES, answer) }, signal);
+  // As a whole: a review that cannot be read may be the one that asks for changes.
+  const reviews = parseAll(REVIEW, found, route);
+  inline.raise(
+    pullPath(request),
+    reviews.reduce((sum, { comments_count: count }) => sum + count, 0),
+  );
+  return reviews;
+}
+
+/** Of each review its own words, then its comments that nobody has settled, in the order they were written. */
+async function readComments(
+  { http, reader }: Desk,
+  request: RequestKey,
+  reviews: readonly WireReview[],
+  signal: AbortSignal,
+): Promise<readonly ReviewComment[]> {
+  const comments: ReviewComment[] = [];
+  for (const review of reviews) {
+    const route = `${reviewsPath(request)}/${review.id}/comments`;
+    const found = await readNumbered(reader, { path: route, entries: (answer) => http.decode('GET', ENTRIES, answer) }, signal);
+    const inline = http.records(REVIEW_COMMENT, found, route).filter(({ resolver }) => !resolver);
+    const whole = toRequestComment(review);
+    // The remote's own order differs from answer to answer.
+    comments.push(
+      ...(whole ? [whole] : []),
+      ...inline.toSorted((a, b) => a.id - b.id).map((comment) => toInlineComment(comment, review)),
+    );
+  }
+  return comments;
+}
+
+/** The merge gate: no statuses at all is no obstacle. */
+async function readCiStatus(desk: Desk, request: RequestKey, signal: AbortSignal): Promise<CiConclusion> {
+  const { head } = await readPull(desk, request, signal);
+  if (!head?.sha) throw payloadError('GET', pullPath(request), 'the pull request names no head commit');
+  const runs = (await desk.statuses.read(request, head.sha, signal)).map(toCheckRun);
+  return runs.length === 0 ? '' : aggregate(runs).status;
+}
+
+async function readLabelEvents(
+  { http, reader, inline }: Desk,
+  request: RequestKey,
+  signal: AbortSignal,
+): Promise<readonly LabelEvent[]> {
+  const route = `${issuePath(request, String(request.number))}/timeline`;
+  // Inline comments take up room in the pages and are then taken out of them.
+  const hidden = inline.get(pullPath(request));
+  const found = await readNumbered(
+    reader,
+    { path: route, hidden, entries: (answer) => http.decode('GET', ENTRIES, answer) },
+    signal,
+  );
+  const events = parseAll(LABEL_ENTRY, found.filter(isLabelEntry), route).flatMap((entry) => {
+    const at = entry.created_at;
+    // Never replaced: a command would be missed, or obeyed twice.
+    if (typeof at !== 'string' || instantOf(at) === null) {
+      throw payloadError('GET', route, `timeline entry ${entry.id} has a created_at that is no RFC 3339 time`);
+    }
+    return toLabelEvent(entry, at) ?? [];
+  });
+  return events.toSorted(byTime);
+}
+
+async function deleteBranch(http: TrackerHttp, { owner, repo }: RepoKey, branch: string, signal: AbortSignal): Promise<void> {
+  const route = path`/repos/${owner}/${repo}/branches/${branch}`;
+  if (branch === '') throw payloadError('DELETE', route, 'not sent: no branch was named');
+  try {
+    await whenMissing(http.send('DELETE', { path: route }, signal), undefined);
+  } catch (error) {
+    throw namingScope(error, 'DELETE', route);
+  }
+}
+
+async function removeLabel(http: TrackerHttp, request: RequestKey, label: string, signal: AbortSignal): Promise<void> {
+  const id = String(request.number);
+  const route = `${issuePath(request, id)}/labels`;
+  const carried = http.records(LABEL, await http.getJson(ENTRIES, { path: route }, signal), route);
+  const matching = carried.filter((one) => labelNamed(label, [one]));
+  await createLabels(http, request).detach(id, matching, signal);
+}
+
+/** The role of the user can rule a merge out. It cannot promise one: what the token may do shows only when it is tried. */
+async function checkMergeScope(http: TrackerHttp, { owner, repo }: RepoKey, signal: AbortSignal): Promise<ScopeCheck> {
+  try {
+    const { permissions } = await http.getJson(PERMISSIONS, { path: path`/repos/${owner}/${repo}` }, signal);
+    if (permissions?.push === false) {
+      return { mayMerge: 'no', detail: `the user of the token may not push to ${owner}/${repo}: give that user write access` };
+    }
+    return { mayMerge: 'unknown', detail: 'the remote does not tell the scopes of a token; merging needs write:repository' };
+  } catch (error) {
+    if (!(error instanceof TrackerError)) throw error;
+    return { mayMerge: 'unknown', detail: `the permissions could not be read: ${error.message}` };
+  }
+}
+
+function reviewsPath(request: RequestKey): string {
+  return `${pullPath(request)}/reviews`;
+}
+
+function isLabelEntry(entry: unknown): boolean {
+  return typeof entry === 'object' && entry !== null && 'type' in entry && entry.type === 'label';
+}
+
+function parseAll<T>(schema: ZodType<T>, entries: readonly unknown[], route: string): readonly T[] {
+  const parsed = z.array(schema).safeParse(entries);
+  if (parsed.success) return parsed.data;
+  throw payloadError('GET', route, `unexpected answer: ${faultText(parsed.error)}`);
+}
+
+function payloadError(method: string, route: string, detail: string): TrackerError {
+  return new TrackerError({ kind: 'tracker_payload_error', method, path: route, detail });
+}
+
+interface Counts {
+  get(key: string): number;
+  raise(key: string, count: number): void;
+}
+
+/** The largest count seen of a thing, 0 when none was. Forgets now and then rather than grow for ever. */
+function createCounts(): Counts {
+  const counts = new Map<string, number>();
+  return {
+    get: (key) => counts.get(key) ?? 0,
+    raise: (key, count) => {
+      if (count <= (counts.get(key) ?? 0)) return;
+      if (counts.size >= 1000) counts.clear();
+      counts.set(key, count);
+    },
+  };
+}

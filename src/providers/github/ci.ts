@@ -1,0 +1,40 @@
+import type { ScmConnection } from '../../domain/model/settings.ts';
+import type { CiProvider } from '../../ports/ci.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
+import type { RepoKey } from '../../ports/scm.ts';
+import { isFailing } from '../shared/ci-aggregate.ts';
+import { logTail } from '../shared/log-excerpt.ts';
+import type { CommitCheck } from './ci-map.ts';
+import { createClient } from './client.ts';
+import { createCommitChecks } from './commit-checks.ts';
+import { createJobLog, type ReadJobLog } from './job-log.ts';
+import { SCM_REMEDIES } from './scm-remedies.ts';
+import { connectionOf, KIND } from './settings.ts';
+
+/** The checks of a commit, by branch or commit. Makes no request. */
+export function createGithubCi(written: ScmConnection, { logger, clock }: Pick<ProviderDeps, 'logger' | 'clock'>): CiProvider {
+  const connection = connectionOf(written, KIND);
+  const http = createClient(connection, { logger, clock }, { remedies: SCM_REMEDIES });
+  const readChecks = createCommitChecks(http, logger);
+  const readJobLog = createJobLog(connection, http, logger);
+  return {
+    kind: KIND,
+    readCi: async ({ owner, repo, ref, maxLogLines }, signal) => {
+      const { checks, status, failingCount } = await readChecks({ owner, repo }, ref, signal);
+      const failing = checks.filter(({ run }) => isFailing(run));
+      const logExcerpt = maxLogLines > 0 ? await excerptOf({ owner, repo }, failing, { readJobLog, maxLogLines }, signal) : '';
+      return { status, failingCount, checkRuns: checks.map(({ run }) => run), logExcerpt, ref };
+    },
+  };
+}
+
+// A job's log says more than a check says of itself, wherever there is one.
+async function excerptOf(
+  repo: RepoKey,
+  failing: readonly CommitCheck[],
+  { readJobLog, maxLogLines }: { readJobLog: ReadJobLog; maxLogLines: number },
+  signal: AbortSignal,
+): Promise<string> {
+  const jobId = failing.find((check) => check.jobId !== null)?.jobId ?? null;
+  return jobId === null ? logTail(failing[0]?.says ?? '', maxLogLines) : readJobLog(repo, jobId, maxLogLines, signal);
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { HttpResponse } from '../../lib/http/index.ts';
+import type { RequestKey } from '../../ports/scm.ts';
+import type { Classification } from '../shared/failures.ts';
+import type { TrackerHttpDeps } from '../shared/http.ts';
+import { type ClientRole, createClient } from './client.ts';
+import { text } from './schema.ts';
+import type { Connection } from './settings.ts';
+
+/** What only the remote's GraphQL side tells of a pull request. */
+export interface PullFacts {
+  /** Empty where the base branch asks for no reviews. */
+  readonly reviewDecision: string;
+  /** Empty until it is merged. */
+  readonly mergeCommitSha: string;
+}
+
+export type ReadPullFacts = (request: RequestKey, signal: AbortSignal) => Promise<PullFacts>;
+
+const QUERY = `query($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) { reviewDecision mergeCommit { oid } } }
+}`;
+
+const answer = z.object({
+  data: z.object({
+    repository: z
+      .object({
+        pullRequest: z.object({ reviewDecision: text, mergeCommit: z.object({ oid: text }).nullish() }).nullish(),
+      })
+      .nullish(),
+  }),
+});
+
+export function createPullFacts(connection: Connection, deps: TrackerHttpDeps, remedies: ClientRole['remedies']): ReadPullFacts {
+  const http = createClient(connection, deps, { baseUrl: graphqlEndpoint(connection.endpoint), remedies, faultIn });
+  return async ({ owner, repo, number }, signal) => {
+    const body = { query: QUERY, variables: { owner, name: repo, number } };
+    const { data } = await http.sendJson('POST', answer, { body }, signal);
+    const pull = data.repository?.pullRequest;
+    if (!pull) throw notThere(`${owner}/${repo}#${number}`);
+    return { reviewDecision: pull.reviewDecision, mergeCommitSha: pull.mergeCommit?.oid ?? '' };
+  };
+}
+
+/** The enterprise editions have it beside the REST root, everywhere else it is below. */
+export function graphqlEndpoint(endpoint: string): string {
+  const enterprise = '/api/v3';
+  return endpoint.endsWith(enterprise) ? `${endpoint.slice(0, -enterprise.length)}/api/graphql` : `${endpoint}/graphql`;
+}
+
+const errors = z.object({ errors: z.array(z.object({ type: text, message: text })).min(1) });
+
+/** What the types of GraphQL errors mean, all of which come with status 200. */
+const ERROR_TYPES: ReadonlyMap<string, Classification['kind']> = new Map([
+  ['NOT_FOUND', 'tracker_not_found'],
+  ['FORBIDDEN', 'tracker_auth_error'],
+  ['INSUFFICIENT_SCOPES', 'tracker_auth_error'],
+  ['RATE_LIMITED', 'tracker_api_error'],
+  ['RATE_LIMIT', 'tracker_api_error'],
+]);
+
+// Part of the data may have come all the same; what it lacks is what was asked for.
+function faultIn(response: HttpResponse): Classification | undefined {
+  if (response.status !== 200) return undefined;
+  const parsed = errors.safeParse(jsonOf(response));
+  const [first] = parsed.data?.errors ?? [];
+  if (!first) return undefined;
+  const kind = ERROR_TYPES.get(first.type.toUpperCase()) ?? 'tracker_api_error';
+  return { kind, detail: `GraphQL ${[first.type, first.message].filter((part) => part !== '').join(': ') || 'error'}` };
+}
+
+function jsonOf(response: HttpResponse): unknown {
+  try {
+    return response.json();
+  } catch {
+    // Decoding the answer says so.
+    return undefined;
+  }
+}
+
+function notThere(place: string): TrackerError {
+  const detail = 'there is no such pull request, or the token may not see it';
+  return new TrackerError({ kind: 'tracker_not_found', method: 'POST', path: `graphql ${place}`, detail });
+}

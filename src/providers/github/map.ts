@@ -1,0 +1,95 @@
+import type { Blocker, Issue, IssueComment, IssueParent } from '../../domain/model/issue.ts';
+import { type DerivedState, deriveState } from '../shared/label-state.ts';
+import type { WireComment, WireIssue } from './schema.ts';
+import type { Repository, StateNames } from './settings.ts';
+
+/** What the mapping has to know beside the record itself. */
+export interface MapContext {
+  readonly repository: Repository;
+  readonly states: StateNames;
+}
+
+/** Where each field of an issue comes from. Parent and comments are read separately. */
+const ISSUE_FIELDS: { readonly [Field in keyof Issue]: (issue: WireIssue, context: MapContext) => Issue[Field] } = {
+  id: ({ number }) => String(number),
+  identifier: ({ number }) => String(number),
+  displayIdentifier: ({ number }, { repository }) => qualified(repository, number),
+  title: ({ title }) => title,
+  description: ({ body }) => body,
+  priority: () => null,
+  state: (issue, { states }) => stateOf(issue, states).state,
+  branchName: () => '',
+  url: ({ html_url }) => html_url,
+  labels: ({ labels }) => labels.map((label) => label.toLowerCase()),
+  assignee: ({ assignees }) => assignees?.[0]?.login ?? '',
+  issueType: ({ type }) => type?.name ?? '',
+  parent: () => null,
+  comments: () => null,
+  blockedBy: (issue) => (hasNoBlockers(issue) ? [] : null),
+  createdAt: ({ created_at }) => created_at,
+  updatedAt: ({ updated_at }) => updated_at,
+};
+
+export function mapIssue(issue: WireIssue, context: MapContext): Issue {
+  const fields = Object.entries(ISSUE_FIELDS).map(([field, from]) => [field, from(issue, context)] as const);
+  return Object.fromEntries(fields) as unknown as Issue;
+}
+
+export function mapComment({ id, user, body, created_at }: WireComment): IssueComment {
+  return { id, author: user?.login ?? '', body, createdAt: created_at };
+}
+
+export function mapParent({ number }: WireIssue): IssueParent {
+  return { id: String(number), identifier: String(number) };
+}
+
+/** A blocker may live in another repository, where its number means another issue: its qualified name says so. */
+export function mapBlocker(issue: WireIssue, { repository, states }: MapContext): Blocker {
+  const home = repositoryOf(issue);
+  const number = String(issue.number);
+  return {
+    id: number,
+    identifier: number,
+    ...(home && !sameRepository(home, repository) ? { displayId: qualified(home, number) } : {}),
+    state: blockerState(issue, states),
+  };
+}
+
+/** Active labels first, then terminal ones, then the handoff's; without any, what being open or closed stands for. */
+export function stateOf(issue: WireIssue, { active, terminal, parking }: StateNames): DerivedState {
+  const native = nativeState(issue);
+  const rule = { lists: [active, terminal, parking], open: active[0] ?? native, closed: terminal[0] ?? native };
+  return deriveState(issue.labels, native, rule);
+}
+
+// A closed blocker holds nothing up, also when nobody took its active label away (a merge that closes an issue does not).
+function blockerState(issue: WireIssue, states: StateNames): string {
+  return stateOf(issue, nativeState(issue) === 'closed' ? { ...states, active: [], parking: [] } : states).state;
+}
+
+export function nativeState({ state }: WireIssue): 'open' | 'closed' {
+  return state.toLowerCase() === 'closed' ? 'closed' : 'open';
+}
+
+export function isPullRequest(issue: WireIssue): boolean {
+  return issue.pull_request !== undefined && issue.pull_request !== null;
+}
+
+// The total, not the count of open ones: whether a blocker still holds is for its state to say.
+function hasNoBlockers({ issue_dependencies_summary: summary }: WireIssue): boolean {
+  return summary?.total_blocked_by === 0;
+}
+
+/** The repository an issue says it is in, from `…/repos/<owner>/<repo>`. */
+export function repositoryOf({ repository_url }: WireIssue): Repository | undefined {
+  const [, owner, repo] = /\/repos\/([^/]+)\/([^/?#]+)\/?$/.exec(repository_url) ?? [];
+  return owner && repo ? { owner, repo } : undefined;
+}
+
+export function sameRepository(a: Repository, b: Repository): boolean {
+  return a.owner.toLowerCase() === b.owner.toLowerCase() && a.repo.toLowerCase() === b.repo.toLowerCase();
+}
+
+function qualified({ owner, repo }: Repository, number: string | number): string {
+  return `${owner}/${repo}#${number}`;
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { asked, connections, failureOf, LIST, searchFor } from '../../../test/fakes/github/connect.ts';
+import { hang, json } from '../../../test/support/http-server.ts';
+
+const signal = new AbortController().signal;
+const connect = connections();
+
+describe('preflight', () => {
+  it('is one read that the first poll then has for nothing', async () => {
+    const { fake, tracker } = await connect();
+    fake.addIssue({ labels: ['backlog'] });
+    await tracker.preflight?.(signal);
+    expect(asked(fake)).toEqual([LIST]);
+    const left = fake.remaining('core');
+    await tracker.fetchCandidateIssues(signal);
+    expect(fake.remaining('core')).toBe(left);
+  });
+
+  it('tries the filter where there is one', async () => {
+    const { fake, tracker } = await connect({}, { queryFilter: 'label:x' });
+    await tracker.preflight?.(signal);
+    expect(asked(fake)).toEqual([searchFor('state:open label:x')]);
+  });
+
+  it.each([
+    ['a wrong token', { apiKey: 'wrong-token' }, 'tracker_auth_error', 'check tracker.api_key'],
+    ['a wrong repository', { project: 'acme/nothing' }, 'tracker_not_found', 'check tracker.project'],
+  ])('ends start-up for %s', async (_, settings, kind, remedy) => {
+    const { fake, tracker } = await connect({}, settings);
+    const error = await failureOf(tracker.preflight?.(signal) ?? Promise.resolve());
+    expect(error.kind).toBe(kind);
+    expect(error.message).toContain(remedy);
+    expect(fake.requests).toHaveLength(1);
+  });
+
+  it('is patient for a while', async () => {
+    const { fake, tracker, warnings } = await connect();
+    fake.failNext(/GET/, json({ message: 'Oops' }, 502));
+    fake.failNext(/GET/, json({ message: 'Slow down' }, 429));
+    await tracker.preflight?.(signal);
+    expect(fake.requests).toHaveLength(3);
+    expect(warnings).toEqual([]);
+  });
+
+  it('lets the daemon start when the remote is only away', async () => {
+    const { fake, tracker, warnings } = await connect();
+    for (let count = 0; count < 3; count += 1) fake.failNext(/GET/, json({ message: 'Oops' }, 503));
+    await tracker.preflight?.(signal);
+    expect(warnings.map(({ message }) => message)).toEqual(['tracker preflight failed for now, starting all the same']);
+  });
+
+  it('ends with the reason of an abort', async () => {
+    const { fake, tracker } = await connect();
+    fake.failNext(/GET/, hang());
+    const controller = new AbortController();
+    const running = tracker.preflight?.(controller.signal);
+    await fake.arrived(1);
+    controller.abort(new Error('stopping'));
+    await expect(running).rejects.toThrow('stopping');
+  });
+});

@@ -1,0 +1,101 @@
+import { TrackerError } from '../../domain/model/errors.ts';
+import { path } from '../../lib/http/index.ts';
+import type { Logger } from '../../ports/runtime.ts';
+import { whenMissing } from '../shared/failures.ts';
+import type { TrackerHttp, TrackerRequest } from '../shared/http.ts';
+import { PAGE_SIZE } from './client.ts';
+import { wireComment, wireIssue, wireSearchPage } from './schema.ts';
+import type { WireComment, WireIssue } from './schema.ts';
+import { KIND, type Repository } from './settings.ts';
+
+/** The remote's routes for one repository, as they are on the wire. `id` is an issue number. */
+export interface Routes {
+  /** All open issues, pull requests among them. */
+  listOpen(signal: AbortSignal): Promise<readonly WireIssue[]>;
+  /** Issues of the repository that the further qualifiers narrow. Costs of the small search quota. */
+  search(qualifiers: string, signal: AbortSignal): Promise<readonly WireIssue[]>;
+  /** The first page of one of the two, unread: whether it may be had at all. */
+  probe(qualifiers: string | null, signal: AbortSignal): Promise<void>;
+  issue(id: string, signal: AbortSignal): Promise<WireIssue>;
+  /** Empty where the remote has no such list. */
+  blockedBy(id: string, signal: AbortSignal): Promise<readonly WireIssue[]>;
+  parent(id: string, signal: AbortSignal): Promise<WireIssue | null>;
+  comments(id: string, signal: AbortSignal): Promise<readonly WireComment[]>;
+  addComment(id: string, body: string, signal: AbortSignal): Promise<void>;
+  addLabel(id: string, label: string, signal: AbortSignal): Promise<void>;
+  /** A label that is not there is no fault. */
+  removeLabel(id: string, label: string, signal: AbortSignal): Promise<void>;
+  update(id: string, change: NativeChange, signal: AbortSignal): Promise<void>;
+}
+
+export type NativeChange = { readonly state: 'closed'; readonly state_reason: 'completed' } | { readonly state: 'open' };
+
+/** The remote gives no more than this many results of one search. */
+const SEARCH_RESULTS = 1000;
+
+export function createRoutes(http: TrackerHttp, { owner, repo }: Repository, logger: Logger): Routes {
+  const issues = path`/repos/${owner}/${repo}/issues`;
+  const of = (id: string): string => `${issues}/${issueNumber(id)}`;
+  const open = { path: issues, query: { state: 'open', sort: 'created', direction: 'asc', per_page: PAGE_SIZE } };
+  const found = (qualifiers: string): TrackerRequest => ({
+    path: '/search/issues',
+    query: { q: `repo:${owner}/${repo} type:issue ${qualifiers}`, sort: 'created', order: 'asc', per_page: PAGE_SIZE },
+  });
+
+  return {
+    listOpen: (signal) => http.getRecords(wireIssue, open, signal),
+    search: (qualifiers, signal) => search(http, found(qualifiers), logger, signal),
+    probe: async (qualifiers, signal) => {
+      await http.send('GET', qualifiers === null ? open : found(qualifiers), signal);
+    },
+    issue: async (id, signal) => http.getJson(wireIssue, { path: of(id) }, signal),
+    blockedBy: async (id, signal) =>
+      whenMissing(http.getRecords(wireIssue, { path: `${of(id)}/dependencies/blocked_by`, query: PAGED }, signal), []),
+    parent: async (id, signal) => whenMissing(http.getJson(wireIssue, { path: `${of(id)}/parent` }, signal), null),
+    comments: async (id, signal) => http.getRecords(wireComment, { path: `${of(id)}/comments`, query: PAGED }, signal),
+    // The answers to writes are not read: what was done is done, however it is confirmed.
+    addComment: async (id, body, signal) => {
+      await http.send('POST', { path: `${of(id)}/comments`, body: { body } }, signal);
+    },
+    addLabel: async (id, label, signal) => {
+      await http.send('POST', { path: `${of(id)}/labels`, body: { labels: [labelName(label)] } }, signal);
+    },
+    removeLabel: async (id, label, signal) => {
+      await whenMissing(http.send('DELETE', { path: of(id) + path`/labels/${labelName(label)}` }, signal), null);
+    },
+    update: async (id, change, signal) => {
+      await http.send('PATCH', { path: of(id), body: change }, signal);
+    },
+  };
+}
+
+const PAGED = { per_page: PAGE_SIZE };
+
+async function search(http: TrackerHttp, request: TrackerRequest, logger: Logger, signal: AbortSignal): Promise<WireIssue[]> {
+  const pages = await http.getPages(wireSearchPage, request, signal);
+  const facts = { tracker_kind: KIND, endpoint: '/search/issues' };
+  if (pages.some((page) => page.incomplete_results)) {
+    logger.warn('tracker search gave incomplete results, the next poll may find more', facts);
+  }
+  const total = Math.max(0, ...pages.map((page) => page.total_count ?? 0));
+  if (total > SEARCH_RESULTS)
+    logger.warn('tracker search finds more issues than it gives, the rest is left out', { ...facts, total });
+  return http.records(
+    wireIssue,
+    pages.flatMap((page) => page.items),
+    '/search/issues',
+  );
+}
+
+// Anything else would name another route: an empty number the whole list, for one.
+function issueNumber(id: string): string {
+  if (/^[1-9]\d*$/.test(id)) return id;
+  throw new TrackerError({ kind: 'tracker_not_found', method: 'issue', path: JSON.stringify(id), detail: 'not an issue number' });
+}
+
+// Names are kept in lower case and match ignoring it. An empty one would take every label off.
+export function labelName(label: string): string {
+  const name = label.trim().toLowerCase();
+  if (name !== '') return name;
+  throw new TrackerError({ kind: 'tracker_payload_error', method: 'label', path: '""', detail: 'the label has no name' });
+}

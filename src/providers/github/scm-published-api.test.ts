@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { githubContract } from '../../../test/fakes/github/contract.ts';
+import { REQUEST, scmConnections } from '../../../test/fakes/github/connect-scm.ts';
+
+const signal = new AbortController().signal;
+const connect = scmConnections();
+
+describe('the published description', () => {
+  it('knows every request made for pull requests, and every answer they were tried on', async () => {
+    const { fake, scm, ci } = await connect();
+    const { headSha, headRef } = fake.pulls.add({
+      issue: { labels: ['review'] },
+      requestedReviewers: ['bob'],
+      requestedTeams: ['core'],
+    });
+    fake.pulls.review(1, { body: 'Please', comments: [{ line: 9, startLine: 7 }] });
+    fake.pulls.checkRun(headSha);
+    fake.pulls.status(headSha, { targetUrl: 'https://ci.example/1' });
+    const steps = [{ name: 'Tests', conclusion: 'failure', started: '2026-01-01T10:00:00Z', completed: '2026-01-01T10:00:01Z' }];
+    fake.pulls.job({ sha: headSha, steps, log: 'text' });
+    fake.pulls.label(1, 'backlog');
+    await scm.readMergeStatus(REQUEST, signal);
+    await scm.readReviewDecision(REQUEST, signal);
+    await scm.readCiStatus(REQUEST, signal);
+    await ci.readCi({ ...REQUEST, ref: headRef, maxLogLines: 5 }, signal);
+    await scm.readPendingReviews(REQUEST, signal);
+    await scm.readBotReviewComments(REQUEST, [], signal);
+    await scm.readLabelEvents(REQUEST, signal);
+    await scm.removeLabel(REQUEST, 'review', signal);
+    await scm.checkMergeScope(REQUEST, signal);
+    await scm.merge(REQUEST, { strategy: 'squash', expectedSha: headSha }, signal);
+    await scm.readMergeStatus(REQUEST, signal);
+    await scm.deleteBranch(REQUEST, headRef, signal);
+    await scm.deleteBranch(REQUEST, headRef, signal);
+    const contract = githubContract();
+    // GraphQL has a description of its own, which the fake answers by.
+    const described = fake.exchanges.filter(({ path }) => path !== '/graphql');
+    expect(described.length).toBeGreaterThan(18);
+    expect(described.flatMap((exchange) => contract.faults(exchange))).toEqual([]);
+  });
+});

@@ -1,0 +1,167 @@
+import { ScmConflictError, TrackerError } from '../../domain/model/errors.ts';
+import type { ScmConnection } from '../../domain/model/settings.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
+import type { Logger } from '../../ports/runtime.ts';
+import type {
+  CiConclusion,
+  MergeOrder,
+  MergeResult,
+  MergeStatus,
+  RequestKey,
+  ReviewComment,
+  ReviewDecision,
+  ScmAdapter,
+} from '../../ports/scm.ts';
+import { MERGE_STRATEGIES } from '../../ports/scm.ts';
+import { createClient } from './client.ts';
+import { createCommitChecks, type ReadCommitChecks } from './commit-checks.ts';
+import { createPullFacts, type ReadPullFacts } from './graphql.ts';
+import { readLabelJournal } from './label-journal.ts';
+import { isMerged, mapMergeStatus, MERGEABLE_STATES } from './pull-map.ts';
+import { createPullRoutes, issuePath, type PullRoutes } from './pull-routes.ts';
+import { botComments, DECISIONS, foldDecision, objections, reviewComments } from './review-map.ts';
+import { SCM_REMEDIES } from './scm-remedies.ts';
+import { checkMergeScope } from './scope.ts';
+import { connectionOf, KIND } from './settings.ts';
+
+/** Pull requests of any repository the token may see. Makes no request. */
+export function createGithubScm(written: ScmConnection, { logger, clock }: Pick<ProviderDeps, 'logger' | 'clock'>): ScmAdapter {
+  const connection = connectionOf(written, KIND);
+  const http = createClient(connection, { logger, clock }, { remedies: SCM_REMEDIES });
+  const parts: Parts = {
+    routes: createPullRoutes(http),
+    readFacts: createPullFacts(connection, { logger, clock }, SCM_REMEDIES),
+    readChecks: createCommitChecks(http, logger),
+    warnOnce: onceEach(logger),
+  };
+  return {
+    kind: KIND,
+    readReviewDecision: (request, signal) => reviewDecision(parts, request, signal),
+    readMergeStatus: (request, signal) => mergeStatus(parts, request, signal),
+    readCiStatus: (request, signal) => ciStatus(parts, request, signal),
+    readPendingReviews: (request, signal) => pendingReviews(parts, request, signal),
+    readBotReviewComments: (request, botUsernames, signal) => botReviewComments(parts, request, botUsernames, signal),
+    readLabelEvents: async (request, signal) => readLabelJournal(http, `${issuePath(request)}/events`, logger, signal),
+    merge: (request, order, signal) => merge(parts, request, order, signal),
+    deleteBranch: parts.routes.deleteBranch,
+    removeLabel: parts.routes.removeLabel,
+    checkMergeScope: (_repo, signal) => checkMergeScope(http, signal),
+  };
+}
+
+/** What the operations share. */
+interface Parts {
+  readonly routes: PullRoutes;
+  readonly readFacts: ReadPullFacts;
+  readonly readChecks: ReadCommitChecks;
+  readonly warnOnce: (message: string, request: RequestKey, fact: string) => void;
+}
+
+async function reviewDecision(parts: Parts, request: RequestKey, signal: AbortSignal): Promise<ReviewDecision> {
+  const { routes, readFacts, warnOnce } = parts;
+  // Checked before the first request, which names no path.
+  issuePath(request);
+  const { reviewDecision: told } = await readFacts(request, signal);
+  const decided = DECISIONS.get(told.toUpperCase());
+  if (decided) return decided;
+  if (told !== '') {
+    warnOnce('review decision is not known, a review is waited for', request, told);
+    return 'REVIEW_REQUIRED';
+  }
+  const reviews = await routes.reviews(request, signal);
+  return foldDecision(await routes.pull(request, signal), reviews);
+}
+
+async function mergeStatus(parts: Parts, request: RequestKey, signal: AbortSignal): Promise<MergeStatus> {
+  const pull = await parts.routes.freshPull(request, signal);
+  if (!MERGEABLE_STATES.has(pull.mergeable_state.toLowerCase())) {
+    parts.warnOnce('mergeable state is not known, the pull request counts as blocked', request, pull.mergeable_state);
+  }
+  const needsCommit = isMerged(pull) && pull.merge_commit_sha === '';
+  return mapMergeStatus(pull, needsCommit ? await mergeCommit(parts, request, signal) : pull.merge_commit_sha);
+}
+
+// That it is merged counts also without the commit.
+async function mergeCommit({ readFacts, warnOnce }: Parts, request: RequestKey, signal: AbortSignal): Promise<string> {
+  try {
+    return (await readFacts(request, signal)).mergeCommitSha;
+  } catch (error) {
+    if (!(error instanceof TrackerError)) throw error;
+    warnOnce('merge commit could not be read', request, error.message);
+    return '';
+  }
+}
+
+async function ciStatus({ routes, readChecks }: Parts, request: RequestKey, signal: AbortSignal): Promise<CiConclusion> {
+  const { head } = await routes.pull(request, signal);
+  const { checks, status } = await readChecks(request, head.sha, signal);
+  return checks.length === 0 ? '' : status;
+}
+
+async function pendingReviews({ routes }: Parts, request: RequestKey, signal: AbortSignal): Promise<readonly ReviewComment[]> {
+  const reviews = objections(await routes.reviews(request, signal));
+  return reviews.length === 0 ? [] : reviewComments(reviews, await routes.comments(request, signal));
+}
+
+async function botReviewComments(
+  { routes }: Parts,
+  request: RequestKey,
+  botUsernames: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly ReviewComment[]> {
+  const reviews = await routes.reviews(request, signal);
+  return botComments(reviews, await routes.comments(request, signal), botUsernames);
+}
+
+/** The answers to a merge that say no without saying why. */
+const REFUSALS: readonly (number | undefined)[] = [405, 409];
+
+async function merge(parts: Parts, request: RequestKey, order: MergeOrder, signal: AbortSignal): Promise<MergeResult> {
+  checkOrder(request, order);
+  try {
+    const { merged, sha, message } = await parts.routes.merge(request, order, signal);
+    if (merged) return { mergeCommitSha: sha };
+    throw new ScmConflictError(`${nameOf(request)} was not merged: ${message || 'no reason was given'}`, false);
+  } catch (error) {
+    if (!(error instanceof TrackerError) || !REFUSALS.includes(error.status)) throw error;
+    const alreadyMerged = await isMergedNow(parts, request, signal);
+    const why = alreadyMerged ? 'somebody else merged it before' : error.detail;
+    throw new ScmConflictError(`${nameOf(request)} was not merged: ${why}`, alreadyMerged);
+  }
+}
+
+function checkOrder(request: RequestKey, { strategy, expectedSha }: MergeOrder): void {
+  const known: readonly string[] = MERGE_STRATEGIES;
+  const detail = !known.includes(strategy)
+    ? `the strategy ${JSON.stringify(strategy)} is none of ${known.join(', ')}`
+    : expectedSha.trim() === '' && 'the head that is expected is missing: it would merge whatever was pushed last';
+  if (detail) throw new TrackerError({ kind: 'tracker_payload_error', method: 'merge', path: nameOf(request), detail });
+}
+
+// A look that fails proves nothing.
+async function isMergedNow({ routes, warnOnce }: Parts, request: RequestKey, signal: AbortSignal): Promise<boolean> {
+  try {
+    return isMerged(await routes.freshPull(request, signal));
+  } catch (error) {
+    if (!(error instanceof TrackerError)) throw error;
+    warnOnce('refused merge could not be looked at again', request, error.message);
+    return false;
+  }
+}
+
+function nameOf({ owner, repo, number }: RequestKey): string {
+  return `${owner}/${repo}#${number}`;
+}
+
+/** A poll repeats, its warnings do not. */
+function onceEach(logger: Logger): Parts['warnOnce'] {
+  const reported = new Set<string>();
+  return (message, request, fact) => {
+    const place = nameOf(request);
+    const key = `${message} ${place} ${fact}`;
+    if (reported.has(key)) return;
+    if (reported.size >= 1000) reported.clear();
+    reported.add(key);
+    logger.warn(message, { tracker_kind: KIND, pull_request: place, value: fact });
+  };
+}

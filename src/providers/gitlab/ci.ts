@@ -1,0 +1,81 @@
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { ScmConnection } from '../../domain/model/settings.ts';
+import { path } from '../../lib/http/index.ts';
+import type { CiProvider, CiReport, CiRequest } from '../../ports/ci.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
+import { aggregate, isFailing } from '../shared/ci-aggregate.ts';
+import { logTail } from '../shared/log-excerpt.ts';
+import { readPipelineStatuses, toCheckRun, unrecognizedStatuses } from './commit-status.ts';
+import type { Forge } from './forge.ts';
+import { openForge, openRepo, refuseUnsendable } from './forge.ts';
+import type { Project } from './project.ts';
+import { openProject } from './project.ts';
+import type { WireCommitStatus } from './scm-schema.ts';
+import { COMMIT } from './scm-schema.ts';
+import { ciProject, KIND, scmInputs } from './settings.ts';
+import { plainTrace } from './trace.ts';
+
+/** The route of a job's log knows no ranges: of a longer one its first megabyte is read. */
+const TRACE_BYTES = 1024 * 1024;
+/** An entry of some other system has no log. So many failing ones are tried until one has. */
+const TRACE_TRIES = 3;
+
+export function createGitlabCi(connection: ScmConnection, deps: ProviderDeps): CiProvider {
+  const forge = openForge(scmInputs(connection), deps);
+  const configured = ciProject(connection);
+  const projectOf = (request: CiRequest): Project =>
+    configured === null ? openRepo(forge, request) : openProject(configured, forge.baseUrl, forge);
+  return { kind: KIND, readCi: async (request, signal) => readCi(forge, projectOf(request), request, signal) };
+}
+
+async function readCi(forge: Forge, project: Project, { ref, maxLogLines }: CiRequest, signal: AbortSignal): Promise<CiReport> {
+  const entries = await readStatuses(forge, project, ref, signal);
+  const checkRuns = entries.map(toCheckRun);
+  const verdict = aggregate(checkRuns);
+  const failing = entries.flatMap((entry) => (entry.id && isFailing(toCheckRun(entry)) ? [entry.id] : []));
+  const logExcerpt = maxLogLines > 0 ? await readExcerpt(project, failing, maxLogLines, signal) : '';
+  return { ...verdict, checkRuns, logExcerpt, ref };
+}
+
+/** The entries of the pipeline that the remote calls the commit's current one; none when it has none. */
+async function readStatuses(
+  forge: Forge,
+  project: Project,
+  ref: string,
+  signal: AbortSignal,
+): Promise<readonly WireCommitStatus[]> {
+  refuseUnsendable(project, ref, { method: 'GET', what: 'a branch or commit' });
+  const commit = await project.http.getJson(COMMIT, { path: project.route + path`/repository/commits/${ref}` }, signal);
+  const pipelineId = commit.last_pipeline?.id;
+  if (!pipelineId) return [];
+  refuseUnsendable(project, commit.id, { method: 'GET', what: 'a commit' });
+  const entries = await readPipelineStatuses(project, { sha: commit.id, pipelineId }, signal);
+  for (const [status, count] of unrecognizedStatuses(entries)) {
+    const facts = { project: project.name, pipeline_id: pipelineId, status, count };
+    forge.warnOnce('job has an unrecognized status, it counts as in progress', facts);
+  }
+  return entries;
+}
+
+/** The end of the first failing job's log. A report without one is better than none. */
+async function readExcerpt(project: Project, jobIds: readonly number[], maxLines: number, signal: AbortSignal): Promise<string> {
+  let reason: TrackerError | null = null;
+  for (const id of jobIds.slice(0, TRACE_TRIES)) {
+    try {
+      return logTail(plainTrace(await readTrace(project, id, signal)), maxLines);
+    } catch (error) {
+      if (!(error instanceof TrackerError)) throw error;
+      reason = error;
+      if (error.kind !== 'tracker_not_found') break;
+    }
+  }
+  if (reason) {
+    const facts = { tracker_kind: KIND, project: project.name, job_id: jobIds[0], error: reason.message };
+    project.logger.warn('job log could not be read, the report has no excerpt', facts);
+  }
+  return '';
+}
+
+async function readTrace({ http, route }: Project, jobId: number, signal: AbortSignal): Promise<string> {
+  return (await http.send('GET', { path: `${route}/jobs/${jobId}/trace`, cutBodyBytes: TRACE_BYTES }, signal)).body;
+}

@@ -1,0 +1,81 @@
+import type { LogAttributes } from '../../ports/runtime.ts';
+import type { RepoKey, RequestKey } from '../../ports/scm.ts';
+import type { TrackerHttpDeps } from '../shared/http.ts';
+import { createClient } from './client.ts';
+import type { Project } from './project.ts';
+import { openProject, trackerError } from './project.ts';
+import type { WireMergeRequest } from './scm-schema.ts';
+import { MERGE_REQUEST } from './scm-schema.ts';
+import type { ClientInputs } from './settings.ts';
+import { KIND } from './settings.ts';
+
+/** The remote as the merge-request and CI roles see it: its projects are named with every call. */
+export interface Forge extends Pick<Project, 'http' | 'logger'> {
+  readonly baseUrl: string;
+  /** Says the same thing only once: the reads are repeated with every look, their warnings are not. */
+  warnOnce(message: string, facts: LogAttributes): void;
+}
+
+/** One merge request of one project. */
+export interface Place extends Project {
+  readonly number: number;
+  /** `/projects/<encoded once>/merge_requests/<number>`. */
+  readonly requestRoute: string;
+}
+
+const REMEMBERED_WARNINGS = 1000;
+
+export function openForge(client: ClientInputs, deps: TrackerHttpDeps): Forge {
+  const { logger } = deps;
+  const said = new Set<string>();
+  return {
+    http: createClient(client, deps),
+    logger,
+    baseUrl: client.baseUrl,
+    warnOnce: (message, facts) => {
+      const key = JSON.stringify([message, facts]);
+      if (said.has(key)) return;
+      if (said.size >= REMEMBERED_WARNINGS) said.clear();
+      said.add(key);
+      logger.warn(message, { tracker_kind: KIND, ...facts });
+    },
+  };
+}
+
+/** Both halves together are the namespace path, wherever the groups between them were put. */
+export function openRepo(forge: Forge, { owner, repo }: RepoKey): Project {
+  const name = `${owner}/${repo}`;
+  if (owner.trim() !== '' && repo.trim() !== '' && isSendable(name)) return openProject(name, forge.baseUrl, forge);
+  const nowhere = openProject('', forge.baseUrl, forge);
+  const detail = `${JSON.stringify(name)} names no repository: owner and repo are both needed`;
+  throw trackerError(nowhere, { kind: 'tracker_payload_error', method: 'GET', path: nowhere.route, detail });
+}
+
+export function openRequest(forge: Forge, request: RequestKey): Place {
+  const project = openRepo(forge, request);
+  const { number } = request;
+  const route = `${project.route}/merge_requests`;
+  if (Number.isSafeInteger(number) && number > 0) return { ...project, number, requestRoute: `${route}/${number}` };
+  const detail = `${String(number)} is not the number of a merge request`;
+  throw trackerError(project, { kind: 'tracker_payload_error', method: 'GET', path: route, detail });
+}
+
+/** Refuses what cannot stand in a route before any request: half of a surrogate pair has no percent-encoded form. */
+export function refuseUnsendable(project: Project, value: string, { method, what }: { method: string; what: string }): void {
+  if (isSendable(value)) return;
+  const detail = `${JSON.stringify(value.slice(0, 64))} is not ${what}`;
+  throw trackerError(project, { kind: 'tracker_payload_error', method, path: project.route, detail });
+}
+
+function isSendable(value: string): boolean {
+  return value.trim() !== '' && !/\p{Cs}/u.test(value);
+}
+
+export function readMergeRequest({ http, requestRoute }: Place, signal: AbortSignal): Promise<WireMergeRequest> {
+  return http.getJson(MERGE_REQUEST, { path: requestRoute }, signal);
+}
+
+/** What log records about a merge request carry. */
+export function factsOf({ name, number }: Place): LogAttributes {
+  return { project: name, merge_request: number };
+}

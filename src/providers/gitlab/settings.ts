@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import type { TrackerErrorKind } from '../../domain/model/errors.ts';
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { ScmConnection, TrackerSettings } from '../../domain/model/settings.ts';
+import { parseEndpoint, withSuffix } from '../shared/endpoint.ts';
+import type { QueryFilter } from './query-filter.ts';
+import { parseQueryFilter } from './query-filter.ts';
+
+export const KIND = 'nsproject';
+export const DEFAULT_ENDPOINT = 'https://gitlab.com';
+export const API_SUFFIX = '/api/v4';
+export const DEFAULT_ACTIVE_STATES = ['backlog', 'in-progress', 'review'] as const;
+export const DEFAULT_TERMINAL_STATES = ['done', 'wontfix'] as const;
+/** Where people keep their token by habit. */
+export const TOKEN_VARIABLES = ['GITLAB_TOKEN'] as const;
+/** Of merge-request and CI requests, unless one is configured. */
+const DEFAULT_USER_AGENT = 'svc/dev';
+
+/** The kind has no options of its own. */
+export const optionsSchema = z.strictObject({});
+
+/** The configured states, each of which is a label. Neither list is empty: the defaults stand in. */
+export interface LabelStates {
+  readonly active: readonly string[];
+  readonly terminal: readonly string[];
+  readonly handoff: string | null;
+}
+
+export interface WrittenStates {
+  readonly activeStates: readonly string[] | null;
+  readonly terminalStates: readonly string[] | null;
+  readonly handoffState: string | null;
+}
+
+/** What every role of this kind needs to talk to the remote. */
+export interface ClientInputs {
+  /** Ends in `/api/v4`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly userAgent: string;
+}
+
+/** What the tracker role works with, checked. */
+export interface TrackerInputs {
+  readonly client: ClientInputs;
+  /** Numeric id or namespace path, not encoded. */
+  readonly project: string;
+  readonly states: LabelStates;
+  readonly filter: QueryFilter;
+}
+
+/** Faults are thrown as a TrackerError; no request is made. */
+export function trackerInputs(settings: TrackerSettings, version: string): TrackerInputs {
+  const { apiKey, project, endpoint, queryFilter } = settings;
+  if (apiKey.trim() === '') throw refused('tracker_auth_error', 'tracker.api_key is empty: set it to an access token');
+  const filter = parseQueryFilter(queryFilter);
+  if ('fault' in filter) throw refused('tracker_payload_error', `tracker.query_filter: ${filter.fault}`);
+  return {
+    client: { baseUrl: apiAddress(endpoint), apiKey, userAgent: `svc/${version}` },
+    project: checkedProject(project),
+    states: labelStates(settings),
+    filter,
+  };
+}
+
+/** What the merge-request and CI roles need to talk to the remote, checked in the same way. */
+export function scmInputs({ apiKey, endpoint, userAgent }: ScmConnection): ClientInputs {
+  if (apiKey.trim() === '') throw refused('tracker_auth_error', `${KIND}.api_key is empty: set it to an access token`);
+  return { baseUrl: apiAddress(endpoint, `${KIND}.endpoint`), apiKey, userAgent: userAgent.trim() || DEFAULT_USER_AGENT };
+}
+
+/** The project whose pipelines the CI role reads; null leaves it to the repository named in each call. */
+export function ciProject({ project }: ScmConnection): string | null {
+  return project === '' ? null : checkedProject(project, `${KIND}.project`);
+}
+
+/** The address below which all routes lie. `key` is what the operator has to correct. */
+export function apiAddress(endpoint: string, key = 'tracker.endpoint'): string {
+  const parsed = parseEndpoint(endpoint || DEFAULT_ENDPOINT);
+  if ('fault' in parsed) throw refused('tracker_payload_error', `${key} ${parsed.fault}`);
+  return withSuffix(parsed.url, API_SUFFIX);
+}
+
+function checkedProject(project: string, key = 'tracker.project'): string {
+  if (project === '') throw refused('missing_tracker_project', `${key} is required for tracker kind ${KIND}`);
+  const wrong = projectFault(project);
+  if (wrong) throw refused('tracker_payload_error', `${key} ${wrong}`);
+  return project;
+}
+
+/** What is wrong with a project by the first of the documented checks that finds something, or undefined. */
+export function projectFault(project: string): string | undefined {
+  const [, fault] = PROJECT_CHECKS.find(([isWrong]) => isWrong(project)) ?? [];
+  return fault === undefined ? undefined : `${JSON.stringify(project)} ${fault}`;
+}
+
+const isNumeric = (project: string): boolean => /^\d+$/.test(project);
+
+const PROJECT_CHECKS: readonly (readonly [isWrong: (project: string) => boolean, fault: string])[] = [
+  [(project) => project.trim() === '', 'is blank'],
+  [(project) => /\s/.test(project), 'holds white space'],
+  [(project) => project.includes('%'), 'is percent-encoded, write it plain: group/project'],
+  [
+    (project) => !project.includes('/') && !isNumeric(project),
+    'is neither a numeric project id nor a path with its namespace, such as group/project',
+  ],
+  [(project) => !isNumeric(project) && project.split('/').includes(''), 'has an empty segment, or a slash at its start or end'],
+  // Half of a surrogate pair has no percent-encoded form.
+  [(project) => /\p{Cs}/u.test(project), 'holds a broken character'],
+];
+
+/** An empty list derives by the defaults; whether it dispatches anything is not decided here. */
+export function labelStates({ activeStates, terminalStates, handoffState }: WrittenStates): LabelStates {
+  const orDefault = (states: readonly string[] | null, fallback: readonly string[]): readonly string[] => {
+    const filled = (states ?? []).map((state) => state.trim()).filter((state) => state !== '');
+    return filled.length > 0 ? filled : fallback;
+  };
+  return {
+    active: orDefault(activeStates, DEFAULT_ACTIVE_STATES),
+    terminal: orDefault(terminalStates, DEFAULT_TERMINAL_STATES),
+    handoff: handoffState?.trim() || null,
+  };
+}
+
+function refused(kind: TrackerErrorKind, detail: string): TrackerError {
+  return new TrackerError({ kind, method: 'construct', path: KIND, detail });
+}

@@ -1,0 +1,59 @@
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { Logger } from '../../ports/runtime.ts';
+import { withRetries } from '../shared/retry.ts';
+import { REMEDIES } from './client.ts';
+import { SEARCH_PATH } from './search.ts';
+import { KIND } from './settings.ts';
+
+export interface PreflightParts {
+  /** The first page of the candidates: it proves the account, the project, the states and the filter at once. */
+  readonly probe: (signal: AbortSignal) => Promise<void>;
+  readonly retryDelaysMs: readonly number[];
+  readonly logger: Logger;
+}
+
+/** A wrong account or project ends start-up. A site that is only away, or busy, does not: the first poll asks it again. */
+export async function preflight(parts: PreflightParts, signal: AbortSignal): Promise<void> {
+  const failure = await failureOf(parts, signal);
+  if (!failure) return;
+  const { kind, status, detail, retryable } = failure;
+  const remedy = remedyFor(failure);
+  if (remedy === undefined) {
+    const facts = { tracker_kind: KIND, error: failure.message };
+    return parts.logger.warn('tracker preflight failed for now, starting all the same', facts);
+  }
+  const place = { method: 'GET', path: SEARCH_PATH };
+  throw new TrackerError({ ...place, kind, status, retryable, detail: detail + remedy, cause: failure });
+}
+
+async function failureOf(parts: PreflightParts, signal: AbortSignal): Promise<TrackerError | undefined> {
+  try {
+    return await withRetries(() => throttled(parts.probe(signal)), parts.retryDelaysMs, signal);
+  } catch (error) {
+    if (error instanceof TrackerError) return error;
+    throw error;
+  }
+}
+
+// A remote that asks for patience is not asked again here: start-up need not wait for it, and the next poll comes anyway.
+async function throttled(probe: Promise<void>): Promise<TrackerError | undefined> {
+  try {
+    await probe;
+    return undefined;
+  } catch (error) {
+    if (error instanceof TrackerError && error.status === 429) return error;
+    throw error;
+  }
+}
+
+/** What to do about a failure that no waiting heals. Undefined for all others. */
+function remedyFor({ kind, status, detail }: TrackerError): string | undefined {
+  if (kind === 'tracker_not_found') return '; there is no such API at this address: check tracker.endpoint';
+  if (kind === 'tracker_auth_error')
+    return detail.includes('tracker.api_key') ? '' : `; ${REMEDIES[status ?? 401] ?? REMEDIES[401]}`;
+  // How the remote says that there is no such project; it cannot tell that from one it hides.
+  if (status === 400 && /\bproject\b.*does not exist|does not exist.*\bproject\b/i.test(detail)) {
+    return '; there is no such project, or the account of tracker.api_key may not see it: check tracker.project and the token';
+  }
+  return undefined;
+}

@@ -1,0 +1,96 @@
+import type { ZodType } from 'zod';
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { Clock, Logger } from '../../ports/runtime.ts';
+import type { TrackerHttp } from '../shared/http.ts';
+import { SEARCH_PAGE } from './schema.ts';
+import { KIND, PAGE_SIZE } from './settings.ts';
+
+export const SEARCH_PATH = '/rest/api/3/search/jql';
+
+export interface Query {
+  readonly jql: string;
+  readonly fields: readonly string[];
+}
+
+/** Searches of one site. Bad records are left out with a warning, the others are kept. */
+export interface Search {
+  all<T>(schema: ZodType<T>, query: Query, signal: AbortSignal): Promise<T[]>;
+  /** Whether the query works at all. */
+  probe(query: Query, signal: AbortSignal): Promise<void>;
+  /** Tells that an issue was just changed, so that the next searches show it as it is now. */
+  changed(id: string): void;
+}
+
+export function createSearch(http: TrackerHttp, deps: { logger: Logger; clock: Clock; pageCap: number }): Search {
+  const recent = createRecentChanges(deps.clock);
+  const page = (query: Query, rest: PageKeys, signal: AbortSignal) => http.getJson(SEARCH_PAGE, requestOf(query, rest), signal);
+  return {
+    all: async <T>(schema: ZodType<T>, query: Query, signal: AbortSignal) => {
+      const found: T[] = [];
+      const reconcileIssues = recent.ids();
+      const seen = new Set<string>();
+      for (let nextPageToken: string | undefined; ;) {
+        const { issues, nextPageToken: next } = await page(query, { nextPageToken, reconcileIssues }, signal);
+        found.push(...http.records(schema, issues ?? [], SEARCH_PATH));
+        if (!next) return found;
+        if (seen.has(next)) throw circling();
+        seen.add(next);
+        nextPageToken = next;
+        if (seen.size < deps.pageCap) continue;
+        deps.logger.warn('tracker list reached the page cap, the rest is left out', {
+          tracker_kind: KIND,
+          endpoint: SEARCH_PATH,
+          pages: seen.size,
+        });
+        return found;
+      }
+    },
+    probe: async (query, signal) => {
+      await page(query, { reconcileIssues: [] }, signal);
+    },
+    changed: recent.add,
+  };
+}
+
+interface PageKeys {
+  readonly nextPageToken?: string | undefined;
+  /** The same on every page of one search, as the vendor asks. */
+  readonly reconcileIssues: readonly string[];
+}
+
+function requestOf({ jql, fields }: Query, rest: PageKeys) {
+  return { path: SEARCH_PATH, query: { jql, maxResults: PAGE_SIZE, fields: fields.join(','), ...rest } };
+}
+
+// Half a list would make the issues of the other half look gone, so it is an error.
+function circling(): TrackerError {
+  const detail = 'the remote gave the same nextPageToken twice, so its list has no end';
+  return new TrackerError({ kind: 'tracker_payload_error', method: 'GET', path: SEARCH_PATH, detail });
+}
+
+/** The search index runs some seconds behind; for longer than that nothing need be asked for. */
+const INDEX_LAG_MS = 60_000;
+/** The vendor's limit. */
+const MOST_RECONCILED = 50;
+
+/**
+ * Issues that we changed lately. Without naming them, an issue that was just handed off could still be found in its old,
+ * active state and be worked on once more.
+ */
+function createRecentChanges(clock: Clock): { add(id: string): void; ids(): readonly string[] } {
+  const changedAt = new Map<string, number>();
+  const forget = (): void => {
+    for (const [id, at] of changedAt) if (clock.now() - at > INDEX_LAG_MS) changedAt.delete(id);
+  };
+  return {
+    add: (id) => {
+      forget();
+      changedAt.delete(id);
+      if (/^\d+$/.test(id)) changedAt.set(id, clock.now());
+    },
+    ids: () => {
+      forget();
+      return [...changedAt.keys()].slice(-MOST_RECONCILED);
+    },
+  };
+}

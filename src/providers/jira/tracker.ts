@@ -1,0 +1,253 @@
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { Issue, IssueComment } from '../../domain/model/issue.ts';
+import { sameState } from '../../domain/model/issue.ts';
+import type { TrackerSettings } from '../../domain/model/settings.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
+import type { Logger } from '../../ports/runtime.ts';
+import type { LabelWriter, Tracker } from '../../ports/tracker.ts';
+import type { TrackerHttp } from '../shared/http.ts';
+import { createClient, issuePath } from './client.ts';
+import { toDocument } from './document.ts';
+import { byIdsJql, byKeysJql, byStatesJql, candidatesJql } from './jql.ts';
+import { toComment, toIssue } from './map.ts';
+import { preflight } from './preflight.ts';
+import type { WireComment, WireIssue } from './schema.ts';
+import { COMMENT, COMMENT_PAGE, ISSUE, ISSUE_STATE, TRANSITION, TRANSITIONS } from './schema.ts';
+import type { Search } from './search.ts';
+import { createSearch } from './search.ts';
+import type { JiraSettings } from './settings.ts';
+import { BATCH_SIZE, KIND, PAGE_SIZE, readSettings } from './settings.ts';
+
+/** Everything that the issue record is made of, in the documented order. */
+const ISSUE_FIELDS = [
+  'summary',
+  'status',
+  'priority',
+  'labels',
+  'assignee',
+  'issuetype',
+  'parent',
+  'issuelinks',
+  'created',
+  'updated',
+  'description',
+] as const;
+
+/** How patient the tracker is. Tests are less so. */
+export interface Patience {
+  /** Waits between two tries of the preflight. */
+  readonly retryDelaysMs: readonly number[];
+  /** No list is this long. A remote that never ends one must not hold up every poll. */
+  readonly pageCap: number;
+}
+
+const PATIENCE: Patience = { retryDelaysMs: [1000, 2000, 4000], pageCap: 1000 };
+
+/** Issues of one project, whose states are the statuses of its workflow. Makes no request. */
+export function createJiraTracker(
+  written: TrackerSettings,
+  { logger, clock }: Pick<ProviderDeps, 'logger' | 'clock'>,
+  { retryDelaysMs, pageCap }: Patience = PATIENCE,
+): Tracker {
+  const settings = readSettings(written);
+  const http = createClient(settings.connection, { logger, clock });
+  const desk: Desk = { settings, http, logger, pageCap, search: createSearch(http, { logger, clock, pageCap }) };
+  const candidates = { jql: candidatesJql(settings, settings.activeStates), fields: ISSUE_FIELDS };
+  return {
+    kind: KIND,
+    // Without active states there is nothing to look for, and an empty list is no valid expression.
+    fetchCandidateIssues: async (signal) => (settings.activeStates.length === 0 ? [] : readIssues(desk, candidates.jql, signal)),
+    fetchIssueById: (id, signal) => readFullIssue(desk, id, signal),
+    fetchIssuesByStates: async (states, signal) =>
+      states.length === 0 ? [] : readIssues(desk, byStatesJql(settings, states), signal),
+    fetchIssueStatesByIds: (ids, signal) => readStatesByIds(desk, ids, signal),
+    fetchIssueStatesByIdentifiers: (keys, signal) => readStatesByKeys(desk, keys, signal),
+    fetchIssueComments: (id, signal) => readComments(desk, id, signal),
+    transitionIssue: (id, state, signal) => transition(desk, id, state, signal),
+    commentIssue: async (id, text, signal) => {
+      await http.send('POST', { path: `${issuePath(id)}/comment`, body: { body: toDocument(text) } }, signal);
+    },
+    labels: labelWriter(desk),
+    preflight: (signal) => preflight({ probe: (until) => desk.search.probe(candidates, until), retryDelaysMs, logger }, signal),
+  };
+}
+
+/** What the operations share. */
+interface Desk {
+  readonly settings: JiraSettings;
+  readonly http: TrackerHttp;
+  readonly search: Search;
+  readonly logger: Logger;
+  readonly pageCap: number;
+}
+
+/** Each issue once: a list that changes while its pages are read repeats some. */
+async function readIssues({ search, settings }: Desk, jql: string, signal: AbortSignal): Promise<readonly Issue[]> {
+  const wires = await search.all(ISSUE, { jql, fields: ISSUE_FIELDS }, signal);
+  const byId = new Map(wires.map((wire) => [wire.id, toIssue(wire, settings.siteUrl)]));
+  return [...byId.values()];
+}
+
+async function readFullIssue(desk: Desk, id: string, signal: AbortSignal): Promise<Issue> {
+  const issue = toIssue(await readIssue(desk, id, ISSUE_FIELDS, signal), desk.settings.siteUrl);
+  return { ...issue, comments: await readComments(desk, id, signal) };
+}
+
+function readIssue({ http }: Desk, id: string, fields: readonly string[], signal: AbortSignal): Promise<WireIssue> {
+  return http.getJson(ISSUE, { path: issuePath(id), query: { fields: fields.join(',') } }, signal);
+}
+
+async function readStatesByIds(desk: Desk, ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const states = new Map<string, string>();
+  const numeric = ids.filter((id) => /^\d+$/.test(id));
+  for (const { id, state } of await readStates(desk, numeric, byIdsJql, signal)) if (id) states.set(id, state);
+  return states;
+}
+
+// A key is found whatever its case; the answer goes under the spelling that was asked for.
+async function readStatesByKeys(desk: Desk, keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const states = new Map<string, string>();
+  const filled = keys.filter((key) => key.trim() !== '');
+  for (const { key, state } of await readStates(desk, filled, byKeysJql, signal)) {
+    for (const asked of filled) if (key?.toUpperCase() === asked.trim().toUpperCase()) states.set(asked, state);
+  }
+  return states;
+}
+
+interface FoundState {
+  readonly id: string | null | undefined;
+  readonly key: string | null | undefined;
+  readonly state: string;
+}
+
+async function readStates(
+  { search }: Desk,
+  names: readonly string[],
+  jqlFor: (batch: readonly string[]) => string,
+  signal: AbortSignal,
+): Promise<readonly FoundState[]> {
+  const found: FoundState[] = [];
+  for (const batch of batches([...new Set(names)])) {
+    const read = await withoutUnknown(batch, (known) =>
+      search.all(ISSUE_STATE, { jql: jqlFor(known), fields: ['status'] }, signal),
+    );
+    found.push(...read.map(({ id, key, fields }) => ({ id, key, state: fields?.status?.name ?? '' })));
+  }
+  return found;
+}
+
+function batches(names: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(names.length / BATCH_SIZE);
+  return Array.from({ length: count }, (_, index) => names.slice(index * BATCH_SIZE, (index + 1) * BATCH_SIZE));
+}
+
+/**
+ * One deleted issue may fail the whole query: "An issue with key 'ABC-7' does not exist for field 'key'." Such names are
+ * left out and the others asked for again, as a missing issue must not hide the states of the rest.
+ */
+async function withoutUnknown<T>(batch: readonly string[], read: (known: readonly string[]) => Promise<T[]>): Promise<T[]> {
+  for (let known = batch; known.length > 0;) {
+    try {
+      return await read(known);
+    } catch (error) {
+      const rest = known.filter((name) => !isRejected(name, error));
+      if (rest.length === known.length) throw error;
+      known = rest;
+    }
+  }
+  return [];
+}
+
+// The words depend on the language of the account, the quoted name does not.
+function isRejected(name: string, error: unknown): boolean {
+  if (!(error instanceof TrackerError) || error.status !== 400) return false;
+  return [`'${name}'`, `"${name}"`].some((quoted) => error.detail.toLowerCase().includes(quoted.toLowerCase()));
+}
+
+/** Oldest first, page by page: the next one begins behind what was received, whatever size was asked for. */
+async function readComments({ http, logger, pageCap }: Desk, id: string, signal: AbortSignal): Promise<readonly IssueComment[]> {
+  const path = `${issuePath(id)}/comment`;
+  const found: WireComment[] = [];
+  let startAt = 0;
+  for (let pages = 1; pages <= pageCap; pages += 1) {
+    const query = { startAt, maxResults: PAGE_SIZE, orderBy: 'created' };
+    const { comments, total } = await http.getJson(COMMENT_PAGE, { path, query }, signal);
+    const entries = comments ?? [];
+    found.push(...http.records(COMMENT, entries, path));
+    startAt += entries.length;
+    if (entries.length === 0 || startAt >= (total ?? 0)) return found.map(toComment);
+  }
+  logger.warn('tracker list reached the page cap, the rest is left out', {
+    tracker_kind: KIND,
+    endpoint: path,
+    pages: pageCap,
+  });
+  return found.map(toComment);
+}
+
+async function transition(desk: Desk, id: string, state: string, signal: AbortSignal): Promise<void> {
+  const { http, search } = desk;
+  const path = `${issuePath(id)}/transitions`;
+  const { transitions } = await http.getJson(TRANSITIONS, { path }, signal);
+  const offered = http.records(TRANSITION, transitions ?? [], path);
+  const chosen = offered.find(({ to }) => sameState(to.name, state));
+  if (chosen) {
+    await http.send('POST', { path, body: { transition: { id: chosen.id } } }, signal);
+    return search.changed(id);
+  }
+  // A move that was made already, perhaps by a call whose answer got lost, is not offered again.
+  if (await isIn(desk, id, state, signal)) return;
+  const targets = [...new Set(offered.map(({ to }) => JSON.stringify(to.name)))].join(', ') || 'none';
+  throw new TrackerError({
+    kind: 'tracker_payload_error',
+    method: 'POST',
+    path,
+    detail: `the workflow offers no transition of issue ${id} to ${JSON.stringify(state)}; available targets: ${targets}`,
+  });
+}
+
+async function isIn(desk: Desk, id: string, state: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { fields } = await readIssue(desk, id, ['status'], signal);
+    return sameState(fields.status?.name ?? '', state);
+  } catch (error) {
+    if (error instanceof TrackerError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Labels differ by case here while we compare without it, so that the carried ones are read first: a second spelling is never
+ * added, and every spelling is removed. Removing one that is not there is answered like a success.
+ */
+function labelWriter(desk: Desk): LabelWriter {
+  const { http, search } = desk;
+  const carried = async (id: string, label: string, signal: AbortSignal) => {
+    const { fields } = await readIssue(desk, id, ['labels'], signal);
+    return fields.labels.filter((name) => name.toLowerCase() === label.trim().toLowerCase());
+  };
+  const update = async (id: string, labels: readonly Readonly<Record<string, string>>[], signal: AbortSignal) => {
+    await http.send('PUT', { path: issuePath(id), body: { update: { labels } } }, signal);
+    search.changed(id);
+  };
+  return {
+    add: async (id, label, signal) => {
+      if (label.trim() === '') throw namelessLabel(id);
+      if ((await carried(id, label, signal)).length === 0) await update(id, [{ add: label.trim() }], signal);
+    },
+    remove: async (id, label, signal) => {
+      const found = await carried(id, label, signal);
+      if (found.length > 0)
+        await update(
+          id,
+          found.map((remove) => ({ remove })),
+          signal,
+        );
+    },
+  };
+}
+
+function namelessLabel(id: string): TrackerError {
+  const detail = `no label was added to issue ${id}: a label needs a name`;
+  return new TrackerError({ kind: 'tracker_payload_error', method: 'PUT', path: issuePath(id), detail });
+}

@@ -1,0 +1,39 @@
+import type { TrackerErrorKind } from '../../domain/model/errors.ts';
+import { TrackerError } from '../../domain/model/errors.ts';
+import { withRetries } from '../shared/retry.ts';
+import type { LinearClient } from './client.ts';
+import { VIEWER } from './operations.ts';
+import { KEY_PREFIX } from './settings.ts';
+import type { TeamReader } from './team.ts';
+
+export interface PreflightParts {
+  readonly client: LinearClient;
+  readonly team: TeamReader;
+  /** Waits between the tries. */
+  readonly retryDelaysMs: readonly number[];
+}
+
+/** Proves the key, then the team and its states. What may heal is tried again; every failure that is left ends start-up. */
+export async function preflight({ client, team, retryDelaysMs }: PreflightParts, signal: AbortSignal): Promise<void> {
+  try {
+    await withRetries(() => client.run(VIEWER, {}, signal), retryDelaysMs, signal);
+    await withRetries(() => team.read(signal), retryDelaysMs, signal);
+  } catch (error) {
+    throw withRemedy(client, error);
+  }
+}
+
+const UNREACHABLE = 'check that tracker.endpoint is the address of the API and that it can be reached';
+
+/** What an operator can do. An unusable answer says so itself. */
+const REMEDIES: Partial<Record<TrackerErrorKind, string>> = {
+  tracker_auth_error: `check tracker.api_key: a personal API key (${KEY_PREFIX}...) that is not revoked, without a scheme such as Bearer`,
+  tracker_transport_error: UNREACHABLE,
+  tracker_api_error: UNREACHABLE,
+};
+
+function withRemedy(client: LinearClient, error: unknown): unknown {
+  const remedy = error instanceof TrackerError ? REMEDIES[error.kind] : undefined;
+  if (!(error instanceof TrackerError) || remedy === undefined) return error;
+  return client.fault(error.kind, `${error.detail}; ${remedy}`, { status: error.status, cause: error });
+}

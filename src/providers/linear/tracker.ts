@@ -1,0 +1,191 @@
+import type { Issue, IssueComment } from '../../domain/model/issue.ts';
+import { normalState } from '../../domain/model/issue.ts';
+import type { TrackerSettings } from '../../domain/model/settings.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
+import type { Logger } from '../../ports/runtime.ts';
+import type { Tracker } from '../../ports/tracker.ts';
+import type { FetchPage, LinearClient } from './client.ts';
+import { createLinearClient } from './client.ts';
+import { createLabelWriter } from './labels.ts';
+import { byPriorityThenAge, toComments, toIssue, unresolvedReason } from './map.ts';
+import {
+  CREATE_COMMENT,
+  ISSUE_BY_ID,
+  ISSUE_COMMENTS,
+  ISSUES,
+  STATES_BY_IDS,
+  STATES_BY_NUMBERS,
+  UPDATE_ISSUE,
+} from './operations.ts';
+import { preflight } from './preflight.ts';
+import type { WireIssue } from './schema.ts';
+import { COMMENT, ISSUE, ISSUE_STATE } from './schema.ts';
+import type { TrackerInputs } from './settings.ts';
+import { KIND, PAGE_SIZE, trackerInputs } from './settings.ts';
+import type { TeamReader } from './team.ts';
+import { createTeamReader, unknownStates } from './team.ts';
+
+export interface LinearTuning {
+  /** Waits between the tries of the preflight. */
+  readonly retryDelaysMs?: readonly number[];
+}
+
+export function createLinearTracker(
+  settings: TrackerSettings,
+  deps: ProviderDeps,
+  { retryDelaysMs = [1000, 2000, 4000] }: LinearTuning = {},
+): Tracker {
+  const desk = openDesk(settings, deps);
+  const { client, inputs, team } = desk;
+  return {
+    kind: KIND,
+    fetchCandidateIssues: async (signal) =>
+      (await fetchIssuesInStates(desk, inputs.states.active, signal)).toSorted(byPriorityThenAge),
+    fetchIssueById: (id, signal) => fetchIssueById(desk, id, signal),
+    fetchIssuesByStates: (states, signal) => fetchIssuesInStates(desk, states, signal),
+    fetchIssueStatesByIds: (ids, signal) => fetchIssueStatesByIds(desk, ids, signal),
+    fetchIssueStatesByIdentifiers: (identifiers, signal) => fetchIssueStatesByIdentifiers(desk, identifiers, signal),
+    fetchIssueComments: (id, signal) => readComments(desk, id, commentPages(desk, id, signal)),
+    transitionIssue: (id, state, signal) => transitionIssue(desk, id, state, signal),
+    commentIssue: async (id, text, signal) => {
+      const input = { issueId: id, body: text };
+      client.confirm('commentCreate', (await client.run(CREATE_COMMENT, { input }, signal)).commentCreate);
+    },
+    labels: createLabelWriter({ client, team, teamKey: inputs.teamKey }),
+    preflight: (signal) => preflight({ client, team, retryDelaysMs }, signal),
+  };
+}
+
+/** What the operations share. */
+interface Desk {
+  readonly inputs: TrackerInputs;
+  readonly client: LinearClient;
+  readonly team: TeamReader;
+  readonly logger: Logger;
+  /** Issue id to the reason it was held for when that was last told: a poll repeats, its warning does not. */
+  readonly held: Map<string, string>;
+}
+
+function openDesk(settings: TrackerSettings, deps: ProviderDeps): Desk {
+  const inputs = trackerInputs(settings);
+  const client = createLinearClient(inputs.connection, deps);
+  const { logger } = deps;
+  const team = createTeamReader({ client, logger, teamKey: inputs.teamKey, states: inputs.states });
+  return { inputs, client, team, logger, held: new Map() };
+}
+
+/** Issues of the team in these states, narrowed by the filter. */
+async function fetchIssuesInStates(desk: Desk, states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
+  if (states.every((state) => normalState(state) === '')) return [];
+  const { client, inputs } = desk;
+  const names = (await desk.team.read(signal)).spellingsOf(states);
+  if (names.length === 0) return [];
+  const filter = { ...inputs.filter, team: { key: { eq: inputs.teamKey } }, state: { name: { in: names } } };
+  const wires = await client.readAll('issues', ISSUE, async (after) => {
+    return (await client.run(ISSUES, { filter, first: PAGE_SIZE, after }, signal)).issues;
+  });
+  // One that was touched while pages were read may be on two of them; the later reading counts.
+  const latest = new Map(wires.map((wire) => [wire.id, wire]));
+  return [...latest.values()].map((wire) => noted(desk, wire));
+}
+
+async function fetchIssueById(desk: Desk, id: string, signal: AbortSignal): Promise<Issue> {
+  const { client } = desk;
+  const { issue } = await client.run(ISSUE_BY_ID, { id }, signal);
+  if (!issue) throw missing(desk, id);
+  const laterPages = commentPages(desk, id, signal);
+  const comments = await readComments(desk, id, async (after) => (after === null ? issue.comments : laterPages(after)));
+  return noted(desk, issue, comments);
+}
+
+/** Ids that are no UUIDs cannot be those of issues; the remote would refuse the whole request for one of them. */
+async function fetchIssueStatesByIds(
+  desk: Desk,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const { client } = desk;
+  const wanted = [...new Set(ids)].filter((id) => UUID.test(id));
+  const states = new Map<string, string>();
+  for (const batch of batches(wanted)) {
+    const wires = await client.readAll('issue states', ISSUE_STATE, async (after) => {
+      return (await client.run(STATES_BY_IDS, { ids: batch, first: PAGE_SIZE, after }, signal)).issues;
+    });
+    const byId = new Map(wires.map((wire) => [wire.id.toLowerCase(), wire.state?.name ?? '']));
+    for (const id of batch) setKnown(states, id, byId.get(id.toLowerCase()));
+  }
+  return states;
+}
+
+/** An identifier is the team's key and a number. Those of other teams are none of ours. */
+async function fetchIssueStatesByIdentifiers(
+  desk: Desk,
+  identifiers: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const { client, inputs } = desk;
+  const { teamKey } = inputs;
+  const numberOf = new Map([...new Set(identifiers)].map((identifier) => [identifier, issueNumber(identifier, teamKey)]));
+  const numbers = [...new Set(numberOf.values())].filter((number) => number !== null);
+  const states = new Map<string, string>();
+  for (const batch of batches(numbers)) {
+    const wires = await client.readAll('issue states', ISSUE_STATE, async (after) => {
+      return (await client.run(STATES_BY_NUMBERS, { teamKey, numbers: batch, first: PAGE_SIZE, after }, signal)).issues;
+    });
+    const byNumber = new Map(wires.map((wire) => [wire.number, wire.state?.name ?? '']));
+    for (const [identifier, number] of numberOf) setKnown(states, identifier, byNumber.get(number));
+  }
+  return states;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function issueNumber(identifier: string, teamKey: string): number | null {
+  const [, key = '', digits = ''] = /^(.+)-([1-9]\d{0,14})$/.exec(identifier) ?? [];
+  return key.toLowerCase() === teamKey.toLowerCase() ? Number(digits) : null;
+}
+
+function* batches<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < all.length; start += PAGE_SIZE) yield all.slice(start, start + PAGE_SIZE);
+}
+
+function setKnown(states: Map<string, string>, name: string, state: string | undefined): void {
+  if (state !== undefined) states.set(name, state);
+}
+
+function commentPages(desk: Desk, id: string, signal: AbortSignal): FetchPage {
+  return async (after) => {
+    const { issue } = await desk.client.run(ISSUE_COMMENTS, { id, after }, signal);
+    if (!issue) throw missing(desk, id);
+    return issue.comments;
+  };
+}
+
+async function readComments({ client }: Desk, id: string, fetchPage: FetchPage): Promise<readonly IssueComment[]> {
+  return toComments(await client.readAll(`comments of ${id}`, COMMENT, fetchPage));
+}
+
+/** The remote has no transition graph: any state of the team can be set. Setting the state that is held changes nothing. */
+async function transitionIssue({ client, team, inputs }: Desk, id: string, state: string, signal: AbortSignal): Promise<void> {
+  const known = await team.read(signal);
+  const target = known.stateNamed(state);
+  if (!target) throw unknownStates(client, known, inputs.teamKey, [state]);
+  const { issueUpdate } = await client.run(UPDATE_ISSUE, { id, input: { stateId: target.id } }, signal);
+  client.confirm('issueUpdate', issueUpdate);
+}
+
+/** Maps an issue. One whose blockers are not all known is held out of dispatch, which the operator is told once. */
+function noted({ held, logger }: Desk, wire: WireIssue, comments: readonly IssueComment[] | null = null): Issue {
+  const reason = unresolvedReason(wire);
+  if (reason === null) held.delete(wire.id);
+  else if (held.get(wire.id) !== reason) {
+    held.set(wire.id, reason);
+    const facts = { tracker_kind: KIND, issue_id: wire.id, issue_identifier: wire.identifier, reason };
+    logger.warn('issue is held out of dispatch, its blockers are not resolved', facts);
+  }
+  return toIssue(wire, comments);
+}
+
+function missing({ client }: Desk, id: string): Error {
+  return client.fault('tracker_not_found', `no issue ${id}`);
+}

@@ -1,0 +1,118 @@
+import type { TrackerErrorKind } from '../../domain/model/errors.ts';
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { HttpResponse } from '../../lib/http/index.ts';
+import { HttpRefusedError, HttpTransportError, parseRetryAfter } from '../../lib/http/index.ts';
+
+/** One kind's row of the error table: what a status means. `5xx` and `other` stand for all that are not listed. */
+export type StatusTable = Readonly<Record<number | '5xx' | 'other', TrackerErrorKind>>;
+
+/** What a rule beyond the status says of an answer. `detail` replaces the default one, `retryable` the kind's own. */
+export interface Classification {
+  readonly kind: TrackerErrorKind;
+  readonly retryable?: boolean;
+  readonly detail?: string;
+}
+
+export interface FailureRules {
+  readonly statuses: StatusTable;
+  /** Rules a status alone cannot decide. Asked first and about every answer, 2xx included; undefined leaves it to the table. */
+  readonly classify?: (response: HttpResponse) => Classification | undefined;
+  /** The telling part of an error body. An empty text, or no such rule, shows the body itself. */
+  readonly detail?: (body: string, contentType: string) => string;
+}
+
+export interface Failure extends Classification {
+  readonly detail: string;
+  readonly status: number;
+  readonly retryAfterMs?: number;
+}
+
+/** The longest detail taken from an answer. */
+const DETAIL_BYTES = 512;
+
+/** Hides credentials; `cut` says that the text may end in the middle of one. */
+export type Mask = (text: string, cut?: boolean) => string;
+
+/** Undefined when the answer is none. */
+export function failureOf(
+  response: HttpResponse,
+  rules: FailureRules,
+  { now, mask }: { now: number; mask: Mask },
+): Failure | undefined {
+  const { status } = response;
+  const ruled = rules.classify?.(response);
+  if (!ruled && status >= 200 && status < 300) return undefined;
+  const asked = response.headers.get('retry-after');
+  const retryAfterMs = parseRetryAfter(asked, now);
+  return {
+    kind: ruled?.kind ?? kindOf(rules.statuses, status),
+    ...(ruled?.retryable === undefined ? {} : { retryable: ruled.retryable }),
+    status,
+    detail: (ruled?.detail === undefined ? detailOf(response, rules, mask) : mask(ruled.detail)) + retryText(asked, retryAfterMs),
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+  };
+}
+
+function kindOf(statuses: StatusTable, status: number): TrackerErrorKind {
+  return statuses[status] ?? (status >= 500 && status <= 599 ? statuses['5xx'] : statuses.other);
+}
+
+// Masked before it is cut to length: half a token is not recognized any more.
+function detailOf(response: HttpResponse, rules: FailureRules, mask: Mask): string {
+  const said = bounded(mask(oneLine(tellingPart(response, rules)) || oneLine(response.body), response.truncated));
+  return said ? `status ${response.status}: ${said}` : `status ${response.status}`;
+}
+
+function tellingPart({ body, headers }: HttpResponse, { detail }: FailureRules): string {
+  try {
+    return detail?.(body, headers.get('content-type') ?? '') ?? '';
+  } catch {
+    // A body that was cut short, or is not what its content type says, is shown as it is.
+    return '';
+  }
+}
+
+// Bodies are often whole HTML pages: white space and control characters become single blanks.
+function oneLine(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
+}
+
+function bounded(text: string): string {
+  return new TextDecoder().decode(Buffer.from(text, 'utf8').subarray(0, DETAIL_BYTES), { stream: true });
+}
+
+function retryText(asked: string | null, retryAfterMs: number | null): string {
+  if (!asked?.trim()) return '';
+  if (retryAfterMs === null) return `; retry after ${asked.trim().slice(0, 64)}`;
+  const seconds = `${Math.ceil(retryAfterMs / 1000)} s`;
+  return /^\d/.test(asked.trim()) ? `; retry after ${seconds}` : `; retry after ${asked.trim()} (${seconds})`;
+}
+
+/** The network's failures as a TrackerError. Anything else (an abort, a TrackerError) passes through as it is. */
+export function networkErrorOf(
+  error: unknown,
+  statuses: StatusTable,
+  place: { method: string; path: string; mask: Mask },
+): unknown {
+  const facts = { method: place.method, path: place.path, cause: error };
+  if (error instanceof HttpTransportError) {
+    return new TrackerError({ ...facts, kind: 'tracker_transport_error', detail: place.mask(error.message) });
+  }
+  if (error instanceof HttpRefusedError) {
+    // A redirect that was not followed is an answer of its status; everything else refused is an unusable address.
+    const kind = error.status === undefined ? 'tracker_payload_error' : kindOf(statuses, error.status);
+    return new TrackerError({ ...facts, kind, status: error.status, detail: place.mask(error.message) });
+  }
+  return error;
+}
+
+/** The fallback when the remote says the thing is not there; every other failure stays one. */
+export async function whenMissing<T, F>(promise: Promise<T>, fallback: F): Promise<T | F> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof TrackerError && error.kind === 'tracker_not_found') return fallback;
+    throw error;
+  }
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import type { ZodType } from 'zod';
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { HttpClient, HttpClientSettings, HttpRequest, HttpResponse } from '../../lib/http/index.ts';
+import { createHttpClient, followPages, maskCutSecrets, maskSecrets } from '../../lib/http/index.ts';
+import type { Clock, Logger } from '../../ports/runtime.ts';
+import type { Failure, FailureRules, Mask } from './failures.ts';
+import { failureOf, networkErrorOf } from './failures.ts';
+import { faultText, parseRecords } from './records.ts';
+
+/**
+ * How an adapter talks to its remote. Every failure is a TrackerError with the credential masked; an abort by the caller is
+ * rethrown as its reason. A request names its path below the base address, written with the `path` tag of lib/http.
+ */
+export interface TrackerHttp {
+  /** One request answered in 2xx, or a TrackerError. For answers without a body, or whose headers matter. */
+  send(method: Method, request: TrackerRequest, signal: AbortSignal): Promise<HttpResponse>;
+  /** The same with the body decoded. */
+  sendJson<T>(method: Method, schema: ZodType<T>, request: TrackerRequest, signal: AbortSignal): Promise<T>;
+  getJson<T>(schema: ZodType<T>, request: TrackerRequest, signal: AbortSignal): Promise<T>;
+  /** Every page by its `next` link, each decoded as a whole: for lists wrapped in an object. */
+  getPages<T>(schema: ZodType<T>, request: TrackerRequest, signal: AbortSignal): Promise<T[]>;
+  /** The entries of every page of a bare list. One that does not fit is left out with a warning, the others are kept. */
+  getRecords<T>(schema: ZodType<T>, request: TrackerRequest, signal: AbortSignal): Promise<T[]>;
+  /** The entries of a list read in some other way, under the rule of `getRecords`. `endpoint` is for the warning. */
+  records<T>(schema: ZodType<T>, entries: readonly unknown[], endpoint: string): T[];
+  /** Decodes an answer of `send`. What is no JSON, or does not fit, is a `tracker_payload_error`. */
+  decode<T>(method: Method, schema: ZodType<T>, response: HttpResponse): T;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type TrackerRequest = Omit<HttpRequest, 'method' | 'url'>;
+
+export interface TrackerHttpSettings extends HttpClientSettings, FailureRules {
+  /** Canonical kind, for log records. */
+  readonly kind: string;
+  /** Credentials that may never show. For Basic: the pair as well as the token in it. */
+  readonly secrets: readonly string[];
+  /** How many pages of one list are read at most: 200 unless set. Reaching it is a warning, and what was read is returned. */
+  readonly pageCap?: number;
+}
+
+export interface TrackerHttpDeps {
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+export function createTrackerHttp(settings: TrackerHttpSettings, deps: TrackerHttpDeps): TrackerHttp {
+  const line: Line = { ...deps, settings, client: createHttpClient(settings), mask: maskFor(settings), reported: new Set() };
+  const http: TrackerHttp = {
+    send: (method, request, signal) => perform(line, { ...request, method }, signal),
+    sendJson: async (method, schema, request, signal) => decode(line, method, schema, await http.send(method, request, signal)),
+    getJson: (schema, request, signal) => http.sendJson('GET', schema, request, signal),
+    getPages: async <T>(schema: ZodType<T>, request: TrackerRequest, signal: AbortSignal) => {
+      const read: T[] = [];
+      for await (const page of pages(line, request, signal)) read.push(decode(line, 'GET', schema, page));
+      return read;
+    },
+    getRecords: async <T>(schema: ZodType<T>, request: TrackerRequest, signal: AbortSignal) => {
+      const read: T[] = [];
+      for await (const page of pages(line, request, signal)) {
+        for (const record of records(line, schema, decode(line, 'GET', LIST, page), page.path)) read.push(record);
+      }
+      return read;
+    },
+    records: (schema, entries, endpoint) => records(line, schema, entries, endpoint),
+    decode: (method, schema, response) => decode(line, method, schema, response),
+  };
+  return http;
+}
+
+const LIST = z.array(z.unknown());
+
+/** What one adapter's requests share. */
+interface Line extends TrackerHttpDeps {
+  readonly settings: TrackerHttpSettings;
+  readonly client: HttpClient;
+  readonly mask: Mask;
+  /** Warnings given already: a poll repeats, its warnings do not. */
+  readonly reported: Set<string>;
+}
+
+function maskFor({ baseUrl, secrets }: TrackerHttpSettings): Mask {
+  const { username, password } = new URL(baseUrl);
+  const all = password ? [...secrets, password, `${username}:${password}`] : secrets;
+  return (text, cut = false) => (cut ? maskCutSecrets(text, all) : maskSecrets(text, all));
+}
+
+async function perform(line: Line, request: HttpRequest & { method: Method }, signal: AbortSignal): Promise<HttpResponse> {
+  const { settings, client, mask, clock } = line;
+  const { method } = request;
+  let response: HttpResponse;
+  try {
+    response = await client.request(request, signal);
+  } catch (error) {
+    throw networkErrorOf(error, settings.statuses, { method, path: mask(pathOf(settings, request)), mask });
+  }
+  const path = mask(response.path);
+  const failure =
+    failureOf(response, settings, { now: clock.now(), mask }) ?? (method === 'GET' ? undefined : pageFault(response));
+  if (!failure) return response;
+  if (response.status === 429) {
+    const asked = response.headers.get('retry-after') ?? undefined;
+    // Whoever asked tells of the failure, and its message says how long to wait: a second warning would be the same once more.
+    line.logger.debug('tracker throttled a request', { tracker_kind: settings.kind, method, path, retry_after: asked });
+  }
+  throw new TrackerError({ ...failure, method, path });
+}
+
+// A success that shows a web page is the login of a proxy: the write never arrived, and must not count as done.
+function pageFault({ status, headers, body }: HttpResponse): Failure | undefined {
+  const isPage = /\bhtml\b/i.test(headers.get('content-type') ?? '') || /^\s*<(?:!doctype|html)\b/i.test(body);
+  if (!isPage) return undefined;
+  const detail = `status ${status}: a web page in place of an answer: check tracker.endpoint and what stands before it`;
+  return { kind: 'tracker_payload_error', status, detail };
+}
+
+function pathOf({ baseUrl }: TrackerHttpSettings, { path = '', url }: HttpRequest): string {
+  return url === undefined ? new URL(baseUrl).pathname.replace(/\/+$/, '') + path : new URL(url, baseUrl).pathname;
+}
+
+async function* pages(line: Line, request: TrackerRequest, signal: AbortSignal): AsyncGenerator<HttpResponse> {
+  const { settings, logger, mask } = line;
+  const path = mask(pathOf(settings, request));
+  const fetchPage = (next: string | null): Promise<HttpResponse> =>
+    perform(line, { ...(next === null ? request : { headers: request.headers, url: next }), method: 'GET' }, signal);
+  const onCap = (count: number): void => {
+    logger.warn('tracker list reached the page cap, the rest is left out', {
+      tracker_kind: settings.kind,
+      endpoint: path,
+      pages: count,
+    });
+  };
+  try {
+    yield* followPages(fetchPage, { cap: settings.pageCap ?? 200, onCap });
+  } catch (error) {
+    throw networkErrorOf(error, settings.statuses, { method: 'GET', path, mask });
+  }
+}
+
+function decode<T>({ mask, settings }: Line, method: Method, schema: ZodType<T>, response: HttpResponse): T {
+  const { status } = response;
+  const unusable = (why: string): TrackerError => {
+    // Remembered under its tag, what cannot be read would come back with every 304.
+    settings.cache?.put(response.url, { ...response, truncated: true });
+    const place = { kind: 'tracker_payload_error', method, path: mask(response.path), status } as const;
+    return new TrackerError({ ...place, detail: mask(`status ${status}: ${why}`) });
+  };
+  let value: unknown;
+  try {
+    value = response.json();
+  } catch {
+    // The parser's own message quotes the body, so it is not passed on.
+    throw unusable('the answer is not valid JSON');
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw unusable(`unexpected answer: ${faultText(parsed.error)}`);
+}
+
+function records<T>(line: Line, schema: ZodType<T>, entries: readonly unknown[], endpoint: string): T[] {
+  return parseRecords(schema, entries, (faults) => {
+    const fault = line.mask(faults[0] ?? '');
+    const key = `${endpoint} ${fault}`;
+    if (line.reported.has(key)) return;
+    if (line.reported.size >= 1000) line.reported.clear();
+    line.reported.add(key);
+    const facts = { tracker_kind: line.settings.kind, endpoint: line.mask(endpoint), skipped: faults.length, fault };
+    line.logger.warn('tracker sent entries that cannot be read, they are left out', facts);
+  });
+}

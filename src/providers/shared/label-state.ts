@@ -1,0 +1,29 @@
+import { normalState } from '../../domain/model/issue.ts';
+
+/** How a kind reads an issue's state from its labels. */
+export interface LabelStateRule {
+  /** Configured states in scan order: the first list is looked at first, entries in configuration order. */
+  readonly lists: readonly (readonly string[])[];
+  /** The state of an open issue without a state label; empty where such an issue has none. */
+  readonly open: string;
+  /** The same for a closed one. */
+  readonly closed: string;
+}
+
+export interface DerivedState {
+  readonly state: string;
+  /** Every configured state among the labels in scan order; the state is the first. More than one is worth a warning. */
+  readonly matches: readonly string[];
+}
+
+/** Case does not matter; states come back as configured. The order of the configuration decides, never that of the labels. */
+export function deriveState(labels: readonly string[], native: 'open' | 'closed', rule: LabelStateRule): DerivedState {
+  const present = new Set(labels.map(normalState));
+  const matches = new Map<string, string>();
+  for (const state of rule.lists.flat()) {
+    const key = normalState(state);
+    if (key !== '' && present.has(key) && !matches.has(key)) matches.set(key, state);
+  }
+  const [first] = matches.values();
+  return { state: first ?? rule[native], matches: [...matches.values()] };
+}

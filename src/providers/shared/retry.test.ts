@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { TrackerErrorKind } from '../../domain/model/errors.ts';
+import { withRetries } from './retry.ts';
+
+const never = new AbortController().signal;
+const failure = (kind: TrackerErrorKind): TrackerError => new TrackerError({ kind, method: 'GET', path: '/', detail: 'x' });
+
+function failing(kinds: TrackerErrorKind[]) {
+  let calls = 0;
+  const run = (): Promise<string> => {
+    const kind = kinds[calls];
+    calls += 1;
+    return kind ? Promise.reject(failure(kind)) : Promise.resolve('fine');
+  };
+  return { run, calls: () => calls };
+}
+
+describe('withRetries', () => {
+  it('tries again while a failure may heal', async () => {
+    const { run, calls } = failing(['tracker_transport_error', 'tracker_api_error']);
+    expect(await withRetries(run, [1, 1, 1], never)).toBe('fine');
+    expect(calls()).toBe(3);
+  });
+
+  it('gives up after the last delay', async () => {
+    const { run, calls } = failing(Array.from({ length: 9 }, () => 'tracker_transport_error' as const));
+    await expect(withRetries(run, [1, 1, 1], never)).rejects.toThrow('tracker_transport_error');
+    expect(calls()).toBe(4);
+  });
+
+  it('does not repeat what cannot heal', async () => {
+    const { run, calls } = failing(['tracker_auth_error']);
+    await expect(withRetries(run, [1], never)).rejects.toThrow('tracker_auth_error');
+    expect(calls()).toBe(1);
+  });
+
+  it('stops waiting on an abort, with its reason', async () => {
+    const controller = new AbortController();
+    const reason = new Error('stopping');
+    const run = (): Promise<never> => {
+      queueMicrotask(() => controller.abort(reason));
+      return Promise.reject(failure('tracker_transport_error'));
+    };
+    await expect(withRetries(run, [600_000], controller.signal)).rejects.toBe(reason);
+  });
+
+  it('waits as long as the remote asks', async () => {
+    let calls = 0;
+    const started = performance.now();
+    await withRetries(
+      () => {
+        calls += 1;
+        const asked = new TrackerError({ kind: 'tracker_api_error', method: 'GET', path: '/', detail: 'x', retryAfterMs: 60 });
+        return calls === 1 ? Promise.reject(asked) : Promise.resolve();
+      },
+      [1],
+      never,
+    );
+    expect(performance.now() - started).toBeGreaterThan(50);
+  });
+});

@@ -1,0 +1,41 @@
+import { afterEach } from 'vitest';
+import type { CiProvider } from '../../../src/ports/ci.ts';
+import type { LogAttributes, Logger } from '../../../src/ports/runtime.ts';
+import type { ScmAdapter } from '../../../src/ports/scm.ts';
+import { createGithubCi } from '../../../src/providers/github/ci.ts';
+import { createGithubScm } from '../../../src/providers/github/scm.ts';
+import { type FakeGithub, type FakeGithubOptions, startFakeGithub } from '../github.ts';
+import type { LogRecord } from './connect.ts';
+
+export interface ConnectedScm {
+  readonly fake: FakeGithub;
+  readonly scm: ScmAdapter;
+  readonly ci: CiProvider;
+  readonly warnings: readonly LogRecord[];
+}
+
+export const REQUEST = { owner: 'acme', repo: 'widgets', number: 1 };
+
+/** Both roles without a remote of their own. */
+export function rolesWith(parts: { endpoint: string; apiKey?: string; userAgent?: string }): Omit<ConnectedScm, 'fake'> {
+  const warnings: LogRecord[] = [];
+  const quiet = (): void => undefined;
+  const warn = (message: string, attributes: LogAttributes = {}): void => void warnings.push({ message, attributes });
+  const logger: Logger = { debug: quiet, info: quiet, error: quiet, warn };
+  const deps = { logger, clock: { now: () => Date.parse('2026-10-21T07:28:00Z') } };
+  const connection = { kind: 'repoissues', apiKey: 'fake-token-0123456789', project: '', userAgent: 'svc/dev', ...parts };
+  return { scm: createGithubScm(connection, deps), ci: createGithubCi(connection, deps), warnings };
+}
+
+/** A fake remote with both roles connected to it; all are closed after each test of the file. */
+export function scmConnections(): (options?: FakeGithubOptions) => Promise<ConnectedScm> {
+  const open: FakeGithub[] = [];
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((fake) => fake.close()));
+  });
+  return async (options) => {
+    const fake = await startFakeGithub(options);
+    open.push(fake);
+    return { fake, ...rolesWith({ endpoint: fake.url }) };
+  };
+}

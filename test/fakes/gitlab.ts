@@ -1,0 +1,143 @@
+import type { Handler, RecordedRequest, Reply } from '../support/http-server.ts';
+import { startServer, text } from '../support/http-server.ts';
+import { answers } from './gitlab/answers.ts';
+import type { FakeMergeSide } from './gitlab/merge-side.ts';
+import { createMergeSide } from './gitlab/merge-side.ts';
+import type { MergeWorld } from './gitlab/merge-world.ts';
+import { createMergeWorld } from './gitlab/merge-world.ts';
+import { apiRoutes } from './gitlab/routes.ts';
+import type { FakeIssue, FakeNote, IssueChange, IssueFields, World } from './gitlab/world.ts';
+import { addNote, changeIssue, createIssue, createWorld } from './gitlab/world.ts';
+
+export interface FakeGitlabOptions {
+  /** Path of the project the caller may see. */
+  readonly project?: string;
+  readonly token?: string;
+  /** Scopes of the token: without `api` every write is refused. */
+  readonly scopes?: readonly string[];
+  /** Of the answer about the token itself; null for a server without that route. */
+  readonly tokenFacts?: Readonly<Record<string, unknown>> | null;
+  /** Pages are cut to this length, whatever is asked for. */
+  readonly maxPerPage?: number;
+  /** Labels of the project at the start. */
+  readonly labels?: readonly string[];
+  /** Labels inherited from the group. */
+  readonly groupLabels?: readonly string[];
+}
+
+/** Picks requests. The path is compared as sent, below `/api/v4`. */
+export interface RequestMatcher {
+  readonly method?: string;
+  readonly path?: RegExp;
+}
+
+/** One project of a namespace-project tracker (REST v4), with state and with the vendor's traps. */
+export interface FakeGitlab {
+  /** The address of the instance, without the API suffix. */
+  readonly url: string;
+  readonly token: string;
+  readonly project: { readonly id: number; readonly path: string };
+  readonly requests: readonly RecordedRequest[];
+  addIssue(fields?: IssueFields & { readonly iid?: number }): FakeIssue;
+  /** Throws when there is none. */
+  issue(iid: number): FakeIssue;
+  /** As another user would: labels are added and removed as told. */
+  editIssue(iid: number, change: IssueChange): void;
+  removeIssue(iid: number): void;
+  addNote(iid: number, fields?: Partial<Omit<FakeNote, 'id'>>): FakeNote;
+  /** Names of all labels, in the order of their creation. */
+  labelNames(): readonly string[];
+  archive(): void;
+  /** Merge requests, their reviews and pipelines, branches and users. */
+  readonly merges: FakeMergeSide;
+  /** Answers the next matching requests in this way instead. */
+  failNext(matcher: RequestMatcher, reply: Reply, times?: number): void;
+  /** Does something right after the next matching request was answered: an edit by somebody else in between. */
+  afterNext(matcher: RequestMatcher, act: () => void): void;
+  arrived(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startFakeGitlab(options: FakeGitlabOptions = {}): Promise<FakeGitlab> {
+  const token = options.token ?? 'glpat-fake-0123456789';
+  const world = createWorld(options.project ?? 'acme/tools/rocket');
+  for (const name of options.groupLabels ?? []) world.labels.push({ name, isProjectLabel: false });
+  for (const name of options.labels ?? []) world.labels.push({ name, isProjectLabel: true });
+  const planned: Planned[] = [];
+  const merges = createMergeWorld(world);
+  const server = await startServer(guarded(options, { token, world, merges, planned, origin: () => server.url }));
+  return {
+    url: server.url,
+    token,
+    project: world.project,
+    requests: server.requests,
+    addIssue: (fields) => createIssue(world, fields),
+    issue: (iid) => existing(world, iid),
+    editIssue: (iid, change) => changeIssue(world, existing(world, iid), change),
+    removeIssue: (iid) => void world.issues.delete(iid),
+    addNote: (iid, fields) => addNote(world, existing(world, iid), fields),
+    labelNames: () => world.labels.map(({ name }) => name),
+    archive: () => {
+      world.project.archived = true;
+    },
+    merges: createMergeSide(merges),
+    failNext: (matcher, reply, times = 1) => {
+      for (let count = 0; count < times; count += 1) planned.push({ matcher, reply });
+    },
+    afterNext: (matcher, act) => void planned.push({ matcher, act }),
+    arrived: (count) => server.arrived(count),
+    close: () => server.close(),
+  };
+}
+
+interface Planned {
+  readonly matcher: RequestMatcher;
+  readonly reply?: Reply;
+  readonly act?: () => void;
+}
+
+interface Gate {
+  readonly token: string;
+  readonly world: World;
+  readonly merges: MergeWorld;
+  readonly planned: Planned[];
+  origin(): string;
+}
+
+// What stands before the routes: planned failures, the address, the token and its scopes.
+function guarded(options: FakeGitlabOptions, { token, world, merges, planned, origin }: Gate): Handler {
+  const scopes = options.scopes ?? ['api'];
+  const facts = { id: 42, name: 'foray', revoked: false, active: true, scopes, user_id: 1001, expires_at: '2027-01-31' };
+  const about = options.tokenFacts === null ? null : { ...facts, ...options.tokenFacts };
+  const routes = apiRoutes({ world, merges, origin, maxPerPage: options.maxPerPage ?? 100, token: about });
+  const answer: Handler = (request) => {
+    if (!request.path.startsWith('/api/v4/')) return text('<!DOCTYPE html><title>Not Found</title>', 404);
+    if (request.headers['private-token'] !== token) return answers.unauthorized();
+    if (about?.revoked === true) return answers.revoked();
+    if (request.method !== 'GET' && !scopes.includes('api')) return answers.insufficientScope();
+    return routes(request);
+  };
+  return async (request) => {
+    const index = planned.findIndex(({ matcher }) => isMatch(matcher, request));
+    const plan = index === -1 ? undefined : planned.splice(index, 1)[0];
+    if (plan?.reply) return plan.reply;
+    const reply = await answer(request);
+    return plan?.act && reply ? afterwards(reply, plan.act) : reply;
+  };
+}
+
+function isMatch({ method, path }: RequestMatcher, request: RecordedRequest): boolean {
+  return (method ?? request.method) === request.method && (path ?? /^/).test(request.path.replace(/^\/api\/v4/, ''));
+}
+
+// Before the client can see the end of the answer, so that what it does next comes after the act.
+function afterwards(reply: Reply, act: () => void): Reply {
+  act();
+  return reply;
+}
+
+function existing(world: World, iid: number): FakeIssue {
+  const issue = world.issues.get(iid);
+  if (!issue) throw new Error(`the fake has no issue #${iid}`);
+  return issue;
+}

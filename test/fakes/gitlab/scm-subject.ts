@@ -1,0 +1,38 @@
+import type { ScmConnection } from '../../../src/domain/model/settings.ts';
+import type { CiProvider } from '../../../src/ports/ci.ts';
+import type { ScmAdapter } from '../../../src/ports/scm.ts';
+import { gitlabProvider } from '../../../src/providers/gitlab/index.ts';
+import type { LogRecord } from './subject.ts';
+import { depsWith } from './subject.ts';
+
+/** The merge-request and CI roles under test, with everything they logged. */
+export interface ScmSubject {
+  readonly scm: ScmAdapter;
+  readonly ci: CiProvider;
+  readonly records: readonly LogRecord[];
+  warnings(): readonly LogRecord[];
+}
+
+/** The merge request that most tests are about. */
+export const REQUEST = { owner: 'acme/tools', repo: 'rocket', number: 1 };
+
+export function openScmSubject(remote: { url: string; token: string }, over: Partial<ScmConnection> = {}): ScmSubject {
+  const records: LogRecord[] = [];
+  const connection = scmConnection({ endpoint: remote.url, apiKey: remote.token, ...over });
+  const deps = depsWith(records);
+  const scm = gitlabProvider.createScm?.(connection, deps);
+  const ci = gitlabProvider.createCi?.(connection, deps);
+  if (!scm || !ci) throw new Error('the kind has no merge-request or no CI side');
+  return { scm, ci, records, warnings: () => records.filter(({ level }) => level === 'warn') };
+}
+
+export function scmConnection(over: Partial<ScmConnection> = {}): ScmConnection {
+  return {
+    kind: 'nsproject',
+    apiKey: 'glpat-fake-0123456789',
+    endpoint: 'https://gitlab.example.com',
+    project: '',
+    userAgent: 'svc/dev',
+    ...over,
+  };
+}

@@ -1,0 +1,60 @@
+import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
+import type { ProviderDeps } from '../../../src/ports/provider.ts';
+import type { LogAttributes, LogLevel } from '../../../src/ports/runtime.ts';
+import type { Tracker } from '../../../src/ports/tracker.ts';
+import { createGitlabTracker } from '../../../src/providers/gitlab/tracker.ts';
+import { settingsWith } from '../../support/settings.ts';
+
+export interface LogRecord {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly attributes: LogAttributes;
+}
+
+/** A tracker under test with everything it logged. */
+export interface Subject {
+  readonly tracker: Tracker;
+  readonly records: readonly LogRecord[];
+  warnings(): readonly LogRecord[];
+}
+
+export const NOW = Date.parse('2026-10-21T07:28:00Z');
+
+/** A tracker for a remote at this address, without waits between the tries of its preflight. */
+export function openSubject(
+  remote: { url: string; token: string; project: { path: string } },
+  over: Partial<TrackerSettings> = {},
+): Subject {
+  const records: LogRecord[] = [];
+  const settings = trackerSettings({ endpoint: remote.url, apiKey: remote.token, project: remote.project.path, ...over });
+  const tracker = createGitlabTracker(settings, depsWith(records), { preflightDelaysMs: [0, 0, 0] });
+  return { tracker, records, warnings: () => records.filter(({ level }) => level === 'warn') };
+}
+
+export function trackerSettings(over: Partial<TrackerSettings> = {}): TrackerSettings {
+  return settingsWith({
+    tracker: {
+      kind: 'nsproject',
+      apiKey: 'glpat-fake-0123456789',
+      project: 'acme/tools/rocket',
+      endpoint: 'https://gitlab.example.com',
+      activeStates: ['backlog', 'in-progress'],
+      terminalStates: ['done', 'wontfix'],
+      handoffState: 'human-review',
+      ...over,
+    },
+  }).tracker;
+}
+
+export function depsWith(records: LogRecord[] = []): ProviderDeps {
+  const at =
+    (level: LogLevel) =>
+    (message: string, attributes: LogAttributes = {}): void =>
+      void records.push({ level, message, attributes });
+  return {
+    version: '9.9.9',
+    workflowDir: '/',
+    clock: { now: () => NOW },
+    logger: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+  };
+}

@@ -1,0 +1,188 @@
+import type { Handler, RecordedRequest, Reply, RouteHandler } from '../support/http-server.ts';
+import { empty, json, router, startServer } from '../support/http-server.ts';
+import type { Exchange } from '../support/openapi.ts';
+import type { Answer, Board } from './jira/routes.ts';
+import { failure, noSuchIssue, routes } from './jira/routes.ts';
+import type { IssueEdit, NewIssue, Site, SiteIssue } from './jira/site.ts';
+import { addComment, addIssue, createSite, editIssue, findIssue, reindex } from './jira/site.ts';
+
+export interface FakeJiraOptions {
+  readonly project?: string;
+  readonly email?: string;
+  readonly token?: string;
+  readonly statuses?: readonly string[];
+  /** Targets by status. A status that is not listed leads to every other one. */
+  readonly workflow?: Readonly<Record<string, readonly string[]>>;
+  readonly maxPageSize?: number;
+  readonly maxCommentPage?: number;
+  /** A token without the write scope: every write is answered 403. */
+  readonly readOnly?: boolean;
+  /** The site lives below a path. */
+  readonly contextPath?: string;
+}
+
+/** What becomes of a request whose credentials do not fit. */
+export type BadLogin = 'refused' | 'denied' | 'anonymous';
+
+/** A Jira Cloud site with one project: stateful, and with the vendor's traps. */
+export interface FakeJira {
+  /** The address of the site. */
+  readonly url: string;
+  /** `<email>:<token>`. */
+  readonly apiKey: string;
+  readonly project: string;
+  readonly statuses: readonly string[];
+  readonly requests: readonly RecordedRequest[];
+  /** Everything that was asked and answered by the fake itself, for comparison with the vendor's description. */
+  readonly exchanges: readonly Exchange[];
+  arrived(count: number): Promise<void>;
+  /** Returns the id of the new issue. */
+  addIssue(issue?: NewIssue): string;
+  /** By id or key. */
+  issue(idOrKey: string): SiteIssue;
+  editIssue(idOrKey: string, edit: IssueEdit): void;
+  deleteIssue(idOrKey: string): void;
+  comment(idOrKey: string, author: string, body: unknown, created?: string): void;
+  /** From now on a field is asked for on the way to a status. */
+  demand(status: string, fields: Readonly<Record<string, string>>): void;
+  /** Stops the search index, so that searches show what was there before; `reindex` lets it catch up. */
+  freezeIndex(): void;
+  reindex(): void;
+  /** The account is logged out: from now on its credentials count as wrong, in one of the remote's ways. */
+  rejectLogins(how: BadLogin): void;
+  /** The next request that matches gets this answer instead. */
+  failNext(matcher: Matcher, reply: Reply): void;
+  /** Runs once, just before the next request that matches is answered: what someone else does meanwhile. */
+  beforeNext(matcher: Matcher, action: () => void): void;
+  close(): Promise<void>;
+}
+
+/** `'GET /comment'` fits a method and the end of a path. */
+export type Matcher = string | ((request: RecordedRequest) => boolean);
+
+const STATUSES = ['Backlog', 'Selected for Development', 'In Progress', 'Human Review', 'Done', 'Canceled'];
+
+export async function startFakeJira(options: FakeJiraOptions = {}): Promise<FakeJira> {
+  const { project = 'ABC', email = 'bot@example.test', token = 'fake-token:with=colon', contextPath = '' } = options;
+  const { statuses = STATUSES, workflow = {} } = options;
+  const site = createSite({ project, statuses, workflow });
+  const board: Board = {
+    site,
+    base: () => `${server.url}${contextPath}`,
+    account: 'Foray Bot',
+    maxPageSize: options.maxPageSize ?? 100,
+    maxCommentPage: options.maxCommentPage ?? 5000,
+  };
+  const gate: Gate = { apiKey: `${email}:${token}`, readOnly: options.readOnly ?? false, logins: 'accepted' };
+  const exchanges: Exchange[] = [];
+  const plans: Plan[] = [];
+  const handle = handlerOf(board, gate, { exchanges, contextPath });
+  const server = await startServer((request) => {
+    const index = plans.findIndex(({ matcher }) => fits(matcher, request));
+    const [plan] = index === -1 ? [] : plans.splice(index, 1);
+    plan?.action?.();
+    return plan?.reply ?? handle(request);
+  });
+  return {
+    url: board.base(),
+    apiKey: gate.apiKey,
+    project,
+    statuses,
+    requests: server.requests,
+    exchanges,
+    arrived: (count) => server.arrived(count),
+    ...handsOn(site),
+    rejectLogins: (how) => void (gate.logins = how),
+    failNext: (matcher, reply) => void plans.push({ matcher, reply }),
+    beforeNext: (matcher, action) => void plans.push({ matcher, action }),
+    close: () => server.close(),
+  };
+}
+
+interface Plan {
+  readonly matcher: Matcher;
+  readonly action?: () => void;
+  readonly reply?: Reply;
+}
+
+interface Gate {
+  readonly apiKey: string;
+  readonly readOnly: boolean;
+  logins: 'accepted' | BadLogin;
+}
+
+/** What people do on the web pages of the site. */
+function handsOn(site: Site) {
+  const known = (idOrKey: string): SiteIssue => {
+    const issue = findIssue(site, idOrKey);
+    if (!issue) throw new Error(`the fake has no issue ${idOrKey}`);
+    return issue;
+  };
+  return {
+    addIssue: (issue: NewIssue = {}) => addIssue(site, issue).id,
+    issue: known,
+    editIssue: (idOrKey: string, edit: IssueEdit) => void editIssue(site, known(idOrKey), edit),
+    deleteIssue: (idOrKey: string) => void site.issues.delete(known(idOrKey).id),
+    comment: (idOrKey: string, author: string, body: unknown, created?: string) =>
+      void addComment(site, known(idOrKey), { author, body, created }),
+    demand: (status: string, fields: Readonly<Record<string, string>>) => void site.demands.set(status, fields),
+    freezeIndex: () => void (site.lagging = true),
+    reindex: () => reindex(site),
+  };
+}
+
+/** The API itself: credentials first, then the route. */
+function handlerOf(
+  board: Board,
+  gate: Gate,
+  { exchanges, contextPath }: { exchanges: Exchange[]; contextPath: string },
+): Handler {
+  const entries = Object.entries(routes(board)).map(([line, route]) => {
+    const handle: RouteHandler = (request, params) => {
+      const answer = refusal(gate, request) ?? route(request, params);
+      exchanges.push(exchangeOf(request, answer, contextPath));
+      return answer.body === undefined ? empty(answer.status, answer.headers) : json(answer.body, answer.status, answer.headers);
+    };
+    return [line.replace(' ', ` ${contextPath}`), handle] as const;
+  });
+  return router(Object.fromEntries(entries));
+}
+
+function refusal(gate: Gate, request: RecordedRequest): Answer | undefined {
+  const expected = `Basic ${Buffer.from(gate.apiKey, 'utf8').toString('base64')}`;
+  const accepted = gate.logins === 'accepted' && request.headers.authorization === expected;
+  if (!accepted) return BAD_LOGINS[gate.logins === 'accepted' ? 'refused' : gate.logins](request);
+  const writes = request.method !== 'GET';
+  return writes && gate.readOnly ? failure(403, ['You do not have permission to edit issues in this project.']) : undefined;
+}
+
+/** The last one is the trap: wrong credentials make a caller anonymous, who sees nothing and is told so by a success. */
+const BAD_LOGINS: Readonly<Record<BadLogin, (request: RecordedRequest) => Answer>> = {
+  refused: () => ({
+    ...failure(401, ['Client must be authenticated to access this resource.']),
+    headers: { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' },
+  }),
+  denied: () => ({
+    ...failure(401, ['Basic Authentication Failure - Reason : AUTHENTICATION_DENIED']),
+    headers: { 'X-Seraph-LoginReason': 'AUTHENTICATION_DENIED' },
+  }),
+  anonymous: ({ path }) => ({
+    ...(path.endsWith('/search/jql') ? { status: 200, body: { issues: [], isLast: true } } : noSuchIssue()),
+    headers: { 'x-seraph-loginreason': 'AUTHENTICATED_FAILED' },
+  }),
+};
+
+function fits(matcher: Matcher, request: RecordedRequest): boolean {
+  if (typeof matcher === 'function') return matcher(request);
+  const [method = '', end = ''] = matcher.split(' ');
+  return request.method === method && request.path.endsWith(end);
+}
+
+function exchangeOf(
+  { method, path, query, body: requestBody }: RecordedRequest,
+  { status, body }: Answer,
+  contextPath: string,
+): Exchange {
+  const responseBody = body === undefined ? '' : JSON.stringify(body);
+  return { method, path: path.slice(contextPath.length), query, requestBody, status, responseBody };
+}
