@@ -8,7 +8,7 @@ import { blockersToRead, holdOf } from '../domain/events/on-poll.ts';
 import { recover } from '../domain/recover.ts';
 import { startRun } from '../domain/events/start-run.ts';
 import type { Tracker } from '../ports/tracker.ts';
-import { openStoreReadOnly } from '../store/read-only.ts';
+import { openStoreReadOnly } from '../store/sqlite/read-only.ts';
 import { buildKit, type KitDeps } from './build-kit.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { GoodWorkflow } from './workflow.ts';

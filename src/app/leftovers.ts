@@ -1,7 +1,7 @@
 import { endGroup, endStrays } from '../lib/process/index.ts';
 import { groupSurvivors } from '../lib/process-identity.ts';
 import type { Logger } from '../ports/runtime.ts';
-import type { ProcessBook } from '../store/processes.ts';
+import type { ProcessBook } from '../store/sqlite/processes.ts';
 
 /**
  * Processes that a crash of the last daemon left running are ended before anything new starts. A recorded number alone

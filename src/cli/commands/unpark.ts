@@ -1,5 +1,5 @@
 import { readWorkflowFile } from '../../app/workflow.ts';
-import { requestUnpark } from '../../store/operator.ts';
+import { requestUnpark } from '../../store/sqlite/operator.ts';
 import { printProblems } from '../problems.ts';
 
 /** Lets a parked issue run again. Only the place of the database matters here: other faults of the file do no harm. */

@@ -5,7 +5,7 @@ import type { Parked } from '../../../src/domain/model/claim.ts';
 import type { IssueRef } from '../../../src/domain/model/issue.ts';
 import type { Clock } from '../../../src/ports/runtime.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import type { StoreOwner } from '../../../src/store/instance.ts';
+import type { StoreOwner } from '../../../src/store/sqlite/instance.ts';
 
 /** What the tests of this folder share: a place for a database, an owner of it and something to put in. */
 

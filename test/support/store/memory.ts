@@ -1,6 +1,6 @@
 import type { Run, RunEvent } from '../../../src/domain/model/run.ts';
 import type { Durable, LifetimeTotals, OperatorRequest, Store, Write } from '../../../src/ports/store.ts';
-import { cutText, EVENTS_PER_RUN } from '../../../src/store/run-events.ts';
+import { cutText, EVENTS_PER_RUN } from '../../../src/store/sqlite/run-events.ts';
 
 export interface MemoryStore extends Store {
   /** What `foray unpark` would leave for the daemon. */

@@ -18,7 +18,7 @@ export interface TestProcess {
 export async function bundle(source: string, folder: string): Promise<string> {
   const outfile = join(folder, 'program.mjs');
   await build({
-    stdin: { contents: source, loader: 'ts', resolveDir: fileURLToPath(new URL('../../../src/store/', import.meta.url)) },
+    stdin: { contents: source, loader: 'ts', resolveDir: fileURLToPath(new URL('../../../src/store/sqlite/', import.meta.url)) },
     outfile,
     bundle: true,
     platform: 'node',

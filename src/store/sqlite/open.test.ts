@@ -1,0 +1,200 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StoreError } from './errors.ts';
+import { openStore } from './open.ts';
+import { openSqlite } from './sqlite.ts';
+import type { Sqlite } from './sqlite.ts';
+import { anOwner, CLOCK, fillStore, makeFolder } from '../../../test/support/store/database.ts';
+import { bundle, start } from '../../../test/support/store/process.ts';
+
+const folder = makeFolder();
+afterAll(() => folder.remove());
+
+const open = (path: string) => openStore({ path, owner: anOwner(), clock: CLOCK });
+
+/** A closed database with something in it, in one file. */
+async function filledDatabase(name: string): Promise<string> {
+  const made = folder.file(`made-for-${name}`);
+  const store = await open(made);
+  await fillStore(store);
+  await store.close();
+  const path = folder.file(name);
+  copyFileSync(made, path);
+  return path;
+}
+
+async function edited(name: string, edit: (db: Sqlite) => void): Promise<string> {
+  const path = await filledDatabase(name);
+  const db = await openSqlite(path);
+  edit(db);
+  db.close();
+  return path;
+}
+
+interface Refusal {
+  readonly title: string;
+  readonly make: () => Promise<string> | string;
+  readonly kind: StoreError['kind'];
+  readonly says: (path: string) => string | RegExp;
+}
+
+const REFUSALS: readonly Refusal[] = [
+  {
+    title: 'a path that is a directory',
+    make() {
+      mkdirSync(folder.file('directory.db'));
+      return folder.file('directory.db');
+    },
+    kind: 'unwritable',
+    says: (path) => `database ${path}: is a directory: give db_path the name of a file`,
+  },
+  {
+    title: 'a parent that is a file',
+    make() {
+      writeFileSync(folder.file('file'), '');
+      return folder.file('file/x.db');
+    },
+    kind: 'unwritable',
+    says: (path) => `database ${path}: ${folder.file('file')} is not a directory: change db_path`,
+  },
+  {
+    title: 'a parent that does not exist',
+    make: () => folder.file('nowhere/x.db'),
+    kind: 'unwritable',
+    says: (path) => `database ${path}: its directory ${folder.file('nowhere')} does not exist: create it or change db_path`,
+  },
+  {
+    title: 'a file that is no database',
+    make() {
+      writeFileSync(folder.file('text.db'), 'Dear diary, '.repeat(500));
+      return folder.file('text.db');
+    },
+    kind: 'corrupt',
+    says: (path) => `database ${path}: is not a database (file is not a database): move the file away or change db_path`,
+  },
+  {
+    title: 'a damaged page',
+    async make() {
+      const path = await filledDatabase('damaged.db');
+      const bytes = readFileSync(path);
+      writeFileSync(path, bytes.fill(0xff, 4096 * 3, 4096 * 6));
+      return path;
+    },
+    kind: 'corrupt',
+    says: (path) => new RegExp(`^database ${path}: is corrupt \\(.+\\): restore it from a backup, or move it away`, 's'),
+  },
+  {
+    title: 'a file that was cut off',
+    async make() {
+      const path = await filledDatabase('cut.db');
+      truncateSync(path, 4096 * 2 + 100);
+      return path;
+    },
+    kind: 'corrupt',
+    says: (path) => new RegExp(`^database ${path}: is corrupt \\(.+\\): restore it`, 's'),
+  },
+  {
+    title: 'a schema of a newer version',
+    make: () => edited('newer.db', (db) => db.exec('INSERT INTO schema_migrations VALUES (7, 0)')),
+    kind: 'newer',
+    says: (path) =>
+      `database ${path}: was made by a newer version of foray (schema 7, this version knows 1): upgrade foray, or change db_path`,
+  },
+  {
+    title: 'the database of another program',
+    async make() {
+      const path = folder.file('other.db');
+      const db = await openSqlite(path);
+      db.exec('CREATE TABLE songs (title)');
+      db.close();
+      return path;
+    },
+    kind: 'corrupt',
+    says: (path) => `database ${path}: is a database of another program: change db_path`,
+  },
+];
+
+describe('opening refuses', () => {
+  it.each(REFUSALS)('$title', async ({ make, kind, says }) => {
+    const path = await make();
+    const error = await open(path).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(StoreError);
+    expect((error as StoreError).kind).toBe(kind);
+    expect((error as StoreError).message).toMatch(says(path));
+  });
+
+  it('leaves a database of a newer version as it is', async () => {
+    const path = await edited('newer-kept.db', (db) => db.exec('INSERT INTO schema_migrations VALUES (7, 0)'));
+    const before = readFileSync(path);
+    await expect(open(path)).rejects.toThrow('newer version');
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+});
+
+describe('opening without the right to write', () => {
+  const OPENER = `
+import { writeSync } from 'node:fs';
+import { openStore } from './open.ts';
+const owner = { id: 'x', pid: process.pid, host: 'h', workflowPath: '/w' };
+const report = (text) => writeSync(1, text + '\\n');
+await openStore({ path: process.argv[2], owner, clock: { now: () => 1 } }).then(() => report('opened'), (error) => report(error.message));
+`;
+  const place = { program: '' };
+  // Permissions do not bind root, so root's tests ask as nobody.
+  const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+  beforeAll(async () => {
+    chmodSync(folder.path, 0o755);
+    place.program = await bundle(OPENER, folder.path);
+  });
+
+  it.each([
+    [
+      'a directory that is read-only',
+      0o555,
+      0o666,
+      (path: string) => `its directory ${path.replace(/\/[^/]+$/, '')} is not writable`,
+    ],
+    ['a file that is read-only', 0o777, 0o444, () => 'is not writable'],
+  ])('refuses %s', async (title, folderMode, fileMode, what) => {
+    const path = folder.file(`${title.replaceAll(' ', '-')}/x.db`);
+    mkdirSync(path.replace('/x.db', ''));
+    copyFileSync(await filledDatabase(`${fileMode}.db`), path);
+    chmodSync(path, fileMode);
+    chmodSync(path.replace('/x.db', ''), folderMode);
+    const opener = start(place.program, [path], nobody);
+    const remedy = 'make the file and its directory writable for this user, or change db_path';
+    expect((await opener.lines.next()).value).toBe(`database ${path}: ${what(path)}: ${remedy}`);
+    await opener.exited;
+  });
+});
+
+describe('a database that opens', () => {
+  it('is made with its migrations on record and in WAL mode', async () => {
+    const path = folder.file('fresh.db');
+    const store = await open(path);
+    const db = await openSqlite(path);
+    expect(db.all('SELECT version, applied_at FROM schema_migrations')).toEqual([{ version: 1, applied_at: CLOCK.now() }]);
+    expect(db.get('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
+    expect(db.get('PRAGMA foreign_keys')).toEqual({ foreign_keys: 1 });
+    db.close();
+    await store.close();
+    expect(existsSync(`${path}-journal`)).toBe(false);
+  });
+
+  it('gives the claims of an earlier owner to the new one, with a lease', async () => {
+    const path = await filledDatabase('adopted.db');
+    const store = await openStore({ path, owner: anOwner({ id: 'next' }), clock: CLOCK });
+    const db = await openSqlite(path);
+    const holds = db.all('SELECT DISTINCT owner, lease_until FROM claims');
+    expect(holds).toEqual([{ owner: 'next', lease_until: CLOCK.now() + 60_000 }]);
+    db.close();
+    await store.close();
+  });
+
+  it('answers nothing once it is closed', async () => {
+    const store = await open(folder.file('closed.db'));
+    await store.close();
+    await expect(store.ping()).rejects.toThrow(`database ${folder.file('closed.db')}: is closed: open it again`);
+    await expect(store.apply([{ write: 'release', issueId: '1' }])).rejects.toThrow('is closed');
+  });
+});

@@ -1,0 +1,83 @@
+import { constants, existsSync, statSync } from 'node:fs';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Clock } from '../../ports/runtime.ts';
+import type { Store } from '../../ports/store.ts';
+import { isLockTaken } from './lock.ts';
+import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
+import { openSqlite } from './sqlite.ts';
+import type { Sqlite } from './sqlite.ts';
+import { loadDurable } from './writes.ts';
+
+export type ReadOnlyStore = Pick<Store, 'load' | 'close'>;
+
+/** For dry runs: creates and changes nothing beside the workflow file. Null when there is no database yet. */
+export async function openStoreReadOnly(path: string): Promise<ReadOnlyStore | null> {
+  if (!existsSync(path)) return null;
+  const { db, dispose } = await openUntouched(path);
+  return {
+    load: async () => loadDurable(db),
+    async close() {
+      db.close();
+      await dispose();
+    },
+  };
+}
+
+interface Untouched {
+  readonly db: Sqlite;
+  readonly dispose: () => Promise<void>;
+}
+
+/**
+ * Reading in WAL mode makes the -wal and -shm files where they are missing. With a daemon at work they are there, so
+ * the file is read as it is. Without one nobody writes: the file alone is read, or a copy of it where changes wait
+ * in the -wal file or the schema is an older one.
+ */
+async function openUntouched(path: string): Promise<Untouched> {
+  if (await isLockTaken(path)) return opened(await openSqlite(path, { readOnly: true }));
+  if (hasContent(`${path}-wal`)) return openCopy(path);
+  const alone = await openSqlite(path, { readOnly: true, location: `${pathToFileURL(path).href}?immutable=1` });
+  if (closingOnError(alone, schemaVersion) === SCHEMA_VERSION) return opened(alone);
+  alone.close();
+  return openCopy(path);
+}
+
+function opened(db: Sqlite): Untouched {
+  closingOnError(db, schemaVersion);
+  return { db, dispose: async () => {} };
+}
+
+async function openCopy(path: string): Promise<Untouched> {
+  const folder = await mkdtemp(join(tmpdir(), 'foray-read-'));
+  const dispose = () => rm(folder, { recursive: true, force: true });
+  try {
+    const copy = join(folder, 'copy.db');
+    await copyFile(path, copy, constants.COPYFILE_FICLONE);
+    if (hasContent(`${path}-wal`)) await copyFile(`${path}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE);
+    const db = await openSqlite(path, { location: copy });
+    closingOnError(db, (connection) => migrate(connection, BEGINNING));
+    return { db, dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+/** The copy lives too short for its dates to matter. */
+const BEGINNING: Clock = { now: () => 0 };
+
+function closingOnError<T>(db: Sqlite, work: (db: Sqlite) => T): T {
+  try {
+    return work(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function hasContent(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}

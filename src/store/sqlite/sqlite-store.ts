@@ -1,0 +1,54 @@
+import type { Clock } from '../../ports/runtime.ts';
+import type { Store } from '../../ports/store.ts';
+import { LEASE_MS } from './claims.ts';
+import { forgetInstance } from './instance.ts';
+import type { StoreOwner } from './instance.ts';
+import type { Lock } from './lock.ts';
+import { createOperatorRequests } from './operator-requests.ts';
+import { createProcessBook } from './processes.ts';
+import type { ProcessBook } from './processes.ts';
+import { eventsOfRun } from './run-events.ts';
+import { findRun, listRuns, totals } from './runs.ts';
+import type { Sqlite } from './sqlite.ts';
+import { applyWrite, loadDurable } from './writes.ts';
+
+export interface SqliteStore extends Store {
+  readonly processes: ProcessBook;
+}
+
+/** The store over a database that is open, up to date and locked for this owner. */
+export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: Clock; lock: Lock }): SqliteStore {
+  const requests = createOperatorRequests(db);
+  return {
+    processes: createProcessBook(db, deps.owner.id),
+    load: async () => loadDurable(db),
+    async apply(writes) {
+      if (writes.length === 0) return;
+      const hold = { owner: deps.owner.id, leaseUntil: deps.clock.now() + LEASE_MS };
+      db.transaction(() => {
+        for (const write of writes) applyWrite(db, write, hold);
+      });
+    },
+    listRuns: async (query) => listRuns(db, query),
+    async findRun(id) {
+      const run = findRun(db, id);
+      return run && { run, events: eventsOfRun(db, id) };
+    },
+    totals: async () => totals(db),
+    takeRequests: async () => requests.take(),
+    async ping() {
+      db.get('SELECT max(version) FROM schema_migrations');
+    },
+    async close() {
+      if (db.closed) return;
+      try {
+        requests.settle();
+        forgetInstance(db, deps.owner.id);
+        db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      } finally {
+        db.close();
+        deps.lock.release();
+      }
+    },
+  };
+}
