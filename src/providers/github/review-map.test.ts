@@ -20,7 +20,7 @@ let ids = 0;
 function review(state: string, login: string | null = 'rita', parts: object = {}): WireReview {
   ids += 1;
   const user = login === null ? null : { login, type: 'User' };
-  const submitted_at = `2026-01-01T00:00:${String(ids % 60).padStart(2, '0')}Z`;
+  const submitted_at = new Date(Date.UTC(2026, 0, 1) + ids * 1_000).toISOString();
   return wireReview.parse({ id: ids, user, state, body: `says ${state}`, submitted_at, ...parts });
 }
 
