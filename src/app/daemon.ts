@@ -1,3 +1,4 @@
+import type { Env } from '../config/expand.ts';
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import type { Event } from '../domain/model/event.ts';
@@ -15,13 +16,13 @@ import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createApp } from '../server/routes.ts';
 import { openStore } from '../store/sqlite/open.ts';
 import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
-import { buildKit, type BuiltKit, type KitDeps } from './build-kit.ts';
+import { buildAdapters, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
 import { endLeftovers } from './leftovers.ts';
 import { trackProcessGroups } from './process-groups.ts';
 import { followWorkflow } from './reload.ts';
 import { openRunTools } from './run-tools.ts';
-import type { SecretBook } from './secrets.ts';
-import type { Env, GoodWorkflow } from './workflow.ts';
+import type { KnownSecrets } from './secrets.ts';
+import type { GoodWorkflow } from './workflow.ts';
 
 export interface DaemonOptions {
   readonly workflow: GoodWorkflow;
@@ -31,7 +32,7 @@ export interface DaemonOptions {
   readonly port: number | null;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly secrets: SecretBook;
+  readonly secrets: KnownSecrets;
   /** Ends a start-up that is still under way. */
   readonly interrupted: AbortSignal;
 }
@@ -77,13 +78,13 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const tools = await openRunTools({ logger, scope: workflow.settings.dbPath, store, state: () => loop.state(), report });
   releasers.push(() => tools.stop());
   const processes = trackProcessGroups(store.processes);
-  const kitDeps: KitDeps = { version, env, clock, logger, secrets, processes, announce, tools };
-  let kit: BuiltKit = buildKit(workflow, kitDeps, null);
-  await kit.tracker.preflight?.(AbortSignal.any([killed.signal, options.interrupted]));
+  const adapterDeps: AdapterDeps = { version, env, clock, logger, secrets, processes, announce, tools };
+  let adapters: BuiltAdapters = buildAdapters(workflow, adapterDeps, null);
+  await adapters.tracker.preflight?.(AbortSignal.any([killed.signal, options.interrupted]));
 
-  const findPreflightProblem = async () => (await kit.agent.findProblem()) ?? (await kit.workspaces.findProblem());
+  const findPreflightProblem = async () => (await adapters.agent.findProblem()) ?? (await adapters.workspaces.findProblem());
   const interpret = createInterpreter({
-    kit: () => kit,
+    adapters: () => adapters,
     report,
     announce,
     findPreflightProblem,
@@ -101,8 +102,8 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const daemon: Daemon = { version, clock, logger, notices, history: store, ...viewOf(loop, store, clock, findPreflightProblem) };
   const url = await serve(daemon, metrics, options, releasers);
   releasers.push(
-    followWorkflow({ env, logger, announce, kitDeps }, kit, (next) => {
-      kit = next;
+    followWorkflow({ env, logger, announce, adapterDeps }, adapters, (next) => {
+      adapters = next;
       report({ type: 'settings-changed', settings: next.workflow.settings });
     }),
   );

@@ -1,3 +1,4 @@
+import type { Env } from '../config/expand.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -6,8 +7,8 @@ import type { Clock, Logger } from '../ports/runtime.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { startDaemon, type RunningDaemon } from './daemon.ts';
 import { writeDemo } from './demo-files.ts';
-import { createSecretBook } from './secrets.ts';
-import { readWorkflowFile, requireGood, type Env, type GoodWorkflow } from './workflow.ts';
+import { createKnownSecrets } from './secrets.ts';
+import { readWorkflowFile, requireGood, type GoodWorkflow } from './workflow.ts';
 
 export interface DemoOptions {
   readonly env: Env;
@@ -28,7 +29,7 @@ export async function startDemo(options: DemoOptions): Promise<RunningDaemon & {
   const daemon = await startDaemon({
     ...options,
     workflow,
-    secrets: createSecretBook(),
+    secrets: createKnownSecrets(),
     interrupted: new AbortController().signal,
   });
   const over = new AbortController();

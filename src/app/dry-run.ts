@@ -9,28 +9,28 @@ import { recover } from '../domain/recover.ts';
 import { startRun } from '../domain/events/start-run.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { openStoreReadOnly } from '../store/sqlite/read-only.ts';
-import { buildKit, type KitDeps } from './build-kit.ts';
+import { buildAdapters, type AdapterDeps } from './build-adapters.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
-type DryRunDeps = Omit<KitDeps, 'processes' | 'announce' | 'tools'>;
+type DryRunDeps = Omit<AdapterDeps, 'processes' | 'announce' | 'tools'>;
 
 /** Exactly one poll: what would be dispatched, and why the rest would not. Starts nothing, writes nothing. */
 export async function reportDryRun(workflow: GoodWorkflow, deps: DryRunDeps, signal: AbortSignal): Promise<void> {
   const { logger, clock } = deps;
   const { settings } = workflow;
   logger.info('dry run starting', { version: deps.version, workflow_path: workflow.path, tracker_kind: settings.tracker.kind });
-  const kit = buildKit(
+  const adapters = buildAdapters(
     workflow,
     { ...deps, processes: { started: () => {}, ended: () => {} }, announce: () => {}, tools: NO_RUN_TOOLS },
     null,
   );
-  await kit.tracker.preflight?.(signal);
-  const candidates = inDispatchOrder(await kit.tracker.fetchCandidateIssues(signal));
-  const preflightProblem = (await kit.agent.findProblem()) ?? (await kit.workspaces.findProblem());
+  await adapters.tracker.preflight?.(signal);
+  const candidates = inDispatchOrder(await adapters.tracker.fetchCandidateIssues(signal));
+  const preflightProblem = (await adapters.agent.findProblem()) ?? (await adapters.workspaces.findProblem());
   const { state } = recover(settings, await readDurable(settings.dbPath), 'dry-run', clock.now());
   const draft = openDraft({ ...state, preflightProblem }, clock.now());
-  const blockers = await readBlockers(kit.tracker, blockersToRead(draft.state, candidates), signal);
+  const blockers = await readBlockers(adapters.tracker, blockersToRead(draft.state, candidates), signal);
   const dispatched = candidates.filter((issue) => wouldDispatch(draft, issue, blockers.get(issue.id), deps)).length;
   logger.info('dry run completed', {
     candidates_fetched: candidates.length,

@@ -6,16 +6,16 @@ export interface ProcessGroups extends ProcessLedger {
   killAll(): void;
 }
 
-export function trackProcessGroups(book: ProcessLedger): ProcessGroups {
+export function trackProcessGroups(records: ProcessLedger): ProcessGroups {
   const alive = new Set<number>();
   return {
     started(pid, owner) {
       alive.add(pid);
-      book.started(pid, owner);
+      records.started(pid, owner);
     },
     ended(pid) {
       alive.delete(pid);
-      book.ended(pid);
+      records.ended(pid);
     },
     killAll() {
       for (const pid of alive) killGroup(pid);

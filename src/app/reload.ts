@@ -1,19 +1,20 @@
+import type { Env } from '../config/expand.ts';
 import { formatProblem } from '../config/format.ts';
 import { watchWorkflow } from '../config/watch.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Logger } from '../ports/runtime.ts';
-import { buildKit, type BuiltKit, type KitDeps } from './build-kit.ts';
-import { readWorkflowFile, requireGood, WorkflowFault, type Env } from './workflow.ts';
+import { buildAdapters, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
+import { readWorkflowFile, requireGood, WorkflowFault } from './workflow.ts';
 
 export interface ReloadDeps {
   readonly env: Env;
   readonly logger: Logger;
   readonly announce: (notice: Notice) => void;
-  readonly kitDeps: KitDeps;
+  readonly adapterDeps: AdapterDeps;
 }
 
 /** Applies edits of the workflow file while the daemon runs. A broken edit is reported once; the last good one stays. */
-export function followWorkflow(deps: ReloadDeps, first: BuiltKit, onGood: (kit: BuiltKit) => void): () => void {
+export function followWorkflow(deps: ReloadDeps, first: BuiltAdapters, onGood: (adapters: BuiltAdapters) => void): () => void {
   const stopped = new AbortController();
   const { path, digest } = first.workflow;
   let current = first;
@@ -21,7 +22,7 @@ export function followWorkflow(deps: ReloadDeps, first: BuiltKit, onGood: (kit: 
   async function apply(): Promise<void> {
     try {
       const workflow = requireGood(await readWorkflowFile(path, deps.env));
-      const next = buildKit(workflow, deps.kitDeps, current);
+      const next = buildAdapters(workflow, deps.adapterDeps, current);
       if (next.tracker !== current.tracker) await next.tracker.preflight?.(stopped.signal);
       warnOfRestart(current, next, deps.logger);
       current = next;
@@ -45,7 +46,7 @@ function reasonsOf(error: unknown): readonly string[] {
 }
 
 /** Some settings are read once, at start. */
-function warnOfRestart(before: BuiltKit, after: BuiltKit, logger: Logger): void {
+function warnOfRestart(before: BuiltAdapters, after: BuiltAdapters, logger: Logger): void {
   const [old, next] = [before.workflow.settings, after.workflow.settings];
   const changed = [
     old.server.port !== next.server.port && 'server.port',

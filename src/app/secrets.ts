@@ -1,14 +1,14 @@
 import { createMask } from '../lib/http/index.ts';
 
 /** Every secret value known so far. It only grows: what was a secret before an edit of the workflow still is one. */
-export interface SecretBook {
+export interface KnownSecrets {
   add(values: readonly string[]): void;
   mask(text: string): string;
   /** Masks every text inside plain data. */
   maskDeep<T>(value: T): T;
 }
 
-export function createSecretBook(): SecretBook {
+export function createKnownSecrets(): KnownSecrets {
   const known = new Set<string>();
   let maskKnown = createMask([]);
   const mask = (text: string): string => (known.size === 0 ? text : maskKnown(text));

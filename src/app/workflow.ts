@@ -1,3 +1,4 @@
+import type { Env } from '../config/expand.ts';
 import os from 'node:os';
 import { AGENT_KINDS } from '../agents/registry.ts';
 import { loadWorkflow, type LoadedWorkflow } from '../config/workflow.ts';
@@ -7,8 +8,6 @@ import type { Settings } from '../domain/model/settings.ts';
 import { analyseTemplate } from '../prompt/analyse.ts';
 import { parseTemplate } from '../prompt/parse.ts';
 import { PROVIDERS } from '../providers/registry.ts';
-
-export type Env = Readonly<Record<string, string | undefined>>;
 
 /** A workflow file that can be run. */
 export interface GoodWorkflow extends LoadedWorkflow {

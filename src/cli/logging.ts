@@ -1,4 +1,4 @@
-import { createSecretBook, type SecretBook } from '../app/secrets.ts';
+import { createKnownSecrets, type KnownSecrets } from '../app/secrets.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { createLog } from '../lib/log.ts';
 import type { Logger } from '../ports/runtime.ts';
@@ -8,8 +8,8 @@ import type { LogFormat, LogLevel } from './args.ts';
 export function openLog(
   flags: { readonly logLevel: LogLevel | null; readonly logFormat: LogFormat | null },
   settings: Settings,
-  secrets: SecretBook = createSecretBook(),
-): { readonly logger: Logger; readonly secrets: SecretBook } {
+  secrets: KnownSecrets = createKnownSecrets(),
+): { readonly logger: Logger; readonly secrets: KnownSecrets } {
   const logger = createLog({
     level: flags.logLevel ?? settings.logging.level,
     format: flags.logFormat ?? settings.logging.format,

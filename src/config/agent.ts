@@ -3,7 +3,7 @@ import type { Problem } from '../domain/model/problem.ts';
 import type { AgentSettings, SelfReviewSettings, TokenRates } from '../domain/model/settings.ts';
 import type { AgentKind } from '../ports/agent-kind.ts';
 import type { Sections } from './schema.ts';
-import type { ReadSections } from './sections.ts';
+import type { CheckedFrontMatter } from './check-front-matter.ts';
 import { nearestWord } from './spelling.ts';
 
 /** The agent section as settings. */
@@ -29,7 +29,7 @@ export function agentSettings(agent: Sections['agent']): AgentSettings {
 }
 
 /** The checks of the agent section that look at more than one key. */
-export function checkAgent(read: ReadSections, agentKinds: readonly AgentKind[]): readonly Problem[] {
+export function checkAgent(read: CheckedFrontMatter, agentKinds: readonly AgentKind[]): readonly Problem[] {
   return [
     ...checkKind(read, agentKinds),
     ...checkCommand(read),
@@ -61,7 +61,7 @@ export function tokenRates(section: Sections['token_rates']): Readonly<Record<st
   );
 }
 
-function checkKind(read: ReadSections, agentKinds: readonly AgentKind[]): readonly Problem[] {
+function checkKind(read: CheckedFrontMatter, agentKinds: readonly AgentKind[]): readonly Problem[] {
   if (read.agentKind || read.isFaulty('agent.kind')) return [];
   const known = agentKinds.map(({ kind }) => kind);
   const near = nearestWord(read.sections.agent.kind, known);
@@ -70,7 +70,7 @@ function checkKind(read: ReadSections, agentKinds: readonly AgentKind[]): readon
   return [{ severity: 'error', check: 'agent.kind', message, key: ['agent', 'kind'] }];
 }
 
-function checkCommand(read: ReadSections): readonly Problem[] {
+function checkCommand(read: CheckedFrontMatter): readonly Problem[] {
   if (!read.agentKind?.requiresCommand || read.sections.agent.command || read.isFaulty('agent.command')) return [];
   const message = `agent.command is required for agent kind ${read.agentKind.kind}`;
   return [{ severity: 'error', check: 'agent.command', message, key: ['agent', 'command'] }];
@@ -89,7 +89,7 @@ function checkStateLimits(agent: Sections['agent']): readonly Problem[] {
   });
 }
 
-function checkSelfReview(read: ReadSections): readonly Problem[] {
+function checkSelfReview(read: CheckedFrontMatter): readonly Problem[] {
   const { enabled, verification_commands } = read.sections.self_review;
   const check = 'self_review.verification_commands';
   if (!enabled || verification_commands.length > 0 || read.isFaulty(check)) return [];

@@ -3,7 +3,7 @@ import type { Problem } from '../domain/model/problem.ts';
 import type { AgentKind } from '../ports/agent-kind.ts';
 import type { Provider } from '../ports/provider.ts';
 import { isPlainMap, type PlainMap } from './document.ts';
-import { type FindElsewhere, fitBlock } from './fit.ts';
+import { type FindElsewhere, checkBlock } from './check-block.ts';
 import { declaredKeys } from './known-keys.ts';
 import { type RoleKeys, roleKeys } from './reaction-schema.ts';
 
@@ -46,9 +46,9 @@ export function readBlocks(providers: readonly Provider[], agentKinds: readonly 
   const agents = new Map<string, PlainMap | null>();
   for (const { kind, options } of agentKinds) {
     if (reader.data[kind] === undefined && !reader.active.has(kind)) continue;
-    const fitted = fitBlock(options, reader.data[kind], { check: kind, key: kind }, reader.elsewhere);
-    agents.set(kind, fitted.value);
-    problems.push(...fitted.problems);
+    const checked = checkBlock(options, reader.data[kind], { check: kind, key: kind }, reader.elsewhere);
+    agents.set(kind, checked.value);
+    problems.push(...checked.problems);
   }
   return { providers: providerBlocks, agents, problems };
 }
@@ -79,21 +79,21 @@ function readProviderBlock(
   const name = { check: provider.kind, key };
   const raw = reader.data[key];
   if (raw !== undefined && !isPlainMap(raw)) {
-    const fitted = fitBlock(provider.options, raw, name, reader.elsewhere);
-    return { block: { name: key, options: fitted.value, role: {}, faulty: fitted.faulty }, problems: fitted.problems };
+    const checked = checkBlock(provider.options, raw, name, reader.elsewhere);
+    return { block: { name: key, options: checked.value, role: {}, faulty: checked.faulty }, problems: checked.problems };
   }
   const roleSchema = roleKeysOf(provider);
   const roleNames = new Set(declaredKeys(roleSchema, []));
   const ownNames = new Set(declaredKeys(provider.options, []));
   const entries = Object.entries(raw ?? {});
-  const role = fitBlock(
+  const role = checkBlock(
     roleSchema,
     pick(entries, (entry) => roleNames.has(entry)),
     name,
     reader.elsewhere,
   );
   const options = pick(entries, (entry) => !roleNames.has(entry) || ownNames.has(entry));
-  const own = fitBlock(provider.options, options, { ...name, alsoKnown: [...roleNames] }, reader.elsewhere);
+  const own = checkBlock(provider.options, options, { ...name, alsoKnown: [...roleNames] }, reader.elsewhere);
   const faulty = new Set([...role.faulty, ...own.faulty]);
   return {
     block: { name: key, options: own.value, role: role.value ?? {}, faulty },

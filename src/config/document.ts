@@ -18,16 +18,16 @@ import type { WorkflowParts } from './front-matter.ts';
 export type Key = readonly (string | number)[];
 export type PlainMap = Readonly<Record<string, unknown>>;
 
-export interface Place {
+export interface SourcePosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** The front matter as plain data, with the place of every key. `data` is null when it could not be read. */
+/** The front matter as plain data, with the position of every key. `data` is null when it could not be read. */
 export interface FrontMatter {
   readonly data: PlainMap | null;
   readonly problems: readonly Problem[];
-  placeOf(key: Key): Place | null;
+  positionOf(key: Key): SourcePosition | null;
 }
 
 /** Enough for any hand-written file; a bomb of nested aliases needs far more. */
@@ -46,29 +46,29 @@ export function readFrontMatter(parts: WorkflowParts): FrontMatter {
     merge: false,
     logLevel: 'error',
   });
-  const place = (offset: number): Place => {
+  const position = (offset: number): SourcePosition => {
     const { line, col } = counter.linePos(offset);
     return { line: Math.max(line, 1) + parts.yamlLine - 1, column: Math.max(col, 1) };
   };
   const report = (severity: Problem['severity']) => (error: YAMLError) => ({
     severity,
     check: 'workflow.yaml',
-    message: withPlace(describe(error, parts.yaml), place(error.pos[0])),
+    message: withPosition(describe(error, parts.yaml), position(error.pos[0])),
   });
   const findPair = pairFinder();
-  const placeOf = (key: Key): Place | null => {
+  const positionOf = (key: Key): SourcePosition | null => {
     const offset = offsetOf(document, key, findPair);
-    return offset === null ? null : place(offset);
+    return offset === null ? null : position(offset);
   };
   const problems = [...document.errors.slice(0, MAX_REPORTS).map(report('error')), ...document.warnings.map(report('warning'))];
-  if (document.errors.length > 0) return { data: null, problems, placeOf };
-  const read = toData(document, place);
-  return { data: read.data, problems: [...problems, ...read.problems], placeOf };
+  if (document.errors.length > 0) return { data: null, problems, positionOf };
+  const read = toData(document, position);
+  return { data: read.data, problems: [...problems, ...read.problems], positionOf };
 }
 
-/** A message with the place it is about. */
-export function withPlace(message: string, place: Place | null): string {
-  return place ? `${message} (line ${place.line}, column ${place.column})` : message;
+/** A message with the position it is about. */
+export function withPosition(message: string, position: SourcePosition | null): string {
+  return position ? `${message} (line ${position.line}, column ${position.column})` : message;
 }
 
 // The library's text, without what it quotes of the file: that could be a credential.
@@ -84,10 +84,10 @@ function keyText(source: string, offset: number): string {
   return (/^["']?[\w.-]+["']?/.exec(source.slice(offset, offset + 80))?.[0] ?? '').replace(/["']/g, '');
 }
 
-function toData(document: Document.Parsed, place: (offset: number) => Place): Pick<FrontMatter, 'data' | 'problems'> {
+function toData(document: Document.Parsed, position: (offset: number) => SourcePosition): Pick<FrontMatter, 'data' | 'problems'> {
   const dangling = findDanglingAlias(document);
   if (dangling)
-    return failed('workflow.yaml', withPlace(`the alias \`*${dangling.name}\` names no anchor`, place(dangling.offset)));
+    return failed('workflow.yaml', withPosition(`the alias \`*${dangling.name}\` names no anchor`, position(dangling.offset)));
   try {
     const data = plain(document.toJS({ maxAliasCount: MAX_ALIASES }), []);
     if (data === undefined) return { data: {}, problems: [] };
@@ -95,7 +95,7 @@ function toData(document: Document.Parsed, place: (offset: number) => Place): Pi
     const start = document.contents?.range[0] ?? 0;
     return failed(
       'workflow.front_matter',
-      withPlace(`the front matter must be a map of keys, got ${typeName(data)}`, place(start)),
+      withPosition(`the front matter must be a map of keys, got ${typeName(data)}`, position(start)),
     );
   } catch (error) {
     return failed('workflow.yaml', `the aliases of the front matter cannot be resolved: ${(error as Error).message}`);

@@ -13,7 +13,7 @@ export interface WorkflowFile {
 }
 
 /** Reads a workflow file. Never rejects. */
-export async function readWorkflowFile(workflowPath: string): Promise<WorkflowFile> {
+export async function readWorkflowText(workflowPath: string): Promise<WorkflowFile> {
   const absolute = path.resolve(workflowPath);
   try {
     const found = await stat(absolute);

@@ -4,7 +4,7 @@ import type { ReactionKind, ScmConnection } from '../domain/model/settings.ts';
 import type { Provider } from '../ports/provider.ts';
 import { type Connection, unsetNote } from './expand.ts';
 import { activeKinds, onlyActive } from './reactions.ts';
-import { findProvider, type ReadSections } from './sections.ts';
+import { findProvider, type CheckedFrontMatter } from './check-front-matter.ts';
 import type { ReadTracker } from './tracker.ts';
 import { kindList } from './tracker-checks.ts';
 
@@ -16,7 +16,7 @@ export interface CheckedReactions {
   readonly problems: readonly Problem[];
 }
 
-export interface ReactionContext {
+export interface ReactionCheckContext {
   readonly providers: readonly Provider[];
   /** The blocks named after tracker kinds, with references resolved, by canonical kind. */
   readonly blockConnections: ReadonlyMap<string, Connection>;
@@ -25,7 +25,7 @@ export interface ReactionContext {
 }
 
 /** The checks of the reactions that look beyond one key, and the connection that they share. */
-export function checkReactions(read: ReadSections, context: ReactionContext): CheckedReactions {
+export function checkReactions(read: CheckedFrontMatter, context: ReactionCheckContext): CheckedReactions {
   const section = read.sections.reactions;
   const active = activeKinds(section).map((kind) => ({
     kind,
@@ -42,7 +42,7 @@ export function checkReactions(read: ReadSections, context: ReactionContext): Ch
 function checkRole(
   kind: ReactionKind,
   provider: Provider | null,
-  read: ReadSections,
+  read: CheckedFrontMatter,
   providers: readonly Provider[],
 ): readonly Problem[] {
   const able = providers.filter(
@@ -66,7 +66,7 @@ function checkOneProvider(active: readonly { kind: ReactionKind; provider: Provi
   return [{ severity: 'error', check: 'reactions.provider', message, key: ['reactions', odd.kind, 'provider'] }];
 }
 
-function checkTargetState(read: ReadSections, { tracker }: ReactionContext): readonly Problem[] {
+function checkTargetState(read: CheckedFrontMatter, { tracker }: ReactionCheckContext): readonly Problem[] {
   const completion = onlyActive(read.sections.reactions).merge_completion;
   const check = 'reactions.merge_completion.target_state';
   if (!completion || !tracker || read.isFaulty(check)) return [];
@@ -86,7 +86,7 @@ function checkTargetState(read: ReadSections, { tracker }: ReactionContext): rea
   ];
 }
 
-function checkLabels(read: ReadSections): readonly Problem[] {
+function checkLabels(read: CheckedFrontMatter): readonly Problem[] {
   const active = onlyActive(read.sections.reactions);
   const problems: Problem[] = [];
   const commands = active.label_commands;
@@ -108,7 +108,11 @@ function checkLabels(read: ReadSections): readonly Problem[] {
 }
 
 /** The provider's own block, with the tracker's values filling gaps when it is of the same kind. */
-function connect(provider: Provider, read: ReadSections, context: ReactionContext & { tracker: ReadTracker }): CheckedReactions {
+function connect(
+  provider: Provider,
+  read: CheckedFrontMatter,
+  context: ReactionCheckContext & { tracker: ReadTracker },
+): CheckedReactions {
   const { kind } = provider;
   const block = read.blocks.providers.get(kind);
   const own = context.blockConnections.get(kind) ?? null;

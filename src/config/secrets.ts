@@ -31,7 +31,7 @@ export function suspectConnection(keys: { api_key?: string; endpoint?: string; p
 const MIN_MASKED = 6;
 
 /** Replaces every secret in a text. */
-export function maskSecrets(text: string, secrets: Secrets): string {
+export function maskCollected(text: string, secrets: Secrets): string {
   return secrets.values
     .filter((value) => value.length >= MIN_MASKED)
     .reduce((masked, value) => masked.replaceAll(value, '***'), text);

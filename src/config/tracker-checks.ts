@@ -2,13 +2,13 @@ import { sameState, stateIn } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { Provider } from '../ports/provider.ts';
 import { type Connection, unsetNote } from './expand.ts';
-import type { ReadSections } from './sections.ts';
+import type { CheckedFrontMatter } from './check-front-matter.ts';
 import { overlapOf, type ReadTracker } from './tracker.ts';
 
 type ConnectionKey = keyof Connection;
 
 /** What is said when the kind is missing or unknown: nothing else of the tracker can be judged then. */
-export function checkTrackerKind(read: ReadSections, providers: readonly Provider[]): readonly Problem[] {
+export function checkTrackerKind(read: CheckedFrontMatter, providers: readonly Provider[]): readonly Problem[] {
   if (read.provider || read.isFaulty('tracker.kind')) return [];
   const { kind } = read.sections.tracker;
   const missing = kind === undefined || kind === '';
@@ -23,7 +23,7 @@ export function kindList(providers: readonly Provider[]): string {
 }
 
 /** The checks that hold for every kind, in their documented order. */
-export function checkTracker(tracker: ReadTracker, isFaulty: ReadSections['isFaulty']): readonly Problem[] {
+export function checkTracker(tracker: ReadTracker, isFaulty: CheckedFrontMatter['isFaulty']): readonly Problem[] {
   const judged = (key: string, found: readonly Problem[]) => (isFaulty(`tracker.${key}`) ? [] : found);
   return [
     ...judged('endpoint', checkRequired(tracker, 'endpoint', tracker.provider.requires.endpoint)),

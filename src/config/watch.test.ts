@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readWorkflowFile } from './file.ts';
+import { readWorkflowText } from './file.ts';
 import { watchWorkflow } from './watch.ts';
 
 const NEVER_MS = 1_000_000;
@@ -24,7 +24,7 @@ afterEach(async () => {
 
 async function start(pollMs: number) {
   const onChange = vi.fn<() => void>();
-  watchWorkflow(file, { onChange, pollMs, seen: (await readWorkflowFile(file)).digest }, stop.signal);
+  watchWorkflow(file, { onChange, pollMs, seen: (await readWorkflowText(file)).digest }, stop.signal);
   const changed = (times: number) =>
     vi.waitFor(() => expect(onChange).toHaveBeenCalledTimes(times), { timeout: 5000, interval: 10 });
   return { onChange, changed };
@@ -103,7 +103,7 @@ describe('watching without events', () => {
   });
 
   it('finds an edit made between loading and watching', async () => {
-    const { digest } = await readWorkflowFile(file);
+    const { digest } = await readWorkflowText(file);
     await writeFile(file, 'two');
     await new Promise<void>((resolve) => {
       watchWorkflow(file, { onChange: resolve, pollMs: NEVER_MS, seen: digest }, stop.signal);

@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import path from 'node:path';
-import { readWorkflowFile } from './file.ts';
+import { readWorkflowText } from './file.ts';
 
 export interface WatchOptions {
   onChange(): void;
@@ -38,7 +38,7 @@ export function watchWorkflow(workflowPath: string, options: WatchOptions, signa
       return;
     }
     looking = true;
-    const { digest } = await readWorkflowFile(workflowPath);
+    const { digest } = await readWorkflowText(workflowPath);
     looking = false;
     if (!signal.aborted) settle(digest);
     if (!lookAgain) return;

@@ -3,15 +3,15 @@ import path from 'node:path';
 import type { Problem } from '../domain/model/problem.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { agentSettings, checkAgent, selfReviewSettings, tokenRates } from './agent.ts';
-import { type FrontMatter, type PlainMap, readFrontMatter, withPlace } from './document.ts';
+import { type FrontMatter, type PlainMap, readFrontMatter, withPosition } from './document.ts';
 import { type Connection, type Env, expandConnection } from './expand.ts';
-import { readWorkflowFile } from './file.ts';
+import { readWorkflowText } from './file.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { readDbPath, readWorkspaceRoot } from './paths.ts';
 import { checkReactions } from './reaction-checks.ts';
 import { reactionSettings } from './reactions.ts';
-import { collectSecrets, maskSecrets, type Secrets, suspectConnection } from './secrets.ts';
-import { type Kinds, type ReadSections, readSections } from './sections.ts';
+import { collectSecrets, maskCollected, type Secrets, suspectConnection } from './secrets.ts';
+import { type Kinds, type CheckedFrontMatter, checkFrontMatter } from './check-front-matter.ts';
 import { checkProvider, readTracker, trackerSettings } from './tracker.ts';
 import { checkTracker, checkTrackerKind } from './tracker-checks.ts';
 
@@ -24,7 +24,7 @@ export interface LoadContext extends Kinds {
 }
 
 export interface LoadedWorkflow {
-  /** In the order of detection; each message ends with its place where it has one. */
+  /** In the order of detection; each message ends with its position where it has one. */
   readonly problems: readonly Problem[];
   /** Null when there is an error. */
   readonly settings: Settings | null;
@@ -44,7 +44,7 @@ export interface LoadedWorkflow {
 
 /** Reads and checks a workflow file. Touches nothing but the file. Never rejects for a fault of it. */
 export async function loadWorkflow(workflowPath: string, context: LoadContext): Promise<LoadedWorkflow> {
-  const file = await readWorkflowFile(workflowPath);
+  const file = await readWorkflowText(workflowPath);
   if (typeof file.content === 'string') return { ...readWorkflow(file.content, workflowPath, context), digest: file.digest };
   return { ...nothingLoaded(path.resolve(workflowPath), [file.content]), digest: file.digest };
 }
@@ -60,7 +60,7 @@ export function readWorkflow(text: string, workflowPath: string, context: LoadCo
   const problems = [...matter.problems, ...read.problems, ...context.checkTemplate(parts.body, parts.bodyLine)].map(
     (problem) => ({
       ...problem,
-      message: maskSecrets(problem.message, read.secrets),
+      message: maskCollected(problem.message, read.secrets),
     }),
   );
   const failed = problems.some(({ severity }) => severity === 'error');
@@ -92,7 +92,7 @@ const UNREADABLE: ReadSettings = { settings: null, dbPath: null, problems: [], s
 
 /** From data to settings: every key by itself first, then what holds between them. */
 function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string, context: LoadContext): ReadSettings {
-  const read = readSections(data, context);
+  const read = checkFrontMatter(data, context);
   const { sections, blocks, provider } = read;
   const blockConnections = connectionsOf(read, context);
   const tracker =
@@ -129,14 +129,14 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   return { settings, dbPath: dbPath.path, problems, secrets };
 }
 
-function connectionsOf({ blocks }: ReadSections, context: LoadContext): ReadonlyMap<string, Connection> {
+function connectionsOf({ blocks }: CheckedFrontMatter, context: LoadContext): ReadonlyMap<string, Connection> {
   const known = context.providers.filter(({ kind }) => blocks.providers.has(kind));
   return new Map(
     known.map(({ kind, expansion }) => [kind, expandConnection(blocks.providers.get(kind)?.role ?? {}, expansion, context.env)]),
   );
 }
 
-function hookSettings({ sections: { hooks } }: ReadSections): Settings['hooks'] {
+function hookSettings({ sections: { hooks } }: CheckedFrontMatter): Settings['hooks'] {
   return {
     afterCreate: hooks.after_create ?? null,
     beforeRun: hooks.before_run ?? null,
@@ -146,11 +146,11 @@ function hookSettings({ sections: { hooks } }: ReadSections): Settings['hooks'] 
   };
 }
 
-/** Faults of single keys read best from top to bottom; those without a place come last. */
+/** Faults of single keys read best from top to bottom; those without a position come last. */
 function inFileOrder(problems: readonly Problem[], matter: FrontMatter): readonly Problem[] {
   const rank = (problem: Problem) => {
-    const place = matter.placeOf(problem.key ?? []);
-    return place ? place.line * 1e6 + place.column : Infinity;
+    const position = matter.positionOf(problem.key ?? []);
+    return position ? position.line * 1e6 + position.column : Infinity;
   };
   return problems
     .map((problem) => ({ problem, at: rank(problem) }))
@@ -168,9 +168,9 @@ function withoutRepeats(found: readonly Problem[], said: readonly Problem[]): re
 }
 
 /** A kind names its own block by its canonical name; the file may use an alias. */
-function placed(problem: Problem, matter: FrontMatter, read: ReadSections): Problem {
+function placed(problem: Problem, matter: FrontMatter, read: CheckedFrontMatter): Problem {
   const [first, ...rest] = problem.key ?? [];
   if (first === undefined) return problem;
   const key = [read.blocks.providers.get(String(first))?.name ?? first, ...rest];
-  return { ...problem, key, message: withPlace(problem.message, matter.placeOf(key)) };
+  return { ...problem, key, message: withPosition(problem.message, matter.positionOf(key)) };
 }

@@ -16,24 +16,24 @@ export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: Abort
   try {
     const issue = await readIssue(plan, deps, signal);
     if (issue === null) return { kind: 'normal', turns: 0, fault: null, status: null, scm: null };
-    const workspace = await deps.kit.workspaces.prepare(subjectOf(plan), signal);
+    const workspace = await deps.adapters.workspaces.prepare(subjectOf(plan), signal);
     workspacePath = workspace.path;
     deps.report({ type: 'run-prepared', ...idsOf(plan), workspacePath });
-    await deps.kit.workspaces.beforeRun(subjectOf(plan), signal);
+    await deps.adapters.workspaces.beforeRun(subjectOf(plan), signal);
     await takeTurns({ plan, issue, workspacePath }, progress, deps, signal);
     exit = { kind: 'normal', turns: progress.turns, fault: null, status: progress.status, scm: null };
   } catch (error) {
     exit = failedExit(error, progress.turns, signal);
   }
   if (workspacePath === '') return exit;
-  await deps.kit.workspaces.afterRun(subjectOf(plan), deps.killed);
-  return { ...exit, scm: await deps.kit.workspaces.readScm(workspacePath) };
+  await deps.adapters.workspaces.afterRun(subjectOf(plan), deps.killed);
+  return { ...exit, scm: await deps.adapters.workspaces.readScm(workspacePath) };
 }
 
 /** The full issue, after its move to the in-progress state where one is set; null when it is no longer ours to work on. */
 async function readIssue(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<Issue | null> {
   if (!(await enterInProgress(plan, deps, signal))) return null;
-  const issue = await deps.kit.tracker.fetchIssueById(plan.issue.id, signal);
+  const issue = await deps.adapters.tracker.fetchIssueById(plan.issue.id, signal);
   deps.report({ type: 'state-seen', ...idsOf(plan), state: issue.state });
   return mayWorkIn(plan, issue.state) ? issue : null;
 }
@@ -43,7 +43,7 @@ async function enterInProgress(plan: RunPlan, deps: AttemptDeps, signal: AbortSi
   const { inProgressState, activeStates } = plan.settings.tracker;
   if (inProgressState === null || !stateIn(activeStates, plan.issue.state) || sameState(plan.issue.state, inProgressState))
     return true;
-  const state = (await deps.kit.tracker.fetchIssueStatesByIds([plan.issue.id], signal)).get(plan.issue.id) ?? '';
+  const state = (await deps.adapters.tracker.fetchIssueStatesByIds([plan.issue.id], signal)).get(plan.issue.id) ?? '';
   deps.report({ type: 'state-seen', ...idsOf(plan), state });
   if (!mayWorkIn(plan, state)) return false;
   if (stateIn(activeStates, state) && !sameState(state, inProgressState))
@@ -62,7 +62,7 @@ function mayWorkIn(plan: RunPlan, state: string): boolean {
 /** A refusal for lack of permission only warns; any other failure fails the attempt. */
 async function moveToInProgress(plan: RunPlan, state: string, deps: AttemptDeps, signal: AbortSignal): Promise<void> {
   try {
-    await deps.kit.tracker.transitionIssue(plan.issue.id, state, signal);
+    await deps.adapters.tracker.transitionIssue(plan.issue.id, state, signal);
   } catch (error) {
     if (!(error instanceof TrackerError) || error.kind !== 'tracker_auth_error') throw error;
     deps.announce({ name: 'issue:in-progress:refused', facts: { issue: plan.issue, state, error: error.message } });
@@ -75,15 +75,15 @@ async function moveToInProgress(plan: RunPlan, state: string, deps: AttemptDeps,
 /** The working part of an attempt: a session and its turns. */
 async function takeTurns(work: Work, progress: Progress, deps: AttemptDeps, signal: AbortSignal): Promise<void> {
   const { plan, workspacePath } = work;
-  const { kit } = deps;
-  const session = await kit.agent.startSession(
+  const { adapters } = deps;
+  const session = await adapters.agent.startSession(
     {
       runId: plan.runId,
       issueId: plan.issue.id,
       issueIdentifier: plan.issue.identifier,
       workspacePath,
       resumeSessionId: plan.resumeSessionId,
-      toolServer: kit.tools.open(plan, kit.tracker),
+      toolServer: adapters.tools.open(plan, adapters.tracker),
     },
     signal,
   );
@@ -97,15 +97,18 @@ async function takeTurns(work: Work, progress: Progress, deps: AttemptDeps, sign
     for (let turn = 1; turn <= maxTurns; turn += 1) {
       const reaction = turn === 1 ? plan.reaction : null;
       const run = { turnNumber: turn, maxTurns };
-      await take(turn, kit.promptFor({ issue: work.issue, attempt: plan.attempt, run, reaction, hasTools: session.hasTools }));
-      progress.status = kit.tools.statusOf(plan.runId) ?? (await kit.workspaces.readStatus(workspacePath));
+      await take(
+        turn,
+        adapters.promptFor({ issue: work.issue, attempt: plan.attempt, run, reaction, hasTools: session.hasTools }),
+      );
+      progress.status = adapters.tools.statusOf(plan.runId) ?? (await adapters.workspaces.readStatus(workspacePath));
       if (progress.status !== null || !(await mayGoOn(plan, deps, signal))) break;
     }
     if (progress.status?.word === 'blocked') return;
     await selfReview(plan, workspacePath, deps, signal, (prompt) => take(progress.turns + 1, prompt));
   } finally {
     await session.stop();
-    kit.tools.close(plan.runId);
+    adapters.tools.close(plan.runId);
   }
 }
 
@@ -139,7 +142,7 @@ async function takeTurn(
 /** Reads the issue's state after a turn. A failed read is no reason to stop: the next poll looks too. */
 async function mayGoOn(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<boolean> {
   try {
-    const states = await deps.kit.tracker.fetchIssueStatesByIds([plan.issue.id], signal);
+    const states = await deps.adapters.tracker.fetchIssueStatesByIds([plan.issue.id], signal);
     const state = states.get(plan.issue.id) ?? '';
     if (state === '') return true;
     deps.report({ type: 'state-seen', ...idsOf(plan), state });

@@ -7,14 +7,14 @@ import { sameState, stateIn, type Blocker } from '../domain/model/issue.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import { answer } from './answer.ts';
 import { runAttempt } from './attempt.ts';
-import type { Kit } from './kit.ts';
+import type { Adapters } from './adapters.ts';
 import { complete, merge } from './reactions/act.ts';
 import type { Forge } from './reactions/forge.ts';
 import { inspect } from './reactions/inspect.ts';
 
 export interface InterpretDeps {
   /** The adapters of the workflow in force. */
-  readonly kit: () => Kit;
+  readonly adapters: () => Adapters;
   readonly report: (event: Event) => void;
   readonly announce: (notice: Notice) => void;
   readonly findPreflightProblem: () => Promise<string | null>;
@@ -33,7 +33,7 @@ export function createInterpreter(deps: InterpretDeps): (effect: Effect) => void
     const controller = new AbortController();
     runs.set(plan.runId, controller);
     const signal = AbortSignal.any([controller.signal, deps.killed]);
-    const exit = await runAttempt(plan, { ...deps, kit: deps.kit() }, signal);
+    const exit = await runAttempt(plan, { ...deps, adapters: deps.adapters() }, signal);
     runs.delete(plan.runId);
     deps.report({ type: 'run-exited', issueId: plan.issue.id, runId: plan.runId, exit });
   }
@@ -83,7 +83,7 @@ export function createInterpreter(deps: InterpretDeps): (effect: Effect) => void
 
 /** Both reads at once; each may fail without the other. */
 async function poll(deps: InterpretDeps, lookups: readonly string[]): Promise<void> {
-  const { tracker } = deps.kit();
+  const { tracker } = deps.adapters();
   const [candidates, states, preflightProblem] = await Promise.all([
     answer(tracker.fetchCandidateIssues(deps.killed)),
     answer(
@@ -96,7 +96,7 @@ async function poll(deps: InterpretDeps, lookups: readonly string[]): Promise<vo
 
 /** One after the other; the first that fails ends the reading for this poll, the tracker may be in trouble. */
 async function readBlockers(deps: InterpretDeps, effect: Extract<Effect, { do: 'read-blockers' }>): Promise<void> {
-  const reader = deps.kit().tracker.blockers;
+  const reader = deps.adapters().tracker.blockers;
   const blockers = new Map<string, Answer<readonly Blocker[]>>();
   for (const issue of effect.issues) {
     const read = reader ? await answer(reader.read(issue.id, deps.killed)) : UNREADABLE;
@@ -114,7 +114,7 @@ const UNREADABLE: Answer<readonly Blocker[]> = {
 async function readIssue(deps: InterpretDeps, issueId: string): Promise<void> {
   const issue = await answer(
     deps
-      .kit()
+      .adapters()
       .tracker.fetchIssueById(issueId, deps.killed)
       .catch((error: unknown) => {
         if (error instanceof TrackerError && error.kind === 'tracker_not_found') return null;
@@ -136,7 +136,7 @@ async function handOff(deps: InterpretDeps, effect: Extract<Effect, { do: 'hand-
 /** Reads the state once more before writing, so that a terminal or moved issue is never overwritten. */
 async function tryHandOff(deps: InterpretDeps, effect: Extract<Effect, { do: 'hand-off' }>): Promise<HandoffOutcome> {
   const { issue, handoff, settings } = effect;
-  const { tracker } = deps.kit();
+  const { tracker } = deps.adapters();
   const state = (await tracker.fetchIssueStatesByIds([issue.id], deps.killed)).get(issue.id);
   if (state === undefined) return { kind: 'gone' };
   if (sameState(state, handoff.target)) return { kind: 'succeeded' };
@@ -153,7 +153,7 @@ async function writeOut(deps: InterpretDeps, entry: OutboxEntry): Promise<void> 
 
 /** A comment may have arrived although we never heard so: its text names its run, so it is looked for first. */
 async function send(deps: InterpretDeps, entry: OutboxEntry): Promise<void> {
-  const { tracker } = deps.kit();
+  const { tracker } = deps.adapters();
   const { issue, write } = entry;
   if (write.kind === 'label') {
     await tracker.labels?.add(issue.id, write.label, deps.killed);
@@ -172,7 +172,7 @@ function wordsOf(text: string): string {
 
 /** Only issues whose workspace is still here matter. */
 async function readTerminal(deps: InterpretDeps, states: readonly string[]): Promise<void> {
-  const { tracker, workspaces } = deps.kit();
+  const { tracker, workspaces } = deps.adapters();
   const issues = await answer(
     (async () => {
       const [terminal, present] = await Promise.all([tracker.fetchIssuesByStates(states, deps.killed), workspaces.list()]);
@@ -184,12 +184,12 @@ async function readTerminal(deps: InterpretDeps, states: readonly string[]): Pro
 }
 
 async function sweep(deps: InterpretDeps, ids: readonly string[]): Promise<void> {
-  const states = await answer(deps.kit().tracker.fetchIssueStatesByIds(ids, deps.killed));
+  const states = await answer(deps.adapters().tracker.fetchIssueStatesByIds(ids, deps.killed));
   deps.report({ type: 'sweep-answered', states, asked: ids });
 }
 
 async function removeWorkspace(deps: InterpretDeps, effect: Extract<Effect, { do: 'remove-workspace' }>): Promise<void> {
-  const { workspaces, hooks } = deps.kit();
+  const { workspaces, hooks } = deps.adapters();
   const { issueId, identifier, title, why } = effect;
   const removal = await answer(workspaces.remove({ issueId, identifier, title, attempt: 0, hooks }, deps.killed));
   const outcome: Answer<boolean> = removal.ok ? { ok: true, value: removal.value.removed } : removal;
@@ -197,7 +197,7 @@ async function removeWorkspace(deps: InterpretDeps, effect: Extract<Effect, { do
 }
 
 async function lookAt(deps: InterpretDeps, effect: Extract<Effect, { do: 'inspect' }>): Promise<void> {
-  const { tracker } = deps.kit();
+  const { tracker } = deps.adapters();
   const { issue, mergeRequest, armedAt } = effect.watch;
   const findings = await inspect(effect, tracker, forgeOf(deps), deps.killed);
   deps.report({ type: 'inspected', issueId: issue.id, number: mergeRequest.number, armedAt, due: effect.due, findings });
@@ -222,12 +222,12 @@ async function removeLabel(deps: InterpretDeps, effect: Extract<Effect, { do: 'r
 }
 
 async function completeIssue(deps: InterpretDeps, effect: Extract<Effect, { do: 'complete' }>): Promise<void> {
-  const completed = await answer(complete(effect, deps.kit().tracker, deps.killed));
+  const completed = await answer(complete(effect, deps.adapters().tracker, deps.killed));
   deps.report({ type: 'completion-answered', issueId: effect.issue.id, fault: completed.ok ? null : completed.fault });
 }
 
 function forgeOf(deps: InterpretDeps): Forge {
-  const { forge } = deps.kit();
+  const { forge } = deps.adapters();
   if (forge === null) throw new Error('a reaction is active without a forge');
   return forge;
 }

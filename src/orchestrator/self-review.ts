@@ -16,7 +16,10 @@ export async function selfReview(
   if (!enabled) return;
   for (let iteration = 1; iteration <= maxIterations; iteration += 1) {
     const failure = await firstFailure(verificationCommands, (command) =>
-      deps.kit.workspaces.verify({ command, path: workspacePath, timeoutMs: verificationTimeoutMs, runId: plan.runId }, signal),
+      deps.adapters.workspaces.verify(
+        { command, path: workspacePath, timeoutMs: verificationTimeoutMs, runId: plan.runId },
+        signal,
+      ),
     );
     if (failure === null) return;
     const { command, output } = failure;

@@ -34,7 +34,7 @@ export interface TemplateProblem {
   readonly column: number;
 }
 
-/** Enough for a person to start with; also bounds the work of naming places. */
+/** Enough for a person to start with; also bounds the work of finding positions. */
 const MOST_PROBLEMS = 100;
 
 /** Variables that are set from each other in a loop take a pass each to settle. No template a person writes takes more. */
@@ -79,7 +79,7 @@ export function analyseTemplate(template: Template): TemplateProblem[] {
       severity: unsettled ? 'warning' : severity,
       check,
       message,
-      ...template.placeOf(at),
+      ...template.positionOf(at),
     }));
 }
 

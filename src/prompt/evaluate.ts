@@ -1,6 +1,6 @@
 import { FUNCTIONS } from './functions.ts';
 import { CHARS_PER_STEP, MAX_OUTPUT_BYTES, MAX_STEPS, TOO_LARGE } from './limits.ts';
-import type { ErrorAt } from './place.ts';
+import type { ErrorAt } from './position.ts';
 import { fieldHint, shortName } from './spelling.ts';
 import { pathText, type CallExpression, type Expression, type FieldExpression } from './template.ts';
 import { entryOf, isMap, kindOf, truth, type TemplateMap, type TemplateValue } from './value.ts';

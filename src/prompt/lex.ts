@@ -1,4 +1,4 @@
-import type { ErrorAt } from './place.ts';
+import type { ErrorAt } from './position.ts';
 import { quoted, shortName } from './spelling.ts';
 
 export type TokenKind =

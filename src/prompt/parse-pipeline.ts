@@ -2,7 +2,7 @@ import { FUNCTIONS } from './functions.ts';
 import { MAX_DEPTH } from './limits.ts';
 import type { Token, TokenKind } from './lex.ts';
 import { readNumber, readRune, readString } from './literal.ts';
-import type { ErrorAt } from './place.ts';
+import type { ErrorAt } from './position.ts';
 import { nearest, quoted, shortName } from './spelling.ts';
 import type { CallExpression, Expression, FieldExpression, FieldName, Literal, Pipe } from './template.ts';
 import type { TemplateValue } from './value.ts';

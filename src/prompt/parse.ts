@@ -1,7 +1,7 @@
 import { MAX_DEPTH } from './limits.ts';
 import { lex, type Token } from './lex.ts';
 import { closeScope, declare, openScope, parsePipe, peek, take, type Parser } from './parse-pipeline.ts';
-import { createErrorAt, createPlaces } from './place.ts';
+import { createErrorAt, createPositions } from './position.ts';
 import { quoted } from './spelling.ts';
 import { ROOT_SLOT, type Branch, type ChoiceNode, type Node, type Pipe, type RangeNode, type Template } from './template.ts';
 
@@ -13,8 +13,8 @@ import { ROOT_SLOT, type Branch, type ChoiceNode, type Node, type Pipe, type Ran
  * variable used outside of the block that declares it are found here, not when the line is reached.
  */
 export function parseTemplate(source: string, options: { readonly firstLine?: number } = {}): Template {
-  const placeOf = createPlaces(source, options.firstLine ?? 1);
-  const errorAt = createErrorAt(placeOf);
+  const positionOf = createPositions(source, options.firstLine ?? 1);
+  const errorAt = createErrorAt(positionOf);
   const parser: Parser = {
     tokens: lex(source, errorAt),
     index: 0,
@@ -27,7 +27,7 @@ export function parseTemplate(source: string, options: { readonly firstLine?: nu
   const nodes = parseBody(parser);
   const rest = peek(parser);
   if (rest.kind !== 'eof') throw errorAt(rest.at, `unexpected {{ ${peek(parser, 1).text} }}: no block is open here`);
-  return { nodes, slots: parser.slots, placeOf };
+  return { nodes, slots: parser.slots, positionOf };
 }
 
 /** Everything up to the `{{ end }}` or `{{ else` that closes it, or the end of the source. */

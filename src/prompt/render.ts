@@ -1,6 +1,6 @@
 import { evaluate, spend, type Evaluation } from './evaluate.ts';
 import { MAX_ITERATIONS, MAX_OUTPUT_BYTES, TOO_LARGE } from './limits.ts';
-import { createErrorAt } from './place.ts';
+import { createErrorAt } from './position.ts';
 import { ROOT_SLOT, type ChoiceNode, type Node, type Pipe, type RangeNode, type Template } from './template.ts';
 import { formatValue, isList, isMap, kindOf, sortedKeys, truth, type TemplateValue } from './value.ts';
 import type { TemplateData } from './variables.ts';
@@ -25,7 +25,7 @@ export function renderTemplate(template: Template, data: TemplateData): string {
   const run: Run = {
     root: data,
     variables: Array.from({ length: template.slots }, (_, slot) => (slot === ROOT_SLOT ? data : null)),
-    errorAt: createErrorAt(template.placeOf),
+    errorAt: createErrorAt(template.positionOf),
     steps: 0,
     out: [],
     bytes: 0,

@@ -1,4 +1,4 @@
-import type { PlaceOf } from './place.ts';
+import type { PositionOf } from './position.ts';
 import { shortName } from './spelling.ts';
 import type { TemplateValue } from './value.ts';
 
@@ -7,7 +7,7 @@ export interface Template {
   readonly nodes: readonly Node[];
   /** How many variables it declares, `$` included. */
   readonly slots: number;
-  readonly placeOf: PlaceOf;
+  readonly positionOf: PositionOf;
 }
 
 export type Node = TextNode | ActionNode | ChoiceNode | RangeNode | JumpNode;

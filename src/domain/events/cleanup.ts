@@ -2,7 +2,7 @@ import { announce, askOnce, changePoll, dropWatch, dropWorkspace, notBusy, relea
 import type { Event } from '../model/event.ts';
 import { refOf, stateIn, type IssueRef } from '../model/issue.ts';
 import type { WorkspaceRecord } from '../model/claim.ts';
-import { owesAfterMerge } from '../reactions/owed.ts';
+import { hasWorkAfterMerge } from '../reactions/after-merge.ts';
 import type { State } from '../model/state.ts';
 
 /** Every so many polls the workspaces still on disk are held against the tracker. */
@@ -91,7 +91,7 @@ function onTerminal(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 't
   const parked = draft.state.parked.get(issue.id);
   if (parked) unpark(draft, parked, 'the issue is terminal');
   const watch = draft.state.watches.get(issue.id);
-  if (watch && !owesAfterMerge(draft.state, watch, state)) dropWatch(draft, issue.id);
+  if (watch && !hasWorkAfterMerge(draft.state, watch, state)) dropWatch(draft, issue.id);
   removeWorkspaceOf(draft, issue, 'the issue is terminal');
 }
 

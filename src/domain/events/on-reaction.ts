@@ -9,7 +9,7 @@ import { NEEDS, type Findings, type Reading } from '../reactions/findings.ts';
 import { judgeLabels } from '../reactions/label-commands.ts';
 import { judgeConflicts } from '../reactions/merge-conflicts.ts';
 import { completeMerge } from '../reactions/merge-completion.ts';
-import { owesAfterMerge, owesCompletion } from '../reactions/owed.ts';
+import { hasWorkAfterMerge, mustFinishCompletion } from '../reactions/after-merge.ts';
 import { activeKinds, couldNotRead, endWatch, progressOf, settingsOf, waitFor } from '../reactions/progress.ts';
 import { judgeBotReviews, judgeReviews } from '../reactions/reviews.ts';
 import type { ReactionKind } from '../model/settings.ts';
@@ -31,7 +31,7 @@ export function inspectDueWatches(draft: Draft): void {
 
 /** When the next look is due. */
 export function nextInspection(state: State, watch: Watch): number {
-  if (state.busy.has(`inspect:${watch.issue.id}`) || isWaitingForRim(state, watch)) return Infinity;
+  if (state.busy.has(`inspect:${watch.issue.id}`) || isActedOn(state, watch)) return Infinity;
   const kinds = activeKinds(state.settings.reactions).filter(
     (kind) => !isPastWindow(state, watch, kind, progressOf(watch, kind).nextAt),
   );
@@ -60,10 +60,10 @@ function couldNotLook(draft: Draft, watch: Watch, due: readonly ReactionKind[], 
 /** The issue is over. Where a merge of ours is why, what belongs to it is still done: the branch, and the whole move. */
 function afterTerminal(draft: Draft, watch: Watch, { findings, due }: Inspected, issueState: string): void {
   const { merge } = findings;
-  if (owesAfterMerge(draft.state, watch, issueState)) {
+  if (hasWorkAfterMerge(draft.state, watch, issueState)) {
     if (!merge.ok) return couldNotLook(draft, watch, due, merge.fault.message);
     if (merge.value?.merged && tidyBranch(draft, watch, merge.value)) return;
-    if (merge.value?.merged && owesCompletion(draft.state, watch, issueState) && completeMerge(draft, watch)) return;
+    if (merge.value?.merged && mustFinishCompletion(draft.state, watch, issueState) && completeMerge(draft, watch)) return;
   }
   endWatch(draft, watch, 'the issue is terminal');
   removeWorkspaceOf(draft, watch.issue, 'the issue is terminal');
@@ -114,14 +114,14 @@ function dropQueuedTurn(draft: Draft, { issue }: Watch): void {
 }
 
 function dueKinds(state: State, watch: Watch, now: number): readonly ReactionKind[] {
-  if (state.busy.has(`inspect:${watch.issue.id}`) || isWaitingForRim(state, watch)) return [];
+  if (state.busy.has(`inspect:${watch.issue.id}`) || isActedOn(state, watch)) return [];
   return activeKinds(state.settings.reactions).filter(
     (kind) => progressOf(watch, kind).nextAt <= now && !isPastWindow(state, watch, kind, now),
   );
 }
 
 /** While a merge, a branch deletion or a completion is under way nothing is judged anew. */
-function isWaitingForRim(state: State, watch: Watch): boolean {
+function isActedOn(state: State, watch: Watch): boolean {
   return ['merge', 'branch', 'complete'].some((what) => state.busy.has(`${what}:${watch.issue.id}`));
 }
 

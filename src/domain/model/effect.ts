@@ -10,7 +10,7 @@ import type { State } from './state.ts';
 import type { MergeOrder } from './merge-request.ts';
 import type { MergeRequestRef, Watch } from './watch.ts';
 
-/** Everything that must be done, as data. Each is carried out at the rim and most report back as an event. */
+/** Everything that must be done, as data. Each is carried out by an interpreter that reports back as an event. */
 export type Effect =
   /** Told to all listeners, in order. */
   | { readonly do: 'announce'; readonly notice: Notice }

@@ -4,7 +4,7 @@ import type { CiConclusion, MergeStatus, ReviewDecision } from '../model/merge-r
 import type { Settings } from '../model/settings.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
 import type { Findings } from './findings.ts';
-import { owesBranch } from './owed.ts';
+import { mustDeleteBranch } from './after-merge.ts';
 import { couldNotRead, escalate, isWorkedOn, progressOf, putProgress, waitFor } from './progress.ts';
 
 /** A forge recomputes mergeability within a moment after a push or an approval: a first clean reading is looked at again after this. */
@@ -151,7 +151,7 @@ export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'mer
 
 /** After a merge of ours: the branch goes where asked. True while there is still something to do. */
 export function tidyBranch(draft: Draft, watch: Watch, merge: MergeStatus): boolean {
-  if (!owesBranch(draft.state, watch)) return false;
+  if (!mustDeleteBranch(draft.state, watch)) return false;
   const { issue, mergeRequest } = watch;
   const reason = reasonToKeep(mergeRequest.branch, merge);
   if (reason !== null) announce(draft, 'reaction:branch:kept', { issue, branch: mergeRequest.branch, error: reason });

@@ -2,7 +2,7 @@ import { removeWorkspaceOf } from '../events/cleanup.ts';
 import { announce, askOnce, notBusy, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { Watch } from '../model/watch.ts';
-import { BEGUN } from './owed.ts';
+import { BEGUN } from './after-merge.ts';
 import { endWatch, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
 
 /** The request is merged, by whomever: the issue moves on. True while there is still something to do. */

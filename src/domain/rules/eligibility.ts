@@ -61,17 +61,17 @@ export function stateSlots(state: State, issueState: string): number {
 export function inDispatchOrder(issues: readonly Issue[]): readonly Issue[] {
   return issues
     .map((issue) => ({ issue, created: Date.parse(issue.createdAt) }))
-    .sort((a, b) => comparePlaces(a, b))
+    .sort((a, b) => compareRanked(a, b))
     .map(({ issue }) => issue);
 }
 
-interface Place {
+interface Ranked {
   readonly issue: Issue;
   /** Read once: a comparison is made many times. */
   readonly created: number;
 }
 
-function comparePlaces(a: Place, b: Place): number {
+function compareRanked(a: Ranked, b: Ranked): number {
   return (
     comparePriority(a.issue.priority, b.issue.priority) ||
     compareCreated(a, b) ||
@@ -116,7 +116,7 @@ function comparePriority(a: number | null, b: number | null): number {
 }
 
 /** By instant where both parse; an unknown time comes last. */
-function compareCreated(a: Place, b: Place): number {
+function compareCreated(a: Ranked, b: Ranked): number {
   const [first, second] = [Number.isNaN(a.created), Number.isNaN(b.created)];
   if (first && second) return compareText(a.issue.createdAt, b.issue.createdAt);
   if (first) return 1;

@@ -13,7 +13,7 @@ import { TriggerSchema } from './trigger.ts';
  * Who has a claim, and until when. Here the lock on the database already sees to it that there is one owner; the two
  * columns make a claim a row that several daemons could share.
  */
-export interface Hold {
+export interface ClaimHolder {
   readonly owner: string;
   readonly leaseUntil: number;
 }
@@ -55,14 +55,14 @@ const Columns = z.discriminatedUnion('phase', [Running, Waiting, HandingOff]);
 export const CLAIMS = defineTable({ name: 'claims', key: 'issue_id', columns: Columns, toRow: rowOf, fromRow: claimOf });
 
 /** A daemon that has the database takes over what the one before it left. */
-export function adoptClaims(db: Sqlite, hold: Hold): void {
+export function adoptClaims(db: Sqlite, hold: ClaimHolder): void {
   db.run('UPDATE claims SET owner = ?, lease_until = ?', hold.owner, hold.leaseUntil);
 }
 
 /** What only some phases have. Written in every row, so that a change of phase leaves nothing of the former one. */
 const OF_NO_PHASE = { run_id: null, trigger: null, reaction: null, due_at: null, error: null, handoff: null };
 
-function rowOf({ claim, hold }: { claim: Claim; hold: Hold }): z.input<typeof Columns> {
+function rowOf({ claim, hold }: { claim: Claim; hold: ClaimHolder }): z.input<typeof Columns> {
   const base = {
     ...issueColumns(claim.issue),
     owner: hold.owner,

@@ -3,7 +3,7 @@ import { processStartTime } from '../../lib/process-identity.ts';
 import type { Sqlite } from './sqlite.ts';
 
 /** Process groups of sessions, written down at once so that a crash leaves a trace of them. */
-export interface ProcessBook extends ProcessLedger {
+export interface ProcessRecords extends ProcessLedger {
   /** Groups that an earlier daemon started and did not see end. */
   leftovers(): readonly Leftover[];
   /** Forgets the leftovers; those of this daemon stay. */
@@ -19,7 +19,7 @@ export interface Leftover {
 
 const PUT = 'INSERT OR REPLACE INTO processes (pid, start_time, owner, instance) VALUES (?, ?, ?, ?)';
 
-export function createProcessBook(db: Sqlite, instance: string): ProcessBook {
+export function createProcessRecords(db: Sqlite, instance: string): ProcessRecords {
   return {
     started(pid, owner) {
       withoutSync(db, () => db.run(PUT, pid, processStartTime(pid) ?? '', owner, instance));

@@ -5,22 +5,22 @@ import { forgetInstance } from './instance.ts';
 import type { StoreOwner } from './instance.ts';
 import type { Lock } from './lock.ts';
 import { createOperatorRequests } from './operator-requests.ts';
-import { createProcessBook } from './processes.ts';
-import type { ProcessBook } from './processes.ts';
+import { createProcessRecords } from './processes.ts';
+import type { ProcessRecords } from './processes.ts';
 import { eventsOfRun } from './run-events.ts';
 import { findRun, listRuns, totals } from './runs.ts';
 import type { Sqlite } from './sqlite.ts';
 import { applyWrite, loadDurable } from './writes.ts';
 
 export interface SqliteStore extends Store {
-  readonly processes: ProcessBook;
+  readonly processes: ProcessRecords;
 }
 
 /** The store over a database that is open, up to date and locked for this owner. */
 export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: Clock; lock: Lock }): SqliteStore {
   const requests = createOperatorRequests(db);
   return {
-    processes: createProcessBook(db, deps.owner.id),
+    processes: createProcessRecords(db, deps.owner.id),
     load: async () => loadDurable(db),
     async apply(writes) {
       if (writes.length === 0) return;

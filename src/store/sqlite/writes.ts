@@ -1,6 +1,6 @@
 import type { Durable, Write } from '../../ports/store.ts';
 import { CLAIMS } from './claims.ts';
-import type { Hold } from './claims.ts';
+import type { ClaimHolder } from './claims.ts';
 import { forgetUnparkRequests } from './operator-requests.ts';
 import { OUTBOX } from './outbox.ts';
 import { PARKED } from './parked.ts';
@@ -12,7 +12,7 @@ import type { Sqlite } from './sqlite.ts';
 import { WATCHES } from './watches.ts';
 import { WORKSPACES } from './workspaces.ts';
 
-type Writer<K extends Write['write']> = (db: Sqlite, write: Extract<Write, { write: K }>, hold: Hold) => void;
+type Writer<K extends Write['write']> = (db: Sqlite, write: Extract<Write, { write: K }>, hold: ClaimHolder) => void;
 
 const WRITERS: { readonly [K in Write['write']]: Writer<K> } = {
   claim: (db, { claim }, hold) => CLAIMS.put(db, { claim, hold }),
@@ -37,7 +37,7 @@ const WRITERS: { readonly [K in Write['write']]: Writer<K> } = {
 };
 
 /** Carries out one write of a unit of work. */
-export function applyWrite<K extends Write['write']>(db: Sqlite, write: Extract<Write, { write: K }>, hold: Hold): void {
+export function applyWrite<K extends Write['write']>(db: Sqlite, write: Extract<Write, { write: K }>, hold: ClaimHolder): void {
   if (!(write.write in WRITERS)) throw new TypeError(`unknown write ${JSON.stringify(write)}`);
   (WRITERS[write.write] as Writer<K>)(db, write, hold);
 }

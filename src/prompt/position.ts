@@ -1,18 +1,18 @@
 import { TemplateError } from '../domain/model/errors.ts';
 
 /** Where something stands in the workflow file, both counted from 1. Columns count characters, not bytes. */
-interface Place {
+interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-export type PlaceOf = (offset: number) => Place;
+export type PositionOf = (offset: number) => Position;
 
 /** Builds the error for the source text at an offset; the caller throws it. */
 export type ErrorAt = (offset: number, detail: string) => TemplateError;
 
-/** Turns offsets of a template body into places of the file that holds it. Lines are counted only once one is asked for. */
-export function createPlaces(source: string, firstLine: number): PlaceOf {
+/** Turns offsets of a template body into positions in the file that holds it. Lines are counted only once one is asked for. */
+export function createPositions(source: string, firstLine: number): PositionOf {
   const cache: { starts?: readonly number[] } = {};
   return (offset) => {
     const starts = (cache.starts ??= lineStarts(source));
@@ -21,8 +21,8 @@ export function createPlaces(source: string, firstLine: number): PlaceOf {
   };
 }
 
-export function createErrorAt(placeOf: PlaceOf): ErrorAt {
-  return (offset, detail) => new TemplateError(detail, placeOf(offset));
+export function createErrorAt(positionOf: PositionOf): ErrorAt {
+  return (offset, detail) => new TemplateError(detail, positionOf(offset));
 }
 
 function lineStarts(source: string): number[] {

@@ -14,9 +14,9 @@ export interface BlockName {
   readonly alsoKnown?: readonly string[];
 }
 
-/** A block fitted to its schema. */
-export interface Fitted<T> {
-  /** What is left when faulty keys are taken as not written; null when not even that fits. */
+/** A block checked to its schema. */
+export interface CheckedBlock<T> {
+  /** What is left when faulty keys are taken as not written; null when not even that passes. */
   readonly value: T | null;
   readonly problems: readonly Problem[];
   /** Keys, dotted, whose value was refused; the empty one is the block itself. */
@@ -30,7 +30,7 @@ export type FindElsewhere = (key: string) => string | null;
  * Checks one block. Each fault becomes a problem and its key is taken out, so that the rest can still be read and one
  * run shows every fault of a file. An unknown key is only a warning.
  */
-export function fitBlock<T>(schema: z.ZodType<T>, raw: unknown, name: BlockName, elsewhere: FindElsewhere): Fitted<T> {
+export function checkBlock<T>(schema: z.ZodType<T>, raw: unknown, name: BlockName, elsewhere: FindElsewhere): CheckedBlock<T> {
   const problems: Problem[] = [];
   const faulty = new Set<string>();
   if (raw !== undefined && !isPlainMap(raw)) {

@@ -4,13 +4,13 @@ import type { AgentKind } from '../ports/agent-kind.ts';
 import type { Provider } from '../ports/provider.ts';
 import { blockNames, type Blocks, readBlocks } from './blocks.ts';
 import type { PlainMap } from './document.ts';
-import { type FindElsewhere, fitBlock, unknownKeyProblem } from './fit.ts';
+import { type FindElsewhere, checkBlock, unknownKeyProblem } from './check-block.ts';
 import { workflowJsonSchema } from './json-schema.ts';
 import { declaredPaths } from './known-keys.ts';
 import { type SectionName, type Sections, topLevelKeys, workflowSections } from './schema.ts';
 
 /** The front matter after every key was checked by itself. */
-export interface ReadSections {
+export interface CheckedFrontMatter {
   readonly sections: Sections;
   readonly dbPath: string | undefined;
   readonly blocks: Blocks;
@@ -28,18 +28,18 @@ export interface Kinds {
 }
 
 /** Checks every key of the front matter against its schema. */
-export function readSections(data: PlainMap, kinds: Kinds): ReadSections {
+export function checkFrontMatter(data: PlainMap, kinds: Kinds): CheckedFrontMatter {
   const { schemas, elsewhere } = schemasOf(kinds);
   const problems: Problem[] = [...unknownTopLevelKeys(data, Object.keys(schemas), kinds, elsewhere)];
   const faulty = new Set<string>();
   const sections: Record<string, unknown> = {};
   for (const name of Object.keys(schemas) as SectionName[]) {
-    const fitted = fitBlock<unknown>(schemas[name], data[name], { check: name, key: name }, elsewhere);
-    sections[name] = fitted.value ?? schemas[name].parse({});
-    problems.push(...fitted.problems);
-    for (const key of fitted.faulty) faulty.add(key === '' ? name : `${name}.${key}`);
+    const checked = checkBlock<unknown>(schemas[name], data[name], { check: name, key: name }, elsewhere);
+    sections[name] = checked.value ?? schemas[name].parse({});
+    problems.push(...checked.problems);
+    for (const key of checked.faulty) faulty.add(key === '' ? name : `${name}.${key}`);
   }
-  const top = fitBlock(topLevelKeys, { db_path: data['db_path'] }, { check: '', key: '' }, elsewhere);
+  const top = checkBlock(topLevelKeys, { db_path: data['db_path'] }, { check: '', key: '' }, elsewhere);
   const read = sections as unknown as Sections;
   const provider = findProvider(kinds.providers, read.tracker.kind);
   const agentKind = kinds.agentKinds.find(({ kind }) => kind === read.agent.kind) ?? null;

@@ -1,8 +1,9 @@
+import type { Env } from '../config/expand.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { AGENT_KINDS } from '../agents/registry.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import { countRequests } from '../orchestrator/counted-tracker.ts';
-import type { Kit, RunTools } from '../orchestrator/kit.ts';
+import type { Adapters, RunTools } from '../orchestrator/adapters.ts';
 import { createForge } from '../orchestrator/reactions/forge.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
@@ -10,27 +11,27 @@ import { createPrompt } from '../prompt/prompt.ts';
 import { PROVIDERS } from '../providers/registry.ts';
 import { createWorkspaces } from '../workspace/index.ts';
 import path from 'node:path';
-import type { SecretBook } from './secrets.ts';
-import type { Env, GoodWorkflow } from './workflow.ts';
+import type { KnownSecrets } from './secrets.ts';
+import type { GoodWorkflow } from './workflow.ts';
 
-export interface KitDeps {
+export interface AdapterDeps {
   readonly version: string;
   readonly env: Env;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly secrets: SecretBook;
+  readonly secrets: KnownSecrets;
   readonly processes: ProcessLedger;
   readonly announce: (notice: Notice) => void;
   readonly tools: RunTools;
 }
 
-/** A kit and the workflow it was built from. */
-export interface BuiltKit extends Kit {
+/** The adapters and the workflow they were built from. */
+export interface BuiltAdapters extends Adapters {
   readonly workflow: GoodWorkflow;
 }
 
 /** Builds the adapters a workflow asks for, keeping those whose settings did not change. */
-export function buildKit(workflow: GoodWorkflow, deps: KitDeps, before: BuiltKit | null): BuiltKit {
+export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before: BuiltAdapters | null): BuiltAdapters {
   deps.secrets.add(workflow.secrets);
   const { settings } = workflow;
   const old = before?.workflow.settings;
@@ -59,8 +60,8 @@ export function buildKit(workflow: GoodWorkflow, deps: KitDeps, before: BuiltKit
 /** The tracker alone, for reads that need nothing else. */
 export function buildTracker(
   workflow: GoodWorkflow,
-  deps: Omit<KitDeps, 'processes' | 'env' | 'secrets' | 'tools'>,
-): Kit['tracker'] {
+  deps: Omit<AdapterDeps, 'processes' | 'env' | 'secrets' | 'tools'>,
+): Adapters['tracker'] {
   const { tracker } = workflow.settings;
   const provider = PROVIDERS.find((candidate) => candidate.kind === tracker.kind);
   if (!provider) throw new Error(`unknown tracker kind ${tracker.kind}`);
@@ -69,7 +70,7 @@ export function buildTracker(
   return countRequests(built, deps.announce);
 }
 
-function buildForge(workflow: GoodWorkflow, deps: KitDeps): Kit['forge'] {
+function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Adapters['forge'] {
   const { connection } = workflow.settings.reactions;
   if (connection === null) return null;
   const provider = PROVIDERS.find((candidate) => candidate.kind === connection.kind);
@@ -79,7 +80,7 @@ function buildForge(workflow: GoodWorkflow, deps: KitDeps): Kit['forge'] {
   return createForge(provider.createScm(connection, providerDeps), provider.createCi(connection, providerDeps));
 }
 
-export function buildAgent(workflow: GoodWorkflow, deps: KitDeps): Kit['agent'] {
+export function buildAgent(workflow: GoodWorkflow, deps: AdapterDeps): Adapters['agent'] {
   const { agent, agentOptions } = workflow.settings;
   const kind = AGENT_KINDS.find((candidate) => candidate.kind === agent.kind);
   if (!kind) throw new Error(`unknown agent kind ${agent.kind}`);

@@ -8,7 +8,7 @@ import type { Workspaces } from '../ports/workspace.ts';
 import type { Forge } from './reactions/forge.ts';
 
 /** What one good workflow file amounts to: the adapters and the prompt. Replaced as a whole when the file changes. */
-export interface Kit {
+export interface Adapters {
   readonly tracker: Tracker;
   readonly agent: Agent;
   readonly workspaces: Workspaces;

@@ -7,19 +7,19 @@ import { progressOf } from './progress.ts';
 export const BEGUN = 'begun';
 
 /** What a merge of ours still wants done, although the issue reads as terminal. Until then the watch must not end. */
-export function owesAfterMerge(state: State, watch: Watch, issueState: string): boolean {
-  return owesBranch(state, watch) || owesCompletion(state, watch, issueState);
+export function hasWorkAfterMerge(state: State, watch: Watch, issueState: string): boolean {
+  return mustDeleteBranch(state, watch) || mustFinishCompletion(state, watch, issueState);
 }
 
 /** True from a merge of ours until its branch was seen to, where branches are to be deleted. */
-export function owesBranch({ settings }: State, watch: Watch): boolean {
+export function mustDeleteBranch({ settings }: State, watch: Watch): boolean {
   const { mark } = progressOf(watch, 'auto_merge');
   const isOurs = mark.startsWith('merged:') || mark.startsWith('merging:');
   return settings.reactions.autoMerge?.deleteBranch === true && isOurs && watch.mergeRequest.branch !== '';
 }
 
 /** True while a move that we began may have got only half way: some trackers label first and close afterwards. */
-export function owesCompletion({ settings }: State, watch: Watch, issueState: string): boolean {
+export function mustFinishCompletion({ settings }: State, watch: Watch, issueState: string): boolean {
   const { mark, escalated } = progressOf(watch, 'merge_completion');
   const target = settings.reactions.mergeCompletion?.targetState;
   return target !== undefined && mark === BEGUN && !escalated && sameState(issueState, target);
