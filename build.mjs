@@ -1,21 +1,8 @@
-// Bundles src/cli/main.ts into dist/cli.js. Packages stay outside the bundle; `?raw` imports become strings.
+// Bundles src/cli/main.ts into dist/cli.js. Packages stay outside the bundle; `?bundle` imports, the browser's part, become strings.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
-
-const rawText = {
-  name: 'raw-text',
-  setup(pluginBuild) {
-    pluginBuild.onResolve({ filter: /\?raw$/ }, (args) => ({
-      path: path.resolve(args.resolveDir, args.path.slice(0, -'?raw'.length)),
-      namespace: 'raw-text',
-    }));
-    pluginBuild.onLoad({ filter: /.*/, namespace: 'raw-text' }, async (args) => ({
-      contents: await readFile(args.path, 'utf8'),
-      loader: 'text',
-    }));
-  },
-};
+import { browserBundles } from './bundle.mjs';
 
 const { version } = JSON.parse(await readFile(new URL('./package.json', import.meta.url), 'utf8'));
 
@@ -32,7 +19,7 @@ const { metafile } = await build({
   sourcemap: true,
   banner: { js: '#!/usr/bin/env node' },
   define: { FORAY_VERSION: JSON.stringify(version) },
-  plugins: [rawText],
+  plugins: [browserBundles],
   metafile: true,
   logLevel: 'warning',
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { viteBrowserBundles } from './bundle.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8')) as { version: string };
 
@@ -7,10 +8,9 @@ const { version } = JSON.parse(readFileSync(new URL('./package.json', import.met
 const MEASURING = ['test/e2e/load.test.ts', 'test/e2e/flood.test.ts', 'src/**/flood.test.ts'];
 
 export default defineConfig({
+  plugins: [viteBrowserBundles],
   define: { FORAY_VERSION: JSON.stringify(version) },
   test: {
-    // Without it a style sheet imported as text would be empty in tests.
-    css: true,
     testTimeout: 20_000,
     hookTimeout: 30_000,
     projects: [

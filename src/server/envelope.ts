@@ -11,6 +11,7 @@ export const ERROR_STATUS = {
   run_not_found: 404,
   method_not_allowed: 405,
   internal_error: 500,
+  too_many_streams: 503,
   snapshot_unavailable: 503,
 } as const satisfies Record<string, ContentfulStatusCode>;
 

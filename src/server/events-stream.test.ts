@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { anIssue, createFakeDaemon, NOON } from '../../test/support/fake-daemon.ts';
 import type { Notice } from '../domain/model/notice.ts';
-import { BUFFER_BYTES, HEARTBEAT_MS, HINT_EVERY_MS, type Connection } from './events-stream.ts';
+import { BUFFER_BYTES, HEARTBEAT_MS, HINT_EVERY_MS, MAX_STREAMS, type Connection } from './events-stream.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp } from './routes.ts';
 
@@ -143,6 +143,19 @@ describe('GET /api/v2/events', () => {
     for (let text = await next(); text !== null; text = await next()) bytes += text.length;
     expect(bytes).toBeLessThanOrEqual(BUFFER_BYTES);
     expect(bytes).toBeGreaterThan(BUFFER_BYTES - 128 * 1024);
+  });
+
+  it('opens no more streams than it can hold, and again when one ended', async () => {
+    const daemon = createFakeDaemon();
+    const metrics = createMetrics(daemon.notices, () => daemon.snapshot());
+    const app = createApp(daemon, metrics);
+    const streams = await Promise.all(Array.from({ length: MAX_STREAMS }, async () => app.request('/api/v2/events')));
+    const refused = await app.request('/api/v2/events');
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toBe('5');
+    expect(await refused.json()).toEqual({ error: { code: 'too_many_streams', message: expect.any(String) } });
+    await streams[0]?.body?.cancel();
+    expect((await app.request('/api/v2/events')).status).toBe(200);
   });
 
   it('a first poll of 5000 held issues fits', async () => {

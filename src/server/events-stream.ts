@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Daemon } from '../ports/daemon.ts';
-import { isoTime } from './envelope.ts';
+import { fail, isoTime } from './envelope.ts';
 
 /** Told when something changed that the snapshot shows. */
 export const SNAPSHOT_CHANGED = 'snapshot-changed';
@@ -11,7 +11,9 @@ export const HEARTBEAT_MS = 15_000;
 /** At most four hints a second: a busy agent speaks far more often than anybody can look. */
 export const HINT_EVERY_MS = 250;
 /** What may wait for one client. A first poll of thousands of held issues fits; a client that stopped reading does not. */
-export const BUFFER_BYTES = 4 * 1024 * 1024;
+export const BUFFER_BYTES = 2 * 1024 * 1024;
+/** Streams at the same time; more are told to come again later. */
+export const MAX_STREAMS = 128;
 
 /** What a connection lends a stream: none of it is there when the app is called without a socket. */
 export interface Connection {
@@ -22,12 +24,21 @@ export interface Connection {
 
 /** Everything worth telling as server-sent events; `?names=a,b` narrows it down. */
 export function getEvents(daemon: Daemon) {
+  const encode = createEncoder(daemon);
+  let open = 0;
   return (c: Context<{ Bindings: Connection }>): Response => {
+    if (open >= MAX_STREAMS) {
+      c.header('Retry-After', '5');
+      return fail(c, 'too_many_streams', `${MAX_STREAMS} event streams are open already. Close one, or come again later.`);
+    }
     const names = c.req.query('names')?.split(',') ?? null;
+    open += 1;
     const body = eventStream(daemon, {
       wants: (name) => names === null || names.includes(name),
+      encode,
       stopping: c.env?.stopping ?? new AbortController().signal,
       hangUp: () => c.env?.outgoing?.destroy(),
+      onEnd: () => (open -= 1),
     });
     return c.body(body, 200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
   };
@@ -35,6 +46,8 @@ export function getEvents(daemon: Daemon) {
 
 interface StreamOptions {
   readonly wants: (name: string) => boolean;
+  readonly encode: (notice: Notice) => Uint8Array;
+  readonly onEnd: () => void;
   readonly stopping: AbortSignal;
   /** Cuts off a client that does not read. */
   readonly hangUp: () => void;
@@ -57,37 +70,50 @@ interface Stream {
   readonly over: AbortController;
 }
 
-function startStream(daemon: Daemon, { wants, stopping, hangUp }: StreamOptions, { controller, over }: Stream): void {
-  const encoder = new TextEncoder();
+function startStream(daemon: Daemon, options: StreamOptions, { controller, over }: Stream): void {
+  const { wants, encode, stopping, hangUp, onEnd } = options;
   const end = () => {
     if (over.signal.aborted) return;
     over.abort();
     controller.close();
   };
-  const send = (text: string) => {
+  const send = (bytes: Uint8Array) => {
     if (over.signal.aborted) return;
-    const bytes = encoder.encode(text);
     if ((controller.desiredSize ?? 0) >= bytes.byteLength) return controller.enqueue(bytes);
     end();
     hangUp();
   };
   const hint = throttled(HINT_EVERY_MS, over.signal, () =>
-    send(eventText(SNAPSHOT_CHANGED, { at: isoTime(daemon.clock.now()) })),
+    send(encodeText(eventText(SNAPSHOT_CHANGED, { at: isoTime(daemon.clock.now()) }))),
   );
-  const heartbeat = setInterval(() => send(': heartbeat\n\n'), HEARTBEAT_MS);
+  const heartbeat = setInterval(() => send(HEARTBEAT), HEARTBEAT_MS);
   const unlisten = daemon.notices.listen((notice) => {
-    if (wants(notice.name)) send(noticeText(notice, daemon.clock.now()));
+    if (wants(notice.name)) send(encode(notice));
     if (wants(SNAPSHOT_CHANGED)) hint();
   });
   stopping.addEventListener('abort', end, { signal: over.signal });
   over.signal.addEventListener('abort', () => {
     clearInterval(heartbeat);
     unlisten();
+    onEnd();
   });
-  send('retry: 2000\n\n');
+  send(RETRY);
   // A client that was away has missed something: it is told to look at once.
   if (wants(SNAPSHOT_CHANGED)) hint();
   if (stopping.aborted) end();
+}
+
+const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
+const HEARTBEAT = encodeText(': heartbeat\n\n');
+const RETRY = encodeText('retry: 2000\n\n');
+
+/** One notice is written down once, and all streams hold the same bytes. */
+function createEncoder({ clock }: Daemon): (notice: Notice) => Uint8Array {
+  let last: { readonly notice: Notice; readonly bytes: Uint8Array } | null = null;
+  return (notice) => {
+    if (last?.notice !== notice) last = { notice, bytes: encodeText(noticeText(notice, clock.now())) };
+    return last.bytes;
+  };
 }
 
 function noticeText(notice: Notice, now: number): string {

@@ -1,6 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createFakeDaemon } from '../../test/support/fake-daemon.ts';
+import { MAX_CONNECTIONS } from './connections.ts';
 import { listen, type Listening } from './listen.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp } from './routes.ts';
@@ -175,6 +176,33 @@ describe('over a socket', () => {
     const { url } = await serve();
     const body = (await (await fetch(`${url}/api/v1/group%2Fproject%237`)).json()) as { error: { message: string } };
     expect(body.error.message).toContain('"group/project#7"');
+  });
+});
+
+describe('connections that are held open', () => {
+  it('do not keep anybody out, however many they are', async () => {
+    const { server, url } = await serve();
+    const silent = Array.from({ length: MAX_CONNECTIONS + 200 }, () => dial(server.port));
+    silent.forEach((socket) => socket.on('error', () => undefined));
+    await Promise.all(silent.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+    await expect
+      .poll(() => silent.filter((socket) => socket.destroyed || socket.readableEnded).length)
+      .toBeGreaterThanOrEqual(200);
+    for (let i = 0; i < 5; i++) expect((await fetch(`${url}/livez`)).status).toBe(200);
+  });
+
+  it('are destroyed after a refusal, even by a client that never closes its side', async () => {
+    const { server } = await serve();
+    const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+    sockets.push(socket);
+    const gone = new Promise((resolve) => socket.on('error', resolve));
+    const ended = new Promise((resolve) => socket.on('end', resolve));
+    socket.resume();
+    socket.write('hello there\r\n\r\n');
+    await ended;
+    const writing = setInterval(() => socket.write('x'), 100);
+    expect(await gone).toMatchObject({ code: expect.stringMatching(/EPIPE|ECONNRESET/) });
+    clearInterval(writing);
   });
 });
 

@@ -2,10 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { trackConnections } from './connections.ts';
-import { errorBody, ERROR_STATUS } from './envelope.ts';
-import { SECURITY_HEADERS } from './guard.ts';
-import { answerOddRequests } from './odd-requests.ts';
-import type { App } from './routes.ts';
+import { fail } from './envelope.ts';
+import { createSecureApp, type App } from './security.ts';
+import { answerUnparsedRequests } from './unparsed-requests.ts';
 
 /** The service speaks to this machine only. */
 const ADDRESS = '127.0.0.1';
@@ -20,7 +19,8 @@ const LIMITS = {
   keepAliveTimeout: 5_000,
   connectionsCheckingInterval: 2_000,
 } as const;
-const MAX_CONNECTIONS = 512;
+/** Nothing went either way for this long: the client does not read what it asked for, or went without a word. */
+const SILENCE_MS = 45_000;
 
 export interface Listening {
   /** The one given, or the one the system chose for 0. */
@@ -36,9 +36,9 @@ export async function listen(app: App, port: number, signal?: AbortSignal): Prom
   signal?.throwIfAborted();
   const stopping = new AbortController();
   const server = createServer(LIMITS, requestListener(app, stopping.signal));
-  server.maxConnections = MAX_CONNECTIONS;
+  server.timeout = SILENCE_MS;
   const connections = trackConnections(server);
-  answerOddRequests(server, connections, app);
+  answerUnparsedRequests(server, connections, app);
   await bind(server, port);
 
   const closed = new Promise<void>((resolve) => server.once('close', resolve));
@@ -59,6 +59,8 @@ export async function listen(app: App, port: number, signal?: AbortSignal): Prom
 }
 
 function requestListener(app: App, stopping: AbortSignal) {
+  const malformed = createSecureApp();
+  malformed.notFound((c) => fail(c, 'bad_request', 'The request target or the Host header is malformed.'));
   return getRequestListener(
     (request, env) => app.fetch(request, { stopping, ...('outgoing' in env ? { outgoing: env.outgoing } : {}) }),
     {
@@ -66,11 +68,7 @@ function requestListener(app: App, stopping: AbortSignal) {
       hostname: ADDRESS,
       overrideGlobalObjects: false,
       // Only a target or host that makes no URL gets here: the app answers its own errors.
-      errorHandler: () =>
-        Response.json(errorBody('bad_request', 'The request target or the Host header is malformed.'), {
-          status: ERROR_STATUS.bad_request,
-          headers: SECURITY_HEADERS,
-        }),
+      errorHandler: () => malformed.request('/'),
     },
   );
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { aRetry, aRun, aRunning, aSnapshot, createFakeDaemon, type FakeDaemon } from '../../test/support/fake-daemon.ts';
-import { SECURITY_HEADERS } from './guard.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp, routes } from './routes.ts';
 
@@ -40,6 +39,15 @@ const ENDPOINTS = [
   ['GET', '/api/v2/events', 200, 'text/event-stream'],
 ] as const;
 
+const SECURITY_HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+} as const;
+
 describe('the endpoints', () => {
   it.each(ENDPOINTS)('%s %s answers %i as %s', async (method, path, status, type) => {
     const response = await setUp().app.request(path, { method });
@@ -62,12 +70,6 @@ describe('the endpoints', () => {
         expect(response.headers.get(name), `${name} of ${path}`).toBe(value);
       await response.body?.cancel();
     }
-  });
-
-  it('name a policy without inline script or style', () => {
-    expect(SECURITY_HEADERS['Content-Security-Policy']).toBe(
-      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-    );
   });
 });
 

@@ -1,15 +1,13 @@
-import { Hono, type Context } from 'hono';
+import type { Context } from 'hono';
 import type { Daemon } from '../ports/daemon.ts';
 import { getIssue, getState, postRefresh } from './api.ts';
 import { getHolds, getMergeRequests, getParked, getRun, getRuns } from './api-v2.ts';
 import { getDashboard, getRunPage, getScript, getStyle } from './dashboard/pages.ts';
 import { fail } from './envelope.ts';
 import { getEvents, type Connection } from './events-stream.ts';
-import { guardHost, guardMethod, secureAnswers, type Method } from './guard.ts';
 import { getLiveness, getReadiness } from './health.ts';
 import type { Metrics } from './metrics.ts';
-
-export type App = Hono<{ Bindings: Connection }>;
+import { createSecureApp, guardHost, guardMethod, type App, type Method } from './security.ts';
 
 export interface Route {
   readonly method: Method;
@@ -19,8 +17,8 @@ export interface Route {
 
 /** Everything the server answers, without a socket: host, then method, then route. */
 export function createApp(daemon: Daemon, metrics: Metrics): App {
-  const app: App = new Hono();
-  app.use('*', secureAnswers(), guardHost());
+  const app = createSecureApp();
+  app.use('*', guardHost());
   for (const { method, path, answer } of routes(daemon, metrics)) app.all(path, guardMethod(method), answer);
   app.notFound((c) => fail(c, 'not_found', `There is nothing at ${c.req.path}.`));
   app.onError((error, c) => {

@@ -1,7 +1,12 @@
+const CLOCK_KINDS = ['since', 'until', 'ago'] as const;
 /** What a clock on the page shows: time since, time until, or how long ago. */
-export type ClockKind = 'since' | 'until' | 'ago';
+export type ClockKind = (typeof CLOCK_KINDS)[number];
 
-/** The text of a clock. The browser goes on with the same function in client.js; a test holds the two together. */
+export function isClockKind(text: string): text is ClockKind {
+  return (CLOCK_KINDS as readonly string[]).includes(text);
+}
+
+/** The text of a clock; the browser goes on with the same function. */
 export function clockText(kind: ClockKind, at: number, now: number): string {
   if (kind === 'until') return at - now <= 0 ? 'now' : `in ${durationText(at - now)}`;
   if (kind === 'ago') return now - at < 1000 ? 'just now' : `${durationText(now - at).replace(/ \d\ds$/, '')} ago`;

@@ -3,10 +3,10 @@ import type { Snapshot } from '../../domain/snapshot.ts';
 import type { Clock } from '../../ports/runtime.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { readSnapshot } from '../api.ts';
-import script from './client.js?raw';
+import script from './client/main.ts?bundle';
 import { historyPanel, HISTORY_LENGTH, runDetails, type History } from './history.ts';
-import { html, markupOf, type Html } from './html.ts';
-import style from './style.css?raw';
+import { html, type Html } from './html.ts';
+import style from './style.css?bundle';
 import { alerts, countsText, masthead, summaryCards } from './summary.ts';
 import { holdsPanel, mergeRequestPanel, parkedPanel } from './waiting.ts';
 import { retryPanel, runningPanel } from './work.ts';
@@ -30,25 +30,25 @@ export function getDashboard(daemon: Daemon) {
   });
   return async (c: Context): Promise<Response> => {
     const snapshot = readSnapshot(daemon);
-    if (snapshot === null) return c.html(markupOf(noticePage(daemon, 'The state of the service could not be read.')), 503);
+    if (snapshot === null) return c.html(noticePage(daemon, 'The state of the service could not be read.'), 503);
     const past = await history().catch((error: unknown) => {
       daemon.logger.warn('history read failed', { error: String(error) });
       return null;
     });
-    return c.html(markupOf(dashboardPage(snapshot, daemon.version, past)));
+    return c.html(dashboardPage(snapshot, daemon.version, past));
   };
 }
 
 export function getRunPage(daemon: Daemon) {
   return async (c: Context): Promise<Response> => {
     const found = await daemon.history.findRun(c.req.param('id') ?? '');
-    if (found === null) return c.html(markupOf(noticePage(daemon, 'There is no such run.')), 404);
+    if (found === null) return c.html(noticePage(daemon, 'There is no such run.'), 404);
     const now = daemon.clock.now();
     const { run, events } = found;
     const name = run.issue.displayIdentifier ?? run.issue.identifier;
     const body = html`${subpageHead(html`<bdi>${name}</bdi> <span class="title"><bdi>${run.issue.title}</bdi></span>`)}
       <main data-key="main">${runDetails(run, events, now)}</main>`;
-    return c.html(markupOf(documentOf(`${name} · foray`, now, body)));
+    return c.html(documentOf(`${name} · foray`, now, body));
   };
 }
 

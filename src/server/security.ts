@@ -1,33 +1,38 @@
-import type { Context, MiddlewareHandler } from 'hono';
+import { Hono, type Context, type MiddlewareHandler } from 'hono';
+import { secureHeaders } from 'hono/secure-headers';
 import { fail } from './envelope.ts';
-
-/** Sent with every answer, errors included. */
-export const SECURITY_HEADERS = {
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    "style-src 'self'",
-    "script-src 'self'",
-    "connect-src 'self'",
-    "img-src 'self' data:",
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-  'Cache-Control': 'no-store',
-} as const;
+import type { Connection } from './events-stream.ts';
 
 export type Method = 'GET' | 'POST';
+export type App = Hono<{ Bindings: Connection }>;
+
+/** An app whose every answer, errors included, carries the security headers and may not be kept. */
+export function createSecureApp(): App {
+  const app: App = new Hono();
+  app.use('*', SECURE_HEADERS, async (c, next) => {
+    await next();
+    c.res.headers.set('Cache-Control', 'no-store');
+  });
+  return app;
+}
+
+const SECURE_HEADERS = secureHeaders({
+  contentSecurityPolicy: {
+    defaultSrc: ["'none'"],
+    styleSrc: ["'self'"],
+    scriptSrc: ["'self'"],
+    connectSrc: ["'self'"],
+    imgSrc: ["'self'", 'data:'],
+    baseUri: ["'none'"],
+    formAction: ["'self'"],
+    frameAncestors: ["'none'"],
+  },
+  xFrameOptions: 'DENY',
+  // Plain HTTP: whether there is TLS in front is not for us to promise.
+  strictTransportSecurity: false,
+});
 
 const LOCAL_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
-
-export function secureAnswers(): MiddlewareHandler {
-  return async (c, next) => {
-    await next();
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.res.headers.set(name, value);
-  };
-}
 
 /**
  * Refuses names that merely resolve to this machine: a page of another site could otherwise point its own name here and
@@ -54,7 +59,10 @@ export function guardMethod(method: Method): MiddlewareHandler {
   };
 }
 
-/** No Origin at all is a command-line client; `null` is a page that hides where it is from. */
+/**
+ * No Origin at all is a command-line client; `null` is a page that hides where it is from. `hono/csrf` does not serve
+ * here: it lets a JSON body of another origin pass and refuses clients that send neither Origin nor Sec-Fetch-Site.
+ */
 function isSameOrigin(c: Context): boolean {
   const origin = c.req.header('origin');
   return origin === undefined || origin.toLowerCase() === `http://${hostOf(c)}`;

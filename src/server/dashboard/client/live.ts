@@ -1,0 +1,95 @@
+import { tellTime } from './clocks.ts';
+import { morph } from './morph.ts';
+
+const REFRESH_EVERY_MS = 1000;
+const RECONNECT_MS = 5000;
+const LOOK_AGAIN_MS = 30_000;
+
+/** Shows what changed on the server as soon as it says so, and says whether it is there. */
+export function followServer(live: HTMLElement): void {
+  const page = createPage(live);
+  const refreshSoon = createRefresher(page.refresh);
+  setInterval(page.tick, 1000);
+  setInterval(refreshSoon, LOOK_AGAIN_MS);
+  page.tick();
+  connect(refreshSoon);
+}
+
+interface Page {
+  tick(): void;
+  refresh(): Promise<void>;
+}
+
+function createPage(live: HTMLElement): Page {
+  /** The server's clock minus ours. */
+  let ahead = Number(live.dataset.now) - Date.now();
+  const tick = () => tellTime(Date.now() + ahead);
+  return {
+    tick,
+    async refresh() {
+      try {
+        const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-store' });
+        const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+        const next = page.getElementById('live');
+        if (next === null) return;
+        ahead = Number(next.dataset.now) - Date.now();
+        document.title = page.title;
+        morph(live, next);
+        tick();
+      } catch {
+        say('lost', 'Connection lost');
+      }
+    },
+  };
+}
+
+/** At most one refresh a second, and none while nobody looks. */
+function createRefresher(refresh: () => Promise<void>): () => void {
+  let due: ReturnType<typeof setTimeout> | null = null;
+  let lastAt = 0;
+  let missed = false;
+  const refreshSoon = (): void => {
+    if (document.hidden) {
+      missed = true;
+      return;
+    }
+    due ??= setTimeout(
+      () => {
+        due = null;
+        lastAt = Date.now();
+        void refresh();
+      },
+      Math.max(0, lastAt + REFRESH_EVERY_MS - Date.now()),
+    );
+  };
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden || !missed) return;
+    missed = false;
+    refreshSoon();
+  });
+  return refreshSoon;
+}
+
+/** Listens for hints; while there is no stream, looks by itself. */
+function connect(refreshSoon: () => void, polling: ReturnType<typeof setInterval> | null = null): void {
+  const source = new EventSource('/api/v2/events?names=snapshot-changed');
+  source.addEventListener('snapshot-changed', refreshSoon);
+  source.addEventListener('open', () => {
+    say('live', 'Live');
+    if (polling !== null) clearInterval(polling);
+    polling = null;
+  });
+  source.addEventListener('error', () => {
+    say('lost', 'Reconnecting');
+    polling ??= setInterval(refreshSoon, RECONNECT_MS);
+    // The browser gives up after an answer that is no stream.
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => connect(refreshSoon, polling), RECONNECT_MS);
+  });
+}
+
+function say(state: 'live' | 'lost', text: string): void {
+  const stream = document.getElementById('stream');
+  if (stream === null) return;
+  stream.dataset.state = state;
+  if (stream.textContent !== text) stream.textContent = text;
+}
