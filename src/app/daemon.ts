@@ -127,7 +127,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
 }
 
 /** Events that carry what an agent or a process said. */
-const MASKED: ReadonlySet<Event['type']> = new Set(['agent-spoke', 'run-exited']);
+const MASKED: ReadonlySet<Event['type']> = new Set(['agent-spoke', 'run-exited', 'turn-started']);
 
 function sayHello({ workflow, version, logger }: DaemonOptions): void {
   const { settings, path } = workflow;

@@ -25,6 +25,7 @@ export function agentSettings(agent: Sections['agent']): AgentSettings {
     maxSessions: agent.max_sessions,
     maxTokens: agent.max_tokens,
     maxCostUsd: agent.max_cost_usd,
+    maxRecordedBytes: agent.max_recorded_bytes,
   };
 }
 

@@ -124,6 +124,10 @@ function agentSection(kinds: readonly string[]) {
       max_sessions: byDefault(wholeNumber({ min: 0 }, 'Sessions one issue may use; 0: no limit.'), 0),
       max_tokens: byDefault(wholeNumber({ min: 0 }, 'Tokens one issue may use; 0: no limit.'), 0),
       max_cost_usd: byDefault(amount('Dollars one issue may cost; 0: no limit.'), 0),
+      max_recorded_bytes: byDefault(
+        wholeNumber({ min: 65_536, max: 1_073_741_824 }, "Bytes of a run's events that are kept; the oldest go first."),
+        2_097_152,
+      ),
     })
     .describe('The coding agent and its limits.');
 }

@@ -59,6 +59,7 @@ describe('a valid file', () => {
         maxSessions: 0,
         maxTokens: 0,
         maxCostUsd: 0,
+        maxRecordedBytes: 2_097_152,
       },
       agentOptions: {},
       server: { port: null },

@@ -132,7 +132,7 @@ async function takeTurn(
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
-  deps.report({ type: 'turn-started', ...idsOf(plan), turn: turn.number });
+  deps.report({ type: 'turn-started', ...idsOf(plan), turn: turn.number, prompt: turn.prompt });
   const result = await session.runTurn(turn, (event) => deps.report({ type: 'agent-spoke', ...idsOf(plan), event }), signal);
   signal.throwIfAborted();
   if (!result.ok) throw new TurnFault(result.fault);

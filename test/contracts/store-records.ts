@@ -3,7 +3,7 @@ import { PARK_REASONS } from '../../src/domain/model/claim.ts';
 import type { AgentPause, Claim, Handoff, OutboxEntry, Parked, WorkspaceRecord } from '../../src/domain/model/claim.ts';
 import type { IssueRef } from '../../src/domain/model/issue.ts';
 import type { ReactionContext } from '../../src/domain/model/reaction-context.ts';
-import type { Run, RunEvent, RunStatus, Spent, Trigger } from '../../src/domain/model/run.ts';
+import type { Run, RunEvent, RunEventDetails, RunStatus, Spent, Trigger } from '../../src/domain/model/run.ts';
 import { REACTION_KINDS } from '../../src/domain/model/settings.ts';
 import type { Watch } from '../../src/domain/model/watch.ts';
 import type { Write } from '../../src/ports/store.ts';
@@ -178,7 +178,30 @@ const run: fc.Arbitrary<Run> = fc.record({
   error: nullable(text),
 });
 
-const event: fc.Arbitrary<RunEvent> = fc.record({ runId: ids, at: moment, type: text, text });
+const details: fc.Arbitrary<RunEventDetails> = fc.oneof(
+  fc.record({ kind: fc.constant('turn' as const), turn: count, prompt: text }),
+  fc.record({ kind: fc.constant('turn' as const), turn: count }),
+  fc.record({ kind: fc.constant('call' as const), toolId: text, name: text, input: text }),
+  fc.record({
+    kind: fc.constant('result' as const),
+    toolId: text,
+    name: text,
+    input: text,
+    ok: fc.boolean(),
+    durationMs: nullable(count),
+    output: text,
+  }),
+  fc.record({
+    kind: fc.constant('usage' as const),
+    tokens: fc.record({ inputTokens: tokens, outputTokens: tokens, totalTokens: tokens, cacheReadTokens: tokens }),
+    costUsd: nullable(cost),
+    requests: count,
+  }),
+);
+const event: fc.Arbitrary<RunEvent> = fc.record(
+  { runId: ids, at: moment, type: text, text, details },
+  { requiredKeys: ['runId', 'at', 'type', 'text'] },
+);
 
 /** Any write there is; `satisfies` keeps the table complete. */
 const WRITES = {
@@ -188,7 +211,9 @@ const WRITES = {
   unpark: ids.map((issueId) => ({ write: 'unpark' as const, issueId })),
   run: run.map((value) => ({ write: 'run' as const, run: value })),
   'interrupt-runs': moment.map((at) => ({ write: 'interrupt-runs' as const, at })),
-  'run-events': fc.array(event, { maxLength: 3 }).map((events) => ({ write: 'run-events' as const, events })),
+  'run-events': fc
+    .array(event, { maxLength: 3 })
+    .map((events) => ({ write: 'run-events' as const, events, maxBytes: 1_000_000 })),
   outbox: entry.map((value) => ({ write: 'outbox' as const, entry: value })),
   'outbox-done': ids.map((id) => ({ write: 'outbox-done' as const, id })),
   workspace: workspace.map((value) => ({ write: 'workspace' as const, workspace: value })),

@@ -174,29 +174,47 @@ function eventsContract(harness: () => StoreHarness): void {
   beforeEach(() => harness().store.apply([{ write: 'run', run: aRun('a', 1) }]));
 
   it('keeps the events of a run in order, also when the run is replaced', async () => {
-    await harness().store.apply([{ write: 'run-events', events: events(2) }]);
+    await harness().store.apply([{ write: 'run-events', events: events(2), maxBytes: ROOM }]);
     await harness().store.apply([
       { write: 'run', run: aRun('a', 1, { turns: 4 }) },
-      { write: 'run-events', events: events(1, 2) },
+      { write: 'run-events', events: events(1, 2), maxBytes: ROOM },
     ]);
     expect(await eventsOf('a')).toEqual(events(3));
   });
 
-  it('keeps the 500 newest events of each run', async () => {
+  it('keeps what was called and what became of it', async () => {
+    const recorded: RunEvent[] = [
+      { ...anEvent(0), type: 'turn_started', details: { kind: 'turn', turn: 1, prompt: 'do it' } },
+      { ...anEvent(1), details: { kind: 'call', toolId: 't', name: 'Bash', input: 'npm test' } },
+      {
+        ...anEvent(2),
+        details: { kind: 'result', toolId: 't', name: 'Bash', input: 'npm test', ok: false, durationMs: 9, output: '1 failed' },
+      },
+    ];
+    await harness().store.apply([{ write: 'run-events', events: recorded, maxBytes: ROOM }]);
+    expect(await eventsOf('a')).toEqual(recorded);
+    expect((await (await harness().reopen()).findRun('a'))?.events).toEqual(recorded);
+  });
+
+  it('drops the oldest events beyond the bytes of a run and says so', async () => {
     await harness().store.apply([
       { write: 'run', run: aRun('b', 1) },
-      { write: 'run-events', events: [{ runId: 'b', at: 0, type: 'notice', text: 'stays' }] },
-      { write: 'run-events', events: events(499) },
+      { write: 'run-events', events: [{ runId: 'b', at: 0, type: 'notice', text: 'stays' }], maxBytes: 10_000 },
     ]);
-    await harness().store.apply([{ write: 'run-events', events: events(3, 499) }]);
-    expect((await eventsOf('a')).map((event) => event.at)).toEqual(Array.from({ length: 500 }, (_, index) => index + 2));
+    for (let from = 0; from < 500; from += 50) {
+      await harness().store.apply([{ write: 'run-events', events: events(50, from), maxBytes: 10_000 }]);
+    }
+    const [first, ...rest] = await eventsOf('a');
+    expect(first).toMatchObject({ type: 'left_out', details: { kind: 'left-out', events: 500 - rest.length } });
+    expect(rest.length).toBeGreaterThan(100);
+    expect(rest.map((event) => event.at)).toEqual(rest.map((_, index) => 500 - rest.length + index));
     expect(await eventsOf('b')).toHaveLength(1);
   });
 
   it('cuts a long text at 4096 characters, never through the middle of one', async () => {
     const texts = ['x'.repeat(5000), 'x'.repeat(4096), `${'x'.repeat(4095)}😀`];
     const long = texts.map((text) => ({ runId: 'a', at: 1, type: 'message', text }));
-    await harness().store.apply([{ write: 'run-events', events: long }]);
+    await harness().store.apply([{ write: 'run-events', events: long, maxBytes: ROOM }]);
     const kept = (await eventsOf('a')).map((event) => event.text);
     expect(kept).toEqual(['x'.repeat(4096), 'x'.repeat(4096), 'x'.repeat(4095)]);
   });
@@ -220,13 +238,14 @@ function operatorContract(harness: () => StoreHarness): void {
   });
 }
 
+const ROOM = 1_000_000;
+
 function events(count: number, from = 0): RunEvent[] {
-  return Array.from({ length: count }, (_, index) => ({
-    runId: 'a',
-    at: from + index,
-    type: 'message',
-    text: `n${from + index}`,
-  }));
+  return Array.from({ length: count }, (_, index) => anEvent(from + index));
+}
+
+function anEvent(at: number): RunEvent {
+  return { runId: 'a', at, type: 'message', text: `n${at}` };
 }
 
 const NO_TOTALS = {

@@ -43,6 +43,7 @@ export function settingsWith(
       maxSessions: 0,
       maxTokens: 0,
       maxCostUsd: 0,
+      maxRecordedBytes: 2_097_152,
       ...parts.agent,
     },
     agentOptions: {},

@@ -21,6 +21,7 @@ import type { Fault } from '../model/errors.ts';
 import type { Event, RunExit } from '../model/event.ts';
 import { stateIn, type IssueRef } from '../model/issue.ts';
 import { reasonToStop } from './on-issue-states.ts';
+import { saveEvents } from './on-run.ts';
 import type { RunStatus, StopReason } from '../model/run.ts';
 import { runOf } from './start-run.ts';
 import type { Live, State } from '../model/state.ts';
@@ -99,7 +100,7 @@ function closeRun(draft: Draft, live: Live, claim: RunningClaim, exit: RunExit, 
   const status = statusOf(exit, verdict);
   const durationMs = draft.now - live.startedAt;
   putRun(draft, { ...runOf(draft, live, claim.trigger, status, error), turns: exit.turns });
-  if (live.unsavedEvents.length > 0) draft.writes.push({ write: 'run-events', events: live.unsavedEvents });
+  saveEvents(draft, live);
   const { totals } = draft.state;
   changeTotals(draft, { ...totals, seconds: totals.seconds + durationMs / 1000 });
   dropLive(draft, live.issue.id);

@@ -3,15 +3,17 @@ import { budgetBroken, costOf, spentOn } from '../rules/budget.ts';
 import { announce, changeTotals, putClaim, putLive, putRun, putSpent, putWorkspace, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import { stopRun } from './on-issue-states.ts';
-import type { RunEvent } from '../model/run.ts';
+import type { RunEvent, RunEventDetails } from '../model/run.ts';
 import { runOf } from './start-run.ts';
 import type { Live } from '../model/state.ts';
 
-/** A live run's figures and story are stored at least this often. */
+/** A live run's figures and events are stored at least this often. */
 export const SAVE_EVERY_MS = 5_000;
-/** Lines of a run's story kept between two saves. */
-const UNSAVED_EVENTS = 200;
+/** More events than this are stored at once. */
+const MOST_UNSAVED = 200;
+const USAGE_EVERY_MS = 5_000;
 const MESSAGE_LENGTH = 500;
+const PROMPT_LENGTH = 16_384;
 
 type RunProgress = Extract<
   Event,
@@ -39,11 +41,12 @@ export function onRunProgress(draft: Draft, event: RunProgress): void {
       announce(draft, 'run:session:started', { issue, runId, sessionId: event.sessionId });
       return;
     case 'turn-started':
-      note(draft, { ...live, turn: event.turn, turnStartedAt: draft.now }, 'turn_started', '');
+      note(draft, { ...live, turn: event.turn, turnStartedAt: draft.now }, 'turn_started', '', turnDetails(event));
       announce(draft, 'run:turn:started', { issue, runId, turn: event.turn, maxTurns });
       return;
     case 'turn-completed':
-      note(draft, { ...live, turnStartedAt: null }, 'turn_completed', '');
+      noteUsage(draft, live);
+      note(draft, { ...current(draft, live), turnStartedAt: null }, 'turn_completed', '', { kind: 'turn', turn: event.turn });
       announce(draft, 'run:turn:completed', { issue, runId, turn: event.turn, maxTurns });
       return;
     case 'agent-spoke':
@@ -52,13 +55,18 @@ export function onRunProgress(draft: Draft, event: RunProgress): void {
   }
 }
 
-/** Stores figures and story that a crash would lose. */
+/** Stores figures and events that a crash would lose. */
 export function saveLive(draft: Draft, live: Live): void {
   const claim = draft.state.claims.get(live.issue.id);
   if (claim?.phase !== 'running') return;
   putRun(draft, runOf(draft, live, claim.trigger, 'running', null));
-  if (live.unsavedEvents.length > 0) draft.writes.push({ write: 'run-events', events: live.unsavedEvents });
+  saveEvents(draft, live);
   putLive(draft, { ...live, savedAt: draft.now, unsavedEvents: [] });
+}
+
+export function saveEvents(draft: Draft, { unsavedEvents }: Live): void {
+  const { maxRecordedBytes: maxBytes } = draft.state.settings.agent;
+  if (unsavedEvents.length > 0) draft.writes.push({ write: 'run-events', events: unsavedEvents, maxBytes });
 }
 
 function onAgentEvent(draft: Draft, live: Live, event: AgentEvent): void {
@@ -72,15 +80,39 @@ function onAgentEvent(draft: Draft, live: Live, event: AgentEvent): void {
       note(draft, live, event.type, event.text);
       return;
     case 'tool_started':
-      note(draft, { ...live, openTools: { ...live.openTools, [event.toolId]: draft.now } }, event.type, event.name);
+      onToolStarted(draft, live, event);
       return;
     case 'tool_ended':
-      note(draft, endTool(live, event.toolId, draft.now), event.type, event.ok ? event.name : `${event.name} failed`);
+      onToolEnded(draft, live, event);
+      return;
+    case 'alive':
+      putLive(draft, { ...live, lastEventAt: draft.now });
       return;
     case 'usage':
       onUsage(draft, live, event);
       return;
   }
+}
+
+function onToolStarted(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'tool_started' }>): void {
+  const { toolId, name, input = '' } = event;
+  const openTools = { ...live.openTools, [toolId]: { startedAt: draft.now, input } };
+  note(draft, { ...live, openTools }, event.type, callText(name, input), { kind: 'call', toolId, name, input });
+}
+
+function onToolEnded(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'tool_ended' }>): void {
+  const { toolId, name, ok, output = '' } = event;
+  const { [toolId]: started, ...openTools } = live.openTools;
+  const input = event.input ?? started?.input ?? '';
+  const tookMs = started === undefined ? null : draft.now - started.startedAt;
+  const toolMs = tookMs === null ? live.toolMs : (live.toolMs ?? 0) + tookMs;
+  const durationMs = event.durationMs ?? tookMs;
+  const text = ok ? callText(name, input) : `${callText(name, input)} failed`;
+  note(draft, { ...live, openTools, toolMs }, event.type, text, { kind: 'result', toolId, name, input, ok, durationMs, output });
+}
+
+function callText(name: string, input: string): string {
+  return input === '' ? name : `${name}: ${input}`;
 }
 
 /** Figures only grow: a late or smaller report never takes anything back. */
@@ -105,6 +137,21 @@ function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'u
   if (added.totalTokens > 0 || addedCost > 0) countSpent(draft, live, added, addedCost);
   const broken = budgetBroken(draft.state, next);
   if (broken) stopRun(draft, live.issue.id, broken.reason);
+  if (broken || draft.now - (live.usageNoted?.at ?? 0) >= USAGE_EVERY_MS) noteUsage(draft, next);
+}
+
+/** Records the figures as they stand, unless they have not changed. */
+function noteUsage(draft: Draft, before: Live): void {
+  const live = current(draft, before);
+  const { tokens, costUsd, requests, usageNoted } = live;
+  if (!live.tokensMeasured || (usageNoted?.totalTokens === tokens.totalTokens && usageNoted.costUsd === costUsd)) return;
+  const noted = { at: draft.now, totalTokens: tokens.totalTokens, costUsd };
+  note(draft, { ...live, usageNoted: noted }, 'usage', '', { kind: 'usage', tokens, costUsd, requests });
+}
+
+/** The session as it is now: an earlier part of the same event may have changed it. */
+function current(draft: Draft, live: Live): Live {
+  return draft.state.live.get(live.issue.id) ?? live;
 }
 
 function countSpent(draft: Draft, live: Live, added: TokenUsage, addedCost: number): void {
@@ -116,29 +163,25 @@ function countSpent(draft: Draft, live: Live, added: TokenUsage, addedCost: numb
   announce(draft, 'run:tokens:counted', { issue, runId, tokens: added });
 }
 
-/** Remembers the last event and adds it to the run's story. */
-function note(draft: Draft, live: Live, type: string, text: string): void {
-  const line: RunEvent = { runId: live.runId, at: draft.now, type, text: text.slice(0, 4 * MESSAGE_LENGTH) };
-  putLive(draft, {
-    ...live,
-    lastEvent: type,
-    lastMessage: text === '' ? live.lastMessage : text.slice(0, MESSAGE_LENGTH),
-    lastEventAt: draft.now,
-    unsavedEvents: [...live.unsavedEvents, line].slice(-UNSAVED_EVENTS),
-  });
-  announce(draft, 'run:agent:spoke', { issue: live.issue, runId: live.runId, type, text: line.text });
+/** Remembers the last event and records it. */
+function note(draft: Draft, live: Live, type: string, text: string, details?: RunEventDetails): void {
+  const more = details === undefined ? {} : { details };
+  const event: RunEvent = { runId: live.runId, at: draft.now, type, text: text.slice(0, 4 * MESSAGE_LENGTH), ...more };
+  const unsavedEvents = [...live.unsavedEvents, event];
+  const lastMessage = text === '' ? live.lastMessage : text.slice(0, MESSAGE_LENGTH);
+  putLive(draft, { ...live, lastEvent: type, lastMessage, lastEventAt: draft.now, unsavedEvents });
+  if (unsavedEvents.length >= MOST_UNSAVED) saveLive(draft, current(draft, live));
+  announce(draft, 'run:agent:spoke', { issue: live.issue, runId: live.runId, type, text: event.text, ...more });
+}
+
+function turnDetails({ turn, prompt }: Extract<Event, { type: 'turn-started' }>): RunEventDetails {
+  return { kind: 'turn', turn, ...(prompt === undefined ? {} : { prompt: prompt.slice(0, PROMPT_LENGTH) }) };
 }
 
 /** The conversation's id is durable: a restart goes on with it. */
 function keepSession(draft: Draft, live: Live, sessionId: string): void {
   const claim = draft.state.claims.get(live.issue.id);
   if (claim?.phase === 'running') putClaim(draft, { ...claim, sessionId });
-}
-
-function endTool(live: Live, toolId: string, now: number): Live {
-  const { [toolId]: startedAt, ...openTools } = live.openTools;
-  if (startedAt === undefined) return live;
-  return { ...live, openTools, toolMs: (live.toolMs ?? 0) + (now - startedAt) };
 }
 
 function workspaceRecord(draft: Draft, live: Live, path: string) {

@@ -10,17 +10,40 @@ export interface TokenUsage {
 export const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, cacheReadTokens: 0 };
 
 /**
- * What any agent says while it works, in one vocabulary. Every event resets the stall clock.
- * Figures are cumulative over the run (the session this daemon opened): they never go down and exclude what a
- * resumed conversation spent earlier.
+ * What any agent says while it works, the same for every kind. Every event resets the stall clock.
+ *
+ * Figures are cumulative over the run (the session this daemon opened): they never go down and exclude what a resumed
+ * conversation spent earlier.
+ *
+ * A tool call is a `tool_started` and a `tool_ended` with the same `toolId`; calls may overlap. Texts are masked and
+ * bounded before they get here: `input` is one line of at most 500 characters, `output` the last lines of
+ * the result in at most 2,000 characters. A run keeps its events as `RunEvent` (run.ts), which says how each
+ * of these is stored and shown.
  */
 export type AgentEvent =
   /** The agent named its conversation, its model, or both. May come again when either changes. */
   | { readonly type: 'session_started'; readonly sessionId: string; readonly model?: string }
   /** Text the model wrote. */
   | { readonly type: 'message'; readonly text: string }
-  | { readonly type: 'tool_started'; readonly toolId: string; readonly name: string }
-  | { readonly type: 'tool_ended'; readonly toolId: string; readonly name: string; readonly ok: boolean }
+  | {
+      readonly type: 'tool_started';
+      readonly toolId: string;
+      readonly name: string;
+      /** What was called: the command line, the file, the query. Absent when the agent does not tell. */
+      readonly input?: string;
+    }
+  | {
+      readonly type: 'tool_ended';
+      readonly toolId: string;
+      readonly name: string;
+      readonly ok: boolean;
+      /** Told here when it was not known at the start. */
+      readonly input?: string;
+      /** The last lines of what it gave back. */
+      readonly output?: string;
+      /** By the agent's own clock, where it tells; otherwise the time between the two events counts. */
+      readonly durationMs?: number;
+    }
   | {
       readonly type: 'usage';
       readonly tokens: TokenUsage;
@@ -32,5 +55,7 @@ export type AgentEvent =
       /** The agent's own price so far, where it tells. */
       readonly costUsd?: number;
     }
+  /** The agent is at work and has nothing to show for it yet: a long answer, a silent command. Never stored. */
+  | { readonly type: 'alive' }
   /** Anything else worth a line: a retry of the agent's own, a refused permission, an unreadable line. */
   | { readonly type: 'notice'; readonly text: string };

@@ -32,7 +32,8 @@ export type Write =
   | { readonly write: 'run'; readonly run: Run }
   /** Marks every run that is still `running` as `interrupted`: their process is gone. */
   | { readonly write: 'interrupt-runs'; readonly at: number }
-  | { readonly write: 'run-events'; readonly events: readonly RunEvent[] }
+  /** Of a run that exceeds `maxBytes` the oldest events are dropped, and how many they were is kept. */
+  | { readonly write: 'run-events'; readonly events: readonly RunEvent[]; readonly maxBytes: number }
   | { readonly write: 'outbox'; readonly entry: OutboxEntry }
   | { readonly write: 'outbox-done'; readonly id: string }
   | { readonly write: 'workspace'; readonly workspace: WorkspaceRecord }

@@ -27,7 +27,14 @@ export type Event =
   /** The issue's state as the run itself saw or set it. */
   | { readonly type: 'state-seen'; readonly issueId: string; readonly runId: string; readonly state: string }
   | { readonly type: 'session-started'; readonly issueId: string; readonly runId: string; readonly sessionId: string }
-  | { readonly type: 'turn-started'; readonly issueId: string; readonly runId: string; readonly turn: number }
+  | {
+      readonly type: 'turn-started';
+      readonly issueId: string;
+      readonly runId: string;
+      readonly turn: number;
+      /** What the agent is told; absent where nobody records it. */
+      readonly prompt?: string;
+    }
   | { readonly type: 'turn-completed'; readonly issueId: string; readonly runId: string; readonly turn: number }
   | { readonly type: 'agent-spoke'; readonly issueId: string; readonly runId: string; readonly event: AgentEvent }
   | { readonly type: 'run-exited'; readonly issueId: string; readonly runId: string; readonly exit: RunExit }

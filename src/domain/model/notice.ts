@@ -3,7 +3,7 @@ import type { ParkReason } from './claim.ts';
 import type { IssueRef } from './issue.ts';
 import type { Escalation, ReactionKind } from './settings.ts';
 import type { HoldReason } from './state.ts';
-import type { ExitKind, RunStatus, StopReason, Trigger } from './run.ts';
+import type { ExitKind, RunEventDetails, RunStatus, StopReason, Trigger } from './run.ts';
 
 /**
  * Everything worth telling, by name `area:thing:outcome`. The log, the metrics, the event stream and the history are
@@ -30,7 +30,7 @@ export interface Notices {
   'run:session:started': { issue: IssueRef; runId: string; sessionId: string };
   'run:turn:started': { issue: IssueRef; runId: string; turn: number; maxTurns: number };
   'run:turn:completed': { issue: IssueRef; runId: string; turn: number; maxTurns: number };
-  'run:agent:spoke': { issue: IssueRef; runId: string; type: string; text: string };
+  'run:agent:spoke': { issue: IssueRef; runId: string; type: string; text: string; details?: RunEventDetails };
   'run:tokens:counted': { issue: IssueRef; runId: string; tokens: TokenUsage };
   'run:stop:requested': { issue: IssueRef; runId: string; reason: StopReason };
   'run:review:failed': { issue: IssueRef; runId: string; command: string; output: string; iteration: number };

@@ -40,13 +40,46 @@ export type Trigger =
   | 'merge_conflicts'
   | 'label_commands';
 
-/** One line of a run's story, kept with it. */
+/**
+ * One recorded event of a run. `type` and `text` are enough for a plain list; `details` holds what a page needs to show
+ * more, by type:
+ *
+ *   workspace_prepared  no text, no details
+ *   session_started     no text, no details
+ *   turn_started        no text; details: turn and the prompt it was given
+ *   turn_completed      no text; details: turn
+ *   message             text: what the model wrote
+ *   tool_started        text: the tool's name and its input; details: the call
+ *   tool_ended          text: the same, with `failed` where it did; details: the call, its result and duration
+ *   usage               no text; details: the figures of the whole run so far. At most one in 5 seconds and one a turn.
+ *   notice              text: a remark of the agent or of a tool of ours
+ *   left_out            text says how much of the oldest was dropped to stay within agent.max_recorded_bytes; always
+ *                       first; details: how many events and bytes. Made when read, never written.
+ */
 export interface RunEvent {
   readonly runId: string;
   readonly at: number;
   readonly type: string;
   readonly text: string;
+  readonly details?: RunEventDetails;
 }
+
+export type RunEventDetails =
+  | { readonly kind: 'turn'; readonly turn: number; readonly prompt?: string }
+  | { readonly kind: 'call'; readonly toolId: string; readonly name: string; readonly input: string }
+  | {
+      readonly kind: 'result';
+      readonly toolId: string;
+      readonly name: string;
+      readonly input: string;
+      readonly ok: boolean;
+      /** Null when its start was not seen. */
+      readonly durationMs: number | null;
+      /** The last lines; empty when the agent does not tell. */
+      readonly output: string;
+    }
+  | { readonly kind: 'usage'; readonly tokens: TokenUsage; readonly costUsd: number | null; readonly requests: number }
+  | { readonly kind: 'left-out'; readonly events: number; readonly bytes: number };
 
 /** What an issue has used of its budgets, over all its runs since it was last released by a person. */
 export interface Spent {

@@ -72,6 +72,8 @@ export interface AgentSettings {
   readonly maxSessions: number;
   readonly maxTokens: number;
   readonly maxCostUsd: number;
+  /** How much of a run's events is kept. */
+  readonly maxRecordedBytes: number;
 }
 
 export interface TokenRates {

@@ -82,8 +82,8 @@ export interface Live {
   readonly apiMs: number | null;
   /** Milliseconds in finished tool calls; null until one finished. */
   readonly toolMs: number | null;
-  /** Start times of tool calls under way, by tool id. */
-  readonly openTools: Readonly<Record<string, number>>;
+  /** Tool calls under way, by tool id. */
+  readonly openTools: Readonly<Record<string, OpenTool>>;
   readonly costUsd: number | null;
   /** Polls in a row that read no state for the issue. */
   readonly unseen: number;
@@ -91,6 +91,13 @@ export interface Live {
   readonly stopping: StopReason | null;
   readonly savedAt: number;
   readonly unsavedEvents: readonly RunEvent[];
+  /** The figures that were last recorded as an event; null before the first. */
+  readonly usageNoted: { readonly at: number; readonly totalTokens: number; readonly costUsd: number | null } | null;
+}
+
+export interface OpenTool {
+  readonly startedAt: number;
+  readonly input: string;
 }
 
 /** What a session has before it said anything. */
@@ -113,6 +120,7 @@ export const NO_SESSION = {
   unseen: 0,
   stopping: null,
   unsavedEvents: [],
+  usageNoted: null,
 } as const satisfies Partial<Live>;
 
 export const HOLD_REASONS = [

@@ -106,9 +106,9 @@ describe('one daemon per database', () => {
     const first = await open(path);
     await first.close();
     const raw = await openSqlite(path);
-    raw.exec('UPDATE schema_migrations SET version = 99');
+    raw.exec('INSERT INTO schema_migrations VALUES (99, 0)');
     expect((await refusal(path)).kind).toBe('newer');
-    raw.exec('UPDATE schema_migrations SET version = 1');
+    raw.exec('DELETE FROM schema_migrations WHERE version = 99');
     raw.close();
     await (await open(path)).close();
   });

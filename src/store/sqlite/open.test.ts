@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StoreError } from './errors.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
 import { openStore } from './open.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Sqlite } from './sqlite.ts';
@@ -95,10 +96,10 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     title: 'a schema of a newer version',
-    make: () => edited('newer.db', (db) => db.exec('INSERT INTO schema_migrations VALUES (7, 0)')),
+    make: () => edited('newer.db', (db) => db.exec('INSERT INTO schema_migrations VALUES (99, 0)')),
     kind: 'newer',
     says: (path) =>
-      `database ${path}: was made by a newer version of foray (schema 7, this version knows 1): upgrade foray, or change db_path`,
+      `database ${path}: was made by a newer version of foray (schema 99, this version knows ${SCHEMA_VERSION}): upgrade foray, or change db_path`,
   },
   {
     title: 'the database of another program',
@@ -124,7 +125,7 @@ describe('opening refuses', () => {
   });
 
   it('leaves a database of a newer version as it is', async () => {
-    const path = await edited('newer-kept.db', (db) => db.exec('INSERT INTO schema_migrations VALUES (7, 0)'));
+    const path = await edited('newer-kept.db', (db) => db.exec('INSERT INTO schema_migrations VALUES (99, 0)'));
     const before = readFileSync(path);
     await expect(open(path)).rejects.toThrow('newer version');
     expect(readFileSync(path).equals(before)).toBe(true);
@@ -173,7 +174,9 @@ describe('a database that opens', () => {
     const path = folder.file('fresh.db');
     const store = await open(path);
     const db = await openSqlite(path);
-    expect(db.all('SELECT version, applied_at FROM schema_migrations')).toEqual([{ version: 1, applied_at: CLOCK.now() }]);
+    expect(db.all('SELECT version, applied_at FROM schema_migrations')).toEqual(
+      Array.from({ length: SCHEMA_VERSION }, (_, index) => ({ version: index + 1, applied_at: CLOCK.now() })),
+    );
     expect(db.get('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
     expect(db.get('PRAGMA foreign_keys')).toEqual({ foreign_keys: 1 });
     db.close();

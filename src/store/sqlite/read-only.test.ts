@@ -85,7 +85,7 @@ describe('reading for a dry run', () => {
   });
 
   it.each([
-    ['a newer version', 'INSERT INTO schema_migrations VALUES (7, 0)', 'made by a newer version'],
+    ['a newer version', 'INSERT INTO schema_migrations VALUES (99, 0)', 'made by a newer version'],
     ['another program', 'DROP TABLE schema_migrations', 'is a database of another program'],
   ])('refuses a database of %s', async (title, sql, says) => {
     const path = folder.file(`${title}.db`);

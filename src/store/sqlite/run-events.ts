@@ -1,34 +1,127 @@
 import { z } from 'zod';
-import type { RunEvent } from '../../domain/model/run.ts';
+import type { RunEvent, RunEventDetails } from '../../domain/model/run.ts';
+import { jsonColumn, toJson } from './json-column.ts';
 import type { Sqlite } from './sqlite.ts';
 import { defineTable } from './table.ts';
 
-/** A run that talks without end must not fill the disk: its newest events are kept. */
-export const EVENTS_PER_RUN = 500;
 const TEXT_LIMIT = 4096;
+/** What a row takes besides its texts. */
+const ROW_BYTES = 64;
+/** Trimming makes some room at once, so that a run at its limit is not trimmed with every write. */
+const TRIM_TO = 0.9;
 
-const Columns = z.object({ run_id: z.string(), at: z.number(), type: z.string(), text: z.string() });
+const tokens = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  totalTokens: z.number(),
+  cacheReadTokens: z.number(),
+});
+const call = { toolId: z.string(), name: z.string(), input: z.string() };
+const Details: z.ZodType<RunEventDetails> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('turn'), turn: z.number(), prompt: z.string().exactOptional() }),
+  z.object({ kind: z.literal('call'), ...call }),
+  z.object({
+    kind: z.literal('result'),
+    ...call,
+    ok: z.boolean(),
+    durationMs: z.number().nullable(),
+    output: z.string(),
+  }),
+  z.object({ kind: z.literal('usage'), tokens, costUsd: z.number().nullable(), requests: z.number() }),
+  z.object({ kind: z.literal('left-out'), events: z.number(), bytes: z.number() }),
+]);
+
+const Columns = z.object({
+  run_id: z.string(),
+  at: z.number(),
+  type: z.string(),
+  text: z.string(),
+  details: jsonColumn(Details).nullable(),
+  bytes: z.number(),
+});
 
 const EVENTS = defineTable({
   name: 'run_events',
   key: 'seq',
   columns: Columns,
-  toRow: (event: RunEvent) => ({ run_id: event.runId, at: event.at, type: event.type, text: cutText(event.text) }),
-  fromRow: (row): RunEvent => ({ runId: row.run_id, at: row.at, type: row.type, text: row.text }),
+  toRow: (event: RunEvent) => ({
+    run_id: event.runId,
+    at: event.at,
+    type: event.type,
+    text: cutText(event.text),
+    details: event.details === undefined ? null : toJson(event.details),
+    bytes: bytesOf(event),
+  }),
+  fromRow: ({ run_id: runId, at, type, text, details }): RunEvent => ({
+    runId,
+    at,
+    type,
+    text,
+    ...(details === null ? {} : { details }),
+  }),
 });
 
-/** The oldest beyond this one are dropped. */
-const NEWEST_DROPPED = `SELECT seq FROM run_events WHERE run_id = ? ORDER BY seq DESC LIMIT 1 OFFSET ${EVENTS_PER_RUN}`;
-
-export function addRunEvents(db: Sqlite, events: readonly RunEvent[]): void {
+/** Adds events; of a run that exceeds the bytes the oldest are dropped and counted. */
+export function addRunEvents(db: Sqlite, events: readonly RunEvent[], maxBytes: number): void {
   for (const event of events) EVENTS.put(db, event);
   for (const runId of new Set(events.map((event) => event.runId))) {
-    db.run(`DELETE FROM run_events WHERE run_id = ? AND seq <= (${NEWEST_DROPPED})`, runId, runId);
+    const added = events.filter((event) => event.runId === runId).reduce((sum, event) => sum + bytesOf(event), 0);
+    db.run(
+      'INSERT INTO run_event_sums (run_id, bytes) VALUES (?, ?) ON CONFLICT (run_id) DO UPDATE SET bytes = bytes + excluded.bytes',
+      runId,
+      added,
+    );
+    const sum = Number(db.get('SELECT bytes FROM run_event_sums WHERE run_id = ?', runId)?.bytes);
+    if (sum > maxBytes) trim(db, runId, maxBytes);
   }
 }
 
+/** The kept events, oldest first, after a note of what was left out. */
 export function eventsOfRun(db: Sqlite, runId: string): RunEvent[] {
-  return db.all('SELECT * FROM run_events WHERE run_id = ? ORDER BY seq', runId).map((row) => EVENTS.read(db, row));
+  const kept = db.all('SELECT * FROM run_events WHERE run_id = ? ORDER BY seq', runId).map((row) => EVENTS.read(db, row));
+  const sums = db.get('SELECT left_out_events AS events, left_out_bytes AS bytes FROM run_event_sums WHERE run_id = ?', runId);
+  return withLeftOut(runId, kept, { events: Number(sums?.events ?? 0), bytes: Number(sums?.bytes ?? 0) });
+}
+
+function trim(db: Sqlite, runId: string, maxBytes: number): void {
+  const rows = db.all('SELECT seq, bytes FROM run_events WHERE run_id = ? ORDER BY seq', runId);
+  const { count, bytes } = oldestToDrop(
+    rows.map((row) => Number(row.bytes)),
+    maxBytes,
+  );
+  if (count === 0) return;
+  db.run('DELETE FROM run_events WHERE run_id = ? AND seq <= ?', runId, Number(rows[count - 1]?.seq));
+  db.run(
+    'UPDATE run_event_sums SET bytes = bytes - ?, left_out_events = left_out_events + ?, left_out_bytes = left_out_bytes + ? WHERE run_id = ?',
+    bytes,
+    count,
+    bytes,
+    runId,
+  );
+}
+
+/** How many of the oldest go once the limit is exceeded. The newest always stays. */
+export function oldestToDrop(sizes: readonly number[], maxBytes: number): { readonly count: number; readonly bytes: number } {
+  const excess = sizes.reduce((sum, size) => sum + size, 0) - maxBytes * TRIM_TO;
+  let count = 0;
+  let bytes = 0;
+  while (bytes < excess && count < sizes.length - 1) bytes += sizes[count++] ?? 0;
+  return { count, bytes };
+}
+
+export function withLeftOut(
+  runId: string,
+  kept: readonly RunEvent[],
+  leftOut: { readonly events: number; readonly bytes: number },
+): RunEvent[] {
+  if (leftOut.events === 0) return [...kept];
+  const text = `${leftOut.events} earlier events (${leftOut.bytes} bytes) were left out, see agent.max_recorded_bytes`;
+  return [{ runId, at: kept[0]?.at ?? 0, type: 'left_out', text, details: { kind: 'left-out', ...leftOut } }, ...kept];
+}
+
+/** What an event counts for. */
+export function bytesOf({ text, details }: RunEvent): number {
+  return ROW_BYTES + Buffer.byteLength(cutText(text)) + (details === undefined ? 0 : Buffer.byteLength(JSON.stringify(details)));
 }
 
 /** Cuts without splitting a surrogate pair. */

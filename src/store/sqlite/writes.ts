@@ -24,7 +24,7 @@ const WRITERS: { readonly [K in Write['write']]: Writer<K> } = {
   },
   run: (db, { run }) => RUNS.put(db, run),
   'interrupt-runs': (db, { at }) => interruptRuns(db, at),
-  'run-events': (db, { events }) => addRunEvents(db, events),
+  'run-events': (db, { events, maxBytes }) => addRunEvents(db, events, maxBytes),
   outbox: (db, { entry }) => OUTBOX.put(db, entry),
   'outbox-done': (db, { id }) => OUTBOX.remove(db, id),
   workspace: (db, { workspace }) => WORKSPACES.put(db, workspace),

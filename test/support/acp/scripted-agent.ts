@@ -87,6 +87,7 @@ const SETTINGS: AgentSettings = {
   maxSessions: 0,
   maxTokens: 0,
   maxCostUsd: 0,
+  maxRecordedBytes: 2_097_152,
 };
 
 const PRELUDE = `

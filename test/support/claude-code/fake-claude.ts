@@ -99,6 +99,7 @@ export const SETTINGS: AgentSettings = {
   maxSessions: 0,
   maxTokens: 0,
   maxCostUsd: 0,
+  maxRecordedBytes: 2_097_152,
 };
 
 /** A turn and all that was heard of it. */

@@ -123,6 +123,7 @@ export const FAKE_SETTINGS: AgentSettings = {
   maxSessions: 0,
   maxTokens: 0,
   maxCostUsd: 0,
+  maxRecordedBytes: 2_097_152,
 };
 
 /** The kind with the stand-in as its command, in a temporary folder. */

@@ -45,6 +45,6 @@ export async function fillStore(store: Store): Promise<void> {
     { write: 'pause', pause: { agentKind: 'mock', until: 1, reason: 'limit' } },
     { write: 'watch', watch: { issue, mergeRequest, armedAt: 1, attempt: 0, reactions: {} } },
     { write: 'run', run: { id: 'r1', issue, attempt: 0, trigger: 'fresh', agentKind: 'mock', startedAt: 1, ...ended, ...about } },
-    { write: 'run-events', events: [{ runId: 'r1', at: 1, type: 'message', text: 'hello' }] },
+    { write: 'run-events', events: [{ runId: 'r1', at: 1, type: 'message', text: 'hello' }], maxBytes: 1_000_000 },
   ]);
 }

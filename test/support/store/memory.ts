@@ -1,6 +1,6 @@
 import type { Run, RunEvent } from '../../../src/domain/model/run.ts';
 import type { Durable, LifetimeTotals, OperatorRequest, Store, Write } from '../../../src/ports/store.ts';
-import { cutText, EVENTS_PER_RUN } from '../../../src/store/sqlite/run-events.ts';
+import { bytesOf, cutText, oldestToDrop, withLeftOut } from '../../../src/store/sqlite/run-events.ts';
 
 export interface MemoryStore extends Store {
   /** What `foray unpark` would leave for the daemon. */
@@ -9,8 +9,15 @@ export interface MemoryStore extends Store {
 
 type Kept = { readonly [K in keyof Durable]: Map<string, Durable[K][number]> } & {
   readonly runs: Map<string, Run>;
-  readonly events: Map<string, RunEvent[]>;
+  readonly events: Map<string, KeptEvents>;
 };
+
+interface KeptEvents {
+  readonly events: readonly RunEvent[];
+  readonly leftOut: { readonly events: number; readonly bytes: number };
+}
+
+const NO_EVENTS: KeptEvents = { events: [], leftOut: { events: 0, bytes: 0 } };
 
 /** A store for simulations and tests: forgets everything with the process, otherwise keeps the contract. */
 export function createMemoryStore(): MemoryStore {
@@ -29,7 +36,8 @@ export function createMemoryStore(): MemoryStore {
     },
     async findRun(id) {
       const run = kept.runs.get(id);
-      return run ? { run, events: [...(kept.events.get(id) ?? [])] } : null;
+      const { events, leftOut } = kept.events.get(id) ?? NO_EVENTS;
+      return run ? { run, events: withLeftOut(id, events, leftOut) } : null;
     },
     totals: async () => totalsOf([...kept.runs.values()]),
     takeRequests: async () => requests.splice(0),
@@ -60,7 +68,7 @@ const WRITERS: { readonly [K in Write['write']]: (kept: Kept, write: Extract<Wri
   unpark: (kept, { issueId }) => kept.parked.delete(issueId),
   run: (kept, { run }) => kept.runs.set(run.id, run),
   'interrupt-runs': (kept, { at }) => interruptRuns(kept.runs, at),
-  'run-events': (kept, { events }) => events.forEach((event) => addEvent(kept, event)),
+  'run-events': (kept, { events, maxBytes }) => addEvents(kept, events, maxBytes),
   outbox: (kept, { entry }) => kept.outbox.set(entry.id, entry),
   'outbox-done': (kept, { id }) => kept.outbox.delete(id),
   workspace: (kept, { workspace }) => kept.workspaces.set(workspace.path, workspace),
@@ -76,11 +84,17 @@ function interruptRuns(runs: Map<string, Run>, at: number): void {
   for (const run of runs.values()) if (run.status === 'running') runs.set(run.id, { ...run, status: 'interrupted', endedAt: at });
 }
 
-function addEvent(kept: Kept, event: RunEvent): void {
-  const events = kept.events.get(event.runId) ?? [];
-  events.push({ ...event, text: cutText(event.text) });
-  if (events.length > EVENTS_PER_RUN) events.shift();
-  kept.events.set(event.runId, events);
+function addEvents(kept: Kept, added: readonly RunEvent[], maxBytes: number): void {
+  for (const runId of new Set(added.map((event) => event.runId))) {
+    const before = kept.events.get(runId) ?? NO_EVENTS;
+    const own = added.filter((event) => event.runId === runId).map((event) => ({ ...event, text: cutText(event.text) }));
+    const events = [...before.events, ...own];
+    const sizes = events.map(bytesOf);
+    const isOver = sizes.reduce((sum, size) => sum + size, 0) > maxBytes;
+    const { count, bytes } = isOver ? oldestToDrop(sizes, maxBytes) : { count: 0, bytes: 0 };
+    const leftOut = { events: before.leftOut.events + count, bytes: before.leftOut.bytes + bytes };
+    kept.events.set(runId, { events: events.slice(count), leftOut });
+  }
 }
 
 function durableOf(kept: Kept): Durable {
