@@ -4,6 +4,7 @@ import os from 'node:os';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import { snapshotOf } from '../domain/snapshot.ts';
+import { createLocalRunner } from '../runners/local/index.ts';
 import { createReleasers, type Releasers } from '../lib/releasers.ts';
 import { createInterpreter } from '../orchestrator/interpret.ts';
 import { createLoop, type Loop } from '../orchestrator/loop.ts';
@@ -88,8 +89,8 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     report,
     announce,
     findPreflightProblem,
+    runner: createLocalRunner({ adapters: () => adapters, killed: killed.signal }),
     killed: killed.signal,
-    onFault: (effect, fault) => logger.error('an effect failed unexpectedly', { effect, error: textOf(fault) }),
   });
   const loop = createLoop(workflow.settings, await store.load(), instance, {
     store,

@@ -3,7 +3,7 @@ import { spentOn } from '../domain/rules/budget.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { State } from '../domain/model/state.ts';
 import { startToolHost } from '../mcp/host.ts';
-import type { RunTools } from '../orchestrator/adapters.ts';
+import type { RunTools } from '../ports/runner.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
 

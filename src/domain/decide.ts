@@ -1,6 +1,7 @@
 import { onCleanupAnswered, onSweepAnswered, onWorkspaceRemoved } from './events/cleanup.ts';
 import { announce, change, changePoll, closeDraft, openDraft, putWatch, unpark, type Draft } from './draft.ts';
-import type { Decision } from './model/effect.ts';
+import { EFFECTS, type AskedName, type Decision } from './model/effect.ts';
+import { answerOfFailure } from './events/effect-failed.ts';
 import type { Event } from './model/event.ts';
 import { onClock } from './events/on-clock.ts';
 import { onRunExited } from './events/on-exit.ts';
@@ -12,6 +13,7 @@ import { onInspected } from './events/on-reaction.ts';
 import { onIssueRead } from './events/on-retry-due.ts';
 import { onRunProgress } from './events/on-run.ts';
 import { onBranchDeleted, onMergeAnswered } from './reactions/auto-merge.ts';
+import { onLabelRemoved } from './reactions/label-commands.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';
 import type { State } from './model/state.ts';
 import { forgiven, isEscalated } from './model/watch.ts';
@@ -69,6 +71,10 @@ function handle(draft: Draft, event: Event): void {
       return onMergeAnswered(draft, event);
     case 'branch-deleted':
       return onBranchDeleted(draft, event);
+    case 'label-removed':
+      return onLabelRemoved(draft, event);
+    case 'effect-failed':
+      return handle(draft, answerOfFailure(draft, event));
     case 'completion-answered':
       return onCompletionAnswered(draft, event);
   }
@@ -107,7 +113,7 @@ function onUnparkRequested(draft: Draft, identifier: string): void {
 /** Whether a draining daemon has nothing left to wait for: no session, and no write that is under way. Reads may be cut short. */
 export function isDrained(state: State): boolean {
   if (state.lifecycle !== 'draining' || state.live.size > 0) return false;
-  return ![...state.busy].some((key) => WRITES.test(key));
+  return !(Object.keys(state.pending) as AskedName[]).some(
+    (name) => EFFECTS[name].isWrite && (state.pending[name]?.size ?? 0) > 0,
+  );
 }
-
-const WRITES = /^(?:handoff|outbox|merge|branch|complete|remove):/;

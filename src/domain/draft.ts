@@ -1,6 +1,6 @@
 import type { AgentPause, Claim, OutboxEntry, ParkReason, Parked, TrackerWrite, WorkspaceRecord } from './model/claim.ts';
 import type { Write } from './model/durable.ts';
-import type { Decision, Effect } from './model/effect.ts';
+import { EFFECTS, type AskedEffect, type AskedName, type Decision, type Effect } from './model/effect.ts';
 import type { IssueRef } from './model/issue.ts';
 import type { Notices, NoticeName } from './model/notice.ts';
 import type { Run, Spent } from './model/run.ts';
@@ -30,23 +30,36 @@ export function announce<Name extends NoticeName>(draft: Draft, name: Name, fact
   draft.effects.push({ do: 'announce', notice: { name, facts } as Extract<Effect, { do: 'announce' }>['notice'] });
 }
 
-export function ask(draft: Draft, effect: Effect): void {
+/** Tells the interpreters to do something that has no answer of its own. */
+export function order(draft: Draft, effect: Exclude<Effect, AskedEffect>): void {
   draft.effects.push(effect);
 }
 
-/** Asks for an effect unless the same one is already under way. */
-export function askOnce(draft: Draft, key: string, effect: Effect): boolean {
-  if (draft.state.busy.has(key)) return false;
-  change(draft, { busy: new Set(draft.state.busy).add(key) });
-  ask(draft, effect);
+/** Asks for an effect unless the same one is already under way. It stays so until its answer comes. */
+export function ask(draft: Draft, effect: AskedEffect): boolean {
+  const subject = subjectOf(effect);
+  if (isPending(draft.state, effect.do, subject)) return false;
+  const { pending } = draft.state;
+  change(draft, { pending: { ...pending, [effect.do]: new Set(pending[effect.do]).add(subject) } });
+  draft.effects.push(effect);
   return true;
 }
 
-export function notBusy(draft: Draft, key: string): void {
-  if (!draft.state.busy.has(key)) return;
-  const busy = new Set(draft.state.busy);
-  busy.delete(key);
-  change(draft, { busy });
+/** The effect was answered. */
+export function settle(draft: Draft, name: AskedName, subject: string): void {
+  const { pending } = draft.state;
+  if (!isPending(draft.state, name, subject)) return;
+  const rest = new Set(pending[name]);
+  rest.delete(subject);
+  change(draft, { pending: { ...pending, [name]: rest } });
+}
+
+export function isPending(state: State, name: AskedName, subject: string): boolean {
+  return state.pending[name]?.has(subject) ?? false;
+}
+
+function subjectOf(effect: AskedEffect): string {
+  return (EFFECTS[effect.do].subject as (effect: AskedEffect) => string)(effect);
 }
 
 export function putClaim(draft: Draft, claim: Claim): void {

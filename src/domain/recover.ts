@@ -63,7 +63,7 @@ function rebuilt(settings: Settings, durable: Durable, instance: string, now: nu
       sweepAfter: '',
       last: null,
     },
-    busy: new Set(),
+    pending: {},
     preflightProblem: null,
     totals: { tokens: NO_TOKENS, seconds: 0, costUsd: 0 },
     readings: new Map(),

@@ -176,6 +176,8 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
     issues,
     transitions,
     perform(effect, now) {
+      if (effect.do !== 'announce' && effect.do !== 'stop-run' && effect.do !== 'start-run' && !isCalm && chance.happens(0.01))
+        return later({ type: 'effect-failed', effect, fault: FAULT }, now, 2_000);
       switch (effect.do) {
         case 'announce':
           return;
@@ -245,7 +247,8 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
             3_000,
           );
         case 'remove-label':
-          return forge.removeLabel(effect.request.number, effect.label);
+          forge.removeLabel(effect.request.number, effect.label);
+          return later({ type: 'label-removed', issueId: effect.issueId, label: effect.label, fault: null }, now, 2_000);
         case 'complete': {
           const done = maybe(() => move(effect.issue.id, effect.target), 0.2);
           return later({ type: 'completion-answered', issueId: effect.issue.id, fault: done.ok ? null : FAULT }, now, 3_000);

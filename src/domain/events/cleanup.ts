@@ -1,4 +1,4 @@
-import { announce, askOnce, changePoll, dropWatch, dropWorkspace, notBusy, release, unpark, type Draft } from '../draft.ts';
+import { announce, ask, changePoll, dropWatch, dropWorkspace, settle, release, unpark, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import { refOf, stateIn, type IssueRef } from '../model/issue.ts';
 import type { WorkspaceRecord } from '../model/claim.ts';
@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 /** Removes the workspace of an issue that nobody works on. */
 export function removeWorkspaceOf(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 'title'>, why: string): void {
   if (draft.state.claims.has(issue.id)) return;
-  askOnce(draft, `remove:${issue.id}`, {
+  ask(draft, {
     do: 'remove-workspace',
     issueId: issue.id,
     identifier: issue.identifier,
@@ -31,11 +31,11 @@ export function cleanupIfDue(draft: Draft): void {
   if (cleanupAt === null || cleanupAt > draft.now) return;
   const states = draft.state.settings.tracker.terminalStates;
   changePoll(draft, { cleanupAt: null });
-  if (states.length > 0) askOnce(draft, 'cleanup', { do: 'read-terminal', states });
+  if (states.length > 0) ask(draft, { do: 'read-terminal', states });
 }
 
 export function onCleanupAnswered(draft: Draft, event: Extract<Event, { type: 'cleanup-answered' }>): void {
-  notBusy(draft, 'cleanup');
+  settle(draft, 'read-terminal', '');
   if (!event.issues.ok) {
     announce(draft, 'cleanup:read:failed', { error: event.issues.fault.message, retryInMs: CLEANUP_RETRY_MS });
     changePoll(draft, { cleanupAt: draft.now + CLEANUP_RETRY_MS });
@@ -57,12 +57,12 @@ export function sweepIfDue(draft: Draft): void {
   }
   const batch = nextBatch(idle, draft.state.poll.sweepAfter);
   if (batch.length === 0) return;
-  const asked = askOnce(draft, 'sweep', { do: 'sweep', ids: batch.map((workspace) => workspace.issueId) });
+  const asked = ask(draft, { do: 'sweep', ids: batch.map((workspace) => workspace.issueId) });
   if (asked) changePoll(draft, { sweepAfter: batch.at(-1)?.path ?? '' });
 }
 
 export function onSweepAnswered(draft: Draft, event: Extract<Event, { type: 'sweep-answered' }>): void {
-  notBusy(draft, 'sweep');
+  settle(draft, 'sweep', '');
   if (!event.states.ok) return;
   const states = event.states.value;
   for (const workspace of idleWorkspaces(draft.state)) {
@@ -73,7 +73,7 @@ export function onSweepAnswered(draft: Draft, event: Extract<Event, { type: 'swe
 }
 
 export function onWorkspaceRemoved(draft: Draft, event: Extract<Event, { type: 'workspace-removed' }>): void {
-  notBusy(draft, `remove:${event.issueId}`);
+  settle(draft, 'remove-workspace', event.issueId);
   const { issueId, identifier, path } = event;
   if (!event.outcome.ok) {
     announce(draft, 'workspace:directory:kept', { issueId, identifier, workspace: path, error: event.outcome.fault.message });

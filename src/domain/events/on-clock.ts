@@ -1,5 +1,5 @@
 import { cleanupIfDue, sweepIfDue } from './cleanup.ts';
-import { askOnce, dropPause, type Draft } from '../draft.ts';
+import { ask, isPending, dropPause, type Draft } from '../draft.ts';
 import { stopRun } from './on-issue-states.ts';
 import { sendDueWrites } from './on-outbox.ts';
 import { beginPoll } from './on-poll.ts';
@@ -31,7 +31,7 @@ export function nextWake(state: State): number {
   const moments = [
     ...[...state.live.values()].flatMap((live) => deadlines(state, live)),
     ...[...state.pauses.values()].map((pause) => pause.until),
-    ...[...state.outbox.values()].filter((entry) => !state.busy.has(`outbox:${entry.id}`)).map((entry) => entry.dueAt),
+    ...[...state.outbox.values()].filter((entry) => !isPending(state, 'write-out', entry.id)).map((entry) => entry.dueAt),
     ...waitingMoments(state),
   ];
   if (lifecycle === 'serving') {
@@ -73,7 +73,7 @@ function waitingMoments(state: State): readonly number[] {
   const mayRun = mayStartRuns(state);
   for (const claim of state.claims.values()) {
     if (claim.phase !== 'waiting') continue;
-    if (claim.then.kind === 'handoff' || (mayRun && !state.busy.has(`read:${claim.issue.id}`))) moments.push(claim.dueAt);
+    if (claim.then.kind === 'handoff' || (mayRun && !isPending(state, 'read-issue', claim.issue.id))) moments.push(claim.dueAt);
   }
   return moments;
 }
@@ -83,7 +83,7 @@ function resumeHandoffs(draft: Draft): void {
   for (const claim of draft.state.claims.values()) {
     if (claim.phase !== 'handing-off') continue;
     const { issue, handoff } = claim;
-    askOnce(draft, `handoff:${issue.id}`, { do: 'hand-off', issue, handoff, settings: draft.state.settings });
+    ask(draft, { do: 'hand-off', issue, handoff, settings: draft.state.settings });
   }
 }
 

@@ -4,7 +4,7 @@ import type { ParkReason, RunningClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import {
   announce,
-  askOnce,
+  ask,
   changeTotals,
   dropLive,
   dropWatch,
@@ -15,6 +15,7 @@ import {
   putRun,
   queueWrite,
   release,
+  settle,
   type Draft,
 } from '../draft.ts';
 import type { Fault } from '../model/errors.ts';
@@ -30,6 +31,7 @@ import type { Verdict } from '../model/verdict.ts';
 import { armWatch } from './watching.ts';
 
 export function onRunExited(draft: Draft, event: Extract<Event, { type: 'run-exited' }>): void {
+  settle(draft, 'start-run', event.runId);
   const live = draft.state.live.get(event.issueId);
   const claim = draft.state.claims.get(event.issueId);
   if (live === undefined || live.runId !== event.runId || claim?.phase !== 'running') return;
@@ -175,7 +177,7 @@ export const RESTART_ERROR = 'the run was cut short by a restart of the service'
 export function handOff(draft: Draft, claim: Omit<RunningClaim, 'phase'>, handoff: { runId: string; target: string }): void {
   const { issue, attempt, failures, refusals, sessionId } = claim;
   putClaim(draft, { phase: 'handing-off', issue, attempt, failures, refusals, sessionId, since: draft.now, handoff });
-  askOnce(draft, `handoff:${issue.id}`, { do: 'hand-off', issue, handoff, settings: draft.state.settings });
+  ask(draft, { do: 'hand-off', issue, handoff, settings: draft.state.settings });
 }
 
 /** A failed run: the fault's class decides between waiting, pausing the agent and asking a person. */

@@ -1,13 +1,13 @@
 import { backoffMs, cappedBackoffMs, CONTINUATION_MS } from '../rules/backoff.ts';
 import type { HandoffClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
-import { announce, dropDeparted, dropWatch, notBusy, putClaim, queueWrite, release, type Draft } from '../draft.ts';
+import { announce, dropDeparted, dropWatch, settle, putClaim, queueWrite, release, type Draft } from '../draft.ts';
 import type { Fault } from '../model/errors.ts';
 import type { Event } from '../model/event.ts';
 
 /** The tracker's answer to a handoff. Until it has one, the claim stays and the handoff is tried again. */
 export function onHandoffAnswered(draft: Draft, event: Extract<Event, { type: 'handoff-answered' }>): void {
-  notBusy(draft, `handoff:${event.issueId}`);
+  settle(draft, 'hand-off', event.issueId);
   dropDeparted(draft, event.issueId);
   const claim = draft.state.claims.get(event.issueId);
   if (claim?.phase !== 'handing-off' || claim.handoff.runId !== event.runId) return;

@@ -1,4 +1,4 @@
-import { announce, ask, putLive, putParked, unpark, type Draft } from '../draft.ts';
+import { announce, order, putLive, putParked, unpark, type Draft } from '../draft.ts';
 import type { Answer } from '../model/answer.ts';
 import { sameState, stateIn } from '../model/issue.ts';
 import type { Parked } from '../model/claim.ts';
@@ -52,7 +52,7 @@ export function stopRun(draft: Draft, issueId: string, reason: StopReason): void
   putLive(draft, { ...live, stopping: reason });
   if (RECONCILED.has(reason)) announce(draft, 'reconcile:issue:stopped', { issue: live.issue, reason, state: live.issue.state });
   else announce(draft, 'run:stop:requested', { issue: live.issue, runId: live.runId, reason });
-  ask(draft, { do: 'stop-run', runId: live.runId, reason });
+  order(draft, { do: 'stop-run', runId: live.runId, issueId, reason });
 }
 
 const RECONCILED: ReadonlySet<StopReason> = new Set(['terminal', 'inactive', 'vanished']);

@@ -1,5 +1,5 @@
 import { backoffMs } from '../rules/backoff.ts';
-import { announce, askOnce, dropOutbox, notBusy, putOutbox, type Draft } from '../draft.ts';
+import { announce, ask, dropOutbox, settle, putOutbox, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 
 /** After this many tries a comment or label is given up, with a warning. */
@@ -9,12 +9,12 @@ const MAX_DELAY_MS = 10 * 60_000;
 /** Sends what is due and not already on its way. */
 export function sendDueWrites(draft: Draft): void {
   for (const entry of draft.state.outbox.values()) {
-    if (entry.dueAt <= draft.now) askOnce(draft, `outbox:${entry.id}`, { do: 'write-out', entry });
+    if (entry.dueAt <= draft.now) ask(draft, { do: 'write-out', entry });
   }
 }
 
 export function onOutboxAnswered(draft: Draft, event: Extract<Event, { type: 'outbox-answered' }>): void {
-  notBusy(draft, `outbox:${event.id}`);
+  settle(draft, 'write-out', event.id);
   const entry = draft.state.outbox.get(event.id);
   if (entry === undefined) return;
   const { issue, write } = entry;

@@ -1,4 +1,4 @@
-import { ask, announce, change, changePoll, park, putParked, unpark, type Draft } from '../draft.ts';
+import { announce, ask, change, changePoll, park, putParked, settle, unpark, type Draft } from '../draft.ts';
 import { blockerHold, inDispatchOrder, cheapHold, globalSlots, slotHold, type HoldVerdict } from '../rules/eligibility.ts';
 import type { Answer } from '../model/answer.ts';
 import type { Event } from '../model/event.ts';
@@ -25,6 +25,7 @@ export function beginPoll(draft: Draft): void {
 
 /** First reconciles what runs, then looks at the candidates. */
 export function onPollAnswered(draft: Draft, event: Extract<Event, { type: 'poll-answered' }>): void {
+  settle(draft, 'poll', '');
   const inFlight = draft.state.poll.inFlight;
   if (inFlight === null) return;
   notePreflight(draft, event.preflightProblem);
@@ -45,6 +46,7 @@ export function onPollAnswered(draft: Draft, event: Extract<Event, { type: 'poll
 }
 
 export function onBlockersAnswered(draft: Draft, event: Extract<Event, { type: 'blockers-answered' }>): void {
+  settle(draft, 'read-blockers', '');
   const inFlight = draft.state.poll.inFlight;
   if (inFlight?.candidates == null) return;
   dispatch(draft, inFlight, inFlight.candidates, event.blockers);

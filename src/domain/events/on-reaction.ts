@@ -1,4 +1,4 @@
-import { askOnce, change, notBusy, putWatch, release, type Draft } from '../draft.ts';
+import { ask, isPending, change, settle, putWatch, release, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn } from '../model/issue.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
@@ -25,13 +25,13 @@ export function inspectDueWatches(draft: Draft): void {
       continue;
     }
     const needs = [...new Set(due.flatMap((kind) => NEEDS[kind]))];
-    askOnce(draft, `inspect:${watch.issue.id}`, { do: 'inspect', watch, due, needs, settings: draft.state.settings });
+    ask(draft, { do: 'inspect', watch, due, needs, settings: draft.state.settings });
   }
 }
 
 /** When the next look is due. */
 export function nextInspection(state: State, watch: Watch): number {
-  if (state.busy.has(`inspect:${watch.issue.id}`) || isActedOn(state, watch)) return Infinity;
+  if (isPending(state, 'inspect', watch.issue.id) || isActedOn(state, watch)) return Infinity;
   const kinds = activeKinds(state.settings.reactions).filter(
     (kind) => !isPastWindow(state, watch, kind, progressOf(watch, kind).nextAt),
   );
@@ -41,7 +41,7 @@ export function nextInspection(state: State, watch: Watch): number {
 type Inspected = Extract<Event, { type: 'inspected' }>;
 
 export function onInspected(draft: Draft, event: Inspected): void {
-  notBusy(draft, `inspect:${event.issueId}`);
+  settle(draft, 'inspect', event.issueId);
   const watch = draft.state.watches.get(event.issueId);
   // A look that began before the last run ended may have seen the head before its push.
   if (!watch || watch.mergeRequest.number !== event.number || watch.armedAt !== event.armedAt) return;
@@ -114,7 +114,7 @@ function dropQueuedTurn(draft: Draft, { issue }: Watch): void {
 }
 
 function dueKinds(state: State, watch: Watch, now: number): readonly ReactionKind[] {
-  if (state.busy.has(`inspect:${watch.issue.id}`) || isActedOn(state, watch)) return [];
+  if (isPending(state, 'inspect', watch.issue.id) || isActedOn(state, watch)) return [];
   return activeKinds(state.settings.reactions).filter(
     (kind) => progressOf(watch, kind).nextAt <= now && !isPastWindow(state, watch, kind, now),
   );
@@ -122,7 +122,7 @@ function dueKinds(state: State, watch: Watch, now: number): readonly ReactionKin
 
 /** While a merge, a branch deletion or a completion is under way nothing is judged anew. */
 function isActedOn(state: State, watch: Watch): boolean {
-  return ['merge', 'branch', 'complete'].some((what) => state.busy.has(`${what}:${watch.issue.id}`));
+  return (['merge', 'delete-branch', 'complete'] as const).some((name) => isPending(state, name, watch.issue.id));
 }
 
 function isOver(state: State, watch: Watch, now: number): boolean {

@@ -2,7 +2,7 @@ import { backoffMs } from '../rules/backoff.ts';
 import { budgetSpent } from '../rules/budget.ts';
 import type { WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
-import { announce, askOnce, dropWatch, notBusy, park, putClaim, release, type Draft } from '../draft.ts';
+import { announce, ask, dropWatch, isPending, settle, park, putClaim, release, type Draft } from '../draft.ts';
 import { blockerHold, globalSlots, slotHold } from '../rules/eligibility.ts';
 import type { Event } from '../model/event.ts';
 import { refOf, sameState, stateIn, type Issue } from '../model/issue.ts';
@@ -18,7 +18,7 @@ export function fireDueRetries(draft: Draft): void {
   for (const claim of dueClaims(draft.state, draft.now)) {
     if (claim.then.kind === 'handoff')
       handOff(draft, { ...claim, runId: claim.then.handoff.runId, trigger: 'error', reaction: null }, claim.then.handoff);
-    else askOnce(draft, `read:${claim.issue.id}`, { do: 'read-issue', issueId: claim.issue.id });
+    else ask(draft, { do: 'read-issue', issueId: claim.issue.id });
   }
 }
 
@@ -27,7 +27,7 @@ export function dueClaims(state: State, now: number): readonly WaitingClaim[] {
   const mayRun = mayStartRuns(state);
   return [...state.claims.values()]
     .filter((claim): claim is WaitingClaim => claim.phase === 'waiting' && claim.dueAt <= now)
-    .filter((claim) => (claim.then.kind === 'handoff' ? true : mayRun && !state.busy.has(`read:${claim.issue.id}`)))
+    .filter((claim) => (claim.then.kind === 'handoff' ? true : mayRun && !isPending(state, 'read-issue', claim.issue.id)))
     .sort((a, b) => a.dueAt - b.dueAt);
 }
 
@@ -42,7 +42,7 @@ export function mayStartRuns(state: State): boolean {
 
 /** The waiting issue as the tracker has it now: it runs, waits on, or is let go. */
 export function onIssueRead(draft: Draft, event: Extract<Event, { type: 'issue-read' }>): void {
-  notBusy(draft, `read:${event.issueId}`);
+  settle(draft, 'read-issue', event.issueId);
   const claim = draft.state.claims.get(event.issueId);
   if (claim?.phase !== 'waiting' || claim.then.kind !== 'run') return;
   if (!event.issue.ok) {

@@ -10,17 +10,22 @@ import type { State } from './state.ts';
 import type { MergeOrder } from './merge-request.ts';
 import type { MergeRequestRef, Watch } from './watch.ts';
 
-/** Everything that must be done, as data. Each is carried out by an interpreter that reports back as an event. */
+/** Everything that must be done, as data. An interpreter carries it out. */
 export type Effect =
   /** Told to all listeners, in order. */
   | { readonly do: 'announce'; readonly notice: Notice }
+  /** Answered by the exit of the run. */
+  | { readonly do: 'stop-run'; readonly runId: string; readonly issueId: string; readonly reason: StopReason }
+  | AskedEffect;
+
+/** An effect that is answered by exactly one event, also when its interpreter fails (`effect-failed`). */
+export type AskedEffect =
   /** Candidates, and the states of the ids given. */
   | { readonly do: 'poll'; readonly lookups: readonly string[] }
   | { readonly do: 'read-blockers'; readonly issues: readonly IssueRef[] }
   /** Reads one waiting issue before it runs again. */
   | { readonly do: 'read-issue'; readonly issueId: string }
   | { readonly do: 'start-run'; readonly plan: RunPlan }
-  | { readonly do: 'stop-run'; readonly runId: string; readonly reason: StopReason }
   | { readonly do: 'hand-off'; readonly issue: IssueRef; readonly handoff: Handoff; readonly settings: Settings }
   | { readonly do: 'write-out'; readonly entry: OutboxEntry }
   /** Issues already in terminal states, for workspace cleanup. */
@@ -53,6 +58,37 @@ export type Effect =
       readonly title: string;
       readonly why: string;
     };
+
+export type AskedName = AskedEffect['do'];
+export type EffectNamed<Name extends AskedName> = Extract<AskedEffect, { do: Name }>;
+
+interface EffectKind<Name extends AskedName> {
+  /** What it is about: while one is under way no second is asked for the same. */
+  readonly subject: (effect: EffectNamed<Name>) => string;
+  /** Whether a stopping daemon waits for it. A read may be cut short, a write that may be half way through may not. */
+  readonly isWrite: boolean;
+}
+
+/** One row for each effect that is answered. */
+export const EFFECTS: { readonly [Name in AskedName]: EffectKind<Name> } = {
+  poll: { subject: () => '', isWrite: false },
+  'read-blockers': { subject: () => '', isWrite: false },
+  'read-issue': { subject: (effect) => effect.issueId, isWrite: false },
+  'start-run': { subject: (effect) => effect.plan.runId, isWrite: true },
+  'hand-off': { subject: (effect) => effect.issue.id, isWrite: true },
+  'write-out': { subject: (effect) => effect.entry.id, isWrite: true },
+  'read-terminal': { subject: () => '', isWrite: false },
+  sweep: { subject: () => '', isWrite: false },
+  inspect: { subject: (effect) => effect.watch.issue.id, isWrite: false },
+  merge: { subject: (effect) => effect.issueId, isWrite: true },
+  'delete-branch': { subject: (effect) => effect.issueId, isWrite: true },
+  'remove-label': { subject: (effect) => `${effect.issueId} ${effect.label}`, isWrite: true },
+  complete: { subject: (effect) => effect.issue.id, isWrite: true },
+  'remove-workspace': { subject: (effect) => effect.issueId, isWrite: true },
+};
+
+/** Effects under way: the subjects of each kind. */
+export type Pending = { readonly [Name in AskedName]?: ReadonlySet<string> };
 
 /** All a run needs to know, frozen when it starts. */
 export interface RunPlan {

@@ -1,6 +1,7 @@
 import type { AgentEvent } from './agent-event.ts';
 import type { AgentStatus, ScmRecord } from './agent-status.ts';
 import type { Answer } from './answer.ts';
+import type { AskedEffect, AskedName } from './effect.ts';
 import type { Fault } from './errors.ts';
 import type { Blocker, Issue } from './issue.ts';
 import type { ExitKind } from './run.ts';
@@ -53,6 +54,7 @@ export type Event =
     }
   | { readonly type: 'merge-answered'; readonly issueId: string; readonly expectedSha: string; readonly outcome: MergeOutcome }
   | { readonly type: 'branch-deleted'; readonly issueId: string; readonly fault: Fault | null }
+  | { readonly type: 'label-removed'; readonly issueId: string; readonly label: string; readonly fault: Fault | null }
   | { readonly type: 'completion-answered'; readonly issueId: string; readonly fault: Fault | null }
   | {
       readonly type: 'workspace-removed';
@@ -61,7 +63,35 @@ export type Event =
       readonly path: string;
       readonly why: string;
       readonly outcome: Answer<boolean>;
-    };
+    }
+  /** An effect could not be carried out: stands for the answer it should have had. */
+  | { readonly type: 'effect-failed'; readonly effect: AskedEffect; readonly fault: Fault };
+
+/** The event that answers each effect. */
+interface AnswerTypes {
+  readonly poll: 'poll-answered';
+  readonly 'read-blockers': 'blockers-answered';
+  readonly 'read-issue': 'issue-read';
+  readonly 'start-run': 'run-exited';
+  readonly 'hand-off': 'handoff-answered';
+  readonly 'write-out': 'outbox-answered';
+  readonly 'read-terminal': 'cleanup-answered';
+  readonly sweep: 'sweep-answered';
+  readonly inspect: 'inspected';
+  readonly merge: 'merge-answered';
+  readonly 'delete-branch': 'branch-deleted';
+  readonly 'remove-label': 'label-removed';
+  readonly complete: 'completion-answered';
+  readonly 'remove-workspace': 'workspace-removed';
+}
+
+export type EventNamed<Type extends Event['type']> = Extract<Event, { type: Type }>;
+export type AnswerTo<Name extends AskedName> = EventNamed<AnswerTypes[Name]>;
+
+/** What a run tells of itself, from wherever it lives. The last one is its exit. */
+export type RunReport = EventNamed<
+  'run-prepared' | 'state-seen' | 'session-started' | 'turn-started' | 'turn-completed' | 'agent-spoke' | 'run-exited'
+>;
 
 export interface RunExit {
   readonly kind: ExitKind;

@@ -1,5 +1,6 @@
 import { NO_TOKENS, type TokenUsage } from './agent-event.ts';
 import type { AgentPause, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
+import type { Pending } from './effect.ts';
 import type { Issue, IssueRef } from './issue.ts';
 import type { Reading } from '../reactions/findings.ts';
 import type { RunEvent, Spent, StopReason } from './run.ts';
@@ -48,8 +49,8 @@ export interface State {
   /** Why each candidate of the last poll was not dispatched, by issue id. */
   readonly holds: ReadonlyMap<string, Hold>;
   readonly poll: PollState;
-  /** Effects under way, so that none is asked for twice: `<what>:<key>`. */
-  readonly busy: ReadonlySet<string>;
+  /** Effects under way, so that none is asked for twice. */
+  readonly pending: Pending;
   /** Null when dispatch may go on; otherwise what stands in its way. */
   readonly preflightProblem: string | null;
   readonly totals: Totals;

@@ -1,4 +1,4 @@
-import { announce, askOnce, change, notBusy, type Draft } from '../draft.ts';
+import { announce, ask, change, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { CiConclusion, MergeStatus, ReviewDecision } from '../model/merge-request.ts';
 import type { Settings } from '../model/settings.ts';
@@ -104,7 +104,7 @@ function mergeWhenSettled(draft: Draft, watch: Watch, settings: AutoMerge, merge
       { mark: ready },
     );
   }
-  const asked = askOnce(draft, `merge:${issue.id}`, {
+  const asked = ask(draft, {
     do: 'merge',
     issueId: issue.id,
     request: mergeRequest,
@@ -114,7 +114,7 @@ function mergeWhenSettled(draft: Draft, watch: Watch, settings: AutoMerge, merge
 }
 
 export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'merge-answered' }>): void {
-  notBusy(draft, `merge:${event.issueId}`);
+  settle(draft, 'merge', event.issueId);
   const watch = draft.state.watches.get(event.issueId);
   const settings = draft.state.settings.reactions.autoMerge;
   if (!watch || !settings) return;
@@ -159,7 +159,7 @@ export function tidyBranch(draft: Draft, watch: Watch, merge: MergeStatus): bool
     waitFor(draft, watch, 'auto_merge', 'nothing', { mark: 'tidied' });
     return false;
   }
-  askOnce(draft, `branch:${issue.id}`, { do: 'delete-branch', issueId: issue.id, request: mergeRequest });
+  ask(draft, { do: 'delete-branch', issueId: issue.id, request: mergeRequest });
   waitFor(draft, watch, 'auto_merge', 'the branch to be deleted');
   return true;
 }
@@ -178,7 +178,7 @@ function isGone({ headBranch }: Pick<MergeStatus, 'headBranch'>): boolean {
 
 /** Deleted or not: the merge stands. */
 export function onBranchDeleted(draft: Draft, event: Extract<Event, { type: 'branch-deleted' }>): void {
-  notBusy(draft, `branch:${event.issueId}`);
+  settle(draft, 'delete-branch', event.issueId);
   const watch = draft.state.watches.get(event.issueId);
   if (!watch) return;
   const { issue, mergeRequest } = watch;

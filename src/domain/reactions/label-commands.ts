@@ -1,4 +1,5 @@
-import { announce, ask, type Draft } from '../draft.ts';
+import { announce, ask, settle, type Draft } from '../draft.ts';
+import type { EventNamed } from '../model/event.ts';
 import type { LabelEvent, MergeStatus } from '../model/merge-request.ts';
 import type { ReactionKind } from '../model/settings.ts';
 import type { Watch } from '../model/watch.ts';
@@ -50,6 +51,12 @@ export function judgeLabels(draft: Draft, watch: Watch, merge: MergeStatus, find
   queueTurn(draft, watch, 'label_commands', { labelCommand }, { ...progress, used: 0, mark: markOf(news.at(-1)) ?? mark });
   if (command === 'fix') rearm(draft, watch.issue.id);
   ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: order.label });
+}
+
+/** The label was a command and is taken off as its receipt; when that fails the command still counts once. */
+export function onLabelRemoved(draft: Draft, { issueId, label, fault }: EventNamed<'label-removed'>): void {
+  settle(draft, 'remove-label', `${issueId} ${label}`);
+  if (fault !== null) announce(draft, 'reaction:label:kept', { issueId, label, error: fault.message });
 }
 
 /** Where the journal was read to: time, then id. */

@@ -1,5 +1,5 @@
 import { removeWorkspaceOf } from '../events/cleanup.ts';
-import { announce, askOnce, notBusy, type Draft } from '../draft.ts';
+import { announce, ask, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { Watch } from '../model/watch.ts';
 import { BEGUN } from './after-merge.ts';
@@ -17,13 +17,13 @@ export function completeMerge(draft: Draft, watch: Watch): boolean {
     return true;
   }
   const target = settings.targetState;
-  const asked = askOnce(draft, `complete:${issue.id}`, { do: 'complete', issue, target, begun: mark === BEGUN });
+  const asked = ask(draft, { do: 'complete', issue, target, begun: mark === BEGUN });
   if (asked) waitFor(draft, watch, 'merge_completion', `the issue to move to "${target}"`, { mark: BEGUN });
   return true;
 }
 
 export function onCompletionAnswered(draft: Draft, event: Extract<Event, { type: 'completion-answered' }>): void {
-  notBusy(draft, `complete:${event.issueId}`);
+  settle(draft, 'complete', event.issueId);
   const watch = draft.state.watches.get(event.issueId);
   const settings = draft.state.settings.reactions.mergeCompletion;
   if (!watch || !settings) return;

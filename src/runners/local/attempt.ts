@@ -1,12 +1,19 @@
-import type { AgentStatus } from '../domain/model/agent-status.ts';
-import type { RunPlan } from '../domain/model/effect.ts';
-import { AgentError, faultOf, TrackerError, type Fault } from '../domain/model/errors.ts';
-import type { RunExit } from '../domain/model/event.ts';
-import { sameState, stateIn, type Issue } from '../domain/model/issue.ts';
-import type { AgentSession } from '../ports/agent.ts';
-import type { WorkspaceSubject } from '../ports/workspace.ts';
-import type { AttemptDeps } from './attempt-deps.ts';
+import type { AgentStatus } from '../../domain/model/agent-status.ts';
+import type { RunPlan } from '../../domain/model/effect.ts';
+import { AgentError, faultOf, TrackerError, type Fault } from '../../domain/model/errors.ts';
+import type { RunExit } from '../../domain/model/event.ts';
+import { sameState, stateIn, type Issue } from '../../domain/model/issue.ts';
+import type { AgentSession } from '../../ports/agent.ts';
+import type { WorkspaceSubject } from '../../ports/workspace.ts';
+import type { RunAdapters, RunListener } from '../../ports/runner.ts';
 import { selfReview } from './self-review.ts';
+
+/** What an attempt works with and whom it tells. */
+export interface AttemptDeps extends RunListener {
+  readonly adapters: RunAdapters;
+  /** Aborts even what a stopped run still does to leave things tidy. */
+  readonly killed: AbortSignal;
+}
 
 /** One attempt at one issue: read it, prepare, take turns, tidy up. Says how it ended; never rejects. */
 export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<RunExit> {

@@ -1,5 +1,5 @@
-import type { RunPlan } from '../domain/model/effect.ts';
-import type { AttemptDeps } from './attempt-deps.ts';
+import type { RunPlan } from '../../domain/model/effect.ts';
+import type { AttemptDeps } from './attempt.ts';
 
 /**
  * After the turns: runs the operator's verification commands in the workspace and, while one fails, gives the agent a

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { createPlayer } from '../../test/support/core.ts';
+import { issueWith } from '../../test/support/issues.ts';
+import { settingsWith } from '../../test/support/settings.ts';
+import { EFFECTS, type AskedEffect, type AskedName } from '../domain/model/effect.ts';
+import type { Event } from '../domain/model/event.ts';
+import { refOf } from '../domain/model/issue.ts';
+import type { Watch } from '../domain/model/watch.ts';
+import { createInterpreter, type InterpretDeps } from './interpret.ts';
+
+const settings = settingsWith();
+const issue = refOf(issueWith({ id: '1' }));
+const request = { owner: 'o', repo: 'r', number: 7, branch: 'b', sha: 's' };
+const watch: Watch = { issue, mergeRequest: request, armedAt: 0, attempt: 0, reactions: {} };
+
+/** One of each. The types see to it that none is forgotten. */
+const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Name }> } = {
+  poll: { do: 'poll', lookups: ['1'] },
+  'read-blockers': { do: 'read-blockers', issues: [issue] },
+  'read-issue': { do: 'read-issue', issueId: '1' },
+  'start-run': {
+    do: 'start-run',
+    plan: { runId: 'r', issue, attempt: 0, trigger: 'fresh', reaction: null, resumeSessionId: null, settings },
+  },
+  'hand-off': { do: 'hand-off', issue, handoff: { runId: 'r', target: 'review' }, settings },
+  'write-out': { do: 'write-out', entry: { id: 'o', issue, write: { kind: 'comment', text: 't' }, tries: 0, dueAt: 0 } },
+  'read-terminal': { do: 'read-terminal', states: ['done'] },
+  sweep: { do: 'sweep', ids: ['1'] },
+  inspect: { do: 'inspect', watch, due: ['auto_merge'], needs: [], settings },
+  merge: { do: 'merge', issueId: '1', request, order: { strategy: 'squash', expectedSha: 's' } },
+  'delete-branch': { do: 'delete-branch', issueId: '1', request },
+  'remove-label': { do: 'remove-label', issueId: '1', request, label: 'l' },
+  complete: { do: 'complete', issue, target: 'done', begun: false },
+  'remove-workspace': { do: 'remove-workspace', issueId: '1', identifier: 'T-1', title: 't', why: 'w' },
+};
+
+/** An interpreter whose whole world throws, and what it reports. */
+function brokenInterpreter() {
+  const reported: Event[] = [];
+  const broken = (): never => {
+    throw new Error('the world is broken');
+  };
+  const deps: InterpretDeps = {
+    adapters: broken,
+    runner: { start: broken, stop: () => 'unknown' },
+    report: (event) => void reported.push(event),
+    announce: () => {},
+    findPreflightProblem: () => Promise.resolve(null),
+    killed: new AbortController().signal,
+  };
+  return { reported, interpret: createInterpreter(deps) };
+}
+
+describe('every effect that is asked for', () => {
+  it.each(Object.values(ONE_OF_EACH))('$do ends in one answer when its interpreter throws', async (effect) => {
+    const { reported, interpret } = brokenInterpreter();
+    interpret(effect);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(reported).toHaveLength(1);
+    expect(reported[0]).toMatchObject({ type: 'effect-failed', effect, fault: { message: 'the world is broken' } });
+  });
+
+  it.each(Object.values(ONE_OF_EACH))('$do is no longer under way once its failure is told', (effect) => {
+    const player = createPlayer(settings);
+    const subject = (EFFECTS[effect.do].subject as (effect: AskedEffect) => string)(effect);
+    player.state = { ...player.state, pending: { [effect.do]: new Set([subject]) } };
+    player.send({
+      type: 'effect-failed',
+      effect,
+      fault: { kind: 'internal_error', message: 'it broke', consequence: 'back-off' },
+    });
+    expect(player.state.pending[effect.do]?.size).toBe(0);
+    expect(player.told('daemon:effect:failed')).toHaveLength(1);
+  });
+
+  it('is answered also when a run to be stopped is no longer known', () => {
+    const { reported, interpret } = brokenInterpreter();
+    interpret({ do: 'stop-run', runId: 'r', issueId: '1', reason: 'shutdown' });
+    expect(reported).toMatchObject([{ type: 'run-exited', runId: 'r', exit: { kind: 'error' } }]);
+  });
+});

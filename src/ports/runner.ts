@@ -1,0 +1,47 @@
+import type { AgentStatus } from '../domain/model/agent-status.ts';
+import type { RunPlan } from '../domain/model/effect.ts';
+import type { RunReport } from '../domain/model/event.ts';
+import type { Notice } from '../domain/model/notice.ts';
+import type { StopReason } from '../domain/model/run.ts';
+import type { TemplateInput } from '../domain/model/template-input.ts';
+import type { Agent, ToolServer } from './agent.ts';
+import type { Tracker } from './tracker.ts';
+import type { Workspaces } from './workspace.ts';
+
+/**
+ * Where runs live. The core starts a run from its plan, may stop it, and hears its reports; on which machine it works is
+ * none of the core's business. Plan and reports are plain data.
+ */
+export interface Runner {
+  /** Starts a run. Its last report is `run-exited`, exactly once, however it ends. */
+  start(plan: RunPlan, hear: RunListener): void;
+  /** Tells a run to end. One that is not known here any more is answered by its exit too, as the caller sees it. */
+  stop(runId: string, reason: StopReason): StopAnswer;
+}
+
+/** Whether the run was there to be told. */
+export type StopAnswer = 'told' | 'unknown';
+
+export interface RunListener {
+  report(report: RunReport): void;
+  announce(notice: Notice): void;
+}
+
+/** What a run on this machine works with. It keeps those it started with, whatever is edited meanwhile. */
+export interface RunAdapters {
+  readonly tracker: Tracker;
+  readonly agent: Agent;
+  readonly workspaces: Workspaces;
+  /** The prompt of one turn. Throws a TemplateError. */
+  readonly promptFor: (input: TemplateInput) => string;
+  readonly tools: RunTools;
+}
+
+/** The tools of a run's agent. */
+export interface RunTools {
+  /** Opens them and says how the agent starts them; null when there are none. */
+  open(plan: RunPlan, tracker: Tracker): ToolServer | null;
+  /** What the agent said through them about the outcome, or null. */
+  statusOf(runId: string): AgentStatus | null;
+  close(runId: string): void;
+}

@@ -1,0 +1,46 @@
+import { faultOf } from '../../domain/model/errors.ts';
+import type { RunPlan } from '../../domain/model/effect.ts';
+import type { RunExit } from '../../domain/model/event.ts';
+import type { RunAdapters, RunListener, Runner } from '../../ports/runner.ts';
+import { runAttempt } from './attempt.ts';
+
+export interface LocalRunnerDeps {
+  /** The adapters of the workflow in force. */
+  readonly adapters: () => RunAdapters;
+  /** Aborts even what a stopped run still does to leave things tidy. */
+  readonly killed: AbortSignal;
+}
+
+/** Runs on this machine, inside this process. */
+export function createLocalRunner({ adapters, killed }: LocalRunnerDeps): Runner {
+  const running = new Map<string, AbortController>();
+
+  async function run(plan: RunPlan, hear: RunListener, stopped: AbortSignal): Promise<void> {
+    const exit = await attempt(plan, hear, AbortSignal.any([stopped, killed])).catch((error: unknown): RunExit => ({
+      kind: 'error',
+      turns: 0,
+      fault: faultOf(error),
+      status: null,
+      scm: null,
+    }));
+    running.delete(plan.runId);
+    hear.report({ type: 'run-exited', issueId: plan.issue.id, runId: plan.runId, exit });
+  }
+
+  async function attempt(plan: RunPlan, { report, announce }: RunListener, signal: AbortSignal): Promise<RunExit> {
+    return runAttempt(plan, { report, announce, adapters: adapters(), killed }, signal);
+  }
+
+  return {
+    start(plan, hear) {
+      const controller = new AbortController();
+      running.set(plan.runId, controller);
+      void run(plan, hear, controller.signal);
+    },
+    stop(runId, reason) {
+      const controller = running.get(runId);
+      controller?.abort(new Error(`stopped: ${reason}`));
+      return controller ? 'told' : 'unknown';
+    },
+  };
+}
