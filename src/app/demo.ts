@@ -2,7 +2,7 @@ import type { Env } from '../config/expand.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { fileProvider } from '../providers/file/index.ts';
+import { provider as fileProvider } from '../providers/file/index.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { startDaemon, type RunningDaemon } from './daemon.ts';

@@ -6,7 +6,7 @@ import { trackerContract } from '../../../test/contracts/tracker.ts';
 import type { RemoteIssue, SeedIssue, TrackerHarness } from '../../../test/contracts/tracker.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { createLogBook } from '../../../test/support/workspaces.ts';
-import { fileProvider } from './index.ts';
+import { provider } from './index.ts';
 
 interface StoredRecord {
   readonly id: string;
@@ -59,7 +59,7 @@ async function createHarness(createForm: (directory: string) => Form): Promise<T
   const find = async (id: string): Promise<StoredRecord> =>
     (await form.load()).find((record) => record.id === id) as StoredRecord;
   return {
-    tracker: fileProvider.createTracker(settings, deps),
+    tracker: provider.createTracker(settings, deps),
     states: { active: settings.activeStates, terminal: settings.terminalStates, handoff: 'review' },
     abilities: ['assignee', 'priority', 'issueType', 'branchName', 'parent', 'blockedBy'],
     missing: { id: 'id-99', identifier: 'ABC-99' },

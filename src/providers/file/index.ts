@@ -1,20 +1,16 @@
 import type { Provider } from '../../ports/provider.ts';
-import { checkSettings, optionsSchema } from './settings.ts';
-import { createFileTracker } from './tracker.ts';
+import { check } from './checks.ts';
+import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
+import { createTracker } from './tracker.ts';
 
 /** Issues in a JSON file or in a directory of Markdown files. No credentials, no network. */
-export const fileProvider: Provider = {
-  kind: 'file',
+export const provider: Provider = {
+  kind: KIND,
   aliases: [],
   requires: { apiKey: false, project: false, endpoint: false },
   expansion: { endpoint: 'none', apiKey: 'none', project: 'none' },
-  defaults: {
-    endpoint: '',
-    activeStates: ['Backlog', 'Todo', 'In Progress'],
-    terminalStates: ['Done', 'Canceled', 'Duplicate'],
-    activeStatesGateDispatch: true,
-  },
-  options: optionsSchema,
-  check: checkSettings,
-  createTracker: createFileTracker,
+  defaults: DEFAULTS,
+  options: OPTIONS,
+  check,
+  createTracker,
 };

@@ -14,7 +14,7 @@ export interface Mapped<T> {
 }
 
 /** An entry as a list shows it: without comments. */
-export function mapIssue(entry: Entry, board: Board): Mapped<Issue> {
+export function toIssue(entry: Entry, board: Board): Mapped<Issue> {
   const { values, unfit } = readFields(entry.record);
   const value: Issue = {
     id: entry.id,
@@ -40,7 +40,7 @@ export function mapIssue(entry: Entry, board: Board): Mapped<Issue> {
 }
 
 /** The comments of an entry, oldest first; one without a readable time stays behind the one before it. */
-export function mapComments(entry: Entry): Mapped<readonly IssueComment[]> {
+export function toComments(entry: Entry): Mapped<readonly IssueComment[]> {
   const problems: string[] = [];
   const { values, unfit } = readFields(entry.record);
   if (unfit.has('comments')) problems.push(`issue ${entry.identifier}: comments: ${unfit.get('comments')}`);

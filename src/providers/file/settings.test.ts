@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Problem } from '../../domain/model/problem.ts';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
-import { fileProvider } from './index.ts';
+import { provider } from './index.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -16,15 +16,15 @@ afterEach(() => rm(directory, { recursive: true }));
 function check(options: Record<string, unknown>, more: Partial<ProviderCheckInput> = {}): readonly Problem[] {
   const none = { apiKey: null, project: null, endpoint: null, activeStates: null, terminalStates: null };
   const states = { handoffState: null, inProgressState: null, queryFilter: null };
-  return fileProvider.check({ ...none, ...states, options, env: {}, workflowDir: directory, ...more });
+  return provider.check({ ...none, ...states, options, env: {}, workflowDir: directory, ...more });
 }
 
 describe('the block file', () => {
   it('takes a path and nothing else', () => {
-    expect(fileProvider.options.safeParse({ path: 'x' }).success).toBe(true);
-    expect(fileProvider.options.safeParse({}).success).toBe(true);
-    expect(fileProvider.options.safeParse({ path: 5 }).success).toBe(false);
-    expect(fileProvider.options.safeParse({ path: 'x', paht: 'y' }).success).toBe(false);
+    expect(provider.options.safeParse({ path: 'x' }).success).toBe(true);
+    expect(provider.options.safeParse({}).success).toBe(true);
+    expect(provider.options.safeParse({ path: 5 }).success).toBe(false);
+    expect(provider.options.safeParse({ path: 'x', paht: 'y' }).success).toBe(false);
   });
 
   it.each([{}, { path: '' }, { path: '  ' }])('without a path is an error: %o', (options) => {

@@ -7,7 +7,7 @@ import { settingsWith } from '../../../test/support/settings.ts';
 import { createLogBook } from '../../../test/support/workspaces.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { Tracker } from '../../ports/tracker.ts';
-import { fileProvider } from './index.ts';
+import { provider } from './index.ts';
 
 const signal = new AbortController().signal;
 const issue = (number: number, more: object = {}): Record<string, unknown> => ({
@@ -32,7 +32,7 @@ afterEach(() => rm(directory, { recursive: true }));
 function open(location = 'issues.json', settings: Partial<TrackerSettings> = {}): Tracker {
   const { tracker } = settingsWith({ tracker: { options: { path: location }, ...settings } });
   const clock = { now: () => Date.UTC(2026, 1, 2) };
-  return fileProvider.createTracker(tracker, { version: 'dev', workflowDir: directory, clock, logger: log });
+  return provider.createTracker(tracker, { version: 'dev', workflowDir: directory, clock, logger: log });
 }
 
 const save = (records: unknown): Promise<void> =>

@@ -9,9 +9,9 @@ import { createBoard } from './board.ts';
 import type { Board, Entry, IssueSource, Reading } from './board.ts';
 import type { RecordEdit } from './edit.ts';
 import { asTrackerErrors, notFound, payloadError } from './failures.ts';
-import { mapComments, mapIssue } from './map.ts';
+import { toComments, toIssue } from './map.ts';
 import { createReporter } from './report.ts';
-import { locationOf } from './settings.ts';
+import { KIND, locationOf } from './settings.ts';
 import { mapInSlices } from './slices.ts';
 import { createSource } from './source.ts';
 
@@ -19,11 +19,11 @@ import { createSource } from './source.ts';
 const AUTHOR = 'foray';
 
 /** Issues in local files. Every call reads them anew; writes take turns. */
-export function createFileTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker {
+export function createTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker {
   const location = locationOf(settings.options, deps.workflowDir);
   const source = createSource(location);
   return {
-    kind: 'file',
+    kind: KIND,
     ...createReads(settings, { location, source, deps }),
     ...createWrites(settings, { location, source, deps }),
   };
@@ -54,7 +54,7 @@ function createReads(settings: TrackerSettings, { location, source, deps }: Cont
   function issuesIn(states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
     return read(signal, (board) => {
       const chosen = board.entries.filter((entry) => stateIn(states, entry.state));
-      return mapInSlices(chosen, (entry) => report.fields(mapIssue(entry, board)), signal);
+      return mapInSlices(chosen, (entry) => report.fields(toIssue(entry, board)), signal);
     });
   }
 
@@ -63,13 +63,13 @@ function createReads(settings: TrackerSettings, { location, source, deps }: Cont
     fetchIssueById: (id, signal) =>
       read(signal, (board) => {
         const entry = entryOf(board, id, location);
-        return { ...report.fields(mapIssue(entry, board)), comments: report.fields(mapComments(entry)) };
+        return { ...report.fields(toIssue(entry, board)), comments: report.fields(toComments(entry)) };
       }),
     fetchIssuesByStates: async (states, signal) => (states.length === 0 ? [] : issuesIn(states, signal)),
     fetchIssueStatesByIds: (ids, signal) => read(signal, (board) => statesOf(ids, board.stateById, board, location)),
     fetchIssueStatesByIdentifiers: (identifiers, signal) =>
       read(signal, (board) => statesOf(identifiers, board.stateByIdentifier, board, location)),
-    fetchIssueComments: (id, signal) => read(signal, (board) => report.fields(mapComments(entryOf(board, id, location)))),
+    fetchIssueComments: (id, signal) => read(signal, (board) => report.fields(toComments(entryOf(board, id, location)))),
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
-import { checkGitea } from './checks.ts';
-import { giteaProvider } from './index.ts';
+import { check } from './checks.ts';
+import { provider } from './index.ts';
 
 const GOOD: ProviderCheckInput = {
   apiKey: '0123456789abcdef0123456789abcdef01234567',
@@ -17,7 +17,7 @@ const GOOD: ProviderCheckInput = {
 };
 
 const found = (changes: Partial<ProviderCheckInput>) =>
-  checkGitea({ ...GOOD, ...changes }).map(({ severity, check }) => `${severity} ${check}`);
+  check({ ...GOOD, ...changes }).map(({ severity, check }) => `${severity} ${check}`);
 
 describe('selfhosted offline checks', () => {
   it('a good file gives nothing', () => {
@@ -73,7 +73,7 @@ describe('selfhosted offline checks', () => {
   });
 
   it('hints at GITEA_TOKEN first, then FORGEJO_TOKEN, and never shows a value', () => {
-    const hint = (env: ProviderCheckInput['env']) => checkGitea({ ...GOOD, apiKey: null, env })[0]?.message ?? '';
+    const hint = (env: ProviderCheckInput['env']) => check({ ...GOOD, apiKey: null, env })[0]?.message ?? '';
     expect(hint({ GITEA_TOKEN: 'secret-1', FORGEJO_TOKEN: 'secret-2' })).toContain('GITEA_TOKEN is set');
     expect(hint({ GITEA_TOKEN: '', FORGEJO_TOKEN: 'secret-2' })).toContain('FORGEJO_TOKEN is set');
     expect(hint({ FORGEJO_TOKEN: 'secret-2' })).not.toContain('secret-2');
@@ -81,19 +81,19 @@ describe('selfhosted offline checks', () => {
   });
 
   it('a fault of the endpoint shows no password', () => {
-    const [problem] = checkGitea({ ...GOOD, endpoint: 'https://user:pa55word@h?x' });
+    const [problem] = check({ ...GOOD, endpoint: 'https://user:pa55word@h?x' });
     expect(problem?.message).not.toContain('pa55word');
   });
 
   it('points at the key and the entry', () => {
-    expect(checkGitea({ ...GOOD, activeStates: ['todo', ''] })[0]?.key).toEqual(['tracker', 'active_states', 1]);
-    expect(checkGitea({ ...GOOD, queryFilter: 'page=1' })[0]?.key).toEqual(['tracker', 'query_filter']);
+    expect(check({ ...GOOD, activeStates: ['todo', ''] })[0]?.key).toEqual(['tracker', 'active_states', 1]);
+    expect(check({ ...GOOD, queryFilter: 'page=1' })[0]?.key).toEqual(['tracker', 'query_filter']);
   });
 });
 
 describe('selfhosted provider', () => {
   it('answers to its vendors’ names and has no default host or states', () => {
-    expect(giteaProvider).toMatchObject({
+    expect(provider).toMatchObject({
       kind: 'selfhosted',
       aliases: ['gitea', 'forgejo'],
       requires: { apiKey: true, project: true, endpoint: true },

@@ -8,7 +8,7 @@ type Check = (input: ProviderCheckInput) => readonly Problem[];
 type StateKey = 'active_states' | 'terminal_states';
 
 /** What is found without the network: first what keeps the service from starting, then what is only worth a look. */
-export function checkGitea(input: ProviderCheckInput): readonly Problem[] {
+export function check(input: ProviderCheckInput): readonly Problem[] {
   return CHECKS.flatMap((check) => check(input));
 }
 

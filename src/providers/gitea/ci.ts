@@ -5,14 +5,14 @@ import type { CiProvider, CiReport, CiRequest } from '../../ports/ci.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import { aggregate, isFailing } from '../shared/ci-aggregate.ts';
 import { logTail } from '../shared/log-excerpt.ts';
-import { createGiteaClient } from './client.ts';
+import { createClient } from './client.ts';
 import type { WireStatus } from './scm-schema.ts';
-import { accessOf, KIND } from './settings.ts';
+import { KIND, readScmSettings } from './settings.ts';
 import { createStatusReader, toCheckRun } from './statuses.ts';
 
 /** CI as the statuses of a commit. There is no log to read: what a status says of itself is all there is. */
-export function createGiteaCi(connection: ScmConnection, deps: ProviderDeps): CiProvider {
-  const http = createGiteaClient(accessOf(connection, KIND), deps, connection.userAgent);
+export function createCi(connection: ScmConnection, deps: ProviderDeps): CiProvider {
+  const http = createClient(readScmSettings(connection), deps);
   const statuses = createStatusReader({ http, logger: deps.logger });
   return {
     kind: KIND,

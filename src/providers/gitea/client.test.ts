@@ -12,7 +12,7 @@ import {
   truncatedJson,
 } from '../../../test/support/http-server.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
-import { createGiteaClient, issuePath } from './client.ts';
+import { createClient, issuePath } from './client.ts';
 import { ISSUE } from './schema.ts';
 
 const TOKEN = '0123456789abcdef0123456789abcdef01234567';
@@ -27,7 +27,7 @@ async function connect(handler: Handler, now: () => number = Date.now) {
   const server = await startServer(handler);
   running.push(server);
   const { deps, records } = depsWith(now);
-  const http = createGiteaClient({ baseUrl: `${server.url}/api/v1`, token: TOKEN }, deps);
+  const http = createClient({ baseUrl: `${server.url}/api/v1`, apiKey: TOKEN, userAgent: null }, deps);
   const read = () => http.getJson(ISSUE, { path: '/repos/acme/app/issues/7' }, never);
   return { server, http, records, read };
 }
@@ -96,7 +96,7 @@ describe('selfhosted error table', () => {
 
   it('a host that cannot be reached is a transport error', async () => {
     const { deps } = depsWith();
-    const http = createGiteaClient({ baseUrl: 'http://127.0.0.1:1/api/v1', token: TOKEN }, deps);
+    const http = createClient({ baseUrl: 'http://127.0.0.1:1/api/v1', apiKey: TOKEN, userAgent: null }, deps);
     expect((await failureOf(http.getJson(ISSUE, { path: '/user' }, never))).kind).toBe('tracker_transport_error');
   });
 

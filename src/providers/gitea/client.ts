@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { HttpResponse } from '../../lib/http/index.ts';
 import { path } from '../../lib/http/index.ts';
-import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Clock } from '../../ports/runtime.ts';
-import type { RequestKey } from '../../ports/scm.ts';
+import type { RepoKey, RequestKey } from '../../ports/scm.ts';
 import type { Classification, StatusTable } from '../shared/failures.ts';
-import type { Method, TrackerHttp, TrackerRequest } from '../shared/http.ts';
+import type { Method, TrackerHttp, TrackerHttpDeps, TrackerRequest } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
-import type { Access, Repository } from './settings.ts';
+import type { ApiAccess } from '../shared/settings.ts';
+import { userAgentOf } from '../shared/settings.ts';
 import { KIND } from './settings.ts';
 
 /** The error table of the specification. Statuses it calls "other" are left to `other`. */
@@ -34,20 +34,16 @@ const LASTING: readonly number[] = [405, 423];
 const LONGEST_SILENCE_MS = 300_000;
 
 /** The API of one instance: every role of this kind talks through it. */
-export function createGiteaClient(
-  connection: Access,
-  deps: Pick<ProviderDeps, 'version' | 'clock' | 'logger'>,
-  userAgent = `svc/${deps.version}`,
-): TrackerHttp {
+export function createClient(access: ApiAccess, deps: TrackerHttpDeps): TrackerHttp {
   const http = createTrackerHttp(
     {
       kind: KIND,
-      baseUrl: connection.baseUrl,
-      secrets: [connection.token],
+      baseUrl: access.baseUrl,
+      secrets: [access.apiKey],
       headers: {
-        authorization: `token ${connection.token}`,
+        authorization: `token ${access.apiKey}`,
         accept: 'application/json',
-        'user-agent': userAgent,
+        'user-agent': userAgentOf(access, deps),
       },
       statuses: STATUSES,
       classify: lasting,
@@ -59,7 +55,7 @@ export function createGiteaClient(
 }
 
 /** The path of one issue. What is no index cannot be one, so it is not asked about. */
-export function issuePath({ owner, repo }: Repository, id: string): string {
+export function issuePath({ owner, repo }: RepoKey, id: string): string {
   const route = path`/repos/${owner}/${repo}/issues/${id}`;
   if (/^[1-9][0-9]{0,17}$/.test(id)) return route;
   throw noIndex(route, 'an issue index is a plain positive number');

@@ -1,3 +1,4 @@
+import type { RepoKey } from '../../ports/scm.ts';
 import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import { normalState } from '../../domain/model/issue.ts';
@@ -7,7 +8,6 @@ import type { TrackerHttp } from '../shared/http.ts';
 import { issuePath } from './client.ts';
 import type { WireLabel } from './schema.ts';
 import { LABEL } from './schema.ts';
-import type { Repository } from './settings.ts';
 import { PAGE_SIZE } from './settings.ts';
 
 /**
@@ -27,7 +27,7 @@ export interface Labels {
 const COLOR = '#cccccc';
 const LIST = z.array(z.unknown());
 
-export function createLabels(http: TrackerHttp, repository: Repository): Labels {
+export function createLabels(http: TrackerHttp, repository: RepoKey): Labels {
   const { owner, repo } = repository;
   const catalog = path`/repos/${owner}/${repo}/labels`;
   const query = { limit: PAGE_SIZE };

@@ -1,8 +1,8 @@
 import type { Blocker, Issue, IssueComment } from '../../domain/model/issue.ts';
+import type { RepoKey } from '../../ports/scm.ts';
 import type { DerivedState, LabelStateRule } from '../shared/label-state.ts';
 import { deriveState } from '../shared/label-state.ts';
 import type { WireComment, WireIssue } from './schema.ts';
-import type { Repository } from './settings.ts';
 
 /** The field-mapping table of the specification. `comments` and `blockedBy` take requests of their own. */
 export function toIssue(wire: WireIssue, rule: LabelStateRule): Issue {
@@ -37,7 +37,7 @@ export function toComment(wire: WireComment): IssueComment {
 }
 
 /** A blocker may live in another repository, which its display id then names. */
-export function toBlocker(wire: WireIssue, rule: LabelStateRule, home: Repository): Blocker {
+export function toBlocker(wire: WireIssue, rule: LabelStateRule, home: RepoKey): Blocker {
   const index = String(wire.number);
   const repository = wire.repository?.full_name || `${home.owner}/${home.repo}`;
   return { id: index, identifier: index, displayId: `${repository}#${index}`, state: stateOf(wire, rule).state };

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { depsWith, never } from '../../../test/fakes/gitea/tracker-kit.ts';
 import type { TestServer } from '../../../test/support/http-server.ts';
 import { json, startServer } from '../../../test/support/http-server.ts';
-import { createGiteaClient } from './client.ts';
+import { createClient } from './client.ts';
 import { readNumbered } from './numbered-pages.ts';
 import { ENTRIES } from './scm-schema.ts';
 
@@ -21,7 +21,7 @@ async function read(answer: Page, hidden = 0) {
   });
   running.push(server);
   const { deps, records } = depsWith();
-  const http = createGiteaClient({ baseUrl: `${server.url}/api/v1`, token: 'secret' }, deps);
+  const http = createClient({ baseUrl: `${server.url}/api/v1`, apiKey: 'secret', userAgent: null }, deps);
   const list = {
     path: '/list',
     hidden,

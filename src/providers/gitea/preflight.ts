@@ -2,16 +2,16 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { path } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
+import type { RepoKey } from '../../ports/scm.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import { withRetries } from '../shared/retry.ts';
 import { REPOSITORY, USER } from './schema.ts';
-import type { Repository } from './settings.ts';
 import { KIND } from './settings.ts';
 
 export interface PreflightParts {
   readonly http: TrackerHttp;
   readonly baseUrl: string;
-  readonly repository: Repository;
+  readonly repository: RepoKey;
   readonly logger: Logger;
   readonly retryDelaysMs: readonly number[];
 }

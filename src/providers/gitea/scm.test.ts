@@ -4,7 +4,7 @@ import { startFakeGitea } from '../../../test/fakes/gitea.ts';
 import { connectionFor, openScm, requestFor } from '../../../test/fakes/gitea/scm-kit.ts';
 import { asked, depsWith, failureOf, never } from '../../../test/fakes/gitea/tracker-kit.ts';
 import { hang, json } from '../../../test/support/http-server.ts';
-import { giteaProvider } from './index.ts';
+import { provider } from './index.ts';
 
 const PULL = 'GET /repos/acme/app/pulls/1';
 const REVIEWS = `${PULL}/reviews?page=1&limit=50`;
@@ -27,7 +27,7 @@ describe('selfhosted SCM construction', () => {
     const { fake } = await start();
     const { deps } = depsWith();
     const connection = connectionFor(fake);
-    for (const build of [giteaProvider.createScm, giteaProvider.createCi]) {
+    for (const build of [provider.createScm, provider.createCi]) {
       expect(build?.(connection, deps).kind).toBe('selfhosted');
       const noKey = await failureOf(() => build?.({ ...connection, apiKey: ' ' }, deps));
       expect([noKey.kind, noKey.detail]).toEqual([

@@ -9,7 +9,7 @@ import { aggregate } from '../shared/ci-aggregate.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import { faultText } from '../shared/records.ts';
-import { createGiteaClient, issuePath, pullPath } from './client.ts';
+import { createClient, issuePath, pullPath } from './client.ts';
 import { createLabels, labelNamed } from './labels.ts';
 import { mergePull, namingScope } from './merge.ts';
 import type { PageReader } from './numbered-pages.ts';
@@ -20,41 +20,41 @@ import { LABEL } from './schema.ts';
 import { byTime, toInlineComment, toLabelEvent, toMergeStatus, toRequestComment } from './scm-map.ts';
 import type { WirePull, WireReview } from './scm-schema.ts';
 import { ENTRIES, LABEL_ENTRY, PERMISSIONS, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
-import { accessOf, KIND } from './settings.ts';
+import { KIND, readScmSettings } from './settings.ts';
 import type { StatusReader } from './statuses.ts';
 import { createStatusReader, toCheckRun } from './statuses.ts';
 
 /** Pull requests of one instance; their repositories come with each call. */
-export function createGiteaScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {
-  const http = createGiteaClient(accessOf(connection, KIND), deps, connection.userAgent);
+export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {
+  const http = createClient(readScmSettings(connection), deps);
   const reader: PageReader = { http, logger: deps.logger };
-  const desk: Desk = { http, reader, statuses: createStatusReader(reader), inline: createCounts() };
+  const context: Context = { http, reader, statuses: createStatusReader(reader), inline: createCounts() };
   const readMergeStatus = async (request: RequestKey, signal: AbortSignal) =>
-    toMergeStatus(await readPull(desk, request, signal));
+    toMergeStatus(await readPull(context, request, signal));
 
   return {
     kind: KIND,
     readReviewDecision: async (request, signal) => {
-      const verdict = verdictOf(await readReviews(desk, request, signal), reviewsPath(request));
+      const verdict = verdictOf(await readReviews(context, request, signal), reviewsPath(request));
       if (verdict !== null) return verdict;
-      const { requested_reviewers: requested } = await readPull(desk, request, signal);
+      const { requested_reviewers: requested } = await readPull(context, request, signal);
       return requested.length > 0 ? 'REVIEW_REQUIRED' : 'NOT_REQUIRED';
     },
     readMergeStatus,
-    readCiStatus: (request, signal) => readCiStatus(desk, request, signal),
+    readCiStatus: (request, signal) => readCiStatus(context, request, signal),
     readPendingReviews: async (request, signal) => {
-      const reviews = standingRequests(await readReviews(desk, request, signal), reviewsPath(request));
-      return readComments(desk, request, reviews, signal);
+      const reviews = standingRequests(await readReviews(context, request, signal), reviewsPath(request));
+      return readComments(context, request, reviews, signal);
     },
     readBotReviewComments: async (request, botUsernames, signal) => {
       const bots = new Set(botUsernames.map((name) => name.trim().toLowerCase()).filter(Boolean));
       if (bots.size === 0) return [];
-      const reviews = (await readReviews(desk, request, signal)).filter(({ dismissed }) => !dismissed);
+      const reviews = (await readReviews(context, request, signal)).filter(({ dismissed }) => !dismissed);
       // A bot may answer within somebody else's review, so the authors are judged one by one.
-      const comments = await readComments(desk, request, reviews, signal);
+      const comments = await readComments(context, request, reviews, signal);
       return comments.filter(({ reviewer }) => bots.has(reviewer.toLowerCase()));
     },
-    readLabelEvents: (request, signal) => readLabelEvents(desk, request, signal),
+    readLabelEvents: (request, signal) => readLabelEvents(context, request, signal),
     merge: (request, order, signal) => mergePull({ http, readStatus: readMergeStatus }, request, order, signal),
     deleteBranch: (repo, branch, signal) => deleteBranch(http, repo, branch, signal),
     removeLabel: (request, label, signal) => removeLabel(http, request, label, signal),
@@ -63,7 +63,7 @@ export function createGiteaScm(connection: ScmConnection, deps: ProviderDeps): S
 }
 
 /** Everything the operations share. */
-interface Desk {
+interface Context {
   readonly http: TrackerHttp;
   readonly reader: PageReader;
   readonly statuses: StatusReader;
@@ -71,7 +71,7 @@ interface Desk {
   readonly inline: Counts;
 }
 
-async function readPull({ http, inline }: Desk, request: RequestKey, signal: AbortSignal): Promise<WirePull> {
+async function readPull({ http, inline }: Context, request: RequestKey, signal: AbortSignal): Promise<WirePull> {
   const route = pullPath(request);
   const pull = await http.getJson(PULL, { path: route }, signal);
   inline.raise(route, pull.review_comments);
@@ -79,7 +79,7 @@ async function readPull({ http, inline }: Desk, request: RequestKey, signal: Abo
 }
 
 async function readReviews(
-  { http, reader, inline }: Desk,
+  { http, reader, inline }: Context,
   request: RequestKey,
   signal: AbortSignal,
 ): Promise<readonly WireReview[]> {
@@ -96,7 +96,7 @@ async function readReviews(
 
 /** Of each review its own words, then its comments that nobody has settled, in the order they were written. */
 async function readComments(
-  { http, reader }: Desk,
+  { http, reader }: Context,
   request: RequestKey,
   reviews: readonly WireReview[],
   signal: AbortSignal,
@@ -117,15 +117,15 @@ async function readComments(
 }
 
 /** The merge gate: no statuses at all is no obstacle. */
-async function readCiStatus(desk: Desk, request: RequestKey, signal: AbortSignal): Promise<CiConclusion> {
-  const { head } = await readPull(desk, request, signal);
+async function readCiStatus(context: Context, request: RequestKey, signal: AbortSignal): Promise<CiConclusion> {
+  const { head } = await readPull(context, request, signal);
   if (!head?.sha) throw payloadError('GET', pullPath(request), 'the pull request names no head commit');
-  const runs = (await desk.statuses.read(request, head.sha, signal)).map(toCheckRun);
+  const runs = (await context.statuses.read(request, head.sha, signal)).map(toCheckRun);
   return runs.length === 0 ? '' : aggregate(runs).status;
 }
 
 async function readLabelEvents(
-  { http, reader, inline }: Desk,
+  { http, reader, inline }: Context,
   request: RequestKey,
   signal: AbortSignal,
 ): Promise<readonly LabelEvent[]> {

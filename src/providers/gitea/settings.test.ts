@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { failureOf, settingsFor } from '../../../test/fakes/gitea/tracker-kit.ts';
-import { connectionOf, filterLabels, filterOf, parseProject, parseQueryFilter, statesOf, unknownKeys } from './settings.ts';
+import { filterLabels, parseProject, parseQueryFilter, readSettings, unknownKeys } from './settings.ts';
 
 const GOOD = { url: 'https://git.example.org', token: 'abc', project: 'acme/app' };
+
+const filterOf = (queryFilter: string) => readSettings(settingsFor(GOOD, { queryFilter })).filter;
 
 describe('selfhosted endpoint', () => {
   it.each([
@@ -13,26 +15,26 @@ describe('selfhosted endpoint', () => {
     ['the suffix with a slash is kept', 'https://git.example.org/api/v1/', 'https://git.example.org/api/v1'],
     ['a sub-path is kept', 'http://h:3000/forge', 'http://h:3000/forge/api/v1'],
   ])('%s', (_, endpoint, baseUrl) => {
-    expect(connectionOf(settingsFor(GOOD, { endpoint })).baseUrl).toBe(baseUrl);
+    expect(readSettings(settingsFor(GOOD, { endpoint })).access.baseUrl).toBe(baseUrl);
   });
 
   it.each(['', 'git.example.org', 'ftp://h', 'https://', 'https://:3000', 'https://::1/x', 'https://h?x=1', 'https://h#x'])(
     'is refused at construction: %j',
     async (endpoint) => {
-      expect((await failureOf(() => connectionOf(settingsFor(GOOD, { endpoint })))).kind).toBe('tracker_payload_error');
+      expect((await failureOf(() => readSettings(settingsFor(GOOD, { endpoint })))).kind).toBe('tracker_payload_error');
     },
   );
 });
 
 describe('selfhosted key, project and states at construction', () => {
   it('an empty key is an auth error', async () => {
-    expect((await failureOf(() => connectionOf(settingsFor(GOOD, { apiKey: ' ' })))).kind).toBe('tracker_auth_error');
+    expect((await failureOf(() => readSettings(settingsFor(GOOD, { apiKey: ' ' })))).kind).toBe('tracker_auth_error');
   });
 
   it.each(['acme', 'acme/', '/app', 'acme/app/x', '', '/', 'ac me/app', 'acme/app ', '../app', 'acme/.'])(
     'project %j is refused',
     async (project) => {
-      expect((await failureOf(() => connectionOf(settingsFor(GOOD, { project })))).kind).toBe('tracker_payload_error');
+      expect((await failureOf(() => readSettings(settingsFor(GOOD, { project })))).kind).toBe('tracker_payload_error');
     },
   );
 
@@ -41,8 +43,8 @@ describe('selfhosted key, project and states at construction', () => {
   });
 
   it('at least one terminal state is needed, an empty active list only dispatches nothing', async () => {
-    expect((await failureOf(() => statesOf(settingsFor(GOOD, { terminalStates: [] })))).kind).toBe('tracker_payload_error');
-    expect(statesOf(settingsFor(GOOD, { activeStates: [] })).active).toEqual([]);
+    expect((await failureOf(() => readSettings(settingsFor(GOOD, { terminalStates: [] })))).kind).toBe('tracker_payload_error');
+    expect(readSettings(settingsFor(GOOD, { activeStates: [] })).states.active).toEqual([]);
   });
 });
 

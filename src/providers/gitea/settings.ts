@@ -1,33 +1,34 @@
 import { z } from 'zod';
-import { TrackerError } from '../../domain/model/errors.ts';
 import type { ScmConnection, TrackerSettings } from '../../domain/model/settings.ts';
-import type { LabelStateRule } from '../shared/label-state.ts';
+import type { Provider } from '../../ports/provider.ts';
+import type { RepoKey } from '../../ports/scm.ts';
 import { parseEndpoint, withSuffix } from '../shared/endpoint.ts';
+import type { LabelStateRule } from '../shared/label-state.ts';
+import type { ApiAccess } from '../shared/settings.ts';
+import { DEFAULT_USER_AGENT, misconfigured } from '../shared/settings.ts';
 
 export const KIND = 'selfhosted';
 export const API_SUFFIX = '/api/v1';
+export const DEFAULTS: Provider['defaults'] = {
+  endpoint: '',
+  activeStates: [],
+  terminalStates: [],
+  activeStatesGateDispatch: true,
+};
 /** The server may clamp it lower, so lists are read by their next links. */
 export const PAGE_SIZE = 50;
 /** Conventional names of a token variable, the likelier one first. */
 export const TOKEN_VARIABLES = ['GITEA_TOKEN', 'FORGEJO_TOKEN'] as const;
 /** What the top-level block holds beyond the role keys shared by all kinds: nothing. */
-export const OPTIONS = z.object({});
+export const OPTIONS = z.strictObject({});
 
-export interface Repository {
-  readonly owner: string;
-  readonly repo: string;
+/** What the tracker role works with, checked. */
+export interface TrackerInputs {
+  readonly access: ApiAccess;
+  readonly repository: RepoKey;
+  readonly states: States;
+  readonly filter: QueryEntries;
 }
-
-/** Where the API is and who asks. */
-export interface Connection {
-  /** With the API suffix. May hold a user and password: for requests only. */
-  readonly baseUrl: string;
-  readonly token: string;
-  readonly repository: Repository;
-}
-
-/** What a role needs whose repository comes with each call. */
-export type Access = Pick<Connection, 'baseUrl' | 'token'>;
 
 /** The configured states, in the roles they play. */
 export interface States {
@@ -36,25 +37,36 @@ export interface States {
   readonly handoff: string | null;
 }
 
-/** The tracker's connection, or the TrackerError that says what is wrong with its keys. */
-export function connectionOf(settings: Pick<TrackerSettings, 'endpoint' | 'apiKey' | 'project'>): Connection {
+/** Throws a TrackerError for what could never work, before any request. */
+export function readSettings(settings: TrackerSettings): TrackerInputs {
   const access = accessOf(settings, 'tracker');
   const repository = parseProject(settings.project);
-  if ('fault' in repository) throw refused('tracker_payload_error', `tracker.project ${repository.fault}`);
-  return { ...access, repository };
+  if ('fault' in repository) throw misconfigured(KIND, 'tracker_payload_error', `tracker.project ${repository.fault}`);
+  return {
+    access: { ...access, userAgent: null },
+    repository,
+    states: statesOf(settings),
+    filter: filterOf(settings.queryFilter),
+  };
 }
 
-/** Address and token from a block of the workflow file, or the TrackerError that says what is wrong with them. */
-export function accessOf({ endpoint, apiKey }: Pick<ScmConnection, 'endpoint' | 'apiKey'>, block: string): Access {
-  if (apiKey.trim() === '') throw refused('tracker_auth_error', `${block}.api_key is empty: set it to an access token`);
+/** The same for the roles whose repositories come with each call. */
+export function readScmSettings(connection: ScmConnection): ApiAccess {
+  return { ...accessOf(connection, KIND), userAgent: connection.userAgent.trim() || DEFAULT_USER_AGENT };
+}
+
+/** `block` is where the keys stand in the workflow file. */
+function accessOf({ endpoint, apiKey }: Pick<ScmConnection, 'endpoint' | 'apiKey'>, block: string) {
+  if (apiKey.trim() === '')
+    throw misconfigured(KIND, 'tracker_auth_error', `${block}.api_key is empty: set it to an access token`);
   const address = parseEndpoint(endpoint);
-  if ('fault' in address) throw refused('tracker_payload_error', `${block}.endpoint ${address.fault}`);
-  return { baseUrl: withSuffix(address.url, API_SUFFIX), token: apiKey };
+  if ('fault' in address) throw misconfigured(KIND, 'tracker_payload_error', `${block}.endpoint ${address.fault}`);
+  return { baseUrl: withSuffix(address.url, API_SUFFIX), apiKey };
 }
 
-export function statesOf({ activeStates, terminalStates, handoffState }: TrackerSettings): States {
+function statesOf({ activeStates, terminalStates, handoffState }: TrackerSettings): States {
   if (terminalStates.length === 0) {
-    throw refused('tracker_payload_error', 'tracker.terminal_states is empty: name at least one state');
+    throw misconfigured(KIND, 'tracker_payload_error', 'tracker.terminal_states is empty: name at least one state');
   }
   return { active: activeStates, terminal: terminalStates, handoff: handoffState };
 }
@@ -65,14 +77,14 @@ export function stateRuleOf({ active, terminal, handoff }: States): LabelStateRu
 }
 
 /** The filter's query entries, or the TrackerError that says why it cannot be used. */
-export function filterOf(fragment: string): QueryEntries {
+function filterOf(fragment: string): QueryEntries {
   const filter = parseQueryFilter(fragment);
-  if ('fault' in filter) throw refused('tracker_payload_error', `tracker.query_filter ${filter.fault}`);
+  if ('fault' in filter) throw misconfigured(KIND, 'tracker_payload_error', `tracker.query_filter ${filter.fault}`);
   return filter.entries;
 }
 
 /** `<owner>/<repo>`, or what is wrong with it. */
-export function parseProject(value: string): Repository | { readonly fault: string } {
+export function parseProject(value: string): RepoKey | { readonly fault: string } {
   const [owner = '', repo = '', ...more] = value.split('/');
   const shown = JSON.stringify(value);
   if (repo === '' || owner === '' || more.length > 0) return { fault: `${shown} is not of the form <owner>/<repo>` };
@@ -125,8 +137,4 @@ function isDecodable(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function refused(kind: 'tracker_auth_error' | 'tracker_payload_error', detail: string): TrackerError {
-  return new TrackerError({ kind, method: 'construct', path: KIND, detail });
 }

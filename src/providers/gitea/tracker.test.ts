@@ -6,7 +6,7 @@ import { startFakeGitea } from '../../../test/fakes/gitea.ts';
 import { asked, depsWith, failureOf, never, openTracker, settingsFor } from '../../../test/fakes/gitea/tracker-kit.ts';
 import { hang, json, reset, text, truncatedJson } from '../../../test/support/http-server.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
-import { giteaProvider } from './index.ts';
+import { provider } from './index.ts';
 
 const LIST = '/repos/acme/app/issues?state=open&type=issues&limit=50';
 const CATALOG = ['GET /repos/acme/app/labels?limit=50', 'GET /orgs/acme/labels?limit=50'];
@@ -72,7 +72,7 @@ describe('selfhosted construction', () => {
   it('makes no request and throws the documented faults', async () => {
     const { fake } = await start();
     const { deps } = depsWith();
-    const build = (changes: Partial<TrackerSettings>) => () => giteaProvider.createTracker(settingsFor(fake, changes), deps);
+    const build = (changes: Partial<TrackerSettings>) => () => provider.createTracker(settingsFor(fake, changes), deps);
     expect(build({})().kind).toBe('selfhosted');
     expect((await failureOf(build({ endpoint: 'nonsense' }))).kind).toBe('tracker_payload_error');
     expect((await failureOf(build({ project: 'acme' }))).kind).toBe('tracker_payload_error');

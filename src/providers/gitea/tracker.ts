@@ -5,11 +5,14 @@ import { stateIn } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
+import type { RepoKey } from '../../ports/scm.ts';
 import type { LabelWriter, Tracker } from '../../ports/tracker.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import type { LabelStateRule } from '../shared/label-state.ts';
-import { createGiteaClient, issuePath } from './client.ts';
+import type { Tuning } from '../shared/settings.ts';
+import { RETRY_DELAYS_MS } from '../shared/settings.ts';
+import { createClient, issuePath } from './client.ts';
 import type { Labels } from './labels.ts';
 import { createLabels, labelNamed } from './labels.ts';
 import { byAge, isClosed, isPullRequest, stateOf, toBlocker, toComment, toIssue } from './map.ts';
@@ -18,24 +21,19 @@ import { createNotes } from './notes.ts';
 import { preflight } from './preflight.ts';
 import type { WireIssue } from './schema.ts';
 import { COMMENT, ISSUE, ISSUES } from './schema.ts';
-import type { Connection, QueryEntries, Repository } from './settings.ts';
-import { connectionOf, filterLabels, filterOf, KIND, PAGE_SIZE, stateRuleOf, statesOf } from './settings.ts';
+import type { TrackerInputs } from './settings.ts';
+import { filterLabels, KIND, PAGE_SIZE, readSettings, stateRuleOf } from './settings.ts';
 import { transition } from './transition.ts';
 
-interface Tuning {
-  /** Waits between the tries of the preflight. */
-  readonly retryDelaysMs?: readonly number[];
-}
-
-export function createGiteaTracker(
+export function createTracker(
   settings: TrackerSettings,
   deps: ProviderDeps,
-  { retryDelaysMs = [1000, 2000, 4000] }: Tuning = {},
+  { retryDelaysMs = RETRY_DELAYS_MS }: Tuning = {},
 ): Tracker {
-  const desk = openDesk(settings, deps);
-  const { http, repository, states, rule, labels } = desk;
-  const readIssue = (id: string, signal: AbortSignal) => readOne(desk, id, signal);
-  const stateMap = (ids: readonly string[], signal: AbortSignal) => readStates(desk, ids, signal);
+  const context = openContext(settings, deps);
+  const { http, repository, states, rule, labels } = context;
+  const readIssue = (id: string, signal: AbortSignal) => readOne(context, id, signal);
+  const stateMap = (ids: readonly string[], signal: AbortSignal) => readStates(context, ids, signal);
   const blockers = async (id: string, signal: AbortSignal) => {
     const request = { path: `${issuePath(repository, id)}/dependencies`, query: { limit: PAGE_SIZE } };
     // Decoded as a whole: a blocker that cannot be read must hold the issue, not vanish.
@@ -50,9 +48,9 @@ export function createGiteaTracker(
   return {
     kind: KIND,
     fetchCandidateIssues: async (signal) => {
-      const open = await readList(desk, 'open', signal);
-      desk.notes.stateless(open.filter(({ state }) => state === '').length);
-      await desk.notes.missingLabels(labels, signal);
+      const open = await readList(context, 'open', signal);
+      context.notes.stateless(open.filter(({ state }) => state === '').length);
+      await context.notes.missingLabels(labels, signal);
       return open.filter(({ state }) => stateIn(states.active, state)).toSorted(byAge);
     },
     fetchIssueById: async (id, signal) => {
@@ -61,7 +59,7 @@ export function createGiteaTracker(
       const blockedBy = await whenMissing(blockers(id, signal), null);
       return { ...toIssue(wire, rule), comments: await comments(id, signal), blockedBy };
     },
-    fetchIssuesByStates: (wanted, signal) => readByStates(desk, wanted, signal),
+    fetchIssuesByStates: (wanted, signal) => readByStates(context, wanted, signal),
     fetchIssueStatesByIds: stateMap,
     fetchIssueStatesByIdentifiers: stateMap,
     fetchIssueComments: async (id, signal) => {
@@ -74,65 +72,62 @@ export function createGiteaTracker(
       // The answer is not decoded: a comment that was accepted must not be posted again for the sake of its echo.
       await http.send('POST', { path: `${issuePath(repository, id)}/comments`, body: { body: text } }, signal);
     },
-    labels: labelWriter(desk),
+    labels: labelWriter(context),
     blockers: { read: blockers },
-    preflight: (signal) => preflight({ http, baseUrl: desk.baseUrl, repository, logger: deps.logger, retryDelaysMs }, signal),
+    preflight: (signal) =>
+      preflight({ http, baseUrl: context.access.baseUrl, repository, logger: deps.logger, retryDelaysMs }, signal),
   };
 }
 
 const LIST = z.array(z.unknown());
 
 /** Everything the operations share. */
-interface Desk extends Connection {
+interface Context extends TrackerInputs {
   readonly http: TrackerHttp;
-  readonly repository: Repository;
-  readonly states: ReturnType<typeof statesOf>;
   readonly rule: LabelStateRule;
-  readonly filter: QueryEntries;
   readonly labels: Labels;
   readonly notes: Notes;
 }
 
-function openDesk(settings: TrackerSettings, deps: ProviderDeps): Desk {
-  const connection = connectionOf(settings);
-  const states = statesOf(settings);
-  const filter = filterOf(settings.queryFilter);
-  const http = createGiteaClient(connection, deps);
-  const labels = createLabels(http, connection.repository);
+function openContext(settings: TrackerSettings, deps: ProviderDeps): Context {
+  const inputs = readSettings(settings);
+  const { states, filter } = inputs;
+  const http = createClient(inputs.access, deps);
+  const labels = createLabels(http, inputs.repository);
   const noted = { project: settings.project, activeStates: states.active, filterLabels: filterLabels(filter) };
-  return { ...connection, http, states, rule: stateRuleOf(states), filter, labels, notes: createNotes(noted, deps.logger) };
+  return { ...inputs, http, rule: stateRuleOf(states), labels, notes: createNotes(noted, deps.logger) };
 }
 
 /** One half of the repository's issues. The filter narrows the open half only, so that cleanup sees every closed issue. */
-async function readList(desk: Desk, half: 'open' | 'closed', signal: AbortSignal): Promise<readonly Issue[]> {
-  const { owner, repo } = desk.repository;
+async function readList(context: Context, half: 'open' | 'closed', signal: AbortSignal): Promise<readonly Issue[]> {
+  const { owner, repo } = context.repository;
   const query = new URLSearchParams({ state: half, type: 'issues', limit: String(PAGE_SIZE) });
-  if (half === 'open') for (const [key, value] of desk.filter) query.append(key, value);
-  const wires = await desk.http.getRecords(ISSUE, { path: path`/repos/${owner}/${repo}/issues`, query }, signal);
-  return wires.filter((wire) => wire.number > 0 && !isPullRequest(wire)).map((wire) => noted(desk, wire));
+  if (half === 'open') for (const [key, value] of context.filter) query.append(key, value);
+  const wires = await context.http.getRecords(ISSUE, { path: path`/repos/${owner}/${repo}/issues`, query }, signal);
+  return wires.filter((wire) => wire.number > 0 && !isPullRequest(wire)).map((wire) => noted(context, wire));
 }
 
 /** Maps an issue; several state labels on an open one are worth a warning. */
-function noted({ rule, notes }: Desk, wire: WireIssue): Issue {
+function noted({ rule, notes }: Context, wire: WireIssue): Issue {
   if (!isClosed(wire)) notes.severalStates(wire, stateOf(wire, rule).matches);
   return toIssue(wire, rule);
 }
 
 // Closed issues count as active for no purpose, so the closed half is read for the other states only. The open half may hold
 // finished issues too: those that carry the label of a terminal state.
-async function readByStates(desk: Desk, wanted: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
-  const known = wanted.filter((state) => desk.rule.lists.some((list) => stateIn(list, state)));
+async function readByStates(context: Context, wanted: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
+  const known = wanted.filter((state) => context.rule.lists.some((list) => stateIn(list, state)));
   if (known.length === 0) return [];
-  const open = await readList(desk, 'open', signal);
-  const closed = known.every((state) => stateIn(desk.states.active, state)) ? [] : await readList(desk, 'closed', signal);
+  const open = await readList(context, 'open', signal);
+  const closed = known.every((state) => stateIn(context.states.active, state)) ? [] : await readList(context, 'closed', signal);
   // An issue that was closed between the two reads is in both: the later reading counts.
   const byId = new Map([...open, ...closed].map((issue) => [issue.id, issue]));
   return [...byId.values()].filter(({ state }) => stateIn(known, state)).toSorted(byAge);
 }
 
-async function readOne(desk: Desk, id: string, signal: AbortSignal): Promise<WireIssue> {
-  const route = issuePath(desk.repository, id);
-  const wire = await desk.http.getJson(ISSUE, { path: route }, signal);
+async function readOne(context: Context, id: string, signal: AbortSignal): Promise<WireIssue> {
+  const route = issuePath(context.repository, id);
+  const wire = await context.http.getJson(ISSUE, { path: route }, signal);
   if (!isPullRequest(wire)) return wire;
   throw new TrackerError({
     kind: 'tracker_not_found',
@@ -143,19 +138,19 @@ async function readOne(desk: Desk, id: string, signal: AbortSignal): Promise<Wir
 }
 
 /** The remote has no batch read: one request per issue, in turn. */
-async function readStates(desk: Desk, ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+async function readStates(context: Context, ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
   const states = new Map<string, string>();
   for (const id of new Set(ids)) {
-    const wire = await whenMissing(readOne(desk, id, signal), null);
-    if (wire) states.set(id, noted(desk, wire).state);
+    const wire = await whenMissing(readOne(context, id, signal), null);
+    if (wire) states.set(id, noted(context, wire).state);
   }
   return states;
 }
 
-function labelWriter(desk: Desk): LabelWriter {
-  const { labels, repository } = desk;
+function labelWriter(context: Context): LabelWriter {
+  const { labels, repository } = context;
   const carried = async (id: string, name: string, signal: AbortSignal) =>
-    (await readOne(desk, id, signal)).labels.filter((label) => labelNamed(name, [label]));
+    (await readOne(context, id, signal)).labels.filter((label) => labelNamed(name, [label]));
   return {
     add: async (id, label, signal) => {
       const name = label.trim().toLowerCase();
@@ -177,6 +172,6 @@ function labelWriter(desk: Desk): LabelWriter {
   };
 }
 
-function labelFault(repository: Repository, id: string, method: string, detail: string): TrackerError {
+function labelFault(repository: RepoKey, id: string, method: string, detail: string): TrackerError {
   return new TrackerError({ kind: 'tracker_payload_error', method, path: `${issuePath(repository, id)}/labels`, detail });
 }

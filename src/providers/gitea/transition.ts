@@ -1,3 +1,4 @@
+import type { RepoKey } from '../../ports/scm.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import { normalState, sameState, stateIn } from '../../domain/model/issue.ts';
 import type { TrackerHttp } from '../shared/http.ts';
@@ -6,11 +7,11 @@ import { issuePath } from './client.ts';
 import type { Labels } from './labels.ts';
 import { isClosed, stateOf } from './map.ts';
 import type { WireIssue, WireLabel } from './schema.ts';
-import type { Repository, States } from './settings.ts';
+import type { States } from './settings.ts';
 
 export interface TransitionParts {
   readonly http: TrackerHttp;
-  readonly repository: Repository;
+  readonly repository: RepoKey;
   readonly labels: Labels;
   readonly states: States;
   readonly rule: LabelStateRule;

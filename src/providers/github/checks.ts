@@ -2,14 +2,7 @@ import { sameState, stateIn } from '../../domain/model/issue.ts';
 import type { Problem } from '../../domain/model/problem.ts';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
 import { parseEndpoint } from '../shared/endpoint.ts';
-import {
-  DEFAULT_ACTIVE_STATES,
-  DEFAULT_TERMINAL_STATES,
-  names,
-  projectFault,
-  queryFilterFault,
-  TOKEN_VARIABLES,
-} from './settings.ts';
+import { DEFAULTS, names, projectFault, queryFilterFault, TOKEN_VARIABLES } from './settings.ts';
 
 /** Everything that can be told of the tracker block without the network: errors first, each list in the documented order. */
 export function check(input: ProviderCheckInput): readonly Problem[] {
@@ -88,7 +81,7 @@ function checkInProgress(input: ProviderCheckInput): readonly Problem[] {
 
 // A list that is not written still takes effect with its defaults.
 function effective({ activeStates, terminalStates }: ProviderCheckInput) {
-  return { active: names(activeStates ?? DEFAULT_ACTIVE_STATES), terminal: names(terminalStates ?? DEFAULT_TERMINAL_STATES) };
+  return { active: names(activeStates ?? DEFAULTS.activeStates), terminal: names(terminalStates ?? DEFAULTS.terminalStates) };
 }
 
 function quoted(states: readonly string[]): string {

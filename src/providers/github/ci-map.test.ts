@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CheckRun } from '../../ports/ci.ts';
 import { aggregate } from '../shared/ci-aggregate.ts';
-import { mapCheckRun, mapStatus } from './ci-map.ts';
-import { wireCheckRun, wireStatus } from './scm-schema.ts';
+import { checkOfRun, checkOfStatus } from './ci-map.ts';
+import { CHECK_RUN, COMMIT_STATUS } from './scm-schema.ts';
 
-const run = (parts: object) => mapCheckRun(wireCheckRun.parse({ id: 1, name: 'build', status: 'completed', ...parts }));
-const status = (parts: object) => mapStatus(wireStatus.parse({ id: 1, context: 'ci', ...parts }));
+const run = (parts: object) => checkOfRun(CHECK_RUN.parse({ id: 1, name: 'build', status: 'completed', ...parts }));
+const status = (parts: object) => checkOfStatus(COMMIT_STATUS.parse({ id: 1, context: 'ci', ...parts }));
 
 type Row = [string, CheckRun['conclusion'], CheckRun['status'], ReturnType<typeof aggregate>['status'], boolean];
 

@@ -47,7 +47,7 @@ export interface CommitCheck {
   readonly unknown: string | null;
 }
 
-export function mapCheckRun(run: WireCheckRun): CommitCheck {
+export function checkOfRun(run: WireCheckRun): CommitCheck {
   const isDone = run.status.toLowerCase() === 'completed';
   const word = (isDone ? run.conclusion : run.status).toLowerCase();
   const reading = (isDone ? CONCLUSIONS : RUN_STATUSES).get(word);
@@ -61,7 +61,7 @@ export function mapCheckRun(run: WireCheckRun): CommitCheck {
   };
 }
 
-export function mapStatus({ context, state, description, target_url }: WireStatus): CommitCheck {
+export function checkOfStatus({ context, state, description, target_url }: WireStatus): CommitCheck {
   const word = state.toLowerCase();
   const reading = COMMIT_STATES.get(word);
   return {

@@ -9,14 +9,14 @@ import { createClient } from './client.ts';
 import { createCommitChecks } from './commit-checks.ts';
 import { createJobLog, type ReadJobLog } from './job-log.ts';
 import { SCM_REMEDIES } from './scm-remedies.ts';
-import { connectionOf, KIND } from './settings.ts';
+import { KIND, readScmSettings } from './settings.ts';
 
 /** The checks of a commit, by branch or commit. Makes no request. */
-export function createGithubCi(written: ScmConnection, { logger, clock }: Pick<ProviderDeps, 'logger' | 'clock'>): CiProvider {
-  const connection = connectionOf(written, KIND);
-  const http = createClient(connection, { logger, clock }, { remedies: SCM_REMEDIES });
-  const readChecks = createCommitChecks(http, logger);
-  const readJobLog = createJobLog(connection, http, logger);
+export function createCi(connection: ScmConnection, deps: ProviderDeps): CiProvider {
+  const access = readScmSettings(connection);
+  const http = createClient(access, deps, { remedies: SCM_REMEDIES });
+  const readChecks = createCommitChecks(http, deps.logger);
+  const readJobLog = createJobLog(access, http, deps);
   return {
     kind: KIND,
     readCi: async ({ owner, repo, ref, maxLogLines }, signal) => {

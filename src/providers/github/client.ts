@@ -3,7 +3,8 @@ import { createConditionalCache, parseLinkHeader } from '../../lib/http/index.ts
 import type { Classification, StatusTable } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
-import { type Connection, KIND } from './settings.ts';
+import { type ApiAccess, userAgentOf } from '../shared/settings.ts';
+import { KIND } from './settings.ts';
 
 export const PAGE_SIZE = 50;
 const API_VERSION = '2026-03-10';
@@ -28,24 +29,24 @@ export interface Remedy {
 }
 
 /** Every request to the remote: its headers, what its statuses mean, and reads that cost no quota while nothing changed. */
-export function createClient(connection: Connection, deps: TrackerHttpDeps, role: ClientRole = {}): TrackerHttp {
-  const { remedies = REMEDIES, faultIn, baseUrl = connection.endpoint } = role;
+export function createClient(access: ApiAccess, deps: TrackerHttpDeps, role: ClientRole = {}): TrackerHttp {
+  const { remedies = REMEDIES, faultIn, baseUrl = access.baseUrl } = role;
   const rules = {
     statuses: STATUSES,
     classify: (response: HttpResponse) => faultIn?.(response) ?? classify(response, remedies),
     detail: detailOf,
   };
-  const settings = { kind: KIND, baseUrl, headers: headersOf(connection), secrets: [connection.apiKey], cache: pageCache() };
+  const settings = { kind: KIND, baseUrl, headers: headersOf(access, deps), secrets: [access.apiKey], cache: pageCache() };
   return createTrackerHttp({ ...settings, ...rules }, deps);
 }
 
-export function headersOf({ apiKey, userAgent }: Connection): Readonly<Record<string, string>> {
+export function headersOf(access: ApiAccess, deps: Pick<TrackerHttpDeps, 'version'>): Readonly<Record<string, string>> {
   return {
-    Authorization: `Bearer ${apiKey}`,
+    Authorization: `Bearer ${access.apiKey}`,
     Accept: 'application/vnd.github+json',
     'X-Forge-Api-Version': API_VERSION,
     'X-GitHub-Api-Version': API_VERSION,
-    'User-Agent': userAgent,
+    'User-Agent': userAgentOf(access, deps),
   };
 }
 

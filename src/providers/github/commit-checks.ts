@@ -5,8 +5,8 @@ import type { Logger } from '../../ports/runtime.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import { aggregate } from '../shared/ci-aggregate.ts';
 import type { TrackerHttp } from '../shared/http.ts';
-import { type CommitCheck, mapCheckRun, mapStatus } from './ci-map.ts';
-import { wireCheckRunPage, wireStatusPage } from './scm-schema.ts';
+import { type CommitCheck, checkOfRun, checkOfStatus } from './ci-map.ts';
+import { CHECK_RUN_PAGE, STATUS_PAGE } from './scm-schema.ts';
 import { KIND } from './settings.ts';
 
 /** The most the remote gives on one page. */
@@ -44,16 +44,16 @@ interface ReadList {
 const PAGED = { per_page: LIST_PAGE };
 
 async function checkRuns(http: TrackerHttp, place: string, signal: AbortSignal): Promise<ReadList> {
-  const pages = await http.getPages(wireCheckRunPage, { path: place, query: PAGED }, signal);
+  const pages = await http.getPages(CHECK_RUN_PAGE, { path: place, query: PAGED }, signal);
   // A list that grows while its pages are read repeats some.
   const byId = new Map(pages.flatMap((page) => page.check_runs ?? []).map((run) => [run.id, run]));
-  return { path: place, checks: [...byId.values()].map(mapCheckRun), total: pages.at(-1)?.total_count ?? 0 };
+  return { path: place, checks: [...byId.values()].map(checkOfRun), total: pages.at(-1)?.total_count ?? 0 };
 }
 
 async function commitStatuses(http: TrackerHttp, place: string, signal: AbortSignal): Promise<ReadList> {
-  const pages = await http.getPages(wireStatusPage, { path: place, query: PAGED }, signal);
+  const pages = await http.getPages(STATUS_PAGE, { path: place, query: PAGED }, signal);
   const byId = new Map(pages.flatMap((page) => page.statuses ?? []).map((status) => [status.id, status]));
-  return { path: place, checks: [...byId.values()].map(mapStatus), total: pages.at(-1)?.total_count ?? 0 };
+  return { path: place, checks: [...byId.values()].map(checkOfStatus), total: pages.at(-1)?.total_count ?? 0 };
 }
 
 function checkComplete({ path: place, checks, total }: ReadList): void {

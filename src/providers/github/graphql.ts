@@ -4,9 +4,9 @@ import type { HttpResponse } from '../../lib/http/index.ts';
 import type { RequestKey } from '../../ports/scm.ts';
 import type { Classification } from '../shared/failures.ts';
 import type { TrackerHttpDeps } from '../shared/http.ts';
+import type { ApiAccess } from '../shared/settings.ts';
 import { type ClientRole, createClient } from './client.ts';
 import { text } from './schema.ts';
-import type { Connection } from './settings.ts';
 
 /** What only the remote's GraphQL side tells of a pull request. */
 export interface PullFacts {
@@ -32,8 +32,8 @@ const answer = z.object({
   }),
 });
 
-export function createPullFacts(connection: Connection, deps: TrackerHttpDeps, remedies: ClientRole['remedies']): ReadPullFacts {
-  const http = createClient(connection, deps, { baseUrl: graphqlEndpoint(connection.endpoint), remedies, faultIn });
+export function createPullFacts(access: ApiAccess, deps: TrackerHttpDeps, remedies: ClientRole['remedies']): ReadPullFacts {
+  const http = createClient(access, deps, { baseUrl: graphqlEndpoint(access.baseUrl), remedies, faultIn });
   return async ({ owner, repo, number }, signal) => {
     const body = { query: QUERY, variables: { owner, name: repo, number } };
     const { data } = await http.sendJson('POST', answer, { body }, signal);

@@ -1,24 +1,20 @@
 import type { Provider } from '../../ports/provider.ts';
 import { check } from './checks.ts';
-import { createGithubCi } from './ci.ts';
-import { createGithubScm } from './scm.ts';
-import { DEFAULT_ACTIVE_STATES, DEFAULT_ENDPOINT, DEFAULT_TERMINAL_STATES, KIND, optionSchema } from './settings.ts';
-import { createGithubTracker } from './tracker.ts';
+import { createCi } from './ci.ts';
+import { createScm } from './scm.ts';
+import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
+import { createTracker } from './tracker.ts';
 
-export const githubProvider: Provider = {
+/** GitHub issues, REST. States come from labels; GitHub Enterprise Server works by setting the endpoint. */
+export const provider: Provider = {
   kind: KIND,
   aliases: ['github'],
   requires: { apiKey: true, project: true, endpoint: false },
   expansion: { endpoint: 'whole', apiKey: 'anywhere', project: 'anywhere' },
-  defaults: {
-    endpoint: DEFAULT_ENDPOINT,
-    activeStates: DEFAULT_ACTIVE_STATES,
-    terminalStates: DEFAULT_TERMINAL_STATES,
-    activeStatesGateDispatch: true,
-  },
-  options: optionSchema,
+  defaults: DEFAULTS,
+  options: OPTIONS,
   check,
-  createTracker: (settings, deps) => createGithubTracker(settings, deps),
-  createScm: createGithubScm,
-  createCi: createGithubCi,
+  createTracker,
+  createScm,
+  createCi,
 };

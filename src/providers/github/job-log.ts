@@ -1,12 +1,12 @@
 import { path, createHttpClient } from '../../lib/http/index.ts';
 import type { HttpResponse } from '../../lib/http/index.ts';
-import type { Logger } from '../../ports/runtime.ts';
 import type { RepoKey } from '../../ports/scm.ts';
-import type { TrackerHttp } from '../shared/http.ts';
+import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import { logTail } from '../shared/log-excerpt.ts';
+import { type ApiAccess, userAgentOf } from '../shared/settings.ts';
 import { headersOf } from './client.ts';
-import { type WireStep, wireJob, wireStep } from './scm-schema.ts';
-import { type Connection, KIND } from './settings.ts';
+import { type WireStep, JOB, STEP } from './scm-schema.ts';
+import { KIND } from './settings.ts';
 import { failingStepLog } from './step-log.ts';
 
 /** How much of a log is read. */
@@ -16,7 +16,7 @@ const LOG_TIMEOUT_MS = 60_000;
 /** The end of what the failing step of a job wrote; empty, with a warning, where that cannot be read. */
 export type ReadJobLog = (repo: RepoKey, jobId: string, maxLines: number, signal: AbortSignal) => Promise<string>;
 
-export function createJobLog(connection: Connection, http: TrackerHttp, logger: Logger): ReadJobLog {
+export function createJobLog(access: ApiAccess, http: TrackerHttp, deps: TrackerHttpDeps): ReadJobLog {
   const known = new Map<string, string>();
   return async ({ owner, repo }, jobId, maxLines, signal) => {
     const job = path`/repos/${owner}/${repo}/actions/jobs/${jobId}`;
@@ -25,7 +25,7 @@ export function createJobLog(connection: Connection, http: TrackerHttp, logger: 
     if (cached !== undefined) return cached;
     try {
       const steps = await readSteps(http, job, signal);
-      const log = await readLog(connection, `${job}/logs`, signal);
+      const log = await readLog(access, `${job}/logs`, deps, signal);
       const excerpt = logTail(failingStepLog(log, steps), maxLines);
       // A job that ran is over: its log is not read again for every look at the same failure.
       if (known.size >= 100) known.clear();
@@ -34,7 +34,7 @@ export function createJobLog(connection: Connection, http: TrackerHttp, logger: 
     } catch (error) {
       signal.throwIfAborted();
       const said = error instanceof Error ? error.message : String(error);
-      logger.warn('job log could not be read, the failure is shown without it', {
+      deps.logger.warn('job log could not be read, the failure is shown without it', {
         tracker_kind: KIND,
         job_id: jobId,
         error: said,
@@ -45,21 +45,21 @@ export function createJobLog(connection: Connection, http: TrackerHttp, logger: 
 }
 
 async function readSteps(http: TrackerHttp, job: string, signal: AbortSignal): Promise<readonly WireStep[]> {
-  const { steps } = await http.getJson(wireJob, { path: job }, signal);
-  return http.records(wireStep, steps ?? [], job);
+  const { steps } = await http.getJson(JOB, { path: job }, signal);
+  return http.records(STEP, steps ?? [], job);
 }
 
 /**
  * The remote answers with the address of its store, which is another host and takes no token: whoever has the address may
  * read the log. So this one redirect is followed by a client that has no credential.
  */
-async function readLog(connection: Connection, logs: string, signal: AbortSignal): Promise<string> {
-  const api = createHttpClient({ baseUrl: connection.endpoint, headers: headersOf(connection), timeoutMs: LOG_TIMEOUT_MS });
+async function readLog(access: ApiAccess, logs: string, deps: TrackerHttpDeps, signal: AbortSignal): Promise<string> {
+  const api = createHttpClient({ baseUrl: access.baseUrl, headers: headersOf(access, deps), timeoutMs: LOG_TIMEOUT_MS });
   const answer = await api.request({ path: logs, keepRedirect: true, cutBodyBytes: LOG_BYTES }, signal);
   const location = answer.headers.get('location');
   if (answer.status < 300 || answer.status > 399 || location === null) return bodyOf(answer, 'the job log');
   const store = storeAddress(location, answer.url);
-  const headers = { 'User-Agent': connection.userAgent };
+  const headers = { 'User-Agent': userAgentOf(access, deps) };
   const plain = createHttpClient({ baseUrl: store.origin, headers, timeoutMs: LOG_TIMEOUT_MS });
   return bodyOf(await plain.request({ url: store.href, cutBodyBytes: LOG_BYTES }, signal), 'the store of job logs');
 }

@@ -5,8 +5,8 @@ import type { Logger } from '../../ports/runtime.ts';
 import type { LabelEvent } from '../../ports/scm.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import { LIST_PAGE } from './commit-checks.ts';
-import { mapLabelEvents } from './review-map.ts';
-import { wireEvent } from './scm-schema.ts';
+import { toLabelEvents } from './review-map.ts';
+import { LABEL_EVENT } from './scm-schema.ts';
 import { KIND } from './settings.ts';
 
 /** The journal is oldest first, and what counts is its end: so many pages are read from there. */
@@ -28,7 +28,7 @@ export async function readLabelJournal(
     logger.warn('journal of events is long, its oldest pages are left out', facts);
   }
   const entries = pages.read.flatMap((page) => http.decode('GET', z.array(z.unknown()), page));
-  return mapLabelEvents(http.records(wireEvent, entries, events));
+  return toLabelEvents(http.records(LABEL_EVENT, entries, events));
 }
 
 /** From the last page back to the first, as far as the cap goes. */

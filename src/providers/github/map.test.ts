@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mapBlocker, mapComment, mapIssue, mapParent, repositoryOf, stateOf } from './map.ts';
-import { wireComment, wireIssue } from './schema.ts';
+import { toBlocker, toComment, toIssue, toParent, repositoryOf, stateOf } from './map.ts';
+import { COMMENT, ISSUE } from './schema.ts';
 import type { StateNames } from './settings.ts';
 
 const STATES: StateNames = { active: ['backlog', 'in-progress'], terminal: ['done', 'wontfix'], parking: ['needs-review'] };
@@ -27,7 +27,7 @@ const WIRE = {
   updated_at: '2026-01-03T03:04:05Z',
 };
 
-const issueFrom = (parts: object = {}) => mapIssue(wireIssue.parse({ ...WIRE, ...parts }), CONTEXT);
+const issueFrom = (parts: object = {}) => toIssue(ISSUE.parse({ ...WIRE, ...parts }), CONTEXT);
 
 describe('issue fields', () => {
   it.each([
@@ -75,13 +75,13 @@ describe('comment fields', () => {
     ['createdAt', {}, '2026-01-02T00:00:00Z'],
   ] as const)('%s of %j is %j', (field, parts, expected) => {
     const wire = { id: 7001, user: { login: 'ann' }, body: '**bold**', created_at: '2026-01-02T00:00:00Z', ...parts };
-    expect(mapComment(wireComment.parse(wire))[field]).toBe(expected);
+    expect(toComment(COMMENT.parse(wire))[field]).toBe(expected);
   });
 });
 
 describe('state derivation', () => {
   const stateFrom = (labels: string[], state: string, states: StateNames = STATES) =>
-    stateOf(wireIssue.parse({ ...WIRE, labels, state }), states).state;
+    stateOf(ISSUE.parse({ ...WIRE, labels, state }), states).state;
 
   it.each<[string, string[], string, string]>([
     ['rule 1: the first active entry among the labels', ['x', 'in-progress'], 'open', 'in-progress'],
@@ -111,7 +111,7 @@ describe('state derivation', () => {
 });
 
 describe('blockers and parents', () => {
-  const blockerFrom = (parts: object) => mapBlocker(wireIssue.parse({ ...WIRE, number: 7, ...parts }), CONTEXT);
+  const blockerFrom = (parts: object) => toBlocker(ISSUE.parse({ ...WIRE, number: 7, ...parts }), CONTEXT);
 
   it.each<[string, object, object]>([
     ['of the same repository', {}, { id: '7', identifier: '7', state: 'in-progress' }],
@@ -139,15 +139,15 @@ describe('blockers and parents', () => {
   });
 
   it('a parent is named by its number', () => {
-    expect(mapParent(wireIssue.parse({ ...WIRE, number: 3 }))).toEqual({ id: '3', identifier: '3' });
+    expect(toParent(ISSUE.parse({ ...WIRE, number: 3 }))).toEqual({ id: '3', identifier: '3' });
   });
 
   it('a repository address is read from its end', () => {
-    expect(repositoryOf(wireIssue.parse({ ...WIRE, repository_url: 'https://x/api/v3/repos/a/b' }))).toEqual({
+    expect(repositoryOf(ISSUE.parse({ ...WIRE, repository_url: 'https://x/api/v3/repos/a/b' }))).toEqual({
       owner: 'a',
       repo: 'b',
     });
-    expect(repositoryOf(wireIssue.parse({ ...WIRE, repository_url: 'nonsense' }))).toBeUndefined();
+    expect(repositoryOf(ISSUE.parse({ ...WIRE, repository_url: 'nonsense' }))).toBeUndefined();
   });
 });
 
@@ -162,13 +162,13 @@ describe('whatever is sent', () => {
     fc.assert(
       fc.property(wild, (candidates) => {
         for (const candidate of candidates) {
-          const parsed = wireIssue.safeParse(candidate);
+          const parsed = ISSUE.safeParse(candidate);
           if (!parsed.success) continue;
-          const issue = mapIssue(parsed.data, CONTEXT);
+          const issue = toIssue(parsed.data, CONTEXT);
           expect(issue.id).toMatch(/^[1-9]\d*$/);
           expect(issue.labels.every((label) => label === label.toLowerCase())).toBe(true);
-          mapBlocker(parsed.data, CONTEXT);
-          mapParent(parsed.data);
+          toBlocker(parsed.data, CONTEXT);
+          toParent(parsed.data);
         }
       }),
       { numRuns: 500 },
@@ -178,15 +178,15 @@ describe('whatever is sent', () => {
   it('and likewise for comments', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom('id', 'user', 'body', 'created_at'), values), (candidate) => {
-        const parsed = wireComment.safeParse(candidate);
-        if (parsed.success) expect(typeof mapComment(parsed.data).id).toBe('string');
+        const parsed = COMMENT.safeParse(candidate);
+        if (parsed.success) expect(typeof toComment(parsed.data).id).toBe('string');
       }),
     );
   });
 
   it('labels that cannot be read make the record unfit, since the state would be a guess', () => {
-    expect(wireIssue.safeParse({ ...WIRE, labels: [7] }).success).toBe(false);
-    expect(wireIssue.safeParse({ ...WIRE, labels: 'bug' }).success).toBe(false);
+    expect(ISSUE.safeParse({ ...WIRE, labels: [7] }).success).toBe(false);
+    expect(ISSUE.safeParse({ ...WIRE, labels: 'bug' }).success).toBe(false);
   });
 
   it('strange decorations are taken as absent', () => {

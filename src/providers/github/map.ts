@@ -1,11 +1,12 @@
 import type { Blocker, Issue, IssueComment, IssueParent } from '../../domain/model/issue.ts';
+import type { RepoKey } from '../../ports/scm.ts';
 import { type DerivedState, deriveState } from '../shared/label-state.ts';
 import type { WireComment, WireIssue } from './schema.ts';
-import type { Repository, StateNames } from './settings.ts';
+import type { StateNames } from './settings.ts';
 
 /** What the mapping has to know beside the record itself. */
 export interface MapContext {
-  readonly repository: Repository;
+  readonly repository: RepoKey;
   readonly states: StateNames;
 }
 
@@ -30,21 +31,21 @@ const ISSUE_FIELDS: { readonly [Field in keyof Issue]: (issue: WireIssue, contex
   updatedAt: ({ updated_at }) => updated_at,
 };
 
-export function mapIssue(issue: WireIssue, context: MapContext): Issue {
+export function toIssue(issue: WireIssue, context: MapContext): Issue {
   const fields = Object.entries(ISSUE_FIELDS).map(([field, from]) => [field, from(issue, context)] as const);
   return Object.fromEntries(fields) as unknown as Issue;
 }
 
-export function mapComment({ id, user, body, created_at }: WireComment): IssueComment {
+export function toComment({ id, user, body, created_at }: WireComment): IssueComment {
   return { id, author: user?.login ?? '', body, createdAt: created_at };
 }
 
-export function mapParent({ number }: WireIssue): IssueParent {
+export function toParent({ number }: WireIssue): IssueParent {
   return { id: String(number), identifier: String(number) };
 }
 
 /** A blocker may live in another repository, where its number means another issue: its qualified name says so. */
-export function mapBlocker(issue: WireIssue, { repository, states }: MapContext): Blocker {
+export function toBlocker(issue: WireIssue, { repository, states }: MapContext): Blocker {
   const home = repositoryOf(issue);
   const number = String(issue.number);
   return {
@@ -81,15 +82,15 @@ function hasNoBlockers({ issue_dependencies_summary: summary }: WireIssue): bool
 }
 
 /** The repository an issue says it is in, from `…/repos/<owner>/<repo>`. */
-export function repositoryOf({ repository_url }: WireIssue): Repository | undefined {
+export function repositoryOf({ repository_url }: WireIssue): RepoKey | undefined {
   const [, owner, repo] = /\/repos\/([^/]+)\/([^/?#]+)\/?$/.exec(repository_url) ?? [];
   return owner && repo ? { owner, repo } : undefined;
 }
 
-export function sameRepository(a: Repository, b: Repository): boolean {
+export function sameRepository(a: RepoKey, b: RepoKey): boolean {
   return a.owner.toLowerCase() === b.owner.toLowerCase() && a.repo.toLowerCase() === b.repo.toLowerCase();
 }
 
-function qualified({ owner, repo }: Repository, number: string | number): string {
+function qualified({ owner, repo }: RepoKey, number: string | number): string {
   return `${owner}/${repo}#${number}`;
 }

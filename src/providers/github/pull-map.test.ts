@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Mergeability } from '../../ports/scm.ts';
-import { isMerged, mapMergeStatus, mergeabilityOf } from './pull-map.ts';
-import { type WirePull, wirePull } from './scm-schema.ts';
+import { isMerged, toMergeStatus, mergeabilityOf } from './pull-map.ts';
+import { type WirePull, PULL } from './scm-schema.ts';
 
 function pullWith(parts: object = {}): WirePull {
-  return wirePull.parse({
+  return PULL.parse({
     number: 7,
     state: 'open',
     mergeable: true,
@@ -65,7 +65,7 @@ describe('mergeability', () => {
 describe('the status of a pull request', () => {
   it('comes from the request itself', () => {
     const parts = { draft: true, labels: [{ name: 'Fix' }, 'NOW'], html_url: 'https://forge.example/acme/widgets/pull/7' };
-    expect(mapMergeStatus(pullWith(parts), 'unused')).toEqual({
+    expect(toMergeStatus(pullWith(parts), 'unused')).toEqual({
       mergeability: 'clean',
       draft: true,
       merged: false,
@@ -89,13 +89,13 @@ describe('the status of a pull request', () => {
       { merged: true, closed: false, mergeCommitSha: 'e1' },
     ],
   ])('tells %s', (_, parts, expected) => {
-    expect(mapMergeStatus(pullWith(parts), 'e1')).toMatchObject(expected);
+    expect(toMergeStatus(pullWith(parts), 'e1')).toMatchObject(expected);
   });
 
   it('takes null for what is not there', () => {
     const nothing = { draft: null, merged: null, merged_at: null, labels: null, html_url: null, requested_reviewers: null };
     const pull = pullWith(nothing);
     expect(isMerged(pull)).toBe(false);
-    expect(mapMergeStatus(pull, '')).toMatchObject({ draft: false, labels: [], url: '' });
+    expect(toMergeStatus(pull, '')).toMatchObject({ draft: false, labels: [], url: '' });
   });
 });

@@ -14,7 +14,7 @@ export const MERGEABLE_STATES: ReadonlyMap<string, Mergeability> = new Map([
   ['', 'unknown'],
 ]);
 
-export function mapMergeStatus(pull: WirePull, mergeCommitSha: string): MergeStatus {
+export function toMergeStatus(pull: WirePull, mergeCommitSha: string): MergeStatus {
   const merged = isMerged(pull);
   return {
     mergeability: mergeabilityOf(pull),

@@ -7,7 +7,7 @@ import type { TrackerHttp } from '../shared/http.ts';
 import { LIST_PAGE } from './commit-checks.ts';
 import { labelName } from './routes.ts';
 import type { WirePull, WireReview, WireReviewComment } from './scm-schema.ts';
-import { wireMerge, wirePull, wireReview, wireReviewComment } from './scm-schema.ts';
+import { MERGE, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
 
 /** The remote's routes for pull requests, as they are on the wire. */
 export interface PullRoutes {
@@ -17,7 +17,7 @@ export interface PullRoutes {
   reviews(request: RequestKey, signal: AbortSignal): Promise<readonly WireReview[]>;
   /** The comments on lines of all reviews. */
   comments(request: RequestKey, signal: AbortSignal): Promise<readonly WireReviewComment[]>;
-  merge(request: RequestKey, order: MergeOrder, signal: AbortSignal): Promise<z.output<typeof wireMerge>>;
+  merge(request: RequestKey, order: MergeOrder, signal: AbortSignal): Promise<z.output<typeof MERGE>>;
   /** A branch that is not there is no fault. */
   deleteBranch(repo: RepoKey, branch: string, signal: AbortSignal): Promise<void>;
   /** A label that is not there is no fault. */
@@ -27,19 +27,19 @@ export interface PullRoutes {
 export function createPullRoutes(http: TrackerHttp): PullRoutes {
   const headers = { 'Cache-Control': 'no-cache' };
   return {
-    pull: async (request, signal) => http.getJson(wirePull, { path: pullPath(request) }, signal),
-    freshPull: async (request, signal) => http.getJson(wirePull, { path: pullPath(request), headers }, signal),
+    pull: async (request, signal) => http.getJson(PULL, { path: pullPath(request) }, signal),
+    freshPull: async (request, signal) => http.getJson(PULL, { path: pullPath(request), headers }, signal),
     reviews: async (request, signal) => {
       // A review that cannot be read may be the one that objects: none of them is left out.
-      const pages = await http.getPages(z.array(wireReview), { path: `${pullPath(request)}/reviews`, query: PAGED }, signal);
+      const pages = await http.getPages(z.array(REVIEW), { path: `${pullPath(request)}/reviews`, query: PAGED }, signal);
       return pages.flat();
     },
     // Not the list of a single review: that one does not tell the lines.
     comments: async (request, signal) =>
-      http.getRecords(wireReviewComment, { path: `${pullPath(request)}/comments`, query: PAGED }, signal),
+      http.getRecords(REVIEW_COMMENT, { path: `${pullPath(request)}/comments`, query: PAGED }, signal),
     merge: async (request, { strategy, expectedSha }, signal) => {
       const body = { merge_method: strategy, sha: expectedSha };
-      return http.sendJson('PUT', wireMerge, { path: `${pullPath(request)}/merge`, body }, signal);
+      return http.sendJson('PUT', MERGE, { path: `${pullPath(request)}/merge`, body }, signal);
     },
     deleteBranch: async (repo, branch, signal) => {
       const place = repoPath(repo) + path`/git/refs/heads/${branchName(branch)}`;

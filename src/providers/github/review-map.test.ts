@@ -7,26 +7,26 @@ import {
   foldDecision,
   instantOf,
   isBot,
-  mapLabelEvents,
+  toLabelEvents,
   objections,
   reviewComments,
   standingReviews,
 } from './review-map.ts';
-import { wireEvent, wirePull, type WireReview, wireReview, type WireReviewComment, wireReviewComment } from './scm-schema.ts';
+import { LABEL_EVENT, PULL, type WireReview, REVIEW, type WireReviewComment, REVIEW_COMMENT } from './scm-schema.ts';
 
-const pull = (parts: object = {}) => wirePull.parse({ number: 1, head: { ref: 'f', sha: 's' }, base: { ref: 'main' }, ...parts });
+const pull = (parts: object = {}) => PULL.parse({ number: 1, head: { ref: 'f', sha: 's' }, base: { ref: 'main' }, ...parts });
 
 let ids = 0;
 function review(state: string, login: string | null = 'rita', parts: object = {}): WireReview {
   ids += 1;
   const user = login === null ? null : { login, type: 'User' };
   const submitted_at = new Date(Date.UTC(2026, 0, 1) + ids * 1_000).toISOString();
-  return wireReview.parse({ id: ids, user, state, body: `says ${state}`, submitted_at, ...parts });
+  return REVIEW.parse({ id: ids, user, state, body: `says ${state}`, submitted_at, ...parts });
 }
 
 function comment(parts: object = {}): WireReviewComment {
   const user = { login: 'rita', type: 'User' };
-  return wireReviewComment.parse({
+  return REVIEW_COMMENT.parse({
     id: 900,
     user,
     body: 'Look',
@@ -130,7 +130,7 @@ describe('who is a bot', () => {
     [{ login: 'robot', type: 'Organization' }, false],
     [null, false],
   ])('%j: %s', (user, expected) => {
-    expect(isBot(wireReview.parse({ id: 1, user }).user)).toBe(expected);
+    expect(isBot(REVIEW.parse({ id: 1, user }).user)).toBe(expected);
   });
 });
 
@@ -183,7 +183,7 @@ describe('the lines of a comment', () => {
     ['ends on both sides of the diff', { line: 4, start_line: 10 }, [4, 4, false]],
     ['nonsense', { line: -3, original_line: 'x' }, [0, 0, true]],
   ])('%s', (_, parts, expected) => {
-    const [mapped] = reviewComments([wireReview.parse({ id: 1 })], [comment({ pull_request_review_id: 1, ...parts })]);
+    const [mapped] = reviewComments([REVIEW.parse({ id: 1 })], [comment({ pull_request_review_id: 1, ...parts })]);
     expect([mapped?.startLine, mapped?.endLine, mapped?.outdated]).toEqual(expected);
   });
 
@@ -192,7 +192,7 @@ describe('the lines of a comment', () => {
     const parts = fc.record({ line: some, start_line: some, original_line: some, original_start_line: some, position: some });
     fc.assert(
       fc.property(parts, (lines) => {
-        const [mapped] = reviewComments([wireReview.parse({ id: 1 })], [comment({ pull_request_review_id: 1, ...lines })]);
+        const [mapped] = reviewComments([REVIEW.parse({ id: 1 })], [comment({ pull_request_review_id: 1, ...lines })]);
         return mapped !== undefined && mapped.startLine >= 0 && mapped.startLine <= mapped.endLine;
       }),
     );
@@ -231,7 +231,7 @@ describe('comments of bots', () => {
 
 describe('label events', () => {
   const event = (parts: object) =>
-    wireEvent.parse({
+    LABEL_EVENT.parse({
       id: 5,
       event: 'labeled',
       label: { name: 'Fix' },
@@ -250,7 +250,7 @@ describe('label events', () => {
       event({ id: 8, label: null, created_at: 'never' }),
       event({ id: 11, label: { name: null } }),
     ];
-    expect(mapLabelEvents(events)).toEqual([
+    expect(toLabelEvents(events)).toEqual([
       { id: '7', label: 'fix', added: true, actor: 'ann', at: '2026-01-01T02:00:00+02:00' },
       { id: '9', label: 'fix', added: true, actor: '', at: '2026-01-01T00:00:05Z' },
       { id: '10', label: 'fix', added: false, actor: 'ann', at: '2026-01-01T00:00:05Z' },
@@ -258,6 +258,6 @@ describe('label events', () => {
   });
 
   it('with a time that cannot be read fail the read', () => {
-    expect(() => mapLabelEvents([event({ created_at: null })])).toThrow(/event 5: its time "" cannot be read/);
+    expect(() => toLabelEvents([event({ created_at: null })])).toThrow(/event 5: its time "" cannot be read/);
   });
 });

@@ -46,7 +46,7 @@ export function reviewComments(reviews: readonly WireReview[], comments: readonl
     ...mapReview(review),
     ...comments
       .filter((comment) => comment.pull_request_review_id === review.id)
-      .map((comment) => mapComment(comment, review.submitted_at)),
+      .map((comment) => toComment(comment, review.submitted_at)),
   ]);
 }
 
@@ -63,7 +63,7 @@ export function botComments(
   const own = reviews.filter((review) => isOne(review.user) && counts(review)).flatMap(mapReview);
   const inline = comments.flatMap((comment) => {
     const review = byId.get(comment.pull_request_review_id ?? '');
-    return isOne(comment.user) && counts(review) ? [mapComment(comment, review?.submitted_at ?? '')] : [];
+    return isOne(comment.user) && counts(review) ? [toComment(comment, review?.submitted_at ?? '')] : [];
   });
   return [...own, ...inline];
 }
@@ -81,7 +81,7 @@ function mapReview(review: WireReview): readonly ReviewComment[] {
 }
 
 // What counts is when the review was sent: its comments were drafted before that.
-function mapComment(comment: WireReviewComment, sentAt: string): ReviewComment {
+function toComment(comment: WireReviewComment, sentAt: string): ReviewComment {
   const { id, user, body, path, created_at } = comment;
   return { id, file: path, ...linesOf(comment), reviewer: user?.login ?? '', body, submittedAt: sentAt || created_at };
 }
@@ -98,7 +98,7 @@ function linesOf(comment: WireReviewComment): Pick<ReviewComment, 'startLine' | 
 }
 
 /** The additions and removals of labels, ascending. A label that was deleted since has no name and is left out. */
-export function mapLabelEvents(events: readonly WireEvent[]): readonly LabelEvent[] {
+export function toLabelEvents(events: readonly WireEvent[]): readonly LabelEvent[] {
   const byId = new Map(events.filter(isAboutLabel).map((event) => [event.id, event]));
   return [...byId.values()]
     .map((event) => ({ event, time: instantOf(event.created_at, `event ${event.id}`) }))

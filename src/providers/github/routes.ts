@@ -1,12 +1,13 @@
 import { TrackerError } from '../../domain/model/errors.ts';
 import { path } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
+import type { RepoKey } from '../../ports/scm.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerRequest } from '../shared/http.ts';
 import { PAGE_SIZE } from './client.ts';
-import { wireComment, wireIssue, wireSearchPage } from './schema.ts';
+import { COMMENT, ISSUE, SEARCH_PAGE } from './schema.ts';
 import type { WireComment, WireIssue } from './schema.ts';
-import { KIND, type Repository } from './settings.ts';
+import { KIND } from './settings.ts';
 
 /** The remote's routes for one repository, as they are on the wire. `id` is an issue number. */
 export interface Routes {
@@ -33,7 +34,7 @@ export type NativeChange = { readonly state: 'closed'; readonly state_reason: 'c
 /** The remote gives no more than this many results of one search. */
 const SEARCH_RESULTS = 1000;
 
-export function createRoutes(http: TrackerHttp, { owner, repo }: Repository, logger: Logger): Routes {
+export function createRoutes(http: TrackerHttp, { owner, repo }: RepoKey, logger: Logger): Routes {
   const issues = path`/repos/${owner}/${repo}/issues`;
   const of = (id: string): string => `${issues}/${issueNumber(id)}`;
   const open = { path: issues, query: { state: 'open', sort: 'created', direction: 'asc', per_page: PAGE_SIZE } };
@@ -43,16 +44,16 @@ export function createRoutes(http: TrackerHttp, { owner, repo }: Repository, log
   });
 
   return {
-    listOpen: (signal) => http.getRecords(wireIssue, open, signal),
+    listOpen: (signal) => http.getRecords(ISSUE, open, signal),
     search: (qualifiers, signal) => search(http, found(qualifiers), logger, signal),
     probe: async (qualifiers, signal) => {
       await http.send('GET', qualifiers === null ? open : found(qualifiers), signal);
     },
-    issue: async (id, signal) => http.getJson(wireIssue, { path: of(id) }, signal),
+    issue: async (id, signal) => http.getJson(ISSUE, { path: of(id) }, signal),
     blockedBy: async (id, signal) =>
-      whenMissing(http.getRecords(wireIssue, { path: `${of(id)}/dependencies/blocked_by`, query: PAGED }, signal), []),
-    parent: async (id, signal) => whenMissing(http.getJson(wireIssue, { path: `${of(id)}/parent` }, signal), null),
-    comments: async (id, signal) => http.getRecords(wireComment, { path: `${of(id)}/comments`, query: PAGED }, signal),
+      whenMissing(http.getRecords(ISSUE, { path: `${of(id)}/dependencies/blocked_by`, query: PAGED }, signal), []),
+    parent: async (id, signal) => whenMissing(http.getJson(ISSUE, { path: `${of(id)}/parent` }, signal), null),
+    comments: async (id, signal) => http.getRecords(COMMENT, { path: `${of(id)}/comments`, query: PAGED }, signal),
     // The answers to writes are not read: what was done is done, however it is confirmed.
     addComment: async (id, body, signal) => {
       await http.send('POST', { path: `${of(id)}/comments`, body: { body } }, signal);
@@ -72,7 +73,7 @@ export function createRoutes(http: TrackerHttp, { owner, repo }: Repository, log
 const PAGED = { per_page: PAGE_SIZE };
 
 async function search(http: TrackerHttp, request: TrackerRequest, logger: Logger, signal: AbortSignal): Promise<WireIssue[]> {
-  const pages = await http.getPages(wireSearchPage, request, signal);
+  const pages = await http.getPages(SEARCH_PAGE, request, signal);
   const facts = { tracker_kind: KIND, endpoint: '/search/issues' };
   if (pages.some((page) => page.incomplete_results)) {
     logger.warn('tracker search gave incomplete results, the next poll may find more', facts);
@@ -81,7 +82,7 @@ async function search(http: TrackerHttp, request: TrackerRequest, logger: Logger
   if (total > SEARCH_RESULTS)
     logger.warn('tracker search finds more issues than it gives, the rest is left out', { ...facts, total });
   return http.records(
-    wireIssue,
+    ISSUE,
     pages.flatMap((page) => page.items),
     '/search/issues',
   );

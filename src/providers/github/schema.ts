@@ -27,7 +27,7 @@ const assignees = z
 const issueType = z.object({ name: text }).nullish().catch(null);
 const dependencies = z.object({ total_blocked_by: z.number().nullish() }).nullish().catch(null);
 
-export const wireIssue = z.object({
+export const ISSUE = z.object({
   number: z.int().positive(),
   title: text,
   body: text,
@@ -44,18 +44,18 @@ export const wireIssue = z.object({
   pull_request: z.unknown().optional(),
   issue_dependencies_summary: dependencies,
 });
-export type WireIssue = z.output<typeof wireIssue>;
+export type WireIssue = z.output<typeof ISSUE>;
 
-export const wireComment = z.object({
+export const COMMENT = z.object({
   id: z.union([z.int(), z.string()]).transform(String),
   /** Null when the account is gone. */
   user: z.object({ login: text }).nullish().catch(null),
   body: text,
   created_at: text,
 });
-export type WireComment = z.output<typeof wireComment>;
+export type WireComment = z.output<typeof COMMENT>;
 
-export const wireSearchPage = z.object({
+export const SEARCH_PAGE = z.object({
   total_count: z.number().nullish(),
   incomplete_results: z.boolean().nullish(),
   items: z.array(z.unknown()),

@@ -10,7 +10,7 @@ const lineNumber = z.int().positive().nullish().catch(null);
 const user = z.object({ login: text, type: text }).nullish().catch(null);
 export type WireUser = z.output<typeof user>;
 
-export const wirePull = z.object({
+export const PULL = z.object({
   number: z.int().positive(),
   state: text,
   draft: z.boolean().nullish(),
@@ -28,12 +28,12 @@ export const wirePull = z.object({
   requested_teams: z.array(z.unknown()).nullish(),
   html_url: text,
 });
-export type WirePull = z.output<typeof wirePull>;
+export type WirePull = z.output<typeof PULL>;
 
-export const wireReview = z.object({ id, user, body: text, state: text, submitted_at: text });
-export type WireReview = z.output<typeof wireReview>;
+export const REVIEW = z.object({ id, user, body: text, state: text, submitted_at: text });
+export type WireReview = z.output<typeof REVIEW>;
 
-export const wireReviewComment = z.object({
+export const REVIEW_COMMENT = z.object({
   id,
   pull_request_review_id: id.nullish(),
   user,
@@ -49,21 +49,21 @@ export const wireReviewComment = z.object({
   subject_type: text,
   created_at: text,
 });
-export type WireReviewComment = z.output<typeof wireReviewComment>;
+export type WireReviewComment = z.output<typeof REVIEW_COMMENT>;
 
-export const wireEvent = z.object({
+export const LABEL_EVENT = z.object({
   id,
   event: text,
   label: z.object({ name: text }).nullish().catch(null),
   actor: user,
   created_at: text,
 });
-export type WireEvent = z.output<typeof wireEvent>;
+export type WireEvent = z.output<typeof LABEL_EVENT>;
 
 /** What a check tells of itself, for people. */
 const output = z.object({ title: text, summary: text, text: text }).nullish().catch(null);
 
-export const wireCheckRun = z.object({
+export const CHECK_RUN = z.object({
   id,
   name: text,
   status: text,
@@ -73,17 +73,17 @@ export const wireCheckRun = z.object({
   app: z.object({ slug: text }).nullish().catch(null),
   output,
 });
-export type WireCheckRun = z.output<typeof wireCheckRun>;
+export type WireCheckRun = z.output<typeof CHECK_RUN>;
 
-export const wireStatus = z.object({ id, context: text, state: text, description: text, target_url: text });
-export type WireStatus = z.output<typeof wireStatus>;
+export const COMMIT_STATUS = z.object({ id, context: text, state: text, description: text, target_url: text });
+export type WireStatus = z.output<typeof COMMIT_STATUS>;
 
 const total = z.int().nullish();
-export const wireCheckRunPage = z.object({ total_count: total, check_runs: z.array(wireCheckRun).nullish() });
-export const wireStatusPage = z.object({ total_count: total, statuses: z.array(wireStatus).nullish() });
+export const CHECK_RUN_PAGE = z.object({ total_count: total, check_runs: z.array(CHECK_RUN).nullish() });
+export const STATUS_PAGE = z.object({ total_count: total, statuses: z.array(COMMIT_STATUS).nullish() });
 
-export const wireStep = z.object({ number: z.int(), name: text, conclusion: text, started_at: text, completed_at: text });
-export type WireStep = z.output<typeof wireStep>;
-export const wireJob = z.object({ steps: z.array(z.unknown()).nullish() });
+export const STEP = z.object({ number: z.int(), name: text, conclusion: text, started_at: text, completed_at: text });
+export type WireStep = z.output<typeof STEP>;
+export const JOB = z.object({ steps: z.array(z.unknown()).nullish() });
 
-export const wireMerge = z.object({ merged: z.boolean().nullish(), sha: text, message: text });
+export const MERGE = z.object({ merged: z.boolean().nullish(), sha: text, message: text });

@@ -4,7 +4,7 @@ import { REQUEST, rolesWith, scmConnections } from '../../../test/fakes/github/c
 import { empty, json, text } from '../../../test/support/http-server.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import type { CiConclusion, ReviewDecision } from '../../ports/scm.ts';
-import { githubProvider } from './index.ts';
+import { provider } from './index.ts';
 
 const signal = new AbortController().signal;
 const connect = scmConnections();
@@ -14,7 +14,7 @@ describe('the adapter', () => {
   it('makes no request when it is built, and is there for the kind', async () => {
     const { fake, scm, ci } = await connect();
     expect([scm.kind, ci.kind, fake.requests.length]).toEqual(['repoissues', 'repoissues', 0]);
-    expect([githubProvider.createScm, githubProvider.createCi].every(Boolean)).toBe(true);
+    expect([provider.createScm, provider.createCi].every(Boolean)).toBe(true);
   });
 
   it.each([

@@ -17,48 +17,49 @@ import { createClient } from './client.ts';
 import { createCommitChecks, type ReadCommitChecks } from './commit-checks.ts';
 import { createPullFacts, type ReadPullFacts } from './graphql.ts';
 import { readLabelJournal } from './label-journal.ts';
-import { isMerged, mapMergeStatus, MERGEABLE_STATES } from './pull-map.ts';
+import { isMerged, toMergeStatus, MERGEABLE_STATES } from './pull-map.ts';
 import { createPullRoutes, issuePath, type PullRoutes } from './pull-routes.ts';
 import { botComments, DECISIONS, foldDecision, objections, reviewComments } from './review-map.ts';
 import { SCM_REMEDIES } from './scm-remedies.ts';
 import { checkMergeScope } from './scope.ts';
-import { connectionOf, KIND } from './settings.ts';
+import { KIND, readScmSettings } from './settings.ts';
 
 /** Pull requests of any repository the token may see. Makes no request. */
-export function createGithubScm(written: ScmConnection, { logger, clock }: Pick<ProviderDeps, 'logger' | 'clock'>): ScmAdapter {
-  const connection = connectionOf(written, KIND);
-  const http = createClient(connection, { logger, clock }, { remedies: SCM_REMEDIES });
-  const parts: Parts = {
+export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {
+  const { logger } = deps;
+  const access = readScmSettings(connection);
+  const http = createClient(access, deps, { remedies: SCM_REMEDIES });
+  const context: Context = {
     routes: createPullRoutes(http),
-    readFacts: createPullFacts(connection, { logger, clock }, SCM_REMEDIES),
+    readFacts: createPullFacts(access, deps, SCM_REMEDIES),
     readChecks: createCommitChecks(http, logger),
     warnOnce: onceEach(logger),
   };
   return {
     kind: KIND,
-    readReviewDecision: (request, signal) => reviewDecision(parts, request, signal),
-    readMergeStatus: (request, signal) => mergeStatus(parts, request, signal),
-    readCiStatus: (request, signal) => ciStatus(parts, request, signal),
-    readPendingReviews: (request, signal) => pendingReviews(parts, request, signal),
-    readBotReviewComments: (request, botUsernames, signal) => botReviewComments(parts, request, botUsernames, signal),
+    readReviewDecision: (request, signal) => reviewDecision(context, request, signal),
+    readMergeStatus: (request, signal) => mergeStatus(context, request, signal),
+    readCiStatus: (request, signal) => ciStatus(context, request, signal),
+    readPendingReviews: (request, signal) => pendingReviews(context, request, signal),
+    readBotReviewComments: (request, botUsernames, signal) => botReviewComments(context, request, botUsernames, signal),
     readLabelEvents: async (request, signal) => readLabelJournal(http, `${issuePath(request)}/events`, logger, signal),
-    merge: (request, order, signal) => merge(parts, request, order, signal),
-    deleteBranch: parts.routes.deleteBranch,
-    removeLabel: parts.routes.removeLabel,
+    merge: (request, order, signal) => merge(context, request, order, signal),
+    deleteBranch: context.routes.deleteBranch,
+    removeLabel: context.routes.removeLabel,
     checkMergeScope: (_repo, signal) => checkMergeScope(http, signal),
   };
 }
 
 /** What the operations share. */
-interface Parts {
+interface Context {
   readonly routes: PullRoutes;
   readonly readFacts: ReadPullFacts;
   readonly readChecks: ReadCommitChecks;
   readonly warnOnce: (message: string, request: RequestKey, fact: string) => void;
 }
 
-async function reviewDecision(parts: Parts, request: RequestKey, signal: AbortSignal): Promise<ReviewDecision> {
-  const { routes, readFacts, warnOnce } = parts;
+async function reviewDecision(context: Context, request: RequestKey, signal: AbortSignal): Promise<ReviewDecision> {
+  const { routes, readFacts, warnOnce } = context;
   // Checked before the first request, which names no path.
   issuePath(request);
   const { reviewDecision: told } = await readFacts(request, signal);
@@ -72,17 +73,17 @@ async function reviewDecision(parts: Parts, request: RequestKey, signal: AbortSi
   return foldDecision(await routes.pull(request, signal), reviews);
 }
 
-async function mergeStatus(parts: Parts, request: RequestKey, signal: AbortSignal): Promise<MergeStatus> {
-  const pull = await parts.routes.freshPull(request, signal);
+async function mergeStatus(context: Context, request: RequestKey, signal: AbortSignal): Promise<MergeStatus> {
+  const pull = await context.routes.freshPull(request, signal);
   if (!MERGEABLE_STATES.has(pull.mergeable_state.toLowerCase())) {
-    parts.warnOnce('mergeable state is not known, the pull request counts as blocked', request, pull.mergeable_state);
+    context.warnOnce('mergeable state is not known, the pull request counts as blocked', request, pull.mergeable_state);
   }
   const needsCommit = isMerged(pull) && pull.merge_commit_sha === '';
-  return mapMergeStatus(pull, needsCommit ? await mergeCommit(parts, request, signal) : pull.merge_commit_sha);
+  return toMergeStatus(pull, needsCommit ? await mergeCommit(context, request, signal) : pull.merge_commit_sha);
 }
 
 // That it is merged counts also without the commit.
-async function mergeCommit({ readFacts, warnOnce }: Parts, request: RequestKey, signal: AbortSignal): Promise<string> {
+async function mergeCommit({ readFacts, warnOnce }: Context, request: RequestKey, signal: AbortSignal): Promise<string> {
   try {
     return (await readFacts(request, signal)).mergeCommitSha;
   } catch (error) {
@@ -92,19 +93,19 @@ async function mergeCommit({ readFacts, warnOnce }: Parts, request: RequestKey, 
   }
 }
 
-async function ciStatus({ routes, readChecks }: Parts, request: RequestKey, signal: AbortSignal): Promise<CiConclusion> {
+async function ciStatus({ routes, readChecks }: Context, request: RequestKey, signal: AbortSignal): Promise<CiConclusion> {
   const { head } = await routes.pull(request, signal);
   const { checks, status } = await readChecks(request, head.sha, signal);
   return checks.length === 0 ? '' : status;
 }
 
-async function pendingReviews({ routes }: Parts, request: RequestKey, signal: AbortSignal): Promise<readonly ReviewComment[]> {
+async function pendingReviews({ routes }: Context, request: RequestKey, signal: AbortSignal): Promise<readonly ReviewComment[]> {
   const reviews = objections(await routes.reviews(request, signal));
   return reviews.length === 0 ? [] : reviewComments(reviews, await routes.comments(request, signal));
 }
 
 async function botReviewComments(
-  { routes }: Parts,
+  { routes }: Context,
   request: RequestKey,
   botUsernames: readonly string[],
   signal: AbortSignal,
@@ -116,15 +117,15 @@ async function botReviewComments(
 /** The answers to a merge that say no without saying why. */
 const REFUSALS: readonly (number | undefined)[] = [405, 409];
 
-async function merge(parts: Parts, request: RequestKey, order: MergeOrder, signal: AbortSignal): Promise<MergeResult> {
+async function merge(context: Context, request: RequestKey, order: MergeOrder, signal: AbortSignal): Promise<MergeResult> {
   checkOrder(request, order);
   try {
-    const { merged, sha, message } = await parts.routes.merge(request, order, signal);
+    const { merged, sha, message } = await context.routes.merge(request, order, signal);
     if (merged) return { mergeCommitSha: sha };
     throw new ScmConflictError(`${nameOf(request)} was not merged: ${message || 'no reason was given'}`, false);
   } catch (error) {
     if (!(error instanceof TrackerError) || !REFUSALS.includes(error.status)) throw error;
-    const alreadyMerged = await isMergedNow(parts, request, signal);
+    const alreadyMerged = await isMergedNow(context, request, signal);
     const why = alreadyMerged ? 'somebody else merged it before' : error.detail;
     throw new ScmConflictError(`${nameOf(request)} was not merged: ${why}`, alreadyMerged);
   }
@@ -139,7 +140,7 @@ function checkOrder(request: RequestKey, { strategy, expectedSha }: MergeOrder):
 }
 
 // A look that fails proves nothing.
-async function isMergedNow({ routes, warnOnce }: Parts, request: RequestKey, signal: AbortSignal): Promise<boolean> {
+async function isMergedNow({ routes, warnOnce }: Context, request: RequestKey, signal: AbortSignal): Promise<boolean> {
   try {
     return isMerged(await routes.freshPull(request, signal));
   } catch (error) {
@@ -154,7 +155,7 @@ function nameOf({ owner, repo, number }: RequestKey): string {
 }
 
 /** A poll repeats, its warnings do not. */
-function onceEach(logger: Logger): Parts['warnOnce'] {
+function onceEach(logger: Logger): Context['warnOnce'] {
   const reported = new Set<string>();
   return (message, request, fact) => {
     const place = nameOf(request);

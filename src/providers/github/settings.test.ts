@@ -4,7 +4,7 @@ import { startServer } from '../../../test/support/http-server.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
-import { githubProvider } from './index.ts';
+import { provider } from './index.ts';
 import { readSettings } from './settings.ts';
 
 const quiet = (): void => undefined;
@@ -17,7 +17,7 @@ const deps = {
 
 function refusalOf(settings: Partial<TrackerSettings>): TrackerError {
   try {
-    githubProvider.createTracker(trackerSettings(settings), deps);
+    provider.createTracker(trackerSettings(settings), deps);
   } catch (error) {
     if (error instanceof TrackerError) return error;
     throw error;
@@ -43,7 +43,7 @@ describe('construction', () => {
   ])('refuses %s', (_, settings, kind) => {
     const error = refusalOf(settings);
     expect(error.kind).toBe(kind);
-    expect(error.message).toMatch(/^tracker: tracker_\w+: configure repoissues: tracker\./);
+    expect(error.message).toMatch(/^tracker: tracker_\w+: construct repoissues: tracker\./);
   });
 
   it('shows neither the key nor a password of the address', () => {
@@ -53,13 +53,13 @@ describe('construction', () => {
 
   it('makes no request', async () => {
     const server = await startServer();
-    githubProvider.createTracker(trackerSettings({ endpoint: server.url }), deps);
+    provider.createTracker(trackerSettings({ endpoint: server.url }), deps);
     await server.close();
     expect(server.requests).toEqual([]);
   });
 
   it('gives a tracker with all capabilities', () => {
-    const tracker = githubProvider.createTracker(trackerSettings(), deps);
+    const tracker = provider.createTracker(trackerSettings(), deps);
     expect(tracker.kind).toBe('repoissues');
     expect([tracker.labels, tracker.blockers, tracker.preflight].every(Boolean)).toBe(true);
   });
@@ -70,7 +70,7 @@ describe('settings', () => {
     ['', 'https://api.github.com'],
     ['https://forge.example/api/v3///', 'https://forge.example/api/v3'],
   ])('take the endpoint %j as %s', (endpoint, expected) => {
-    expect(readSettings(trackerSettings({ endpoint })).connection.endpoint).toBe(expected);
+    expect(readSettings(trackerSettings({ endpoint })).access.baseUrl).toBe(expected);
   });
 
   it.each([
@@ -78,7 +78,7 @@ describe('settings', () => {
     ['', 'svc/dev'],
     ['me/1', 'me/1'],
   ])('take the user agent %j as %s', (userAgent, expected) => {
-    expect(readSettings(trackerSettings({ userAgent })).connection.userAgent).toBe(expected);
+    expect(readSettings(trackerSettings({ userAgent })).access.userAgent).toBe(expected);
   });
 
   it('keep state names in lower case, without blanks and repetitions', () => {
@@ -98,7 +98,7 @@ describe('settings', () => {
 
 describe('the provider', () => {
   it('declares what the kind is', () => {
-    expect(githubProvider).toMatchObject({
+    expect(provider).toMatchObject({
       kind: 'repoissues',
       aliases: ['github'],
       requires: { apiKey: true, project: true, endpoint: false },
@@ -113,7 +113,7 @@ describe('the provider', () => {
   });
 
   it('has no options of its own', () => {
-    expect(githubProvider.options.safeParse({}).success).toBe(true);
-    expect(githubProvider.options.safeParse({ colour: 'red' }).success).toBe(false);
+    expect(provider.options.safeParse({}).success).toBe(true);
+    expect(provider.options.safeParse({ colour: 'red' }).success).toBe(false);
   });
 });

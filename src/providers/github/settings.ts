@@ -1,31 +1,23 @@
 import { z } from 'zod';
-import { TrackerError } from '../../domain/model/errors.ts';
 import { normalState } from '../../domain/model/issue.ts';
-import type { TrackerSettings } from '../../domain/model/settings.ts';
+import type { ScmConnection, TrackerSettings } from '../../domain/model/settings.ts';
+import type { Provider } from '../../ports/provider.ts';
+import type { RepoKey } from '../../ports/scm.ts';
 import { parseEndpoint } from '../shared/endpoint.ts';
+import { type ApiAccess, DEFAULT_USER_AGENT, misconfigured } from '../shared/settings.ts';
 
 export const KIND = 'repoissues';
-export const DEFAULT_ENDPOINT = 'https://api.github.com';
-export const DEFAULT_USER_AGENT = 'svc/dev';
-export const DEFAULT_ACTIVE_STATES: readonly string[] = ['backlog', 'in-progress', 'review'];
-export const DEFAULT_TERMINAL_STATES: readonly string[] = ['done', 'wontfix'];
+export const DEFAULTS: Provider['defaults'] = {
+  endpoint: 'https://api.github.com',
+  activeStates: ['backlog', 'in-progress', 'review'],
+  terminalStates: ['done', 'wontfix'],
+  activeStatesGateDispatch: true,
+};
 /** Where a token is looked for by convention, in this order. Only ever hinted at, never read. */
 export const TOKEN_VARIABLES = ['FORGE_TOKEN', 'GITHUB_TOKEN'] as const;
 
 /** The kind has no options of its own. */
-export const optionSchema = z.strictObject({});
-
-/** What the requests need. */
-export interface Connection {
-  readonly endpoint: string;
-  readonly apiKey: string;
-  readonly userAgent: string;
-}
-
-export interface Repository {
-  readonly owner: string;
-  readonly repo: string;
-}
+export const OPTIONS = z.strictObject({});
 
 /** Which labels mean which states, all in lower case. */
 export interface StateNames {
@@ -35,45 +27,43 @@ export interface StateNames {
   readonly parking: readonly string[];
 }
 
-export interface GithubSettings {
-  readonly connection: Connection;
-  readonly repository: Repository;
+export interface TrackerInputs {
+  readonly access: ApiAccess;
+  readonly repository: RepoKey;
   readonly states: StateNames;
   /** Empty when there is none. */
   readonly queryFilter: string;
 }
 
 /** Throws a TrackerError for what could never work, before any request. */
-export function readSettings(settings: TrackerSettings): GithubSettings {
-  requireKey(settings.apiKey, 'tracker');
+export function readSettings(settings: TrackerSettings): TrackerInputs {
+  const access = accessOf(settings, 'tracker');
   const filterFault = queryFilterFault(settings.queryFilter);
-  if (filterFault) throw refusal('tracker_payload_error', filterFault);
+  if (filterFault) throw misconfigured(KIND, 'tracker_payload_error', filterFault);
   return {
-    connection: connectionOf(settings),
+    access,
     repository: repositoryOf(settings.project),
     states: stateNames(settings),
     queryFilter: settings.queryFilter.trim(),
   };
 }
 
-/** The connection by itself, for the roles that name the repository with each call. `block` is where its keys stand. */
-export function connectionOf(
-  settings: Pick<TrackerSettings, 'endpoint' | 'apiKey' | 'userAgent'>,
-  block = 'tracker',
-): Connection {
-  requireKey(settings.apiKey, block);
-  const parsed = parseEndpoint(settings.endpoint || DEFAULT_ENDPOINT);
-  if ('fault' in parsed) throw refusal('tracker_payload_error', `${block}.endpoint ${parsed.fault}`);
-  return { endpoint: parsed.url, apiKey: settings.apiKey, userAgent: settings.userAgent || DEFAULT_USER_AGENT };
+/** The same for the roles whose repositories come with each call. */
+export function readScmSettings(connection: ScmConnection): ApiAccess {
+  return accessOf(connection, KIND);
 }
 
-function requireKey(apiKey: string, block: string): void {
-  if (apiKey.trim() === '') throw refusal('tracker_auth_error', `${block}.api_key is empty`);
+/** `block` is where the keys stand in the workflow file. */
+function accessOf(settings: Pick<TrackerSettings, 'endpoint' | 'apiKey' | 'userAgent'>, block: string): ApiAccess {
+  if (settings.apiKey.trim() === '') throw misconfigured(KIND, 'tracker_auth_error', `${block}.api_key is empty`);
+  const parsed = parseEndpoint(settings.endpoint || DEFAULTS.endpoint);
+  if ('fault' in parsed) throw misconfigured(KIND, 'tracker_payload_error', `${block}.endpoint ${parsed.fault}`);
+  return { baseUrl: parsed.url, apiKey: settings.apiKey, userAgent: settings.userAgent || DEFAULT_USER_AGENT };
 }
 
-function repositoryOf(project: string): Repository {
+function repositoryOf(project: string): RepoKey {
   const fault = projectFault(project);
-  if (fault) throw refusal('tracker_payload_error', fault);
+  if (fault) throw misconfigured(KIND, 'tracker_payload_error', fault);
   const [owner = '', repo = ''] = project.split('/');
   return { owner, repo };
 }
@@ -110,8 +100,4 @@ function stateNames({ activeStates, terminalStates, handoffState, noChangeState 
 /** Blank entries mean nothing, and case never matters. */
 export function names(states: readonly string[]): readonly string[] {
   return [...new Set(states.map(normalState).filter((state) => state !== ''))];
-}
-
-function refusal(kind: 'tracker_auth_error' | 'tracker_payload_error', detail: string): TrackerError {
-  return new TrackerError({ kind, method: 'configure', path: KIND, detail });
 }

@@ -5,13 +5,14 @@ import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import { withRetries } from '../shared/retry.ts';
+import { RETRY_DELAYS_MS, type Tuning } from '../shared/settings.ts';
 import { createClient } from './client.ts';
 import {
   isPullRequest,
-  mapBlocker,
-  mapComment,
-  mapIssue,
-  mapParent,
+  toBlocker,
+  toComment,
+  toIssue,
+  toParent,
   nativeState,
   repositoryOf,
   sameRepository,
@@ -19,90 +20,89 @@ import {
 } from './map.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import type { WireIssue } from './schema.ts';
-import { KIND, names, readSettings, type GithubSettings, type StateNames } from './settings.ts';
-
-const PREFLIGHT_DELAYS_MS = [1000, 2000, 4000];
+import { KIND, names, readSettings, type TrackerInputs, type StateNames } from './settings.ts';
 
 /** Issues of one repository, whose states are labels. Makes no request. */
-export function createGithubTracker(
-  written: TrackerSettings,
-  { logger, clock }: Pick<ProviderDeps, 'logger' | 'clock'>,
-  preflightDelaysMs: readonly number[] = PREFLIGHT_DELAYS_MS,
+export function createTracker(
+  settings: TrackerSettings,
+  deps: ProviderDeps,
+  { retryDelaysMs = RETRY_DELAYS_MS }: Tuning = {},
 ): Tracker {
-  const settings = readSettings(written);
-  const routes = createRoutes(createClient(settings.connection, { logger, clock }), settings.repository, logger);
-  const parts: Parts = { settings, routes, logger, toIssue: issueReader(settings, logger) };
-  const lookUp = (ids: readonly string[], signal: AbortSignal) => currentStates(parts, ids, signal);
+  const inputs = readSettings(settings);
+  const { logger } = deps;
+  const routes = createRoutes(createClient(inputs.access, deps), inputs.repository, logger);
+  const context: Context = { inputs, routes, logger, mapped: issueReader(inputs, logger) };
+  const lookUp = (ids: readonly string[], signal: AbortSignal) => currentStates(context, ids, signal);
   return {
     kind: KIND,
-    fetchCandidateIssues: (signal) => candidates(parts, signal),
-    fetchIssueById: (id, signal) => fullIssue(parts, id, signal),
-    fetchIssuesByStates: (states, signal) => issuesByStates(parts, names(states), signal),
+    fetchCandidateIssues: (signal) => candidates(context, signal),
+    fetchIssueById: (id, signal) => fullIssue(context, id, signal),
+    fetchIssuesByStates: (states, signal) => issuesByStates(context, names(states), signal),
     fetchIssueStatesByIds: lookUp,
     fetchIssueStatesByIdentifiers: lookUp,
-    fetchIssueComments: async (id, signal) => (await routes.comments(id, signal)).map(mapComment),
-    transitionIssue: (id, state, signal) => transition(parts, id, normalState(state), signal),
+    fetchIssueComments: async (id, signal) => (await routes.comments(id, signal)).map(toComment),
+    transitionIssue: (id, state, signal) => transition(context, id, normalState(state), signal),
     commentIssue: (id, text, signal) => routes.addComment(id, text, signal),
     labels: { add: routes.addLabel, remove: routes.removeLabel },
-    blockers: { read: (id, signal) => blockers(parts, id, signal) },
-    preflight: (signal) => preflight(parts, preflightDelaysMs, signal),
+    blockers: { read: (id, signal) => blockers(context, id, signal) },
+    preflight: (signal) => preflight(context, retryDelaysMs, signal),
   };
 }
 
 /** What the operations share. */
-interface Parts {
-  readonly settings: GithubSettings;
+interface Context {
+  readonly inputs: TrackerInputs;
   readonly routes: Routes;
   readonly logger: Logger;
-  readonly toIssue: (issue: WireIssue) => Issue;
+  readonly mapped: (issue: WireIssue) => Issue;
 }
 
-async function candidates({ settings, routes, toIssue }: Parts, signal: AbortSignal): Promise<readonly Issue[]> {
-  const query = candidateQuery(settings);
+async function candidates({ inputs, routes, mapped }: Context, signal: AbortSignal): Promise<readonly Issue[]> {
+  const query = candidateQuery(inputs);
   const read = query === null ? await routes.listOpen(signal) : await routes.search(query, signal);
-  const own = read.filter((issue) => nativeState(issue) === 'open' && isOwn(issue, settings));
-  return distinct(own, toIssue).filter(({ state }) => settings.states.active.includes(state));
+  const own = read.filter((issue) => nativeState(issue) === 'open' && isOwn(issue, inputs));
+  return distinct(own, mapped).filter(({ state }) => inputs.states.active.includes(state));
 }
 
 // Searches have a small quota of their own, so that there is one only where a filter asks for it.
-function candidateQuery({ queryFilter }: GithubSettings): string | null {
+function candidateQuery({ queryFilter }: TrackerInputs): string | null {
   return queryFilter === '' ? null : `state:open ${queryFilter}`;
 }
 
 // One after the other, as the remote asks of its clients.
-async function fullIssue(parts: Parts, id: string, signal: AbortSignal): Promise<Issue> {
-  const { routes, toIssue } = parts;
-  const issue = toIssue(await readIssue(routes, id, signal));
-  const blockedBy = await blockers(parts, id, signal);
+async function fullIssue(context: Context, id: string, signal: AbortSignal): Promise<Issue> {
+  const { routes, mapped } = context;
+  const issue = mapped(await readIssue(routes, id, signal));
+  const blockedBy = await blockers(context, id, signal);
   const parent = await routes.parent(id, signal);
   const comments = await routes.comments(id, signal);
-  return { ...issue, blockedBy, parent: parent && mapParent(parent), comments: comments.map(mapComment) };
+  return { ...issue, blockedBy, parent: parent && toParent(parent), comments: comments.map(toComment) };
 }
 
-async function blockers({ routes, settings }: Parts, id: string, signal: AbortSignal): Promise<readonly Blocker[]> {
-  return (await routes.blockedBy(id, signal)).map((blocker) => mapBlocker(blocker, settings));
+async function blockers({ routes, inputs }: Context, id: string, signal: AbortSignal): Promise<readonly Blocker[]> {
+  return (await routes.blockedBy(id, signal)).map((blocker) => toBlocker(blocker, inputs));
 }
 
 // The filter narrows what is worked on, not what counts as finished.
-async function issuesByStates(parts: Parts, wanted: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
-  const { routes, settings, toIssue } = parts;
+async function issuesByStates(context: Context, wanted: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
+  const { routes, inputs, mapped } = context;
   const read: WireIssue[] = [];
-  if (wanted.some((state) => !isTerminal(state, settings.states))) read.push(...(await routes.listOpen(signal)));
-  for (const state of wanted.filter((one) => isTerminal(one, settings.states))) {
+  if (wanted.some((state) => !isTerminal(state, inputs.states))) read.push(...(await routes.listOpen(signal)));
+  for (const state of wanted.filter((one) => isTerminal(one, inputs.states))) {
     read.push(...(await routes.search(`state:closed label:${searchTerm(state)}`, signal)));
   }
-  return distinct(read, toIssue).filter(({ state }) => wanted.includes(state));
+  return distinct(read, mapped).filter(({ state }) => wanted.includes(state));
 }
 
 async function currentStates(
-  { routes, settings }: Parts,
+  { routes, inputs }: Context,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const id of new Set(ids)) {
     const issue = await whenGone(readIssue(routes, id, signal));
-    if (issue) found.set(id, stateOf(issue, settings.states).state);
+    if (issue) found.set(id, stateOf(issue, inputs.states).state);
   }
   return found;
 }
@@ -111,9 +111,9 @@ async function currentStates(
 const PREFLIGHT_STOPS: ReadonlySet<string> = new Set(['tracker_auth_error', 'tracker_not_found']);
 
 /** The first page of the candidates, which the first poll then has for nothing. A remote that is only away does not end start-up. */
-async function preflight({ routes, settings, logger }: Parts, delaysMs: readonly number[], signal: AbortSignal): Promise<void> {
+async function preflight({ routes, inputs, logger }: Context, delaysMs: readonly number[], signal: AbortSignal): Promise<void> {
   try {
-    await withRetries(() => routes.probe(candidateQuery(settings), signal), delaysMs, signal);
+    await withRetries(() => routes.probe(candidateQuery(inputs), signal), delaysMs, signal);
   } catch (error) {
     if (!(error instanceof TrackerError) || PREFLIGHT_STOPS.has(error.kind)) throw error;
     logger.warn('tracker preflight failed for now, starting all the same', { tracker_kind: KIND, error: error.message });
@@ -121,10 +121,10 @@ async function preflight({ routes, settings, logger }: Parts, delaysMs: readonly
 }
 
 /** Maps an issue, and says once when its labels name several states. */
-function issueReader({ repository, states }: GithubSettings, logger: Logger): (issue: WireIssue) => Issue {
+function issueReader({ repository, states }: TrackerInputs, logger: Logger): (issue: WireIssue) => Issue {
   const reported = new Set<string>();
   return (wire) => {
-    const issue = mapIssue(wire, { repository, states });
+    const issue = toIssue(wire, { repository, states });
     const { matches } = stateOf(wire, states);
     const key = `${issue.id} ${matches.join(' ')}`;
     if (matches.length > 1 && !reported.has(key)) {
@@ -138,14 +138,14 @@ function issueReader({ repository, states }: GithubSettings, logger: Logger): (i
 }
 
 /** The issues among the entries, each once: a list that changes while its pages are read repeats some. */
-function distinct(read: readonly WireIssue[], toIssue: (issue: WireIssue) => Issue): Issue[] {
+function distinct(read: readonly WireIssue[], mapped: (issue: WireIssue) => Issue): Issue[] {
   const byNumber = new Map<number, WireIssue>();
   for (const issue of read) if (!isPullRequest(issue)) byNumber.set(issue.number, issue);
-  return [...byNumber.values()].map(toIssue);
+  return [...byNumber.values()].map(mapped);
 }
 
 // An OR in the filter undoes the search's own qualifiers, and a number of another repository would mean another issue here.
-function isOwn(issue: WireIssue, { repository, queryFilter }: GithubSettings): boolean {
+function isOwn(issue: WireIssue, { repository, queryFilter }: TrackerInputs): boolean {
   const home = /\bOR\b/i.test(queryFilter) ? repositoryOf(issue) : undefined;
   return home === undefined || sameRepository(home, repository);
 }
@@ -187,8 +187,8 @@ function searchTerm(label: string): string {
  * Not atomic, but safe to repeat. Every other state label goes, not only the one that counts now: one left behind would count
  * next, and an issue handed off would be worked on again.
  */
-async function transition({ routes, settings }: Parts, id: string, target: string, signal: AbortSignal): Promise<void> {
-  const { states } = settings;
+async function transition({ routes, inputs }: Context, id: string, target: string, signal: AbortSignal): Promise<void> {
+  const { states } = inputs;
   if (![states.active, states.terminal, states.parking].some((list) => list.includes(target))) {
     const detail = `${JSON.stringify(target)} is not a configured active, terminal or handoff state`;
     throw new TrackerError({ kind: 'tracker_payload_error', method: 'transition', path: id, detail });

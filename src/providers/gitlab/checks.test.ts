@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
-import { checkGitlab } from './checks.ts';
+import { check } from './checks.ts';
 
 const GOOD: ProviderCheckInput = {
   apiKey: 'glpat-0123456789',
@@ -16,7 +16,7 @@ const GOOD: ProviderCheckInput = {
 };
 
 function found(over: Partial<ProviderCheckInput>): string[] {
-  return checkGitlab({ ...GOOD, ...over }).map(({ severity, check }) => `${severity} ${check}`);
+  return check({ ...GOOD, ...over }).map(({ severity, check }) => `${severity} ${check}`);
 }
 
 describe('tracker.endpoint.invalid', () => {
@@ -34,7 +34,7 @@ describe('tracker.endpoint.invalid', () => {
   });
 
   it('never shows a password', () => {
-    const [problem] = checkGitlab({ ...GOOD, endpoint: 'https://user:hunter22@host?x' });
+    const [problem] = check({ ...GOOD, endpoint: 'https://user:hunter22@host?x' });
     expect(problem?.message).not.toContain('hunter22');
   });
 });
@@ -51,7 +51,7 @@ describe('tracker.project.format, in its order', () => {
     ['5. a leading slash', '/acme/rocket', 'empty segment'],
     ['5. a trailing slash', 'acme/rocket/', 'empty segment'],
   ])('%s', (_, project, why) => {
-    const problems = checkGitlab({ ...GOOD, project });
+    const problems = check({ ...GOOD, project });
     expect(problems).toMatchObject([{ severity: 'error', check: 'tracker.project.format', key: ['tracker', 'project'] }]);
     expect(problems[0]?.message).toContain(why);
   });
@@ -62,7 +62,7 @@ describe('tracker.project.format, in its order', () => {
 });
 
 it('tracker.query_filter.invalid', () => {
-  const problems = checkGitlab({ ...GOOD, queryFilter: 'state=closed' });
+  const problems = check({ ...GOOD, queryFilter: 'state=closed' });
   expect(problems).toMatchObject([
     { severity: 'error', check: 'tracker.query_filter.invalid', key: ['tracker', 'query_filter'] },
   ]);
@@ -92,8 +92,8 @@ describe('warnings', () => {
 
   it('never show a token', () => {
     const problems = [
-      ...checkGitlab({ ...GOOD, apiKey: '', env: { GITLAB_TOKEN: 'glpat-9876543210' } }),
-      ...checkGitlab({ ...GOOD, apiKey: ' glpat-9876543210' }),
+      ...check({ ...GOOD, apiKey: '', env: { GITLAB_TOKEN: 'glpat-9876543210' } }),
+      ...check({ ...GOOD, apiKey: ' glpat-9876543210' }),
     ];
     expect(problems).toHaveLength(2);
     for (const { message } of problems) expect(message).not.toContain('9876543210');

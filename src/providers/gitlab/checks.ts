@@ -6,7 +6,7 @@ import { parseQueryFilter } from './query-filter.ts';
 import { API_SUFFIX, labelStates, projectFault, TOKEN_VARIABLES } from './settings.ts';
 
 /** Everything that can be told without the network: errors first, then warnings, each in the documented order. */
-export function checkGitlab(input: ProviderCheckInput): readonly Problem[] {
+export function check(input: ProviderCheckInput): readonly Problem[] {
   return [
     ...endpointErrors(input),
     ...projectErrors(input),

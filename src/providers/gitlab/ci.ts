@@ -12,7 +12,7 @@ import type { Project } from './project.ts';
 import { openProject } from './project.ts';
 import type { WireCommitStatus } from './scm-schema.ts';
 import { COMMIT } from './scm-schema.ts';
-import { ciProject, KIND, scmInputs } from './settings.ts';
+import { ciProject, KIND, readScmSettings } from './settings.ts';
 import { plainTrace } from './trace.ts';
 
 /** The route of a job's log knows no ranges: of a longer one its first megabyte is read. */
@@ -20,8 +20,8 @@ const TRACE_BYTES = 1024 * 1024;
 /** An entry of some other system has no log. So many failing ones are tried until one has. */
 const TRACE_TRIES = 3;
 
-export function createGitlabCi(connection: ScmConnection, deps: ProviderDeps): CiProvider {
-  const forge = openForge(scmInputs(connection), deps);
+export function createCi(connection: ScmConnection, deps: ProviderDeps): CiProvider {
+  const forge = openForge(readScmSettings(connection), deps);
   const configured = ciProject(connection);
   const projectOf = (request: CiRequest): Project =>
     configured === null ? openRepo(forge, request) : openProject(configured, forge.baseUrl, forge);

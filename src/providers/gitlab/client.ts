@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { StatusTable } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
-import type { ClientInputs } from './settings.ts';
+import type { ApiAccess } from '../shared/settings.ts';
+import { userAgentOf } from '../shared/settings.ts';
 import { KIND } from './settings.ts';
 
 /** The most entries the remote puts on a page. */
@@ -25,13 +26,14 @@ export const STATUSES: StatusTable = {
   other: 'tracker_api_error',
 };
 
-export function createClient({ baseUrl, apiKey, userAgent }: ClientInputs, deps: TrackerHttpDeps): TrackerHttp {
+export function createClient(access: ApiAccess, deps: TrackerHttpDeps): TrackerHttp {
+  const { baseUrl, apiKey } = access;
   return createTrackerHttp(
     {
       kind: KIND,
       baseUrl,
       // The token goes in this header only: never in the query, never as a bearer.
-      headers: { 'PRIVATE-TOKEN': apiKey, Accept: 'application/json', 'User-Agent': userAgent },
+      headers: { 'PRIVATE-TOKEN': apiKey, Accept: 'application/json', 'User-Agent': userAgentOf(access, deps) },
       secrets: [apiKey],
       statuses: STATUSES,
       // Enough to read a whole error object; what is shown of it is bounded once more.

@@ -6,7 +6,7 @@ import type { Project } from './project.ts';
 import { openProject, trackerError } from './project.ts';
 import type { WireMergeRequest } from './scm-schema.ts';
 import { MERGE_REQUEST } from './scm-schema.ts';
-import type { ClientInputs } from './settings.ts';
+import type { ApiAccess } from '../shared/settings.ts';
 import { KIND } from './settings.ts';
 
 /** The remote as the merge-request and CI roles see it: its projects are named with every call. */
@@ -25,13 +25,13 @@ export interface Place extends Project {
 
 const REMEMBERED_WARNINGS = 1000;
 
-export function openForge(client: ClientInputs, deps: TrackerHttpDeps): Forge {
+export function openForge(access: ApiAccess, deps: TrackerHttpDeps): Forge {
   const { logger } = deps;
   const said = new Set<string>();
   return {
-    http: createClient(client, deps),
+    http: createClient(access, deps),
     logger,
-    baseUrl: client.baseUrl,
+    baseUrl: access.baseUrl,
     warnOnce: (message, facts) => {
       const key = JSON.stringify([message, facts]);
       if (said.has(key)) return;

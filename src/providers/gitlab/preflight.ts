@@ -18,16 +18,16 @@ export interface PreflightPlan {
   /** Labels that `query_filter` asks for. */
   readonly filterLabels: readonly string[];
   /** Waits between the tries of what blocks start-up. */
-  readonly delaysMs: readonly number[];
+  readonly retryDelaysMs: readonly number[];
 }
 
 /** Before the first poll: the token (advice only), the project and the labels (both must be readable). */
-export async function runPreflight(plan: PreflightPlan, signal: AbortSignal): Promise<void> {
-  const { project, catalog, delaysMs, clock } = plan;
+export async function preflight(plan: PreflightPlan, signal: AbortSignal): Promise<void> {
+  const { project, catalog, retryDelaysMs, clock } = plan;
   await inspectToken(project, clock, signal);
-  await explained(project, project.route, () => withRetries(() => checkProject(project, signal), delaysMs, signal));
+  await explained(project, project.route, () => withRetries(() => checkProject(project, signal), retryDelaysMs, signal));
   if (plan.hasStateLabels) {
-    await explained(project, `${project.route}/labels`, () => withRetries(() => catalog.read(signal), delaysMs, signal));
+    await explained(project, `${project.route}/labels`, () => withRetries(() => catalog.read(signal), retryDelaysMs, signal));
   }
   if (plan.filterLabels.length > 0) await adviseOnFilter(project, plan.filterLabels, signal);
 }

@@ -12,11 +12,11 @@ import { readBotComments, readPendingReviews, readReviewDecision } from './revie
 import { mergeabilityOf, toLabelEvents, toMergeStatus } from './scm-map.ts';
 import { LABEL_EVENT } from './scm-schema.ts';
 import { deleteBranch, merge, removeLabel } from './scm-writes.ts';
-import { KIND, scmInputs } from './settings.ts';
+import { KIND, readScmSettings } from './settings.ts';
 
 /** Merge requests. The configured project is not used: every call names its own. */
-export function createGitlabScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {
-  const forge = openForge(scmInputs(connection), deps);
+export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {
+  const forge = openForge(readScmSettings(connection), deps);
   const bots = createBotLookup(forge.http);
   // Async, so that what is refused before any request rejects like everything else.
   const at = async (request: RequestKey): Promise<Place> => openRequest(forge, request);

@@ -4,12 +4,12 @@ import { depsWith, trackerSettings } from '../../../test/fakes/gitlab/subject.ts
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
-import { gitlabProvider } from './index.ts';
-import { apiAddress, trackerInputs } from './settings.ts';
+import { provider } from './index.ts';
+import { apiAddress, readSettings } from './settings.ts';
 
 describe('the provider', () => {
   it('declares what the kind needs and defaults to', () => {
-    expect(gitlabProvider).toMatchObject({
+    expect(provider).toMatchObject({
       kind: 'nsproject',
       aliases: ['gitlab'],
       requires: { apiKey: true, project: true, endpoint: false },
@@ -21,12 +21,12 @@ describe('the provider', () => {
         activeStatesGateDispatch: false,
       },
     });
-    expect(gitlabProvider.options.safeParse({}).success).toBe(true);
-    expect(gitlabProvider.options.safeParse({ nonsense: 1 }).success).toBe(false);
+    expect(provider.options.safeParse({}).success).toBe(true);
+    expect(provider.options.safeParse({ nonsense: 1 }).success).toBe(false);
   });
 
   it('builds a tracker without a request', () => {
-    expect(gitlabProvider.createTracker(trackerSettings(), depsWith()).kind).toBe('nsproject');
+    expect(provider.createTracker(trackerSettings(), depsWith()).kind).toBe('nsproject');
   });
 });
 
@@ -73,14 +73,14 @@ describe('faults at construction', () => {
 
 describe('states', () => {
   it('empty lists derive by the defaults', () => {
-    const { states } = trackerInputs(trackerSettings({ activeStates: [], terminalStates: [' '], handoffState: null }), '1');
+    const { states } = readSettings(trackerSettings({ activeStates: [], terminalStates: [' '], handoffState: null }));
     expect(states).toEqual({ active: ['backlog', 'in-progress', 'review'], terminal: ['done', 'wontfix'], handoff: null });
   });
 });
 
 function failure(over: Partial<TrackerSettings>): unknown {
   try {
-    gitlabProvider.createTracker(trackerSettings(over), depsWith());
+    provider.createTracker(trackerSettings(over), depsWith());
     return undefined;
   } catch (error) {
     return error;

@@ -1,23 +1,24 @@
 import { z } from 'zod';
-import type { TrackerErrorKind } from '../../domain/model/errors.ts';
-import { TrackerError } from '../../domain/model/errors.ts';
 import type { ScmConnection, TrackerSettings } from '../../domain/model/settings.ts';
+import type { Provider } from '../../ports/provider.ts';
 import { parseEndpoint, withSuffix } from '../shared/endpoint.ts';
+import { type ApiAccess, DEFAULT_USER_AGENT, misconfigured } from '../shared/settings.ts';
 import type { QueryFilter } from './query-filter.ts';
 import { parseQueryFilter } from './query-filter.ts';
 
 export const KIND = 'nsproject';
-export const DEFAULT_ENDPOINT = 'https://gitlab.com';
 export const API_SUFFIX = '/api/v4';
-export const DEFAULT_ACTIVE_STATES = ['backlog', 'in-progress', 'review'] as const;
-export const DEFAULT_TERMINAL_STATES = ['done', 'wontfix'] as const;
+export const DEFAULTS: Provider['defaults'] = {
+  endpoint: 'https://gitlab.com',
+  activeStates: ['backlog', 'in-progress', 'review'],
+  terminalStates: ['done', 'wontfix'],
+  activeStatesGateDispatch: false,
+};
 /** Where people keep their token by habit. */
 export const TOKEN_VARIABLES = ['GITLAB_TOKEN'] as const;
-/** Of merge-request and CI requests, unless one is configured. */
-const DEFAULT_USER_AGENT = 'svc/dev';
 
 /** The kind has no options of its own. */
-export const optionsSchema = z.strictObject({});
+export const OPTIONS = z.strictObject({});
 
 /** The configured states, each of which is a label. Neither list is empty: the defaults stand in. */
 export interface LabelStates {
@@ -32,17 +33,9 @@ export interface WrittenStates {
   readonly handoffState: string | null;
 }
 
-/** What every role of this kind needs to talk to the remote. */
-export interface ClientInputs {
-  /** Ends in `/api/v4`. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly userAgent: string;
-}
-
 /** What the tracker role works with, checked. */
 export interface TrackerInputs {
-  readonly client: ClientInputs;
+  readonly access: ApiAccess;
   /** Numeric id or namespace path, not encoded. */
   readonly project: string;
   readonly states: LabelStates;
@@ -50,13 +43,14 @@ export interface TrackerInputs {
 }
 
 /** Faults are thrown as a TrackerError; no request is made. */
-export function trackerInputs(settings: TrackerSettings, version: string): TrackerInputs {
+export function readSettings(settings: TrackerSettings): TrackerInputs {
   const { apiKey, project, endpoint, queryFilter } = settings;
-  if (apiKey.trim() === '') throw refused('tracker_auth_error', 'tracker.api_key is empty: set it to an access token');
+  if (apiKey.trim() === '')
+    throw misconfigured(KIND, 'tracker_auth_error', 'tracker.api_key is empty: set it to an access token');
   const filter = parseQueryFilter(queryFilter);
-  if ('fault' in filter) throw refused('tracker_payload_error', `tracker.query_filter: ${filter.fault}`);
+  if ('fault' in filter) throw misconfigured(KIND, 'tracker_payload_error', `tracker.query_filter: ${filter.fault}`);
   return {
-    client: { baseUrl: apiAddress(endpoint), apiKey, userAgent: `svc/${version}` },
+    access: { baseUrl: apiAddress(endpoint), apiKey, userAgent: null },
     project: checkedProject(project),
     states: labelStates(settings),
     filter,
@@ -64,8 +58,9 @@ export function trackerInputs(settings: TrackerSettings, version: string): Track
 }
 
 /** What the merge-request and CI roles need to talk to the remote, checked in the same way. */
-export function scmInputs({ apiKey, endpoint, userAgent }: ScmConnection): ClientInputs {
-  if (apiKey.trim() === '') throw refused('tracker_auth_error', `${KIND}.api_key is empty: set it to an access token`);
+export function readScmSettings({ apiKey, endpoint, userAgent }: ScmConnection): ApiAccess {
+  if (apiKey.trim() === '')
+    throw misconfigured(KIND, 'tracker_auth_error', `${KIND}.api_key is empty: set it to an access token`);
   return { baseUrl: apiAddress(endpoint, `${KIND}.endpoint`), apiKey, userAgent: userAgent.trim() || DEFAULT_USER_AGENT };
 }
 
@@ -76,15 +71,15 @@ export function ciProject({ project }: ScmConnection): string | null {
 
 /** The address below which all routes lie. `key` is what the operator has to correct. */
 export function apiAddress(endpoint: string, key = 'tracker.endpoint'): string {
-  const parsed = parseEndpoint(endpoint || DEFAULT_ENDPOINT);
-  if ('fault' in parsed) throw refused('tracker_payload_error', `${key} ${parsed.fault}`);
+  const parsed = parseEndpoint(endpoint || DEFAULTS.endpoint);
+  if ('fault' in parsed) throw misconfigured(KIND, 'tracker_payload_error', `${key} ${parsed.fault}`);
   return withSuffix(parsed.url, API_SUFFIX);
 }
 
 function checkedProject(project: string, key = 'tracker.project'): string {
-  if (project === '') throw refused('missing_tracker_project', `${key} is required for tracker kind ${KIND}`);
+  if (project === '') throw misconfigured(KIND, 'missing_tracker_project', `${key} is required for tracker kind ${KIND}`);
   const wrong = projectFault(project);
-  if (wrong) throw refused('tracker_payload_error', `${key} ${wrong}`);
+  if (wrong) throw misconfigured(KIND, 'tracker_payload_error', `${key} ${wrong}`);
   return project;
 }
 
@@ -116,12 +111,8 @@ export function labelStates({ activeStates, terminalStates, handoffState }: Writ
     return filled.length > 0 ? filled : fallback;
   };
   return {
-    active: orDefault(activeStates, DEFAULT_ACTIVE_STATES),
-    terminal: orDefault(terminalStates, DEFAULT_TERMINAL_STATES),
+    active: orDefault(activeStates, DEFAULTS.activeStates),
+    terminal: orDefault(terminalStates, DEFAULTS.terminalStates),
     handoff: handoffState?.trim() || null,
   };
-}
-
-function refused(kind: TrackerErrorKind, detail: string): TrackerError {
-  return new TrackerError({ kind, method: 'construct', path: KIND, detail });
 }

@@ -4,55 +4,56 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import type { LabelStateRule } from '../shared/label-state.ts';
+import type { Tuning } from '../shared/settings.ts';
+import { RETRY_DELAYS_MS } from '../shared/settings.ts';
 import { ANY_JSON, createClient, PAGE_SIZE } from './client.ts';
 import type { LabelCatalog } from './labels.ts';
 import { createLabelCatalog, createLabelWriter, refuseComma, storedSpelling } from './labels.ts';
 import { derivedState, stateRule, toComments, toIssue } from './map.ts';
-import { runPreflight } from './preflight.ts';
+import { preflight } from './preflight.ts';
 import type { Project } from './project.ts';
 import { distinctIssues, isIssueNumber, issueRoute, openProject, readIssue, trackerError } from './project.ts';
 import { withFilter } from './query-filter.ts';
 import type { WireIssue, WireIssueState } from './schema.ts';
 import { CREATED_NOTE, ISSUE, ISSUE_STATE, NOTE } from './schema.ts';
 import type { TrackerInputs } from './settings.ts';
-import { KIND, trackerInputs } from './settings.ts';
+import { KIND, readSettings } from './settings.ts';
 import { planTransition, targetOf } from './transition.ts';
 
 /** How many issues one state lookup names; more would make the address too long for some servers. */
 const BATCH_SIZE = 50;
-const PREFLIGHT_DELAYS_MS = [1000, 2000, 4000];
 
-export function createGitlabTracker(
+export function createTracker(
   settings: TrackerSettings,
   deps: ProviderDeps,
-  { preflightDelaysMs = PREFLIGHT_DELAYS_MS }: { preflightDelaysMs?: readonly number[] } = {},
+  { retryDelaysMs = RETRY_DELAYS_MS }: Tuning = {},
 ): Tracker {
-  const desk = openDesk(settings, deps);
-  const { project, catalog, inputs } = desk;
-  const hasStateLabels = desk.rule.lists.flat().length > 0;
-  const fetchStates = (ids: readonly string[], signal: AbortSignal) => fetchIssueStates(desk, ids, signal);
+  const context = openContext(settings, deps);
+  const { project, catalog, inputs } = context;
+  const hasStateLabels = context.rule.lists.flat().length > 0;
+  const fetchStates = (ids: readonly string[], signal: AbortSignal) => fetchIssueStates(context, ids, signal);
   return {
     kind: KIND,
-    fetchCandidateIssues: (signal) => fetchCandidateIssues(desk, signal),
-    fetchIssueById: (id, signal) => fetchIssueById(desk, id, signal),
-    fetchIssuesByStates: (states, signal) => fetchIssuesByStates(desk, states, signal),
+    fetchCandidateIssues: (signal) => fetchCandidateIssues(context, signal),
+    fetchIssueById: (id, signal) => fetchIssueById(context, id, signal),
+    fetchIssuesByStates: (states, signal) => fetchIssuesByStates(context, states, signal),
     // The number is both the id and what people call the issue.
     fetchIssueStatesByIds: fetchStates,
     fetchIssueStatesByIdentifiers: fetchStates,
-    fetchIssueComments: (id, signal) => fetchIssueComments(desk, id, signal),
-    transitionIssue: (id, state, signal) => transitionIssue(desk, id, state, signal),
-    commentIssue: (id, text, signal) => commentIssue(desk, id, text, signal),
+    fetchIssueComments: (id, signal) => fetchIssueComments(context, id, signal),
+    transitionIssue: (id, state, signal) => transitionIssue(context, id, state, signal),
+    commentIssue: (id, text, signal) => commentIssue(context, id, text, signal),
     labels: createLabelWriter(project, catalog),
     preflight: (signal) =>
-      runPreflight(
-        { project, catalog, clock: deps.clock, hasStateLabels, filterLabels: inputs.filter.labels, delaysMs: preflightDelaysMs },
+      preflight(
+        { project, catalog, clock: deps.clock, hasStateLabels, filterLabels: inputs.filter.labels, retryDelaysMs },
         signal,
       ),
   };
 }
 
 /** What the operations share. */
-interface Desk {
+interface Context {
   readonly inputs: TrackerInputs;
   readonly project: Project;
   readonly catalog: LabelCatalog;
@@ -61,37 +62,41 @@ interface Desk {
   readonly ambiguous: Map<number, string>;
 }
 
-function openDesk(settings: TrackerSettings, deps: ProviderDeps): Desk {
-  const inputs = trackerInputs(settings, deps.version);
-  const http = createClient(inputs.client, deps);
-  const project = openProject(inputs.project, inputs.client.baseUrl, { http, logger: deps.logger });
+function openContext(settings: TrackerSettings, deps: ProviderDeps): Context {
+  const inputs = readSettings(settings);
+  const http = createClient(inputs.access, deps);
+  const project = openProject(inputs.project, inputs.access.baseUrl, { http, logger: deps.logger });
   return { inputs, project, catalog: createLabelCatalog(project), rule: stateRule(inputs.states), ambiguous: new Map() };
 }
 
 /** Open issues of the type `issue`, oldest first. A label filter at the remote is an AND, states need an OR: they are told apart here. */
-async function fetchCandidateIssues(desk: Desk, signal: AbortSignal): Promise<readonly Issue[]> {
-  const issues = await listIssues(desk, 'opened', signal);
-  return issues.filter(({ state }) => stateIn(desk.inputs.states.active, state));
+async function fetchCandidateIssues(context: Context, signal: AbortSignal): Promise<readonly Issue[]> {
+  const issues = await listIssues(context, 'opened', signal);
+  return issues.filter(({ state }) => stateIn(context.inputs.states.active, state));
 }
 
-async function fetchIssueById(desk: Desk, id: string, signal: AbortSignal): Promise<Issue> {
-  const wire = await readIssue(desk.project, id, signal);
-  const comments = await fetchIssueComments(desk, id, signal);
-  return toIssue(wire, { state: stateOf(desk, wire), project: desk.project.name, comments });
+async function fetchIssueById(context: Context, id: string, signal: AbortSignal): Promise<Issue> {
+  const wire = await readIssue(context.project, id, signal);
+  const comments = await fetchIssueComments(context, id, signal);
+  return toIssue(wire, { state: stateOf(context, wire), project: context.project.name, comments });
 }
 
 /** Both halves are read: a label decides before the native state, so an open issue may be done and a closed one active. */
-async function fetchIssuesByStates(desk: Desk, states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
+async function fetchIssuesByStates(context: Context, states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
   if (states.every((state) => normalState(state) === '')) return [];
-  const opened = await listIssues(desk, 'opened', signal);
-  const closed = await listIssues(desk, 'closed', signal);
+  const opened = await listIssues(context, 'opened', signal);
+  const closed = await listIssues(context, 'closed', signal);
   // One that was closed between the two reads is in both; the later reading counts.
   const latest = new Map([...opened, ...closed].map((issue) => [issue.id, issue]));
   return [...latest.values()].filter(({ state }) => stateIn(states, state));
 }
 
-async function fetchIssueStates(desk: Desk, ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
-  const { http, route } = desk.project;
+async function fetchIssueStates(
+  context: Context,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const { http, route } = context.project;
   const wanted = [...new Set(ids.filter(isIssueNumber))];
   const states = new Map<string, string>();
   for (let start = 0; start < wanted.length; start += BATCH_SIZE) {
@@ -100,20 +105,20 @@ async function fetchIssueStates(desk: Desk, ids: readonly string[], signal: Abor
     const wires = await http.getRecords(ISSUE_STATE, { path: `${route}/issues`, query }, signal);
     for (const wire of distinctIssues(wires)) {
       // A remote that ignores the filter answers with issues nobody asked for.
-      if (batch.includes(String(wire.iid))) states.set(String(wire.iid), stateOf(desk, wire));
+      if (batch.includes(String(wire.iid))) states.set(String(wire.iid), stateOf(context, wire));
     }
   }
   return states;
 }
 
-async function fetchIssueComments({ project }: Desk, id: string, signal: AbortSignal): Promise<readonly IssueComment[]> {
+async function fetchIssueComments({ project }: Context, id: string, signal: AbortSignal): Promise<readonly IssueComment[]> {
   const query = { activity_filter: 'only_comments', sort: 'asc', per_page: PAGE_SIZE };
   return toComments(await project.http.getRecords(NOTE, { path: `${issueRoute(project, id)}/notes`, query }, signal));
 }
 
 /** One read, and at most one write that carries everything, so that no half-done move can be seen. */
-async function transitionIssue(desk: Desk, id: string, state: string, signal: AbortSignal): Promise<void> {
-  const { project, inputs } = desk;
+async function transitionIssue(context: Context, id: string, state: string, signal: AbortSignal): Promise<void> {
+  const { project, inputs } = context;
   const route = issueRoute(project, id);
   const target = targetOf(state, inputs.states);
   if (!target) {
@@ -122,18 +127,18 @@ async function transitionIssue(desk: Desk, id: string, state: string, signal: Ab
   }
   refuseComma(project, target.state, route);
   const issue = await readIssue(project, id, signal);
-  const label = await targetLabel(desk, issue, target.state, signal);
+  const label = await targetLabel(context, issue, target.state, signal);
   const body = planTransition(issue, { role: target.role, label }, inputs.states);
   if (body) await project.http.sendJson('PUT', ANY_JSON, { path: route, body }, signal);
 }
 
 /** The catalogue's spelling; else the one the issue carries, which exists by that; else the configured one, to be created. */
-async function targetLabel({ catalog }: Desk, issue: WireIssue, state: string, signal: AbortSignal): Promise<string> {
+async function targetLabel({ catalog }: Context, issue: WireIssue, state: string, signal: AbortSignal): Promise<string> {
   const names = (await catalog.recall(state, signal)) ?? [];
   return storedSpelling(names, state) ?? storedSpelling(issue.labels ?? [], state) ?? state;
 }
 
-async function commentIssue({ project }: Desk, id: string, text: string, signal: AbortSignal): Promise<void> {
+async function commentIssue({ project }: Context, id: string, text: string, signal: AbortSignal): Promise<void> {
   const route = `${issueRoute(project, id)}/notes`;
   const note = await project.http.sendJson('POST', CREATED_NOTE, { path: route, body: { body: text } }, signal);
   const commands = Object.keys(note.commands_changes ?? {}).join(', ');
@@ -147,16 +152,16 @@ async function commentIssue({ project }: Desk, id: string, text: string, signal:
   throw trackerError(project, { kind: 'tracker_payload_error', method: 'POST', path: route, detail });
 }
 
-async function listIssues(desk: Desk, state: 'opened' | 'closed', signal: AbortSignal): Promise<readonly Issue[]> {
-  const { project, inputs } = desk;
+async function listIssues(context: Context, state: 'opened' | 'closed', signal: AbortSignal): Promise<readonly Issue[]> {
+  const { project, inputs } = context;
   const own = { state, issue_type: 'issue', scope: 'all', order_by: 'created_at', sort: 'asc', per_page: String(PAGE_SIZE) };
   // Closed issues are read for cleaning up after them, whatever the filter says of them by now.
   const query = withFilter(own, state === 'opened' ? inputs.filter : { pairs: [], labels: [] });
   const wires = await project.http.getRecords(ISSUE, { path: `${project.route}/issues`, query }, signal);
-  return distinctIssues(wires).map((wire) => toIssue(wire, { state: stateOf(desk, wire), project: project.name }));
+  return distinctIssues(wires).map((wire) => toIssue(wire, { state: stateOf(context, wire), project: project.name }));
 }
 
-function stateOf({ rule, ambiguous, project }: Desk, wire: WireIssueState): string {
+function stateOf({ rule, ambiguous, project }: Context, wire: WireIssueState): string {
   const { state, matches } = derivedState(wire, rule);
   if (matches.length < 2) {
     ambiguous.delete(wire.iid);

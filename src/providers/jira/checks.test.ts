@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
-import { jiraProvider } from './index.ts';
+import { provider } from './index.ts';
 
 const GOOD: ProviderCheckInput = {
   apiKey: 'me@acme.test:tok',
@@ -16,7 +16,7 @@ const GOOD: ProviderCheckInput = {
 };
 
 function found(changes: Partial<ProviderCheckInput>): readonly string[] {
-  return jiraProvider.check({ ...GOOD, ...changes }).map(({ severity, check }) => `${severity} ${check}`);
+  return provider.check({ ...GOOD, ...changes }).map(({ severity, check }) => `${severity} ${check}`);
 }
 
 describe('offline checks', () => {
@@ -49,7 +49,7 @@ describe('offline checks', () => {
   });
 
   it('the key is never shown, and every problem names its place', () => {
-    for (const problem of jiraProvider.check({ ...GOOD, apiKey: 'hush-hush', endpoint: 'http://me:hush-hush@acme.test' })) {
+    for (const problem of provider.check({ ...GOOD, apiKey: 'hush-hush', endpoint: 'http://me:hush-hush@acme.test' })) {
       expect(problem.message).not.toContain('hush-hush');
       expect(problem.key?.[0]).toBe('tracker');
     }

@@ -1,12 +1,12 @@
 import { stateIn } from '../../domain/model/issue.ts';
 import type { Problem } from '../../domain/model/problem.ts';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
-import { DEFAULT_ACTIVE_STATES, DEFAULT_TERMINAL_STATES, KEY_FAULT, parseKey, parseSite } from './settings.ts';
+import { DEFAULTS, KEY_FAULT, parseKey, parseSite } from './settings.ts';
 
 type Check = (input: ProviderCheckInput) => readonly Problem[];
 
 /** What is found without the network: errors first, then warnings. Missing keys are reported before, for every kind. */
-export function checkJira(input: ProviderCheckInput): readonly Problem[] {
+export function check(input: ProviderCheckInput): readonly Problem[] {
   return CHECKS.flatMap((check) => check(input));
 }
 
@@ -34,8 +34,8 @@ function endpointInsecure({ endpoint }: ProviderCheckInput): readonly Problem[] 
 }
 
 function overlap({ activeStates, terminalStates }: ProviderCheckInput): readonly Problem[] {
-  const terminal = terminalStates ?? DEFAULT_TERMINAL_STATES;
-  const both = (activeStates ?? DEFAULT_ACTIVE_STATES).filter((state) => stateIn(terminal, state));
+  const terminal = terminalStates ?? DEFAULTS.terminalStates;
+  const both = (activeStates ?? DEFAULTS.activeStates).filter((state) => stateIn(terminal, state));
   if (both.length === 0) return [];
   const names = both.map((state) => JSON.stringify(state)).join(', ');
   return [

@@ -5,20 +5,22 @@ import { path } from '../../lib/http/index.ts';
 import type { Classification, StatusTable } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
-import type { Connection } from './settings.ts';
-import { KIND } from './settings.ts';
+import type { ApiAccess } from '../shared/settings.ts';
+import { userAgentOf } from '../shared/settings.ts';
+import { KIND, parseKey } from './settings.ts';
 
 /** Every request to the site: its headers and what its statuses mean. */
-export function createClient({ baseUrl, credentials, userAgent }: Connection, deps: TrackerHttpDeps): TrackerHttp {
-  const pair = `${credentials.email}:${credentials.token}`;
+export function createClient(access: ApiAccess, deps: TrackerHttpDeps): TrackerHttp {
+  const { email, token } = parseKey(access.apiKey) ?? { email: '', token: access.apiKey };
+  const pair = `${email}:${token}`;
   const headers = {
     Authorization: `Basic ${Buffer.from(pair, 'utf8').toString('base64')}`,
     Accept: 'application/json',
     'Content-Type': 'application/json',
-    'User-Agent': userAgent,
+    'User-Agent': userAgentOf(access, deps),
   };
   const rules = { statuses: STATUSES, classify, detail: spoken };
-  return createTrackerHttp({ kind: KIND, baseUrl, headers, secrets: [credentials.token, pair], ...rules }, deps);
+  return createTrackerHttp({ kind: KIND, baseUrl: access.baseUrl, headers, secrets: [token, pair], ...rules }, deps);
 }
 
 /** The path of one issue, by its id or key. */

@@ -1,6 +1,6 @@
-import type { JiraSettings } from './settings.ts';
+import type { TrackerInputs } from './settings.ts';
 
-type Scope = Pick<JiraSettings, 'project' | 'queryFilter'>;
+type Scope = Pick<TrackerInputs, 'project' | 'queryFilter'>;
 
 /** What waits to be worked on, most urgent and then oldest first. */
 export function candidatesJql(scope: Scope, states: readonly string[]): string {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { settingsFor } from '../../../test/fakes/jira/tracker-kit.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
-import { jiraProvider } from './index.ts';
+import { provider } from './index.ts';
 import { parseKey, readSettings } from './settings.ts';
 
 const remote = { url: 'https://acme.test', apiKey: 'me@acme.test:tok', project: 'ABC' };
@@ -61,7 +61,7 @@ describe('configuration table', () => {
   });
 
   it('endpoint loses trailing slashes', () => {
-    expect(readSettings(settingsFor(remote, { endpoint: 'https://acme.test//' })).connection.baseUrl).toBe('https://acme.test');
+    expect(readSettings(settingsFor(remote, { endpoint: 'https://acme.test//' })).access.baseUrl).toBe('https://acme.test');
   });
 
   it.each([
@@ -69,11 +69,11 @@ describe('configuration table', () => {
     ['', 'svc/dev'],
     ['acme-bot/2', 'acme-bot/2'],
   ])('user_agent %j is sent as %s', (userAgent, expected) => {
-    expect(readSettings(settingsFor(remote, { userAgent })).connection.userAgent).toBe(expected);
+    expect(readSettings(settingsFor(remote, { userAgent })).access.userAgent).toBe(expected);
   });
 
   it('states have the documented defaults', () => {
-    expect(jiraProvider.defaults).toEqual({
+    expect(provider.defaults).toEqual({
       endpoint: '',
       activeStates: ['Backlog', 'Selected for Development', 'In Progress'],
       terminalStates: [],
@@ -82,11 +82,11 @@ describe('configuration table', () => {
   });
 
   it('references are replaced in a whole endpoint, anywhere in the key and not in the project', () => {
-    expect(jiraProvider.expansion).toEqual({ endpoint: 'whole', apiKey: 'anywhere', project: 'none' });
+    expect(provider.expansion).toEqual({ endpoint: 'whole', apiKey: 'anywhere', project: 'none' });
   });
 
   it('endpoint, api_key and project are required; the vendor’s name is an alias', () => {
-    expect(jiraProvider).toMatchObject({
+    expect(provider).toMatchObject({
       kind: 'wfboard',
       aliases: ['jira'],
       requires: { apiKey: true, project: true, endpoint: true },
@@ -94,7 +94,7 @@ describe('configuration table', () => {
   });
 
   it('the top-level block has no options of its own', () => {
-    expect(jiraProvider.options.safeParse({}).success).toBe(true);
-    expect(jiraProvider.options.safeParse({ x: 1 }).success).toBe(false);
+    expect(provider.options.safeParse({}).success).toBe(true);
+    expect(provider.options.safeParse({ x: 1 }).success).toBe(false);
   });
 });

@@ -1,14 +1,18 @@
 import { z } from 'zod';
-import { TrackerError } from '../../domain/model/errors.ts';
-import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
+import type { Provider } from '../../ports/provider.ts';
 import type { ParsedEndpoint } from '../shared/endpoint.ts';
 import { parseEndpoint } from '../shared/endpoint.ts';
+import type { ApiAccess } from '../shared/settings.ts';
+import { DEFAULT_USER_AGENT, misconfigured } from '../shared/settings.ts';
 
 export const KIND = 'wfboard';
-export const DEFAULT_USER_AGENT = 'svc/dev';
-export const DEFAULT_ACTIVE_STATES: readonly string[] = ['Backlog', 'Selected for Development', 'In Progress'];
-export const DEFAULT_TERMINAL_STATES: readonly string[] = [];
+export const DEFAULTS: Provider['defaults'] = {
+  endpoint: '',
+  activeStates: ['Backlog', 'Selected for Development', 'In Progress'],
+  terminalStates: [],
+  activeStatesGateDispatch: true,
+};
 /** Of searches and of comments alike. */
 export const PAGE_SIZE = 50;
 /** How many ids or keys one lookup names: more would make the address too long. */
@@ -16,21 +20,14 @@ export const BATCH_SIZE = 40;
 /** What the top-level block holds beyond the role keys shared by all kinds: nothing. */
 export const OPTIONS = z.strictObject({});
 
-/** What the requests need. */
-export interface Connection {
-  /** Without trailing slashes. May hold a user and password: for requests only. */
-  readonly baseUrl: string;
-  readonly credentials: Credentials;
-  readonly userAgent: string;
-}
-
 export interface Credentials {
   readonly email: string;
   readonly token: string;
 }
 
-export interface JiraSettings {
-  readonly connection: Connection;
+/** What the tracker role works with, checked. */
+export interface TrackerInputs {
+  readonly access: ApiAccess;
   /** The same address for links. */
   readonly siteUrl: string;
   readonly project: string;
@@ -40,15 +37,15 @@ export interface JiraSettings {
 }
 
 /** Throws a TrackerError for what could never work, before any request. */
-export function readSettings(settings: TrackerSettings): JiraSettings {
+export function readSettings(settings: TrackerSettings): TrackerInputs {
   const address = parseSite(settings.endpoint);
-  if ('fault' in address) throw refused('tracker_payload_error', `tracker.endpoint ${address.fault}`);
-  const credentials = parseKey(settings.apiKey);
-  if (!credentials) throw refused('tracker_auth_error', `tracker.api_key ${KEY_FAULT}`);
+  if ('fault' in address) throw misconfigured(KIND, 'tracker_payload_error', `tracker.endpoint ${address.fault}`);
+  if (!parseKey(settings.apiKey)) throw misconfigured(KIND, 'tracker_auth_error', `tracker.api_key ${KEY_FAULT}`);
   const project = settings.project.trim();
-  if (project === '') throw refused('missing_tracker_project', `tracker.project is required for tracker kind ${KIND}`);
+  if (project === '')
+    throw misconfigured(KIND, 'missing_tracker_project', `tracker.project is required for tracker kind ${KIND}`);
   return {
-    connection: { baseUrl: address.url, credentials, userAgent: settings.userAgent || DEFAULT_USER_AGENT },
+    access: { baseUrl: address.url, apiKey: settings.apiKey, userAgent: settings.userAgent || DEFAULT_USER_AGENT },
     siteUrl: address.shown,
     project,
     activeStates: settings.activeStates,
@@ -73,8 +70,4 @@ export function parseKey(apiKey: string): Credentials | undefined {
   const colon = key.indexOf(':');
   const [email, token] = [key.slice(0, Math.max(0, colon)).trim(), key.slice(colon + 1).trim()];
   return colon === -1 || email === '' || token === '' ? undefined : { email, token };
-}
-
-function refused(kind: TrackerErrorKind, detail: string): TrackerError {
-  return new TrackerError({ kind, method: 'construct', path: KIND, detail });
 }

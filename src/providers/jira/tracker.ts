@@ -6,6 +6,8 @@ import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { LabelWriter, Tracker } from '../../ports/tracker.ts';
 import type { TrackerHttp } from '../shared/http.ts';
+import type { Tuning } from '../shared/settings.ts';
+import { RETRY_DELAYS_MS } from '../shared/settings.ts';
 import { createClient, issuePath } from './client.ts';
 import { toDocument } from './document.ts';
 import { byIdsJql, byKeysJql, byStatesJql, candidatesJql } from './jql.ts';
@@ -15,7 +17,7 @@ import type { WireComment, WireIssue } from './schema.ts';
 import { COMMENT, COMMENT_PAGE, ISSUE, ISSUE_STATE, TRANSITION, TRANSITIONS } from './schema.ts';
 import type { Search } from './search.ts';
 import { createSearch } from './search.ts';
-import type { JiraSettings } from './settings.ts';
+import type { TrackerInputs } from './settings.ts';
 import { BATCH_SIZE, KIND, PAGE_SIZE, readSettings } from './settings.ts';
 
 /** Everything that the issue record is made of, in the documented order. */
@@ -33,48 +35,42 @@ const ISSUE_FIELDS = [
   'description',
 ] as const;
 
-/** How patient the tracker is. Tests are less so. */
-export interface Patience {
-  /** Waits between two tries of the preflight. */
-  readonly retryDelaysMs: readonly number[];
-  /** No list is this long. A remote that never ends one must not hold up every poll. */
-  readonly pageCap: number;
-}
-
-const PATIENCE: Patience = { retryDelaysMs: [1000, 2000, 4000], pageCap: 1000 };
+const PAGE_CAP = 1000;
 
 /** Issues of one project, whose states are the statuses of its workflow. Makes no request. */
-export function createJiraTracker(
-  written: TrackerSettings,
-  { logger, clock }: Pick<ProviderDeps, 'logger' | 'clock'>,
-  { retryDelaysMs, pageCap }: Patience = PATIENCE,
+export function createTracker(
+  settings: TrackerSettings,
+  deps: ProviderDeps,
+  { retryDelaysMs = RETRY_DELAYS_MS, pageCap = PAGE_CAP }: Tuning = {},
 ): Tracker {
-  const settings = readSettings(written);
-  const http = createClient(settings.connection, { logger, clock });
-  const desk: Desk = { settings, http, logger, pageCap, search: createSearch(http, { logger, clock, pageCap }) };
-  const candidates = { jql: candidatesJql(settings, settings.activeStates), fields: ISSUE_FIELDS };
+  const inputs = readSettings(settings);
+  const { logger, clock } = deps;
+  const http = createClient(inputs.access, deps);
+  const context: Context = { inputs, http, logger, pageCap, search: createSearch(http, { logger, clock, pageCap }) };
+  const candidates = { jql: candidatesJql(inputs, inputs.activeStates), fields: ISSUE_FIELDS };
   return {
     kind: KIND,
     // Without active states there is nothing to look for, and an empty list is no valid expression.
-    fetchCandidateIssues: async (signal) => (settings.activeStates.length === 0 ? [] : readIssues(desk, candidates.jql, signal)),
-    fetchIssueById: (id, signal) => readFullIssue(desk, id, signal),
+    fetchCandidateIssues: async (signal) => (inputs.activeStates.length === 0 ? [] : readIssues(context, candidates.jql, signal)),
+    fetchIssueById: (id, signal) => readFullIssue(context, id, signal),
     fetchIssuesByStates: async (states, signal) =>
-      states.length === 0 ? [] : readIssues(desk, byStatesJql(settings, states), signal),
-    fetchIssueStatesByIds: (ids, signal) => readStatesByIds(desk, ids, signal),
-    fetchIssueStatesByIdentifiers: (keys, signal) => readStatesByKeys(desk, keys, signal),
-    fetchIssueComments: (id, signal) => readComments(desk, id, signal),
-    transitionIssue: (id, state, signal) => transition(desk, id, state, signal),
+      states.length === 0 ? [] : readIssues(context, byStatesJql(inputs, states), signal),
+    fetchIssueStatesByIds: (ids, signal) => readStatesByIds(context, ids, signal),
+    fetchIssueStatesByIdentifiers: (keys, signal) => readStatesByKeys(context, keys, signal),
+    fetchIssueComments: (id, signal) => readComments(context, id, signal),
+    transitionIssue: (id, state, signal) => transition(context, id, state, signal),
     commentIssue: async (id, text, signal) => {
       await http.send('POST', { path: `${issuePath(id)}/comment`, body: { body: toDocument(text) } }, signal);
     },
-    labels: labelWriter(desk),
-    preflight: (signal) => preflight({ probe: (until) => desk.search.probe(candidates, until), retryDelaysMs, logger }, signal),
+    labels: labelWriter(context),
+    preflight: (signal) =>
+      preflight({ probe: (until) => context.search.probe(candidates, until), retryDelaysMs, logger }, signal),
   };
 }
 
 /** What the operations share. */
-interface Desk {
-  readonly settings: JiraSettings;
+interface Context {
+  readonly inputs: TrackerInputs;
   readonly http: TrackerHttp;
   readonly search: Search;
   readonly logger: Logger;
@@ -82,33 +78,41 @@ interface Desk {
 }
 
 /** Each issue once: a list that changes while its pages are read repeats some. */
-async function readIssues({ search, settings }: Desk, jql: string, signal: AbortSignal): Promise<readonly Issue[]> {
+async function readIssues({ search, inputs }: Context, jql: string, signal: AbortSignal): Promise<readonly Issue[]> {
   const wires = await search.all(ISSUE, { jql, fields: ISSUE_FIELDS }, signal);
-  const byId = new Map(wires.map((wire) => [wire.id, toIssue(wire, settings.siteUrl)]));
+  const byId = new Map(wires.map((wire) => [wire.id, toIssue(wire, inputs.siteUrl)]));
   return [...byId.values()];
 }
 
-async function readFullIssue(desk: Desk, id: string, signal: AbortSignal): Promise<Issue> {
-  const issue = toIssue(await readIssue(desk, id, ISSUE_FIELDS, signal), desk.settings.siteUrl);
-  return { ...issue, comments: await readComments(desk, id, signal) };
+async function readFullIssue(context: Context, id: string, signal: AbortSignal): Promise<Issue> {
+  const issue = toIssue(await readIssue(context, id, ISSUE_FIELDS, signal), context.inputs.siteUrl);
+  return { ...issue, comments: await readComments(context, id, signal) };
 }
 
-function readIssue({ http }: Desk, id: string, fields: readonly string[], signal: AbortSignal): Promise<WireIssue> {
+function readIssue({ http }: Context, id: string, fields: readonly string[], signal: AbortSignal): Promise<WireIssue> {
   return http.getJson(ISSUE, { path: issuePath(id), query: { fields: fields.join(',') } }, signal);
 }
 
-async function readStatesByIds(desk: Desk, ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+async function readStatesByIds(
+  context: Context,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
   const states = new Map<string, string>();
   const numeric = ids.filter((id) => /^\d+$/.test(id));
-  for (const { id, state } of await readStates(desk, numeric, byIdsJql, signal)) if (id) states.set(id, state);
+  for (const { id, state } of await readStates(context, numeric, byIdsJql, signal)) if (id) states.set(id, state);
   return states;
 }
 
 // A key is found whatever its case; the answer goes under the spelling that was asked for.
-async function readStatesByKeys(desk: Desk, keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+async function readStatesByKeys(
+  context: Context,
+  keys: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
   const states = new Map<string, string>();
   const filled = keys.filter((key) => key.trim() !== '');
-  for (const { key, state } of await readStates(desk, filled, byKeysJql, signal)) {
+  for (const { key, state } of await readStates(context, filled, byKeysJql, signal)) {
     for (const asked of filled) if (key?.toUpperCase() === asked.trim().toUpperCase()) states.set(asked, state);
   }
   return states;
@@ -121,7 +125,7 @@ interface FoundState {
 }
 
 async function readStates(
-  { search }: Desk,
+  { search }: Context,
   names: readonly string[],
   jqlFor: (batch: readonly string[]) => string,
   signal: AbortSignal,
@@ -165,7 +169,11 @@ function isRejected(name: string, error: unknown): boolean {
 }
 
 /** Oldest first, page by page: the next one begins behind what was received, whatever size was asked for. */
-async function readComments({ http, logger, pageCap }: Desk, id: string, signal: AbortSignal): Promise<readonly IssueComment[]> {
+async function readComments(
+  { http, logger, pageCap }: Context,
+  id: string,
+  signal: AbortSignal,
+): Promise<readonly IssueComment[]> {
   const path = `${issuePath(id)}/comment`;
   const found: WireComment[] = [];
   let startAt = 0;
@@ -185,8 +193,8 @@ async function readComments({ http, logger, pageCap }: Desk, id: string, signal:
   return found.map(toComment);
 }
 
-async function transition(desk: Desk, id: string, state: string, signal: AbortSignal): Promise<void> {
-  const { http, search } = desk;
+async function transition(context: Context, id: string, state: string, signal: AbortSignal): Promise<void> {
+  const { http, search } = context;
   const path = `${issuePath(id)}/transitions`;
   const { transitions } = await http.getJson(TRANSITIONS, { path }, signal);
   const offered = http.records(TRANSITION, transitions ?? [], path);
@@ -196,7 +204,7 @@ async function transition(desk: Desk, id: string, state: string, signal: AbortSi
     return search.changed(id);
   }
   // A move that was made already, perhaps by a call whose answer got lost, is not offered again.
-  if (await isIn(desk, id, state, signal)) return;
+  if (await isIn(context, id, state, signal)) return;
   const targets = [...new Set(offered.map(({ to }) => JSON.stringify(to.name)))].join(', ') || 'none';
   throw new TrackerError({
     kind: 'tracker_payload_error',
@@ -206,9 +214,9 @@ async function transition(desk: Desk, id: string, state: string, signal: AbortSi
   });
 }
 
-async function isIn(desk: Desk, id: string, state: string, signal: AbortSignal): Promise<boolean> {
+async function isIn(context: Context, id: string, state: string, signal: AbortSignal): Promise<boolean> {
   try {
-    const { fields } = await readIssue(desk, id, ['status'], signal);
+    const { fields } = await readIssue(context, id, ['status'], signal);
     return sameState(fields.status?.name ?? '', state);
   } catch (error) {
     if (error instanceof TrackerError) return false;
@@ -220,10 +228,10 @@ async function isIn(desk: Desk, id: string, state: string, signal: AbortSignal):
  * Labels differ by case here while we compare without it, so that the carried ones are read first: a second spelling is never
  * added, and every spelling is removed. Removing one that is not there is answered like a success.
  */
-function labelWriter(desk: Desk): LabelWriter {
-  const { http, search } = desk;
+function labelWriter(context: Context): LabelWriter {
+  const { http, search } = context;
   const carried = async (id: string, label: string, signal: AbortSignal) => {
-    const { fields } = await readIssue(desk, id, ['labels'], signal);
+    const { fields } = await readIssue(context, id, ['labels'], signal);
     return fields.labels.filter((name) => name.toLowerCase() === label.trim().toLowerCase());
   };
   const update = async (id: string, labels: readonly Readonly<Record<string, string>>[], signal: AbortSignal) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
-import { checkLinear } from './checks.ts';
-import { linearProvider } from './index.ts';
+import { check } from './checks.ts';
+import { provider } from './index.ts';
 
 const GOOD: ProviderCheckInput = {
   apiKey: 'lin_api_0123456789',
@@ -17,7 +17,7 @@ const GOOD: ProviderCheckInput = {
 };
 
 const found = (changes: Partial<ProviderCheckInput>) =>
-  checkLinear({ ...GOOD, ...changes }).map(({ severity, check }) => `${severity} ${check}`);
+  check({ ...GOOD, ...changes }).map(({ severity, check }) => `${severity} ${check}`);
 
 describe('graphql offline checks', () => {
   it.each<[string, Partial<ProviderCheckInput>]>([
@@ -82,7 +82,7 @@ describe('graphql offline checks', () => {
   });
 
   it('points at the key and the entry', () => {
-    const keyOf = (changes: Partial<ProviderCheckInput>) => checkLinear({ ...GOOD, ...changes })[0]?.key;
+    const keyOf = (changes: Partial<ProviderCheckInput>) => check({ ...GOOD, ...changes })[0]?.key;
     expect(keyOf({ terminalStates: ['Done', ' '] })).toEqual(['tracker', 'terminal_states', 1]);
     expect(keyOf({ queryFilter: '1' })).toEqual(['tracker', 'query_filter']);
     expect(keyOf({ project: 'a b' })).toEqual(['tracker', 'project']);
@@ -91,13 +91,13 @@ describe('graphql offline checks', () => {
   });
 
   it('shows neither a key, nor the value of a variable, nor a password', () => {
-    const shown = checkLinear({
+    const shown = check({
       ...GOOD,
       apiKey: 'sk-secret-1',
       endpoint: 'https://user:pa55word@/x',
       env: { LINEAR_API_KEY: 'secret-2' },
     });
-    const hint = checkLinear({ ...GOOD, apiKey: '', env: { LINEAR_API_KEY: 'secret-2' } });
+    const hint = check({ ...GOOD, apiKey: '', env: { LINEAR_API_KEY: 'secret-2' } });
     const text = [...shown, ...hint].map(({ message }) => message).join('\n');
     expect(text).toContain('$LINEAR_API_KEY');
     for (const secret of ['secret-1', 'secret-2', 'pa55word']) expect(text).not.toContain(secret);
@@ -106,7 +106,7 @@ describe('graphql offline checks', () => {
 
 describe('graphql provider', () => {
   it('answers to the vendor’s name, needs key and project, and expands only the key', () => {
-    expect(linearProvider).toMatchObject({
+    expect(provider).toMatchObject({
       kind: 'graphql',
       aliases: ['linear'],
       requires: { apiKey: true, project: true, endpoint: false },

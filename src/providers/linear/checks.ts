@@ -1,19 +1,12 @@
 import { sameState, stateIn } from '../../domain/model/issue.ts';
 import type { Problem } from '../../domain/model/problem.ts';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
-import {
-  DEFAULT_ACTIVE_STATES,
-  DEFAULT_TERMINAL_STATES,
-  KEY_PREFIX,
-  parseQueryFilter,
-  parseUrl,
-  TOKEN_VARIABLE,
-} from './settings.ts';
+import { DEFAULTS, KEY_PREFIX, parseQueryFilter, parseUrl, TOKEN_VARIABLES } from './settings.ts';
 
 type Check = (input: ProviderCheckInput) => readonly Problem[];
 
 /** What is found without the network, in the documented order. */
-export function checkLinear(input: ProviderCheckInput): readonly Problem[] {
+export function check(input: ProviderCheckInput): readonly Problem[] {
   return CHECKS.flatMap((check) => check(input));
 }
 
@@ -57,8 +50,8 @@ function invalidElements(key: 'active_states' | 'terminal_states', states: reado
 
 // A list that is not written has its default, which may clash with the other one as well.
 function overlap({ activeStates, terminalStates }: ProviderCheckInput): readonly Problem[] {
-  const active = activeStates ?? DEFAULT_ACTIVE_STATES;
-  const terminal = terminalStates ?? DEFAULT_TERMINAL_STATES;
+  const active = activeStates ?? DEFAULTS.activeStates;
+  const terminal = terminalStates ?? DEFAULTS.terminalStates;
   const both = active.filter(
     (state, index) => stateIn(terminal, state) && active.findIndex((other) => sameState(other, state)) === index,
   );
@@ -85,8 +78,8 @@ function keyFormat({ apiKey }: ProviderCheckInput): readonly Problem[] {
 }
 
 function tokenHint({ apiKey, env }: ProviderCheckInput): readonly Problem[] {
-  if ((apiKey !== null && apiKey.trim() !== '') || !env[TOKEN_VARIABLE]?.trim()) return [];
-  const message = `tracker.api_key is empty but ${TOKEN_VARIABLE} is set: write api_key: $${TOKEN_VARIABLE}`;
+  if ((apiKey !== null && apiKey.trim() !== '') || !env[TOKEN_VARIABLES[0]]?.trim()) return [];
+  const message = `tracker.api_key is empty but ${TOKEN_VARIABLES[0]} is set: write api_key: $${TOKEN_VARIABLES[0]}`;
   return [warning('api_key.token_hint', message)];
 }
 

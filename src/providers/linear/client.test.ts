@@ -13,7 +13,7 @@ import {
   truncatedJson,
 } from '../../../test/support/http-server.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
-import { createLinearClient } from './client.ts';
+import { createClient } from './client.ts';
 import { VIEWER } from './operations.ts';
 
 const KEY = 'lin_api_0123456789';
@@ -28,7 +28,7 @@ async function connect(handler: Handler, path = '/graphql') {
   const server = await startServer(handler);
   running.push(server);
   const { deps, records } = depsWith();
-  const client = createLinearClient({ url: `${server.url}${path}`, apiKey: KEY }, deps);
+  const client = createClient({ baseUrl: `${server.url}${path}`, apiKey: KEY, userAgent: null }, deps);
   return { server, client, records, run: () => client.run(VIEWER, { a: 1 }, never) };
 }
 
@@ -99,7 +99,7 @@ describe('graphql status table, where the body holds no errors', () => {
   });
 
   it('a host that cannot be reached is a transport error', async () => {
-    const client = createLinearClient({ url: 'http://127.0.0.1:1/graphql', apiKey: KEY }, depsWith().deps);
+    const client = createClient({ baseUrl: 'http://127.0.0.1:1/graphql', apiKey: KEY, userAgent: null }, depsWith().deps);
     expect((await failureOf(client.run(VIEWER, {}, never))).kind).toBe('tracker_transport_error');
   });
 

@@ -3,14 +3,15 @@ import type { ZodType } from 'zod';
 import type { TrackerErrorFacts, TrackerErrorKind } from '../../domain/model/errors.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { HttpResponse } from '../../lib/http/index.ts';
-import type { ProviderDeps } from '../../ports/provider.ts';
 import type { StatusTable } from '../shared/failures.ts';
+import type { TrackerHttpDeps } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
 import { createAllowanceWatch } from './allowance.ts';
 import { classifyErrors } from './errors.ts';
 import type { Operation } from './operations.ts';
 import type { WireConnection } from './schema.ts';
-import type { Connection } from './settings.ts';
+import type { ApiAccess } from '../shared/settings.ts';
+import { userAgentOf } from '../shared/settings.ts';
 import { KIND } from './settings.ts';
 
 /** What a status means when the body holds no errors of its own. */
@@ -45,10 +46,8 @@ export interface LinearClient {
   fault(kind: TrackerErrorKind, detail: string, more?: Pick<TrackerErrorFacts, 'status' | 'cause'>): TrackerError;
 }
 
-export function createLinearClient(
-  { url, apiKey }: Connection,
-  deps: Pick<ProviderDeps, 'version' | 'clock' | 'logger'>,
-): LinearClient {
+export function createClient(access: ApiAccess, deps: TrackerHttpDeps): LinearClient {
+  const { baseUrl: url, apiKey } = access;
   const watchAllowance = createAllowanceWatch(deps.logger);
   const path = new URL(url).pathname;
   // An address without a path is that of the root, which messages would otherwise leave out.
@@ -62,7 +61,7 @@ export function createLinearClient(
       kind: KIND,
       baseUrl: url,
       secrets: [apiKey],
-      headers: { authorization: apiKey, 'user-agent': `svc/${deps.version}` },
+      headers: { authorization: apiKey, 'user-agent': userAgentOf(access, deps) },
       errorBodyBytes: ERROR_BODY_BYTES,
       statuses: STATUSES,
       classify,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { failureOf, settingsFor } from '../../../test/fakes/linear/kit.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
-import { parseQueryFilter, parseUrl, trackerInputs } from './settings.ts';
+import { parseQueryFilter, parseUrl, readSettings } from './settings.ts';
 
 describe('graphql construction', () => {
   it.each<[string, Partial<TrackerSettings>, TrackerErrorKind]>([
@@ -16,11 +16,11 @@ describe('graphql construction', () => {
     ['a filter that is null', { queryFilter: 'null' }, 'tracker_payload_error'],
     ['a filter that is a text', { queryFilter: '"x"' }, 'tracker_payload_error'],
   ])('%s is refused', async (_, changes, kind) => {
-    expect((await failureOf(() => trackerInputs(settingsFor(changes)))).kind).toBe(kind);
+    expect((await failureOf(() => readSettings(settingsFor(changes)))).kind).toBe(kind);
   });
 
   it('takes the default endpoint where none is given', () => {
-    expect(trackerInputs(settingsFor({ endpoint: '' })).connection.url).toBe('https://api.linear.app/graphql');
+    expect(readSettings(settingsFor({ endpoint: '' })).access.baseUrl).toBe('https://api.linear.app/graphql');
   });
 
   it('keeps a query of the endpoint, without a fragment', () => {
@@ -34,14 +34,14 @@ describe('graphql query filter', () => {
     ['team', '{"te\\u0061m": 1}'],
     ['state', '{"labels": {}, "state": {"name": {"eq": "x"}}}'],
   ])('the reserved key %s is reported first for %s', async (key, fragment) => {
-    const error = await failureOf(() => trackerInputs(settingsFor({ queryFilter: fragment })));
+    const error = await failureOf(() => readSettings(settingsFor({ queryFilter: fragment })));
     expect(error).toMatchObject({ kind: 'tracker_payload_error' });
     expect(error.detail).toContain(`names ${key},`);
   });
 
   it('only the top level is reserved, and field names are not judged', () => {
     const fragment = '{"or": [{"team": {"key": {"eq": "OPS"}}}], "nope": 1}';
-    expect(trackerInputs(settingsFor({ queryFilter: fragment })).filter).toEqual(JSON.parse(fragment));
+    expect(readSettings(settingsFor({ queryFilter: fragment })).filter).toEqual(JSON.parse(fragment));
   });
 
   it('nothing is no filter', () => {

@@ -1,32 +1,30 @@
 import { z } from 'zod';
-import type { TrackerErrorKind } from '../../domain/model/errors.ts';
-import { TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
+import type { Provider } from '../../ports/provider.ts';
 import { parseEndpoint } from '../shared/endpoint.ts';
+import type { ApiAccess } from '../shared/settings.ts';
+import { misconfigured } from '../shared/settings.ts';
 
 export const KIND = 'graphql';
-export const DEFAULT_ENDPOINT = 'https://api.linear.app/graphql';
-export const DEFAULT_ACTIVE_STATES: readonly string[] = ['Backlog', 'Todo', 'In Progress'];
-export const DEFAULT_TERMINAL_STATES: readonly string[] = ['Done', 'Canceled', 'Duplicate'];
+export const DEFAULTS: Provider['defaults'] = {
+  endpoint: 'https://api.linear.app/graphql',
+  activeStates: ['Backlog', 'Todo', 'In Progress'],
+  terminalStates: ['Done', 'Canceled', 'Duplicate'],
+  activeStatesGateDispatch: true,
+};
 /** Entries of a page, and how many ids or numbers one state lookup names: what fits on one. */
 export const PAGE_SIZE = 50;
 /** How many labels and relations of an issue come with it. They are not paged: each page would cost a request per issue. */
 export const NESTED_CAP = 25;
 /** The conventional name of a key variable, and how every personal API key begins. */
-export const TOKEN_VARIABLE = 'LINEAR_API_KEY';
+export const TOKEN_VARIABLES = ['LINEAR_API_KEY'] as const;
 export const KEY_PREFIX = 'lin_api_';
 /** What the top-level block holds beyond the role keys shared by all kinds: nothing. */
-export const OPTIONS = z.object({});
+export const OPTIONS = z.strictObject({});
 
-/** Where the API is and who asks. */
-export interface Connection {
-  /** May hold a user and password: for requests only. */
-  readonly url: string;
-  readonly apiKey: string;
-}
-
+/** What the tracker role works with, checked. */
 export interface TrackerInputs {
-  readonly connection: Connection;
+  readonly access: ApiAccess;
   readonly teamKey: string;
   readonly states: ConfiguredStates;
   readonly filter: IssueFilter;
@@ -42,17 +40,19 @@ export interface ConfiguredStates {
 /** The remote's own filter language. Its members are ANDed. */
 export type IssueFilter = Readonly<Record<string, unknown>>;
 
-/** What the settings say, or the TrackerError that says what is wrong with them. */
-export function trackerInputs(settings: TrackerSettings): TrackerInputs {
+/** Throws a TrackerError for what could never work, before any request. */
+export function readSettings(settings: TrackerSettings): TrackerInputs {
   const { apiKey, project, endpoint, activeStates, terminalStates, handoffState, queryFilter } = settings;
-  if (apiKey.trim() === '') throw refused('tracker_auth_error', 'tracker.api_key is empty: set it to a personal API key');
-  const address = parseUrl(endpoint || DEFAULT_ENDPOINT);
-  if ('fault' in address) throw refused('tracker_payload_error', `tracker.endpoint ${address.fault}`);
-  if (project.trim() === '') throw refused('missing_tracker_project', 'tracker.project is empty: set it to a team key');
+  if (apiKey.trim() === '')
+    throw misconfigured(KIND, 'tracker_auth_error', 'tracker.api_key is empty: set it to a personal API key');
+  const address = parseUrl(endpoint || DEFAULTS.endpoint);
+  if ('fault' in address) throw misconfigured(KIND, 'tracker_payload_error', `tracker.endpoint ${address.fault}`);
+  if (project.trim() === '')
+    throw misconfigured(KIND, 'missing_tracker_project', 'tracker.project is empty: set it to a team key');
   const parsed = parseQueryFilter(queryFilter);
-  if ('fault' in parsed) throw refused('tracker_payload_error', `tracker.query_filter ${parsed.fault}`);
+  if ('fault' in parsed) throw misconfigured(KIND, 'tracker_payload_error', `tracker.query_filter ${parsed.fault}`);
   return {
-    connection: { url: address.url, apiKey },
+    access: { baseUrl: address.url, apiKey, userAgent: null },
     teamKey: project,
     states: { active: activeStates, terminal: terminalStates, handoff: handoffState },
     filter: parsed.filter,
@@ -87,8 +87,4 @@ function parsedJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function refused(kind: TrackerErrorKind, detail: string): TrackerError {
-  return new TrackerError({ kind, method: 'construct', path: KIND, detail });
 }

@@ -4,8 +4,10 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { Tracker } from '../../ports/tracker.ts';
+import type { Tuning } from '../shared/settings.ts';
+import { RETRY_DELAYS_MS } from '../shared/settings.ts';
 import type { FetchPage, LinearClient } from './client.ts';
-import { createLinearClient } from './client.ts';
+import { createClient } from './client.ts';
 import { createLabelWriter } from './labels.ts';
 import { byPriorityThenAge, toComments, toIssue, unresolvedReason } from './map.ts';
 import {
@@ -21,32 +23,27 @@ import { preflight } from './preflight.ts';
 import type { WireIssue } from './schema.ts';
 import { COMMENT, ISSUE, ISSUE_STATE } from './schema.ts';
 import type { TrackerInputs } from './settings.ts';
-import { KIND, PAGE_SIZE, trackerInputs } from './settings.ts';
+import { KIND, PAGE_SIZE, readSettings } from './settings.ts';
 import type { TeamReader } from './team.ts';
 import { createTeamReader, unknownStates } from './team.ts';
 
-export interface LinearTuning {
-  /** Waits between the tries of the preflight. */
-  readonly retryDelaysMs?: readonly number[];
-}
-
-export function createLinearTracker(
+export function createTracker(
   settings: TrackerSettings,
   deps: ProviderDeps,
-  { retryDelaysMs = [1000, 2000, 4000] }: LinearTuning = {},
+  { retryDelaysMs = RETRY_DELAYS_MS }: Tuning = {},
 ): Tracker {
-  const desk = openDesk(settings, deps);
-  const { client, inputs, team } = desk;
+  const context = openContext(settings, deps);
+  const { client, inputs, team } = context;
   return {
     kind: KIND,
     fetchCandidateIssues: async (signal) =>
-      (await fetchIssuesInStates(desk, inputs.states.active, signal)).toSorted(byPriorityThenAge),
-    fetchIssueById: (id, signal) => fetchIssueById(desk, id, signal),
-    fetchIssuesByStates: (states, signal) => fetchIssuesInStates(desk, states, signal),
-    fetchIssueStatesByIds: (ids, signal) => fetchIssueStatesByIds(desk, ids, signal),
-    fetchIssueStatesByIdentifiers: (identifiers, signal) => fetchIssueStatesByIdentifiers(desk, identifiers, signal),
-    fetchIssueComments: (id, signal) => readComments(desk, id, commentPages(desk, id, signal)),
-    transitionIssue: (id, state, signal) => transitionIssue(desk, id, state, signal),
+      (await fetchIssuesInStates(context, inputs.states.active, signal)).toSorted(byPriorityThenAge),
+    fetchIssueById: (id, signal) => fetchIssueById(context, id, signal),
+    fetchIssuesByStates: (states, signal) => fetchIssuesInStates(context, states, signal),
+    fetchIssueStatesByIds: (ids, signal) => fetchIssueStatesByIds(context, ids, signal),
+    fetchIssueStatesByIdentifiers: (identifiers, signal) => fetchIssueStatesByIdentifiers(context, identifiers, signal),
+    fetchIssueComments: (id, signal) => readComments(context, id, commentPages(context, id, signal)),
+    transitionIssue: (id, state, signal) => transitionIssue(context, id, state, signal),
     commentIssue: async (id, text, signal) => {
       const input = { issueId: id, body: text };
       client.confirm('commentCreate', (await client.run(CREATE_COMMENT, { input }, signal)).commentCreate);
@@ -57,7 +54,7 @@ export function createLinearTracker(
 }
 
 /** What the operations share. */
-interface Desk {
+interface Context {
   readonly inputs: TrackerInputs;
   readonly client: LinearClient;
   readonly team: TeamReader;
@@ -66,19 +63,19 @@ interface Desk {
   readonly held: Map<string, string>;
 }
 
-function openDesk(settings: TrackerSettings, deps: ProviderDeps): Desk {
-  const inputs = trackerInputs(settings);
-  const client = createLinearClient(inputs.connection, deps);
+function openContext(settings: TrackerSettings, deps: ProviderDeps): Context {
+  const inputs = readSettings(settings);
+  const client = createClient(inputs.access, deps);
   const { logger } = deps;
   const team = createTeamReader({ client, logger, teamKey: inputs.teamKey, states: inputs.states });
   return { inputs, client, team, logger, held: new Map() };
 }
 
 /** Issues of the team in these states, narrowed by the filter. */
-async function fetchIssuesInStates(desk: Desk, states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
+async function fetchIssuesInStates(context: Context, states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
   if (states.every((state) => normalState(state) === '')) return [];
-  const { client, inputs } = desk;
-  const names = (await desk.team.read(signal)).spellingsOf(states);
+  const { client, inputs } = context;
+  const names = (await context.team.read(signal)).spellingsOf(states);
   if (names.length === 0) return [];
   const filter = { ...inputs.filter, team: { key: { eq: inputs.teamKey } }, state: { name: { in: names } } };
   const wires = await client.readAll('issues', ISSUE, async (after) => {
@@ -86,25 +83,25 @@ async function fetchIssuesInStates(desk: Desk, states: readonly string[], signal
   });
   // One that was touched while pages were read may be on two of them; the later reading counts.
   const latest = new Map(wires.map((wire) => [wire.id, wire]));
-  return [...latest.values()].map((wire) => noted(desk, wire));
+  return [...latest.values()].map((wire) => noted(context, wire));
 }
 
-async function fetchIssueById(desk: Desk, id: string, signal: AbortSignal): Promise<Issue> {
-  const { client } = desk;
+async function fetchIssueById(context: Context, id: string, signal: AbortSignal): Promise<Issue> {
+  const { client } = context;
   const { issue } = await client.run(ISSUE_BY_ID, { id }, signal);
-  if (!issue) throw missing(desk, id);
-  const laterPages = commentPages(desk, id, signal);
-  const comments = await readComments(desk, id, async (after) => (after === null ? issue.comments : laterPages(after)));
-  return noted(desk, issue, comments);
+  if (!issue) throw missing(context, id);
+  const laterPages = commentPages(context, id, signal);
+  const comments = await readComments(context, id, async (after) => (after === null ? issue.comments : laterPages(after)));
+  return noted(context, issue, comments);
 }
 
 /** Ids that are no UUIDs cannot be those of issues; the remote would refuse the whole request for one of them. */
 async function fetchIssueStatesByIds(
-  desk: Desk,
+  context: Context,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const { client } = desk;
+  const { client } = context;
   const wanted = [...new Set(ids)].filter((id) => UUID.test(id));
   const states = new Map<string, string>();
   for (const batch of batches(wanted)) {
@@ -119,11 +116,11 @@ async function fetchIssueStatesByIds(
 
 /** An identifier is the team's key and a number. Those of other teams are none of ours. */
 async function fetchIssueStatesByIdentifiers(
-  desk: Desk,
+  context: Context,
   identifiers: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const { client, inputs } = desk;
+  const { client, inputs } = context;
   const { teamKey } = inputs;
   const numberOf = new Map([...new Set(identifiers)].map((identifier) => [identifier, issueNumber(identifier, teamKey)]));
   const numbers = [...new Set(numberOf.values())].filter((number) => number !== null);
@@ -153,20 +150,20 @@ function setKnown(states: Map<string, string>, name: string, state: string | und
   if (state !== undefined) states.set(name, state);
 }
 
-function commentPages(desk: Desk, id: string, signal: AbortSignal): FetchPage {
+function commentPages(context: Context, id: string, signal: AbortSignal): FetchPage {
   return async (after) => {
-    const { issue } = await desk.client.run(ISSUE_COMMENTS, { id, after }, signal);
-    if (!issue) throw missing(desk, id);
+    const { issue } = await context.client.run(ISSUE_COMMENTS, { id, after }, signal);
+    if (!issue) throw missing(context, id);
     return issue.comments;
   };
 }
 
-async function readComments({ client }: Desk, id: string, fetchPage: FetchPage): Promise<readonly IssueComment[]> {
+async function readComments({ client }: Context, id: string, fetchPage: FetchPage): Promise<readonly IssueComment[]> {
   return toComments(await client.readAll(`comments of ${id}`, COMMENT, fetchPage));
 }
 
 /** The remote has no transition graph: any state of the team can be set. Setting the state that is held changes nothing. */
-async function transitionIssue({ client, team, inputs }: Desk, id: string, state: string, signal: AbortSignal): Promise<void> {
+async function transitionIssue({ client, team, inputs }: Context, id: string, state: string, signal: AbortSignal): Promise<void> {
   const known = await team.read(signal);
   const target = known.stateNamed(state);
   if (!target) throw unknownStates(client, known, inputs.teamKey, [state]);
@@ -175,7 +172,7 @@ async function transitionIssue({ client, team, inputs }: Desk, id: string, state
 }
 
 /** Maps an issue. One whose blockers are not all known is held out of dispatch, which the operator is told once. */
-function noted({ held, logger }: Desk, wire: WireIssue, comments: readonly IssueComment[] | null = null): Issue {
+function noted({ held, logger }: Context, wire: WireIssue, comments: readonly IssueComment[] | null = null): Issue {
   const reason = unresolvedReason(wire);
   if (reason === null) held.delete(wire.id);
   else if (held.get(wire.id) !== reason) {
@@ -186,6 +183,6 @@ function noted({ held, logger }: Desk, wire: WireIssue, comments: readonly Issue
   return toIssue(wire, comments);
 }
 
-function missing({ client }: Desk, id: string): Error {
+function missing({ client }: Context, id: string): Error {
   return client.fault('tracker_not_found', `no issue ${id}`);
 }

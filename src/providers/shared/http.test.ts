@@ -50,7 +50,7 @@ async function connect(handler: Handler, settings: Partial<TrackerHttpSettings> 
   running.push(server);
   const { warnings, logger } = recordingLogger();
   const all = { kind: 'repoissues', baseUrl: `${server.url}/api`, secrets: [TOKEN], statuses: STATUSES, ...settings };
-  return { server, warnings, http: createTrackerHttp(all, { logger, clock: { now: () => NOW } }) };
+  return { server, warnings, http: createTrackerHttp(all, { version: '1', logger, clock: { now: () => NOW } }) };
 }
 
 async function failureOf(promise: Promise<unknown>): Promise<TrackerError> {
@@ -136,7 +136,7 @@ describe('error text', () => {
     const baseUrl = remote.url.replace('//', '//bob:s3cret@');
     const { logger } = recordingLogger();
     const settings = { kind: 'x', baseUrl, secrets: [TOKEN], statuses: STATUSES };
-    const http = createTrackerHttp(settings, { logger, clock: { now: () => NOW } });
+    const http = createTrackerHttp(settings, { version: '1', logger, clock: { now: () => NOW } });
     const error = await failureOf(http.send('GET', { path: `/a/${TOKEN}` }, never));
     expect(error.message).toBe('tracker: tracker_auth_error: GET /a/[redacted]: status 401: no [redacted] here');
   });

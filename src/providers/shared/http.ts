@@ -3,7 +3,7 @@ import type { ZodType } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { HttpClient, HttpClientSettings, HttpRequest, HttpResponse } from '../../lib/http/index.ts';
 import { createHttpClient, followPages, maskCutSecrets, maskSecrets } from '../../lib/http/index.ts';
-import type { Clock, Logger } from '../../ports/runtime.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Failure, FailureRules, Mask } from './failures.ts';
 import { failureOf, networkErrorOf } from './failures.ts';
 import { faultText, parseRecords } from './records.ts';
@@ -40,10 +40,7 @@ export interface TrackerHttpSettings extends HttpClientSettings, FailureRules {
   readonly pageCap?: number;
 }
 
-export interface TrackerHttpDeps {
-  readonly logger: Logger;
-  readonly clock: Clock;
-}
+export type TrackerHttpDeps = Pick<ProviderDeps, 'version' | 'clock' | 'logger'>;
 
 export function createTrackerHttp(settings: TrackerHttpSettings, deps: TrackerHttpDeps): TrackerHttp {
   const line: Line = { ...deps, settings, client: createHttpClient(settings), mask: maskFor(settings), reported: new Set() };

@@ -2,8 +2,8 @@ import { ScmConflictError } from '../../../src/domain/model/errors.ts';
 import type { ScmConnection } from '../../../src/domain/model/settings.ts';
 import type { LogLevel } from '../../../src/ports/runtime.ts';
 import type { RequestKey } from '../../../src/ports/scm.ts';
-import { createGiteaCi } from '../../../src/providers/gitea/ci.ts';
-import { createGiteaScm } from '../../../src/providers/gitea/scm.ts';
+import { createCi } from '../../../src/providers/gitea/ci.ts';
+import { createScm } from '../../../src/providers/gitea/scm.ts';
 import type { FakeGitea } from '../gitea.ts';
 import { depsWith } from './tracker-kit.ts';
 
@@ -17,8 +17,8 @@ export function openScm(fake: FakeGitea, changes: Partial<ScmConnection> = {}) {
   const { deps, records } = depsWith();
   const connection = connectionFor(fake, changes);
   return {
-    scm: createGiteaScm(connection, deps),
-    ci: createGiteaCi(connection, deps),
+    scm: createScm(connection, deps),
+    ci: createCi(connection, deps),
     logged: (level: LogLevel) => records.filter((record) => record.level === level),
   };
 }

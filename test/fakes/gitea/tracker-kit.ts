@@ -2,7 +2,7 @@ import { TrackerError } from '../../../src/domain/model/errors.ts';
 import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
 import type { ProviderDeps } from '../../../src/ports/provider.ts';
 import type { LogAttributes, Logger, LogLevel } from '../../../src/ports/runtime.ts';
-import { createGiteaTracker } from '../../../src/providers/gitea/tracker.ts';
+import { createTracker } from '../../../src/providers/gitea/tracker.ts';
 import type { FakeGitea } from '../gitea.ts';
 
 export interface LogRecord {
@@ -37,7 +37,7 @@ export function settingsFor(remote: { url: string; token: string; project: strin
 /** A tracker at work on the fake, with what it logs. Nothing waits between two tries of the preflight. */
 export function openTracker(fake: FakeGitea, changes: Partial<TrackerSettings> = {}, now: () => number = Date.now) {
   const { deps, records } = depsWith(now);
-  const tracker = createGiteaTracker(settingsFor(fake, changes), deps, { retryDelaysMs: [0, 0, 0] });
+  const tracker = createTracker(settingsFor(fake, changes), deps, { retryDelaysMs: [0, 0, 0] });
   const logged = (level: LogLevel) => records.filter((record) => record.level === level);
   return { tracker, records, logged };
 }

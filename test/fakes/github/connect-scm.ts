@@ -2,8 +2,8 @@ import { afterEach } from 'vitest';
 import type { CiProvider } from '../../../src/ports/ci.ts';
 import type { LogAttributes, Logger } from '../../../src/ports/runtime.ts';
 import type { ScmAdapter } from '../../../src/ports/scm.ts';
-import { createGithubCi } from '../../../src/providers/github/ci.ts';
-import { createGithubScm } from '../../../src/providers/github/scm.ts';
+import { createCi } from '../../../src/providers/github/ci.ts';
+import { createScm } from '../../../src/providers/github/scm.ts';
 import { type FakeGithub, type FakeGithubOptions, startFakeGithub } from '../github.ts';
 import type { LogRecord } from './connect.ts';
 
@@ -22,9 +22,9 @@ export function rolesWith(parts: { endpoint: string; apiKey?: string; userAgent?
   const quiet = (): void => undefined;
   const warn = (message: string, attributes: LogAttributes = {}): void => void warnings.push({ message, attributes });
   const logger: Logger = { debug: quiet, info: quiet, error: quiet, warn };
-  const deps = { logger, clock: { now: () => Date.parse('2026-10-21T07:28:00Z') } };
+  const deps = { version: '1.2.3', workflowDir: '/', logger, clock: { now: () => Date.parse('2026-10-21T07:28:00Z') } };
   const connection = { kind: 'repoissues', apiKey: 'fake-token-0123456789', project: '', userAgent: 'svc/dev', ...parts };
-  return { scm: createGithubScm(connection, deps), ci: createGithubCi(connection, deps), warnings };
+  return { scm: createScm(connection, deps), ci: createCi(connection, deps), warnings };
 }
 
 /** A fake remote with both roles connected to it; all are closed after each test of the file. */

@@ -3,7 +3,7 @@ import { TrackerError } from '../../../src/domain/model/errors.ts';
 import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
 import type { LogAttributes, Logger } from '../../../src/ports/runtime.ts';
 import type { Tracker } from '../../../src/ports/tracker.ts';
-import { createGithubTracker } from '../../../src/providers/github/tracker.ts';
+import { createTracker } from '../../../src/providers/github/tracker.ts';
 import { settingsWith } from '../../support/settings.ts';
 import { type FakeGithub, type FakeGithubOptions, startFakeGithub } from '../github.ts';
 
@@ -40,7 +40,10 @@ export function trackerWith(settings: TrackerSettings): { tracker: Tracker; warn
   const warn = (message: string, attributes: LogAttributes = {}): void => void warnings.push({ message, attributes });
   const logger: Logger = { debug: quiet, info: quiet, error: quiet, warn };
   const clock = { now: () => Date.parse('2026-10-21T07:28:00Z') };
-  return { tracker: createGithubTracker(settings, { logger, clock }, [1, 1]), warnings };
+  return {
+    tracker: createTracker(settings, { logger, clock, version: '1.2.3', workflowDir: '/' }, { retryDelaysMs: [1, 1] }),
+    warnings,
+  };
 }
 
 export function trackerSettings(parts: Partial<TrackerSettings> = {}): TrackerSettings {

@@ -1,7 +1,7 @@
 import type { ScmConnection } from '../../../src/domain/model/settings.ts';
 import type { CiProvider } from '../../../src/ports/ci.ts';
 import type { ScmAdapter } from '../../../src/ports/scm.ts';
-import { gitlabProvider } from '../../../src/providers/gitlab/index.ts';
+import { provider } from '../../../src/providers/gitlab/index.ts';
 import type { LogRecord } from './subject.ts';
 import { depsWith } from './subject.ts';
 
@@ -20,8 +20,8 @@ export function openScmSubject(remote: { url: string; token: string }, over: Par
   const records: LogRecord[] = [];
   const connection = scmConnection({ endpoint: remote.url, apiKey: remote.token, ...over });
   const deps = depsWith(records);
-  const scm = gitlabProvider.createScm?.(connection, deps);
-  const ci = gitlabProvider.createCi?.(connection, deps);
+  const scm = provider.createScm?.(connection, deps);
+  const ci = provider.createCi?.(connection, deps);
   if (!scm || !ci) throw new Error('the kind has no merge-request or no CI side');
   return { scm, ci, records, warnings: () => records.filter(({ level }) => level === 'warn') };
 }

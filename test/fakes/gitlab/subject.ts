@@ -2,7 +2,7 @@ import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
 import type { ProviderDeps } from '../../../src/ports/provider.ts';
 import type { LogAttributes, LogLevel } from '../../../src/ports/runtime.ts';
 import type { Tracker } from '../../../src/ports/tracker.ts';
-import { createGitlabTracker } from '../../../src/providers/gitlab/tracker.ts';
+import { createTracker } from '../../../src/providers/gitlab/tracker.ts';
 import { settingsWith } from '../../support/settings.ts';
 
 export interface LogRecord {
@@ -27,7 +27,7 @@ export function openSubject(
 ): Subject {
   const records: LogRecord[] = [];
   const settings = trackerSettings({ endpoint: remote.url, apiKey: remote.token, project: remote.project.path, ...over });
-  const tracker = createGitlabTracker(settings, depsWith(records), { preflightDelaysMs: [0, 0, 0] });
+  const tracker = createTracker(settings, depsWith(records), { retryDelaysMs: [0, 0, 0] });
   return { tracker, records, warnings: () => records.filter(({ level }) => level === 'warn') };
 }
 

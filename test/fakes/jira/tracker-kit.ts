@@ -2,7 +2,7 @@ import { TrackerError } from '../../../src/domain/model/errors.ts';
 import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
 import type { ProviderDeps } from '../../../src/ports/provider.ts';
 import type { LogAttributes, Logger, LogLevel } from '../../../src/ports/runtime.ts';
-import { createJiraTracker } from '../../../src/providers/jira/tracker.ts';
+import { createTracker } from '../../../src/providers/jira/tracker.ts';
 
 export interface LogRecord {
   readonly level: LogLevel;
@@ -38,7 +38,7 @@ export function settingsFor(remote: Remote, changes: Partial<TrackerSettings> = 
 export function openTracker(remote: Remote, changes: Partial<TrackerSettings> = {}, now: () => number = Date.now) {
   const { deps, records } = depsWith(now);
   const patience = { retryDelaysMs: [0, 0, 0], pageCap: 20 };
-  return { tracker: createJiraTracker(settingsFor(remote, changes), deps, patience), records };
+  return { tracker: createTracker(settingsFor(remote, changes), deps, patience), records };
 }
 
 export function depsWith(now: () => number = Date.now) {

@@ -2,7 +2,7 @@ import { TrackerError } from '../../../src/domain/model/errors.ts';
 import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
 import type { ProviderDeps } from '../../../src/ports/provider.ts';
 import type { LogAttributes, LogLevel } from '../../../src/ports/runtime.ts';
-import { createLinearTracker } from '../../../src/providers/linear/tracker.ts';
+import { createTracker } from '../../../src/providers/linear/tracker.ts';
 import { settingsWith } from '../../support/settings.ts';
 import type { RecordedRequest } from '../../support/http-server.ts';
 
@@ -34,7 +34,7 @@ export function settingsFor(over: Partial<TrackerSettings> = {}): TrackerSetting
 export function openTracker(remote: { url: string; apiKey: string; project: string }, over: Partial<TrackerSettings> = {}) {
   const { deps, records } = depsWith();
   const settings = settingsFor({ endpoint: remote.url, apiKey: remote.apiKey, project: remote.project, ...over });
-  const tracker = createLinearTracker(settings, deps, { retryDelaysMs: [0, 0, 0] });
+  const tracker = createTracker(settings, deps, { retryDelaysMs: [0, 0, 0] });
   return { tracker, records, warnings: () => records.filter(({ level }) => level === 'warn') };
 }
 
