@@ -1,6 +1,7 @@
 import type { Env } from '../config/expand.ts';
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
+import type { Durable } from '../domain/model/durable.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import { snapshotOf } from '../domain/snapshot.ts';
@@ -18,7 +19,7 @@ import { createApp } from '../server/routes.ts';
 import { openStore } from '../store/sqlite/open.ts';
 import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { buildAdapters, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
-import { endLeftovers } from './leftovers.ts';
+import { endLeftovers, markedEnv } from './leftovers.ts';
 import { trackProcessGroups } from './process-groups.ts';
 import { followWorkflow } from './reload.ts';
 import { openRunTools } from './run-tools.ts';
@@ -64,7 +65,8 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
 }
 
 async function assemble(options: DaemonOptions, releasers: Releasers): Promise<RunningDaemon> {
-  const { workflow, clock, logger, secrets, version, env } = options;
+  const { workflow, clock, logger, secrets, version } = options;
+  const env = markedEnv(options.env, workflow.settings.dbPath);
   sayHello(options);
   const killed = new AbortController();
   const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
@@ -143,8 +145,13 @@ async function openOwnStore(options: DaemonOptions, instance: string, releasers:
   const owner = { id: instance, pid: process.pid, host: os.hostname(), workflowPath: workflow.path };
   const store = await openStore({ path: workflow.settings.dbPath, owner, clock });
   releasers.push(() => store.close());
-  await endLeftovers(store.processes, logger);
+  const { dbPath } = workflow.settings;
+  await endLeftovers({ processes: store.processes, dbPath, runIds: runningIn(await store.load()) }, logger);
   return store;
+}
+
+function runningIn({ claims }: Durable): readonly string[] {
+  return claims.flatMap((claim) => (claim.phase === 'running' ? [claim.runId] : []));
 }
 
 /** What the HTTP side sees of the loop. */

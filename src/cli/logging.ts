@@ -1,6 +1,7 @@
 import { createKnownSecrets, type KnownSecrets } from '../app/secrets.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { createLog } from '../lib/log.ts';
+import { logOutput } from '../lib/log-output.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { LogFormat, LogLevel } from './args.ts';
 
@@ -13,7 +14,7 @@ export function openLog(
   const logger = createLog({
     level: flags.logLevel ?? settings.logging.level,
     format: flags.logFormat ?? settings.logging.format,
-    write: (line) => process.stderr.write(line),
+    write: logOutput(),
     now: Date.now,
     mask: secrets.mask,
   });

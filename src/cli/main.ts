@@ -46,4 +46,6 @@ function report(error: unknown): number {
   return 1;
 }
 
+// A reader that has seen enough, such as head, is no fault of ours.
+process.stdout.on('error', () => process.exit());
 process.exitCode = await main(process.argv.slice(2)).catch(report);

@@ -5,7 +5,8 @@ export type Attributes = Readonly<Record<string, Value>>;
 export interface LogOptions {
   readonly level: Level;
   readonly format: 'text' | 'json';
-  readonly write: (line: string) => void;
+  /** False when the line could not be kept. */
+  readonly write: (line: string) => unknown;
   readonly now: () => number;
   /** Applied to the message and to every text value, so that no secret gets through. */
   readonly mask: (text: string) => string;
@@ -22,11 +23,19 @@ export interface Log {
 export function createLog(options: LogOptions): Log {
   const lowest = LEVELS.indexOf(options.level);
   const formatted = options.format === 'json' ? jsonRecord : textRecord;
+  let lost = 0;
+  const write = (level: Level, message: string, attributes: Attributes): void => {
+    const time = new Date(options.now()).toISOString();
+    if (options.write(`${formatted(level, message, attributes, time)}\n`) === false) lost += 1;
+  };
   const at = (level: Level) => {
     if (LEVELS.indexOf(level) < lowest) return () => {};
     return (message: string, attributes: Attributes = {}) => {
-      const time = new Date(options.now()).toISOString();
-      options.write(`${formatted(level, options.mask(message), masked(attributes, options.mask), time)}\n`);
+      const before = lost;
+      write(level, options.mask(message), masked(attributes, options.mask));
+      if (before === 0 || lost > before) return;
+      lost = 0;
+      write('warn', 'log records were lost: who reads them did not take them', { count: before });
     };
   };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };

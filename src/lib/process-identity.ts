@@ -88,7 +88,7 @@ function readOrNull(path: string): string | null {
 }
 
 /** Systems without /proc, such as macOS. */
-export const psTable: ProcessTable = {
+const psTable: ProcessTable = {
   find: (pid) => parsePs(ps('-o', PS_COLUMNS, '-p', String(pid)))[0] ?? null,
   list: () => parsePs(ps('-A', '-o', PS_COLUMNS)),
   environment: (pid) => ps('eww', '-o', 'command=', '-p', String(pid)).trim().split(/\s+/),
@@ -106,7 +106,8 @@ function ps(...args: string[]): string {
   }
 }
 
-function parsePs(text: string): Found[] {
+/** Reads the columns above. */
+export function parsePs(text: string): Found[] {
   const rows = text.matchAll(/^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/gm);
   return [...rows].map(([, pid, pgid, state = '', startTime = '']) => ({
     pid: Number(pid),

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkspaceBench } from '../../test/support/workspaces.ts';
 import type { WorkspaceBench } from '../../test/support/workspaces.ts';
 import { SCRIPT_ENVIRONMENT } from './script.ts';
+import { isAlive } from '../../test/support/processes.ts';
 
 const signal = new AbortController().signal;
 const everyVariable = Object.fromEntries(SCRIPT_ENVIRONMENT.map((name) => [name, `the ${name}`]));
@@ -28,11 +28,6 @@ async function beforeRun(script: string, timeoutMs = 10_000, stop: AbortSignal =
 
 const inWorkspace = (name: string): string => path.join(bench.root, 'ABC-1', name);
 const hookRecord = (): unknown => bench.log.find(({ message }) => message === 'hook failed');
-
-function isAlive(pid: string): boolean {
-  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', pid], { encoding: 'utf8' });
-  return stdout.trim() !== '' && !stdout.startsWith('Z');
-}
 
 describe('a hook', () => {
   it('runs in the workspace with the allow-listed environment and the facts of the issue, nothing else', async () => {

@@ -43,6 +43,7 @@ export const SCRIPT_ENVIRONMENT = [
   'SSH_AUTH_SOCK',
   'XDG_RUNTIME_DIR',
   'DBUS_SESSION_BUS_ADDRESS',
+  'FORAY_DAEMON',
 ] as const;
 
 /**

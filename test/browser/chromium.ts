@@ -1,20 +1,52 @@
-import { mkdtemp } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import chromium from '@sparticuz/chromium';
+import type Chromium from '@sparticuz/chromium';
 import { chromium as playwright, type Browser } from 'playwright-core';
 
-/** The Chromium of an npm package: nothing has to be installed on the machine. */
+/** The Chromium of an npm package, with the libraries that come with it: nothing has to be installed on the machine. */
 export async function launchChromium(): Promise<Browser> {
-  const launch = async () =>
-    playwright.launch({ executablePath: await chromium.executablePath(), args: browserArguments(), env: browserEnvironment() });
+  const { home, chromium } = await unpack();
+  const env = {
+    ...process.env,
+    // The package's own font, so that pages look the same everywhere.
+    FONTCONFIG_PATH: path.join(home, 'fonts'),
+    LD_LIBRARY_PATH: path.join(home, 'al2023', 'lib'),
+  };
+  const args = chromium.args.filter((argument) => !UNWANTED.has(argument));
+  return playwright.launch({ executablePath: path.join(home, 'chromium'), args, env });
+}
+
+/**
+ * The package unpacks itself into the temporary directory, and its libraries only where it takes the machine for one of
+ * Lambda. So it is told so, into a folder of its own, which gets its name once it is complete.
+ */
+async function unpack(): Promise<{ home: string; chromium: typeof Chromium }> {
+  const before = { TMPDIR: process.env['TMPDIR'], AWS_EXECUTION_ENV: process.env['AWS_EXECUTION_ENV'] };
+  const home = path.join(tmpdir(), `foray-chromium-${await versionInUse()}`);
+  const fresh = await mkdtemp(path.join(tmpdir(), 'foray-chromium-'));
   try {
-    return await launch();
-  } catch {
-    // The package unpacks itself into the temporary directory once; what an interrupted run left there does not start.
-    process.env.TMPDIR = await mkdtemp(path.join(tmpdir(), 'foray-chromium-'));
-    return launch();
+    Object.assign(process.env, { TMPDIR: fresh, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' });
+    const { default: chromium } = await import('@sparticuz/chromium');
+    if (!existsSync(home)) {
+      await chromium.executablePath();
+      // Another worker may have been quicker.
+      await rename(fresh, home).catch(() => {});
+    }
+    return { home, chromium };
+  } finally {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    await rm(fresh, { recursive: true, force: true });
   }
+}
+
+async function versionInUse(): Promise<string> {
+  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { devDependencies: Record<string, string> }).devDependencies['@sparticuz/chromium'] ?? '';
 }
 
 /**
@@ -28,12 +60,3 @@ const UNWANTED: ReadonlySet<string> = new Set([
   '--single-process',
   '--no-zygote',
 ]);
-
-/** The package's own font, so that pages look the same everywhere. */
-function browserEnvironment(): Record<string, string | undefined> {
-  return { ...process.env, FONTCONFIG_PATH: path.join(tmpdir(), 'fonts') };
-}
-
-function browserArguments(): string[] {
-  return chromium.args.filter((argument) => !UNWANTED.has(argument));
-}

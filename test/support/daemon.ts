@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The built command, as a user would call it. */
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const PATIENCE_MS = 15_000;
 
 /** One parsed log record: attributes by name, `msg` and `level` included. */
@@ -94,8 +95,11 @@ export async function createPlayground({ patienceMs = PATIENCE_MS }: { patienceM
   };
 }
 
+/** With stand-ins for what scripts need besides git and a shell. */
+export const TOOL_PATH = `${fileURLToPath(new URL('bin', import.meta.url))}:${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+
 /** Only what a shell would have: no variable of the test runner reaches the daemon. */
-const BASE_ENV = { PATH: process.env['PATH'] ?? '', TMPDIR: os.tmpdir(), LANG: 'C.UTF-8' };
+const BASE_ENV = { PATH: TOOL_PATH, TMPDIR: os.tmpdir(), LANG: 'C.UTF-8' };
 
 interface Launched {
   readonly child: ChildProcess;
@@ -187,6 +191,15 @@ export async function eventually<T>(look: () => Promise<T> | T, holds: (value: T
     if (Date.now() > deadline) throw new Error(`${what} did not come true; last seen: ${JSON.stringify(value)}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+/** A port of the loopback address that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 /** A workflow over `issues.json` with the mock agent; further front matter may be added or replaced by section. */

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,6 +7,7 @@ import { createFakeClaude, prints, SETTINGS, takeTurn, type FakeClaude } from '.
 import { claudeCodeKind } from './index.ts';
 import { claudeCodeOptions } from './options.ts';
 import { createSession } from './session.ts';
+import { isAlive } from '../../../test/support/processes.ts';
 
 const SESSION = 'c3b6570d-8d66-4b84-be5a-9efa69b76cc5';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -27,12 +27,6 @@ const kindOf = (result: { ok: boolean; fault?: { kind: string } }): string => re
 const notices = (events: readonly AgentEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
 const valueOf = (args: readonly string[], name: string): string | undefined => args[args.indexOf(name) + 1];
-
-/** Whether it runs: a dead process that nobody reaped yet does not. */
-function isAlive(pid: number): boolean {
-  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
-  return stdout.trim() !== '' && !stdout.startsWith('Z');
-}
 
 describe('a session', () => {
   it('runs a turn as one process in the workspace, with the prompt on standard input', async () => {

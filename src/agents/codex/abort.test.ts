@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
 import { faultKind, keepFakes, say, until } from '../../../test/support/codex/fake-app-server.ts';
 import * as recorded from '../../../test/support/codex/recorded.ts';
+import { isAlive } from '../../../test/support/processes.ts';
 
 const GOOD_TURN = say(recorded.WORKING_TURN);
 const { fakeCodex, cleanUp } = keepFakes();
@@ -79,8 +79,3 @@ describe('an aborted turn', () => {
     expect(fake.ledger).toHaveLength(2);
   });
 });
-
-function isAlive(pid: number): boolean {
-  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
-  return stdout.trim() !== '' && !stdout.startsWith('Z');
-}

@@ -1,5 +1,6 @@
 import { startDemo } from '../../app/demo.ts';
 import { createLog } from '../../lib/log.ts';
+import { logOutput } from '../../lib/log-output.ts';
 import { onSignals } from '../signals.ts';
 
 /** Shows the service at work without any account or file. */
@@ -8,7 +9,7 @@ export async function demo(args: { readonly port: number }): Promise<number> {
   const logger = createLog({
     level: 'info',
     format: 'text',
-    write: (line) => process.stderr.write(line),
+    write: logOutput(),
     now: Date.now,
     mask: (text) => text,
   });

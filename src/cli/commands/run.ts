@@ -39,5 +39,14 @@ export async function run(args: RunArgs): Promise<number> {
     signals.release();
   }
   logger.info('foray stopped', {});
+  endWithin(LAST_RECORDS_MS);
   return 0;
+}
+
+/** How long a slow reader of the log may take over the last records. */
+const LAST_RECORDS_MS = 2_000;
+
+/** Nobody waits for ever for a reader that does not read. */
+function endWithin(ms: number): void {
+  setTimeout(() => process.exit(), ms).unref();
 }

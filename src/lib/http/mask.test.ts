@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maskCutSecrets, maskSecrets } from './mask.ts';
+import { createMask, maskCutSecrets, maskSecrets } from './mask.ts';
 
 const TOKEN = 'glpat-AbC/12+x y';
 
@@ -11,8 +11,38 @@ describe('masking', () => {
     ['in base64', Buffer.from(TOKEN).toString('base64')],
     ['in base64 without padding', Buffer.from(TOKEN).toString('base64').replace(/=+$/, '')],
     ['in base64url', Buffer.from(TOKEN).toString('base64url')],
+    ['percent-encoded in lower case', encodeURIComponent(TOKEN).replaceAll(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase())],
+    ['percent-encoded twice', encodeURIComponent(encodeURIComponent(TOKEN))],
+    ['percent-encoded letter by letter', [...Buffer.from(TOKEN)].map((byte) => `%${byte.toString(16)}`).join('')],
+    ['as a form sends it', new URLSearchParams({ t: TOKEN }).toString().slice(2)],
+    ['in hex', Buffer.from(TOKEN).toString('hex')],
+    ['in upper-case hex', Buffer.from(TOKEN).toString('hex').toUpperCase()],
+    ['escaped in JSON', TOKEN.replaceAll('/', '\\/').replaceAll('+', '\\u002b')],
+    ['escaped for HTML by number', TOKEN.replaceAll('/', '&#47;').replaceAll('+', '&#x2B;')],
   ])('replaces a secret %s', (_, form) => {
     expect(maskSecrets(`a ${form} b ${form}`, [TOKEN])).toBe('a [redacted] b [redacted]');
+  });
+
+  it.each([
+    ['by name', 'a&amp;b&lt;c&quot;d&#39;e'],
+    ['twice', 'a&amp;amp;b&amp;lt;c&amp;quot;d&amp;#39;e'],
+  ])('replaces a secret escaped for HTML %s', (_, form) => {
+    expect(maskSecrets(`<p>${form}</p>`, [`a&b<c"d'e`])).toBe('<p>[redacted]</p>');
+  });
+
+  it.each(['', 'u', 'us', 'user:', 'someone@example.test:'])('replaces a secret in base64 after %j', (before) => {
+    const shown = maskSecrets(`Basic ${Buffer.from(`${before}${TOKEN}`).toString('base64')}`, [TOKEN]);
+    expect(shown).toContain('[redacted]');
+    // What is left tells of the neighbours, and of the secret not more than its two outermost characters.
+    expect(Buffer.from(shown.split('[redacted]')[1] ?? '', 'base64').length).toBeLessThanOrEqual(2);
+  });
+
+  it('looks through a megabyte in a moment', () => {
+    const text = 'a line of \\"text\\", 100 % of it & more\\n'.repeat(25_000);
+    const mask = createMask(['glpat-AbCdEfGhIjKlMnOpQrSt', 'ghp_0123456789abcdefghijABCDEFGHIJ012345']);
+    const begin = performance.now();
+    expect(mask(text)).toBe(text);
+    expect(performance.now() - begin).toBeLessThan(500);
   });
 
   it('replaces a secret with quotes inside of JSON', () => {

@@ -3,6 +3,8 @@ const REDACTED = '[redacted]';
 const SHORTEST_SECRET = 4;
 /** How much of a secret may show at the end of a text that was cut in the middle of it. */
 const SHORTEST_REST = 4;
+/** Fewer digits would be found in ordinary words. */
+const SHORTEST_BASE64 = 8;
 
 /** Replaces every form of every secret, and the user part of any URL, with `[redacted]`. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
@@ -12,9 +14,12 @@ export function maskSecrets(text: string, secrets: readonly string[]): string {
 /** The same for many texts: the forms of the secrets are worked out once. */
 export function createMask(secrets: readonly string[]): (text: string) => string {
   const forms = formsOf(secrets);
+  const escaped = plainOf(secrets).map(escapedPattern);
   return (text) => {
     let masked = text;
-    for (const form of forms) masked = masked.replaceAll(form, REDACTED);
+    for (const form of forms) if (masked.includes(form)) masked = masked.replaceAll(form, REDACTED);
+    // Most texts hold no escape at all, and then there is nothing more to look for.
+    if (ESCAPE.test(masked)) for (const pattern of escaped) masked = masked.replaceAll(pattern, REDACTED);
     return maskUserinfo(masked);
   };
 }
@@ -38,17 +43,75 @@ function maskUserinfo(text: string): string {
 }
 
 // Longest first, so that a secret inside another one leaves no rest behind.
+function plainOf(secrets: readonly string[]): string[] {
+  const plain = secrets.flatMap((secret) => [secret, secret.trim()]).filter((secret) => secret.length >= SHORTEST_SECRET);
+  return [...new Set(plain)].sort((a, b) => b.length - a.length);
+}
+
+/** The secrets as they are, and encoded as a whole. */
 function formsOf(secrets: readonly string[]): string[] {
   const forms = new Set<string>();
-  for (const secret of secrets) {
-    for (const plain of [secret, secret.trim()]) {
-      if (plain.length < SHORTEST_SECRET) continue;
-      const base64 = Buffer.from(plain, 'utf8').toString('base64');
-      const escaped = JSON.stringify(plain).slice(1, -1);
-      for (const form of [plain, base64, base64.replace(/=+$/, ''), Buffer.from(plain, 'utf8').toString('base64url')])
-        forms.add(form);
-      for (const form of [encodeURIComponent(plain), escaped]) forms.add(form);
-    }
+  for (const plain of plainOf(secrets)) {
+    const bytes = Buffer.from(plain, 'utf8');
+    const hex = bytes.toString('hex');
+    for (const form of [plain, hex, hex.toUpperCase(), ...base64Of(bytes)]) forms.add(form);
   }
   return [...forms].sort((a, b) => b.length - a.length);
+}
+
+/**
+ * In base64, alone and inside of something longer, such as `user:token`: what stands before shifts it by no, one or two
+ * bytes, and the digits that it shares with its neighbours are left out.
+ */
+function base64Of(bytes: Buffer): string[] {
+  const inside = [0, 1, 2].map((shift) => {
+    const digits = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    const [first, shared] = [Math.ceil((shift * 8) / 6), (shift + bytes.length) % 3 === 0 ? 0 : 1];
+    return digits.slice(first, digits.length - shared);
+  });
+  const long = inside.filter((digits) => digits.length >= SHORTEST_BASE64);
+  const standard = [bytes.toString('base64'), bytes.toString('base64').replace(/=+$/, ''), ...long];
+  return [...standard, ...standard.map((digits) => digits.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+
+/** What every escape below begins with. */
+const ESCAPE = /[%&\\+]/;
+const NAMED: Readonly<Record<string, string>> = {
+  '&': 'amp',
+  '<': 'lt',
+  '>': 'gt',
+  '"': 'quot',
+  "'": 'apos',
+  '/': 'sol',
+  '+': 'plus',
+};
+
+/** The secret with any of its characters escaped in any way: for URLs (once or more), HTML, JSON and shells. */
+function escapedPattern(secret: string): RegExp {
+  return new RegExp([...secret].map(anyEscapeOf).join(''), 'gi');
+}
+
+function anyEscapeOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = code.toString(16);
+  const percent = [...Buffer.from(character, 'utf8')].map((byte) => `%(?:25)*${byte.toString(16).padStart(2, '0')}`).join('');
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at).toString(16).padStart(4, '0'));
+  const named = NAMED[character];
+  const ways = [
+    `\\\\*${literal(character)}`,
+    percent,
+    `&(?:amp;)*#0*${code};`,
+    `&(?:amp;)*#x0*${hex};`,
+    units.map((unit) => `\\\\+u${unit}`).join(''),
+    ...(named === undefined ? [] : [`&(?:amp;)*${named};`]),
+    ...(character === ' ' ? ['\\+'] : []),
+    ...(character === '\n' ? ['\\\\+n'] : []),
+  ];
+  return `(?:${ways.join('|')})`;
+}
+
+function literal(character: string): string {
+  return character.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
 }

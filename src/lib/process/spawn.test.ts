@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startProcess } from './spawn.ts';
 import type { ProcessOptions, RunningProcess } from './spawn.ts';
+import { isAlive } from '../../../test/support/processes.ts';
 
 const running: RunningProcess[] = [];
 afterEach(async () => {
@@ -29,12 +29,6 @@ async function linesOf(child: RunningProcess): Promise<string[]> {
   return lines;
 }
 
-/** Whether it runs: a dead process that nobody reaped yet does not. */
-function isAlive(pid: number): boolean {
-  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
-  return stdout.trim() !== '' && !stdout.startsWith('Z');
-}
-
 describe('startProcess', () => {
   it('runs a program with exactly the given environment and directory', async () => {
     const child = await sh('pwd; echo "$WORD:$HOME"; echo oops >&2; exit 3', { cwd: '/', env: { WORD: 'x' } });
@@ -50,7 +44,7 @@ describe('startProcess', () => {
   });
 
   it('makes the program the leader of its own group', async () => {
-    const child = await sh('ps -o pgid= -p $$');
+    const child = await sh('cut -d " " -f 5 < /proc/$$/stat');
     expect((await linesOf(child)).map(Number)).toEqual([child.pid]);
   });
 

@@ -8,23 +8,42 @@ const KILL_PATIENCE_MS = 2_000;
 const LOOK_MS = 50;
 
 /**
- * Ends the processes that carry the marker, in whatever group they are: coding agents run shell commands in sessions of
- * their own, which a signal to the agent's group does not reach. Only on Linux; elsewhere the environment of a process
- * cannot be read reliably.
+ * Ends the processes that carry one of the markers, in whatever group they are: coding agents run shell commands in
+ * sessions of their own, which a signal to the agent's group does not reach. Only on Linux; elsewhere the environment of
+ * a process cannot be read reliably. `onFound` is told of each of them once.
  */
-export async function endStrays(marker: Marker, graceMs: number): Promise<void> {
+export async function endStrays(
+  markers: Marker | readonly Marker[],
+  graceMs: number,
+  onFound: (pid: number) => void = () => {},
+): Promise<void> {
   if (process.platform !== 'linux') return;
-  if (await gone(marker, 'SIGTERM', graceMs)) return;
-  await gone(marker, 'SIGKILL', KILL_PATIENCE_MS);
+  const wanted = new Set<string>(typeof markers === 'string' ? [markers] : markers);
+  const told = new Set<number>();
+  if (await gone(wanted, 'SIGTERM', graceMs, tellOnce(told, onFound))) return;
+  await gone(wanted, 'SIGKILL', KILL_PATIENCE_MS, tellOnce(told, onFound));
+}
+
+function tellOnce(told: Set<number>, onFound: (pid: number) => void): (pid: number) => void {
+  return (pid) => {
+    if (!told.has(pid)) onFound(pid);
+    told.add(pid);
+  };
 }
 
 /** Signals whoever is there until nobody is left or the time is up. */
-async function gone(marker: Marker, signal: NodeJS.Signals, patienceMs: number): Promise<boolean> {
+async function gone(
+  wanted: ReadonlySet<string>,
+  signal: NodeJS.Signals,
+  patienceMs: number,
+  onFound: (pid: number) => void,
+): Promise<boolean> {
   const until = performance.now() + patienceMs;
   const told = new Set<number>();
   for (;;) {
-    const strays = findStrays(marker);
+    const strays = findStrays(wanted);
     if (strays.length === 0) return true;
+    strays.forEach(onFound);
     for (const pid of strays) if (signal === 'SIGKILL' || !told.has(pid)) send(pid, signal);
     for (const pid of strays) told.add(pid);
     if (performance.now() >= until) return false;
@@ -32,10 +51,11 @@ async function gone(marker: Marker, signal: NodeJS.Signals, patienceMs: number):
   }
 }
 
-function findStrays(marker: Marker): number[] {
+function findStrays(wanted: ReadonlySet<string>): number[] {
+  const carries = (pid: number) => procTable.environment(pid).some((entry) => wanted.has(entry));
   return procTable
     .list()
-    .filter((found) => !found.zombie && found.pid !== process.pid && procTable.environment(found.pid).includes(marker))
+    .filter((found) => !found.zombie && found.pid !== process.pid && carries(found.pid))
     .map((found) => found.pid);
 }
 

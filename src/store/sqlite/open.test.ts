@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StoreError } from './errors.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
@@ -199,5 +199,27 @@ describe('a database that opens', () => {
     await store.close();
     await expect(store.ping()).rejects.toThrow(`database ${folder.file('closed.db')}: is closed: open it again`);
     await expect(store.apply([{ write: 'release', issueId: '1' }])).rejects.toThrow('is closed');
+  });
+});
+
+describe.runIf(process.getuid !== undefined)('the files of a database', () => {
+  const modes = (path: string) =>
+    ['', '-wal', '-shm', '.lock'].map((suffix) => (statSync(`${path}${suffix}`).mode & 0o777).toString(8));
+
+  it('are for their owner only, whatever the umask', async () => {
+    const before = process.umask(0);
+    const store = await open(folder.file('private.db'));
+    process.umask(before);
+    expect(modes(folder.file('private.db'))).toEqual(['600', '600', '600', '600']);
+    await store.close();
+  });
+
+  it('become so when an earlier version left them readable', async () => {
+    const path = await filledDatabase('readable.db');
+    chmodSync(path, 0o644);
+    writeFileSync(`${path}.lock`, '', { mode: 0o644 });
+    const store = await open(path);
+    expect(modes(path)).toEqual(['600', '600', '600', '600']);
+    await store.close();
   });
 });

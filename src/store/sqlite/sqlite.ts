@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { StoreError, storeErrorOf } from './errors.ts';
 
 export type SqlValue = string | number | null;
@@ -45,6 +46,7 @@ interface Statement {
 export async function openSqlite(path: string, options: SqliteOptions = {}): Promise<Sqlite> {
   const { DatabaseSync } = await loadDriver(path);
   try {
+    if (!options.readOnly && options.location === undefined) keepPrivate(path);
     const database = new DatabaseSync(options.location ?? path, { readOnly: options.readOnly ?? false });
     database.exec(`PRAGMA busy_timeout = ${options.busyMs ?? 5000}; PRAGMA foreign_keys = ON;`);
     return createConnection(path, database);
@@ -52,6 +54,21 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
     throw storeErrorOf(path, error);
   }
 }
+
+/**
+ * It holds titles, prompts and what agents said: for its owner only. SQLite gives the files beside it the same mode. One
+ * that belongs to somebody else is left as it is.
+ */
+function keepPrivate(path: string): void {
+  // Never opened when it is there: closing a file lets go of every lock that this process has on it.
+  if (!existsSync(path)) closeSync(openSync(path, 'wx', OWNER_ONLY));
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found && (found.mode & 0o777) !== OWNER_ONLY && found.uid === process.getuid?.()) chmodSync(file, OWNER_ONLY);
+  }
+}
+
+const OWNER_ONLY = 0o600;
 
 /**
  * The package first: one tested build of SQLite on every Node. Where it has no binary for the platform, Node's own

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { appendFile, chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { createPlayground, type Playground } from '../../support/daemon.ts';
+import { createPlayground, TOOL_PATH, type Playground } from '../../support/daemon.ts';
 import { json, type RecordedRequest } from '../../support/http-server.ts';
 import { buildForge, FORGE_KINDS, scriptFile, writeToken, type Forge } from './forge.ts';
 import { createOrigin, type Origin } from './origin.ts';
@@ -39,7 +39,7 @@ async function openDesk(kind: string, { onTestFinished }: TestContext): Promise<
   await origin.git('.', 'clone', '--quiet', 'origin.git', 'ABC-1');
   await writeToken(forge, ground);
   const env = {
-    PATH: `${ground.path('bin')}:${process.env['PATH'] ?? ''}`,
+    PATH: `${ground.path('bin')}:${TOOL_PATH}`,
     HOME: ground.dir,
     FORAY_ISSUE_ID: '1',
     FORAY_ISSUE_IDENTIFIER: 'ABC-1',
@@ -135,8 +135,10 @@ describe.each(FORGE_KINDS)('the script for %s', { timeout: 30_000 }, (kind) => {
     const desk = await openDesk(kind, test);
     const { ground, forge, origin } = desk;
     await mkdir(ground.path('bin'));
-    const curl = (await run('sh', ['-c', 'command -v curl'])).trim();
-    await writeFile(ground.path('bin', 'curl'), `#!/bin/sh\nprintf '%s\\n' "$@" >> ${ground.path('seen')}\nexec ${curl} "$@"\n`);
+    await writeFile(
+      ground.path('bin', 'curl'),
+      `#!/bin/sh\nprintf '%s\\n' "$@" >> ${ground.path('seen')}\nPATH=${TOOL_PATH} exec curl "$@"\n`,
+    );
     await chmod(ground.path('bin', 'curl'), 0o755);
     await rm(`${origin.path}/hooks/post-receive`);
     await desk.prepare();
@@ -224,10 +226,4 @@ describe('all scripts', { timeout: 30_000 }, () => {
 
 function isList({ method, path }: RecordedRequest): boolean {
   return method === 'GET' && /\/(pulls|merge_requests)$/.test(path);
-}
-
-function run(command: string, args: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    execFile(command, args, (error, stdout) => (error ? reject(error) : resolve(stdout)));
-  });
 }

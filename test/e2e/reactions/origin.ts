@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Playground } from '../../support/daemon.ts';
+import { TOOL_PATH, type Playground } from '../../support/daemon.ts';
 
 const run = promisify(execFile);
 
@@ -16,7 +16,7 @@ export interface Origin {
 /** With one commit on `main`. Whoever uses the playground as home has an identity for commits. */
 export async function createOrigin(ground: Playground, forgeUrl: string): Promise<Origin> {
   const git = async (folder: string, ...args: string[]): Promise<string> => {
-    const env = { PATH: process.env['PATH'] ?? '', HOME: ground.dir, GIT_TERMINAL_PROMPT: '0' };
+    const env = { PATH: TOOL_PATH, HOME: ground.dir, GIT_TERMINAL_PROMPT: '0' };
     return (await run('git', args, { cwd: ground.path(folder), env })).stdout.trim();
   };
   await ground.write('.gitconfig', '[user]\n  name = Agent\n  email = agent@example.org\n[init]\n  defaultBranch = main\n');
