@@ -5,7 +5,7 @@ import type { Provider } from '../ports/provider.ts';
 import { isPlainMap, type PlainMap } from './document.ts';
 import { type FindElsewhere, checkBlock } from './check-block.ts';
 import { declaredKeys } from './known-keys.ts';
-import { type RoleKeys, roleKeys } from './reaction-schema.ts';
+import { type RoleKeys, roleKeys } from './reaction-keys.ts';
 
 /** What the block named after a tracker kind says. */
 export interface ProviderBlock {

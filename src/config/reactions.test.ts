@@ -20,28 +20,22 @@ const SHARED = { watchWindowMs: 604_800_000, escalation: 'label', escalationLabe
 
 describe('a reaction with nothing but its provider', () => {
   const rows = [
-    ['ci_failure', 'ciFailure', { ...SHARED, budget: 2, pollIntervalMs: 60_000, watchWindowMs: 86_400_000, maxLogLines: 50 }],
-    ['review_comments', 'reviewComments', { ...SHARED, budget: 3, pollIntervalMs: 120_000, debounceMs: 60_000 }],
-    ['bot_review', 'botReview', { ...SHARED, budget: 5, pollIntervalMs: 60_000, botUsernames: [] }],
-    ['merge_conflicts', 'mergeConflicts', { ...SHARED, budget: 1, pollIntervalMs: 60_000 }],
+    ['ci_failure', { ...SHARED, budget: 2, pollIntervalMs: 60_000, watchWindowMs: 86_400_000, maxLogLines: 50 }],
+    ['review_comments', { ...SHARED, budget: 3, pollIntervalMs: 120_000, debounceMs: 60_000 }],
+    ['bot_review', { ...SHARED, budget: 5, pollIntervalMs: 60_000, botUsernames: [] }],
+    ['merge_conflicts', { ...SHARED, budget: 1, pollIntervalMs: 60_000 }],
     [
       'auto_merge',
-      'autoMerge',
       { ...SHARED, budget: 2, pollIntervalMs: 60_000, strategy: 'squash', requireCi: true, deleteBranch: true, dryRun: false },
     ],
-    [
-      'merge_completion',
-      'mergeCompletion',
-      { ...SHARED, budget: 2, pollIntervalMs: 60_000, watchWindowMs: 0, targetState: 'done' },
-    ],
+    ['merge_completion', { ...SHARED, budget: 2, pollIntervalMs: 60_000, watchWindowMs: 0, targetState: 'done' }],
     [
       'label_commands',
-      'labelCommands',
       { ...SHARED, budget: 2, pollIntervalMs: 60_000, watchWindowMs: 0, reviewLabel: 'foray:review', fixLabel: 'foray:fix' },
     ],
   ] as const;
 
-  it.each(rows)('%s has its defaults and switches nothing else on', (kind, member, expected) => {
+  it.each(rows)('%s has its defaults and switches nothing else on', (kind, expected) => {
     const { problems, settings } = read(`${TRACKER}\nreactions: { ${kind}: { provider: gitlab } }`);
     expect(problems).toEqual([]);
     const connection = {
@@ -51,7 +45,7 @@ describe('a reaction with nothing but its provider', () => {
       project: 'g/p',
       userAgent: 'svc/dev',
     };
-    expect(settings?.reactions).toEqual({ provider: 'nsproject', connection, [member]: expected });
+    expect(settings?.reactions).toEqual({ provider: 'nsproject', connection, on: { [kind]: expected } });
   });
 
   it('covers every kind', () => {
@@ -67,15 +61,17 @@ describe('written values', () => {
       'ci_failure: { provider: gitlab, max_log_lines: 0 }, bot_review: { provider: gitlab, bot_usernames: [x] }, auto_merge: { provider: gitlab, require_ci: true, strategy: merge }';
     const fromBlock = read(`${TRACKER}\n${block}\nreactions: { ${bare} }`).settings?.reactions;
     expect(fromBlock).toMatchObject({
-      ciFailure: { maxLogLines: 9 },
-      botReview: { botUsernames: ['b'] },
-      autoMerge: { requireCi: false, strategy: 'rebase' },
+      on: {
+        ci_failure: { maxLogLines: 9 },
+        bot_review: { botUsernames: ['b'] },
+        auto_merge: { requireCi: false, strategy: 'rebase' },
+      },
       connection: { userAgent: 'me/1' },
     });
-    expect(read(`${TRACKER}\n${block}\nreactions: { ${own} }`).settings?.reactions).toMatchObject({
-      ciFailure: { maxLogLines: 0 },
-      botReview: { botUsernames: ['x'] },
-      autoMerge: { requireCi: true, strategy: 'merge' },
+    expect(read(`${TRACKER}\n${block}\nreactions: { ${own} }`).settings?.reactions.on).toMatchObject({
+      ci_failure: { maxLogLines: 0 },
+      bot_review: { botUsernames: ['x'] },
+      auto_merge: { requireCi: true, strategy: 'merge' },
     });
   });
 
@@ -89,14 +85,14 @@ reactions:
   label_commands: { provider: gitlab, review_label: "", fix_label: mend }
   merge_conflicts: { max_retries: 3 }`);
     expect(problems).toEqual([]);
-    expect(settings?.reactions).toMatchObject({
-      ciFailure: { budget: 4, pollIntervalMs: 100, watchWindowMs: 5, escalation: 'comment', escalationLabel: 'x' },
-      reviewComments: { budget: 1, debounceMs: 0 },
-      botReview: { budget: 7 },
-      autoMerge: { deleteBranch: false, dryRun: true, escalation: 'none' },
-      labelCommands: { reviewLabel: '', fixLabel: 'mend' },
+    expect(settings?.reactions.on).toMatchObject({
+      ci_failure: { budget: 4, pollIntervalMs: 100, watchWindowMs: 5, escalation: 'comment', escalationLabel: 'x' },
+      review_comments: { budget: 1, debounceMs: 0 },
+      bot_review: { budget: 7 },
+      auto_merge: { deleteBranch: false, dryRun: true, escalation: 'none' },
+      label_commands: { reviewLabel: '', fixLabel: 'mend' },
     });
-    expect(settings?.reactions.mergeConflicts).toBeUndefined();
+    expect(settings?.reactions.on.merge_conflicts).toBeUndefined();
   });
 });
 

@@ -4,7 +4,7 @@ import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { Provider, ProviderCheckInput } from '../ports/provider.ts';
 import type { PlainMap } from './document.ts';
 import { type Connection, type Env, type Expanded, expandConnection } from './expand.ts';
-import type { RoleKeys } from './reaction-schema.ts';
+import type { RoleKeys } from './reaction-keys.ts';
 import type { Sections } from './schema.ts';
 
 type TrackerSection = Sections['tracker'];

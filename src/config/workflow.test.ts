@@ -67,7 +67,7 @@ describe('a valid file', () => {
       dbPath: '/srv/team a/.foray.db',
       tokenRates: {},
       selfReview: { enabled: false, maxIterations: 3, verificationCommands: [], verificationTimeoutMs: 120_000 },
-      reactions: { provider: null, connection: null },
+      reactions: { provider: null, connection: null, on: {} },
     });
   });
 

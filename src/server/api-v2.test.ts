@@ -1,3 +1,4 @@
+import { NO_MARK } from '../domain/model/watch.ts';
 import { describe, expect, it } from 'vitest';
 import { aRun, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../../test/support/fake-daemon.ts';
 import { createMetrics } from './metrics.ts';
@@ -185,7 +186,7 @@ it('GET /api/v2/merge-requests tells how far each reaction has come', async () =
       draft: true,
     },
     reactions: {
-      ci_failure: { used: 1, mark: '', given: [], escalated: true, failures: 0, nextAt: NOON, waitingFor: 'a person' },
+      ci_failure: { used: 1, mark: NO_MARK, escalated: true, failures: 0, nextAt: NOON, waitingFor: 'a person' },
     },
   };
   const { body } = await get('/api/v2/merge-requests', { current: aSnapshot({ watches: [watch, { ...watch, reading: null }] }) });

@@ -1,3 +1,4 @@
+import { NO_MARK } from '../../src/domain/model/watch.ts';
 import { aRetry, aRun, aRunning, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../support/fake-daemon.ts';
 import type { Run, RunStatus } from '../../src/domain/model/run.ts';
 import type { Snapshot } from '../../src/domain/snapshot.ts';
@@ -117,7 +118,7 @@ function hold(identifier: string, title: string, reason: 'blocked_by' | 'no_stat
 }
 
 function reaction(changes: { used?: number; waitingFor: string; nextAt: number }) {
-  return { used: 0, mark: '', given: [], escalated: false, failures: 0, ...changes };
+  return { used: 0, mark: NO_MARK, escalated: false, failures: 0, ...changes };
 }
 
 const RUNS: readonly Run[] = [

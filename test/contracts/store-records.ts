@@ -4,8 +4,8 @@ import type { AgentPause, Claim, Handoff, OutboxEntry, Parked, WorkspaceRecord }
 import type { IssueRef } from '../../src/domain/model/issue.ts';
 import type { ReactionContext } from '../../src/domain/model/reaction-context.ts';
 import type { Run, RunEvent, RunEventDetails, RunStatus, Spent, Trigger } from '../../src/domain/model/run.ts';
-import { REACTION_KINDS } from '../../src/domain/model/settings.ts';
-import type { Watch } from '../../src/domain/model/watch.ts';
+import { REACTION_KINDS, type ReactionKind } from '../../src/domain/model/settings.ts';
+import { NO_MARK, type ReactionMarks, type ReactionProgress, type Watch } from '../../src/domain/model/watch.ts';
 import type { Write } from '../../src/ports/store.ts';
 
 /** Wild records for the store's contract. Few ids, so that random sequences meet the same record again. */
@@ -141,22 +141,45 @@ const workspace: fc.Arbitrary<WorkspaceRecord> = fc.record({
 const spent: fc.Arbitrary<Spent> = fc.record({ issueId: ids, sessions: count, tokens, costUsd: cost });
 const pause: fc.Arbitrary<AgentPause> = fc.record({ agentKind: ids, until: moment, reason: text });
 
-const progress = fc.record({
-  used: count,
-  mark: text,
-  given: fc.array(text, { maxLength: 3 }),
-  escalated: fc.boolean(),
-  failures: count,
-  nextAt: moment,
-  waitingFor: text,
-});
+const head = <At extends string>(...at: At[]) => fc.record({ at: fc.constantFrom(...at), headSha: text });
+const given = fc.record({ at: fc.constant('given' as const), comments: fc.array(text, { maxLength: 3 }) });
+
+/** Any mark of each reaction. */
+const MARKS: { readonly [Kind in ReactionKind]: fc.Arbitrary<ReactionMarks[Kind]> } = {
+  ci_failure: head('seen', 'fixing'),
+  review_comments: given,
+  bot_review: given,
+  merge_conflicts: head('resolving'),
+  auto_merge: fc.oneof(
+    head('waiting', 'merging', 'merged', 'refused'),
+    fc.record({ at: fc.constant('ready' as const), headSha: text, decision: text }),
+    fc.constant({ at: 'tidied' as const }),
+  ),
+  merge_completion: fc.constant({ at: 'begun' as const }),
+  label_commands: fc.record({ at: fc.constant('read' as const), upTo: text }),
+};
+
+const progressOf = <Kind extends ReactionKind>(kind: Kind): fc.Arbitrary<ReactionProgress<Kind>> =>
+  fc.record({
+    used: count,
+    mark: fc.oneof(fc.constant(NO_MARK), MARKS[kind]),
+    escalated: fc.boolean(),
+    failures: count,
+    nextAt: moment,
+    waitingFor: text,
+  }) as fc.Arbitrary<ReactionProgress<Kind>>;
+
+const reactions: fc.Arbitrary<Watch['reactions']> = fc.record(
+  Object.fromEntries(REACTION_KINDS.map((kind) => [kind, progressOf(kind)])),
+  { requiredKeys: [] },
+);
 
 const watch: fc.Arbitrary<Watch> = fc.record({
   issue,
   mergeRequest: fc.record({ owner: text, repo: text, number: count, branch: text, sha: text }),
   armedAt: moment,
   attempt: count,
-  reactions: fc.dictionary(fc.constantFrom(...REACTION_KINDS), progress, { maxKeys: 3, noNullPrototype: true }),
+  reactions,
 });
 
 const run: fc.Arbitrary<Run> = fc.record({

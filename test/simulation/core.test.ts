@@ -1,3 +1,4 @@
+import { NO_MARK } from '../../src/domain/model/watch.ts';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../src/domain/decide.ts';
 import { simulate, Violation, type Decide } from './simulate.ts';
@@ -64,7 +65,7 @@ const MUTANTS: Readonly<Record<string, Decide>> = {
         const progress = watch.reactions.review_comments;
         return [
           id,
-          progress ? { ...watch, reactions: { ...watch.reactions, review_comments: { ...progress, given: [] } } } : watch,
+          progress ? { ...watch, reactions: { ...watch.reactions, review_comments: { ...progress, mark: NO_MARK } } } : watch,
         ];
       }),
     );
@@ -72,8 +73,10 @@ const MUTANTS: Readonly<Record<string, Decide>> = {
   },
   'the budget of a reaction is not counted': (state, event, now) => {
     if (event.type !== 'inspected') return decide(state, event, now);
-    const generous = { ...state.settings.reactions };
-    if (generous.ciFailure) generous.ciFailure = { ...generous.ciFailure, budget: 99 };
+    const { reactions } = state.settings;
+    const { ci_failure: ciFailure } = reactions.on;
+    if (!ciFailure) return decide(state, event, now);
+    const generous = { ...reactions, on: { ...reactions.on, ci_failure: { ...ciFailure, budget: 99 } } };
     const decision = decide({ ...state, settings: { ...state.settings, reactions: generous } }, event, now);
     return { ...decision, state: { ...decision.state, settings: state.settings } };
   },

@@ -173,13 +173,15 @@ const REACTIONS: ReactionSettings = (() => {
   return {
     provider: 'nsproject',
     connection: null,
-    ciFailure: { ...base, maxLogLines: 50 },
-    reviewComments: { ...base, debounceMs: 5_000 },
-    botReview: { ...base, botUsernames: [] },
-    mergeConflicts: base,
-    autoMerge: { ...base, strategy: 'squash', requireCi: true, deleteBranch: true, dryRun: false },
-    mergeCompletion: { ...base, targetState: 'done' },
-    labelCommands: { ...base, reviewLabel: 'foray:review', fixLabel: 'foray:fix' },
+    on: {
+      ci_failure: { ...base, maxLogLines: 50 },
+      review_comments: { ...base, debounceMs: 5_000 },
+      bot_review: { ...base, botUsernames: [] },
+      merge_conflicts: base,
+      auto_merge: { ...base, strategy: 'squash', requireCi: true, deleteBranch: true, dryRun: false },
+      merge_completion: { ...base, targetState: 'done' },
+      label_commands: { ...base, reviewLabel: 'foray:review', fixLabel: 'foray:fix' },
+    },
   };
 })();
 

@@ -52,7 +52,7 @@ export function settingsWith(
     dbPath: '/db',
     tokenRates: {},
     selfReview: { enabled: false, maxIterations: 3, verificationCommands: [], verificationTimeoutMs: 120_000 },
-    reactions: { provider: null, connection: null },
+    reactions: { provider: null, connection: null, on: {} },
     ...parts.rest,
   };
 }

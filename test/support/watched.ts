@@ -32,8 +32,8 @@ export const FAULT: Fault = { kind: 'tracker_transport_error', message: 'no answ
 export const ok = <T>(value: T) => ({ ok: true, value }) as const;
 
 /** A player whose issue was handed off and whose merge request is watched by the given reactions. */
-export function watching(reactions: Omit<ReactionSettings, 'provider' | 'connection'>, runMs = 0): Player {
-  const player = createPlayer(settingsWith({ rest: { reactions: { provider: 'nsproject', connection: null, ...reactions } } }));
+export function watching(on: ReactionSettings['on'], runMs = 0): Player {
+  const player = createPlayer(settingsWith({ rest: { reactions: { provider: 'nsproject', connection: null, on } } }));
   player.poll([issueWith({ id: '1' })]);
   player.now += runMs;
   player.exit('1', { scm: SCM });

@@ -16,7 +16,9 @@ import {
 
 describe('watching', () => {
   it('is armed by a normal exit with a merge request, also after a handoff', () => {
-    expect(watching({ mergeConflicts: BASE }).state.watches.get('1')).toMatchObject({ mergeRequest: { number: 7, sha: 'sha1' } });
+    expect(watching({ merge_conflicts: BASE }).state.watches.get('1')).toMatchObject({
+      mergeRequest: { number: 7, sha: 'sha1' },
+    });
   });
 
   it.each([
@@ -25,20 +27,20 @@ describe('watching', () => {
     ['it was merged and nothing is left to do', { merge: ok({ ...OPEN, merged: true }) }],
     ['the issue is terminal', { issueState: ok('done') }],
   ])('ends when %s', (_name, findings) => {
-    const player = watching({ mergeConflicts: BASE });
+    const player = watching({ merge_conflicts: BASE });
     look(player, findings);
     expect(player.state.watches.size).toBe(0);
   });
 
   it('ends when every window is over', () => {
-    const player = watching({ mergeConflicts: { ...BASE, watchWindowMs: 5_000 } });
+    const player = watching({ merge_conflicts: { ...BASE, watchWindowMs: 5_000 } });
     look(player, { merge: ok({ ...OPEN, mergeability: 'unknown' }) });
     player.after(20_000);
     expect(player.state.watches.size).toBe(0);
   });
 
   it('a look that began before a run ended is not judged: it may have seen the head before the push', () => {
-    const player = watching({ ciFailure: { ...BASE, budget: 2, maxLogLines: 5 }, mergeConflicts: BASE });
+    const player = watching({ ci_failure: { ...BASE, budget: 2, maxLogLines: 5 }, merge_conflicts: BASE });
     look(player, { ci: ci('failing') });
     startTurn(player);
     player.after(10_000);
@@ -51,16 +53,16 @@ describe('watching', () => {
   });
 
   it('a turn waits while the issue is in a state that it may not start from', () => {
-    const player = watching({ reviewComments: { ...BASE, debounceMs: 0 } });
+    const player = watching({ review_comments: { ...BASE, debounceMs: 0 } });
     look(player, { issueState: ok('on hold'), reviews: ok([comment('a')]) });
     expect(player.state.claims.size).toBe(0);
-    expect(progress(player, 'review_comments')).toMatchObject({ used: 0, given: [] });
+    expect(progress(player, 'review_comments')).toMatchObject({ used: 0, mark: { at: 'none' } });
     look(player, { issueState: ok('review'), reviews: ok([comment('a')]) });
     expect(player.state.claims.get('1')).toMatchObject({ then: { reaction: { reviewComments: [{ id: 'a' }] } } });
   });
 
   it('a failed look waits longer each time and spends nothing', () => {
-    const player = watching({ ciFailure: { ...BASE, maxLogLines: 5 } });
+    const player = watching({ ci_failure: { ...BASE, maxLogLines: 5 } });
     look(player, { merge: { ok: false, fault: FAULT } });
     expect(progress(player, 'ci_failure')).toMatchObject({ used: 0, failures: 1, nextAt: player.now + 20_000 });
   });
@@ -68,7 +70,7 @@ describe('watching', () => {
 
 describe('a merge by whomever', () => {
   it('lets a queued turn go, which would work on what is over', () => {
-    const player = watching({ reviewComments: { ...BASE, debounceMs: 0 }, mergeCompletion: { ...BASE, targetState: 'done' } });
+    const player = watching({ review_comments: { ...BASE, debounceMs: 0 }, merge_completion: { ...BASE, targetState: 'done' } });
     look(player, { reviews: ok([comment('a')]) });
     expect(player.state.claims.size).toBe(1);
     look(player, { merge: ok({ ...OPEN, merged: true }) });
@@ -77,7 +79,7 @@ describe('a merge by whomever', () => {
   });
 
   it('waits for a run that goes on', () => {
-    const player = watching({ reviewComments: { ...BASE, debounceMs: 0 }, mergeCompletion: { ...BASE, targetState: 'done' } });
+    const player = watching({ review_comments: { ...BASE, debounceMs: 0 }, merge_completion: { ...BASE, targetState: 'done' } });
     look(player, { reviews: ok([comment('a')]) });
     startTurn(player);
     look(player, { merge: ok({ ...OPEN, merged: true }) });

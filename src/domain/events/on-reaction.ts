@@ -3,15 +3,12 @@ import type { Event } from '../model/event.ts';
 import { stateIn } from '../model/issue.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
-import { judgeAutoMerge, tidyBranch } from '../reactions/auto-merge.ts';
-import { judgeCi } from '../reactions/ci-failure.ts';
-import { NEEDS, type Findings, type Reading } from '../reactions/findings.ts';
-import { judgeLabels } from '../reactions/label-commands.ts';
-import { judgeConflicts } from '../reactions/merge-conflicts.ts';
+import { tidyBranch } from '../reactions/auto-merge.ts';
+import type { Findings, Reading } from '../reactions/findings.ts';
 import { completeMerge } from '../reactions/merge-completion.ts';
 import { hasWorkAfterMerge, mustFinishCompletion } from '../reactions/after-merge.ts';
-import { activeKinds, couldNotRead, endWatch, progressOf, settingsOf, waitFor } from '../reactions/progress.ts';
-import { judgeBotReviews, judgeReviews } from '../reactions/reviews.ts';
+import { couldNotRead, endWatch, progressOf, settingsOf } from '../reactions/progress.ts';
+import { activeReactions, reactionOf } from '../reactions/registry.ts';
 import type { ReactionKind } from '../model/settings.ts';
 import type { State } from '../model/state.ts';
 import type { Watch } from '../model/watch.ts';
@@ -24,7 +21,7 @@ export function inspectDueWatches(draft: Draft): void {
       if (isOver(draft.state, watch, draft.now)) endWatch(draft, watch, 'every watch window is over');
       continue;
     }
-    const needs = [...new Set(due.flatMap((kind) => NEEDS[kind]))];
+    const needs = [...new Set(due.flatMap((kind) => reactionOf(kind).needs))];
     ask(draft, { do: 'inspect', watch, due, needs, settings: draft.state.settings });
   }
 }
@@ -32,9 +29,7 @@ export function inspectDueWatches(draft: Draft): void {
 /** When the next look is due. */
 export function nextInspection(state: State, watch: Watch): number {
   if (isPending(state, 'inspect', watch.issue.id) || isActedOn(state, watch)) return Infinity;
-  const kinds = activeKinds(state.settings.reactions).filter(
-    (kind) => !isPastWindow(state, watch, kind, progressOf(watch, kind).nextAt),
-  );
+  const kinds = activeKinds(state).filter((kind) => !isPastWindow(state, watch, kind, progressOf(watch, kind).nextAt));
   return kinds.reduce((earliest, kind) => Math.min(earliest, progressOf(watch, kind).nextAt), Infinity);
 }
 
@@ -74,26 +69,7 @@ function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: 
   change(draft, { readings: new Map(draft.state.readings).set(watch.issue.id, readingOf(draft, merge, findings)) });
   if (merge.merged) return afterMerge(draft, current(draft, watch), merge);
   if (merge.closed) return endWatch(draft, watch, 'the merge request was closed');
-  for (const kind of due) judgeOne(draft, current(draft, watch), kind, merge, findings);
-}
-
-function judgeOne(draft: Draft, watch: Watch, kind: ReactionKind, merge: MergeStatus, findings: Findings): void {
-  switch (kind) {
-    case 'ci_failure':
-      return judgeCi(draft, watch, merge, findings);
-    case 'review_comments':
-      return judgeReviews(draft, watch, findings);
-    case 'bot_review':
-      return judgeBotReviews(draft, watch, findings);
-    case 'merge_conflicts':
-      return judgeConflicts(draft, watch, merge);
-    case 'auto_merge':
-      return judgeAutoMerge(draft, watch, merge, findings);
-    case 'label_commands':
-      return judgeLabels(draft, watch, merge, findings);
-    case 'merge_completion':
-      return waitFor(draft, watch, kind, 'the merge');
-  }
+  for (const kind of due) reactionOf(kind).judge(draft, current(draft, watch), { merge, findings });
 }
 
 /**
@@ -115,9 +91,7 @@ function dropQueuedTurn(draft: Draft, { issue }: Watch): void {
 
 function dueKinds(state: State, watch: Watch, now: number): readonly ReactionKind[] {
   if (isPending(state, 'inspect', watch.issue.id) || isActedOn(state, watch)) return [];
-  return activeKinds(state.settings.reactions).filter(
-    (kind) => progressOf(watch, kind).nextAt <= now && !isPastWindow(state, watch, kind, now),
-  );
+  return activeKinds(state).filter((kind) => progressOf(watch, kind).nextAt <= now && !isPastWindow(state, watch, kind, now));
 }
 
 /** While a merge, a branch deletion or a completion is under way nothing is judged anew. */
@@ -125,8 +99,12 @@ function isActedOn(state: State, watch: Watch): boolean {
   return (['merge', 'delete-branch', 'complete'] as const).some((name) => isPending(state, name, watch.issue.id));
 }
 
+function activeKinds({ settings }: State): readonly ReactionKind[] {
+  return activeReactions(settings.reactions).map(({ kind }) => kind);
+}
+
 function isOver(state: State, watch: Watch, now: number): boolean {
-  return activeKinds(state.settings.reactions).every((kind) => isPastWindow(state, watch, kind, now));
+  return activeKinds(state).every((kind) => isPastWindow(state, watch, kind, now));
 }
 
 function isPastWindow(state: State, watch: Watch, kind: ReactionKind, now: number): boolean {

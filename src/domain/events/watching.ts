@@ -1,10 +1,11 @@
 import { announce, putWatch, type Draft } from '../draft.ts';
 import type { RunExit } from '../model/event.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { activeKinds, freshProgress } from '../reactions/progress.ts';
-import type { ReactionKind } from '../model/settings.ts';
+import { freshProgress } from '../reactions/progress.ts';
+import { activeReactions } from '../reactions/registry.ts';
 import type { Live } from '../model/state.ts';
-import type { MergeRequestRef, ReactionProgress, Watch } from '../model/watch.ts';
+import { NO_MARK, type MergeRequestRef, type ReactionMarks, type ReactionProgress, type Watch } from '../model/watch.ts';
+import type { ReactionKind } from '../model/settings.ts';
 
 /**
  * A normal exit that left a usable merge request behind is watched from here on, also after a handoff. A request that
@@ -13,7 +14,7 @@ import type { MergeRequestRef, ReactionProgress, Watch } from '../model/watch.ts
 export function armWatch(draft: Draft, live: Live, exit: RunExit, verdict: Verdict): void {
   const { reactions } = draft.state.settings;
   if (exit.kind !== 'normal' || exit.scm === null || isFinal(verdict)) return;
-  const kinds = activeKinds(reactions);
+  const kinds = activeReactions(reactions).map(({ kind }) => kind);
   if (kinds.length === 0) return;
   const { owner, repo, prNumber, branch, sha } = exit.scm;
   if (prNumber <= 0 || owner === '' || repo === '') return;
@@ -25,7 +26,7 @@ export function armWatch(draft: Draft, live: Live, exit: RunExit, verdict: Verdi
     mergeRequest,
     armedAt: draft.now,
     attempt: live.attempt,
-    reactions: Object.fromEntries(kinds.map((kind) => [kind, armed(known?.reactions[kind], kind, draft.now)])),
+    reactions: Object.fromEntries(kinds.map((kind) => [kind, armed(known?.reactions[kind], draft.now)])),
   };
   putWatch(draft, watch);
   if (!known) announce(draft, 'reaction:watch:armed', { issue: live.issue, number: prNumber, owner, repo });
@@ -37,11 +38,14 @@ function isFinal(verdict: Verdict): boolean {
 }
 
 /** The turn that was queued has ended: the same head may be judged once more, within the same budget. */
-function armed(progress: ReactionProgress | undefined, kind: ReactionKind, now: number): ReactionProgress {
+function armed(progress: Watch['reactions'][ReactionKind], now: number): ReactionProgress {
   if (progress === undefined) return freshProgress(now);
-  const mark =
-    kind === 'ci_failure' ? progress.mark.replace(/^fixing:/, 'seen:') : kind === 'merge_conflicts' ? '' : progress.mark;
-  return { ...progress, mark, nextAt: now };
+  return { ...progress, mark: reopened(progress.mark), nextAt: now };
+}
+
+function reopened(mark: ReactionMarks[ReactionKind]): ReactionMarks[ReactionKind] {
+  if (mark.at === 'fixing') return { ...mark, at: 'seen' };
+  return mark.at === 'resolving' ? NO_MARK : mark;
 }
 
 function sameRequest(a: MergeRequestRef, b: MergeRequestRef): boolean {

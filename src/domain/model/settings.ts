@@ -114,22 +114,27 @@ export interface ReactionBase {
   readonly escalationLabel: string;
 }
 
-/** The reactions that are switched on; all name one provider. Absent members are off. */
-export interface ReactionSettings {
-  /** Canonical kind, or null when none is on. */
-  readonly provider: string | null;
-  readonly ciFailure?: ReactionBase & { readonly maxLogLines: number };
-  readonly reviewComments?: ReactionBase & { readonly debounceMs: number };
-  readonly botReview?: ReactionBase & { readonly botUsernames: readonly string[] };
-  readonly mergeConflicts?: ReactionBase;
-  readonly autoMerge?: ReactionBase & {
+/** What each reaction kind is told by the workflow file. */
+export interface ReactionOptions {
+  readonly ci_failure: ReactionBase & { readonly maxLogLines: number };
+  readonly review_comments: ReactionBase & { readonly debounceMs: number };
+  readonly bot_review: ReactionBase & { readonly botUsernames: readonly string[] };
+  readonly merge_conflicts: ReactionBase;
+  readonly auto_merge: ReactionBase & {
     readonly strategy: 'merge' | 'squash' | 'rebase';
     readonly requireCi: boolean;
     readonly deleteBranch: boolean;
     readonly dryRun: boolean;
   };
-  readonly mergeCompletion?: ReactionBase & { readonly targetState: string };
-  readonly labelCommands?: ReactionBase & { readonly reviewLabel: string; readonly fixLabel: string };
+  readonly merge_completion: ReactionBase & { readonly targetState: string };
+  readonly label_commands: ReactionBase & { readonly reviewLabel: string; readonly fixLabel: string };
+}
+
+export interface ReactionSettings {
+  /** Canonical kind, or null when none is on. All that are on name the same one. */
+  readonly provider: string | null;
+  /** The reactions that are switched on. */
+  readonly on: Readonly<Partial<ReactionOptions>>;
   /** Credentials of the merge-request side: the provider's own block, with the tracker block filling gaps. */
   readonly connection: ScmConnection | null;
 }

@@ -3,9 +3,6 @@ import type { State } from '../model/state.ts';
 import type { Watch } from '../model/watch.ts';
 import { progressOf } from './progress.ts';
 
-/** The mark of a completion that was asked for. */
-export const BEGUN = 'begun';
-
 /** What a merge of ours still wants done, although the issue reads as terminal. Until then the watch must not end. */
 export function hasWorkAfterMerge(state: State, watch: Watch, issueState: string): boolean {
   return mustDeleteBranch(state, watch) || mustFinishCompletion(state, watch, issueState);
@@ -14,13 +11,13 @@ export function hasWorkAfterMerge(state: State, watch: Watch, issueState: string
 /** True from a merge of ours until its branch was seen to, where branches are to be deleted. */
 export function mustDeleteBranch({ settings }: State, watch: Watch): boolean {
   const { mark } = progressOf(watch, 'auto_merge');
-  const isOurs = mark.startsWith('merged:') || mark.startsWith('merging:');
-  return settings.reactions.autoMerge?.deleteBranch === true && isOurs && watch.mergeRequest.branch !== '';
+  const isOurs = mark.at === 'merged' || mark.at === 'merging';
+  return settings.reactions.on.auto_merge?.deleteBranch === true && isOurs && watch.mergeRequest.branch !== '';
 }
 
 /** True while a move that we began may have got only half way: some trackers label first and close afterwards. */
 export function mustFinishCompletion({ settings }: State, watch: Watch, issueState: string): boolean {
   const { mark, escalated } = progressOf(watch, 'merge_completion');
-  const target = settings.reactions.mergeCompletion?.targetState;
-  return target !== undefined && mark === BEGUN && !escalated && sameState(issueState, target);
+  const target = settings.reactions.on.merge_completion?.targetState;
+  return target !== undefined && mark.at === 'begun' && !escalated && sameState(issueState, target);
 }

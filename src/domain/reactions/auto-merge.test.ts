@@ -16,7 +16,7 @@ describe('auto_merge', () => {
   }
 
   it('merges with the expected head after two clean readings', () => {
-    const player = watching({ autoMerge });
+    const player = watching({ auto_merge: autoMerge });
     look(player, READY);
     expect(player.asked('merge')).toHaveLength(0);
     look(player, READY);
@@ -41,7 +41,7 @@ describe('auto_merge', () => {
     ['a head without a name', { ...READY, merge: ok({ ...OPEN, headSha: '' }) }],
     ['a token that may not merge', { ...READY, scope: ok({ mayMerge: 'no', detail: 'no scope' }) }],
   ])('does not merge on %s', (_name, findings) => {
-    const player = watching({ autoMerge });
+    const player = watching({ auto_merge: autoMerge });
     lookTwice(player, findings);
     expect(player.asked('merge')).toHaveLength(0);
   });
@@ -51,27 +51,27 @@ describe('auto_merge', () => {
     ['no checks exist', { ...READY, gate: ok('') }],
     ['the scope is unknown', { ...READY, scope: ok({ mayMerge: 'unknown', detail: '' }) }],
   ])('merges when %s', (_name, findings) => {
-    const player = watching({ autoMerge });
+    const player = watching({ auto_merge: autoMerge });
     lookTwice(player, findings);
     expect(player.asked('merge')).toHaveLength(1);
   });
 
   it('says what it would do in dry mode', () => {
-    const player = watching({ autoMerge: { ...autoMerge, dryRun: true } });
+    const player = watching({ auto_merge: { ...autoMerge, dryRun: true } });
     lookTwice(player, READY);
     expect(player.asked('merge')).toHaveLength(0);
     expect(player.told('reaction:merge:would')).toHaveLength(1);
   });
 
   it('a push between the readings starts over', () => {
-    const player = watching({ autoMerge });
+    const player = watching({ auto_merge: autoMerge });
     look(player, READY);
     look(player, { ...READY, merge: ok({ ...OPEN, headSha: 'sha2' }) });
     expect(player.asked('merge')).toHaveLength(0);
   });
 
   it('deletes the branch after its own merge, and stops watching whatever comes of that', () => {
-    const player = watching({ autoMerge });
+    const player = watching({ auto_merge: autoMerge });
     lookTwice(player, READY);
     player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged', byUs: true } });
     player.after(0);
@@ -92,7 +92,7 @@ describe('auto_merge', () => {
   }
 
   it('waits for the run under way, which may push', () => {
-    const player = watching({ autoMerge, reviewComments: { ...BASE, debounceMs: 0 } });
+    const player = watching({ auto_merge: autoMerge, review_comments: { ...BASE, debounceMs: 0 } });
     look(player, { ...READY, reviews: ok([comment('a')]) });
     look(player, { ...READY, reviews: ok([comment('a')]) });
     expect(player.asked('merge')).toHaveLength(0);
@@ -103,7 +103,9 @@ describe('auto_merge', () => {
   });
 
   it('does not wait for a handoff that the tracker does not take', () => {
-    const player = createPlayer(settingsWith({ rest: { reactions: { provider: 'nsproject', connection: null, autoMerge } } }));
+    const player = createPlayer(
+      settingsWith({ rest: { reactions: { provider: 'nsproject', connection: null, on: { auto_merge: autoMerge } } } }),
+    );
     player.poll([issueWith({ id: '1' })]);
     player.exit('1', { scm: SCM });
     player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: { kind: 'failed', fault: FAULT } });
@@ -114,7 +116,7 @@ describe('auto_merge', () => {
   });
 
   it('completes the issue only after the branch is gone, so that a crash forgets neither', () => {
-    const player = watching({ autoMerge, mergeCompletion: { ...BASE, targetState: 'done' } });
+    const player = watching({ auto_merge: autoMerge, merge_completion: { ...BASE, targetState: 'done' } });
     merged(player);
     expect(player.asked('delete-branch')).toHaveLength(1);
     expect(player.asked('complete')).toHaveLength(0);
@@ -127,7 +129,7 @@ describe('auto_merge', () => {
   });
 
   it('deletes the branch also when the merge itself closed the issue', () => {
-    const player = watching({ autoMerge });
+    const player = watching({ auto_merge: autoMerge });
     merged(player, { issueState: ok('done') });
     expect(player.asked('delete-branch')).toHaveLength(1);
     player.send({ type: 'branch-deleted', issueId: '1', fault: null });
@@ -138,7 +140,7 @@ describe('auto_merge', () => {
   });
 
   it('keeps the branch in mind when a cleanup finds the issue terminal first', () => {
-    const player = watching({ autoMerge });
+    const player = watching({ auto_merge: autoMerge });
     lookTwice(player, READY);
     player.send({ type: 'cleanup-answered', issues: ok([issueWith({ id: '1', state: 'done' })]) });
     player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged', byUs: true } });
@@ -151,7 +153,7 @@ describe('auto_merge', () => {
     ['another branch than the record says', { headBranch: 'somebody-elses' }],
     ['the base itself, as in a fork', { headBranch: 'b', baseBranch: 'b' }],
   ])('keeps the branch when the forge names %s', (_name, status) => {
-    const player = watching({ autoMerge });
+    const player = watching({ auto_merge: autoMerge });
     merged(player, { merge: ok({ ...OPEN, merged: true, ...status }) });
     expect(player.asked('delete-branch')).toHaveLength(0);
     expect(player.state.watches.size).toBe(0);
@@ -163,7 +165,7 @@ describe('auto_merge', () => {
     ['scm_conflict_error', false],
     ['tracker_transport_error', false],
   ])('a merge refused with %s asks a person at once: %s', (kind, atOnce) => {
-    const player = watching({ autoMerge });
+    const player = watching({ auto_merge: autoMerge });
     lookTwice(player, READY);
     player.send({
       type: 'merge-answered',
@@ -175,7 +177,7 @@ describe('auto_merge', () => {
   });
 
   it('asks a person when merges keep being refused, and merges that head no more', () => {
-    const player = watching({ autoMerge });
+    const player = watching({ auto_merge: autoMerge });
     for (let round = 0; round < 2; round += 1) {
       lookTwice(player, READY);
       player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'refused', fault: FAULT } });
@@ -186,7 +188,7 @@ describe('auto_merge', () => {
   });
 
   it('counts refusals of a head also when the forge had to think in between', () => {
-    const player = watching({ autoMerge });
+    const player = watching({ auto_merge: autoMerge });
     for (let round = 0; round < 2; round += 1) {
       lookTwice(player, READY);
       player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'refused', fault: FAULT } });
@@ -200,7 +202,7 @@ describe('auto_merge', () => {
   });
 
   it('has nothing to delete where the forge says that the branch is gone', () => {
-    const player = watching({ autoMerge });
+    const player = watching({ auto_merge: autoMerge });
     merged(player, { merge: ok({ ...OPEN, merged: true, headBranch: 'refs/pull/7/head' }) });
     expect(player.asked('delete-branch')).toHaveLength(0);
     expect(player.told('reaction:branch:kept')).toHaveLength(0);

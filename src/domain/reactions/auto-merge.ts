@@ -1,23 +1,31 @@
 import { announce, ask, change, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { CiConclusion, MergeStatus, ReviewDecision } from '../model/merge-request.ts';
-import type { Settings } from '../model/settings.ts';
+import type { ReactionOptions } from '../model/settings.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
 import type { Findings } from './findings.ts';
 import { mustDeleteBranch } from './after-merge.ts';
 import { couldNotRead, escalate, isWorkedOn, progressOf, putProgress, waitFor } from './progress.ts';
+import type { Look, Reaction } from './reaction.ts';
+
+export const AUTO_MERGE: Reaction<'auto_merge'> = {
+  kind: 'auto_merge',
+  needs: ['scope', 'decision', 'gate'],
+  prompt: null,
+  judge: judgeAutoMerge,
+};
 
 /** A forge recomputes mergeability within a moment after a push or an approval: a first clean reading is looked at again after this. */
 const SETTLE_MS = 2_000;
 
-type AutoMerge = NonNullable<Settings['reactions']['autoMerge']>;
+type AutoMerge = ReactionOptions['auto_merge'];
 
 /**
  * Fail-safe: every precondition must have been read and hold, twice in a row for the same head and decision, and the
  * merge itself carries the expected head. What is unknown is never clean.
  */
-export function judgeAutoMerge(draft: Draft, watch: Watch, merge: MergeStatus, findings: Findings): void {
-  const settings = draft.state.settings.reactions.autoMerge;
+function judgeAutoMerge(draft: Draft, watch: Watch, { merge, findings }: Look): void {
+  const settings = draft.state.settings.reactions.on.auto_merge;
   if (!settings) return;
   const hold = reasonToHold(draft, watch, findings);
   if (hold !== null) return waitFor(draft, watch, 'auto_merge', hold);
@@ -32,13 +40,17 @@ export function judgeAutoMerge(draft: Draft, watch: Watch, merge: MergeStatus, f
     detail: obstacle ?? merge.headSha,
   });
   const forHead = budgetFor(progressOf(watch, 'auto_merge'), merge.headSha);
-  if (obstacle !== null) return waitFor(draft, watch, 'auto_merge', obstacle, { ...forHead, mark: `waiting:${merge.headSha}` });
+  if (obstacle !== null)
+    return waitFor(draft, watch, 'auto_merge', obstacle, { ...forHead, mark: { at: 'waiting', headSha: merge.headSha } });
   mergeWhenSettled(draft, watch, settings, merge, decision.value);
 }
 
 /** Refusals are counted for a head; another one is tried with a budget of its own. */
-function budgetFor({ mark, used, escalated }: ReactionProgress, headSha: string): Pick<ReactionProgress, 'used' | 'escalated'> {
-  const isKnown = headSha !== '' && mark.split(':').includes(headSha);
+function budgetFor(
+  { mark, used, escalated }: ReactionProgress<'auto_merge'>,
+  headSha: string,
+): Pick<ReactionProgress, 'used' | 'escalated'> {
+  const isKnown = headSha !== '' && 'headSha' in mark && mark.headSha === headSha;
   return isKnown ? { used, escalated } : { used: 0, escalated: false };
 }
 
@@ -82,10 +94,12 @@ const DECISION_OBSTACLES = {
 function mergeWhenSettled(draft: Draft, watch: Watch, settings: AutoMerge, merge: MergeStatus, decision: string): void {
   const { issue, mergeRequest } = watch;
   const progress = progressOf(watch, 'auto_merge');
-  const ready = `ready:${merge.headSha}:${decision}`;
+  const { headSha } = merge;
+  const ready = { at: 'ready', headSha, decision } as const;
+  const { mark } = progress;
   const forHead = budgetFor(progress, merge.headSha);
   if (forHead.escalated) return waitFor(draft, watch, 'auto_merge', 'a person');
-  if (progress.mark !== ready) {
+  if (mark.at !== 'ready' || mark.headSha !== headSha || mark.decision !== decision) {
     const nextAt = draft.now + Math.min(SETTLE_MS, settings.pollIntervalMs);
     return waitFor(draft, watch, 'auto_merge', 'a second clean reading', { ...forHead, mark: ready, nextAt });
   }
@@ -110,13 +124,13 @@ function mergeWhenSettled(draft: Draft, watch: Watch, settings: AutoMerge, merge
     request: mergeRequest,
     order: { strategy: settings.strategy, expectedSha: merge.headSha },
   });
-  if (asked) waitFor(draft, watch, 'auto_merge', 'the merge to finish', { mark: `merging:${merge.headSha}` });
+  if (asked) waitFor(draft, watch, 'auto_merge', 'the merge to finish', { mark: { at: 'merging', headSha: merge.headSha } });
 }
 
 export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'merge-answered' }>): void {
   settle(draft, 'merge', event.issueId);
   const watch = draft.state.watches.get(event.issueId);
-  const settings = draft.state.settings.reactions.autoMerge;
+  const settings = draft.state.settings.reactions.on.auto_merge;
   if (!watch || !settings) return;
   const { issue, mergeRequest } = watch;
   const { outcome } = event;
@@ -128,7 +142,7 @@ export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'mer
       byUs: outcome.byUs,
     });
     waitFor(draft, watch, 'auto_merge', settings.deleteBranch ? 'the branch to be deleted' : 'nothing', {
-      mark: `merged:${event.expectedSha}`,
+      mark: { at: 'merged', headSha: event.expectedSha },
       nextAt: draft.now,
     });
     return;
@@ -136,7 +150,7 @@ export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'mer
   const progress = progressOf(watch, 'auto_merge');
   const used = progress.used + 1;
   announce(draft, 'reaction:merge:failed', { issue, number: mergeRequest.number, error: outcome.fault.message });
-  const mark = `refused:${event.expectedSha}`;
+  const mark = { at: 'refused', headSha: event.expectedSha } as const;
   if (outcome.fault.kind === 'tracker_auth_error' || outcome.fault.kind === 'tracker_payload_error') {
     return escalate(draft, watch, 'auto_merge', outcome.fault.message, { mark, used });
   }
@@ -156,7 +170,7 @@ export function tidyBranch(draft: Draft, watch: Watch, merge: MergeStatus): bool
   const reason = reasonToKeep(mergeRequest.branch, merge);
   if (reason !== null) announce(draft, 'reaction:branch:kept', { issue, branch: mergeRequest.branch, error: reason });
   if (reason !== null || isGone(merge)) {
-    waitFor(draft, watch, 'auto_merge', 'nothing', { mark: 'tidied' });
+    waitFor(draft, watch, 'auto_merge', 'nothing', { mark: { at: 'tidied' } });
     return false;
   }
   ask(draft, { do: 'delete-branch', issueId: issue.id, request: mergeRequest });
@@ -186,7 +200,7 @@ export function onBranchDeleted(draft: Draft, event: Extract<Event, { type: 'bra
   else announce(draft, 'reaction:branch:kept', { issue, branch: mergeRequest.branch, error: event.fault.message });
   putProgress(draft, issue.id, 'auto_merge', {
     ...progressOf(watch, 'auto_merge'),
-    mark: 'tidied',
+    mark: { at: 'tidied' },
     nextAt: draft.now,
     waitingFor: 'nothing',
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BASE, OPEN, ok, watching, look, progress, startTurn, finishTurn, ci } from '../../../test/support/watched.ts';
 
 describe('ci_failure', () => {
-  const reactions = { ciFailure: { ...BASE, maxLogLines: 5 } };
+  const reactions = { ci_failure: { ...BASE, maxLogLines: 5 } };
 
   it('gives a turn with the failure, from the handoff state, once per head', () => {
     const player = watching(reactions);
@@ -74,7 +74,7 @@ describe('ci_failure', () => {
   });
 
   it('an operator gives an escalated reaction another try', () => {
-    const player = watching({ ciFailure: { ...BASE, budget: 0, maxLogLines: 5 } });
+    const player = watching({ ci_failure: { ...BASE, budget: 0, maxLogLines: 5 } });
     look(player, { ci: ci('failing') });
     expect(progress(player, 'ci_failure')?.escalated).toBe(true);
     player.send({ type: 'unpark-requested', identifier: 'T-1' });

@@ -8,7 +8,6 @@ import type {
   ReviewDecision,
   ScopeCheck,
 } from '../model/merge-request.ts';
-import type { ReactionKind } from '../model/settings.ts';
 
 /** What one look at a merge request brought back. Only what the due reactions need was read. */
 export interface Findings {
@@ -40,14 +39,3 @@ export interface Reading {
 }
 
 export type Need = 'decision' | 'gate' | 'ci' | 'reviews' | 'botReviews' | 'labels' | 'scope';
-
-/** What each reaction reads besides the merge status. */
-export const NEEDS: Readonly<Record<ReactionKind, readonly Need[]>> = {
-  ci_failure: ['ci'],
-  review_comments: ['reviews'],
-  bot_review: ['botReviews'],
-  merge_conflicts: [],
-  auto_merge: ['scope', 'decision', 'gate'],
-  label_commands: ['labels'],
-  merge_completion: [],
-};

@@ -14,7 +14,7 @@ describe('label_commands', () => {
   });
 
   it('runs a command once and takes the label off', () => {
-    const player = watching({ labelCommands });
+    const player = watching({ label_commands: labelCommands });
     const findings = { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix')]) };
     look(player, findings);
     expect(player.asked('remove-label')[0]).toMatchObject({ label: 'foray:fix' });
@@ -32,13 +32,13 @@ describe('label_commands', () => {
     ['a label from before the watch', ['foray:fix'], [added('1', 'foray:fix', '1969-01-01T00:00:00Z')]],
     ['a removal', ['foray:fix'], [{ ...added('1', 'foray:fix'), added: false }]],
   ])('ignores %s', (_name, labels, events) => {
-    const player = watching({ labelCommands });
+    const player = watching({ label_commands: labelCommands });
     look(player, { merge: ok({ ...OPEN, labels }), labels: ok(events) });
     expect(player.state.claims.size).toBe(0);
   });
 
   it('a command given in the middle of a look is carried out at the next one', () => {
-    const player = watching({ labelCommands });
+    const player = watching({ label_commands: labelCommands });
     const labels = ok([added('1', 'foray:fix')]);
     look(player, { labels });
     expect(player.state.claims.size).toBe(0);
@@ -47,7 +47,7 @@ describe('label_commands', () => {
   });
 
   it('a command that was taken back is not waited for', () => {
-    const player = watching({ labelCommands });
+    const player = watching({ label_commands: labelCommands });
     const taken = { ...added('2', 'foray:fix', '2026-01-01T00:01:00Z'), added: false };
     look(player, { labels: ok([added('1', 'foray:fix'), taken]) });
     look(player, { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix'), taken]) });
@@ -55,7 +55,7 @@ describe('label_commands', () => {
   });
 
   it('a command given while a run goes on is carried out after it', () => {
-    const player = watching({ labelCommands, reviewComments: { ...BASE, debounceMs: 0 } });
+    const player = watching({ label_commands: labelCommands, review_comments: { ...BASE, debounceMs: 0 } });
     look(player, { reviews: ok([comment('a')]), labels: ok([]) });
     startTurn(player);
     const at = new Date(player.now).toISOString();
@@ -69,7 +69,7 @@ describe('label_commands', () => {
   });
 
   it('a command for a parked issue keeps its label until the issue is released', () => {
-    const player = watching({ labelCommands });
+    const player = watching({ label_commands: labelCommands });
     const issue = issueWith({ id: '1', state: 'review' });
     const parked = { issue, reason: 'blocked', detail: '', parkedAt: 0, stateAtPark: 'review' } as const;
     player.state = { ...player.state, parked: new Map([['1', parked]]) };
@@ -83,7 +83,7 @@ describe('label_commands', () => {
   });
 
   it('a forge that tells time in whole seconds loses no command given right after the watch began', () => {
-    const player = watching({ labelCommands }, 900);
+    const player = watching({ label_commands: labelCommands }, 900);
     const at = new Date(1_000_000).toISOString();
     look(player, { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix', at)]) });
     expect(player.state.claims.size).toBe(1);

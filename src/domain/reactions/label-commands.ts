@@ -1,10 +1,17 @@
 import { announce, ask, settle, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
-import type { LabelEvent, MergeStatus } from '../model/merge-request.ts';
+import type { LabelEvent } from '../model/merge-request.ts';
 import type { ReactionKind } from '../model/settings.ts';
 import type { Watch } from '../model/watch.ts';
-import type { Findings } from './findings.ts';
 import { couldNotRead, progressOf, putProgress, queueTurn, reasonToWait, waitFor } from './progress.ts';
+import type { Look, Reaction } from './reaction.ts';
+
+export const LABEL_COMMANDS: Reaction<'label_commands'> = {
+  kind: 'label_commands',
+  needs: ['labels'],
+  prompt: { context: 'labelCommand', variable: 'label_command' },
+  judge: judgeLabels,
+};
 
 type Command = 'review' | 'fix';
 type Names = Readonly<Record<Command, string>>;
@@ -13,13 +20,12 @@ type Names = Readonly<Record<Command, string>>;
  * Commands given by labelling the merge request. Read from the journal of label events, past a mark that only moves
  * forward and is stored before anything is queued: a command runs at most once. It counts while its label is still there.
  */
-export function judgeLabels(draft: Draft, watch: Watch, merge: MergeStatus, findings: Findings): void {
-  const settings = draft.state.settings.reactions.labelCommands;
-  const { labels } = findings;
+function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels } }: Look): void {
+  const settings = draft.state.settings.reactions.on.label_commands;
   if (!settings || !labels) return;
   if (!labels.ok) return couldNotRead(draft, watch, 'label_commands', labels.fault.message);
   const progress = progressOf(watch, 'label_commands');
-  const mark = progress.mark || startOf(watch);
+  const mark = progress.mark.at === 'read' ? progress.mark.upTo : startOf(watch);
   const news = labels.value.filter((event) => (markOf(event) ?? '') > mark);
   const present = new Set(merge.labels.map((label) => label.toLowerCase()));
   const names: Names = { review: settings.reviewLabel.toLowerCase(), fix: settings.fixLabel.toLowerCase() };
@@ -33,11 +39,11 @@ export function judgeLabels(draft: Draft, watch: Watch, merge: MergeStatus, find
   });
   if (!order || !command) {
     const settled = news.slice(0, unsettledAt(news, names, present));
-    return waitFor(draft, watch, 'label_commands', 'a label', { mark: markOf(settled.at(-1)) ?? mark });
+    return waitFor(draft, watch, 'label_commands', 'a label', { mark: readUpTo(markOf(settled.at(-1)) ?? mark) });
   }
   const reason = reasonToWait(draft, watch);
   // The mark stays where it is, whatever begins the watch anew meanwhile.
-  if (reason !== null) return waitFor(draft, watch, 'label_commands', reason, { mark });
+  if (reason !== null) return waitFor(draft, watch, 'label_commands', reason, { mark: readUpTo(mark) });
   const { owner, repo, number, branch } = watch.mergeRequest;
   const labelCommand = {
     command,
@@ -48,7 +54,13 @@ export function judgeLabels(draft: Draft, watch: Watch, merge: MergeStatus, find
     actor: order.actor,
     requestedAt: order.at,
   };
-  queueTurn(draft, watch, 'label_commands', { labelCommand }, { ...progress, used: 0, mark: markOf(news.at(-1)) ?? mark });
+  queueTurn(
+    draft,
+    watch,
+    'label_commands',
+    { labelCommand },
+    { ...progress, used: 0, mark: readUpTo(markOf(news.at(-1)) ?? mark) },
+  );
   if (command === 'fix') rearm(draft, watch.issue.id);
   ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: order.label });
 }
@@ -57,6 +69,10 @@ export function judgeLabels(draft: Draft, watch: Watch, merge: MergeStatus, find
 export function onLabelRemoved(draft: Draft, { issueId, label, fault }: EventNamed<'label-removed'>): void {
   settle(draft, 'remove-label', `${issueId} ${label}`);
   if (fault !== null) announce(draft, 'reaction:label:kept', { issueId, label, error: fault.message });
+}
+
+function readUpTo(upTo: string) {
+  return { at: 'read', upTo } as const;
 }
 
 /** Where the journal was read to: time, then id. */

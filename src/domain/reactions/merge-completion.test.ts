@@ -6,7 +6,7 @@ describe('merge_completion', () => {
   const mergeCompletion = { ...BASE, targetState: 'done' };
 
   it('moves the issue once the request is merged, by whomever, and cleans up', () => {
-    const player = watching({ mergeCompletion });
+    const player = watching({ merge_completion: mergeCompletion });
     look(player, {});
     expect(player.asked('complete')).toHaveLength(0);
     look(player, { merge: ok({ ...OPEN, merged: true }) });
@@ -17,7 +17,7 @@ describe('merge_completion', () => {
   });
 
   it('finishes a completion that got half way, where the state alone looks done', () => {
-    const player = watching({ mergeCompletion });
+    const player = watching({ merge_completion: mergeCompletion });
     look(player, { merge: ok({ ...OPEN, merged: true }) });
     expect(player.asked('complete')).toMatchObject([{ begun: false }]);
     player.send({ type: 'completion-answered', issueId: '1', fault: FAULT });
@@ -29,7 +29,7 @@ describe('merge_completion', () => {
   });
 
   it('leaves an issue alone that a person ended otherwise meanwhile', () => {
-    const player = watching({ mergeCompletion: { ...mergeCompletion, targetState: 'shipped' } });
+    const player = watching({ merge_completion: { ...mergeCompletion, targetState: 'shipped' } });
     look(player, { merge: ok({ ...OPEN, merged: true }) });
     player.send({ type: 'completion-answered', issueId: '1', fault: FAULT });
     look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('done') });
@@ -38,7 +38,7 @@ describe('merge_completion', () => {
   });
 
   it('asks a person once and then waits', () => {
-    const player = watching({ mergeCompletion });
+    const player = watching({ merge_completion: mergeCompletion });
     look(player, { merge: ok({ ...OPEN, merged: true }) });
     player.send({ type: 'completion-answered', issueId: '1', fault: { ...FAULT, kind: 'tracker_auth_error' } });
     look(player, { merge: ok({ ...OPEN, merged: true }) });
@@ -54,7 +54,7 @@ describe('merge_completion', () => {
     ['tracker_not_found', 'ended'],
     ['tracker_transport_error', 'again'],
   ])('%s', (kind, then) => {
-    const player = watching({ mergeCompletion });
+    const player = watching({ merge_completion: mergeCompletion });
     look(player, { merge: ok({ ...OPEN, merged: true }) });
     player.send({ type: 'completion-answered', issueId: '1', fault: { ...FAULT, kind } });
     const state =

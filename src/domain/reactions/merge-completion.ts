@@ -2,12 +2,19 @@ import { removeWorkspaceOf } from '../events/cleanup.ts';
 import { announce, ask, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { Watch } from '../model/watch.ts';
-import { BEGUN } from './after-merge.ts';
 import { endWatch, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
+import type { Reaction } from './reaction.ts';
+
+export const MERGE_COMPLETION: Reaction<'merge_completion'> = {
+  kind: 'merge_completion',
+  needs: [],
+  prompt: null,
+  judge: (draft, watch) => waitFor(draft, watch, 'merge_completion', 'the merge'),
+};
 
 /** The request is merged, by whomever: the issue moves on. True while there is still something to do. */
 export function completeMerge(draft: Draft, watch: Watch): boolean {
-  const settings = draft.state.settings.reactions.mergeCompletion;
+  const settings = draft.state.settings.reactions.on.merge_completion;
   if (!settings) return false;
   const { issue } = watch;
   const { mark, escalated } = progressOf(watch, 'merge_completion');
@@ -17,15 +24,15 @@ export function completeMerge(draft: Draft, watch: Watch): boolean {
     return true;
   }
   const target = settings.targetState;
-  const asked = ask(draft, { do: 'complete', issue, target, begun: mark === BEGUN });
-  if (asked) waitFor(draft, watch, 'merge_completion', `the issue to move to "${target}"`, { mark: BEGUN });
+  const asked = ask(draft, { do: 'complete', issue, target, begun: mark.at === 'begun' });
+  if (asked) waitFor(draft, watch, 'merge_completion', `the issue to move to "${target}"`, { mark: { at: 'begun' } });
   return true;
 }
 
 export function onCompletionAnswered(draft: Draft, event: Extract<Event, { type: 'completion-answered' }>): void {
   settle(draft, 'complete', event.issueId);
   const watch = draft.state.watches.get(event.issueId);
-  const settings = draft.state.settings.reactions.mergeCompletion;
+  const settings = draft.state.settings.reactions.on.merge_completion;
   if (!watch || !settings) return;
   const { issue } = watch;
   const { fault } = event;

@@ -9,13 +9,13 @@ describe('merge_conflicts', () => {
     ['blocked', false],
     ['unstable', false],
   ] as const)('%s', (mergeability, turn) => {
-    const player = watching({ mergeConflicts: BASE });
+    const player = watching({ merge_conflicts: BASE });
     look(player, { merge: ok({ ...OPEN, mergeability }) });
     expect(player.state.claims.has('1')).toBe(turn);
   });
 
   it('asks nobody while the turn that resolves it still runs', () => {
-    const player = watching({ mergeConflicts: BASE });
+    const player = watching({ merge_conflicts: BASE });
     look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
     startTurn(player);
     look(player, { merge: ok({ ...OPEN, mergeability: 'dirty', headSha: 'half done' }) });
@@ -23,7 +23,7 @@ describe('merge_conflicts', () => {
   });
 
   it('tells branch, head and base', () => {
-    const player = watching({ mergeConflicts: BASE });
+    const player = watching({ merge_conflicts: BASE });
     look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
     const mergeConflict = { prNumber: 7, branch: 'b', headSha: 'sha1', base: 'main' };
     expect(player.state.claims.get('1')).toMatchObject({ then: { reaction: { mergeConflict } } });

@@ -1,11 +1,18 @@
 import { announce, type Draft } from '../draft.ts';
-import type { MergeStatus } from '../model/merge-request.ts';
-import type { Watch } from '../model/watch.ts';
+import { NO_MARK, type Watch } from '../model/watch.ts';
 import { escalate, isWorkedOn, progressOf, queueTurn, waitFor } from './progress.ts';
+import type { Look, Reaction } from './reaction.ts';
+
+export const MERGE_CONFLICTS: Reaction<'merge_conflicts'> = {
+  kind: 'merge_conflicts',
+  needs: [],
+  prompt: { context: 'mergeConflict', variable: 'merge_conflict' },
+  judge: judgeConflicts,
+};
 
 /** Only `dirty` is a conflict; `unknown` changes nothing; anything else ends the episode and its budget. */
-export function judgeConflicts(draft: Draft, watch: Watch, merge: MergeStatus): void {
-  const settings = draft.state.settings.reactions.mergeConflicts;
+function judgeConflicts(draft: Draft, watch: Watch, { merge }: Look): void {
+  const settings = draft.state.settings.reactions.on.merge_conflicts;
   if (!settings) return;
   const { mergeability, headSha, headBranch, baseBranch } = merge;
   announce(draft, 'reaction:check:completed', {
@@ -16,12 +23,13 @@ export function judgeConflicts(draft: Draft, watch: Watch, merge: MergeStatus): 
   });
   if (mergeability === 'unknown') return waitFor(draft, watch, 'merge_conflicts', 'the forge to know');
   if (mergeability !== 'dirty') {
-    return waitFor(draft, watch, 'merge_conflicts', 'a conflict', { used: 0, mark: '', escalated: false });
+    return waitFor(draft, watch, 'merge_conflicts', 'a conflict', { used: 0, mark: NO_MARK, escalated: false });
   }
   if (isWorkedOn(draft, watch)) return waitFor(draft, watch, 'merge_conflicts', 'the run under way to end');
   if (headSha === '' || baseBranch === '') return waitFor(draft, watch, 'merge_conflicts', 'the forge to name head and base');
   const progress = progressOf(watch, 'merge_conflicts');
-  if (progress.mark === headSha) return waitFor(draft, watch, 'merge_conflicts', 'a push that resolves the conflict');
+  if (progress.mark.at === 'resolving' && progress.mark.headSha === headSha)
+    return waitFor(draft, watch, 'merge_conflicts', 'a push that resolves the conflict');
   if (progress.used >= settings.budget) {
     return escalate(draft, watch, 'merge_conflicts', `it still conflicts with ${baseBranch} after ${progress.used} turns`);
   }
@@ -31,5 +39,5 @@ export function judgeConflicts(draft: Draft, watch: Watch, merge: MergeStatus): 
     headSha,
     base: baseBranch,
   };
-  queueTurn(draft, watch, 'merge_conflicts', { mergeConflict }, { ...progress, mark: headSha });
+  queueTurn(draft, watch, 'merge_conflicts', { mergeConflict }, { ...progress, mark: { at: 'resolving', headSha } });
 }

@@ -3,61 +3,41 @@ import { CONTINUATION_MS } from '../rules/backoff.ts';
 import { sameState, stateIn } from '../model/issue.ts';
 import type { ReactionContext } from '../model/reaction-context.ts';
 import type { ReactionBase, ReactionKind, ReactionSettings } from '../model/settings.ts';
-import type { ReactionProgress, Watch } from '../model/watch.ts';
-
-/** Where each kind's settings are. */
-const SETTING = {
-  ci_failure: 'ciFailure',
-  review_comments: 'reviewComments',
-  bot_review: 'botReview',
-  merge_conflicts: 'mergeConflicts',
-  auto_merge: 'autoMerge',
-  merge_completion: 'mergeCompletion',
-  label_commands: 'labelCommands',
-} as const satisfies Record<ReactionKind, keyof ReactionSettings>;
-
-/** The order of judgement: a conflict before a merge, and completion last, so that a merge just made is seen. */
-export const JUDGEMENT_ORDER: readonly ReactionKind[] = [
-  'ci_failure',
-  'review_comments',
-  'bot_review',
-  'merge_conflicts',
-  'auto_merge',
-  'label_commands',
-  'merge_completion',
-];
+import { NO_MARK, type ReactionProgress, type Watch } from '../model/watch.ts';
 
 const MAX_READ_BACKOFF_MS = 5 * 60_000;
 
 export function settingsOf(settings: ReactionSettings, kind: ReactionKind): ReactionBase | undefined {
-  return settings[SETTING[kind]];
+  return settings.on[kind];
 }
 
-export function activeKinds(settings: ReactionSettings): readonly ReactionKind[] {
-  return JUDGEMENT_ORDER.filter((kind) => settingsOf(settings, kind) !== undefined);
+export function freshProgress(nextAt: number): ReactionProgress & { readonly mark: typeof NO_MARK } {
+  return { used: 0, mark: NO_MARK, escalated: false, failures: 0, nextAt, waitingFor: 'the first look' };
 }
 
-export function freshProgress(nextAt: number): ReactionProgress {
-  return { used: 0, mark: '', given: [], escalated: false, failures: 0, nextAt, waitingFor: 'the first look' };
-}
-
-export function progressOf(watch: Watch, kind: ReactionKind): ReactionProgress {
-  return watch.reactions[kind] ?? freshProgress(watch.armedAt);
+export function progressOf<Kind extends ReactionKind>(watch: Watch, kind: Kind): ReactionProgress<Kind> {
+  const known: ReactionProgress<Kind> | undefined = watch.reactions[kind];
+  return known ?? freshProgress(watch.armedAt);
 }
 
 /** Stores how far a reaction has come. */
-export function putProgress(draft: Draft, issueId: string, kind: ReactionKind, progress: ReactionProgress): void {
+export function putProgress<Kind extends ReactionKind>(
+  draft: Draft,
+  issueId: string,
+  kind: Kind,
+  progress: ReactionProgress<Kind>,
+): void {
   const watch = draft.state.watches.get(issueId);
   if (watch) putWatch(draft, { ...watch, reactions: { ...watch.reactions, [kind]: progress } });
 }
 
 /** Nothing to do now: look again after the kind's interval, and say what is being waited for. */
-export function waitFor(
+export function waitFor<Kind extends ReactionKind>(
   draft: Draft,
   watch: Watch,
-  kind: ReactionKind,
+  kind: Kind,
   waitingFor: string,
-  changes: Partial<ReactionProgress> = {},
+  changes: Partial<ReactionProgress<Kind>> = {},
 ): void {
   const interval = settingsOf(draft.state.settings.reactions, kind)?.pollIntervalMs ?? MAX_READ_BACKOFF_MS;
   const progress = progressOf(watch, kind);
@@ -96,16 +76,19 @@ export function reasonToWait(draft: Draft, watch: Watch): string | null {
   return mayStart ? null : `the issue to come back from "${state}"`;
 }
 
+/** The reactions that start runs. */
+type TurnKind = Exclude<ReactionKind, 'auto_merge' | 'merge_completion'>;
+
 /**
  * Queues a run for a reaction. One queued continuation per issue: when the issue is already claimed, nothing changes
  * and the reaction waits for the next look.
  */
-export function queueTurn(
+export function queueTurn<Kind extends TurnKind>(
   draft: Draft,
   watch: Watch,
-  kind: Exclude<ReactionKind, 'auto_merge' | 'merge_completion'>,
+  kind: Kind,
   context: ReactionContext,
-  progress: ReactionProgress,
+  progress: ReactionProgress<Kind>,
 ): void {
   const { issue } = watch;
   const reason = reasonToWait(draft, watch);
@@ -134,12 +117,12 @@ export function queueTurn(
 }
 
 /** Asks for a person, once, in the configured way. Other kinds are not touched. */
-export function escalate(
+export function escalate<Kind extends ReactionKind>(
   draft: Draft,
   watch: Watch,
-  kind: ReactionKind,
+  kind: Kind,
   why: string,
-  changes: Partial<ReactionProgress> = {},
+  changes: Partial<ReactionProgress<Kind>> = {},
 ): void {
   const settings = settingsOf(draft.state.settings.reactions, kind);
   const progress = progressOf(watch, kind);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BASE, ok, watching, look, progress, finishTurn, ci, comment } from '../../../test/support/watched.ts';
 
 describe('review_comments and bot_review', () => {
-  const reactions = { reviewComments: { ...BASE, budget: 2, debounceMs: 1_000 } };
+  const reactions = { review_comments: { ...BASE, budget: 2, debounceMs: 1_000 } };
 
   it('starts a turn for a new comment, with all that remain, and none for those given before', () => {
     const player = watching(reactions);
@@ -23,7 +23,7 @@ describe('review_comments and bot_review', () => {
   });
 
   it('asks a person only for a new comment after the budget is spent', () => {
-    const player = watching({ reviewComments: { ...BASE, debounceMs: 0 } });
+    const player = watching({ review_comments: { ...BASE, debounceMs: 0 } });
     look(player, { reviews: ok([comment('a')]) });
     finishTurn(player);
     look(player, { reviews: ok([comment('a')]) });
@@ -33,7 +33,7 @@ describe('review_comments and bot_review', () => {
   });
 
   it('a listed bot does not drive the loop for people', () => {
-    const player = watching({ ...reactions, botReview: { ...BASE, botUsernames: ['Lint-Bot'] } });
+    const player = watching({ ...reactions, bot_review: { ...BASE, botUsernames: ['Lint-Bot'] } });
     look(player, {
       reviews: ok([comment('a', { reviewer: 'lint-bot' })]),
       botReviews: ok([comment('a', { reviewer: 'lint-bot' })]),
@@ -43,9 +43,9 @@ describe('review_comments and bot_review', () => {
   });
 
   it('a second kind waits for the run that is queued', () => {
-    const player = watching({ ...reactions, ciFailure: { ...BASE, maxLogLines: 5 } });
+    const player = watching({ ...reactions, ci_failure: { ...BASE, maxLogLines: 5 } });
     look(player, { ci: ci('failing'), reviews: ok([comment('a')]) });
     expect(player.state.claims.get('1')).toMatchObject({ then: { trigger: 'ci_failure' } });
-    expect(progress(player, 'review_comments')).toMatchObject({ used: 0, given: [] });
+    expect(progress(player, 'review_comments')).toMatchObject({ used: 0, mark: { at: 'none' } });
   });
 });

@@ -2,13 +2,26 @@ import { announce, type Draft } from '../draft.ts';
 import type { ReviewComment } from '../model/merge-request.ts';
 import type { ReviewCommentContext } from '../model/reaction-context.ts';
 import type { Watch } from '../model/watch.ts';
-import type { Findings } from './findings.ts';
 import { couldNotRead, escalate, progressOf, queueTurn, waitFor } from './progress.ts';
+import type { Look, Reaction } from './reaction.ts';
+
+export const REVIEW_COMMENTS: Reaction<'review_comments'> = {
+  kind: 'review_comments',
+  needs: ['reviews'],
+  prompt: { context: 'reviewComments', variable: 'review_comments' },
+  judge: judgeReviews,
+};
+
+export const BOT_REVIEW: Reaction<'bot_review'> = {
+  kind: 'bot_review',
+  needs: ['botReviews'],
+  prompt: { context: 'botReviewComments', variable: 'bot_review_comments' },
+  judge: judgeBotReviews,
+};
 
 /** People's change requests. A turn starts only for a comment that no earlier run was given, and carries all that remain. */
-export function judgeReviews(draft: Draft, watch: Watch, findings: Findings): void {
-  const { reviewComments: settings, botReview } = draft.state.settings.reactions;
-  const { reviews } = findings;
+function judgeReviews(draft: Draft, watch: Watch, { findings: { reviews } }: Look): void {
+  const { review_comments: settings, bot_review: botReview } = draft.state.settings.reactions.on;
   if (!settings || !reviews) return;
   if (!reviews.ok) return couldNotRead(draft, watch, 'review_comments', reviews.fault.message);
   const bots = new Set((botReview?.botUsernames ?? []).map((name) => name.toLowerCase()));
@@ -21,9 +34,8 @@ export function judgeReviews(draft: Draft, watch: Watch, findings: Findings): vo
 }
 
 /** Findings of review bots. */
-export function judgeBotReviews(draft: Draft, watch: Watch, findings: Findings): void {
-  const settings = draft.state.settings.reactions.botReview;
-  const { botReviews } = findings;
+function judgeBotReviews(draft: Draft, watch: Watch, { findings: { botReviews } }: Look): void {
+  const settings = draft.state.settings.reactions.on.bot_review;
   if (!settings || !botReviews) return;
   if (!botReviews.ok) return couldNotRead(draft, watch, 'bot_review', botReviews.fault.message);
   const remaining = botReviews.value.filter((comment) => !comment.outdated);
@@ -46,18 +58,23 @@ function judge(
     detail: '',
   });
   if (!isNew) return waitFor(draft, watch, kind, 'a new comment');
-  const given = [...new Set([...progress.given, ...remaining.map((comment) => comment.id)])];
+  const mark = { at: 'given', comments: [...new Set([...givenTo(watch, kind), ...remaining.map(({ id }) => id)])] } as const;
   if (progress.used >= budget) {
-    return escalate(draft, watch, kind, `a new comment came after ${progress.used} turns`, { given });
+    return escalate(draft, watch, kind, `a new comment came after ${progress.used} turns`, { mark });
   }
   const comments = remaining.map(contextOf);
   const context = kind === 'bot_review' ? { botReviewComments: comments } : { reviewComments: comments };
-  queueTurn(draft, watch, kind, context, { ...progress, given });
+  queueTurn(draft, watch, kind, context, { ...progress, mark });
 }
 
 function hasNew(watch: Watch, kind: 'review_comments' | 'bot_review', comments: readonly ReviewComment[]): boolean {
-  const given = new Set(progressOf(watch, kind).given);
+  const given = new Set(givenTo(watch, kind));
   return comments.some((comment) => !given.has(comment.id));
+}
+
+function givenTo(watch: Watch, kind: 'review_comments' | 'bot_review'): readonly string[] {
+  const { mark } = progressOf(watch, kind);
+  return mark.at === 'given' ? mark.comments : [];
 }
 
 /** When the newest comment came; a comment without a readable time counts as old. */

@@ -30,12 +30,12 @@ const READERS: Readonly<Record<Need, Reader>> = {
   gate: (effect, forge, _status, signal) => answer(forge.scm.readCiStatus(effect.watch.mergeRequest, signal)),
   ci: ({ watch, settings }, forge, status, signal) => {
     const { owner, repo } = watch.mergeRequest;
-    const maxLogLines = settings.reactions.ciFailure?.maxLogLines ?? 0;
+    const maxLogLines = settings.reactions.on.ci_failure?.maxLogLines ?? 0;
     return answer(forge.ci.readCi({ owner, repo, ref: status.headSha, maxLogLines }, signal));
   },
   reviews: (effect, forge, _status, signal) => answer(forge.scm.readPendingReviews(effect.watch.mergeRequest, signal)),
   botReviews: ({ watch, settings }, forge, _status, signal) =>
-    answer(forge.scm.readBotReviewComments(watch.mergeRequest, settings.reactions.botReview?.botUsernames ?? [], signal)),
+    answer(forge.scm.readBotReviewComments(watch.mergeRequest, settings.reactions.on.bot_review?.botUsernames ?? [], signal)),
   labels: (effect, forge, _status, signal) => answer(forge.scm.readLabelEvents(effect.watch.mergeRequest, signal)),
   scope: (effect, forge, _status, signal) => forge.checkScope(effect.watch.mergeRequest, signal),
 };

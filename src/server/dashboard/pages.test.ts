@@ -1,3 +1,4 @@
+import { NO_MARK } from '../../domain/model/watch.ts';
 import { describe, expect, it } from 'vitest';
 import {
   aRetry,
@@ -187,8 +188,7 @@ describe('the dashboard', () => {
   it('shows watched merge requests, and no empty panel without any', async () => {
     const progress = {
       used: 2,
-      mark: '',
-      given: [],
+      mark: NO_MARK,
       escalated: true,
       failures: 0,
       nextAt: NOON + 9000,
@@ -308,7 +308,7 @@ describe('nasty values', () => {
   it.each(NASTY)('%s shows as it is, everywhere', async (nasty) => {
     const issue = anIssue(nasty, { id: nasty, title: nasty, url: nasty, state: nasty, displayIdentifier: nasty });
     const entry = { issueId: nasty, title: nasty, url: nasty, displayIdentifier: nasty };
-    const progress = { used: 0, mark: '', given: [], escalated: false, failures: 0, nextAt: NOON, waitingFor: nasty };
+    const progress = { used: 0, mark: NO_MARK, escalated: false, failures: 0, nextAt: NOON, waitingFor: nasty };
     const run = aRun(nasty, { issue, error: nasty, model: nasty, sessionId: nasty, workspacePath: nasty, agentKind: nasty });
     const daemon = createFakeDaemon({
       runs: [run],

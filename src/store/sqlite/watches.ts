@@ -1,19 +1,9 @@
 import { z } from 'zod';
-import { REACTION_KINDS } from '../../domain/model/settings.ts';
-import type { ReactionProgress, Watch } from '../../domain/model/watch.ts';
+import type { Watch } from '../../domain/model/watch.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
-import { jsonColumn, schemaOf, toJson } from './json-column.ts';
+import { jsonColumn, toJson } from './json-column.ts';
+import { ReactionsSchema } from './reaction-progress.ts';
 import { defineTable } from './table.ts';
-
-const Progress = schemaOf<ReactionProgress>()({
-  used: z.number(),
-  mark: z.string(),
-  given: z.array(z.string()).readonly(),
-  escalated: z.boolean(),
-  failures: z.number(),
-  nextAt: z.number(),
-  waitingFor: z.string(),
-});
 
 const Columns = z.object({
   ...ISSUE_COLUMNS,
@@ -24,7 +14,7 @@ const Columns = z.object({
   sha: z.string(),
   armed_at: z.number(),
   attempt: z.number(),
-  reactions: jsonColumn(z.partialRecord(z.enum(REACTION_KINDS), Progress)),
+  reactions: jsonColumn(ReactionsSchema),
 });
 
 export const WATCHES = defineTable({
