@@ -12,7 +12,7 @@ import { createLoop, type Loop } from '../orchestrator/loop.ts';
 import { createNotices } from '../orchestrator/notices.ts';
 import { logNotices } from '../orchestrator/records.ts';
 import type { Daemon } from '../ports/daemon.ts';
-import type { Clock, Logger } from '../ports/runtime.ts';
+import type { Clock, Logger, SteadyClock } from '../ports/runtime.ts';
 import { listen } from '../server/listen.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createApp } from '../server/routes.ts';
@@ -32,7 +32,7 @@ export interface DaemonOptions {
   readonly version: string;
   /** Wins over `server.port`; null leaves it to the file. */
   readonly port: number | null;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly secrets: KnownSecrets;
   /** Ends a start-up that is still under way. */
@@ -80,7 +80,10 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const report = (event: Event): void => loop.report(MASKED.has(event.type) ? secrets.maskDeep(event) : event);
   const tools = await openRunTools({ logger, scope: workflow.settings.dbPath, store, state: () => loop.state(), report });
   releasers.push(() => tools.stop());
-  const processes = trackProcessGroups(store.processes);
+  const processes = trackProcessGroups(store.processes, (fault) =>
+    logger.error('a process could not be written down, trying again', { error: textOf(fault) }),
+  );
+  releasers.push(() => processes.stop());
   const adapterDeps: AdapterDeps = { version, env, clock, logger, secrets, processes, announce, tools };
   let adapters: BuiltAdapters = buildAdapters(workflow, adapterDeps, null);
   await adapters.tracker.preflight?.(AbortSignal.any([killed.signal, options.interrupted]));
@@ -115,6 +118,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   loop.start();
   const done = loop.done.finally(() => {
     killed.abort(new Error('the service has stopped'));
+    processes.killAll();
     return releasers.run();
   });
   return {

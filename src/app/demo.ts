@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { provider as fileProvider } from '../providers/file/index.ts';
-import type { Clock, Logger } from '../ports/runtime.ts';
+import type { Logger, SteadyClock } from '../ports/runtime.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { startDaemon, type RunningDaemon } from './daemon.ts';
 import { writeDemo } from './demo-files.ts';
@@ -14,7 +14,7 @@ export interface DemoOptions {
   readonly env: Env;
   readonly version: string;
   readonly port: number;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly logger: Logger;
 }
 

@@ -1,8 +1,9 @@
 import { onCleanupAnswered, onSweepAnswered, onWorkspaceRemoved } from './events/cleanup.ts';
-import { announce, change, changePoll, closeDraft, openDraft, putWatch, unpark, type Draft } from './draft.ts';
-import { EFFECTS, type AskedName, type Decision } from './model/effect.ts';
+import { announce, change, changePoll, closeDraft, openDraft, pendingWrites, putWatch, unpark, type Draft } from './draft.ts';
+import type { Decision } from './model/effect.ts';
 import { answerOfFailure } from './events/effect-failed.ts';
 import type { Event } from './model/event.ts';
+import { onClockJumped } from './events/clock-set.ts';
 import { onClock } from './events/on-clock.ts';
 import { onRunExited } from './events/on-exit.ts';
 import { onHandoffAnswered } from './events/on-handoff.ts';
@@ -32,6 +33,8 @@ function handle(draft: Draft, event: Event): void {
   switch (event.type) {
     case 'clock':
       return onClock(draft);
+    case 'clock-jumped':
+      return onClockJumped(draft, event.byMs);
     case 'settings-changed':
       return onSettingsChanged(draft, event);
     case 'refresh-requested':
@@ -91,10 +94,13 @@ function onRefreshRequested(draft: Draft): void {
   changePoll(draft, { refreshAt: draft.now + REFRESH_MERGE_MS });
 }
 
+/** Besides the grace that sessions have, everything under way has this long when the daemon stops. */
+const DRAIN_MS = 10_000;
+
 /** Nothing new is started from here on; what runs is told to stop. */
 function onStopRequested(draft: Draft): void {
   if (draft.state.lifecycle === 'draining') return;
-  change(draft, { lifecycle: 'draining' });
+  change(draft, { lifecycle: 'draining', drainBy: draft.now + draft.state.settings.agent.stopGraceMs + DRAIN_MS });
   announce(draft, 'daemon:drain:started', { running: draft.state.live.size });
   for (const id of draft.state.live.keys()) stopRun(draft, id, 'shutdown');
 }
@@ -110,10 +116,11 @@ function onUnparkRequested(draft: Draft, identifier: string): void {
   changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
 }
 
-/** Whether a draining daemon has nothing left to wait for: no session, and no write that is under way. Reads may be cut short. */
-export function isDrained(state: State): boolean {
-  if (state.lifecycle !== 'draining' || state.live.size > 0) return false;
-  return !(Object.keys(state.pending) as AskedName[]).some(
-    (name) => EFFECTS[name].isWrite && (state.pending[name]?.size ?? 0) > 0,
-  );
+/**
+ * Whether a draining daemon has nothing left to wait for: no session, and no write that is under way. Reads may be cut
+ * short. What hangs is given up at the end of the grace.
+ */
+export function isDrained(state: State, now: number): boolean {
+  if (state.lifecycle !== 'draining') return false;
+  return (state.drainBy !== null && now >= state.drainBy) || (state.live.size === 0 && pendingWrites(state).length === 0);
 }

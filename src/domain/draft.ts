@@ -58,6 +58,12 @@ export function isPending(state: State, name: AskedName, subject: string): boole
   return state.pending[name]?.has(subject) ?? false;
 }
 
+/** The kinds of effects under way that a stopping daemon waits for. */
+export function pendingWrites(state: State): readonly AskedName[] {
+  const names = Object.keys(state.pending) as AskedName[];
+  return names.filter((name) => EFFECTS[name].isWrite && (state.pending[name]?.size ?? 0) > 0);
+}
+
 function subjectOf(effect: AskedEffect): string {
   return (EFFECTS[effect.do].subject as (effect: AskedEffect) => string)(effect);
 }
@@ -136,7 +142,6 @@ export function dropWorkspace(draft: Draft, path: string): void {
 export function putPause(draft: Draft, pause: AgentPause): void {
   change(draft, { pauses: withEntry(draft.state.pauses, pause.agentKind, pause) });
   draft.writes.push({ write: 'pause', pause });
-  announce(draft, 'agent:kind:paused', pause);
 }
 
 export function dropPause(draft: Draft, agentKind: string): void {

@@ -2,6 +2,7 @@ import { NO_TOKENS } from './model/agent-event.ts';
 import { closeDraft, openDraft, putClaim, type Draft } from './draft.ts';
 import type { Durable } from './model/durable.ts';
 import type { Decision } from './model/effect.ts';
+import { clampDueTimes } from './events/clock-set.ts';
 import { RESTART_ERROR } from './events/on-exit.ts';
 import type { Settings } from './model/settings.ts';
 import type { State } from './model/state.ts';
@@ -14,6 +15,7 @@ export function recover(settings: Settings, durable: Durable, instance: string, 
   const draft = openDraft(rebuilt(settings, durable, instance, now), now);
   draft.writes.push({ write: 'interrupt-runs', at: now });
   for (const claim of draft.state.claims.values()) if (claim.phase === 'running') requeue(draft, claim.issue.id);
+  clampDueTimes(draft);
   return closeDraft(draft);
 }
 
@@ -39,6 +41,7 @@ function rebuilt(settings: Settings, durable: Durable, instance: string, now: nu
   return {
     settings,
     lifecycle: 'serving',
+    drainBy: null,
     startedAt: now,
     instance,
     runsStarted: 0,

@@ -6,8 +6,8 @@ import { nextWake } from '../domain/events/on-clock.ts';
 import { recover } from '../domain/recover.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
-import type { Clock } from '../ports/runtime.ts';
-import type { Store } from '../ports/store.ts';
+import type { SteadyClock } from '../ports/runtime.ts';
+import { createStoreWriter, type StoreWriter, type StoreWriterDeps } from './store-writer.ts';
 
 /** The single writer: one event at a time, decide, store, then do. Nothing slow runs in here. */
 export interface Loop {
@@ -22,111 +22,127 @@ export interface Loop {
   kill(): void;
 }
 
-export interface LoopDeps {
-  readonly store: Pick<Store, 'apply'>;
-  readonly clock: Clock;
+export interface LoopDeps extends StoreWriterDeps {
+  readonly clock: SteadyClock;
   readonly interpret: (effect: Effect) => void;
-  /** Told when storing failed and is tried again. */
-  readonly onStoreFault: (fault: unknown, tries: number) => void;
-  /** Between two tries of a write; a second unless given. */
-  readonly storeRetryMs?: number;
 }
 
-/** A store that fails (a full disk) is tried for this long before the daemon gives up and exits for a restart. */
-const STORE_TRIES = 30;
-const STORE_RETRY_MS = 1_000;
 /** Longest stretch of work before other callbacks, such as HTTP answers, get their turn. */
 const SLICE_MS = 8;
 const MAX_TIMER_MS = 60_000;
+/** Something that is due and yet changes nothing is looked at again after this, never in a circle. */
+const NOTHING_CHANGED_MS = 1_000;
+/** A jump of the wall clock smaller than this is drift. */
+const JUMP_MS = 1_000;
+/** A stopping daemon waits this long for a store that fails. */
+const STOPPING_STORE_MS = 10_000;
+
+/** What the loop works on. */
+interface Work {
+  current: State;
+  readonly queue: Event[];
+  readonly writer: StoreWriter;
+  readonly deps: LoopDeps;
+  pumping: boolean;
+  ended: boolean;
+  /** Whether the last clock event changed nothing. */
+  idle: boolean;
+  timer: NodeJS.Timeout | undefined;
+}
 
 export function createLoop(settings: Settings, durable: Durable, instance: string, deps: LoopDeps): Loop {
   const first = recover(settings, durable, instance, deps.clock.now());
-  const queue: Event[] = [];
+  const writer = createStoreWriter(deps);
+  const work: Work = {
+    current: first.state,
+    queue: [],
+    writer,
+    deps,
+    pumping: false,
+    ended: true,
+    idle: false,
+    timer: undefined,
+  };
   let finish = (_fault?: unknown): void => {};
   const done = new Promise<void>((resolve, reject) => {
     finish = (fault) => (fault === undefined ? resolve() : reject(fault));
   });
-  let current = first.state;
-  let pumping = false;
-  let ended = true;
-  let timer: NodeJS.Timeout | undefined;
 
-  async function pump(opening?: Decision): Promise<void> {
-    pumping = true;
-    if (opening) await carryOut(opening);
-    let sliceStart = performance.now();
-    for (let event = queue.shift(); event !== undefined && !ended; event = queue.shift()) {
-      await carryOut(decide(current, event, deps.clock.now()));
-      if (performance.now() - sliceStart < SLICE_MS) continue;
-      await new Promise((resolve) => setImmediate(resolve));
-      sliceStart = performance.now();
-    }
-    pumping = false;
-    if (!ended) rest();
-  }
-
-  async function carryOut(decision: Decision): Promise<void> {
-    if (decision.writes.length > 0) await storeFirst(decision);
-    current = decision.state;
-    for (const effect of decision.effects) deps.interpret(effect);
-  }
-
-  /** What was not stored is not done. */
-  async function storeFirst(decision: Decision): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        await deps.store.apply(decision.writes);
-        return;
-      } catch (fault) {
-        deps.onStoreFault(fault, tries);
-        if (tries >= STORE_TRIES || ended) throw fault;
-        await new Promise((resolve) => setTimeout(resolve, deps.storeRetryMs ?? STORE_RETRY_MS));
-      }
-    }
-  }
-
-  /** Nothing to do now: sleep until the next moment something falls due. */
-  function rest(): void {
-    if (isDrained(current)) {
-      end();
-      finish();
-      return;
-    }
-    const delay = Math.min(Math.max(nextWake(current) - deps.clock.now(), 1), MAX_TIMER_MS);
-    clearTimeout(timer);
-    timer = setTimeout(() => report({ type: 'clock' }), delay);
+  function end(fault?: unknown): void {
+    work.ended = true;
+    clearTimeout(work.timer);
+    finish(fault);
   }
 
   function report(event: Event): void {
-    if (ended) return;
-    queue.push(event);
-    if (!pumping) run();
+    if (work.ended) return;
+    if (event.type === 'stop-requested') writer.hurry(STOPPING_STORE_MS);
+    work.queue.push(event);
+    if (!work.pumping) run();
   }
 
   function run(opening?: Decision): void {
-    pump(opening).catch((fault: unknown) => {
-      end();
-      finish(fault);
-    });
-  }
-
-  function end(): void {
-    ended = true;
-    clearTimeout(timer);
+    pump(work, opening)
+      .then(() => {
+        if (!work.ended) rest(work, report, end);
+      })
+      .catch(end);
   }
 
   return {
-    state: () => current,
+    state: () => work.current,
     report,
     start() {
-      ended = false;
-      queue.push({ type: 'clock' });
+      work.ended = false;
+      work.queue.push({ type: 'clock' });
       run(first);
     },
     done,
-    kill() {
-      end();
-      finish();
-    },
+    kill: () => end(),
   };
+}
+
+/** Works off the queue, in slices. */
+async function pump(work: Work, opening?: Decision): Promise<void> {
+  work.pumping = true;
+  if (opening) await carryOut(work, opening);
+  let sliceStart = performance.now();
+  for (let event = work.queue.shift(); event !== undefined && !work.ended; event = work.queue.shift()) {
+    await followWallClock(work);
+    const before = work.current;
+    await carryOut(work, decide(before, event, work.deps.clock.now()));
+    work.idle = event.type === 'clock' && work.current === before;
+    if (performance.now() - sliceStart < SLICE_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    sliceStart = performance.now();
+  }
+  work.pumping = false;
+}
+
+/** Somebody set the clock: what is measured from a moment moves along, so that intervals stay as long as they were. */
+async function followWallClock(work: Work): Promise<void> {
+  const { clock } = work.deps;
+  if (Math.abs(clock.drift()) < JUMP_MS) return;
+  const byMs = clock.adopt();
+  await carryOut(work, decide(work.current, { type: 'clock-jumped', byMs }, clock.now()));
+}
+
+/** What was not stored is not done. */
+async function carryOut(work: Work, decision: Decision): Promise<void> {
+  if (decision.writes.length > 0) await work.writer.store(decision.writes);
+  work.current = decision.state;
+  for (const effect of decision.effects) work.deps.interpret(effect);
+}
+
+/** Nothing to do now: sleep until the next moment something falls due. */
+function rest(work: Work, report: (event: Event) => void, end: () => void): void {
+  const now = work.deps.clock.now();
+  if (isDrained(work.current, now)) {
+    end();
+    return;
+  }
+  const least = work.idle ? NOTHING_CHANGED_MS : 1;
+  const delay = Math.min(Math.max(nextWake(work.current) - now, least), MAX_TIMER_MS);
+  clearTimeout(work.timer);
+  work.timer = setTimeout(() => report({ type: 'clock' }), delay);
 }

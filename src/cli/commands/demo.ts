@@ -1,3 +1,4 @@
+import { createSteadyClock } from '../../lib/steady-clock.ts';
 import { startDemo } from '../../app/demo.ts';
 import { createLog } from '../../lib/log.ts';
 import { logOutput } from '../../lib/log-output.ts';
@@ -5,7 +6,7 @@ import { onSignals } from '../signals.ts';
 
 /** Shows the service at work without any account or file. */
 export async function demo(args: { readonly port: number }): Promise<number> {
-  const clock = { now: Date.now };
+  const clock = createSteadyClock();
   const logger = createLog({
     level: 'info',
     format: 'text',

@@ -1,4 +1,5 @@
 import { startDaemon, type RunningDaemon } from '../../app/daemon.ts';
+import { createSteadyClock } from '../../lib/steady-clock.ts';
 import type { RunArgs } from '../args.ts';
 import { openLog } from '../logging.ts';
 import { openWorkflow } from '../problems.ts';
@@ -25,13 +26,14 @@ export async function run(args: RunArgs): Promise<number> {
     },
   });
   try {
-    const clock = { now: Date.now };
+    const clock = createSteadyClock();
     const options = { workflow, env: process.env, version: FORAY_VERSION, port: args.port, clock, logger, secrets };
     daemon = await startDaemon({ ...options, interrupted: interrupted.signal });
     if (interrupted.signal.aborted) daemon.stop();
     await daemon.done;
   } catch (error) {
-    if (!interrupted.signal.aborted) {
+    // An interrupted start-up is what was asked for; a daemon that failed while it stopped is not.
+    if (daemon !== null || !interrupted.signal.aborted) {
       logger.error('foray failed', { error: error instanceof Error ? error.message : String(error) });
       return 1;
     }

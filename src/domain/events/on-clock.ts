@@ -1,5 +1,5 @@
 import { cleanupIfDue, sweepIfDue } from './cleanup.ts';
-import { ask, isPending, dropPause, type Draft } from '../draft.ts';
+import { announce, ask, dropPause, isPending, pendingWrites, type Draft } from '../draft.ts';
 import { stopRun } from './on-issue-states.ts';
 import { sendDueWrites } from './on-outbox.ts';
 import { beginPoll } from './on-poll.ts';
@@ -16,7 +16,10 @@ export function onClock(draft: Draft): void {
   liftPauses(draft);
   sendDueWrites(draft);
   fireDueRetries(draft);
-  if (draft.state.lifecycle === 'draining') return;
+  if (draft.state.lifecycle === 'draining') {
+    tellWhatHangs(draft);
+    return;
+  }
   inspectDueWatches(draft);
   cleanupIfDue(draft);
   if (isPollDue(draft.state, draft.now)) {
@@ -32,13 +35,22 @@ export function nextWake(state: State): number {
     ...[...state.live.values()].flatMap((live) => deadlines(state, live)),
     ...[...state.pauses.values()].map((pause) => pause.until),
     ...[...state.outbox.values()].filter((entry) => !isPending(state, 'write-out', entry.id)).map((entry) => entry.dueAt),
-    ...waitingMoments(state),
   ];
+  if (lifecycle === 'draining') moments.push(state.drainBy ?? Infinity);
   if (lifecycle === 'serving') {
     if (poll.inFlight === null) moments.push(poll.nextAt, poll.refreshAt ?? Infinity);
+    moments.push(...waitingMoments(state));
     moments.push(poll.cleanupAt ?? Infinity, ...[...state.watches.values()].map((watch) => nextInspection(state, watch)));
   }
   return moments.reduce((earliest, moment) => Math.min(earliest, moment), Infinity);
+}
+
+/** At the end of the grace: what is left is told, and the daemon ends without it. */
+function tellWhatHangs(draft: Draft): void {
+  const { drainBy, live } = draft.state;
+  if (drainBy === null || draft.now < drainBy) return;
+  const writes = pendingWrites(draft.state).filter((name) => name !== 'start-run');
+  if (live.size > 0 || writes.length > 0) announce(draft, 'daemon:drain:cut', { running: live.size, writes });
 }
 
 function watchOver(draft: Draft, live: Live): void {

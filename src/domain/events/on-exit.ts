@@ -193,7 +193,9 @@ function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fault: Fa
   }
   if (fault.consequence === 'pause-agent') {
     const until = fault.resetsAt ?? draft.now + DEFAULT_PAUSE_MS;
-    putPause(draft, { agentKind: kind, until, reason: fault.message });
+    const pause = { agentKind: kind, until, reason: fault.message };
+    putPause(draft, pause);
+    announce(draft, 'agent:kind:paused', pause);
     wait(draft, claim, {
       trigger: 'error',
       delayMs: Math.max(0, until - draft.now),

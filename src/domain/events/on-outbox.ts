@@ -5,6 +5,8 @@ import type { Event } from '../model/event.ts';
 /** After this many tries a comment or label is given up, with a warning. */
 const MAX_TRIES = 8;
 const MAX_DELAY_MS = 10 * 60_000;
+/** With the jitter of the backoff. */
+export const MAX_WRITE_DELAY_MS = 1.1 * MAX_DELAY_MS;
 
 /** Sends what is due and not already on its way. */
 export function sendDueWrites(draft: Draft): void {

@@ -15,6 +15,7 @@ const LOOK_AGAIN_MS = 1_000;
 
 /** Whatever in the queue has fallen due: handoffs are tried again, runs first have their issue read. */
 export function fireDueRetries(draft: Draft): void {
+  if (draft.state.lifecycle === 'draining') return;
   for (const claim of dueClaims(draft.state, draft.now)) {
     if (claim.then.kind === 'handoff')
       handOff(draft, { ...claim, runId: claim.then.handoff.runId, trigger: 'error', reaction: null }, claim.then.handoff);
@@ -94,6 +95,6 @@ function mayRunFrom(state: State, claim: WaitingClaim, issueState: string): bool
 
 /** Stays in the queue with the same attempt: nothing was tried. */
 function waitOn(draft: Draft, claim: WaitingClaim, delayMs: number, reason: string): void {
-  putClaim(draft, { ...claim, dueAt: draft.now + delayMs, error: reason });
+  putClaim(draft, { ...claim, since: draft.now, dueAt: draft.now + delayMs, error: reason });
   announce(draft, 'retry:entry:deferred', { issue: claim.issue, attempt: claim.attempt, delayMs, reason });
 }

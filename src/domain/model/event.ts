@@ -12,6 +12,8 @@ import type { ReactionKind, Settings } from './settings.ts';
 export type Event =
   /** Time passed: look at what is due. */
   | { readonly type: 'clock' }
+  /** The wall clock was set forward, or back by a negative amount. */
+  | { readonly type: 'clock-jumped'; readonly byMs: number }
   | { readonly type: 'settings-changed'; readonly settings: Settings }
   | { readonly type: 'refresh-requested' }
   | { readonly type: 'stop-requested' }

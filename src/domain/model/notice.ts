@@ -76,6 +76,7 @@ export interface Notices {
   'workflow:file:reloaded': { path: string };
   'workflow:file:rejected': { path: string; problems: readonly string[] };
   'daemon:drain:started': { running: number };
+  'daemon:drain:cut': { running: number; writes: readonly string[] };
   'daemon:effect:failed': { effect: string; error: string };
 }
 

@@ -26,6 +26,8 @@ import type { Watch } from './watch.ts';
 export interface State {
   readonly settings: Settings;
   readonly lifecycle: 'serving' | 'draining';
+  /** When a draining daemon stops waiting, whatever is still under way. */
+  readonly drainBy: number | null;
   readonly startedAt: number;
   /** Prefix of run ids, unique to this process. */
   readonly instance: string;

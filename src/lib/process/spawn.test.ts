@@ -37,6 +37,18 @@ describe('startProcess', () => {
     expect(child.stderrTail()).toBe('oops\n');
   });
 
+  it('does not leave a process behind that could not be written down', async () => {
+    const pids: number[] = [];
+    const started = sh('sleep 60', {
+      onSpawn(pid) {
+        pids.push(pid);
+        throw new Error('database is locked');
+      },
+    });
+    await expect(started).rejects.toThrow('database is locked');
+    expect(isAlive(pids[0]!)).toBe(false);
+  });
+
   it('tells the pid before anything else', async () => {
     const pids: number[] = [];
     const child = await sh('true', { onSpawn: (pid) => pids.push(pid) });

@@ -87,10 +87,17 @@ const STDERR_SIZE = { headBytes: 16 * 1024, tailBytes: 48 * 1024 };
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const child = spawnGroup(options);
   if (child.pid === undefined) throw startError(await startFailureOf(child), options);
-  options.onSpawn?.(child.pid);
   // A failed kill is reported here too; the group is watched otherwise.
   child.on('error', () => {});
-  return watch(child.pid, child, options);
+  const running = watch(child.pid, child, options);
+  try {
+    options.onSpawn?.(child.pid);
+  } catch (error) {
+    // A process that nobody knows of must not live.
+    await running.kill();
+    throw error;
+  }
+  return running;
 }
 
 function spawnGroup({ command, args, cwd, env, stdin = 'ignore' }: ProcessOptions): ChildProcess {

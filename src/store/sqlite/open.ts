@@ -42,6 +42,7 @@ async function openLocked({ path, owner, clock }: OpenOptions, lock: Lock): Prom
       recordInstance(db, owner, clock.now());
       adoptClaims(db, { owner: owner.id, leaseUntil: clock.now() + LEASE_MS });
     });
+    db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     return createSqliteStore(db, { owner, clock, lock });
   } catch (error) {
     db.close();
@@ -82,6 +83,8 @@ function recordedInstance(db: Sqlite): Instance | null {
   return schemaVersion(db) === 0 ? null : readInstance(db);
 }
 
+/** A lock of somebody else is waited for beside the work, not in it: whoever writes tries again later. */
+const BUSY_MS = 20;
 const LOOKS = 20;
 const LOOK_EVERY_MS = 50;
 

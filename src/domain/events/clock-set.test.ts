@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { createPlayer } from '../../../test/support/core.ts';
+import { issueWith } from '../../../test/support/issues.ts';
+import { settingsWith } from '../../../test/support/settings.ts';
+import { NOTHING_DURABLE } from '../model/durable.ts';
+import { refOf } from '../model/issue.ts';
+import { nextWake } from './on-clock.ts';
+
+const HOUR = 3_600_000;
+const fault = { kind: 'turn_failed', message: 'it failed', consequence: 'back-off' } as const;
+
+describe('the wall clock is set', () => {
+  it.each([-HOUR, HOUR])('by %i ms: polls and retries keep their distance, and a turn goes on', (byMs) => {
+    const player = createPlayer();
+    player.poll([issueWith({ id: '1' }), issueWith({ id: '2' })]);
+    const runId = player.state.live.get('1')?.runId ?? '';
+    player.send({ type: 'turn-started', issueId: '1', runId, turn: 1 });
+    player.exit('2', { kind: 'error', fault });
+    const [wait, poll] = [waitOf('2') - player.now, player.state.poll.nextAt - player.now];
+    player.now += byMs;
+    player.send({ type: 'clock-jumped', byMs });
+    expect(waitOf('2') - player.now).toBe(wait);
+    expect(player.state.poll.nextAt - player.now).toBe(poll);
+    expect(nextWake(player.state) - player.now).toBeLessThanOrEqual(wait);
+    player.after(1);
+    expect(player.asked('stop-run')).toEqual([]);
+
+    function waitOf(id: string): number {
+      const claim = player.state.claims.get(id);
+      return claim?.phase === 'waiting' ? claim.dueAt : NaN;
+    }
+  });
+
+  it('while the daemon was down: a stored due time is at most its own delay away', () => {
+    const issue = refOf(issueWith({ id: '1' }));
+    const base = { phase: 'waiting', attempt: 1, failures: 1, refusals: 0, sessionId: null, error: 'it failed' } as const;
+    const then = { kind: 'run', trigger: 'error', reaction: null } as const;
+    const claim = { ...base, issue, since: 1_000_000 + HOUR, dueAt: 1_000_000 + HOUR + 10_000, then };
+    const player = createPlayer(settingsWith(), { ...NOTHING_DURABLE, claims: [claim] });
+    expect(player.state.claims.get('1')).toMatchObject({ dueAt: 1_000_000 + 10_000 });
+    expect(player.writes).toContainEqual({ write: 'claim', claim: player.state.claims.get('1') });
+  });
+});
