@@ -4,6 +4,7 @@ import os from 'node:os';
 import type { Durable } from '../domain/model/durable.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import { snapshotOf } from '../domain/snapshot.ts';
 import { createLocalRunner } from '../runners/local/index.ts';
 import { createReleasers, type Releasers } from '../lib/releasers.ts';
@@ -164,8 +165,11 @@ function viewOf(
   store: SqliteStore,
   clock: Clock,
   findPreflightProblem: () => Promise<string | null>,
-): Pick<Daemon, 'snapshot' | 'requestRefresh' | 'isDraining' | 'checkReadiness'> {
+): Pick<Daemon, 'snapshot' | 'revision' | 'requestRefresh' | 'hint' | 'watchedKinds' | 'isDraining' | 'checkReadiness'> {
   return {
+    revision: () => loop.state(),
+    hint: () => loop.report({ type: 'webhook-received' }),
+    watchedKinds: () => kindsOf(loop.state().settings),
     snapshot: () => snapshotOf(loop.state(), clock.now()),
     requestRefresh: createRefresh(loop, clock),
     isDraining: () => loop.state().lifecycle === 'draining',
@@ -177,15 +181,31 @@ function viewOf(
   };
 }
 
+function kindsOf({ tracker, reactions }: Settings): readonly string[] {
+  return [tracker.kind, ...(reactions.connection === null ? [] : [reactions.connection.kind])];
+}
+
 async function serve(daemon: Daemon, metrics: Metrics, options: DaemonOptions, releasers: Releasers): Promise<string | null> {
-  const port = options.port ?? options.workflow.settings.server.port;
+  const { token, allowedHosts, webhookSecret, ...address } = options.workflow.settings.server;
+  const port = options.port ?? address.port;
   if (port === null) return null;
-  const server = await listen(createApp(daemon, metrics), port);
+  const { host } = address;
+  const app = createApp(daemon, metrics, { token, allowedHosts: [...allowedHosts, hostName(host)], webhookSecret });
+  const server = await listen(app, port, { host });
   releasers.push(() => server.stop());
-  const addr = `127.0.0.1:${server.port}`;
-  const url = `http://${addr}/`;
+  const addr = `${hostName(host)}:${server.port}`;
+  const url = `http://${isWildcard(host) ? '127.0.0.1' : hostName(host)}:${server.port}/`;
   options.logger.info('http server listening', { addr, port: server.port, url });
   return url;
+}
+
+/** As it stands in an address: IPv6 in brackets. */
+function hostName(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
 }
 
 /** Looks for what operators asked for by other commands. */

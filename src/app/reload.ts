@@ -49,7 +49,7 @@ function reasonsOf(error: unknown): readonly string[] {
 function warnOfRestart(before: BuiltAdapters, after: BuiltAdapters, logger: Logger): void {
   const [old, next] = [before.workflow.settings, after.workflow.settings];
   const changed = [
-    old.server.port !== next.server.port && 'server.port',
+    JSON.stringify(old.server) !== JSON.stringify(next.server) && 'server',
     old.dbPath !== next.dbPath && 'db_path',
     JSON.stringify(old.logging) !== JSON.stringify(next.logging) && 'logging',
   ].filter((key) => key !== false);

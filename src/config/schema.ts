@@ -138,6 +138,24 @@ const serverSection = z
       { min: 0, max: 65_535 },
       'Port of the HTTP server on 127.0.0.1; 0 takes any free one. Without it there is none.',
     ).optional(),
+    host: byDefault(filledText('Address to listen on. Any other than 127.0.0.1 needs `server.token`.'), '127.0.0.1'),
+    token: text(
+      'Asked of everybody, as a bearer token or on the login page. Write `$NAME` to take it from the environment.',
+    ).optional(),
+    allowed_hosts: byDefault(
+      z
+        .array(filledText('A host name, with a port or without.'))
+        .describe('Host names the server answers to besides those of this machine.'),
+      [],
+    ),
+    webhooks: z
+      .strictObject({
+        secret: text(
+          'Shared with the tracker, which signs its webhooks with it. Write `$NAME` to take it from the environment.',
+        ).optional(),
+      })
+      .prefault({})
+      .describe('Webhooks of the tracker, which bring the next poll forward.'),
   })
   .describe('The HTTP server.');
 

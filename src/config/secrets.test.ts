@@ -11,7 +11,14 @@ describe('secrets', () => {
     const yaml = `tracker: { kind: jira, endpoint: $URL, api_key: "me@x.test:$TOKEN", project: $P }\ngitlab: { api_key: $OTHER, project: $Q, endpoint: "https://u:pa55word@h" }`;
     const loaded = read(yaml, { URL: 'https://j.test', TOKEN: 'tok-123456', OTHER: 'other-123456', P: 'p', Q: 'q' });
     expect(loaded.secrets).toEqual(['me@x.test:tok-123456', 'other-123456', 'tok-123456', 'u:pa55word', 'pa55word']);
-    expect(loaded.secretVariables).toEqual(['TOKEN', 'URL', 'OTHER', 'Q']);
+    expect(loaded.secretVariables).toEqual(['TOKEN', 'OTHER', 'URL', 'Q']);
+  });
+
+  it('of the server are among them', () => {
+    const yaml = 'tracker: { kind: file }\nserver: { token: $DOOR, webhooks: { secret: ${HOOK} } }';
+    const loaded = read(yaml, { DOOR: 'door-token-1', HOOK: 'hook-secret-22' });
+    expect(loaded.secrets).toEqual(['hook-secret-22', 'door-token-1']);
+    expect(loaded.secretVariables).toEqual(['DOOR', 'HOOK']);
   });
 
   it('are known also when the file has errors', () => {

@@ -1,4 +1,4 @@
-import { type Connection, type Env, expand } from './expand.ts';
+import { type Connection, type Env, expand, type Expanded } from './expand.ts';
 
 /** What must not be shown, and which variables must not reach an agent. */
 export interface Secrets {
@@ -7,15 +7,15 @@ export interface Secrets {
   readonly variables: readonly string[];
 }
 
-/** Gathers the credentials of every block that has some, used or not. */
-export function collectSecrets(connections: readonly Connection[], env: Env): Secrets {
-  const values = connections.flatMap((connection) => [
-    ...keyValues(connection.api_key?.value ?? ''),
-    ...(connection.api_key?.variables ?? []).map((name) => env[name] ?? ''),
-    ...urlPasswords(connection.endpoint?.value ?? ''),
-  ]);
-  const variables = connections.flatMap(({ api_key, endpoint, project }) =>
-    [api_key, endpoint, project].flatMap((expanded) => expanded?.variables ?? []),
+/** Gathers the credentials of every block that has some, used or not, and the secrets of other keys. */
+export function collectSecrets(connections: readonly Connection[], others: readonly Expanded[], env: Env): Secrets {
+  const keys = [...connections.flatMap(({ api_key }) => api_key ?? []), ...others];
+  const values = [
+    ...keys.flatMap(({ value, variables }) => [...keyValues(value), ...variables.map((name) => env[name] ?? '')]),
+    ...connections.flatMap(({ endpoint }) => urlPasswords(endpoint?.value ?? '')),
+  ];
+  const variables = [...keys, ...connections.flatMap(({ endpoint, project }) => [endpoint, project])].flatMap(
+    (expanded) => expanded?.variables ?? [],
   );
   const distinct = [...new Set(values)].filter((value) => value.trim() !== '');
   return { values: distinct.toSorted((a, b) => b.length - a.length), variables: [...new Set(variables)] };

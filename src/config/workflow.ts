@@ -11,6 +11,7 @@ import { readDbPath, readWorkspaceRoot } from './paths.ts';
 import { checkReactions } from './reaction-checks.ts';
 import { reactionSettings } from './reactions.ts';
 import { collectSecrets, maskCollected, type Secrets, suspectConnection } from './secrets.ts';
+import { readServer } from './server.ts';
 import { type Kinds, type CheckedFrontMatter, checkFrontMatter } from './check-front-matter.ts';
 import { checkProvider, readTracker, trackerSettings } from './tracker.ts';
 import { checkTracker, checkTrackerKind } from './tracker-checks.ts';
@@ -101,15 +102,16 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   const reactions = checkReactions(read, { providers: context.providers, blockConnections, tracker });
   const root = readWorkspaceRoot(sections.workspace.root, { ...context, workflowPath });
   const dbPath = readDbPath(read.dbPath, { ...context, workflowPath });
+  const server = readServer(sections.server, context.env);
   const generic = [...checkTrackerKind(read, context.providers), ...(tracker ? checkTracker(tracker, read.isFaulty) : [])];
   const problems = [
-    ...inFileOrder([...read.problems, ...root.problems, ...dbPath.problems], matter),
+    ...inFileOrder([...read.problems, ...root.problems, ...dbPath.problems, ...server.problems], matter),
     ...generic,
     ...(tracker ? withoutRepeats(checkProvider(tracker, context.env, path.dirname(workflowPath)), generic) : []),
     ...checkAgent(read, context.agentKinds),
     ...reactions.problems,
   ].map((problem) => placed(problem, matter, read));
-  const secrets = collectSecrets([trackerConnection, ...blockConnections.values()], context.env);
+  const secrets = collectSecrets([trackerConnection, ...blockConnections.values()], server.secrets, context.env);
   if (!tracker) return { settings: null, dbPath: dbPath.path, problems, secrets };
   const role = (kind: string | undefined) => blocks.providers.get(kind ?? '')?.role ?? {};
   const settings: Settings = {
@@ -119,7 +121,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
     hooks: hookSettings(read),
     agent: agentSettings(sections.agent),
     agentOptions: blocks.agents.get(sections.agent.kind) ?? {},
-    server: { port: sections.server.port ?? null },
+    server: server.settings,
     logging: sections.logging,
     dbPath: dbPath.path,
     tokenRates: tokenRates(sections.token_rates),

@@ -16,6 +16,7 @@ import { onRunProgress } from './events/on-run.ts';
 import { onBranchDeleted, onMergeAnswered } from './reactions/auto-merge.ts';
 import { onLabelRemoved } from './reactions/label-commands.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';
+import { onWebhookReceived } from './events/on-webhook.ts';
 import type { State } from './model/state.ts';
 import { forgiven, isEscalated } from './model/watch.ts';
 
@@ -39,6 +40,8 @@ function handle(draft: Draft, event: Event): void {
       return onSettingsChanged(draft, event);
     case 'refresh-requested':
       return onRefreshRequested(draft);
+    case 'webhook-received':
+      return onWebhookReceived(draft);
     case 'stop-requested':
       return onStopRequested(draft);
     case 'unpark-requested':

@@ -13,6 +13,12 @@ export interface Daemon {
   snapshot(): Snapshot | null;
   /** Asks for one poll and one reconcile. Refused while draining. */
   requestRefresh(): { readonly queued: boolean; readonly coalesced: boolean };
+  /** Changes whenever something the snapshot shows may have changed. */
+  revision(): unknown;
+  /** Something may have changed at the tracker or forge: the next poll and looks come sooner. */
+  hint(): void;
+  /** The canonical kinds of tracker and forge that are watched. */
+  watchedKinds(): readonly string[];
   isDraining(): boolean;
   /** The three checks of readiness, run now. */
   checkReadiness(signal: AbortSignal): Promise<Readiness>;

@@ -4,12 +4,16 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 /** Every error code of the HTTP side with its status. */
 export const ERROR_STATUS = {
   bad_request: 400,
+  unauthorized: 401,
+  bad_signature: 401,
   forbidden_host: 403,
   forbidden_origin: 403,
   not_found: 404,
   issue_not_found: 404,
   run_not_found: 404,
   method_not_allowed: 405,
+  not_possible_now: 409,
+  body_too_large: 413,
   internal_error: 500,
   too_many_streams: 503,
   snapshot_unavailable: 503,

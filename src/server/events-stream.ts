@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { fail, isoTime } from './envelope.ts';
+import { throttled } from './throttle.ts';
 
 /** Told when something changed that the snapshot shows. */
 export const SNAPSHOT_CHANGED = 'snapshot-changed';
@@ -18,6 +19,8 @@ export const MAX_STREAMS = 128;
 /** What a connection lends a stream: none of it is there when the app is called without a socket. */
 export interface Connection {
   readonly outgoing?: ServerResponse;
+  /** Where the request came from. */
+  readonly address?: string;
   /** Aborts when the server stops. */
   readonly stopping?: AbortSignal;
 }
@@ -137,23 +140,4 @@ function wireValue(key: string, value: unknown): unknown {
 
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-/** Calls at once, then at most once per interval; what came in between becomes one late call. */
-function throttled(everyMs: number, signal: AbortSignal, act: () => void): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  let again = false;
-  signal.addEventListener('abort', () => clearTimeout(timer));
-  const run = () => {
-    again = false;
-    timer = setTimeout(() => {
-      timer = undefined;
-      if (again) run();
-    }, everyMs);
-    act();
-  };
-  return () => {
-    if (timer === undefined) run();
-    else again = true;
-  };
 }

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Daemon, Readiness } from '../ports/daemon.ts';
-import { readSnapshot } from './api.ts';
+import { readSnapshot } from './api/v1.ts';
 
 /** A probe has an answer after this long, whatever hangs. */
 const READINESS_TIMEOUT_MS = 5_000;

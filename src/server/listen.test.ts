@@ -22,7 +22,7 @@ async function serve(signal?: AbortSignal) {
       createMetrics(daemon.notices, () => daemon.snapshot()),
     ),
     0,
-    signal,
+    { signal },
   );
   open.push(server);
   return { daemon, server, url: `http://127.0.0.1:${server.port}` };

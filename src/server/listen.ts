@@ -1,13 +1,14 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { trackConnections } from './connections.ts';
 import { fail } from './envelope.ts';
+import type { Connection } from './events-stream.ts';
 import { createSecureApp, type App } from './security.ts';
 import { answerUnparsedRequests } from './unparsed-requests.ts';
 
-/** The service speaks to this machine only. */
-const ADDRESS = '127.0.0.1';
+/** Where nobody but this machine can reach us. */
+const LOOPBACK = '127.0.0.1';
 /** How long requests under way may take to finish once the server stops. */
 const STOP_GRACE_MS = 1_000;
 const SWEEP_MS = 20;
@@ -22,6 +23,11 @@ const LIMITS = {
 /** Nothing went either way for this long: the client does not read what it asked for, or went without a word. */
 const SILENCE_MS = 45_000;
 
+export interface ListenOptions {
+  readonly host?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface Listening {
   /** The one given, or the one the system chose for 0. */
   readonly port: number;
@@ -31,15 +37,15 @@ export interface Listening {
   kill(): Promise<void>;
 }
 
-/** Serves the app on loopback. An aborted signal stops it. */
-export async function listen(app: App, port: number, signal?: AbortSignal): Promise<Listening> {
+/** Serves the app, on loopback unless another host is given. An aborted signal stops it. */
+export async function listen(app: App, port: number, { host = LOOPBACK, signal }: ListenOptions = {}): Promise<Listening> {
   signal?.throwIfAborted();
   const stopping = new AbortController();
   const server = createServer(LIMITS, requestListener(app, stopping.signal));
   server.timeout = SILENCE_MS;
   const connections = trackConnections(server);
   answerUnparsedRequests(server, connections, app);
-  await bind(server, port);
+  await bind(server, host, port);
 
   const closed = new Promise<void>((resolve) => server.once('close', resolve));
   const end = async (graceMs: number): Promise<void> => {
@@ -61,23 +67,26 @@ export async function listen(app: App, port: number, signal?: AbortSignal): Prom
 function requestListener(app: App, stopping: AbortSignal) {
   const malformed = createSecureApp();
   malformed.notFound((c) => fail(c, 'bad_request', 'The request target or the Host header is malformed.'));
-  return getRequestListener(
-    (request, env) => app.fetch(request, { stopping, ...('outgoing' in env ? { outgoing: env.outgoing } : {}) }),
-    {
-      // A request of HTTP/1.0 may come without a host.
-      hostname: ADDRESS,
-      overrideGlobalObjects: false,
-      // Only a target or host that makes no URL gets here: the app answers its own errors.
-      errorHandler: () => malformed.request('/'),
-    },
-  );
+  return getRequestListener((request, env) => app.fetch(request, { stopping, ...connectionOf(env) }), {
+    // A request of HTTP/1.0 may come without a host.
+    hostname: LOOPBACK,
+    overrideGlobalObjects: false,
+    // Only a target or host that makes no URL gets here: the app answers its own errors.
+    errorHandler: () => malformed.request('/'),
+  });
 }
 
-function bind(server: Server, port: number): Promise<void> {
+function connectionOf(env: object): Pick<Connection, 'outgoing' | 'address'> {
+  const { incoming, outgoing } = env as { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
+  const address = incoming?.socket.remoteAddress;
+  return { ...(outgoing && { outgoing }), ...(address !== undefined && { address }) };
+}
+
+function bind(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException) => reject(new Error(bindProblem(error, port), { cause: error }));
+    const refuse = (error: NodeJS.ErrnoException) => reject(new Error(bindProblem(error, host, port), { cause: error }));
     server.once('error', refuse);
-    server.listen({ port, host: ADDRESS }, () => {
+    server.listen({ port, host }, () => {
       server.off('error', refuse);
       // From here on an error is one connection that could not be accepted, such as for want of file descriptors:
       // it concerns that client only, and without a listener it would end the service.
@@ -87,12 +96,15 @@ function bind(server: Server, port: number): Promise<void> {
   });
 }
 
-function bindProblem(error: NodeJS.ErrnoException, port: number): string {
+function bindProblem(error: NodeJS.ErrnoException, host: string, port: number): string {
   if (error.code === 'EADDRINUSE') {
-    return `port ${port} is in use: stop what listens on ${ADDRESS}:${port}, or choose another port with --port or server.port`;
+    return `port ${port} is in use: stop what listens on ${host}:${port}, or choose another port with --port or server.port`;
   }
   if (error.code === 'EACCES') {
     return `port ${port} needs privileges: choose a port above 1023 with --port or server.port`;
   }
-  return `cannot listen on ${ADDRESS}:${port}: ${error.message}`;
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+    return `${host} is not an address of this machine: change server.host`;
+  }
+  return `cannot listen on ${host}:${port}: ${error.message}`;
 }

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { aRetry, aRun, aRunning, aSnapshot, createFakeDaemon, type FakeDaemon } from '../../test/support/fake-daemon.ts';
+import { createAccess } from './access.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp, routes } from './routes.ts';
 
 function setUp(daemon: FakeDaemon = busyDaemon()) {
   const metrics = createMetrics(daemon.notices, () => daemon.snapshot());
-  return { daemon, app: createApp(daemon, metrics), table: routes(daemon, metrics) };
+  return {
+    daemon,
+    app: createApp(daemon, metrics),
+    table: routes(daemon, metrics, { access: createAccess(null), webhookSecret: null }),
+  };
 }
 
 function busyDaemon(): FakeDaemon {
@@ -17,11 +22,15 @@ function busyDaemon(): FakeDaemon {
 
 /** A path of the table with its parameters filled in. */
 function concrete(path: string): string {
-  return path.replace(':identifier', 'ENG-1').replace(':id', 'r-1');
+  return path.replace(':identifier', 'ENG-1').replace(':id', 'r-1').replace(':kind', 'github');
 }
 
 const ENDPOINTS = [
   ['GET', '/', 200, 'text/html'],
+  ['GET', '/login', 200, 'text/html'],
+  ['POST', '/session', 303, ''],
+  ['POST', '/logout', 303, ''],
+  ['POST', '/hooks/github', 404, 'application/json'],
   ['GET', '/livez', 200, 'application/json'],
   ['GET', '/readyz', 200, 'application/json'],
   ['GET', '/api/v1/state', 200, 'application/json'],
@@ -52,7 +61,7 @@ describe('the endpoints', () => {
   it.each(ENDPOINTS)('%s %s answers %i as %s', async (method, path, status, type) => {
     const response = await setUp().app.request(path, { method });
     expect(response.status).toBe(status);
-    expect(response.headers.get('content-type')?.split(';')[0]).toBe(type);
+    expect((response.headers.get('content-type') ?? '').split(';')[0]).toBe(type);
     await response.body?.cancel();
   });
 

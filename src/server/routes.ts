@@ -1,25 +1,42 @@
 import type { Context } from 'hono';
 import type { Daemon } from '../ports/daemon.ts';
-import { getIssue, getState, postRefresh } from './api.ts';
-import { getHolds, getMergeRequests, getParked, getRun, getRuns } from './api-v2.ts';
+import { createAccess, type Access } from './access.ts';
+import { getIssue, getState, postRefresh } from './api/v1.ts';
+import { getHolds, getMergeRequests, getParked, getRun, getRuns } from './api/v2.ts';
 import { getDashboard, getRunPage, getScript, getStyle } from './dashboard/pages.ts';
 import { fail } from './envelope.ts';
 import { getEvents, type Connection } from './events-stream.ts';
 import { getLiveness, getReadiness } from './health.ts';
 import type { Metrics } from './metrics.ts';
-import { createSecureApp, guardHost, guardMethod, type App, type Method } from './security.ts';
+import { createSecureApp, guardHost, guardMethod, guardOrigin, type App, type Method } from './security.ts';
+import { postWebhook } from './webhooks.ts';
+
+/** Who may come in and what they may send, from the server section of the workflow file. */
+export interface AppOptions {
+  readonly token?: string | null;
+  readonly allowedHosts?: readonly string[];
+  readonly webhookSecret?: string | null;
+}
 
 export interface Route {
   readonly method: Method;
   readonly path: string;
+  /** Webhooks come from elsewhere and carry a signature instead. */
+  readonly anyOrigin?: boolean;
   readonly answer: (c: Context<{ Bindings: Connection }>) => Response | Promise<Response>;
 }
 
-/** Everything the server answers, without a socket: host, then method, then route. */
-export function createApp(daemon: Daemon, metrics: Metrics): App {
+/** Everything the server answers, without a socket: host, then token, method, origin and route. */
+export function createApp(daemon: Daemon, metrics: Metrics, options: AppOptions = {}): App {
+  const { token = null, allowedHosts = [], webhookSecret = null } = options;
+  const access = createAccess(token);
   const app = createSecureApp();
-  app.use('*', guardHost());
-  for (const { method, path, answer } of routes(daemon, metrics)) app.all(path, guardMethod(method), answer);
+  app.use('*', guardHost(allowedHosts), access.guard);
+  for (const { method, path, anyOrigin, answer } of routes(daemon, metrics, { access, webhookSecret })) {
+    app.all(path, guardMethod(method));
+    if (method === 'POST' && anyOrigin !== true) app.all(path, guardOrigin(allowedHosts));
+    app.all(path, answer);
+  }
   app.notFound((c) => fail(c, 'not_found', `There is nothing at ${c.req.path}.`));
   app.onError((error, c) => {
     daemon.logger.error('http request failed', { method: c.req.method, path: c.req.path, error: error.message });
@@ -28,13 +45,22 @@ export function createApp(daemon: Daemon, metrics: Metrics): App {
   return app;
 }
 
+interface Doors {
+  readonly access: Access;
+  readonly webhookSecret: string | null;
+}
+
 /** The whole surface. `state` and `refresh` come before the identifier that would otherwise take their place. */
-export function routes(daemon: Daemon, metrics: Metrics): readonly Route[] {
+export function routes(daemon: Daemon, metrics: Metrics, { access, webhookSecret }: Doors): readonly Route[] {
   return [
     { method: 'GET', path: '/', answer: getDashboard(daemon) },
     { method: 'GET', path: '/runs/:id', answer: getRunPage(daemon) },
     { method: 'GET', path: '/assets/dashboard.css', answer: getStyle },
     { method: 'GET', path: '/assets/dashboard.js', answer: getScript },
+    { method: 'GET', path: '/login', answer: access.getLogin },
+    { method: 'POST', path: '/session', answer: access.postLogin },
+    { method: 'POST', path: '/logout', answer: access.postLogout },
+    { method: 'POST', path: '/hooks/:kind', anyOrigin: true, answer: postWebhook(daemon, webhookSecret) },
     { method: 'GET', path: '/livez', answer: getLiveness(daemon) },
     { method: 'GET', path: '/readyz', answer: getReadiness(daemon) },
     {

@@ -32,43 +32,55 @@ const SECURE_HEADERS = secureHeaders({
   strictTransportSecurity: false,
 });
 
-const LOCAL_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
+const LOCAL_HOSTS: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
  * Refuses names that merely resolve to this machine: a page of another site could otherwise point its own name here and
  * read everything (DNS rebinding). A request target in absolute form names a host of its own, so both are looked at.
  */
-export function guardHost(): MiddlewareHandler {
+export function guardHost(allowed: readonly string[]): MiddlewareHandler {
+  const known = new Set([...LOCAL_HOSTS, ...allowed].map((host) => host.toLowerCase()));
+  const isKnown = (host: string) => known.has(host) || known.has(/^(.+):\d{1,5}$/.exec(host)?.[1] ?? '');
   return async (c, next) => {
-    if (LOCAL_HOST.test(hostOf(c)) && LOCAL_HOST.test(new URL(c.req.url).host)) return next();
-    return fail(c, 'forbidden_host', 'This server answers only to the hosts 127.0.0.1, localhost and [::1].');
+    if (isKnown(hostOf(c)) && isKnown(new URL(c.req.url).host)) return next();
+    return fail(
+      c,
+      'forbidden_host',
+      `This server answers only to the hosts ${[...known].join(', ')}. Others are added with server.allowed_hosts.`,
+    );
   };
 }
 
-/** Lets one method through. Another site may make a browser send a POST, so a POST's origin is looked at too. */
+/** Lets one method through. */
 export function guardMethod(method: Method): MiddlewareHandler {
   return async (c, next) => {
-    if (c.req.method !== method) {
-      c.header('Allow', method);
-      return fail(c, 'method_not_allowed', `${c.req.path} accepts only ${method}.`);
-    }
-    if (method === 'POST' && !isSameOrigin(c)) {
-      return fail(c, 'forbidden_origin', 'A request from a page of another origin is refused.');
-    }
-    return next();
+    if (c.req.method === method) return next();
+    c.header('Allow', method);
+    return fail(c, 'method_not_allowed', `${c.req.path} accepts only ${method}.`);
   };
 }
 
 /**
- * No Origin at all is a command-line client; `null` is a page that hides where it is from. `hono/csrf` does not serve
- * here: it lets a JSON body of another origin pass and refuses clients that send neither Origin nor Sec-Fetch-Site.
+ * Refuses what a page of another site made a browser send. No Origin at all is a command-line client; `null` is a page
+ * that hides where it is from. `hono/csrf` does not serve here: it lets a JSON body of another origin pass and refuses
+ * clients that send neither Origin nor Sec-Fetch-Site.
  */
-function isSameOrigin(c: Context): boolean {
-  const origin = c.req.header('origin');
-  return origin === undefined || origin.toLowerCase() === `http://${hostOf(c)}`;
+export function guardOrigin(allowed: readonly string[]): MiddlewareHandler {
+  const behindTls = new Set(allowed.map((host) => host.toLowerCase()));
+  return async (c, next) => {
+    const origin = c.req.header('origin')?.toLowerCase();
+    const host = hostOf(c);
+    const ours = [
+      `http://${host}`,
+      ...(behindTls.has(host) || behindTls.has(host.replace(/:\d+$/, '')) ? [`https://${host}`] : []),
+    ];
+    const site = c.req.header('sec-fetch-site') ?? 'none';
+    if ((origin === undefined || ours.includes(origin)) && (site === 'none' || site === 'same-origin')) return next();
+    return fail(c, 'forbidden_origin', 'A request from a page of another origin is refused.');
+  };
 }
 
 /** Without a Host header (HTTP/1.0, or no socket at all) the host of the URL counts. */
-function hostOf(c: Context): string {
+export function hostOf(c: Context): string {
   return (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase();
 }

@@ -16,6 +16,8 @@ export interface FakeDaemon extends Daemon {
   current: Snapshot | null;
   draining: boolean;
   refreshPending: boolean;
+  hints: number;
+  kinds: readonly string[];
   ready: () => Promise<Readiness>;
   runs: readonly Run[];
   runEvents: readonly RunEvent[];
@@ -37,6 +39,8 @@ export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'curr
     current: aSnapshot(),
     draining: false,
     refreshPending: false,
+    hints: 0,
+    kinds: ['repoissues'],
     ready: () => Promise.resolve({ database: true, preflight: true, workflow: true }),
     runs: [],
     runEvents: [],
@@ -52,6 +56,9 @@ export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'curr
       daemon.refreshPending = true;
       return { queued: true, coalesced };
     },
+    revision: () => daemon.current,
+    hint: () => void (daemon.hints += 1),
+    watchedKinds: () => daemon.kinds,
     checkReadiness: () => daemon.ready(),
     history: {
       listRuns: async ({ identifier, limit, before }) =>

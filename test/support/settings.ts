@@ -47,7 +47,7 @@ export function settingsWith(
       ...parts.agent,
     },
     agentOptions: {},
-    server: { port: null },
+    server: { port: null, host: '127.0.0.1', token: null, allowedHosts: [], webhookSecret: null },
     logging: { level: 'info', format: 'text' },
     dbPath: '/db',
     tokenRates: {},

@@ -16,6 +16,8 @@ export type Event =
   | { readonly type: 'clock-jumped'; readonly byMs: number }
   | { readonly type: 'settings-changed'; readonly settings: Settings }
   | { readonly type: 'refresh-requested' }
+  /** The tracker or forge says that something changed there. */
+  | { readonly type: 'webhook-received' }
   | { readonly type: 'stop-requested' }
   | { readonly type: 'unpark-requested'; readonly identifier: string }
   | {

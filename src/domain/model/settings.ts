@@ -7,13 +7,24 @@ export interface Settings {
   readonly agent: AgentSettings;
   /** The agent kind's own block, already checked by that kind's schema. */
   readonly agentOptions: Readonly<Record<string, unknown>>;
-  readonly server: { readonly port: number | null };
+  readonly server: ServerSettings;
   readonly logging: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'text' | 'json' };
   /** Absolute. */
   readonly dbPath: string;
   readonly tokenRates: Readonly<Record<string, TokenRates>>;
   readonly selfReview: SelfReviewSettings;
   readonly reactions: ReactionSettings;
+}
+
+export interface ServerSettings {
+  /** Null serves no HTTP. */
+  readonly port: number | null;
+  readonly host: string;
+  /** Asked of everybody where it is set. */
+  readonly token: string | null;
+  readonly allowedHosts: readonly string[];
+  /** Null takes no webhooks. */
+  readonly webhookSecret: string | null;
 }
 
 export interface TrackerSettings {

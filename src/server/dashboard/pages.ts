@@ -2,8 +2,9 @@ import type { Context } from 'hono';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import type { Clock } from '../../ports/runtime.ts';
 import type { Daemon } from '../../ports/daemon.ts';
-import { readSnapshot } from '../api.ts';
+import { readSnapshot } from '../api/v1.ts';
 import script from './client/main.ts?bundle';
+import { documentOf } from './document.ts';
 import { historyPanel, HISTORY_LENGTH, runDetails, type History } from './history.ts';
 import { html, type Html } from './html.ts';
 import style from './style.css?bundle';
@@ -48,7 +49,7 @@ export function getRunPage(daemon: Daemon) {
     const name = run.issue.displayIdentifier ?? run.issue.identifier;
     const body = html`${subpageHead(html`<bdi>${name}</bdi> <span class="title"><bdi>${run.issue.title}</bdi></span>`)}
       <main data-key="main">${runDetails(run, events, now)}</main>`;
-    return c.html(documentOf(`${name} · foray`, now, body));
+    return c.html(documentOf({ title: `${name} · foray`, live: { now }, body }));
   };
 }
 
@@ -66,13 +67,13 @@ function dashboardPage(snapshot: Snapshot, version: string, past: History | null
         <a href="/readyz">Readiness</a>
       </nav>
     </footer>`;
-  return documentOf(`${countsText(snapshot)} · foray`, now, body);
+  return documentOf({ title: `${countsText(snapshot)} · foray`, live: { now }, body });
 }
 
 function noticePage(daemon: Daemon, text: string): Html {
   const body = html`${subpageHead('foray')}
     <main data-key="main"><p class="alert">${text}</p></main>`;
-  return documentOf('foray', daemon.clock.now(), body);
+  return documentOf({ title: 'foray', live: { now: daemon.clock.now() }, body });
 }
 
 function subpageHead(title: Html | string): Html {
@@ -82,29 +83,6 @@ function subpageHead(title: Html | string): Html {
     <p id="stream" class="scripted-only" data-keep></p>
   </header>`;
 }
-
-/** `#live` is what the script replaces piece by piece; without scripts the page reloads itself. */
-function documentOf(title: string, now: number, body: Html): Html {
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${title}</title>
-        <link rel="icon" href="${ICON}" />
-        <link rel="stylesheet" href="/assets/dashboard.css" />
-        <script type="module" src="/assets/dashboard.js"></script>
-        <noscript><meta http-equiv="refresh" content="5" /></noscript>
-      </head>
-      <body>
-        <div id="live" data-now="${now}">${body}</div>
-      </body>
-    </html> `;
-}
-
-const ICON =
-  "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%230d9488' stroke-width='2.5' stroke-linecap='round' stroke-linejoin='round'><path d='M5 21V3'/><path d='M5 4h13l-3.5 4.5L18 13H5'/></svg>";
 
 /** Remembers an answer for a while. A failure is not remembered. */
 function kept<T>(forMs: number, clock: Clock, read: () => Promise<T>): () => Promise<T> {

@@ -1,8 +1,8 @@
-import { NO_MARK } from '../domain/model/watch.ts';
+import { NO_MARK } from '../../domain/model/watch.ts';
 import { describe, expect, it } from 'vitest';
-import { aRun, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../../test/support/fake-daemon.ts';
-import { createMetrics } from './metrics.ts';
-import { createApp } from './routes.ts';
+import { aRun, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../../../test/support/fake-daemon.ts';
+import { createMetrics } from '../metrics.ts';
+import { createApp } from '../routes.ts';
 
 async function get(path: string, changes: Parameters<typeof createFakeDaemon>[0] = {}) {
   const daemon: FakeDaemon = createFakeDaemon(changes);

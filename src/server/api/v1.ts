@@ -1,13 +1,29 @@
 import type { Context } from 'hono';
-import type { TokenUsage } from '../domain/model/agent-event.ts';
-import type { RetryView, RunningView, Snapshot } from '../domain/snapshot.ts';
-import type { Daemon } from '../ports/daemon.ts';
-import { fail, isoTime } from './envelope.ts';
+import type { TokenUsage } from '../../domain/model/agent-event.ts';
+import type { RetryView, RunningView, Snapshot } from '../../domain/snapshot.ts';
+import type { Daemon } from '../../ports/daemon.ts';
+import { fail, isoTime } from '../envelope.ts';
 
+/** An answer is sent again while the state is the same, and for a second at most: it contains durations. */
+const STATE_KEPT_MS = 1_000;
+/** What takes long to write down is not written again before so many times as long have passed. */
+const STATE_REST = 4;
+
+/** The state as one text, made once for all who ask at the same time: a thousand sessions are a megabyte. */
 export function getState(daemon: Daemon) {
+  let kept: { readonly body: Uint8Array; readonly revision: unknown; readonly at: number; readonly tookMs: number } | null = null;
+  const isFresh = (revision: unknown, age: number) =>
+    kept !== null && age >= 0 && age < STATE_KEPT_MS && (revision === kept.revision || age < STATE_REST * kept.tookMs);
   return (c: Context): Response => {
-    const snapshot = readSnapshot(daemon);
-    return snapshot === null ? noSnapshot(c) : c.json(stateBody(snapshot));
+    const begun = performance.now();
+    const revision = daemon.revision();
+    if (kept === null || !isFresh(revision, begun - kept.at)) {
+      const snapshot = readSnapshot(daemon);
+      if (snapshot === null) return noSnapshot(c);
+      const body = new TextEncoder().encode(JSON.stringify(stateBody(snapshot)));
+      kept = { body, revision, at: performance.now(), tookMs: performance.now() - begun };
+    }
+    return c.body(kept.body as Uint8Array<ArrayBuffer>, 200, { 'Content-Type': 'application/json' });
   };
 }
 

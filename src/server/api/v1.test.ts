@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { aRetry, aRunning, aSnapshot, createFakeDaemon, NOON } from '../../test/support/fake-daemon.ts';
-import type { Snapshot } from '../domain/snapshot.ts';
-import { createMetrics } from './metrics.ts';
-import { createApp } from './routes.ts';
+import { aRetry, aRunning, aSnapshot, createFakeDaemon, NOON } from '../../../test/support/fake-daemon.ts';
+import type { Snapshot } from '../../domain/snapshot.ts';
+import { createMetrics } from '../metrics.ts';
+import { createApp } from '../routes.ts';
 
 function setUp(current: Snapshot | null = aSnapshot()) {
   const daemon = createFakeDaemon({ current });

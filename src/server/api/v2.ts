@@ -1,14 +1,14 @@
 import type { Context } from 'hono';
-import type { Parked } from '../domain/model/claim.ts';
-import type { IssueRef } from '../domain/model/issue.ts';
-import type { Run, RunEvent } from '../domain/model/run.ts';
-import type { Snapshot, WatchView } from '../domain/snapshot.ts';
-import type { Hold } from '../domain/model/state.ts';
-import type { ReactionProgress } from '../domain/model/watch.ts';
-import type { Daemon } from '../ports/daemon.ts';
-import type { RunQuery } from '../ports/store.ts';
-import { displayIdentifier, noSnapshot, readSnapshot, tokenCounts } from './api.ts';
-import { fail, isoTime } from './envelope.ts';
+import type { Parked } from '../../domain/model/claim.ts';
+import type { IssueRef } from '../../domain/model/issue.ts';
+import type { Run, RunEvent } from '../../domain/model/run.ts';
+import type { Snapshot, WatchView } from '../../domain/snapshot.ts';
+import type { Hold } from '../../domain/model/state.ts';
+import type { ReactionProgress } from '../../domain/model/watch.ts';
+import type { Daemon } from '../../ports/daemon.ts';
+import type { RunQuery } from '../../ports/store.ts';
+import { displayIdentifier, noSnapshot, readSnapshot, tokenCounts } from './v1.ts';
+import { fail, isoTime } from '../envelope.ts';
 
 const DEFAULT_RUNS = 50;
 const MAX_RUNS = 500;

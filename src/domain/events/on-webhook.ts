@@ -1,0 +1,30 @@
+import { changePoll, putWatch, type Draft } from '../draft.ts';
+import type { ReactionProgress, Watch } from '../model/watch.ts';
+
+/** A check this close is left alone: two readings that must lie apart still do. */
+const SOON_MS = 5_000;
+
+/** Somebody says that something changed: the next poll and the looks at merge requests come now. Nothing else follows from it. */
+export function onWebhookReceived(draft: Draft): void {
+  if (draft.state.lifecycle === 'draining') return;
+  changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
+  for (const watch of draft.state.watches.values()) {
+    const sooner = lookNow(watch, draft.now);
+    if (sooner !== watch) putWatch(draft, sooner);
+  }
+}
+
+function lookNow(watch: Watch, now: number): Watch {
+  const entries = Object.entries(watch.reactions);
+  if (!entries.some(([, progress]) => mayComeSooner(progress, now))) return watch;
+  const reactions = entries.map(([kind, progress]) => [
+    kind,
+    mayComeSooner(progress, now) ? { ...progress, nextAt: now } : progress,
+  ]);
+  return { ...watch, reactions: Object.fromEntries(reactions) as Watch['reactions'] };
+}
+
+/** Not after a failed read: the remote may have asked us to wait. */
+function mayComeSooner({ nextAt, failures }: ReactionProgress, now: number): boolean {
+  return failures === 0 && nextAt > now + SOON_MS;
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { aRun, aSnapshot, createFakeDaemon } from '../../test/support/fake-daemon.ts';
+import { createAccess, isSame } from './access.ts';
+import { createMetrics } from './metrics.ts';
+import { createApp, routes, type AppOptions } from './routes.ts';
+
+const TOKEN = 'correct-horse-battery';
+
+function setUp(options: AppOptions = { token: TOKEN }) {
+  const daemon = createFakeDaemon({ current: aSnapshot(), runs: [aRun('r-1')] });
+  const metrics = createMetrics(daemon.notices, () => daemon.snapshot());
+  return { daemon, app: createApp(daemon, metrics, options), metrics };
+}
+
+function logIn(app: ReturnType<typeof setUp>['app'], fields: Record<string, string>) {
+  return app.request('/session', { method: 'POST', body: new URLSearchParams(fields) });
+}
+
+describe('a token', () => {
+  it('is asked for on every route but probes, webhooks and the login page', async () => {
+    const { app, daemon, metrics } = setUp();
+    const table = routes(daemon, metrics, { access: createAccess(TOKEN), webhookSecret: null });
+    const open = ['/livez', '/readyz', '/login', '/session', '/hooks/:kind', '/assets/dashboard.css', '/assets/dashboard.js'];
+    for (const { method, path } of table) {
+      const { status } = await app.request(path.replace(':kind', 'github'), { method });
+      if (open.includes(path)) expect([200, 401, 404], path).toContain(status);
+      else expect(status, path).toBe(401);
+    }
+    expect((await app.request('/livez')).status).toBe(200);
+    expect((await app.request('/readyz')).status).toBe(200);
+    expect((await app.request('/nowhere')).status).toBe(401);
+  });
+
+  it.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`, `Bearer   ${TOKEN} `])('lets "%s" in', async (authorization) => {
+    expect((await setUp().app.request('/api/v1/state', { headers: { authorization } })).status).toBe(200);
+  });
+
+  it.each(['', 'Bearer', 'Bearer ', `Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(1)}`, `Basic ${TOKEN}`, TOKEN])(
+    'refuses "%s"',
+    async (authorization) => {
+      const response = await setUp().app.request('/api/v1/state', { headers: { authorization } });
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="foray"');
+      expect(await response.json()).toEqual({ error: { code: 'unauthorized', message: expect.any(String) } });
+    },
+  );
+
+  it('is not asked for where none is set', async () => {
+    expect((await setUp({}).app.request('/api/v1/state')).status).toBe(200);
+  });
+
+  it('is compared whole', () => {
+    expect(isSame('a', 'a')).toBe(true);
+    expect(isSame('a', 'ab')).toBe(false);
+    expect(isSame('', 'a')).toBe(false);
+  });
+});
+
+describe('the login page', () => {
+  it('is shown in place of a page, with 401, and leads back to it', async () => {
+    const response = await setUp().app.request('/runs/r-1?x=1', { headers: { accept: 'text/html,*/*' } });
+    expect(response.status).toBe(401);
+    expect(await response.text()).toContain('name="next" value="/runs/r-1?x=1"');
+  });
+
+  it('gives a cookie that opens the rest, and carries the name', async () => {
+    const { app } = setUp();
+    const response = await logIn(app, { token: TOKEN, name: ' Ada\u0007 ', next: '/runs/r-1' });
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toBe('/runs/r-1');
+    const cookie = response.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(/HttpOnly/);
+    expect(cookie).toMatch(/SameSite=Strict/);
+    expect(cookie).not.toContain(TOKEN);
+    const [pair = ''] = cookie.split(';');
+    expect((await app.request('/api/v1/state', { headers: { cookie: pair } })).status).toBe(200);
+    expect((await app.request('/api/v1/state', { headers: { cookie: pair.replace('Ada', 'Eve') } })).status).toBe(401);
+    expect((await setUp({ token: 'another token' }).app.request('/', { headers: { cookie: pair } })).status).toBe(401);
+  });
+
+  it('refuses another token', async () => {
+    const response = await logIn(setUp().app, { token: 'wrong', next: '/' });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('set-cookie')).toBeNull();
+    expect(await response.text()).toContain('This is not the token.');
+  });
+
+  it.each(['//evil.example', 'https://evil.example', '/\\evil.example', 'javascript:alert(1)', ''])(
+    'never leads to "%s"',
+    async (next) => {
+      const response = await logIn(setUp().app, { token: TOKEN, next });
+      expect(response.headers.get('location')).toBe('/');
+    },
+  );
+
+  it('is left again by logging out', async () => {
+    const { app } = setUp();
+    const [cookie = ''] = ((await logIn(app, { token: TOKEN, name: 'Ada' })).headers.get('set-cookie') ?? '').split(';');
+    const response = await app.request('/logout', { method: 'POST', headers: { cookie } });
+    expect(response.headers.get('set-cookie')).toMatch(/Max-Age=0/);
+  });
+});
+
+describe('allowed hosts', () => {
+  const { app } = setUp({ allowedHosts: ['foray.example', 'Other.example:8443'] });
+  const status = async (host: string) => (await app.request('/livez', { headers: { host } })).status;
+
+  it.each(['foray.example', 'FORAY.example:443', 'other.example:8443', 'localhost:1'])('%s is answered', async (host) => {
+    expect(await status(host)).toBe(200);
+  });
+
+  it.each(['other.example', 'other.example:1', 'x.foray.example', 'foray.example.evil'])('%s is not', async (host) => {
+    expect(await status(host)).toBe(403);
+  });
+
+  it('may be served behind TLS', async () => {
+    const post = (origin: string, host: string) => app.request('/api/v1/refresh', { method: 'POST', headers: { host, origin } });
+    expect((await post('https://foray.example', 'foray.example')).status).toBe(202);
+    expect((await post('https://localhost:1', 'localhost:1')).status).toBe(403);
+    expect((await post('https://evil.example', 'foray.example')).status).toBe(403);
+  });
+});

@@ -1,0 +1,102 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Context, MiddlewareHandler } from 'hono';
+import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
+import { loginPage } from './dashboard/login.ts';
+import { fail } from './envelope.ts';
+import type { Connection } from './events-stream.ts';
+import { hostOf } from './security.ts';
+
+type ServerContext = Context<{ Bindings: Connection }>;
+
+/** Answered without a token: probes, webhooks with their own signature, and what the login page is made of. */
+const OPEN_PATHS = /^\/(?:livez|readyz|hooks\/.*|login|session|assets\/.*)$/;
+const LOGIN_LASTS_S = 30 * 24 * 3600;
+const MAX_NAME = 60;
+
+/** Who may come in, and who they are. */
+export interface Access {
+  readonly guard: MiddlewareHandler;
+  readonly getLogin: (c: ServerContext) => Response | Promise<Response>;
+  readonly postLogin: (c: ServerContext) => Promise<Response>;
+  readonly postLogout: (c: ServerContext) => Response;
+  /** For the record: the name given at login, else the address the request came from. */
+  operatorOf(c: ServerContext): Promise<string>;
+}
+
+export function createAccess(token: string | null): Access {
+  // The cookie is signed with what follows from the token: a new token ends every login.
+  const key = createHash('sha256').update(`foray login ${token}`).digest('hex');
+  const nameOf = async (c: Context) => (token === null ? undefined : getSignedCookie(c, key, cookieName(c)));
+  return {
+    guard: async (c, next) => {
+      if (token === null || OPEN_PATHS.test(c.req.path)) return next();
+      if (isBearer(c, token) || typeof (await nameOf(c)) === 'string') return next();
+      c.header('WWW-Authenticate', 'Bearer realm="foray"');
+      if (wantsPage(c)) return c.html(loginPage({ next: pathOf(c), refused: false }), 401);
+      return fail(c, 'unauthorized', 'This server asks for its token: send Authorization: Bearer, or log in at /login.');
+    },
+    getLogin: (c) => c.html(loginPage({ next: localPath(c.req.query('next')), refused: false })),
+    async postLogin(c) {
+      const form = await c.req.parseBody();
+      const next = localPath(textOf(form.next));
+      if (token === null) return c.redirect(next, 303);
+      if (!isSame(textOf(form.token).trim(), token)) return c.html(loginPage({ next, refused: true }), 401);
+      await setSignedCookie(c, cookieName(c), cleanName(textOf(form.name)), key, {
+        path: '/',
+        httpOnly: true,
+        sameSite: 'Strict',
+        maxAge: LOGIN_LASTS_S,
+      });
+      return c.redirect(next, 303);
+    },
+    postLogout(c) {
+      deleteCookie(c, cookieName(c), { path: '/' });
+      return c.redirect('/login', 303);
+    },
+    async operatorOf(c) {
+      const name = await nameOf(c);
+      return typeof name === 'string' && name !== '' ? name : (c.env?.address ?? 'unknown address');
+    },
+  };
+}
+
+function isBearer(c: Context, token: string): boolean {
+  const given = /^Bearer +(\S.*)$/i.exec(c.req.header('authorization') ?? '')?.[1];
+  return given !== undefined && isSame(given.trim(), token);
+}
+
+/** Takes the same time whatever is given. */
+export function isSame(given: string, wanted: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(wanted));
+}
+
+/** Browsers keep one set of cookies for all ports of a host: two daemons must not end each other's logins. */
+function cookieName(c: Context): string {
+  return `foray_login_${/:(\d+)$/.exec(hostOf(c))?.[1] ?? '80'}`;
+}
+
+function wantsPage(c: Context): boolean {
+  return c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
+}
+
+function pathOf(c: Context): string {
+  const { pathname, search } = new URL(c.req.url);
+  return localPath(`${pathname}${search}`);
+}
+
+/** Only a path of ours: never a way to another site. */
+function localPath(path: string | undefined): string {
+  return path !== undefined && /^\/(?![/\\])[^\\\r\n]*$/.test(path) ? path : '/';
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function cleanName(name: string): string {
+  return name
+    .replace(/\p{Cc}/gu, ' ')
+    .trim()
+    .slice(0, MAX_NAME);
+}

@@ -1,0 +1,29 @@
+import { documentOf } from './document.ts';
+import { html, type Html } from './html.ts';
+
+interface Login {
+  /** Where to go afterwards. */
+  readonly next: string;
+  readonly refused: boolean;
+}
+
+/** Asks for the token, and for a name that stands beside what its owner does. */
+export function loginPage({ next, refused }: Login): Html {
+  return documentOf({
+    title: 'Log in · foray',
+    live: false,
+    body: html`<main class="login">
+      <form method="post" action="/session">
+        <h1>foray</h1>
+        ${refused && html`<p class="alert" data-tone="bad" role="alert">This is not the token.</p>`}
+        <label>Token <input name="token" type="password" required autofocus autocomplete="current-password" /></label>
+        <label
+          >Your name <span class="quiet">optional, recorded with what you do</span>
+          <input name="name" maxlength="60" autocomplete="username"
+        /></label>
+        <input type="hidden" name="next" value="${next}" />
+        <button class="primary">Log in</button>
+      </form>
+    </main>`,
+  });
+}

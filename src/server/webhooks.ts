@@ -1,0 +1,134 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { Context } from 'hono';
+import type { Daemon } from '../ports/daemon.ts';
+import { isSame } from './access.ts';
+import { fail } from './envelope.ts';
+import { throttled } from './throttle.ts';
+
+const MAX_BODY_BYTES = 1024 * 1024;
+const HINT_EVERY_MS = 1_000;
+const REMEMBERED_MS = 24 * 3600_000;
+/** A vendor sends far fewer in a day; more than these are forgotten early, which costs one poll. */
+const MAX_REMEMBERED = 100_000;
+
+interface Vendor {
+  readonly kind: string;
+  readonly aliases: readonly string[];
+  /** Where the signature stands, the first of them that is sent. */
+  readonly signature: readonly string[];
+  /** What must stand there. */
+  readonly expected: (secret: string, body: Buffer) => string;
+  readonly delivery: readonly string[];
+}
+
+/** Each vendor signs in its own manner; the documentation of each is named beside it. */
+const VENDORS: readonly Vendor[] = [
+  // GitHub: "Validating webhook deliveries"
+  {
+    kind: 'repoissues',
+    aliases: ['github'],
+    signature: ['x-hub-signature-256'],
+    expected: (secret, body) => `sha256=${hmac(secret, body)}`,
+    delivery: ['x-github-delivery'],
+  },
+  // GitLab: "Webhooks", "Validate payloads by using a secret token"
+  {
+    kind: 'nsproject',
+    aliases: ['gitlab'],
+    signature: ['x-gitlab-token'],
+    expected: (secret) => secret,
+    delivery: ['x-gitlab-event-uuid'],
+  },
+  // Gitea, Forgejo: "Webhooks"
+  {
+    kind: 'selfhosted',
+    aliases: ['gitea', 'forgejo'],
+    signature: ['x-gitea-signature', 'x-forgejo-signature'],
+    expected: hmac,
+    delivery: ['x-gitea-delivery', 'x-forgejo-delivery'],
+  },
+  // Linear: "Webhooks", "Securing webhooks"
+  {
+    kind: 'graphql',
+    aliases: ['linear'],
+    signature: ['linear-signature'],
+    expected: hmac,
+    delivery: ['linear-delivery'],
+  },
+  // Jira Cloud: "Webhooks", "Secure admin webhooks"
+  {
+    kind: 'wfboard',
+    aliases: ['jira'],
+    signature: ['x-hub-signature'],
+    expected: (secret, body) => `sha256=${hmac(secret, body)}`,
+    delivery: ['x-atlassian-webhook-identifier'],
+  },
+];
+
+/** A webhook is a hint that something may have changed: the next poll or look comes sooner. Its content is not read. */
+export function postWebhook(daemon: Daemon, secret: string | null) {
+  const hint = throttled(HINT_EVERY_MS, new AbortController().signal, () => daemon.hint());
+  const isNew = rememberDeliveries(daemon);
+  return async (c: Context): Promise<Response> => {
+    const vendor = findVendor(c.req.param('kind') ?? '');
+    if (secret === null || vendor === undefined || !daemon.watchedKinds().includes(vendor.kind)) {
+      return fail(c, 'not_found', `There is nothing at ${c.req.path}.`);
+    }
+    const body = await readBody(c);
+    if (body === null) return fail(c, 'body_too_large', `A webhook may have ${MAX_BODY_BYTES} bytes.`);
+    const given = headerOf(c, vendor.signature);
+    if (given === undefined || !isSame(given, vendor.expected(secret, body))) {
+      return fail(
+        c,
+        'bad_signature',
+        'The signature of the webhook is missing or wrong: compare its secret with server.webhooks.secret.',
+      );
+    }
+    const fresh = isNew(vendor.kind, headerOf(c, vendor.delivery));
+    if (fresh) hint();
+    return c.json({ accepted: true, duplicate: !fresh }, 202);
+  };
+}
+
+function findVendor(name: string): Vendor | undefined {
+  return VENDORS.find(({ kind, aliases }) => kind === name || aliases.includes(name));
+}
+
+function hmac(secret: string, body: Buffer): string {
+  return createHmac('sha256', secret).update(body).digest('hex');
+}
+
+function headerOf(c: Context, names: readonly string[]): string | undefined {
+  return names.map((name) => c.req.header(name)).find((value) => value !== undefined && value !== '');
+}
+
+/** Null when there is more than a webhook may have; the rest is then not read. */
+async function readBody(c: Context): Promise<Buffer | null> {
+  if (Number(c.req.header('content-length') ?? 0) > MAX_BODY_BYTES) return null;
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of (c.req.raw.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += part.byteLength;
+    if (size > MAX_BODY_BYTES) return null;
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Whether a delivery was not seen within a day. One without an id is always new. */
+function rememberDeliveries({ clock }: Daemon): (kind: string, delivery: string | undefined) => boolean {
+  /** In the order they came. */
+  const seen = new Map<string, number>();
+  return (kind, delivery) => {
+    const now = clock.now();
+    for (const [id, at] of seen) {
+      if (now - at < REMEMBERED_MS && seen.size < MAX_REMEMBERED) break;
+      seen.delete(id);
+    }
+    if (delivery === undefined) return true;
+    const id = createHash('sha256').update(`${kind} ${delivery}`).digest('base64');
+    if (seen.has(id)) return false;
+    seen.set(id, now);
+    return true;
+  };
+}
