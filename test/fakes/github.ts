@@ -3,8 +3,8 @@ import type { RecordedRequest, Reply } from '../support/http-server.ts';
 import { empty, startServer, text } from '../support/http-server.ts';
 import type { Exchange } from '../support/openapi.ts';
 import { type Answer, refusal, type RouteContext } from './github/answer.ts';
-import { answerGraph } from './github/graph.ts';
-import { createPullStore, type PullStore } from './github/pulls.ts';
+import { answerGraph } from './github/graphql.ts';
+import { createPullStore, type PullStore } from './github/pull-store.ts';
 import { route } from './github/routes.ts';
 import { createStore, type FakeComment, type FakeIssue, type NewComment, type NewIssue } from './github/store.ts';
 

@@ -2,8 +2,8 @@ import { Gitlab } from '@gitbeaker/rest';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitlab, FakeGitlabOptions } from './gitlab.ts';
 import { startFakeGitlab } from './gitlab.ts';
-import { userId } from './gitlab/entities.ts';
-import { commitName } from './gitlab/merge-world.ts';
+import { userId } from './gitlab/wire.ts';
+import { commitName } from './gitlab/merge-store.ts';
 
 const running: FakeGitlab[] = [];
 afterEach(async () => {

@@ -1,13 +1,13 @@
 import type { Handler, RecordedRequest, Reply } from '../support/http-server.ts';
 import { startServer, text } from '../support/http-server.ts';
-import { answers } from './gitlab/answers.ts';
+import { answers } from './gitlab/answer.ts';
 import type { FakeMergeSide } from './gitlab/merge-side.ts';
 import { createMergeSide } from './gitlab/merge-side.ts';
-import type { MergeWorld } from './gitlab/merge-world.ts';
-import { createMergeWorld } from './gitlab/merge-world.ts';
+import type { MergeWorld } from './gitlab/merge-store.ts';
+import { createMergeWorld } from './gitlab/merge-store.ts';
 import { apiRoutes } from './gitlab/routes.ts';
-import type { FakeIssue, FakeNote, IssueChange, IssueFields, World } from './gitlab/world.ts';
-import { addNote, changeIssue, createIssue, createWorld } from './gitlab/world.ts';
+import type { FakeIssue, FakeNote, IssueChange, IssueFields, World } from './gitlab/store.ts';
+import { addNote, changeIssue, createIssue, createWorld } from './gitlab/store.ts';
 
 export interface FakeGitlabOptions {
   /** Path of the project the caller may see. */

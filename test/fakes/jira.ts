@@ -3,8 +3,8 @@ import { empty, json, router, startServer } from '../support/http-server.ts';
 import type { Exchange } from '../support/openapi.ts';
 import type { Answer, Board } from './jira/routes.ts';
 import { failure, noSuchIssue, routes } from './jira/routes.ts';
-import type { IssueEdit, NewIssue, Site, SiteIssue } from './jira/site.ts';
-import { addComment, addIssue, createSite, editIssue, findIssue, reindex } from './jira/site.ts';
+import type { IssueEdit, NewIssue, Site, SiteIssue } from './jira/store.ts';
+import { addComment, addIssue, createSite, editIssue, findIssue, reindex } from './jira/store.ts';
 
 export interface FakeJiraOptions {
   readonly project?: string;

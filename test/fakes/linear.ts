@@ -5,8 +5,8 @@ import { json, startServer, text } from '../support/http-server.ts';
 import { errorBody, notAuthenticated, remoteError } from './linear/failures.ts';
 import { rootOf } from './linear/resolvers.ts';
 import { OWN_SCHEMA } from './linear/schema.ts';
-import type { FakeIssue, FakeLabel, NewComment, NewIssue, World, WorldOptions } from './linear/world.ts';
-import { addComment, addIssue, addLabel, createWorld, identifierOf, knownIssue, stateNamed } from './linear/world.ts';
+import type { FakeIssue, FakeLabel, NewComment, NewIssue, World, WorldOptions } from './linear/store.ts';
+import { addComment, addIssue, addLabel, createWorld, identifierOf, knownIssue, stateNamed } from './linear/store.ts';
 
 export interface FakeLinearOptions extends WorldOptions {
   readonly apiKey?: string;

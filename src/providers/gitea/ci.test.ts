@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitea, FakeGiteaOptions } from '../../../test/fakes/gitea.ts';
 import { startFakeGitea } from '../../../test/fakes/gitea.ts';
-import { openScm } from '../../../test/fakes/gitea/scm-kit.ts';
-import { asked, failureOf, never } from '../../../test/fakes/gitea/tracker-kit.ts';
+import { openScm } from '../../../test/fakes/gitea/connect-scm.ts';
+import { asked, failureOf, never } from '../../../test/fakes/gitea/connect.ts';
 import { hang, json, text } from '../../../test/support/http-server.ts';
 
 const running: FakeGitea[] = [];

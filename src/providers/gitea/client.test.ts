@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { depsWith, failureOf, never } from '../../../test/fakes/gitea/tracker-kit.ts';
+import { depsWith, failureOf, never } from '../../../test/fakes/gitea/connect.ts';
 import type { Handler, Reply, TestServer } from '../../../test/support/http-server.ts';
 import {
   hang,

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitea } from '../../../test/fakes/gitea.ts';
 import { startFakeGitea } from '../../../test/fakes/gitea.ts';
-import { conflictOf, openScm, requestFor } from '../../../test/fakes/gitea/scm-kit.ts';
-import { failureOf, never, openTracker } from '../../../test/fakes/gitea/tracker-kit.ts';
+import { conflictOf, openScm, requestFor } from '../../../test/fakes/gitea/connect-scm.ts';
+import { failureOf, never, openTracker } from '../../../test/fakes/gitea/connect.ts';
 import type { Node } from '../../../test/support/openapi.ts';
 import { createContract } from '../../../test/support/openapi.ts';
 

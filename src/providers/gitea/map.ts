@@ -2,6 +2,7 @@ import type { Blocker, Issue, IssueComment } from '../../domain/model/issue.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import type { DerivedState, LabelStateRule } from '../shared/label-state.ts';
 import { deriveState } from '../shared/label-state.ts';
+import { ageOf } from '../shared/rfc3339.ts';
 import type { WireComment, WireIssue } from './schema.ts';
 
 /** The field-mapping table of the specification. `comments` and `blockedBy` take requests of their own. */
@@ -58,10 +59,5 @@ export function isPullRequest({ pull_request }: WireIssue): boolean {
 
 /** Oldest first: the remote's own order is newest first, whatever is asked for. */
 export function byAge(a: Issue, b: Issue): number {
-  return ageOf(a) - ageOf(b) || Number(a.id) - Number(b.id);
-}
-
-// Compared as instants, since offsets may differ; one that cannot be read counts as oldest.
-function ageOf({ createdAt }: Issue): number {
-  return Date.parse(createdAt) || 0;
+  return ageOf(a.createdAt) - ageOf(b.createdAt) || Number(a.id) - Number(b.id);
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitea, FakeGiteaOptions } from '../../../test/fakes/gitea.ts';
 import { startFakeGitea } from '../../../test/fakes/gitea.ts';
-import { asked, failureOf, never, openTracker } from '../../../test/fakes/gitea/tracker-kit.ts';
+import { asked, failureOf, never, openTracker } from '../../../test/fakes/gitea/connect.ts';
 import { json, reset, text } from '../../../test/support/http-server.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';

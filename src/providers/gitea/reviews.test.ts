@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { failureOf } from '../../../test/fakes/gitea/tracker-kit.ts';
+import { failureOf } from '../../../test/fakes/gitea/connect.ts';
 import { REVIEW_STATES, standingRequests, verdictOf } from './reviews.ts';
 import type { WireReview } from './scm-schema.ts';
 import { REVIEW } from './scm-schema.ts';

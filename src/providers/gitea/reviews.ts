@@ -1,6 +1,6 @@
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { ReviewDecision } from '../../ports/scm.ts';
-import { instantOf } from './rfc3339.ts';
+import { instantOf } from '../shared/rfc3339.ts';
 import type { WireReview } from './scm-schema.ts';
 
 type Decision = Extract<ReviewDecision, 'APPROVED' | 'CHANGES_REQUESTED'>;

@@ -1,5 +1,5 @@
 import type { LabelEvent, Mergeability, MergeStatus, ReviewComment } from '../../ports/scm.ts';
-import { instantOf } from './rfc3339.ts';
+import { instantOf } from '../shared/rfc3339.ts';
 import type { WireLabelEntry, WirePull, WireReview, WireReviewComment } from './scm-schema.ts';
 
 export function toMergeStatus(pull: WirePull): MergeStatus {

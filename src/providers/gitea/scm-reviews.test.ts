@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitea } from '../../../test/fakes/gitea.ts';
 import { startFakeGitea } from '../../../test/fakes/gitea.ts';
-import { openScm, requestFor } from '../../../test/fakes/gitea/scm-kit.ts';
-import { asked, failureOf, never } from '../../../test/fakes/gitea/tracker-kit.ts';
+import { openScm, requestFor } from '../../../test/fakes/gitea/connect-scm.ts';
+import { asked, failureOf, never } from '../../../test/fakes/gitea/connect.ts';
 import { json } from '../../../test/support/http-server.ts';
 
 const running: FakeGitea[] = [];

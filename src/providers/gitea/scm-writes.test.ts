@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitea, FakeGiteaOptions } from '../../../test/fakes/gitea.ts';
 import { startFakeGitea } from '../../../test/fakes/gitea.ts';
-import { conflictOf, openScm, requestFor } from '../../../test/fakes/gitea/scm-kit.ts';
-import { asked, failureOf, never } from '../../../test/fakes/gitea/tracker-kit.ts';
+import { conflictOf, openScm, requestFor } from '../../../test/fakes/gitea/connect-scm.ts';
+import { asked, failureOf, never } from '../../../test/fakes/gitea/connect.ts';
 import { empty, hang, json } from '../../../test/support/http-server.ts';
 import type { MergeOrder } from '../../ports/scm.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitea, FakeGiteaOptions } from '../../../test/fakes/gitea.ts';
 import { startFakeGitea } from '../../../test/fakes/gitea.ts';
-import { connectionFor, openScm, requestFor } from '../../../test/fakes/gitea/scm-kit.ts';
-import { asked, depsWith, failureOf, never } from '../../../test/fakes/gitea/tracker-kit.ts';
+import { connectionFor, openScm, requestFor } from '../../../test/fakes/gitea/connect-scm.ts';
+import { asked, depsWith, failureOf, never } from '../../../test/fakes/gitea/connect.ts';
 import { hang, json } from '../../../test/support/http-server.ts';
 import { provider } from './index.ts';
 

@@ -12,22 +12,22 @@ import { faultText } from '../shared/records.ts';
 import { createClient, issuePath, pullPath } from './client.ts';
 import { createLabels, labelNamed } from './labels.ts';
 import { mergePull, namingScope } from './merge.ts';
-import type { PageReader } from './numbered-pages.ts';
-import { readNumbered } from './numbered-pages.ts';
+import type { PageReader } from '../shared/numbered-pages.ts';
+import { readNumbered } from '../shared/numbered-pages.ts';
 import { standingRequests, verdictOf } from './reviews.ts';
-import { instantOf } from './rfc3339.ts';
+import { instantOf } from '../shared/rfc3339.ts';
 import { LABEL } from './schema.ts';
 import { byTime, toInlineComment, toLabelEvent, toMergeStatus, toRequestComment } from './scm-map.ts';
 import type { WirePull, WireReview } from './scm-schema.ts';
 import { ENTRIES, LABEL_ENTRY, PERMISSIONS, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
-import { KIND, readScmSettings } from './settings.ts';
-import type { StatusReader } from './statuses.ts';
-import { createStatusReader, toCheckRun } from './statuses.ts';
+import { KIND, PAGE_SIZE, readScmSettings } from './settings.ts';
+import type { StatusReader } from './commit-status.ts';
+import { createStatusReader, toCheckRun } from './commit-status.ts';
 
 /** Pull requests of one instance; their repositories come with each call. */
 export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {
   const http = createClient(readScmSettings(connection), deps);
-  const reader: PageReader = { http, logger: deps.logger };
+  const reader: PageReader = { http, logger: deps.logger, kind: KIND, pageSize: PAGE_SIZE };
   const context: Context = { http, reader, statuses: createStatusReader(reader), inline: createCounts() };
   const readMergeStatus = async (request: RequestKey, signal: AbortSignal) =>
     toMergeStatus(await readPull(context, request, signal));

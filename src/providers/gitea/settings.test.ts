@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { failureOf, settingsFor } from '../../../test/fakes/gitea/tracker-kit.ts';
+import { failureOf, settingsFor } from '../../../test/fakes/gitea/connect.ts';
 import { filterLabels, parseProject, parseQueryFilter, readSettings, unknownKeys } from './settings.ts';
 
 const GOOD = { url: 'https://git.example.org', token: 'abc', project: 'acme/app' };

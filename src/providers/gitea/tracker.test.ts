@@ -3,7 +3,7 @@ import { trackerContract } from '../../../test/contracts/tracker.ts';
 import type { SeedIssue } from '../../../test/contracts/tracker.ts';
 import type { FakeGitea, FakeGiteaOptions } from '../../../test/fakes/gitea.ts';
 import { startFakeGitea } from '../../../test/fakes/gitea.ts';
-import { asked, depsWith, failureOf, never, openTracker, settingsFor } from '../../../test/fakes/gitea/tracker-kit.ts';
+import { asked, depsWith, failureOf, never, openTracker, settingsFor } from '../../../test/fakes/gitea/connect.ts';
 import { hang, json, reset, text, truncatedJson } from '../../../test/support/http-server.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { provider } from './index.ts';

@@ -4,11 +4,11 @@ import type { ProviderDeps } from '../../ports/provider.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import { isFailing } from '../shared/ci-aggregate.ts';
 import { logTail } from '../shared/log-excerpt.ts';
-import type { CommitCheck } from './ci-map.ts';
+import type { CommitCheck } from './commit-status.ts';
 import { createClient } from './client.ts';
-import { createCommitChecks } from './commit-checks.ts';
+import { createCommitChecks } from './commit-status.ts';
 import { createJobLog, type ReadJobLog } from './job-log.ts';
-import { SCM_REMEDIES } from './scm-remedies.ts';
+import { SCM_REMEDIES } from './scm-routes.ts';
 import { KIND, readScmSettings } from './settings.ts';
 
 /** The checks of a commit, by branch or commit. Makes no request. */

@@ -14,14 +14,14 @@ import type {
 } from '../../ports/scm.ts';
 import { MERGE_STRATEGIES } from '../../ports/scm.ts';
 import { createClient } from './client.ts';
-import { createCommitChecks, type ReadCommitChecks } from './commit-checks.ts';
+import { createCommitChecks, type ReadCommitChecks } from './commit-status.ts';
 import { createPullFacts, type ReadPullFacts } from './graphql.ts';
-import { readLabelJournal } from './label-journal.ts';
-import { isMerged, toMergeStatus, MERGEABLE_STATES } from './pull-map.ts';
-import { createPullRoutes, issuePath, type PullRoutes } from './pull-routes.ts';
-import { botComments, DECISIONS, foldDecision, objections, reviewComments } from './review-map.ts';
-import { SCM_REMEDIES } from './scm-remedies.ts';
-import { checkMergeScope } from './scope.ts';
+import { readLabelJournal } from './label-events.ts';
+import { isMerged, toMergeStatus, MERGEABLE_STATES } from './scm-map.ts';
+import { createPullRoutes, issuePath, type PullRoutes } from './scm-routes.ts';
+import { botComments, DECISIONS, foldDecision, objections, reviewComments } from './scm-map.ts';
+import { SCM_REMEDIES } from './scm-routes.ts';
+import { checkMergeScope } from './scm-routes.ts';
 import { KIND, readScmSettings } from './settings.ts';
 
 /** Pull requests of any repository the token may see. Makes no request. */

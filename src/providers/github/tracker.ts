@@ -4,7 +4,6 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { Tracker } from '../../ports/tracker.ts';
-import { withRetries } from '../shared/retry.ts';
 import { RETRY_DELAYS_MS, type Tuning } from '../shared/settings.ts';
 import { createClient } from './client.ts';
 import {
@@ -18,6 +17,7 @@ import {
   sameRepository,
   stateOf,
 } from './map.ts';
+import { preflight } from './preflight.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import type { WireIssue } from './schema.ts';
 import { KIND, names, readSettings, type TrackerInputs, type StateNames } from './settings.ts';
@@ -45,7 +45,8 @@ export function createTracker(
     commentIssue: (id, text, signal) => routes.addComment(id, text, signal),
     labels: { add: routes.addLabel, remove: routes.removeLabel },
     blockers: { read: (id, signal) => blockers(context, id, signal) },
-    preflight: (signal) => preflight(context, retryDelaysMs, signal),
+    preflight: (signal) =>
+      preflight({ probe: (cut) => routes.probe(candidateQuery(inputs), cut), retryDelaysMs, logger }, signal),
   };
 }
 
@@ -105,19 +106,6 @@ async function currentStates(
     if (issue) found.set(id, stateOf(issue, inputs.states).state);
   }
   return found;
-}
-
-/** Failures that no waiting heals: a wrong token, a wrong repository. */
-const PREFLIGHT_STOPS: ReadonlySet<string> = new Set(['tracker_auth_error', 'tracker_not_found']);
-
-/** The first page of the candidates, which the first poll then has for nothing. A remote that is only away does not end start-up. */
-async function preflight({ routes, inputs, logger }: Context, delaysMs: readonly number[], signal: AbortSignal): Promise<void> {
-  try {
-    await withRetries(() => routes.probe(candidateQuery(inputs), signal), delaysMs, signal);
-  } catch (error) {
-    if (!(error instanceof TrackerError) || PREFLIGHT_STOPS.has(error.kind)) throw error;
-    logger.warn('tracker preflight failed for now, starting all the same', { tracker_kind: KIND, error: error.message });
-  }
 }
 
 /** Maps an issue, and says once when its labels name several states. */

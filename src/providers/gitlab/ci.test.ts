@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitlab, FakeGitlabOptions } from '../../../test/fakes/gitlab.ts';
 import { startFakeGitlab } from '../../../test/fakes/gitlab.ts';
-import type { FakeJob } from '../../../test/fakes/gitlab/merge-world.ts';
-import { commitName } from '../../../test/fakes/gitlab/merge-world.ts';
-import { openScmSubject } from '../../../test/fakes/gitlab/scm-subject.ts';
+import type { FakeJob } from '../../../test/fakes/gitlab/merge-store.ts';
+import { commitName } from '../../../test/fakes/gitlab/merge-store.ts';
+import { openScmSubject } from '../../../test/fakes/gitlab/connect-scm.ts';
 import { hang, json, reset, text } from '../../../test/support/http-server.ts';
 import type { ScmConnection } from '../../domain/model/settings.ts';
 

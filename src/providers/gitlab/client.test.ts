@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openSubject } from '../../../test/fakes/gitlab/subject.ts';
+import { openSubject } from '../../../test/fakes/gitlab/connect.ts';
 import type { Handler, Reply, TestServer } from '../../../test/support/http-server.ts';
 import {
   empty,

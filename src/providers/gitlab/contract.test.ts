@@ -2,7 +2,7 @@ import { trackerContract } from '../../../test/contracts/tracker.ts';
 import type { SeedIssue, TrackerHarness } from '../../../test/contracts/tracker.ts';
 import type { FakeGitlab } from '../../../test/fakes/gitlab.ts';
 import { startFakeGitlab } from '../../../test/fakes/gitlab.ts';
-import { openSubject } from '../../../test/fakes/gitlab/subject.ts';
+import { openSubject } from '../../../test/fakes/gitlab/connect.ts';
 import { derivedState, stateRule } from './map.ts';
 
 const STATES = { active: ['backlog', 'in-progress'], terminal: ['done', 'wontfix'], handoff: 'human-review' };

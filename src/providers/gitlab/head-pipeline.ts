@@ -1,9 +1,9 @@
 import type { CiConclusion } from '../../ports/scm.ts';
 import { aggregate } from '../shared/ci-aggregate.ts';
 import { readPipelineStatuses, toCheckRun, unrecognizedStatuses } from './commit-status.ts';
-import type { Forge, Place } from './forge.ts';
-import { factsOf, readMergeRequest, refuseUnsendable } from './forge.ts';
-import { trackerError } from './project.ts';
+import type { Forge, RequestContext } from './scm-routes.ts';
+import { factsOf, readMergeRequest, refuseUnsendable } from './scm-routes.ts';
+import { trackerError } from './routes.ts';
 import { sameSha } from './scm-map.ts';
 import type { WireMergeRequest, WirePipeline } from './scm-schema.ts';
 
@@ -59,9 +59,9 @@ function readManual({ id, sha }: WirePipeline): HeadReading {
 }
 
 /** The CI conclusion for the merge gate. */
-export async function readHeadPipeline(forge: Forge, place: Place, signal: AbortSignal): Promise<CiConclusion> {
-  const request = await readMergeRequest(place, signal);
-  const reading = readHead(request, place.number);
+export async function readHeadPipeline(forge: Forge, context: RequestContext, signal: AbortSignal): Promise<CiConclusion> {
+  const request = await readMergeRequest(context, signal);
+  const reading = readHead(request, context.number);
   switch (reading.kind) {
     case 'none':
       return '';
@@ -69,7 +69,7 @@ export async function readHeadPipeline(forge: Forge, place: Place, signal: Abort
       return reading.conclusion;
     case 'superseded':
       forge.warnOnce('head pipeline is of another commit, CI is held at pending', {
-        ...factsOf(place),
+        ...factsOf(context),
         head_sha: request.sha ?? '',
         pipeline_sha: request.head_pipeline?.sha ?? '',
         pipeline_id: request.head_pipeline?.id,
@@ -77,32 +77,32 @@ export async function readHeadPipeline(forge: Forge, place: Place, signal: Abort
       return 'pending';
     case 'unrecognized':
       forge.warnOnce('head pipeline has an unrecognized status, CI is held at pending', {
-        ...factsOf(place),
+        ...factsOf(context),
         status: reading.status,
       });
       return 'pending';
     case 'broken':
-      throw trackerError(place, {
+      throw trackerError(context, {
         kind: 'tracker_payload_error',
         method: 'GET',
-        path: place.requestRoute,
+        path: context.requestRoute,
         detail: reading.fault,
       });
     case 'jobs':
-      return foldJobs(forge, place, reading, signal);
+      return foldJobs(forge, context, reading, signal);
   }
 }
 
 /** A manual pipeline waits for a person, which says nothing of its other jobs. */
 async function foldJobs(
   forge: Forge,
-  place: Place,
+  context: RequestContext,
   { sha, pipelineId }: { sha: string; pipelineId: number },
   signal: AbortSignal,
 ): Promise<CiConclusion> {
-  refuseUnsendable(place, sha, { method: 'GET', what: 'a commit' });
-  const entries = await readPipelineStatuses(place, { sha, pipelineId }, signal);
-  const facts = { ...factsOf(place), pipeline_id: pipelineId };
+  refuseUnsendable(context, sha, { method: 'GET', what: 'a commit' });
+  const entries = await readPipelineStatuses(context, { sha, pipelineId }, signal);
+  const facts = { ...factsOf(context), pipeline_id: pipelineId };
   for (const [status, count] of unrecognizedStatuses(entries)) {
     forge.warnOnce('job has an unrecognized status, it counts as in progress', { ...facts, status, count });
   }

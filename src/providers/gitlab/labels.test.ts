@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitlab, FakeGitlabOptions } from '../../../test/fakes/gitlab.ts';
 import { startFakeGitlab } from '../../../test/fakes/gitlab.ts';
-import { openSubject } from '../../../test/fakes/gitlab/subject.ts';
+import { openSubject } from '../../../test/fakes/gitlab/connect.ts';
 import { empty } from '../../../test/support/http-server.ts';
 import { storedSpelling } from './labels.ts';
 

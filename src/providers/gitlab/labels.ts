@@ -2,8 +2,8 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import { sameState } from '../../domain/model/issue.ts';
 import type { LabelWriter } from '../../ports/tracker.ts';
 import { ANY_JSON } from './client.ts';
-import type { Project } from './project.ts';
-import { issueRoute, readIssue, readLabelNames, trackerError } from './project.ts';
+import type { Project } from './routes.ts';
+import { issueRoute, readIssue, readLabelNames, trackerError } from './routes.ts';
 import { KIND } from './settings.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitlab, FakeGitlabOptions } from '../../../test/fakes/gitlab.ts';
 import { startFakeGitlab } from '../../../test/fakes/gitlab.ts';
-import { userId } from '../../../test/fakes/gitlab/entities.ts';
-import type { MergeRequestFields } from '../../../test/fakes/gitlab/merge-world.ts';
-import { commitName } from '../../../test/fakes/gitlab/merge-world.ts';
-import { openScmSubject, REQUEST } from '../../../test/fakes/gitlab/scm-subject.ts';
+import { userId } from '../../../test/fakes/gitlab/wire.ts';
+import type { MergeRequestFields } from '../../../test/fakes/gitlab/merge-store.ts';
+import { commitName } from '../../../test/fakes/gitlab/merge-store.ts';
+import { openScmSubject, REQUEST } from '../../../test/fakes/gitlab/connect-scm.ts';
 import { json } from '../../../test/support/http-server.ts';
 
 const never = new AbortController().signal;

@@ -1,37 +1,41 @@
 import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { ReviewComment, ReviewDecision } from '../../ports/scm.ts';
-import type { BotLookup } from './bots.ts';
+import type { TrackerHttp } from '../shared/http.ts';
 import { PAGE_SIZE } from './client.ts';
-import type { Place } from './forge.ts';
-import { factsOf, readMergeRequest } from './forge.ts';
 import { decisionOf, hasRequestedChanges, toReviewComment } from './scm-map.ts';
-import type { WireReviewer, WireReviewNote, WireUserRef } from './scm-schema.ts';
-import { APPROVALS, REVIEW_NOTE, REVIEWER } from './scm-schema.ts';
+import type { RequestContext } from './scm-routes.ts';
+import { factsOf, readMergeRequest } from './scm-routes.ts';
+import type { WireReviewNote, WireReviewer, WireUserRef } from './scm-schema.ts';
+import { APPROVALS, REVIEWER, REVIEW_NOTE, USER } from './scm-schema.ts';
 import { KIND } from './settings.ts';
 
-export async function readReviewDecision(place: Place, signal: AbortSignal): Promise<ReviewDecision> {
-  const reviewers = await readReviewers(place, signal);
+export async function readReviewDecision(context: RequestContext, signal: AbortSignal): Promise<ReviewDecision> {
+  const reviewers = await readReviewers(context, signal);
   if (reviewers.some(hasRequestedChanges)) return decisionOf(reviewers, false);
-  const { approved } = await place.http.getJson(APPROVALS, { path: `${place.requestRoute}/approvals` }, signal);
+  const { approved } = await context.http.getJson(APPROVALS, { path: `${context.requestRoute}/approvals` }, signal);
   return decisionOf(reviewers, approved === true);
 }
 
 /** What the people wrote who ask for changes. */
-export async function readPendingReviews(place: Place, bots: BotLookup, signal: AbortSignal): Promise<readonly ReviewComment[]> {
+export async function readPendingReviews(
+  context: RequestContext,
+  bots: BotLookup,
+  signal: AbortSignal,
+): Promise<readonly ReviewComment[]> {
   const people: WireUserRef[] = [];
-  for (const { user } of (await readReviewers(place, signal)).filter(hasRequestedChanges)) {
-    if (user && !(await isPlatformBot(place, bots, user, signal))) people.push(user);
+  for (const { user } of (await readReviewers(context, signal)).filter(hasRequestedChanges)) {
+    if (user && !(await isPlatformBot(context, bots, user, signal))) people.push(user);
   }
   if (people.length === 0) return [];
-  const notes = await readNotes(place, signal);
+  const notes = await readNotes(context, signal);
   const theirs = notes.filter(({ author }) => author && people.some((user) => isSameUser(user, author)));
-  return toComments(place, theirs, signal);
+  return toComments(context, theirs, signal);
 }
 
 /** What bots wrote: accounts on the list, and those which the platform calls bots. An account that cannot be looked up ends the read. */
 export async function readBotComments(
-  place: Place,
+  context: RequestContext,
   bots: BotLookup,
   botUsernames: readonly string[],
   signal: AbortSignal,
@@ -40,15 +44,15 @@ export async function readBotComments(
   // An author without a name is nobody's bot.
   listed.delete('');
   const selected: WireReviewNote[] = [];
-  for (const note of await readNotes(place, signal)) {
+  for (const note of await readNotes(context, signal)) {
     const { id, username } = note.author ?? {};
     if (listed.has((username ?? '').toLowerCase()) || (id && (await bots.isBot(id, signal)))) selected.push(note);
   }
-  return toComments(place, selected, signal);
+  return toComments(context, selected, signal);
 }
 
 // Decoded as a whole: a reviewer left out could be the one who asks for changes.
-async function readReviewers({ http, requestRoute }: Place, signal: AbortSignal): Promise<readonly WireReviewer[]> {
+async function readReviewers({ http, requestRoute }: RequestContext, signal: AbortSignal): Promise<readonly WireReviewer[]> {
   const query = { per_page: PAGE_SIZE };
   return (await http.getPages(REVIEWERS, { path: `${requestRoute}/reviewers`, query }, signal)).flat();
 }
@@ -57,7 +61,7 @@ const REVIEWERS = z.array(REVIEWER);
 
 // Better one comment too many than a person unheard: a failed lookup counts as a person, and is tried again next time.
 async function isPlatformBot(
-  place: Place,
+  context: RequestContext,
   bots: BotLookup,
   { id, username }: WireUserRef,
   signal: AbortSignal,
@@ -67,14 +71,14 @@ async function isPlatformBot(
     return await bots.isBot(id, signal);
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
-    const facts = { tracker_kind: KIND, ...factsOf(place), reviewer: username ?? '', error: error.message };
-    place.logger.warn('reviewer could not be looked up, taken for a person', facts);
+    const facts = { tracker_kind: KIND, ...factsOf(context), reviewer: username ?? '', error: error.message };
+    context.logger.warn('reviewer could not be looked up, taken for a person', facts);
     return false;
   }
 }
 
 /** Open comments, oldest first. The system's own notes and threads that were resolved ask for nothing. */
-async function readNotes({ http, requestRoute }: Place, signal: AbortSignal): Promise<readonly WireReviewNote[]> {
+async function readNotes({ http, requestRoute }: RequestContext, signal: AbortSignal): Promise<readonly WireReviewNote[]> {
   const query = { activity_filter: 'only_comments', sort: 'asc', per_page: PAGE_SIZE };
   const notes = await http.getRecords(REVIEW_NOTE, { path: `${requestRoute}/notes`, query }, signal);
   const open = notes.filter(({ system, resolved }) => system !== true && resolved !== true);
@@ -88,11 +92,38 @@ function isSameUser(one: WireUserRef, other: WireUserRef): boolean {
 
 /** The head is read only when a comment on the diff is to be compared with it. */
 async function toComments(
-  place: Place,
+  context: RequestContext,
   notes: readonly WireReviewNote[],
   signal: AbortSignal,
 ): Promise<readonly ReviewComment[]> {
   const isOnDiff = notes.some(({ position }) => position);
-  const headSha = isOnDiff ? ((await readMergeRequest(place, signal)).sha ?? '') : '';
+  const headSha = isOnDiff ? ((await readMergeRequest(context, signal)).sha ?? '') : '';
   return notes.map((note) => toReviewComment(note, headSha));
+}
+
+/** Whether an account is a bot of the platform. Authors and reviewers carry no such mark: each account is asked for once. */
+export interface BotLookup {
+  isBot(userId: number, signal: AbortSignal): Promise<boolean>;
+}
+
+/**
+ * What was learnt is kept for as long as the lookup lives; a failure is not, it is asked again. Reads of one look run side by
+ * side and end together, so they share what is still under way.
+ */
+export function createBotLookup(http: TrackerHttp): BotLookup {
+  const known = new Map<number, Promise<boolean>>();
+  const ask = async (userId: number, signal: AbortSignal): Promise<boolean> => {
+    const { bot } = await http.getJson(USER, { path: `/users/${userId}` }, signal);
+    return bot === true;
+  };
+  return {
+    isBot: (userId, signal) => {
+      const before = known.get(userId);
+      if (before) return before;
+      const asked = ask(userId, signal);
+      known.set(userId, asked);
+      asked.catch(() => known.delete(userId));
+      return asked;
+    },
+  };
 }

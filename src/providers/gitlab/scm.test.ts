@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitlab, FakeGitlabOptions } from '../../../test/fakes/gitlab.ts';
 import { startFakeGitlab } from '../../../test/fakes/gitlab.ts';
-import { commitName } from '../../../test/fakes/gitlab/merge-world.ts';
-import { openScmSubject, REQUEST, scmConnection } from '../../../test/fakes/gitlab/scm-subject.ts';
-import { depsWith } from '../../../test/fakes/gitlab/subject.ts';
+import { commitName } from '../../../test/fakes/gitlab/merge-store.ts';
+import { openScmSubject, REQUEST, scmConnection } from '../../../test/fakes/gitlab/connect-scm.ts';
+import { depsWith } from '../../../test/fakes/gitlab/connect.ts';
 import type { Handler, Reply, TestServer } from '../../../test/support/http-server.ts';
 import { empty, hang, json, reset, startServer, text, truncatedJson } from '../../../test/support/http-server.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import type { ScmConnection } from '../../domain/model/settings.ts';
 import type { ScmAdapter } from '../../ports/scm.ts';
 import { provider } from './index.ts';
-import { judgeScopes } from './merge-scope.ts';
+import { judgeScopes } from './merge.ts';
 
 const never = new AbortController().signal;
 const TOKEN = 'glpat-0123456789abcdef';

@@ -1,17 +1,17 @@
 import type { ScmConnection } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { LabelEvent, MergeStatus, RequestKey, ScmAdapter } from '../../ports/scm.ts';
-import { createBotLookup } from './bots.ts';
+import { createBotLookup } from './reviews.ts';
 import { PAGE_SIZE } from './client.ts';
-import type { Forge, Place } from './forge.ts';
-import { factsOf, openForge, openRepo, openRequest, readMergeRequest } from './forge.ts';
+import type { Forge, RequestContext } from './scm-routes.ts';
+import { factsOf, openForge, openRepo, openRequest, readMergeRequest } from './scm-routes.ts';
 import { readHeadPipeline } from './head-pipeline.ts';
-import { checkMergeScope } from './merge-scope.ts';
-import { trackerError } from './project.ts';
+import { checkMergeScope } from './merge.ts';
+import { trackerError } from './routes.ts';
 import { readBotComments, readPendingReviews, readReviewDecision } from './reviews.ts';
 import { mergeabilityOf, toLabelEvents, toMergeStatus } from './scm-map.ts';
 import { LABEL_EVENT } from './scm-schema.ts';
-import { deleteBranch, merge, removeLabel } from './scm-writes.ts';
+import { deleteBranch, merge, removeLabel } from './merge.ts';
 import { KIND, readScmSettings } from './settings.ts';
 
 /** Merge requests. The configured project is not used: every call names its own. */
@@ -19,7 +19,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
   const forge = openForge(readScmSettings(connection), deps);
   const bots = createBotLookup(forge.http);
   // Async, so that what is refused before any request rejects like everything else.
-  const at = async (request: RequestKey): Promise<Place> => openRequest(forge, request);
+  const at = async (request: RequestKey): Promise<RequestContext> => openRequest(forge, request);
   return {
     kind: KIND,
     readReviewDecision: async (request, signal) => readReviewDecision(await at(request), signal),
@@ -36,20 +36,20 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
   };
 }
 
-async function readMergeStatus(forge: Forge, place: Place, signal: AbortSignal): Promise<MergeStatus> {
-  const wire = await readMergeRequest(place, signal);
+async function readMergeStatus(forge: Forge, context: RequestContext, signal: AbortSignal): Promise<MergeStatus> {
+  const wire = await readMergeRequest(context, signal);
   const status = wire.detailed_merge_status ?? '';
   if (!mergeabilityOf(status).recognized) {
-    forge.warnOnce('merge status is unrecognized, taken for blocked', { ...factsOf(place), detailed_merge_status: status });
+    forge.warnOnce('merge status is unrecognized, taken for blocked', { ...factsOf(context), detailed_merge_status: status });
   }
   return toMergeStatus(wire);
 }
 
-async function readLabelEvents(place: Place, signal: AbortSignal): Promise<readonly LabelEvent[]> {
-  const path = `${place.requestRoute}/resource_label_events`;
-  const events = toLabelEvents(await place.http.getRecords(LABEL_EVENT, { path, query: { per_page: PAGE_SIZE } }, signal));
+async function readLabelEvents(context: RequestContext, signal: AbortSignal): Promise<readonly LabelEvent[]> {
+  const path = `${context.requestRoute}/resource_label_events`;
+  const events = toLabelEvents(await context.http.getRecords(LABEL_EVENT, { path, query: { per_page: PAGE_SIZE } }, signal));
   if (!('unreadable' in events)) return events;
   const { id, created_at } = events.unreadable;
   const detail = `the time of label event ${id} is not RFC 3339: ${JSON.stringify((created_at ?? '').slice(0, 64))}`;
-  throw trackerError(place, { kind: 'tracker_payload_error', method: 'GET', path, detail });
+  throw trackerError(context, { kind: 'tracker_payload_error', method: 'GET', path, detail });
 }

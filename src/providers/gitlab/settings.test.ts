@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { depsWith, trackerSettings } from '../../../test/fakes/gitlab/subject.ts';
+import { depsWith, trackerSettings } from '../../../test/fakes/gitlab/connect.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';

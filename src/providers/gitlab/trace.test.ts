@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { logTail } from '../shared/log-excerpt.ts';
-import { plainTrace } from './trace.ts';
+import { plainTrace } from './ci.ts';
 
 const read = (text: string) => logTail(plainTrace(text), 1000).split('\n');
 

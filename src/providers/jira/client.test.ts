@@ -11,7 +11,7 @@ import {
   text,
   truncatedJson,
 } from '../../../test/support/http-server.ts';
-import { failureOf, never, openTracker } from '../../../test/fakes/jira/tracker-kit.ts';
+import { failureOf, never, openTracker } from '../../../test/fakes/jira/connect.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 
 const API_KEY = 'bot@acme.test:tok-0123456789';

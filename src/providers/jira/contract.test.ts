@@ -5,7 +5,7 @@ import type { RemoteIssue, SeedIssue, TrackerHarness } from '../../../test/contr
 import { trackerContract } from '../../../test/contracts/tracker.ts';
 import type { FakeJira } from '../../../test/fakes/jira.ts';
 import { startFakeJira } from '../../../test/fakes/jira.ts';
-import { failureOf, never, openTracker } from '../../../test/fakes/jira/tracker-kit.ts';
+import { failureOf, never, openTracker } from '../../../test/fakes/jira/connect.ts';
 import type { Node } from '../../../test/support/openapi.ts';
 import { createContract } from '../../../test/support/openapi.ts';
 

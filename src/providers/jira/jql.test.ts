@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { byIdsJql, byKeysJql, byStatesJql, candidatesJql } from './jql.ts';
+import { byIdsJql, byKeysJql, byStatesJql, candidatesJql } from './search.ts';
 
 const plain = { project: 'ABC', queryFilter: '' };
 const filtered = { project: 'ABC', queryFilter: 'labels = agent OR priority = Highest' };

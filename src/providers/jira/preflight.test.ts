@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeJira, FakeJiraOptions } from '../../../test/fakes/jira.ts';
 import { startFakeJira } from '../../../test/fakes/jira.ts';
-import { failureOf, never, openTracker } from '../../../test/fakes/jira/tracker-kit.ts';
+import { failureOf, never, openTracker } from '../../../test/fakes/jira/connect.ts';
 import { empty, hang, json, reset, text } from '../../../test/support/http-server.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 

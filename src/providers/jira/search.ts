@@ -3,6 +3,7 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import type { Clock, Logger } from '../../ports/runtime.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import { SEARCH_PAGE } from './schema.ts';
+import type { TrackerInputs } from './settings.ts';
 import { KIND, PAGE_SIZE } from './settings.ts';
 
 export const SEARCH_PATH = '/rest/api/3/search/jql';
@@ -93,4 +94,39 @@ function createRecentChanges(clock: Clock): { add(id: string): void; ids(): read
       return [...changedAt.keys()].slice(-MOST_RECONCILED);
     },
   };
+}
+
+type Scope = Pick<TrackerInputs, 'project' | 'queryFilter'>;
+
+/** What waits to be worked on, most urgent and then oldest first. */
+export function candidatesJql(scope: Scope, states: readonly string[]): string {
+  return `${scopeJql(scope, states)} ORDER BY priority ASC, created ASC`;
+}
+
+export function byStatesJql(scope: Scope, states: readonly string[]): string {
+  return `${scopeJql(scope, states)} ORDER BY created ASC`;
+}
+
+/** Bare digits, since a quoted number is taken for a key. */
+export function byIdsJql(ids: readonly string[]): string {
+  return `id IN (${ids.join(', ')}) ORDER BY key ASC`;
+}
+
+export function byKeysJql(keys: readonly string[]): string {
+  return `key IN (${quotedList(keys)}) ORDER BY key ASC`;
+}
+
+// The filter stands in parentheses: an OR in it would otherwise let in every project.
+function scopeJql({ project, queryFilter }: Scope, states: readonly string[]): string {
+  const status = states.length > 0 ? ` AND status IN (${quotedList(states)})` : '';
+  return `project = ${quoted(project)}${status}${queryFilter === '' ? '' : ` AND (${queryFilter})`}`;
+}
+
+function quotedList(values: readonly string[]): string {
+  return values.map(quoted).join(', ');
+}
+
+// Quotes are taken out; a backslash is doubled, for it would escape the closing quote.
+function quoted(value: string): string {
+  return `"${value.replaceAll('"', '').replaceAll('\\', '\\\\')}"`;
 }

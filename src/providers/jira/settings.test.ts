@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settingsFor } from '../../../test/fakes/jira/tracker-kit.ts';
+import { settingsFor } from '../../../test/fakes/jira/connect.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { provider } from './index.ts';

@@ -10,7 +10,7 @@ import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
 import { createClient, issuePath } from './client.ts';
 import { toDocument } from './document.ts';
-import { byIdsJql, byKeysJql, byStatesJql, candidatesJql } from './jql.ts';
+import { byIdsJql, byKeysJql, byStatesJql, candidatesJql } from './search.ts';
 import { toComment, toIssue } from './map.ts';
 import { preflight } from './preflight.ts';
 import type { WireComment, WireIssue } from './schema.ts';

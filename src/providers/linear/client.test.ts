@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { bodyOf, depsWith, failureOf, never } from '../../../test/fakes/linear/kit.ts';
+import { bodyOf, depsWith, failureOf, never } from '../../../test/fakes/linear/connect.ts';
 import type { Handler, Reply, TestServer } from '../../../test/support/http-server.ts';
 import {
   hang,

@@ -7,7 +7,7 @@ import type { SeedIssue, TrackerHarness } from '../../../test/contracts/tracker.
 import { trackerContract } from '../../../test/contracts/tracker.ts';
 import type { FakeLinear, FakeLinearOptions } from '../../../test/fakes/linear.ts';
 import { startFakeLinear } from '../../../test/fakes/linear.ts';
-import { openTracker } from '../../../test/fakes/linear/kit.ts';
+import { openTracker } from '../../../test/fakes/linear/connect.ts';
 import { OWN_SCHEMA } from '../../../test/fakes/linear/schema.ts';
 import { OPERATIONS } from './operations.ts';
 

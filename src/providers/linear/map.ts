@@ -1,4 +1,5 @@
 import type { Blocker, Issue, IssueComment } from '../../domain/model/issue.ts';
+import { ageOf } from '../shared/rfc3339.ts';
 import type { WireComment, WireIssue } from './schema.ts';
 import { NESTED_CAP } from './settings.ts';
 
@@ -62,7 +63,7 @@ function priorityOf(priority: number | null | undefined): number | null {
 /** By priority, none last, then by age. The remote's own order is another one. */
 export function byPriorityThenAge(a: Issue, b: Issue): number {
   const [first, second] = [a.priority ?? Number.MAX_VALUE, b.priority ?? Number.MAX_VALUE];
-  return first - second || instantOf(a.createdAt) - instantOf(b.createdAt);
+  return first - second || ageOf(a.createdAt) - ageOf(b.createdAt);
 }
 
 /** Oldest first. The remote gives them newest first, so those of one instant are turned around too. */
@@ -70,15 +71,10 @@ export function toComments(wires: readonly WireComment[]): readonly IssueComment
   return wires
     .map(toComment)
     .toReversed()
-    .toSorted((a, b) => instantOf(a.createdAt) - instantOf(b.createdAt));
+    .toSorted((a, b) => ageOf(a.createdAt) - ageOf(b.createdAt));
 }
 
 function toComment({ id, body, createdAt, user, botActor }: WireComment): IssueComment {
   const author = user?.displayName || user?.name || botActor?.name || '';
   return { id, author, body: body ?? '', createdAt: createdAt ?? '' };
-}
-
-// One that cannot be read counts as oldest.
-function instantOf(time: string): number {
-  return Date.parse(time) || 0;
 }

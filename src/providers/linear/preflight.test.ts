@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeLinear, FakeLinearOptions } from '../../../test/fakes/linear.ts';
 import { startFakeLinear } from '../../../test/fakes/linear.ts';
 import { errorBody, remoteError } from '../../../test/fakes/linear/failures.ts';
-import { asked, failureOf, never, openTracker } from '../../../test/fakes/linear/kit.ts';
+import { asked, failureOf, never, openTracker } from '../../../test/fakes/linear/connect.ts';
 import { json, reset } from '../../../test/support/http-server.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 

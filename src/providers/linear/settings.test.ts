@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { failureOf, settingsFor } from '../../../test/fakes/linear/kit.ts';
+import { failureOf, settingsFor } from '../../../test/fakes/linear/connect.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { parseQueryFilter, parseUrl, readSettings } from './settings.ts';

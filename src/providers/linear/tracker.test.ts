@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeLinear, FakeLinearOptions } from '../../../test/fakes/linear.ts';
 import { startFakeLinear } from '../../../test/fakes/linear.ts';
-import { asked, bodyOf, failureOf, never, openTracker } from '../../../test/fakes/linear/kit.ts';
+import { asked, bodyOf, failureOf, never, openTracker } from '../../../test/fakes/linear/connect.ts';
 import { json, startServer } from '../../../test/support/http-server.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';

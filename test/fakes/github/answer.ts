@@ -1,5 +1,5 @@
 import type { RecordedRequest } from '../../support/http-server.ts';
-import type { PullStore } from './pulls.ts';
+import type { PullStore } from './pull-store.ts';
 import type { FakeRepo } from './store.ts';
 import type { WireContext } from './wire.ts';
 

@@ -10,7 +10,7 @@ import {
   wireReviewComment,
   wireStatus,
 } from './pull-wire.ts';
-import type { FakePull } from './pulls.ts';
+import type { FakePull } from './pull-store.ts';
 import { wireMinimalRepo } from './repo-wire.ts';
 import { repoUrl } from './wire.ts';
 

@@ -1,5 +1,5 @@
 import type { Call } from './answer.ts';
-import type { FakeCheckRun, FakeJob, FakePull, FakeReview, FakeReviewComment, FakeStatus } from './pulls.ts';
+import type { FakeCheckRun, FakeJob, FakePull, FakeReview, FakeReviewComment, FakeStatus } from './pull-store.ts';
 import { wireRepo } from './repo-wire.ts';
 import type { FakeEvent } from './store.ts';
 import { repoUrl, WEB, wireLabel, wireUser } from './wire.ts';

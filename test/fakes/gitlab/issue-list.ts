@@ -1,6 +1,6 @@
 import type { RecordedRequest, Reply } from '../../support/http-server.ts';
-import { answers, listOf } from './answers.ts';
-import type { FakeIssue, World } from './world.ts';
+import { answers, listOf } from './answer.ts';
+import type { FakeIssue, World } from './store.ts';
 
 /** Parameters with a closed set of values. A wrong value is refused; a parameter nobody knows is ignored without a word. */
 const CLOSED_SETS: Readonly<Record<string, readonly string[]>> = {

@@ -1,7 +1,7 @@
 import type { RecordedRequest, Reply, RouteHandler } from '../../support/http-server.ts';
 import { json } from '../../support/http-server.ts';
-import { answers, bodyOf, listOf, page } from './answers.ts';
-import { userEntity, userId } from './entities.ts';
+import { answers, bodyOf, listOf, page } from './answer.ts';
+import { userEntity, userId } from './wire.ts';
 import {
   approvalsEntity,
   labelEventEntity,
@@ -10,9 +10,9 @@ import {
   pipelineEntity,
   reviewerEntity,
   reviewNoteEntity,
-} from './merge-entities.ts';
-import type { FakeMergeRequest, MergeWorld } from './merge-world.ts';
-import { addReviewNote, changeLabels, commitName, statusOf } from './merge-world.ts';
+} from './merge-wire.ts';
+import type { FakeMergeRequest, MergeWorld } from './merge-store.ts';
+import { addReviewNote, changeLabels, commitName, statusOf } from './merge-store.ts';
 
 export interface MergeContext {
   readonly merges: MergeWorld;

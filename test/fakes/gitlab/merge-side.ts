@@ -7,8 +7,8 @@ import type {
   MergeRequestFields,
   MergeWorld,
   PipelineFields,
-} from './merge-world.ts';
-import { addPipeline, addReviewNote, changeLabels, createMergeRequest, meet, pushTo } from './merge-world.ts';
+} from './merge-store.ts';
+import { addPipeline, addReviewNote, changeLabels, createMergeRequest, meet, pushTo } from './merge-store.ts';
 
 /** What a test does with the merge requests of the fake, as other people and the CI would. */
 export interface FakeMergeSide {

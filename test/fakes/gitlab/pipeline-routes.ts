@@ -1,9 +1,9 @@
 import type { RecordedRequest, Reply, RouteHandler } from '../../support/http-server.ts';
 import { empty, json, text } from '../../support/http-server.ts';
-import { answers, page } from './answers.ts';
-import { commitStatusEntity, pipelineEntity } from './merge-entities.ts';
+import { answers, page } from './answer.ts';
+import { commitStatusEntity, pipelineEntity } from './merge-wire.ts';
 import type { MergeContext } from './merge-routes.ts';
-import type { MergeWorld } from './merge-world.ts';
+import type { MergeWorld } from './merge-store.ts';
 
 /** The routes of commits, branches and job logs. */
 export function pipelineRoutes(

@@ -1,4 +1,4 @@
-import type { FakeIssue, IssueChange } from './world.ts';
+import type { FakeIssue, IssueChange } from './store.ts';
 
 /** What a comment asked for by lines such as `/close`, and what is left of its text. */
 export interface ReadComment {

@@ -1,14 +1,14 @@
 import type { Handler, RecordedRequest, Reply, RouteHandler } from '../../support/http-server.ts';
 import { json, router } from '../../support/http-server.ts';
-import { answers, bodyOf, listOf, page } from './answers.ts';
-import { issueEntity, labelEntity, noteEntity, projectEntity } from './entities.ts';
+import { answers, bodyOf, listOf, page } from './answer.ts';
+import { issueEntity, labelEntity, noteEntity, projectEntity } from './wire.ts';
 import { selectIssues } from './issue-list.ts';
 import { mergeRoutes } from './merge-routes.ts';
-import type { MergeWorld } from './merge-world.ts';
+import type { MergeWorld } from './merge-store.ts';
 import { pipelineRoutes } from './pipeline-routes.ts';
 import { readComment } from './quick-actions.ts';
-import type { FakeIssue, World } from './world.ts';
-import { addNote, changeIssue, createIssue, ensureLabel } from './world.ts';
+import type { FakeIssue, World } from './store.ts';
+import { addNote, changeIssue, createIssue, ensureLabel } from './store.ts';
 
 export interface RouteContext {
   readonly world: World;

@@ -1,4 +1,4 @@
-import type { Site, SiteIssue } from './site.ts';
+import type { Site, SiteIssue } from './store.ts';
 
 /** A query the remote refuses, in its own words. */
 export class JqlFault extends Error {}

@@ -1,7 +1,7 @@
 import type { RecordedRequest } from '../../support/http-server.ts';
 import { JqlFault, parseJql } from './jql.ts';
-import type { Site, SiteIssue } from './site.ts';
-import { addComment, editIssue, findIssue, transitionsOf } from './site.ts';
+import type { Site, SiteIssue } from './store.ts';
+import { addComment, editIssue, findIssue, transitionsOf } from './store.ts';
 import type { Wire } from './wire.ts';
 import { commentBody, issueBody, transitionBody } from './wire.ts';
 

@@ -1,4 +1,4 @@
-import type { Site, SiteComment, SiteIssue, SiteLink } from './site.ts';
+import type { Site, SiteComment, SiteIssue, SiteLink } from './store.ts';
 
 /** Bodies as the vendor sends them, with more in them than anybody asks for. */
 export interface Wire {

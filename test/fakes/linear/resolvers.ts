@@ -1,6 +1,6 @@
 import { forbidden, invalidInput, notFound } from './failures.ts';
 import { fits } from './filter.ts';
-import type { ListArgs } from './nodes.ts';
+import type { ListArgs } from './wire.ts';
 import {
   commentNode,
   connection,
@@ -12,9 +12,9 @@ import {
   stateNode,
   teamNode,
   userNode,
-} from './nodes.ts';
-import type { FakeIssue, FakeLabel, World } from './world.ts';
-import { addComment, addLabel, findIssue } from './world.ts';
+} from './wire.ts';
+import type { FakeIssue, FakeLabel, World } from './store.ts';
+import { addComment, addLabel, findIssue } from './store.ts';
 
 interface IssueInput {
   readonly stateId?: string;

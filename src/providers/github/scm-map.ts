@@ -1,6 +1,46 @@
-import { TrackerError } from '../../domain/model/errors.ts';
-import type { LabelEvent, ReviewComment, ReviewDecision } from '../../ports/scm.ts';
+import { requiredInstant } from '../shared/rfc3339.ts';
+import type { LabelEvent, MergeStatus, Mergeability, ReviewComment, ReviewDecision } from '../../ports/scm.ts';
 import type { WireEvent, WirePull, WireReview, WireReviewComment, WireUser } from './scm-schema.ts';
+
+/** What the remote's one word for it means. Any other word is blocked, and reported. */
+export const MERGEABLE_STATES: ReadonlyMap<string, Mergeability> = new Map([
+  ['clean', 'clean'],
+  ['has_hooks', 'clean'],
+  ['dirty', 'dirty'],
+  ['unstable', 'unstable'],
+  ['blocked', 'blocked'],
+  ['behind', 'blocked'],
+  ['draft', 'blocked'],
+  ['unknown', 'unknown'],
+  ['', 'unknown'],
+]);
+
+export function toMergeStatus(pull: WirePull, mergeCommitSha: string): MergeStatus {
+  const merged = isMerged(pull);
+  return {
+    mergeability: mergeabilityOf(pull),
+    draft: pull.draft ?? false,
+    merged,
+    closed: pull.state.toLowerCase() === 'closed' && !merged,
+    headSha: pull.head.sha,
+    headBranch: pull.head.ref,
+    baseBranch: pull.base.ref,
+    mergeCommitSha: merged ? mergeCommitSha : '',
+    labels: pull.labels.map((label) => label.toLowerCase()),
+    url: pull.html_url,
+  };
+}
+
+/** Nothing is clean while the remote still works out whether it can be merged, or says that it cannot. */
+export function mergeabilityOf({ mergeable, mergeable_state }: WirePull): Mergeability {
+  if (typeof mergeable !== 'boolean') return 'unknown';
+  const said = MERGEABLE_STATES.get(mergeable_state.toLowerCase()) ?? 'blocked';
+  return !mergeable && (said === 'clean' || said === 'unstable') ? 'unknown' : said;
+}
+
+export function isMerged({ merged, merged_at }: WirePull): boolean {
+  return merged ?? merged_at !== '';
+}
 
 /** What the remote decided by itself. Anything else is folded from the reviews, see `foldDecision`. */
 export const DECISIONS: ReadonlyMap<string, ReviewDecision> = new Map([
@@ -28,7 +68,7 @@ const STANDS: ReadonlySet<string> = new Set(['APPROVED', 'CHANGES_REQUESTED', 'D
 export function standingReviews(reviews: readonly WireReview[]): readonly WireReview[] {
   const stands = reviews
     .filter((review) => STANDS.has(stateOf(review)))
-    .map((review) => ({ review, at: instantOf(review.submitted_at, `review ${review.id}`) }))
+    .map((review) => ({ review, at: requiredInstant(review.submitted_at, `review ${review.id}`) }))
     .sort((a, b) => a.at - b.at || compareIds(a.review.id, b.review.id));
   // A reviewer whose account is gone cannot answer for another review.
   const byReviewer = new Map(stands.map(({ review }) => [review.user?.login.toLowerCase() || `review ${review.id}`, review]));
@@ -101,7 +141,7 @@ function linesOf(comment: WireReviewComment): Pick<ReviewComment, 'startLine' | 
 export function toLabelEvents(events: readonly WireEvent[]): readonly LabelEvent[] {
   const byId = new Map(events.filter(isAboutLabel).map((event) => [event.id, event]));
   return [...byId.values()]
-    .map((event) => ({ event, time: instantOf(event.created_at, `event ${event.id}`) }))
+    .map((event) => ({ event, time: requiredInstant(event.created_at, `event ${event.id}`) }))
     .sort((a, b) => a.time - b.time || compareIds(a.event.id, b.event.id))
     .map(({ event }) => ({
       id: event.id,
@@ -118,16 +158,6 @@ function isAboutLabel({ event, label }: WireEvent): boolean {
 
 function stateOf({ state }: WireReview): string {
   return state.toUpperCase();
-}
-
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}t\d{2}:\d{2}:\d{2}(\.\d+)?(z|[+-]\d{2}:\d{2})$/i;
-
-/** A time that cannot be read would put things in the wrong order, so that it fails the read. */
-export function instantOf(value: string, what: string): number {
-  const at = RFC_3339.test(value) ? Date.parse(value) : Number.NaN;
-  if (!Number.isNaN(at)) return at;
-  const detail = `its time ${JSON.stringify(value.slice(0, 64))} cannot be read`;
-  throw new TrackerError({ kind: 'tracker_payload_error', method: 'GET', path: what, detail });
 }
 
 /** Ids are numbers of any length. */

@@ -1,4 +1,4 @@
-import { labelEntity, userEntity } from './entities.ts';
+import { labelEntity, userEntity } from './wire.ts';
 import type {
   FakeJob,
   FakeLabelEvent,
@@ -7,8 +7,8 @@ import type {
   FakePosition,
   FakeReviewNote,
   MergeWorld,
-} from './merge-world.ts';
-import { statusOf } from './merge-world.ts';
+} from './merge-store.ts';
+import { statusOf } from './merge-store.ts';
 
 const AT = '2026-03-01T08:00:00.000Z';
 

@@ -1,4 +1,4 @@
-import type { FakeIssue, FakeLabel, FakeNote, FakeProject } from './world.ts';
+import type { FakeIssue, FakeLabel, FakeNote, FakeProject } from './store.ts';
 
 /** Users by name, so that an id is the same in every run. */
 export function userId(username: string): number {

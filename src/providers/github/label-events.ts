@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { parseLinkHeader } from '../../lib/http/index.ts';
 import type { HttpResponse } from '../../lib/http/index.ts';
+import { parseLinkHeader } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { LabelEvent } from '../../ports/scm.ts';
 import type { TrackerHttp } from '../shared/http.ts';
-import { LIST_PAGE } from './commit-checks.ts';
-import { toLabelEvents } from './review-map.ts';
+import { LIST_PAGE } from './commit-status.ts';
+import { toLabelEvents } from './scm-map.ts';
 import { LABEL_EVENT } from './scm-schema.ts';
 import { KIND } from './settings.ts';
 

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import { path } from '../../lib/http/index.ts';
-import type { MergeOrder, RepoKey, RequestKey } from '../../ports/scm.ts';
+import type { MergeOrder, RepoKey, RequestKey, ScopeCheck } from '../../ports/scm.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
-import { LIST_PAGE } from './commit-checks.ts';
+import type { Remedy } from './client.ts';
+import { LIST_PAGE } from './commit-status.ts';
 import { labelName } from './routes.ts';
 import type { WirePull, WireReview, WireReviewComment } from './scm-schema.ts';
 import { MERGE, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
@@ -93,3 +94,46 @@ async function whenNoReference(deleted: Promise<unknown>): Promise<void> {
     throw error;
   }
 }
+
+/** The scopes of a classic token that may merge; the second one in public repositories. */
+const MERGING_SCOPES = ['repo', 'public_repo'];
+
+/**
+ * Only classic tokens tell what they may do, in a header of any answer; this route costs nothing. Fine-grained tokens and
+ * those of apps have no such header, or an empty one, and an enterprise edition without limits has no such route.
+ */
+export async function checkMergeScope(http: TrackerHttp, signal: AbortSignal): Promise<ScopeCheck> {
+  const answer = await whenMissing(http.send('GET', { path: '/rate_limit' }, signal), null);
+  const told = answer?.headers.get('x-oauth-scopes') ?? '';
+  const scopes = told.split(',').map((scope) => scope.trim().toLowerCase());
+  if (scopes.some((scope) => MERGING_SCOPES.includes(scope)))
+    return { mayMerge: 'yes', detail: `the token has the scopes ${told}` };
+  if (told.trim() === '') return { mayMerge: 'unknown', detail: 'the token does not tell what it may do' };
+  return { mayMerge: 'no', detail: `the token has the scopes ${told}, merging needs repo (public_repo for public repositories)` };
+}
+
+const CLASSIC = 'a classic token the scope repo';
+
+/** What an operator can do about an answer of the merge-request side. The first that fits is shown. */
+export const SCM_REMEDIES: readonly Remedy[] = [
+  { status: 401, where: /./, remedy: 'the token is wrong, expired or revoked: check repoissues.api_key or tracker.api_key' },
+  {
+    status: 403,
+    where: /\/merge$/,
+    remedy: `merging needs the permissions contents:write and pull_requests:write, ${CLASSIC}, and a branch rule may forbid it`,
+    always: true,
+  },
+  {
+    status: 403,
+    where: /\/git\/refs\//,
+    remedy: `deleting a branch needs the permission contents:write, ${CLASSIC}`,
+    always: true,
+  },
+  { status: 403, where: /\/labels\//, remedy: `removing a label needs the permission pull_requests:write, ${CLASSIC}` },
+  { status: 403, where: /\/check-runs$/, remedy: `reading check runs needs the permission checks:read, ${CLASSIC}` },
+  { status: 403, where: /\/status$/, remedy: `reading commit statuses needs the permission statuses:read, ${CLASSIC}` },
+  { status: 403, where: /\/actions\//, remedy: `reading job logs needs the permission actions:read, ${CLASSIC}` },
+  { status: 403, where: /./, remedy: `reading pull requests needs the permission pull_requests:read, ${CLASSIC}` },
+  { status: 404, where: /\/pulls\/\d+(\/|$)/, remedy: 'there is no such pull request, or the token may not see it' },
+  { status: 422, where: /\/commits\//, remedy: 'the repository has no such commit or branch' },
+];

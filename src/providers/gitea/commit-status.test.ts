@@ -4,7 +4,7 @@ import { aggregate } from '../shared/ci-aggregate.ts';
 import { reportOf } from './ci.ts';
 import type { WireStatus } from './scm-schema.ts';
 import { COMMIT_STATUS } from './scm-schema.ts';
-import { COMMIT_STATUSES, toCheckRun } from './statuses.ts';
+import { COMMIT_STATUSES, toCheckRun } from './commit-status.ts';
 
 const entry = (status: unknown, more: object = {}): WireStatus => COMMIT_STATUS.parse({ status, context: 'ci', ...more });
 const report = (statuses: readonly WireStatus[], maxLogLines = 50) => reportOf(statuses, { ref: 'main', maxLogLines });

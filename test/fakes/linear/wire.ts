@@ -1,7 +1,7 @@
 import { invalidInput } from './failures.ts';
 import { fits } from './filter.ts';
-import type { FakeComment, FakeIssue, FakeLabel, FakeState, FakeTeam, FakeUser, World } from './world.ts';
-import { identifierOf } from './world.ts';
+import type { FakeComment, FakeIssue, FakeLabel, FakeState, FakeTeam, FakeUser, World } from './store.ts';
+import { identifierOf } from './store.ts';
 
 // Records as the schema has them. Members that lead to other records are functions, so that none is built unasked.
 

@@ -1,12 +1,12 @@
 import type { LogAttributes } from '../../ports/runtime.ts';
 import type { RepoKey, RequestKey } from '../../ports/scm.ts';
 import type { TrackerHttpDeps } from '../shared/http.ts';
+import type { ApiAccess } from '../shared/settings.ts';
 import { createClient } from './client.ts';
-import type { Project } from './project.ts';
-import { openProject, trackerError } from './project.ts';
+import type { Project } from './routes.ts';
+import { openProject, trackerError } from './routes.ts';
 import type { WireMergeRequest } from './scm-schema.ts';
 import { MERGE_REQUEST } from './scm-schema.ts';
-import type { ApiAccess } from '../shared/settings.ts';
 import { KIND } from './settings.ts';
 
 /** The remote as the merge-request and CI roles see it: its projects are named with every call. */
@@ -17,7 +17,7 @@ export interface Forge extends Pick<Project, 'http' | 'logger'> {
 }
 
 /** One merge request of one project. */
-export interface Place extends Project {
+export interface RequestContext extends Project {
   readonly number: number;
   /** `/projects/<encoded once>/merge_requests/<number>`. */
   readonly requestRoute: string;
@@ -51,7 +51,7 @@ export function openRepo(forge: Forge, { owner, repo }: RepoKey): Project {
   throw trackerError(nowhere, { kind: 'tracker_payload_error', method: 'GET', path: nowhere.route, detail });
 }
 
-export function openRequest(forge: Forge, request: RequestKey): Place {
+export function openRequest(forge: Forge, request: RequestKey): RequestContext {
   const project = openRepo(forge, request);
   const { number } = request;
   const route = `${project.route}/merge_requests`;
@@ -71,11 +71,11 @@ function isSendable(value: string): boolean {
   return value.trim() !== '' && !/\p{Cs}/u.test(value);
 }
 
-export function readMergeRequest({ http, requestRoute }: Place, signal: AbortSignal): Promise<WireMergeRequest> {
+export function readMergeRequest({ http, requestRoute }: RequestContext, signal: AbortSignal): Promise<WireMergeRequest> {
   return http.getJson(MERGE_REQUEST, { path: requestRoute }, signal);
 }
 
 /** What log records about a merge request carry. */
-export function factsOf({ name, number }: Place): LogAttributes {
+export function factsOf({ name, number }: RequestContext): LogAttributes {
   return { project: name, merge_request: number };
 }

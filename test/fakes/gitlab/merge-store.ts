@@ -1,5 +1,5 @@
-import type { World } from './world.ts';
-import { ensureLabel, tick } from './world.ts';
+import type { World } from './store.ts';
+import { ensureLabel, tick } from './store.ts';
 
 /** What the fake instance keeps beside the issues: merge requests, their pipelines, branches and users. */
 export interface MergeWorld {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WireStep } from './scm-schema.ts';
-import { failingStep, failingStepLog } from './step-log.ts';
+import { failingStep, failingStepLog } from './job-log.ts';
 
 const at = (second: string): string => `2026-01-01T10:00:${second}Z`;
 const step = (number: number, conclusion: string, from: string, to: string, name = `Step ${number}`): WireStep => ({

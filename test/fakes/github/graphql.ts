@@ -1,7 +1,7 @@
 import { buildSchema, graphqlSync, type GraphQLError } from 'graphql';
 import type { RecordedRequest } from '../../support/http-server.ts';
 import { type Answer, refusal, type RouteContext } from './answer.ts';
-import type { FakePull } from './pulls.ts';
+import type { FakePull } from './pull-store.ts';
 
 /** The part of the published schema that is used. */
 const SCHEMA = buildSchema(`

@@ -1,7 +1,6 @@
 import type { HttpResponse } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import type { TrackerHttp } from '../shared/http.ts';
-import { KIND, PAGE_SIZE } from './settings.ts';
+import type { TrackerHttp } from './http.ts';
 
 /** How many pages of one list are read at most. */
 const PAGE_CAP = 50;
@@ -17,6 +16,10 @@ export interface NumberedList {
 export interface PageReader {
   readonly http: TrackerHttp;
   readonly logger: Logger;
+  /** Canonical kind, for log records. */
+  readonly kind: string;
+  /** How many entries of a page are asked for. */
+  readonly pageSize: number;
 }
 
 /**
@@ -26,26 +29,27 @@ export interface PageReader {
  * caller knows of `hidden` ones only a page without anything new is the end.
  */
 export async function readNumbered(
-  { http, logger }: PageReader,
+  { http, logger, kind, pageSize }: PageReader,
   list: NumberedList,
   signal: AbortSignal,
 ): Promise<readonly unknown[]> {
   const { path, hidden = 0 } = list;
   const read = createCollection();
   for (let page = 1; page <= PAGE_CAP; page += 1) {
-    const response = await http.send('GET', { path, query: { page, limit: PAGE_SIZE } }, signal);
+    const response = await http.send('GET', { path, query: { page, limit: pageSize } }, signal);
     const entries = list.entries(response);
     const added = read.add(entries);
     const total = Number(response.headers.get('x-total-count')) || 0;
-    if (isLast({ page, hidden, total, added, size: entries.length, read: read.all.length })) return read.all;
+    if (isLast({ page, pageSize, hidden, total, added, size: entries.length, read: read.all.length })) return read.all;
   }
-  const facts = { tracker_kind: KIND, endpoint: path, pages: PAGE_CAP };
+  const facts = { tracker_kind: kind, endpoint: path, pages: PAGE_CAP };
   logger.warn('tracker list reached the page cap, the rest is left out', facts);
   return read.all;
 }
 
 interface Progress {
   readonly page: number;
+  readonly pageSize: number;
   readonly hidden: number;
   readonly total: number;
   /** Entries of this page, and how many of them were not seen before. */
@@ -55,10 +59,10 @@ interface Progress {
   readonly read: number;
 }
 
-function isLast({ page, hidden, total, size, added, read }: Progress): boolean {
-  if (hidden > 0) return added === 0 && page * PAGE_SIZE > read + hidden;
-  if (added === 0 || size > PAGE_SIZE) return true;
-  return size < PAGE_SIZE && read >= total;
+function isLast({ page, pageSize, hidden, total, size, added, read }: Progress): boolean {
+  if (hidden > 0) return added === 0 && page * pageSize > read + hidden;
+  if (added === 0 || size > pageSize) return true;
+  return size < pageSize && read >= total;
 }
 
 /** Everything read, each id once. */

@@ -2,8 +2,8 @@ import type { ScmConnection } from '../../../src/domain/model/settings.ts';
 import type { CiProvider } from '../../../src/ports/ci.ts';
 import type { ScmAdapter } from '../../../src/ports/scm.ts';
 import { provider } from '../../../src/providers/gitlab/index.ts';
-import type { LogRecord } from './subject.ts';
-import { depsWith } from './subject.ts';
+import type { LogRecord } from './connect.ts';
+import { depsWith } from './connect.ts';
 
 /** The merge-request and CI roles under test, with everything they logged. */
 export interface ScmSubject {

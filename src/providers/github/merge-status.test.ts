@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Mergeability } from '../../ports/scm.ts';
-import { isMerged, toMergeStatus, mergeabilityOf } from './pull-map.ts';
+import { isMerged, toMergeStatus, mergeabilityOf } from './scm-map.ts';
 import { type WirePull, PULL } from './scm-schema.ts';
 
 function pullWith(parts: object = {}): WirePull {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitlab, FakeGitlabOptions } from '../../../test/fakes/gitlab.ts';
 import { startFakeGitlab } from '../../../test/fakes/gitlab.ts';
-import type { MergeRequestFields } from '../../../test/fakes/gitlab/merge-world.ts';
-import { commitName } from '../../../test/fakes/gitlab/merge-world.ts';
-import { openScmSubject, REQUEST } from '../../../test/fakes/gitlab/scm-subject.ts';
+import type { MergeRequestFields } from '../../../test/fakes/gitlab/merge-store.ts';
+import { commitName } from '../../../test/fakes/gitlab/merge-store.ts';
+import { openScmSubject, REQUEST } from '../../../test/fakes/gitlab/connect-scm.ts';
 import { empty, hang, json, reset, text } from '../../../test/support/http-server.ts';
 import { ScmConflictError, TrackerError } from '../../domain/model/errors.ts';
 import type { MergeOrder } from '../../ports/scm.ts';

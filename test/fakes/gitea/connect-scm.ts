@@ -5,7 +5,7 @@ import type { RequestKey } from '../../../src/ports/scm.ts';
 import { createCi } from '../../../src/providers/gitea/ci.ts';
 import { createScm } from '../../../src/providers/gitea/scm.ts';
 import type { FakeGitea } from '../gitea.ts';
-import { depsWith } from './tracker-kit.ts';
+import { depsWith } from './connect.ts';
 
 /** A connection as a small workflow file would give it: no project, since each call names its repository. */
 export function connectionFor(remote: { url: string; token: string }, changes: Partial<ScmConnection> = {}): ScmConnection {

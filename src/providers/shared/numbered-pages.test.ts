@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { depsWith, never } from '../../../test/fakes/gitea/tracker-kit.ts';
+import { depsWith, never } from '../../../test/fakes/gitea/connect.ts';
 import type { TestServer } from '../../../test/support/http-server.ts';
 import { json, startServer } from '../../../test/support/http-server.ts';
-import { createClient } from './client.ts';
+import { createClient } from '../gitea/client.ts';
 import { readNumbered } from './numbered-pages.ts';
-import { ENTRIES } from './scm-schema.ts';
+import { ENTRIES } from '../gitea/scm-schema.ts';
 
 const running: TestServer[] = [];
 afterEach(async () => {
@@ -27,7 +27,7 @@ async function read(answer: Page, hidden = 0) {
     hidden,
     entries: (response: Parameters<typeof http.decode>[2]) => http.decode('GET', ENTRIES, response),
   };
-  const found = await readNumbered({ http, logger: deps.logger }, list, never);
+  const found = await readNumbered({ http, logger: deps.logger, kind: 'selfhosted', pageSize: 50 }, list, never);
   const asked = server.requests.map(({ query }) => query.toString());
   return {
     found: found.map((entry) => (entry as { id: number }).id),

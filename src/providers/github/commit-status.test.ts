@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CheckRun } from '../../ports/ci.ts';
 import { aggregate } from '../shared/ci-aggregate.ts';
-import { checkOfRun, checkOfStatus } from './ci-map.ts';
+import { checkOfRun, checkOfStatus } from './commit-status.ts';
 import { CHECK_RUN, COMMIT_STATUS } from './scm-schema.ts';
 
 const run = (parts: object) => checkOfRun(CHECK_RUN.parse({ id: 1, name: 'build', status: 'completed', ...parts }));

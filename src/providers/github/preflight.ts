@@ -1,0 +1,24 @@
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { Logger } from '../../ports/runtime.ts';
+import { withRetries } from '../shared/retry.ts';
+import { KIND } from './settings.ts';
+
+export interface PreflightParts {
+  /** The first page of the candidates, which the first poll then has for nothing. */
+  readonly probe: (signal: AbortSignal) => Promise<void>;
+  readonly retryDelaysMs: readonly number[];
+  readonly logger: Logger;
+}
+
+/** Failures that no waiting heals: a wrong token, a wrong repository. */
+const PREFLIGHT_STOPS: ReadonlySet<string> = new Set(['tracker_auth_error', 'tracker_not_found']);
+
+/** A wrong token or repository ends start-up. A remote that is only away does not: the first poll asks it again. */
+export async function preflight({ probe, retryDelaysMs, logger }: PreflightParts, signal: AbortSignal): Promise<void> {
+  try {
+    await withRetries(() => probe(signal), retryDelaysMs, signal);
+  } catch (error) {
+    if (!(error instanceof TrackerError) || PREFLIGHT_STOPS.has(error.kind)) throw error;
+    logger.warn('tracker preflight failed for now, starting all the same', { tracker_kind: KIND, error: error.message });
+  }
+}
