@@ -21,6 +21,7 @@ import { openStore } from '../store/sqlite/open.ts';
 import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { buildAdapters, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
 import { endLeftovers, markedEnv } from './leftovers.ts';
+import { openOperatorDesk } from './operator-desk.ts';
 import { trackProcessGroups } from './process-groups.ts';
 import { followWorkflow } from './reload.ts';
 import { openRunTools } from './run-tools.ts';
@@ -50,9 +51,6 @@ export interface RunningDaemon {
   /** Where the HTTP server listens, or null. */
   readonly url: string | null;
 }
-
-/** How often requests of other commands, such as `foray unpark`, are looked for. */
-const REQUESTS_EVERY_MS = 1_000;
 
 /** Config to adapters to orchestrator to server. Whatever was opened is closed again when start-up fails half way. */
 export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
@@ -106,7 +104,17 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
       logger.error('the database did not take a write, trying again', { error: textOf(fault), tries }),
   });
 
-  const daemon: Daemon = { version, clock, logger, notices, history: store, ...viewOf(loop, store, clock, findPreflightProblem) };
+  const desk = openOperatorDesk({ store, notices, logger, report: (asked) => report({ type: 'operator-asked', asked }) });
+  releasers.push(() => desk.stop());
+  const daemon: Daemon = {
+    version,
+    clock,
+    logger,
+    notices,
+    history: store,
+    ask: desk.ask,
+    ...viewOf(loop, store, clock, findPreflightProblem),
+  };
   const url = await serve(daemon, metrics, options, releasers);
   releasers.push(
     followWorkflow({ env, logger, announce, adapterDeps }, adapters, (next) => {
@@ -114,7 +122,6 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
       report({ type: 'settings-changed', settings: next.workflow.settings });
     }),
   );
-  releasers.push(takeRequests(store, report, logger));
 
   loop.start();
   const done = loop.done.finally(() => {
@@ -206,17 +213,6 @@ function hostName(host: string): string {
 
 function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
-}
-
-/** Looks for what operators asked for by other commands. */
-function takeRequests(store: SqliteStore, report: (event: Event) => void, logger: Logger): () => void {
-  const look = async (): Promise<void> => {
-    for (const { identifier } of await store.takeRequests()) report({ type: 'unpark-requested', identifier });
-  };
-  const timer = setInterval(() => {
-    look().catch((fault: unknown) => logger.warn('operator requests could not be read', { error: textOf(fault) }));
-  }, REQUESTS_EVERY_MS);
-  return () => clearInterval(timer);
 }
 
 /** A request is pending until a poll began after it; what comes meanwhile is merged with it. */

@@ -318,7 +318,7 @@ describe('budgets', () => {
     const player = createPlayer(settingsWith({ agent: { maxSessions: 2 } }), { ...NOTHING_DURABLE, spent });
     player.poll([issueWith({ id: '1' })]);
     expect(player.state.parked.get('1')?.reason).toBe('session_budget');
-    player.send({ type: 'unpark-requested', identifier: 't-1' });
+    player.operator({ kind: 'unpark', identifier: 't-1' });
     player.poll([issueWith({ id: '1' })]);
     expect(player.asked('start-run')).toHaveLength(1);
   });

@@ -1,5 +1,5 @@
 import { onCleanupAnswered, onSweepAnswered, onWorkspaceRemoved } from './events/cleanup.ts';
-import { announce, change, changePoll, closeDraft, openDraft, pendingWrites, putWatch, unpark, type Draft } from './draft.ts';
+import { announce, change, changePoll, closeDraft, openDraft, pendingWrites, type Draft } from './draft.ts';
 import type { Decision } from './model/effect.ts';
 import { answerOfFailure } from './events/effect-failed.ts';
 import type { Event } from './model/event.ts';
@@ -8,6 +8,7 @@ import { onClock } from './events/on-clock.ts';
 import { onRunExited } from './events/on-exit.ts';
 import { onHandoffAnswered } from './events/on-handoff.ts';
 import { stopRun } from './events/on-issue-states.ts';
+import { onOperatorAsked } from './events/on-operator.ts';
 import { onOutboxAnswered } from './events/on-outbox.ts';
 import { onBlockersAnswered, onPollAnswered } from './events/on-poll.ts';
 import { onInspected } from './events/on-reaction.ts';
@@ -18,7 +19,6 @@ import { onLabelRemoved } from './reactions/label-commands.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';
 import { onWebhookReceived } from './events/on-webhook.ts';
 import type { State } from './model/state.ts';
-import { forgiven, isEscalated } from './model/watch.ts';
 
 /** Requests for a refresh within this time become one. */
 const REFRESH_MERGE_MS = 100;
@@ -44,8 +44,8 @@ function handle(draft: Draft, event: Event): void {
       return onWebhookReceived(draft);
     case 'stop-requested':
       return onStopRequested(draft);
-    case 'unpark-requested':
-      return onUnparkRequested(draft, event.identifier);
+    case 'operator-asked':
+      return onOperatorAsked(draft, event);
     case 'poll-answered':
       return onPollAnswered(draft, event);
     case 'blockers-answered':
@@ -106,17 +106,6 @@ function onStopRequested(draft: Draft): void {
   change(draft, { lifecycle: 'draining', drainBy: draft.now + draft.state.settings.agent.stopGraceMs + DRAIN_MS });
   announce(draft, 'daemon:drain:started', { running: draft.state.live.size });
   for (const id of draft.state.live.keys()) stopRun(draft, id, 'shutdown');
-}
-
-function onUnparkRequested(draft: Draft, identifier: string): void {
-  const wanted = identifier.toLowerCase();
-  for (const parked of draft.state.parked.values()) {
-    if (parked.issue.identifier.toLowerCase() === wanted) unpark(draft, parked, 'released by an operator');
-  }
-  for (const watch of draft.state.watches.values()) {
-    if (isEscalated(watch) && watch.issue.identifier.toLowerCase() === wanted) putWatch(draft, forgiven(watch, draft.now));
-  }
-  changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Write } from './model/durable.ts';
 import { EFFECTS, type AskedEffect, type AskedName, type Decision, type Effect } from './model/effect.ts';
 import type { IssueRef } from './model/issue.ts';
 import type { Notices, NoticeName } from './model/notice.ts';
+import type { OperatorAnswer, OperatorPause } from './model/operator.ts';
 import type { Run, Spent } from './model/run.ts';
 import type { Live, PollState, State, Totals } from './model/state.ts';
 import type { Watch } from './model/watch.ts';
@@ -159,6 +160,16 @@ export function dropWatch(draft: Draft, issueId: string): void {
   if (!draft.state.watches.has(issueId)) return;
   change(draft, { watches: withoutEntry(draft.state.watches, issueId) });
   draft.writes.push({ write: 'unwatch', issueId });
+}
+
+export function putOperatorPause(draft: Draft, pause: OperatorPause | null): void {
+  change(draft, { operatorPause: pause });
+  draft.writes.push({ write: 'operator-pause', pause });
+}
+
+/** What a person is told; stored with whatever the request changed. */
+export function answerRequest(draft: Draft, requestId: string, answer: OperatorAnswer): void {
+  draft.writes.push({ write: 'answer', requestId, answer, at: draft.now });
 }
 
 export function putLive(draft: Draft, live: Live): void {

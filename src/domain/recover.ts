@@ -4,6 +4,7 @@ import type { Durable } from './model/durable.ts';
 import type { Decision } from './model/effect.ts';
 import { clampDueTimes } from './events/clock-set.ts';
 import { RESTART_ERROR } from './events/on-exit.ts';
+import { parkStopped } from './events/on-operator.ts';
 import type { Settings } from './model/settings.ts';
 import type { State } from './model/state.ts';
 
@@ -22,6 +23,7 @@ export function recover(settings: Settings, durable: Durable, instance: string, 
 function requeue(draft: Draft, issueId: string): void {
   const claim = draft.state.claims.get(issueId);
   if (claim?.phase !== 'running') return;
+  if (claim.stoppedBy !== null) return parkStopped(draft, { ...claim, stoppedBy: claim.stoppedBy });
   const { issue, attempt, failures, refusals, sessionId, reaction, trigger } = claim;
   putClaim(draft, {
     phase: 'waiting',
@@ -37,7 +39,8 @@ function requeue(draft: Draft, issueId: string): void {
   });
 }
 
-function rebuilt(settings: Settings, durable: Durable, instance: string, now: number): State {
+/** The records as they are, with nothing running. */
+export function rebuilt(settings: Settings, durable: Durable, instance: string, now: number): State {
   return {
     settings,
     lifecycle: 'serving',
@@ -52,6 +55,7 @@ function rebuilt(settings: Settings, durable: Durable, instance: string, now: nu
     spent: new Map(durable.spent.map((spent) => [spent.issueId, spent])),
     pauses: new Map(durable.pauses.map((pause) => [pause.agentKind, pause])),
     watches: new Map(durable.watches.map((watch) => [watch.issue.id, watch])),
+    operatorPause: durable.operatorPause,
     live: new Map(),
     departed: new Map(),
     holds: new Map(),

@@ -1,6 +1,7 @@
 import type { TokenUsage } from './model/agent-event.ts';
 import type { AgentPause, HandoffClaim, Parked, WaitingClaim } from './model/claim.ts';
 import { globalSlots } from './rules/eligibility.ts';
+import type { OperatorPause } from './model/operator.ts';
 import { NO_SESSION, type Hold, type Live, type PollState, type State } from './model/state.ts';
 import type { Reading } from './reactions/findings.ts';
 import type { Watch } from './model/watch.ts';
@@ -23,6 +24,8 @@ export interface Snapshot {
   readonly totals: { readonly tokens: TokenUsage; readonly secondsRunning: number; readonly costUsd: number };
   readonly poll: Pick<PollState, 'last' | 'nextAt'> & { readonly inFlight: boolean };
   readonly preflightProblem: string | null;
+  /** Set while a person keeps the service from dispatching. */
+  readonly operatorPause: OperatorPause | null;
 }
 
 /** A watched merge request with the last look at it. */
@@ -91,6 +94,7 @@ export function snapshotOf(state: State, now: number): Snapshot {
     },
     poll: { last: state.poll.last, nextAt: state.poll.nextAt, inFlight: state.poll.inFlight !== null },
     preflightProblem: state.preflightProblem,
+    operatorPause: state.operatorPause,
   };
 }
 

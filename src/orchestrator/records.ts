@@ -119,6 +119,14 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'daemon:drain:cut': ({ running, writes }) =>
     warn('stopping without what did not end in time', { running, writes: writes.join(', ') || undefined }),
   'daemon:effect:failed': ({ effect, error: reason }) => error('an effect failed unexpectedly', { effect, error: reason }),
+  'operator:request:answered': ({ request, by, answer }) =>
+    record(answer.outcome === 'taken' ? 'info' : 'warn', `operator request ${answer.outcome}`, {
+      request: request.kind,
+      issue_identifier: 'identifier' in request ? request.identifier : undefined,
+      reason: request.kind === 'pause' && request.reason !== '' ? request.reason : undefined,
+      by,
+      answer: answer.message,
+    }),
   'daemon:drain:started': ({ running }) => info('draining', { running }),
 };
 

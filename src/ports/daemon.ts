@@ -1,9 +1,10 @@
 import type { Snapshot } from '../domain/snapshot.ts';
+import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
 import type { NoticeBus } from './events.ts';
 import type { Clock, Logger } from './runtime.ts';
 import type { Store } from './store.ts';
 
-/** What the HTTP side sees of the running service: reads, and one request. */
+/** What the HTTP side sees of the running service: reads, and what people may ask for. */
 export interface Daemon {
   readonly version: string;
   readonly clock: Clock;
@@ -19,6 +20,8 @@ export interface Daemon {
   hint(): void;
   /** The canonical kinds of tracker and forge that are watched. */
   watchedKinds(): readonly string[];
+  /** Asks for something as an operator; `by` says who. The answer comes when it has been stored. */
+  ask(request: OperatorRequest, by: string): Promise<OperatorAnswer>;
   isDraining(): boolean;
   /** The three checks of readiness, run now. */
   checkReadiness(signal: AbortSignal): Promise<Readiness>;

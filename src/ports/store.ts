@@ -1,4 +1,5 @@
 import type { Durable, Write } from '../domain/model/durable.ts';
+import type { AskedRequest, OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
 import type { Run, RunEvent } from '../domain/model/run.ts';
 
 /**
@@ -15,8 +16,12 @@ export interface Store {
   findRun(id: string): Promise<{ readonly run: Run; readonly events: readonly RunEvent[] } | null>;
   /** Sums over all runs ever finished. */
   totals(): Promise<LifetimeTotals>;
-  /** What operators asked for since the last call, by `foray unpark`; each is handed out once. */
-  takeRequests(): Promise<readonly OperatorRequest[]>;
+  /** Leaves a request for the daemon; gives its id. */
+  addRequest(request: OperatorRequest, by: string): Promise<string>;
+  /** What people asked for since the last call. Each is handed out once by one daemon, and again by the next while it is unanswered. */
+  takeRequests(): Promise<readonly AskedRequest[]>;
+  /** What became of a request; null while it waits. */
+  findAnswer(requestId: string): Promise<OperatorAnswer | null>;
   /** Resolves when the store answers, rejects when it does not. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -41,5 +46,3 @@ export interface LifetimeTotals {
   readonly seconds: number;
   readonly costUsd: number;
 }
-
-export type OperatorRequest = { readonly kind: 'unpark'; readonly identifier: string };

@@ -97,7 +97,7 @@ const start = { trigger: fc.constantFrom(...TRIGGERS), reaction: nullable(reacti
 const claimBase = { issue, attempt: count, failures: count, refusals: count, sessionId: nullable(text), since: moment };
 
 const claim: fc.Arbitrary<Claim> = fc.oneof(
-  fc.record({ ...claimBase, phase: fc.constant('running' as const), runId: text, ...start }),
+  fc.record({ ...claimBase, phase: fc.constant('running' as const), runId: text, stoppedBy: nullable(text), ...start }),
   fc.record({
     ...claimBase,
     phase: fc.constant('waiting' as const),
@@ -246,6 +246,16 @@ const WRITES = {
   resume: ids.map((agentKind) => ({ write: 'resume' as const, agentKind })),
   watch: watch.map((value) => ({ write: 'watch' as const, watch: value })),
   unwatch: ids.map((issueId) => ({ write: 'unwatch' as const, issueId })),
+  'operator-pause': nullable(fc.record({ reason: text, by: text, since: moment })).map((value) => ({
+    write: 'operator-pause' as const,
+    pause: value,
+  })),
+  answer: fc.record({ message: text, at: moment }).map(({ message, at }) => ({
+    write: 'answer' as const,
+    requestId: '7',
+    answer: { outcome: 'taken' as const, message },
+    at,
+  })),
 } satisfies { [K in Write['write']]: fc.Arbitrary<Extract<Write, { write: K }>> };
 
 export const anyWrite: fc.Arbitrary<Write> = fc.oneof(...Object.values(WRITES));

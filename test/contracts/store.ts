@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Parked } from '../../src/domain/model/claim.ts';
 import type { IssueRef } from '../../src/domain/model/issue.ts';
+import type { OperatorPause } from '../../src/domain/model/operator.ts';
 import type { Run, RunEvent } from '../../src/domain/model/run.ts';
 import { NOTHING_DURABLE } from '../../src/ports/store.ts';
 import type { Durable, Store, Write } from '../../src/ports/store.ts';
@@ -12,8 +13,6 @@ export interface StoreHarness {
   readonly store: Store;
   /** Closes the store and opens another one on what it left. */
   reopen(): Promise<Store>;
-  /** What an operator's `foray unpark` leaves for the daemon. */
-  requestUnpark(identifier: string): Promise<void>;
   cleanup(): Promise<void>;
 }
 
@@ -221,20 +220,31 @@ function eventsContract(harness: () => StoreHarness): void {
 }
 
 function operatorContract(harness: () => StoreHarness): void {
-  it('hands each request of an operator out once', async () => {
-    await harness().store.apply([{ write: 'park', parked: parkedIssue('1') }]);
-    await harness().requestUnpark('ABC-1');
-    expect(await harness().store.takeRequests()).toEqual([{ kind: 'unpark', identifier: 'ABC-1' }]);
-    expect(await harness().store.takeRequests()).toEqual([]);
-    await harness().requestUnpark('ABC-1');
-    expect(await harness().store.takeRequests()).toEqual([{ kind: 'unpark', identifier: 'ABC-1' }]);
-    expect(await (await harness().reopen()).takeRequests()).toEqual([]);
+  const by = 'somebody';
+
+  it('hands each request out once, and to the next daemon only while it is unanswered', async () => {
+    const { store } = harness();
+    const id = await store.addRequest({ kind: 'stop', identifier: 'ABC-1' }, by);
+    const other = await store.addRequest({ kind: 'pause', reason: 'a holiday' }, by);
+    const asked = [
+      { id, request: { kind: 'stop', identifier: 'ABC-1' }, by, hasRuns: false },
+      { id: other, request: { kind: 'pause', reason: 'a holiday' }, by, hasRuns: false },
+    ];
+    expect(await store.takeRequests()).toEqual(asked);
+    expect(await store.takeRequests()).toEqual([]);
+    expect(await store.findAnswer(id)).toBeNull();
+    await store.apply([{ write: 'answer', requestId: id, answer: { outcome: 'taken', message: 'done' }, at: 1 }]);
+    expect(await store.findAnswer(id)).toEqual({ outcome: 'taken', message: 'done' });
+    const next = await harness().reopen();
+    expect(await next.takeRequests()).toEqual(asked.slice(1));
   });
 
-  it('keeps a request for the next daemon when none took it', async () => {
-    await harness().store.apply([{ write: 'park', parked: parkedIssue('1') }]);
-    await harness().requestUnpark('ABC-1');
-    expect(await (await harness().reopen()).takeRequests()).toEqual([{ kind: 'unpark', identifier: 'ABC-1' }]);
+  it('tells whether the issue of a request was worked on before', async () => {
+    const { store } = harness();
+    await store.apply([{ write: 'run', run: aRun('r1', 1, { issue: issue('1') }) }]);
+    await store.addRequest({ kind: 'retry', identifier: issue('1').identifier }, by);
+    await store.addRequest({ kind: 'resume' }, by);
+    expect((await store.takeRequests()).map(({ hasRuns }) => hasRuns)).toEqual([true, false]);
   });
 }
 
@@ -280,6 +290,10 @@ function modelOf(writes: readonly Write[]): Durable {
     watches: lastOf(writes, (write) =>
       write.write === 'watch' ? [write.watch.issue.id, write.watch] : write.write === 'unwatch' && [write.issueId],
     ),
+    operatorPause: writes.reduce<OperatorPause | null>(
+      (pause, write) => (write.write === 'operator-pause' ? write.pause : pause),
+      null,
+    ),
   };
 }
 
@@ -296,9 +310,11 @@ function lastOf<T>(writes: readonly Write[], read: (write: Write) => readonly [s
 
 /** Only the outbox has an order that means something. */
 function inKeyOrder(durable: Durable): Durable {
-  const sorted = Object.entries(durable).map(([name, records]: [string, readonly object[]]) => [
+  const sorted = Object.entries(durable).map(([name, records]: [string, readonly object[] | OperatorPause | null]) => [
     name,
-    name === 'outbox' ? records : records.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))),
+    name !== 'outbox' && Array.isArray(records)
+      ? records.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))
+      : records,
   ]);
   return Object.fromEntries(sorted) as Durable;
 }

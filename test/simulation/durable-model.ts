@@ -10,6 +10,7 @@ export interface DurableModel {
   readonly spent: Map<string, Durable['spent'][number]>;
   readonly pauses: Map<string, Durable['pauses'][number]>;
   readonly watches: Map<string, Durable['watches'][number]>;
+  operatorPause: Durable['operatorPause'];
 }
 
 export function createDurableModel(): DurableModel {
@@ -21,6 +22,7 @@ export function createDurableModel(): DurableModel {
     spent: new Map(),
     pauses: new Map(),
     watches: new Map(),
+    operatorPause: null,
   };
 }
 
@@ -37,15 +39,17 @@ export function loadModel(model: DurableModel): Durable {
     spent: [...model.spent.values()],
     pauses: [...model.pauses.values()],
     watches: [...model.watches.values()],
+    operatorPause: model.operatorPause,
   };
 }
 
 /** The names of the parts in which memory and store differ. Records are compared by identity: they are never changed in place. */
 export function differences(model: DurableModel, state: State): readonly string[] {
   const parts = ['claims', 'parked', 'outbox', 'workspaces', 'spent', 'pauses', 'watches'] as const;
-  return parts.filter(
+  const maps = parts.filter(
     (part) => !sameMap(model[part] as ReadonlyMap<string, unknown>, state[part] as ReadonlyMap<string, unknown>),
   );
+  return model.operatorPause === state.operatorPause ? maps : [...maps, 'operatorPause'];
 }
 
 function applyWrite(model: DurableModel, write: Write): void {
@@ -89,6 +93,10 @@ function applyWrite(model: DurableModel, write: Write): void {
     case 'unwatch':
       model.watches.delete(write.issueId);
       return;
+    case 'operator-pause':
+      model.operatorPause = write.pause;
+      return;
+    case 'answer':
     case 'run':
     case 'run-events':
     case 'interrupt-runs':

@@ -4,6 +4,7 @@ import type { Event } from '../../src/domain/model/event.ts';
 import { stateIn } from '../../src/domain/model/issue.ts';
 import { nextWake } from '../../src/domain/events/on-clock.ts';
 import { recover } from '../../src/domain/recover.ts';
+import type { OperatorRequest } from '../../src/domain/model/operator.ts';
 import type { ReactionSettings } from '../../src/domain/model/settings.ts';
 import type { State } from '../../src/domain/model/state.ts';
 import { createChance, type Chance } from '../support/random.ts';
@@ -123,15 +124,29 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
     if (chance.happens(0.03)) world.edit(now);
     if (chance.happens(0.005)) feed({ type: 'refresh-requested' }, true);
     if (chance.happens(0.01)) unparkSomething();
+    if (chance.happens(0.004)) operatorActs();
     step(true);
   }
   world.calm(now);
+  operatorAsks({ kind: 'resume' }, false);
   settle();
   return { events, crashes, handoffs: world.transitions.length, done };
 
   function unparkSomething(): void {
     const parked = [...state.parked.values()];
-    if (parked.length > 0) feed({ type: 'unpark-requested', identifier: chance.pick(parked).issue.identifier }, true);
+    if (parked.length > 0) operatorAsks({ kind: 'unpark', identifier: chance.pick(parked).issue.identifier }, true);
+  }
+
+  /** A person stops, retries, pauses or resumes, sensibly or not. */
+  function operatorActs(): void {
+    const known = [...state.claims.values()].map((claim) => claim.issue.identifier);
+    const identifier = known.length > 0 && chance.happens(0.9) ? chance.pick(known) : 'nobody-1';
+    const kind = chance.pick(['stop', 'retry', 'pause', 'resume', 'resume'] as const);
+    operatorAsks(kind === 'stop' || kind === 'retry' ? { kind, identifier } : { kind, reason: 'a reason' }, true);
+  }
+
+  function operatorAsks(request: OperatorRequest, mayCrash: boolean): void {
+    feed({ type: 'operator-asked', asked: { id: `${events}`, request, by: 'somebody', hasRuns: false } }, mayCrash);
   }
 
   /** With no more faults, every issue that is free to run must reach its handoff in bounded time. */

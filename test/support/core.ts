@@ -4,6 +4,7 @@ import type { Effect } from '../../src/domain/model/effect.ts';
 import type { Event, RunExit } from '../../src/domain/model/event.ts';
 import type { Issue } from '../../src/domain/model/issue.ts';
 import type { Notice, NoticeName } from '../../src/domain/model/notice.ts';
+import type { OperatorAnswer, OperatorRequest } from '../../src/domain/model/operator.ts';
 import { recover } from '../../src/domain/recover.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';
 import type { State } from '../../src/domain/model/state.ts';
@@ -16,6 +17,8 @@ export interface Player {
   effects: readonly Effect[];
   writes: readonly Write[];
   send(event: Event): void;
+  /** A person asks for something; gives the answer. */
+  operator(request: OperatorRequest, hasRuns?: boolean): OperatorAnswer;
   after(ms: number): void;
   poll(candidates: readonly Issue[], states?: Readonly<Record<string, string>>): void;
   exit(issueId: string, exit?: Partial<RunExit>): void;
@@ -36,6 +39,12 @@ export function createPlayer(settings: Settings = settingsWith(), durable: Durab
       player.state = decision.state;
       player.effects = decision.effects;
       player.writes = decision.writes;
+    },
+    operator(request, hasRuns = false) {
+      player.send({ type: 'operator-asked', asked: { id: '1', request, by: 'somebody', hasRuns } });
+      const answer = player.writes.find((write) => write.write === 'answer')?.answer;
+      if (answer === undefined) throw new Error('the request was not answered');
+      return answer;
     },
     after(ms) {
       player.now += ms;

@@ -1,6 +1,7 @@
 import { NO_TOKENS } from '../../src/domain/model/agent-event.ts';
 import type { IssueRef } from '../../src/domain/model/issue.ts';
 import type { Notice } from '../../src/domain/model/notice.ts';
+import type { OperatorAnswer, OperatorRequest } from '../../src/domain/model/operator.ts';
 import type { Run, RunEvent } from '../../src/domain/model/run.ts';
 import type { RetryView, RunningView, Snapshot } from '../../src/domain/snapshot.ts';
 import type { Daemon, Readiness } from '../../src/ports/daemon.ts';
@@ -23,6 +24,9 @@ export interface FakeDaemon extends Daemon {
   runEvents: readonly RunEvent[];
   /** How many listen to the notices. */
   listeners(): number;
+  /** What was asked for, and what is answered. */
+  readonly asked: { request: OperatorRequest; by: string }[];
+  answer: OperatorAnswer;
   readonly logged: readonly { level: LogLevel; message: string; attributes: LogAttributes }[];
 }
 
@@ -44,6 +48,8 @@ export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'curr
     ready: () => Promise.resolve({ database: true, preflight: true, workflow: true }),
     runs: [],
     runEvents: [],
+    asked: [],
+    answer: { outcome: 'taken', message: 'done' },
     logged,
     clock: { now: () => daemon.now },
     logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
@@ -59,6 +65,10 @@ export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'curr
     revision: () => daemon.current,
     hint: () => void (daemon.hints += 1),
     watchedKinds: () => daemon.kinds,
+    async ask(request, by) {
+      daemon.asked.push({ request, by });
+      return daemon.answer;
+    },
     checkReadiness: () => daemon.ready(),
     history: {
       listRuns: async ({ identifier, limit, before }) =>
@@ -114,6 +124,7 @@ export function aSnapshot(changes: Partial<Snapshot> = {}): Snapshot {
     totals: { tokens: NO_TOKENS, secondsRunning: 0, costUsd: 0 },
     poll: { last: { at: NOON - 18_000, durationMs: 120, candidates: 0, error: null }, nextAt: NOON + 12_000, inFlight: false },
     preflightProblem: null,
+    operatorPause: null,
     ...changes,
   };
 }

@@ -22,6 +22,7 @@ import type { Fault } from '../model/errors.ts';
 import type { Event, RunExit } from '../model/event.ts';
 import { stateIn, type IssueRef } from '../model/issue.ts';
 import { reasonToStop } from './on-issue-states.ts';
+import { stoppedBy } from './on-operator.ts';
 import { saveEvents } from './on-run.ts';
 import type { RunStatus, StopReason } from '../model/run.ts';
 import { runOf } from './start-run.ts';
@@ -44,12 +45,28 @@ export function onRunExited(draft: Draft, event: Extract<Event, { type: 'run-exi
 
 /** The table of exits. A stop we asked for wins over what the agent says, unless it had finished anyway. */
 export function judgeExit(state: State, live: Live, exit: RunExit): Verdict {
-  const stopped = live.stopping === null ? null : afterStop(live.stopping, state, live, exit);
+  const stopping = stopReasonOf(state, live);
+  const stopped = stopping === null ? null : afterStop(stopping, state, live, exit);
   if (stopped) return stopped;
   if (exit.kind === 'normal') return afterNormalExit(state, live, exit);
   if (stateIn(state.settings.tracker.terminalStates, live.issue.state)) return released('the issue is terminal', true);
   const fault = exit.fault ?? { kind: 'internal_error', message: 'the run ended without saying why', consequence: 'back-off' };
   return { then: 'retry', fault };
+}
+
+/** A person's word counts more than our own reasons, unless the issue is over. */
+function stopReasonOf(state: State, live: Live): StopReason | null {
+  return live.stopping !== 'terminal' && operatorOf(state, live) !== null ? 'operator' : live.stopping;
+}
+
+function operatorOf(state: State, live: Live): string | null {
+  const claim = state.claims.get(live.issue.id);
+  return claim?.phase === 'running' ? claim.stoppedBy : null;
+}
+
+function parkedByOperator(state: State, live: Live): Verdict {
+  if (stateIn(state.settings.tracker.terminalStates, live.issue.state)) return released('the issue is terminal', true);
+  return { then: 'park', reason: 'stopped_by_operator', detail: stoppedBy(operatorOf(state, live) ?? '') };
 }
 
 function afterStop(reason: StopReason, state: State, live: Live, exit: RunExit): Verdict | null {
@@ -77,6 +94,8 @@ function afterStop(reason: StopReason, state: State, live: Live, exit: RunExit):
         reason,
         detail: `${spentOn(state, live.issue.id).costUsd.toFixed(2)} USD used (agent.max_cost_usd is ${agent.maxCostUsd})`,
       };
+    case 'operator':
+      return parkedByOperator(state, live);
     case 'shutdown':
       return exit.kind === 'normal' ? null : { then: 'resume' };
   }
@@ -121,11 +140,12 @@ function closeRun(draft: Draft, live: Live, claim: RunningClaim, exit: RunExit, 
 function statusOf(exit: RunExit, verdict: Verdict): RunStatus {
   if (verdict.then === 'resume') return 'interrupted';
   if (verdict.then === 'retry') return 'failed';
-  if (verdict.then === 'park') return verdict.reason === 'blocked' ? 'blocked' : (PARK_STATUS[verdict.reason] ?? 'succeeded');
+  if (verdict.then === 'park' && verdict.reason !== 'stopped_by_operator') return PARK_STATUS[verdict.reason] ?? 'succeeded';
   return exit.kind === 'normal' ? 'succeeded' : 'cancelled';
 }
 
 const PARK_STATUS: Readonly<Partial<Record<ParkReason, RunStatus>>> = {
+  blocked: 'blocked',
   token_budget: 'budget_stopped',
   cost_budget: 'budget_stopped',
 };

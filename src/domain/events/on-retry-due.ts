@@ -18,7 +18,11 @@ export function fireDueRetries(draft: Draft): void {
   if (draft.state.lifecycle === 'draining') return;
   for (const claim of dueClaims(draft.state, draft.now)) {
     if (claim.then.kind === 'handoff')
-      handOff(draft, { ...claim, runId: claim.then.handoff.runId, trigger: 'error', reaction: null }, claim.then.handoff);
+      handOff(
+        draft,
+        { ...claim, runId: claim.then.handoff.runId, trigger: 'error', reaction: null, stoppedBy: null },
+        claim.then.handoff,
+      );
     else ask(draft, { do: 'read-issue', issueId: claim.issue.id });
   }
 }
@@ -35,6 +39,7 @@ export function dueClaims(state: State, now: number): readonly WaitingClaim[] {
 export function mayStartRuns(state: State): boolean {
   return (
     state.lifecycle === 'serving' &&
+    state.operatorPause === null &&
     state.preflightProblem === null &&
     globalSlots(state) > 0 &&
     !state.pauses.has(state.settings.agent.kind)

@@ -20,7 +20,7 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart): void {
   const runsStarted = draft.state.runsStarted + 1;
   const runId = `${draft.state.instance}-${runsStarted}`;
   change(draft, { runsStarted });
-  putClaim(draft, { phase: 'running', issue, runId, since: draft.now, ...start });
+  putClaim(draft, { phase: 'running', issue, runId, since: draft.now, stoppedBy: null, ...start });
   const live = freshLive(draft, issue, runId, start);
   putLive(draft, live);
   putRun(draft, runOf(draft, live, start.trigger, 'running', null));

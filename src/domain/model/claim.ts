@@ -28,6 +28,8 @@ export interface RunningClaim extends ClaimBase {
   readonly trigger: Trigger;
   /** What a reaction has to tell the agent on its first turn. */
   readonly reaction: ReactionContext | null;
+  /** Who asked for its end; then it is parked when the session is over. */
+  readonly stoppedBy: string | null;
 }
 
 /** Waiting in the retry queue for its time. */
@@ -65,6 +67,7 @@ export const PARK_REASONS = [
   'cost_budget',
   'out_of_attempts',
   'escalated',
+  'stopped_by_operator',
 ] as const;
 export type ParkReason = (typeof PARK_REASONS)[number];
 

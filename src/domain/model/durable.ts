@@ -1,4 +1,5 @@
 import type { AgentPause, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
+import type { OperatorAnswer, OperatorPause } from './operator.ts';
 import type { Run, RunEvent, Spent } from './run.ts';
 import type { Watch } from './watch.ts';
 
@@ -11,6 +12,7 @@ export interface Durable {
   readonly spent: readonly Spent[];
   readonly pauses: readonly AgentPause[];
   readonly watches: readonly Watch[];
+  readonly operatorPause: OperatorPause | null;
 }
 
 export const NOTHING_DURABLE: Durable = {
@@ -21,6 +23,7 @@ export const NOTHING_DURABLE: Durable = {
   spent: [],
   pauses: [],
   watches: [],
+  operatorPause: null,
 };
 
 export type Write =
@@ -44,4 +47,8 @@ export type Write =
   | { readonly write: 'resume'; readonly agentKind: string }
   /** Inserts or replaces the watched merge request of an issue. */
   | { readonly write: 'watch'; readonly watch: Watch }
-  | { readonly write: 'unwatch'; readonly issueId: string };
+  | { readonly write: 'unwatch'; readonly issueId: string }
+  /** Null lets issues be dispatched again. */
+  | { readonly write: 'operator-pause'; readonly pause: OperatorPause | null }
+  /** What became of a request; it is not handed out again. */
+  | { readonly write: 'answer'; readonly requestId: string; readonly answer: OperatorAnswer; readonly at: number };

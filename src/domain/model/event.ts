@@ -4,6 +4,7 @@ import type { Answer } from './answer.ts';
 import type { AskedEffect, AskedName } from './effect.ts';
 import type { Fault } from './errors.ts';
 import type { Blocker, Issue } from './issue.ts';
+import type { AskedRequest } from './operator.ts';
 import type { ExitKind } from './run.ts';
 import type { Findings } from '../reactions/findings.ts';
 import type { ReactionKind, Settings } from './settings.ts';
@@ -19,7 +20,7 @@ export type Event =
   /** The tracker or forge says that something changed there. */
   | { readonly type: 'webhook-received' }
   | { readonly type: 'stop-requested' }
-  | { readonly type: 'unpark-requested'; readonly identifier: string }
+  | { readonly type: 'operator-asked'; readonly asked: AskedRequest }
   | {
       readonly type: 'poll-answered';
       readonly candidates: Answer<readonly Issue[]>;

@@ -1,6 +1,7 @@
 import type { TokenUsage } from './agent-event.ts';
 import type { ParkReason } from './claim.ts';
 import type { IssueRef } from './issue.ts';
+import type { OperatorAnswer, OperatorRequest } from './operator.ts';
 import type { Escalation, ReactionKind } from './settings.ts';
 import type { HoldReason } from './state.ts';
 import type { ExitKind, RunEventDetails, RunStatus, StopReason, Trigger } from './run.ts';
@@ -75,6 +76,8 @@ export interface Notices {
   'tracker:request:made': { operation: string; result: 'success' | 'error' };
   'workflow:file:reloaded': { path: string };
   'workflow:file:rejected': { path: string; problems: readonly string[] };
+  /** A person asked for something and was answered. */
+  'operator:request:answered': { id: string; request: OperatorRequest; by: string; answer: OperatorAnswer };
   'daemon:drain:started': { running: number };
   'daemon:drain:cut': { running: number; writes: readonly string[] };
   'daemon:effect:failed': { effect: string; error: string };

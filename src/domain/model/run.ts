@@ -91,4 +91,4 @@ export interface Spent {
 
 /** Why a run was told to stop from outside. */
 export type StopReason =
-  'terminal' | 'inactive' | 'vanished' | 'stalled' | 'turn_timeout' | 'token_budget' | 'cost_budget' | 'shutdown';
+  'terminal' | 'inactive' | 'vanished' | 'stalled' | 'turn_timeout' | 'token_budget' | 'cost_budget' | 'operator' | 'shutdown';

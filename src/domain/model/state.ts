@@ -2,6 +2,7 @@ import { NO_TOKENS, type TokenUsage } from './agent-event.ts';
 import type { AgentPause, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
 import type { Pending } from './effect.ts';
 import type { Issue, IssueRef } from './issue.ts';
+import type { OperatorPause } from './operator.ts';
 import type { Reading } from '../reactions/findings.ts';
 import type { RunEvent, Spent, StopReason } from './run.ts';
 import type { Settings } from './settings.ts';
@@ -20,7 +21,7 @@ import type { Watch } from './watch.ts';
  *   parked       it needs a person: blocked, over budget, out of attempts; kept until its tracker state changes
  *   released     the issue is terminal, moved on, or gone
  *
- * `claims` to `watches` are durable: each is changed only together with the write that stores it (see draft.ts), so
+ * `claims` to `operatorPause` are durable: each is changed only together with the write that stores it (see draft.ts), so
  * memory equals the store after every event. The rest is rebuilt after a restart.
  */
 export interface State {
@@ -43,6 +44,8 @@ export interface State {
   /** By agent kind. */
   readonly pauses: ReadonlyMap<string, AgentPause>;
   readonly watches: ReadonlyMap<string, Watch>;
+  /** Set while a person keeps the service from dispatching. */
+  readonly operatorPause: OperatorPause | null;
 
   /** What is known of each running session, by issue id. */
   readonly live: ReadonlyMap<string, Live>;
@@ -135,6 +138,7 @@ export const HOLD_REASONS = [
   'just_released',
   'parked',
   'draining',
+  'paused',
   'preflight_failed',
   'agent_paused',
   'session_budget',

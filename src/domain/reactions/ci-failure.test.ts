@@ -77,7 +77,7 @@ describe('ci_failure', () => {
     const player = watching({ ci_failure: { ...BASE, budget: 0, maxLogLines: 5 } });
     look(player, { ci: ci('failing') });
     expect(progress(player, 'ci_failure')?.escalated).toBe(true);
-    player.send({ type: 'unpark-requested', identifier: 'T-1' });
+    player.operator({ kind: 'unpark', identifier: 'T-1' });
     expect(progress(player, 'ci_failure')).toMatchObject({ escalated: false, used: 0 });
   });
 });

@@ -1,5 +1,6 @@
 import { budgetSpent } from './budget.ts';
 import { normalState, stateIn, type Blocker, type Issue } from '../model/issue.ts';
+import type { OperatorPause } from '../model/operator.ts';
 import type { HoldReason, Live, State } from '../model/state.ts';
 
 /** Why a candidate may not run, or null when it may. */
@@ -21,12 +22,18 @@ export function cheapHold(state: State, issue: Issue): HoldVerdict | null {
   const parked = state.parked.get(issue.id);
   if (parked) return hold('parked', `${parked.reason}: ${parked.detail}`);
   if (state.lifecycle === 'draining') return hold('draining', 'the service is stopping');
+  if (state.operatorPause !== null) return hold('paused', pauseDetail(state.operatorPause));
   if (state.preflightProblem !== null) return hold('preflight_failed', state.preflightProblem);
   const pause = state.pauses.get(agent.kind);
   if (pause) return hold('agent_paused', pause.reason);
   const budget = budgetSpent(state, issue.id);
   if (budget) return hold(budget.reason, budget.detail);
   return null;
+}
+
+/** For people: who paused the service, and why. */
+export function pauseDetail(pause: OperatorPause): string {
+  return `paused by an operator (${pause.by})${pause.reason === '' ? '' : `: ${pause.reason}`}`;
 }
 
 /** A blocker holds while its state is not terminal, and while it is unknown. */

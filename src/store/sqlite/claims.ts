@@ -39,6 +39,7 @@ const Running = z.object({
   run_id: z.string(),
   trigger: TriggerSchema,
   reaction: jsonColumn(ReactionContextSchema).nullable(),
+  stopped_by: z.string().nullable(),
 });
 const Waiting = z.object({
   ...BASE,
@@ -60,7 +61,7 @@ export function adoptClaims(db: Sqlite, hold: ClaimHolder): void {
 }
 
 /** What only some phases have. Written in every row, so that a change of phase leaves nothing of the former one. */
-const OF_NO_PHASE = { run_id: null, trigger: null, reaction: null, due_at: null, error: null, handoff: null };
+const OF_NO_PHASE = { run_id: null, trigger: null, reaction: null, due_at: null, error: null, handoff: null, stopped_by: null };
 
 function rowOf({ claim, hold }: { claim: Claim; hold: ClaimHolder }): z.input<typeof Columns> {
   const base = {
@@ -74,7 +75,8 @@ function rowOf({ claim, hold }: { claim: Claim; hold: ClaimHolder }): z.input<ty
     since: claim.since,
     ...OF_NO_PHASE,
   };
-  if (claim.phase === 'running') return { ...base, phase: 'running', run_id: claim.runId, ...startColumns(claim) };
+  if (claim.phase === 'running')
+    return { ...base, phase: 'running', run_id: claim.runId, stopped_by: claim.stoppedBy, ...startColumns(claim) };
   if (claim.phase === 'handing-off') return { ...base, phase: 'handing-off', handoff: toJson(claim.handoff) };
   return { ...base, phase: 'waiting', due_at: claim.dueAt, error: claim.error, ...nextColumns(claim.then) };
 }
@@ -97,7 +99,8 @@ function claimOf(row: z.infer<typeof Columns>): Claim {
     since: row.since,
   };
   if (row.phase === 'running') {
-    return { ...base, phase: 'running', runId: row.run_id, trigger: row.trigger, reaction: row.reaction };
+    const { run_id: runId, trigger, reaction, stopped_by: stoppedBy } = row;
+    return { ...base, phase: 'running', runId, trigger, reaction, stoppedBy };
   }
   if (row.phase === 'handing-off') return { ...base, phase: 'handing-off', handoff: row.handoff };
   return { ...base, phase: 'waiting', dueAt: row.due_at, error: row.error, then: waitingForOf(row) };

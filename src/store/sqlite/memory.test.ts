@@ -6,8 +6,10 @@ storeContract('the memory store', async () => {
   return {
     store,
     // What it holds lives as long as the process: there is nothing to open again.
-    reopen: async () => store,
-    requestUnpark: async (identifier) => store.requestUnpark(identifier),
+    async reopen() {
+      await store.close();
+      return store;
+    },
     cleanup: () => store.close(),
   };
 });

@@ -2,10 +2,11 @@ import type { Clock } from '../../ports/runtime.ts';
 import { StoreError } from './errors.ts';
 import { INITIAL } from './migrations/001-initial.ts';
 import { RUN_EVENT_DETAILS } from './migrations/002-run-event-details.ts';
+import { OPERATOR } from './migrations/003-operator.ts';
 import type { Sqlite } from './sqlite.ts';
 
 /** In order; the first is version 1. A migration that was released is never edited, only followed by another. */
-const MIGRATIONS: readonly string[] = [INITIAL, RUN_EVENT_DETAILS];
+const MIGRATIONS: readonly string[] = [INITIAL, RUN_EVENT_DETAILS, OPERATOR];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -2,17 +2,20 @@ import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { StoreError } from './errors.ts';
 import { openStore } from './open.ts';
-import { requestUnpark } from './operator.ts';
+import { askThroughDatabase } from './operator.ts';
 import type { SqliteStore } from './sqlite-store.ts';
+import type { OperatorRequest } from '../../domain/model/operator.ts';
 import { anIssue, anOwner, aParked, CLOCK, makeFolder } from '../../../test/support/store/database.ts';
 
 const folder = makeFolder();
 afterAll(() => folder.remove());
 
+const BY = 'somebody';
 const open = (path: string) => openStore({ path, owner: anOwner(), clock: CLOCK });
+const unparking = (identifier: string): OperatorRequest => ({ kind: 'unpark', identifier });
 
-/** A database where `ABC-1` and `ABC-2` are parked and have spent something. */
-async function parkedDatabase(name: string): Promise<{ path: string; store: SqliteStore }> {
+/** A database where `ABC-1` and `ABC-2` are parked and have spent something, and `ABC-5` waits for its retry. */
+async function database(name: string): Promise<{ path: string; store: SqliteStore }> {
   const path = folder.file(name);
   const store = await open(path);
   for (const id of ['1', '2']) {
@@ -22,48 +25,67 @@ async function parkedDatabase(name: string): Promise<{ path: string; store: Sqli
       { write: 'spent', spent },
     ]);
   }
+  const then = { kind: 'run', trigger: 'error', reaction: null } as const;
+  const base = { attempt: 1, failures: 1, refusals: 0, sessionId: null, since: 0 };
+  const dueAt = Date.now() + 3_600_000;
+  await store.apply([
+    { write: 'claim', claim: { ...base, issue: anIssue('5'), phase: 'waiting', dueAt, error: 'broken', then } },
+  ]);
   return { path, store };
 }
 
-describe('unparking without a daemon', () => {
-  it('releases the issue and gives it its budgets back', async () => {
-    const { path, store } = await parkedDatabase('alone.db');
+describe('without a daemon', () => {
+  it('releases a parked issue and gives it its budgets back', async () => {
+    const { path, store } = await database('alone.db');
     await store.close();
-    expect(await requestUnpark(path, 'ABC-1')).toBe('released');
+    expect(await askThroughDatabase(path, unparking('abc-1'), BY)).toEqual({
+      answer: { outcome: 'taken', message: 'ABC-1 is released' },
+      byDaemon: false,
+    });
+    expect((await askThroughDatabase(path, unparking('ABC-1'), BY)).answer).toMatchObject({ outcome: 'unknown' });
     const after = await open(path);
     const { parked, spent } = await after.load();
     expect(parked.map((entry) => entry.issue.identifier)).toEqual(['ABC-2']);
-    expect(spent.map((entry) => entry.issueId)).toEqual(['2']);
+    expect(spent.find((entry) => entry.issueId === '1')).toMatchObject({ sessions: 0, tokens: 0, costUsd: 0 });
     expect(await after.takeRequests()).toEqual([]);
     await after.close();
   });
 
-  it('takes the identifier in any case', async () => {
-    const { path, store } = await parkedDatabase('case.db');
-    await store.close();
-    expect(await requestUnpark(path, 'abc-1')).toBe('released');
-    expect(await requestUnpark(path, 'abc-1')).toBe('not-parked');
-  });
-
   it('prefers the spelling it was given', async () => {
-    const { path, store } = await parkedDatabase('exact.db');
+    const { path, store } = await database('exact.db');
     await store.apply([{ write: 'park', parked: { ...aParked('3'), issue: { ...anIssue('3'), identifier: 'abc-2' } } }]);
     await store.close();
-    expect(await requestUnpark(path, 'abc-2')).toBe('released');
+    expect((await askThroughDatabase(path, unparking('abc-2'), BY)).answer.outcome).toBe('taken');
     const after = await open(path);
     expect((await after.load()).parked.map((entry) => entry.issue.identifier)).toEqual(['ABC-1', 'ABC-2']);
     await after.close();
   });
 
-  it('says when the issue is not parked', async () => {
-    const { path, store } = await parkedDatabase('other.db');
+  it('pauses, resumes and makes a waiting issue due, but has nothing to stop', async () => {
+    const { path, store } = await database('durable.db');
     await store.close();
-    expect(await requestUnpark(path, 'ABC-9')).toBe('not-parked');
+    expect((await askThroughDatabase(path, { kind: 'pause', reason: 'a holiday' }, BY)).answer.outcome).toBe('taken');
+    expect((await askThroughDatabase(path, { kind: 'retry', identifier: 'ABC-5' }, BY)).answer).toEqual({
+      outcome: 'taken',
+      message: 'ABC-5 is due now, but the service is paused: "foray resume" lets it run',
+    });
+    expect((await askThroughDatabase(path, { kind: 'stop', identifier: 'ABC-5' }, BY)).answer.outcome).toBe('refused');
+    const paused = await open(path);
+    const { operatorPause, claims } = await paused.load();
+    expect(operatorPause).toMatchObject({ reason: 'a holiday', by: BY });
+    expect(claims).toMatchObject([{ phase: 'waiting', issue: { identifier: 'ABC-5' } }]);
+    expect(claims[0]?.phase === 'waiting' && claims[0].dueAt <= Date.now()).toBe(true);
+    await paused.close();
+    expect((await askThroughDatabase(path, { kind: 'resume' }, BY)).answer.outcome).toBe('taken');
+    expect((await askThroughDatabase(path, { kind: 'resume' }, BY)).answer).toEqual({
+      outcome: 'refused',
+      message: 'the service is not paused',
+    });
   });
 
   it('fails where there is no database, and makes none', async () => {
     const path = folder.file('missing.db');
-    const error = await requestUnpark(path, 'ABC-1').catch((reason: unknown) => reason);
+    const error = await askThroughDatabase(path, unparking('ABC-1'), BY).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StoreError);
     expect((error as StoreError).kind).toBe('missing');
     expect((error as StoreError).message).toContain(`database ${path}: does not exist: check the path of the workflow file`);
@@ -72,21 +94,24 @@ describe('unparking without a daemon', () => {
   });
 });
 
-describe('unparking with a daemon', () => {
-  it('asks the daemon, by the name the issue has, and touches nothing itself', async () => {
-    const { path, store } = await parkedDatabase('daemon.db');
-    expect(await requestUnpark(path, 'abc-1')).toBe('requested');
-    expect(await requestUnpark(path, 'ABC-9')).toBe('not-parked');
+describe('with a daemon', () => {
+  it('leaves the request to it, touches nothing itself and waits for the answer', async () => {
+    const { path, store } = await database('daemon.db');
+    const asking = askThroughDatabase(path, unparking('ABC-1'), BY);
+    const asked = await taken(store);
+    expect(asked).toMatchObject({ request: unparking('ABC-1'), by: BY });
     expect((await store.load()).parked).toHaveLength(2);
-    expect(await store.takeRequests()).toEqual([{ kind: 'unpark', identifier: 'ABC-1' }]);
-    await store.close();
-  });
-
-  it('forgets a request in the moment in which the issue is released', async () => {
-    const { path, store } = await parkedDatabase('done.db');
-    await requestUnpark(path, 'ABC-1');
-    await store.apply([{ write: 'unpark', issueId: '1' }]);
-    expect(await store.takeRequests()).toEqual([]);
+    await store.apply([{ write: 'answer', requestId: asked.id, answer: { outcome: 'taken', message: 'yes' }, at: 1 }]);
+    expect(await asking).toEqual({ answer: { outcome: 'taken', message: 'yes' }, byDaemon: true });
     await store.close();
   });
 });
+
+/** The next request, as the daemon finds it. */
+async function taken(store: SqliteStore) {
+  for (;;) {
+    const [asked] = await store.takeRequests();
+    if (asked) return asked;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

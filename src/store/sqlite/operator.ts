@@ -1,25 +1,36 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { Sqlite } from './sqlite.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { closeDraft, openDraft } from '../../domain/draft.ts';
+import { onOperatorAsked } from '../../domain/events/on-operator.ts';
+import { NO_SETTINGS } from '../../domain/model/no-settings.ts';
+import type { OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
+import { rebuilt } from '../../domain/recover.ts';
 import { checkPlace, StoreError } from './errors.ts';
 import { isAlive, readInstance } from './instance.ts';
 import { isLockTaken, takeLock } from './lock.ts';
-import { schemaVersion } from './migrate.ts';
-import { addUnparkRequest, forgetUnparkRequests } from './operator-requests.ts';
-import { PARKED } from './parked.ts';
+import { SCHEMA_VERSION, schemaVersion } from './migrate.ts';
+import { addRequest, findAnswer, readRequest, withdrawRequest } from './operator-requests.ts';
 import { prepare, writeDurably } from './prepare.ts';
-import { SPENT } from './spent.ts';
+import type { Sqlite } from './sqlite.ts';
 import { openSqlite } from './sqlite.ts';
-import { forgiven, isEscalated } from '../../domain/model/watch.ts';
-import { WATCHES } from './watches.ts';
+import { applyWrite, loadDurable } from './writes.ts';
 
-export type UnparkOutcome = 'requested' | 'released' | 'not-parked';
+/** The answer, and whether a daemon at work gave it. */
+export interface OperatorReply {
+  readonly answer: OperatorAnswer;
+  readonly byDaemon: boolean;
+}
+
+/** How long a daemon may take to answer; it looks for requests twice a second. */
+const ANSWER_WITHIN_MS = 15_000;
+const LOOK_EVERY_MS = 50;
 
 /**
- * Releases a parked issue for an operator. A daemon that is at work is asked to do it; without one it is done here,
- * under the daemon's lock, so that none can start halfway.
+ * Asks for something through the database, so that it also works with a daemon that serves no HTTP. A daemon at work is
+ * asked to do it; without one it is done here, under the daemon's lock, so that none can start halfway.
  */
-export async function requestUnpark(path: string, identifier: string): Promise<UnparkOutcome> {
+export async function askThroughDatabase(path: string, request: OperatorRequest, by: string): Promise<OperatorReply> {
   if (!existsSync(path)) throw missing(path);
   checkPlace(path);
   const lock = (await isLockTaken(path)) ? null : await takeLock(path);
@@ -27,7 +38,9 @@ export async function requestUnpark(path: string, identifier: string): Promise<U
     const db = await openSqlite(path);
     try {
       const alone = lock !== null && !hasLivingDaemon(db);
-      return alone ? releaseHere(db, identifier) : askDaemon(db, identifier);
+      return alone
+        ? { answer: answerHere(db, request, by), byDaemon: false }
+        : { answer: await askDaemon(db, request, by), byDaemon: true };
     } finally {
       db.close();
     }
@@ -42,42 +55,48 @@ function hasLivingDaemon(db: Sqlite): boolean {
   return instance !== null && isAlive(instance, hostname());
 }
 
-function releaseHere(db: Sqlite, identifier: string): UnparkOutcome {
+/** The same decision as the daemon's, on the records alone. Nothing runs, so there is nothing to stop. */
+function answerHere(db: Sqlite, request: OperatorRequest, by: string): OperatorAnswer {
+  if (request.kind === 'stop')
+    return { outcome: 'refused', message: `no service is running, so ${request.identifier} is not running` };
   prepare(db, { now: Date.now });
+  const durable = loadDurable(db);
   return db.transaction(() => {
-    const waiting = findWaiting(db, identifier);
-    for (const { issueId } of waiting) {
-      forgetUnparkRequests(db, issueId);
-      PARKED.remove(db, issueId);
-      SPENT.remove(db, issueId);
-      for (const watch of WATCHES.load(db)) if (watch.issue.id === issueId) WATCHES.put(db, forgiven(watch, Date.now()));
-    }
-    return waiting.length > 0 ? 'released' : 'not-parked';
+    const now = Date.now();
+    const id = addRequest(db, request, by);
+    const asked = readRequest(db, id);
+    if (asked === null) throw new Error(`request ${id} cannot be read back`);
+    const draft = openDraft(rebuilt(NO_SETTINGS, durable, '', now), now);
+    onOperatorAsked(draft, { type: 'operator-asked', asked });
+    for (const write of closeDraft(draft).writes) applyWrite(db, write, { owner: '', leaseUntil: now });
+    return findAnswer(db, id) ?? { outcome: 'refused', message: 'nothing was decided' };
   });
 }
 
-function askDaemon(db: Sqlite, identifier: string): UnparkOutcome {
-  schemaVersion(db);
+async function askDaemon(db: Sqlite, request: OperatorRequest, by: string): Promise<OperatorAnswer> {
+  if (schemaVersion(db) !== SCHEMA_VERSION) throw otherVersion(db.path);
   writeDurably(db);
-  return db.transaction(() => {
-    const [waiting] = findWaiting(db, identifier);
-    if (!waiting) return 'not-parked';
-    addUnparkRequest(db, waiting.identifier);
-    return 'requested';
-  });
-}
-
-/** Issues that wait for a person under this name: as the operator spelled it, or else ignoring case. */
-function findWaiting(db: Sqlite, identifier: string): { issueId: string; identifier: string }[] {
-  const records = [...PARKED.load(db), ...WATCHES.load(db).filter(isEscalated)];
-  const all = records.map(({ issue }) => ({ issueId: issue.id, identifier: issue.identifier }));
-  const exact = all.filter((waiting) => waiting.identifier === identifier);
-  if (exact.length > 0) return exact;
-  const alike = all.find((waiting) => waiting.identifier.toLowerCase() === identifier.toLowerCase());
-  return all.filter((waiting) => waiting.identifier === alike?.identifier);
+  const id = addRequest(db, request, by);
+  const deadline = performance.now() + ANSWER_WITHIN_MS;
+  while (performance.now() < deadline) {
+    const answer = findAnswer(db, id);
+    if (answer !== null) return answer;
+    await delay(LOOK_EVERY_MS);
+  }
+  withdrawRequest(db, id);
+  const late: OperatorAnswer = {
+    outcome: 'refused',
+    message: `the running service did not answer within ${ANSWER_WITHIN_MS / 1000} s: see its log`,
+  };
+  return findAnswer(db, id) ?? late;
 }
 
 function missing(path: string): StoreError {
-  const remedy = 'check the path of the workflow file and its db_path; nothing is parked before the first start';
+  const remedy = 'check the path of the workflow file and its db_path; there is nothing to act on before the first start';
   return new StoreError({ path, kind: 'missing', what: 'does not exist', remedy });
+}
+
+function otherVersion(path: string): StoreError {
+  const remedy = 'restart the service with this version, or use the command of the version that runs';
+  return new StoreError({ path, kind: 'newer', what: 'is in use by a service of an older version', remedy });
 }

@@ -1,6 +1,5 @@
 import { storeContract } from '../../../test/contracts/store.ts';
 import { openStore } from './open.ts';
-import { requestUnpark } from './operator.ts';
 import { anOwner, CLOCK, makeFolder } from '../../../test/support/store/database.ts';
 
 storeContract('the SQLite store', async () => {
@@ -13,9 +12,6 @@ storeContract('the SQLite store', async () => {
     async reopen() {
       await current.store.close();
       return (current.store = await open());
-    },
-    async requestUnpark(identifier) {
-      await requestUnpark(path, identifier);
     },
     async cleanup() {
       await current.store.close();

@@ -4,7 +4,7 @@ import { LEASE_MS } from './claims.ts';
 import { forgetInstance } from './instance.ts';
 import type { StoreOwner } from './instance.ts';
 import type { Lock } from './lock.ts';
-import { createOperatorRequests } from './operator-requests.ts';
+import { addRequest, createOperatorRequests, findAnswer } from './operator-requests.ts';
 import { createProcessRecords } from './processes.ts';
 import type { ProcessRecords } from './processes.ts';
 import { eventsOfRun } from './run-events.ts';
@@ -35,14 +35,15 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
       return run && { run, events: eventsOfRun(db, id) };
     },
     totals: async () => totals(db),
+    addRequest: async (request, by) => addRequest(db, request, by),
     takeRequests: async () => requests.take(),
+    findAnswer: async (requestId) => findAnswer(db, requestId),
     async ping() {
       db.get('SELECT max(version) FROM schema_migrations');
     },
     async close() {
       if (db.closed) return;
       try {
-        requests.settle();
         forgetInstance(db, deps.owner.id);
         db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       } finally {

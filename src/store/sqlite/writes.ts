@@ -1,7 +1,8 @@
 import type { Durable, Write } from '../../ports/store.ts';
 import { CLAIMS } from './claims.ts';
 import type { ClaimHolder } from './claims.ts';
-import { forgetUnparkRequests } from './operator-requests.ts';
+import { putOperatorPause, readOperatorPause } from './operator-pause.ts';
+import { answerRequest } from './operator-requests.ts';
 import { OUTBOX } from './outbox.ts';
 import { PARKED } from './parked.ts';
 import { PAUSES } from './pauses.ts';
@@ -18,10 +19,7 @@ const WRITERS: { readonly [K in Write['write']]: Writer<K> } = {
   claim: (db, { claim }, hold) => CLAIMS.put(db, { claim, hold }),
   release: (db, { issueId }) => CLAIMS.remove(db, issueId),
   park: (db, { parked }) => PARKED.put(db, parked),
-  unpark(db, { issueId }) {
-    forgetUnparkRequests(db, issueId);
-    PARKED.remove(db, issueId);
-  },
+  unpark: (db, { issueId }) => PARKED.remove(db, issueId),
   run: (db, { run }) => RUNS.put(db, run),
   'interrupt-runs': (db, { at }) => interruptRuns(db, at),
   'run-events': (db, { events, maxBytes }) => addRunEvents(db, events, maxBytes),
@@ -34,6 +32,8 @@ const WRITERS: { readonly [K in Write['write']]: Writer<K> } = {
   resume: (db, { agentKind }) => PAUSES.remove(db, agentKind),
   watch: (db, { watch }) => WATCHES.put(db, watch),
   unwatch: (db, { issueId }) => WATCHES.remove(db, issueId),
+  'operator-pause': (db, { pause }) => putOperatorPause(db, pause),
+  answer: (db, { requestId, answer, at }) => answerRequest(db, requestId, answer, at),
 };
 
 /** Carries out one write of a unit of work. */
@@ -52,5 +52,6 @@ export function loadDurable(db: Sqlite): Durable {
     spent: SPENT.load(db),
     pauses: PAUSES.load(db),
     watches: WATCHES.load(db),
+    operatorPause: readOperatorPause(db),
   }));
 }

@@ -1,13 +1,12 @@
+import type { OperatorAnswer, OperatorPause, OperatorRequest } from '../../../src/domain/model/operator.ts';
 import type { Run, RunEvent } from '../../../src/domain/model/run.ts';
-import type { Durable, LifetimeTotals, OperatorRequest, Store, Write } from '../../../src/ports/store.ts';
+import type { Durable, LifetimeTotals, Store, Write } from '../../../src/ports/store.ts';
 import { bytesOf, cutText, oldestToDrop, withLeftOut } from '../../../src/store/sqlite/run-events.ts';
 
-export interface MemoryStore extends Store {
-  /** What `foray unpark` would leave for the daemon. */
-  requestUnpark(identifier: string): void;
-}
-
-type Kept = { readonly [K in keyof Durable]: Map<string, Durable[K][number]> } & {
+type Lists = Omit<Durable, 'operatorPause'>;
+type Kept = { readonly [K in keyof Lists]: Map<string, Lists[K][number]> } & {
+  operatorPause: OperatorPause | null;
+  readonly requests: { id: string; request: OperatorRequest; by: string; answer: OperatorAnswer | null }[];
   readonly runs: Map<string, Run>;
   readonly events: Map<string, KeptEvents>;
 };
@@ -20,9 +19,9 @@ interface KeptEvents {
 const NO_EVENTS: KeptEvents = { events: [], leftOut: { events: 0, bytes: 0 } };
 
 /** A store for simulations and tests: forgets everything with the process, otherwise keeps the contract. */
-export function createMemoryStore(): MemoryStore {
+export function createMemoryStore(): Store {
   const kept = nothingKept();
-  const requests: OperatorRequest[] = [];
+  let handedOut = 0;
   return {
     load: async () => durableOf(kept),
     async apply(writes) {
@@ -40,10 +39,21 @@ export function createMemoryStore(): MemoryStore {
       return run ? { run, events: withLeftOut(id, events, leftOut) } : null;
     },
     totals: async () => totalsOf([...kept.runs.values()]),
-    takeRequests: async () => requests.splice(0),
-    requestUnpark: (identifier) => void requests.push({ kind: 'unpark', identifier }),
+    addRequest: async (request, by) => {
+      const id = String(kept.requests.length + 1);
+      kept.requests.push({ id, request, by, answer: null });
+      return id;
+    },
+    async takeRequests() {
+      const fresh = kept.requests.slice(handedOut).filter(({ answer }) => answer === null);
+      handedOut = kept.requests.length;
+      return fresh.map(({ id, request, by }) => ({ id, request, by, hasRuns: hasRuns(kept, request) }));
+    },
+    findAnswer: async (id) => kept.requests.find((asked) => asked.id === id)?.answer ?? null,
     ping: async () => {},
-    close: async () => {},
+    async close() {
+      handedOut = 0;
+    },
   };
 }
 
@@ -56,6 +66,8 @@ function nothingKept(): Kept {
     spent: new Map(),
     pauses: new Map(),
     watches: new Map(),
+    operatorPause: null,
+    requests: [],
     runs: new Map(),
     events: new Map(),
   };
@@ -78,7 +90,15 @@ const WRITERS: { readonly [K in Write['write']]: (kept: Kept, write: Extract<Wri
   resume: (kept, { agentKind }) => kept.pauses.delete(agentKind),
   watch: (kept, { watch }) => kept.watches.set(watch.issue.id, watch),
   unwatch: (kept, { issueId }) => kept.watches.delete(issueId),
+  'operator-pause': (kept, { pause }) => void (kept.operatorPause = pause),
+  answer(kept, { requestId, answer }) {
+    for (const asked of kept.requests) if (asked.id === requestId) asked.answer = answer;
+  },
 };
+
+function hasRuns(kept: Kept, request: OperatorRequest): boolean {
+  return 'identifier' in request && [...kept.runs.values()].some((run) => run.issue.identifier === request.identifier);
+}
 
 function interruptRuns(runs: Map<string, Run>, at: number): void {
   for (const run of runs.values()) if (run.status === 'running') runs.set(run.id, { ...run, status: 'interrupted', endedAt: at });
@@ -106,6 +126,7 @@ function durableOf(kept: Kept): Durable {
     spent: [...kept.spent.values()],
     pauses: [...kept.pauses.values()],
     watches: [...kept.watches.values()],
+    operatorPause: kept.operatorPause,
   };
 }
 

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { createPlayer, type Player } from '../../../test/support/core.ts';
+import { issueWith } from '../../../test/support/issues.ts';
+import { settingsWith } from '../../../test/support/settings.ts';
+import { recover } from '../recover.ts';
+import type { Fault } from '../model/errors.ts';
+import type { Durable } from '../model/durable.ts';
+import type { IssueRequestKind, OperatorAnswer } from '../model/operator.ts';
+
+const FAULT: Fault = { kind: 'turn_failed', message: 'agent: turn_failed: it broke', consequence: 'back-off' };
+const ONE = issueWith({ id: '1' });
+
+/** The places an issue may be in when somebody asks. */
+const PLACES: Readonly<Record<string, () => Player>> = {
+  running,
+  waiting() {
+    const player = running();
+    player.exit('1', { kind: 'error', fault: FAULT });
+    return player;
+  },
+  handingOff() {
+    const player = running();
+    player.exit('1');
+    return player;
+  },
+  parked() {
+    const player = running();
+    player.operator({ kind: 'stop', identifier: 'T-1' });
+    player.exit('1', { kind: 'cancelled' });
+    return player;
+  },
+  held() {
+    const player = createPlayer();
+    player.operator({ kind: 'pause', reason: '' });
+    player.poll([ONE]);
+    player.operator({ kind: 'resume' });
+    return player;
+  },
+  unknown: () => createPlayer(),
+};
+
+function running(): Player {
+  const player = createPlayer();
+  player.poll([ONE]);
+  return player;
+}
+
+const TABLE: readonly [string, IssueRequestKind, OperatorAnswer['outcome'], string][] = [
+  ['running', 'stop', 'taken', 'the session of T-1 is being ended and the issue is parked; "foray unpark T-1" lets it run again'],
+  ['running', 'retry', 'refused', 'T-1 is running'],
+  ['running', 'unpark', 'refused', 'T-1 is not parked'],
+  ['waiting', 'stop', 'taken', 'T-1 is parked; "foray unpark T-1" lets it run again'],
+  ['waiting', 'retry', 'taken', 'T-1 is due now'],
+  ['waiting', 'unpark', 'refused', 'T-1 is not parked'],
+  ['handingOff', 'stop', 'refused', 'the session of T-1 has ended and it is being handed off'],
+  ['handingOff', 'retry', 'refused', 'T-1 is being handed off'],
+  ['parked', 'stop', 'refused', 'T-1 is already parked (stopped_by_operator)'],
+  ['parked', 'retry', 'taken', 'T-1 is released'],
+  ['parked', 'unpark', 'taken', 'T-1 is released'],
+  ['held', 'stop', 'refused', 'T-1 is not running'],
+  ['held', 'retry', 'refused', 'T-1 is neither waiting nor parked'],
+  ['held', 'unpark', 'refused', 'T-1 is not parked'],
+  ['unknown', 'stop', 'unknown', 'T-1 is not an issue this service knows'],
+  ['unknown', 'retry', 'unknown', 'T-1 is not an issue this service knows'],
+  ['unknown', 'unpark', 'unknown', 'T-1 is not an issue this service knows'],
+];
+
+describe('what a person asks of an issue', () => {
+  it.each(TABLE)('%s, %s: %s', (place, kind, outcome, message) => {
+    expect(PLACES[place]?.().operator({ kind, identifier: 'T-1' })).toEqual({ outcome, message });
+  });
+
+  it('an issue that was worked on before is known, though it is in no place', () => {
+    expect(createPlayer().operator({ kind: 'stop', identifier: 'T-1' }, true)).toMatchObject({ outcome: 'refused' });
+  });
+
+  it('is refused while the service is stopping', () => {
+    const player = running();
+    player.send({ type: 'stop-requested' });
+    expect(player.operator({ kind: 'retry', identifier: 'T-1' })).toMatchObject({ outcome: 'refused' });
+    expect(player.operator({ kind: 'pause', reason: '' })).toMatchObject({ outcome: 'refused' });
+  });
+});
+
+describe('stop', () => {
+  it('ends the session, then parks the issue for a person, also when the agent ended well', () => {
+    const player = running();
+    player.operator({ kind: 'stop', identifier: 't-1' });
+    expect(player.asked('stop-run')).toMatchObject([{ runId: 'run-1', reason: 'operator' }]);
+    player.exit('1');
+    expect(player.state.parked.get('1')).toMatchObject({
+      reason: 'stopped_by_operator',
+      detail: 'stopped by an operator (somebody)',
+    });
+    expect(player.state.claims.size).toBe(0);
+    player.poll([ONE]);
+    expect(player.asked('start-run')).toEqual([]);
+  });
+
+  it('counts in history as cancelled', () => {
+    const player = running();
+    player.operator({ kind: 'stop', identifier: 'T-1' });
+    player.exit('1', { kind: 'cancelled' });
+    expect(player.writes.find((write) => write.write === 'run')).toMatchObject({ run: { status: 'cancelled' } });
+  });
+
+  it('holds although the service dies before the session has ended', () => {
+    const player = running();
+    player.operator({ kind: 'stop', identifier: 'T-1' });
+    const durable = durableOf(player);
+    const { state } = recover(settingsWith(), durable, 'next', player.now);
+    expect(state.parked.get('1')?.reason).toBe('stopped_by_operator');
+    expect(state.claims.size).toBe(0);
+  });
+});
+
+describe('retry', () => {
+  it('makes a waiting issue due now', () => {
+    const player = PLACES['waiting']?.() ?? running();
+    player.operator({ kind: 'retry', identifier: 'T-1' });
+    player.after(0);
+    expect(player.asked('read-issue')).toEqual([{ do: 'read-issue', issueId: '1' }]);
+  });
+});
+
+describe('pause', () => {
+  it('holds candidates and retries until it is lifted, with its reason, and stops nothing', () => {
+    const player = PLACES['waiting']?.() ?? running();
+    player.operator({ kind: 'pause', reason: 'release day' });
+    player.poll([issueWith({ id: '2' })]);
+    expect(player.asked('start-run')).toEqual([]);
+    expect(player.state.holds.get('2')).toMatchObject({
+      reason: 'paused',
+      detail: 'paused by an operator (somebody): release day',
+    });
+    player.after(3_600_000);
+    expect(player.asked('read-issue')).toEqual([]);
+    expect(player.operator({ kind: 'resume' })).toMatchObject({ outcome: 'taken' });
+    player.after(0);
+    expect(player.asked('read-issue')).toHaveLength(1);
+    player.poll([issueWith({ id: '2' })]);
+    expect(player.asked('start-run')).toHaveLength(1);
+  });
+
+  it('may be asked for again; the last reason counts and the first moment', () => {
+    const player = createPlayer();
+    player.operator({ kind: 'pause', reason: 'one' });
+    const since = player.now;
+    player.after(5_000);
+    expect(player.operator({ kind: 'pause', reason: 'two' })).toMatchObject({ outcome: 'taken' });
+    expect(player.state.operatorPause).toEqual({ reason: 'two', by: 'somebody', since });
+    expect(player.writes).toContainEqual({ write: 'operator-pause', pause: player.state.operatorPause });
+  });
+});
+
+function durableOf({ state }: Player): Durable {
+  return {
+    claims: [...state.claims.values()],
+    parked: [...state.parked.values()],
+    outbox: [...state.outbox.values()],
+    workspaces: [...state.workspaces.values()],
+    spent: [...state.spent.values()],
+    pauses: [...state.pauses.values()],
+    watches: [...state.watches.values()],
+    operatorPause: state.operatorPause,
+  };
+}

@@ -1,0 +1,153 @@
+import type { Claim, Parked, RunningClaim } from '../model/claim.ts';
+import { announce, answerRequest, changePoll, park, putClaim, putOperatorPause, putWatch, unpark, type Draft } from '../draft.ts';
+import type { Event } from '../model/event.ts';
+import type { IssueRef } from '../model/issue.ts';
+import type { IssueRequestKind, OperatorAnswer, OperatorRequest } from '../model/operator.ts';
+import type { State } from '../model/state.ts';
+import { forgiven, isEscalated, type Watch } from '../model/watch.ts';
+import { stopRun } from './on-issue-states.ts';
+
+/** A person asked for something. The answer is stored together with what it changed, so that neither comes alone. */
+export function onOperatorAsked(draft: Draft, event: Extract<Event, { type: 'operator-asked' }>): void {
+  const { id, request, by, hasRuns } = event.asked;
+  const answer = carryOut(draft, request, by, hasRuns);
+  answerRequest(draft, id, answer);
+  announce(draft, 'operator:request:answered', { id, request, by, answer });
+}
+
+function carryOut(draft: Draft, request: OperatorRequest, by: string, hasRuns: boolean): OperatorAnswer {
+  if (draft.state.lifecycle === 'draining') return refused('the service is stopping: ask again when it has started');
+  if (request.kind === 'pause') return pause(draft, request.reason, by);
+  if (request.kind === 'resume') return resume(draft);
+  const found = findIssue(draft.state, request.identifier);
+  if (found === null) return notFound(request.identifier, hasRuns, request.kind);
+  return ISSUE_REQUESTS[request.kind](draft, found, by);
+}
+
+/** Repeating it is no mistake: the reason of the last one counts. */
+function pause(draft: Draft, reason: string, by: string): OperatorAnswer {
+  putOperatorPause(draft, { reason, by, since: draft.state.operatorPause?.since ?? draft.now });
+  return taken('nothing new is dispatched until "foray resume"; sessions that run go on');
+}
+
+function resume(draft: Draft): OperatorAnswer {
+  if (draft.state.operatorPause === null) return refused('the service is not paused');
+  putOperatorPause(draft, null);
+  pollNow(draft);
+  return taken('issues are dispatched again');
+}
+
+const ISSUE_REQUESTS: Readonly<Record<IssueRequestKind, (draft: Draft, found: Found, by: string) => OperatorAnswer>> = {
+  stop,
+  retry,
+  unpark: letGo,
+};
+
+/** Ends the session and parks the issue; one that only waits for its next session is parked at once. */
+function stop(draft: Draft, { issue, claim, parked }: Found, by: string): OperatorAnswer {
+  const name = issue.identifier;
+  if (parked !== null) return refused(`${name} is already parked (${parked.reason})`);
+  if (claim === null) return refused(`${name} is not running`);
+  if (claim.phase === 'handing-off') return refused(`the session of ${name} has ended and it is being handed off`);
+  const release = `"foray unpark ${name}" lets it run again`;
+  if (claim.phase === 'waiting') {
+    park(draft, claim.issue, 'stopped_by_operator', stoppedBy(by));
+    return taken(`${name} is parked; ${release}`);
+  }
+  if (claim.stoppedBy === null) putClaim(draft, { ...claim, stoppedBy: by });
+  stopRun(draft, issue.id, 'operator');
+  return taken(`the session of ${name} is being ended and the issue is parked; ${release}`);
+}
+
+/** For people: why the issue is parked. */
+export function stoppedBy(by: string): string {
+  return `stopped by an operator (${by})`;
+}
+
+/** What a session that a person ended leaves behind when the service died before it could say so. */
+export function parkStopped(draft: Draft, claim: RunningClaim & { readonly stoppedBy: string }): void {
+  park(draft, claim.issue, 'stopped_by_operator', stoppedBy(claim.stoppedBy));
+}
+
+/** A waiting issue is due now; a parked one is released, which is the same. */
+function retry(draft: Draft, found: Found, by: string): OperatorAnswer {
+  const { issue, claim, parked } = found;
+  const name = issue.identifier;
+  if (parked !== null || isAsking(found.watch)) return letGo(draft, found, by);
+  if (claim === null) return refused(`${name} is neither waiting nor parked`);
+  if (claim.phase !== 'waiting') return refused(`${name} is ${claim.phase === 'running' ? 'running' : 'being handed off'}`);
+  putClaim(draft, { ...claim, dueAt: Math.min(claim.dueAt, draft.now) });
+  return taken(`${name} is due now${reserve(draft.state)}`);
+}
+
+/** Releases the issue with its budgets fresh, and gives reactions that asked for a person another try. */
+function letGo(draft: Draft, { issue, parked, watch }: Found, _by: string): OperatorAnswer {
+  const name = issue.identifier;
+  if (parked === null && !isAsking(watch)) return refused(`${name} is not parked`);
+  if (parked !== null) unpark(draft, parked, 'released by an operator');
+  if (watch !== null && isAsking(watch)) putWatch(draft, forgiven(watch, draft.now));
+  pollNow(draft);
+  return taken(`${name} is released${reserve(draft.state)}`);
+}
+
+/** What still stands in the way of a session. */
+function reserve(state: State): string {
+  if (state.operatorPause !== null) return ', but the service is paused: "foray resume" lets it run';
+  const agentPause = state.pauses.get(state.settings.agent.kind);
+  return agentPause === undefined ? '' : `, but the agent is paused until ${new Date(agentPause.until).toISOString()}`;
+}
+
+/** What we hold of one issue. */
+interface Found {
+  readonly issue: IssueRef;
+  readonly claim: Claim | null;
+  readonly parked: Parked | null;
+  readonly watch: Watch | null;
+}
+
+/** By the name as it was given, else by its qualified form, else ignoring case. */
+function findIssue(state: State, name: string): Found | null {
+  const records = [state.claims, state.parked, state.watches, state.holds].flatMap((map) =>
+    [...map.values()].map(({ issue }) => issue),
+  );
+  const lower = name.toLowerCase();
+  const issue =
+    records.find(({ identifier }) => identifier === name) ??
+    records.find(({ displayIdentifier }) => displayIdentifier === name) ??
+    records.find(({ identifier }) => identifier.toLowerCase() === lower);
+  if (issue === undefined) return null;
+  const { id } = issue;
+  return {
+    issue,
+    claim: state.claims.get(id) ?? null,
+    parked: state.parked.get(id) ?? null,
+    watch: state.watches.get(id) ?? null,
+  };
+}
+
+function isAsking(watch: Watch | null): boolean {
+  return watch !== null && isEscalated(watch);
+}
+
+const WRONG_PLACE: Readonly<Record<IssueRequestKind, string>> = {
+  stop: 'is not running',
+  retry: 'is neither waiting nor parked',
+  unpark: 'is not parked',
+};
+
+function notFound(identifier: string, hasRuns: boolean, kind: IssueRequestKind): OperatorAnswer {
+  if (hasRuns) return refused(`${identifier} ${WRONG_PLACE[kind]}`);
+  return { outcome: 'unknown', message: `${identifier} is not an issue this service knows` };
+}
+
+function pollNow(draft: Draft): void {
+  changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
+}
+
+function taken(message: string): OperatorAnswer {
+  return { outcome: 'taken', message };
+}
+
+function refused(message: string): OperatorAnswer {
+  return { outcome: 'refused', message };
+}
