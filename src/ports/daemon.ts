@@ -25,7 +25,7 @@ export interface Daemon {
   isDraining(): boolean;
   /** The three checks of readiness, run now. */
   checkReadiness(signal: AbortSignal): Promise<Readiness>;
-  readonly history: Pick<Store, 'listRuns' | 'findRun' | 'totals'>;
+  readonly history: Pick<Store, 'listRuns' | 'findRun' | 'totals' | 'statistics'>;
 }
 
 export interface Readiness {

@@ -1,6 +1,7 @@
 import type { Durable, Write } from '../domain/model/durable.ts';
+import type { TokenUsage } from '../domain/model/agent-event.ts';
 import type { AskedRequest, OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
-import type { Run, RunEvent } from '../domain/model/run.ts';
+import type { Run, RunEvent, RunStatus } from '../domain/model/run.ts';
 
 /**
  * What survives the process. The core decides, the store remembers: it holds no rule of its own. Writes come as units
@@ -16,6 +17,8 @@ export interface Store {
   findRun(id: string): Promise<{ readonly run: Run; readonly events: readonly RunEvent[] } | null>;
   /** Sums over all runs ever finished. */
   totals(): Promise<LifetimeTotals>;
+  /** Sums over the runs since a moment, gathered by one thing: what `foray stats` and the statistics page show. */
+  statistics(query: StatisticsQuery): Promise<readonly StatisticsRow[]>;
   /** Leaves a request for the daemon; gives its id. */
   addRequest(request: OperatorRequest, by: string): Promise<string>;
   /** What people asked for since the last call. Each is handed out once by one daemon, and again by the next while it is unanswered. */
@@ -35,6 +38,27 @@ export interface RunQuery {
   readonly limit: number;
   /** Only runs that started before this moment. */
   readonly before?: number;
+  /** Only runs that come after this one in the list; it need not exist any more. */
+  readonly after?: { readonly startedAt: number; readonly id: string };
+}
+
+export const STATISTICS_BY = ['day', 'agent', 'state', 'issue'] as const;
+export type StatisticsBy = (typeof STATISTICS_BY)[number];
+
+export interface StatisticsQuery {
+  readonly since: number;
+  readonly by: StatisticsBy;
+}
+
+/** What the runs of one day, agent kind, tracker state or issue come to. Runs under way have no seconds yet. */
+export interface StatisticsRow {
+  readonly key: string;
+  readonly runs: number;
+  readonly outcomes: Readonly<Partial<Record<RunStatus, number>>>;
+  readonly seconds: number;
+  readonly longestSeconds: number;
+  readonly tokens: TokenUsage;
+  readonly costUsd: number;
 }
 
 export interface LifetimeTotals {

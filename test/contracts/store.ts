@@ -4,8 +4,9 @@ import type { Parked } from '../../src/domain/model/claim.ts';
 import type { IssueRef } from '../../src/domain/model/issue.ts';
 import type { OperatorPause } from '../../src/domain/model/operator.ts';
 import type { Run, RunEvent } from '../../src/domain/model/run.ts';
-import { NOTHING_DURABLE } from '../../src/ports/store.ts';
+import { NOTHING_DURABLE, STATISTICS_BY } from '../../src/ports/store.ts';
 import type { Durable, Store, Write } from '../../src/ports/store.ts';
+import { statisticsOf } from '../support/store/memory.ts';
 import { anyHistory, anyWrite } from './store-records.ts';
 
 /** A store under test and what surrounds it. */
@@ -112,6 +113,33 @@ function historyContract(harness: () => StoreHarness): void {
   it('orders runs that started at once by id, so that pages are stable', async () => {
     await write(aRun('b', 1), aRun('c', 1), aRun('a', 1));
     expect(await list({ limit: 10 })).toEqual(['c', 'b', 'a']);
+  });
+
+  it('goes on after a run, losing none of those that started at once', async () => {
+    const runs = Array.from({ length: 25 }, (_, index) => aRun(`r${String(index).padStart(2, '0')}`, 1 + Math.floor(index / 20)));
+    await write(...runs);
+    const seen: string[] = [];
+    for (let after: { startedAt: number; id: string } | undefined; ;) {
+      const page = await harness().store.listRuns({ limit: 7, ...(after && { after }) });
+      seen.push(...page.map(({ id }) => id));
+      after = page.at(-1);
+      if (page.length < 7) break;
+    }
+    expect(seen).toEqual(runs.map(({ id }) => id).toReversed());
+  });
+
+  it.each(STATISTICS_BY)('adds runs up by %s', async (by) => {
+    const day = 86_400_000;
+    const runs = [
+      aRun('a', 1, { issue: issue('1'), status: 'succeeded', endedAt: 5_001, costUsd: 1.5 }),
+      aRun('b', day, { issue: issue('1'), status: 'failed', endedAt: day + 500 }),
+      aRun('c', day + 1, { issue: issue('2'), status: 'succeeded', endedAt: day + 9_001, agentKind: 'other' }),
+      aRun('d', day + 2, { issue: issue('3') }),
+    ];
+    await write(...runs);
+    expect(await harness().store.statistics({ since: 0, by })).toEqual(statisticsOf(runs, 0, by));
+    expect(await harness().store.statistics({ since: day, by })).toEqual(statisticsOf(runs, day, by));
+    expect(await harness().store.statistics({ since: 2 * day, by })).toEqual([]);
   });
 
   it('lists only runs that started before the given moment', async () => {

@@ -6,6 +6,7 @@ import type { Run, RunEvent } from '../../src/domain/model/run.ts';
 import type { RetryView, RunningView, Snapshot } from '../../src/domain/snapshot.ts';
 import type { Daemon, Readiness } from '../../src/ports/daemon.ts';
 import type { NoticeBus } from '../../src/ports/events.ts';
+import { statisticsOf } from './store/memory.ts';
 import type { LogAttributes, LogLevel } from '../../src/ports/runtime.ts';
 
 /** 2026-03-01T12:00:00.000Z */
@@ -71,8 +72,13 @@ export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'curr
     },
     checkReadiness: () => daemon.ready(),
     history: {
-      listRuns: async ({ identifier, limit, before }) =>
+      statistics: async ({ since, by }) => statisticsOf(daemon.runs, since, by),
+      listRuns: async ({ identifier, limit, before, after }) =>
         daemon.runs
+          .filter(
+            ({ startedAt, id }) =>
+              after === undefined || startedAt < after.startedAt || (startedAt === after.startedAt && id < after.id),
+          )
           .filter((run) => identifier === undefined || run.issue.identifier === identifier)
           .filter((run) => before === undefined || run.startedAt < before)
           .slice(0, limit),

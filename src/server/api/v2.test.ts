@@ -22,7 +22,7 @@ const RUNS = [
 describe('GET /api/v2/runs', () => {
   it('lists runs, newest first, with every field', async () => {
     const { body } = await get('/api/v2/runs', { runs: RUNS });
-    expect(body.next_before).toBeNull();
+    expect(body.next_cursor).toBeNull();
     expect((body.runs as object[])[1]).toEqual({
       id: 'r-2',
       issue_id: 'id-ENG-1',
@@ -60,19 +60,21 @@ describe('GET /api/v2/runs', () => {
     expect(body.runs).toMatchObject([{ id: 'r-3' }]);
   });
 
-  it('pages by limit and before until nothing is left', async () => {
+  it('pages by limit and cursor until nothing is left, also among runs of one moment', async () => {
     const seen: unknown[] = [];
     let path: string | null = '/api/v2/runs?limit=2';
     while (path !== null) {
-      const { body } = await get(path, { runs: RUNS });
+      const { body } = await get(path, { runs: RUNS.map((run) => ({ ...run, startedAt: NOON })) });
       seen.push(...(body.runs as { id: string }[]).map((run) => run.id));
-      path = typeof body.next_before === 'string' ? `/api/v2/runs?limit=2&before=${body.next_before}` : null;
+      path = typeof body.next_cursor === 'string' ? `/api/v2/runs?limit=2&cursor=${body.next_cursor}` : null;
     }
     expect(seen).toEqual(['r-3', 'r-2', 'r-1']);
   });
 
   it.each([
     'limit=0',
+    'cursor=',
+    'cursor=nonsense',
     'limit=501',
     'limit=-1',
     'limit=1.5',

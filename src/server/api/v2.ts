@@ -13,14 +13,14 @@ import { fail, isoTime } from '../envelope.ts';
 const DEFAULT_RUNS = 50;
 const MAX_RUNS = 500;
 
-/** History, newest first, a page at a time: `next_before` asks for the next one. */
+/** History, newest first, a page at a time: `next_cursor` asks for the next one. */
 export function getRuns(daemon: Daemon) {
   return async (c: Context): Promise<Response> => {
     const query = runQuery(c.req.query());
     if (typeof query === 'string') return fail(c, 'bad_request', query);
     const runs = await daemon.history.listRuns(query);
     const last = runs.length < query.limit ? undefined : runs.at(-1);
-    return c.json({ runs: runs.map(runEntry), next_before: last === undefined ? null : isoTime(last.startedAt) });
+    return c.json({ runs: runs.map(runEntry), next_cursor: last === undefined ? null : cursorOf(last) });
   };
 }
 
@@ -70,12 +70,25 @@ function runQuery(given: Record<string, string>): RunQuery | string {
   if (limit === null || limit < 1 || limit > MAX_RUNS) return `limit must be a whole number from 1 to ${MAX_RUNS}.`;
   const before = given.before === undefined ? undefined : moment(given.before);
   if (before === null) return 'before must be a UTC time such as 2026-01-31T12:00:00.000Z.';
+  const after = given.cursor === undefined ? undefined : positionOf(given.cursor);
+  if (after === null) return 'cursor must be the next_cursor of an earlier answer.';
   if (given.identifier === '') return 'identifier must not be empty.';
   return {
     limit,
     ...(given.identifier === undefined ? {} : { identifier: given.identifier }),
     ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
   };
+}
+
+/** A place in the list, in a form nobody is tempted to make up. */
+export function cursorOf({ startedAt, id }: Run): string {
+  return Buffer.from(`${startedAt} ${id}`).toString('base64url');
+}
+
+export function positionOf(cursor: string): { readonly startedAt: number; readonly id: string } | null {
+  const [, startedAt, id] = /^(\d{1,15}) (.{1,200})$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  return startedAt === undefined || id === undefined ? null : { startedAt: Number(startedAt), id };
 }
 
 function wholeNumber(text: string): number | null {

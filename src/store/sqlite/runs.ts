@@ -43,11 +43,12 @@ export const RUNS = defineTable({ name: 'runs', key: 'id', columns: Columns, toR
 /** Newest first; of runs that started in the same millisecond, by id. */
 export function listRuns(db: Sqlite, query: RunQuery): Run[] {
   const conditions = [
-    ...(query.identifier === undefined ? [] : [{ sql: 'identifier = ?', value: query.identifier }]),
-    ...(query.before === undefined ? [] : [{ sql: 'started_at < ?', value: query.before }]),
+    ...(query.identifier === undefined ? [] : [{ sql: 'identifier = ?', values: [query.identifier] }]),
+    ...(query.before === undefined ? [] : [{ sql: 'started_at < ?', values: [query.before] }]),
+    ...(query.after === undefined ? [] : [{ sql: '(started_at, id) < (?, ?)', values: [query.after.startedAt, query.after.id] }]),
   ];
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.map((condition) => condition.sql).join(' AND ')}`;
-  const values = conditions.map((condition) => condition.value);
+  const values = conditions.flatMap((condition) => condition.values);
   const rows = db.all(`SELECT * FROM runs ${where} ORDER BY started_at DESC, id DESC LIMIT ?`, ...values, query.limit);
   return rows.map((row) => RUNS.read(db, row));
 }

@@ -9,6 +9,7 @@ import { createProcessRecords } from './processes.ts';
 import type { ProcessRecords } from './processes.ts';
 import { eventsOfRun } from './run-events.ts';
 import { findRun, listRuns, totals } from './runs.ts';
+import { statistics } from './statistics.ts';
 import type { Sqlite } from './sqlite.ts';
 import { applyWrite, loadDurable } from './writes.ts';
 
@@ -35,6 +36,7 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
       return run && { run, events: eventsOfRun(db, id) };
     },
     totals: async () => totals(db),
+    statistics: async (query) => statistics(db, query),
     addRequest: async (request, by) => addRequest(db, request, by),
     takeRequests: async () => requests.take(),
     findAnswer: async (requestId) => findAnswer(db, requestId),

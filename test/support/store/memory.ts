@@ -1,6 +1,6 @@
 import type { OperatorAnswer, OperatorPause, OperatorRequest } from '../../../src/domain/model/operator.ts';
 import type { Run, RunEvent } from '../../../src/domain/model/run.ts';
-import type { Durable, LifetimeTotals, Store, Write } from '../../../src/ports/store.ts';
+import type { Durable, LifetimeTotals, StatisticsBy, StatisticsRow, Store, Write } from '../../../src/ports/store.ts';
 import { bytesOf, cutText, oldestToDrop, withLeftOut } from '../../../src/store/sqlite/run-events.ts';
 
 type Lists = Omit<Durable, 'operatorPause'>;
@@ -29,8 +29,11 @@ export function createMemoryStore(): Store {
       if (unknown) throw new TypeError(`unknown write ${JSON.stringify(unknown)}`);
       for (const write of writes) (WRITERS[write.write] as (kept: Kept, write: Write) => void)(kept, write);
     },
-    async listRuns({ identifier, before = Infinity, limit }) {
-      const wanted = (run: Run) => run.startedAt < before && (identifier ?? run.issue.identifier) === run.issue.identifier;
+    async listRuns({ identifier, before = Infinity, after, limit }) {
+      const isAfter = ({ startedAt, id }: Run) =>
+        after === undefined || startedAt < after.startedAt || (startedAt === after.startedAt && id < after.id);
+      const wanted = (run: Run) =>
+        run.startedAt < before && isAfter(run) && (identifier ?? run.issue.identifier) === run.issue.identifier;
       return [...kept.runs.values()].filter(wanted).toSorted(newestFirst).slice(0, limit);
     },
     async findRun(id) {
@@ -39,6 +42,7 @@ export function createMemoryStore(): Store {
       return run ? { run, events: withLeftOut(id, events, leftOut) } : null;
     },
     totals: async () => totalsOf([...kept.runs.values()]),
+    statistics: async ({ since, by }) => statisticsOf([...kept.runs.values()], since, by),
     addRequest: async (request, by) => {
       const id = String(kept.requests.length + 1);
       kept.requests.push({ id, request, by, answer: null });
@@ -146,4 +150,39 @@ function totalsOf(runs: readonly Run[]): LifetimeTotals {
     seconds: sum((run) => ((run.endedAt ?? run.startedAt) - run.startedAt) / 1000),
     costUsd: sum((run) => run.costUsd ?? 0),
   };
+}
+
+/** By the same rules as the real one, in another way: each run by itself. */
+export function statisticsOf(runs: readonly Run[], since: number, by: StatisticsBy): readonly StatisticsRow[] {
+  const keyOf: Readonly<Record<StatisticsBy, (run: Run) => string>> = {
+    day: (run) => new Date(run.startedAt).toISOString().slice(0, 10),
+    agent: (run) => run.agentKind,
+    state: (run) => run.issue.state,
+    issue: (run) => run.issue.identifier,
+  };
+  const groups = new Map<string, Run[]>();
+  for (const run of runs.filter(({ startedAt }) => startedAt >= since)) {
+    const key = keyOf[by](run);
+    groups.set(key, [...(groups.get(key) ?? []), run]);
+  }
+  const sum = (some: readonly Run[], value: (run: Run) => number) => some.reduce((total, run) => total + value(run), 0);
+  const seconds = (run: Run) => (run.endedAt === null ? 0 : (run.endedAt - run.startedAt) / 1000);
+  return [...groups]
+    .map(([key, some]) => ({
+      key,
+      runs: some.length,
+      outcomes: Object.fromEntries(some.map(({ status }) => [status, some.filter((run) => run.status === status).length])),
+      seconds: sum(some, seconds),
+      longestSeconds: Math.max(...some.map(seconds)),
+      tokens: {
+        inputTokens: sum(some, (run) => run.tokens.inputTokens),
+        outputTokens: sum(some, (run) => run.tokens.outputTokens),
+        totalTokens: sum(some, (run) => run.tokens.totalTokens),
+        cacheReadTokens: sum(some, (run) => run.tokens.cacheReadTokens),
+      },
+      costUsd: sum(some, (run) => run.costUsd ?? 0),
+    }))
+    .sort((a, b) =>
+      by === 'day' ? b.key.localeCompare(a.key) : b.runs - a.runs || a.key.localeCompare(b.key, 'en', { numeric: true }),
+    );
 }

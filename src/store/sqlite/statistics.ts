@@ -1,0 +1,59 @@
+import type { StatisticsBy, StatisticsQuery, StatisticsRow } from '../../ports/store.ts';
+import type { Sqlite } from './sqlite.ts';
+
+/** What runs are gathered by; days are those of UTC. */
+const KEYS: Readonly<Record<StatisticsBy, string>> = {
+  day: "strftime('%Y-%m-%d', started_at / 1000, 'unixepoch')",
+  agent: 'agent_kind',
+  state: 'state',
+  issue: 'identifier',
+};
+
+/** Sums of the runs that started since a moment: newest day first, else most runs first. */
+export function statistics(db: Sqlite, { since, by }: StatisticsQuery): readonly StatisticsRow[] {
+  const parts = db.all(
+    `SELECT ${KEYS[by]} AS key, status, count(*) AS runs,
+       total(ended_at - started_at) / 1000 AS seconds, max(ifnull(ended_at - started_at, 0)) / 1000.0 AS longest,
+       total(input_tokens) AS input, total(output_tokens) AS output, total(total_tokens) AS all_tokens,
+       total(cache_read_tokens) AS cached, total(cost_usd) AS cost
+     FROM runs WHERE started_at >= ? GROUP BY key, status`,
+    since,
+  );
+  const rows = new Map<string, StatisticsRow>();
+  for (const part of parts) {
+    const key = String(part.key);
+    rows.set(key, add(rows.get(key) ?? noRuns(key), part));
+  }
+  return [...rows.values()].sort(by === 'day' ? newestFirst : mostRunsFirst);
+}
+
+function noRuns(key: string): StatisticsRow {
+  const tokens = { inputTokens: 0, outputTokens: 0, totalTokens: 0, cacheReadTokens: 0 };
+  return { key, runs: 0, outcomes: {}, seconds: 0, longestSeconds: 0, tokens, costUsd: 0 };
+}
+
+function add(row: StatisticsRow, part: Readonly<Record<string, unknown>>): StatisticsRow {
+  const runs = Number(part.runs);
+  return {
+    key: row.key,
+    runs: row.runs + runs,
+    outcomes: { ...row.outcomes, [String(part.status)]: runs },
+    seconds: row.seconds + Number(part.seconds),
+    longestSeconds: Math.max(row.longestSeconds, Number(part.longest)),
+    tokens: {
+      inputTokens: row.tokens.inputTokens + Number(part.input),
+      outputTokens: row.tokens.outputTokens + Number(part.output),
+      totalTokens: row.tokens.totalTokens + Number(part.all_tokens),
+      cacheReadTokens: row.tokens.cacheReadTokens + Number(part.cached),
+    },
+    costUsd: row.costUsd + Number(part.cost),
+  };
+}
+
+function newestFirst(a: StatisticsRow, b: StatisticsRow): number {
+  return b.key.localeCompare(a.key);
+}
+
+function mostRunsFirst(a: StatisticsRow, b: StatisticsRow): number {
+  return b.runs - a.runs || a.key.localeCompare(b.key, 'en', { numeric: true });
+}
