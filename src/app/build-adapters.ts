@@ -6,6 +6,7 @@ import { countRequests } from '../orchestrator/counted-tracker.ts';
 import type { Adapters } from '../orchestrator/adapters.ts';
 import type { RunTools } from '../ports/runner.ts';
 import { createForge } from '../orchestrator/reactions/forge.ts';
+import { hideFromEnvironment } from '../lib/process/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
 import { createPrompt } from '../prompt/prompt.ts';
@@ -34,6 +35,7 @@ export interface BuiltAdapters extends Adapters {
 /** Builds the adapters a workflow asks for, keeping those whose settings did not change. */
 export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before: BuiltAdapters | null): BuiltAdapters {
   deps.secrets.add(workflow.secrets);
+  hideCredentials(workflow, deps.logger);
   const { settings } = workflow;
   const old = before?.workflow.settings;
   const sameTracker = before !== null && isDeepStrictEqual(old?.tracker, settings.tracker);
@@ -56,6 +58,13 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
     promptFor: createPrompt(workflow.body, workflow.bodyLine),
     tools: deps.tools,
   };
+}
+
+/** What was read is ours alone: agents and hooks of the same user could look at this process's environment. */
+function hideCredentials({ secretVariables }: GoodWorkflow, logger: Logger): void {
+  const visible = hideFromEnvironment(secretVariables);
+  if (visible.length === 0) return;
+  logger.warn('agents can read credentials in the environment of this process', { variables: visible.join(', ') });
 }
 
 /** The tracker alone, for reads that need nothing else. */

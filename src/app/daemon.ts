@@ -1,12 +1,13 @@
 import type { Env } from '../config/expand.ts';
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
-import type { Durable } from '../domain/model/durable.ts';
+import type { Claim } from '../domain/model/claim.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { snapshotOf } from '../domain/snapshot.ts';
 import { createLocalRunner } from '../runners/local/index.ts';
+import { createControlGroups } from '../lib/process/index.ts';
 import { createReleasers, type Releasers } from '../lib/releasers.ts';
 import { createInterpreter } from '../orchestrator/interpret.ts';
 import { createLoop, type Loop } from '../orchestrator/loop.ts';
@@ -20,8 +21,9 @@ import { createApp } from '../server/routes.ts';
 import { openStore } from '../store/sqlite/open.ts';
 import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { buildAdapters, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
-import { endLeftovers, markedEnv } from './leftovers.ts';
+import { daemonId, endLeftovers, markedEnv } from './leftovers.ts';
 import { openOperatorDesk } from './operator-desk.ts';
+import { ownProcesses } from './owned-processes.ts';
 import { trackProcessGroups } from './process-groups.ts';
 import { followWorkflow } from './reload.ts';
 import { openRunTools } from './run-tools.ts';
@@ -76,13 +78,21 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const instance = randomBytes(5).toString('hex');
   const store = await openOwnStore(options, instance, releasers);
 
-  const report = (event: Event): void => loop.report(MASKED.has(event.type) ? secrets.maskDeep(event) : event);
+  const report = (event: Event): void => {
+    if (event.type === 'run-exited') void processes.ownerDone(event.runId);
+    loop.report(MASKED.has(event.type) ? secrets.maskDeep(event) : event);
+  };
   const tools = await openRunTools({ logger, scope: workflow.settings.dbPath, store, state: () => loop.state(), report });
   releasers.push(() => tools.stop());
-  const processes = trackProcessGroups(store.processes, (fault) =>
+  const controlGroups = createControlGroups(`foray-${daemonId(workflow.settings.dbPath)}`);
+  await controlGroups.endAll();
+  releasers.push(() => controlGroups.endAll());
+  const groups = trackProcessGroups(store.processes, (fault) =>
     logger.error('a process could not be written down, trying again', { error: textOf(fault) }),
   );
-  releasers.push(() => processes.stop());
+  releasers.push(() => groups.stop());
+  const isRun = (owner: string): boolean => runningIn(loop.state().claims.values()).includes(owner);
+  const processes = ownProcesses(groups, controlGroups, isRun);
   const adapterDeps: AdapterDeps = { version, env, clock, logger, secrets, processes, announce, tools };
   let adapters: BuiltAdapters = buildAdapters(workflow, adapterDeps, null);
   await adapters.tracker.preflight?.(AbortSignal.any([killed.signal, options.interrupted]));
@@ -158,12 +168,12 @@ async function openOwnStore(options: DaemonOptions, instance: string, releasers:
   const store = await openStore({ path: workflow.settings.dbPath, owner, clock });
   releasers.push(() => store.close());
   const { dbPath } = workflow.settings;
-  await endLeftovers({ processes: store.processes, dbPath, runIds: runningIn(await store.load()) }, logger);
+  await endLeftovers({ processes: store.processes, dbPath, runIds: runningIn((await store.load()).claims) }, logger);
   return store;
 }
 
-function runningIn({ claims }: Durable): readonly string[] {
-  return claims.flatMap((claim) => (claim.phase === 'running' ? [claim.runId] : []));
+function runningIn(claims: Iterable<Claim>): readonly string[] {
+  return [...claims].flatMap((claim) => (claim.phase === 'running' ? [claim.runId] : []));
 }
 
 /** What the HTTP side sees of the loop. */

@@ -6,7 +6,7 @@ import type { ProcessRecords } from '../store/sqlite/processes.ts';
 import type { Env } from '../config/expand.ts';
 
 /** Carried by every process of a daemon, so that the next one on the same database finds those that nobody wrote down. */
-export const DAEMON_VARIABLE = 'FORAY_DAEMON';
+const DAEMON_VARIABLE = 'FORAY_DAEMON';
 
 const LEFTOVER_GRACE_MS = 2_000;
 
@@ -42,6 +42,7 @@ export async function endLeftovers({ processes, dbPath, runIds }: Leftovers, log
   processes.clear();
 }
 
-function daemonId(dbPath: string): string {
+/** One daemon per database: a short name for both. */
+export function daemonId(dbPath: string): string {
   return createHash('sha256').update(dbPath).digest('hex').slice(0, 16);
 }

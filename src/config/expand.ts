@@ -27,6 +27,11 @@ export function expand(text: string, mode: Expansion, env: Env): Expanded {
   return { value, variables, unset: variables.filter((name) => lookUp(env, name) === '') };
 }
 
+/** The names of all variables that a text may refer to. */
+export function referencesIn(text: string): readonly string[] {
+  return [...new Set([...text.matchAll(REFERENCE)].map(([, braced, bare]) => braced ?? bare ?? ''))];
+}
+
 /** The keys of a tracker or provider block that may hold references; null is "not written". */
 export interface Connection {
   readonly api_key: Expanded | null;

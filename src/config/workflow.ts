@@ -5,6 +5,7 @@ import type { Settings } from '../domain/model/settings.ts';
 import { agentSettings, checkAgent, selfReviewSettings, tokenRates } from './agent.ts';
 import { type FrontMatter, type PlainMap, readFrontMatter, withPosition } from './document.ts';
 import { type Connection, type Env, expandConnection } from './expand.ts';
+import { readCredentialFiles } from './credential-files.ts';
 import { readWorkflowText } from './file.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { readDbPath, readWorkspaceRoot } from './paths.ts';
@@ -46,8 +47,18 @@ export interface LoadedWorkflow {
 /** Reads and checks a workflow file. Touches nothing but the file. Never rejects for a fault of it. */
 export async function loadWorkflow(workflowPath: string, context: LoadContext): Promise<LoadedWorkflow> {
   const file = await readWorkflowText(workflowPath);
-  if (typeof file.content === 'string') return { ...readWorkflow(file.content, workflowPath, context), digest: file.digest };
+  if (typeof file.content === 'string') {
+    const { env, faults } = await readCredentialFiles(file.content, context.env, path.dirname(path.resolve(workflowPath)));
+    const read = readWorkflow(file.content, workflowPath, { ...context, env });
+    return { ...withFaults(read, faults), digest: file.digest };
+  }
   return { ...nothingLoaded(path.resolve(workflowPath), [file.content]), digest: file.digest };
+}
+
+/** Only of variables that credentials refer to: any text of the file may look like a reference. */
+function withFaults(read: LoadedWorkflow, faults: ReadonlyMap<string, Problem>): LoadedWorkflow {
+  const problems = read.secretVariables.flatMap((name) => faults.get(name) ?? []);
+  return problems.length === 0 ? read : { ...read, problems: [...problems, ...read.problems], settings: null };
 }
 
 /** The same for a text that is already at hand. */

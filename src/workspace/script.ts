@@ -49,9 +49,9 @@ export const SCRIPT_ENVIRONMENT = [
 /**
  * The script writes into a pipe, as in a terminal session: Node gives children sockets, and `> /dev/stderr` fails on
  * those. Its status comes on the outer standard error. `cat` outlives a polite signal, so that a script's own trap can
- * still print.
+ * still print. It begins when it is told to: by then its processes are recorded, and grouped where that is possible.
  */
-const WRAPPER = `{ sh -c "$1" 3>&-; echo "status=$?" >&3; } 3>&2 2>&1 | { trap '' TERM INT HUP; exec cat; }`;
+const WRAPPER = `read -r go; exec < /dev/null; { sh -c "$1" 3>&-; echo "status=$?" >&3; } 3>&2 2>&1 | { trap '' TERM INT HUP; exec cat; }`;
 
 const SHOWN_CHARACTERS = 8 * 1024;
 /** More is kept than shown, so that a secret at the cut is still recognized whole. */
@@ -72,6 +72,7 @@ export async function runScript(script: Script, deps: ScriptDeps, signal: AbortS
       args: ['-c', WRAPPER, 'sh', script.text],
       cwd: script.cwd,
       env: { ...inherited(deps.env), ...script.variables },
+      stdin: 'pipe',
       drainMs: DRAIN_MS,
       onSpawn: (pid) => deps.processes.started(pid, script.owner),
       onStderr: (chunk) => status.add(chunk),
@@ -79,6 +80,8 @@ export async function runScript(script: Script, deps: ScriptDeps, signal: AbortS
   } catch (error) {
     return { failure: error instanceof Error ? error.message : String(error), output: '' };
   }
+  void child.stdin.write('\n');
+  child.stdin.end();
   const output = collect(child);
   const failure = await firstOf(child, status, script, signal);
   await child.stop(GRACE_MS);

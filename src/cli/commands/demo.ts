@@ -14,7 +14,7 @@ export async function demo(args: { readonly port: number }): Promise<number> {
     now: Date.now,
     mask: (text) => text,
   });
-  const running = await startDemo({ env: process.env, version: FORAY_VERSION, port: args.port, clock, logger });
+  const running = await startDemo({ env: { ...process.env }, version: FORAY_VERSION, port: args.port, clock, logger });
   process.stdout.write(`Dashboard: ${running.url ?? ''}\nMade-up issues move by themselves. Stop with Ctrl+C.\n`);
   const signals = onSignals({
     stop: () => running.stop(),

@@ -15,7 +15,7 @@ export async function dryRun(args: RunArgs): Promise<number> {
   try {
     await reportDryRun(
       workflow,
-      { env: process.env, version: FORAY_VERSION, clock: { now: Date.now }, logger, secrets },
+      { env: { ...process.env }, version: FORAY_VERSION, clock: { now: Date.now }, logger, secrets },
       interrupted.signal,
     );
     return 0;

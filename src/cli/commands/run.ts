@@ -27,7 +27,7 @@ export async function run(args: RunArgs): Promise<number> {
   });
   try {
     const clock = createSteadyClock();
-    const options = { workflow, env: process.env, version: FORAY_VERSION, port: args.port, clock, logger, secrets };
+    const options = { workflow, env: { ...process.env }, version: FORAY_VERSION, port: args.port, clock, logger, secrets };
     daemon = await startDaemon({ ...options, interrupted: interrupted.signal });
     if (interrupted.signal.aborted) daemon.stop();
     await daemon.done;

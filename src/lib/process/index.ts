@@ -1,6 +1,9 @@
+export { createControlGroups } from './cgroup.ts';
+export type { ControlGroups } from './cgroup.ts';
 export { findProgram } from './find-program.ts';
 export type { ProgramState } from './find-program.ts';
 export { createExcerpt } from './excerpt.ts';
+export { hideFromEnvironment } from './hide-environment.ts';
 export { endGroup } from './kill.ts';
 export { ProcessStartError, startProcess } from './spawn.ts';
 export type { ProcessExit, ProcessOptions, RunningProcess } from './spawn.ts';

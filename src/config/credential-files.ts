@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Problem } from '../domain/model/problem.ts';
+import { referencesIn, type Env } from './expand.ts';
+
+export interface CredentialFiles {
+  /** The environment with what the files hold. */
+  readonly env: Env;
+  /** What went wrong, by the variable that was to be read. */
+  readonly faults: ReadonlyMap<string, Problem>;
+}
+
+/** Longer is no credential. */
+const MOST_CHARACTERS = 64 * 1024;
+
+/**
+ * A variable that the text refers to and that is not set may come from a file: the one that `NAME_FILE` names, or the
+ * one called NAME in the folder of systemd's credentials.
+ */
+export async function readCredentialFiles(text: string, env: Env, workflowDir: string): Promise<CredentialFiles> {
+  const found: Record<string, string> = {};
+  const faults = new Map<string, Problem>();
+  for (const name of referencesIn(text)) {
+    if (valueOf(env, name) !== '') continue;
+    const place = placeOf(name, env, workflowDir);
+    if (place === null) continue;
+    try {
+      found[name] = credentialIn(await readFile(place.file, 'utf8'));
+    } catch (error) {
+      if (!place.optional) faults.set(name, unreadable(name, place, error));
+    }
+  }
+  return { env: { ...env, ...found }, faults };
+}
+
+interface Place {
+  readonly file: string;
+  readonly variable: string;
+  /** A folder of credentials need not hold every one. */
+  readonly optional: boolean;
+}
+
+function placeOf(name: string, env: Env, workflowDir: string): Place | null {
+  const named = valueOf(env, `${name}_FILE`);
+  if (named !== '') return { file: path.resolve(workflowDir, named), variable: `${name}_FILE`, optional: false };
+  const folder = valueOf(env, 'CREDENTIALS_DIRECTORY');
+  return folder === '' ? null : { file: path.join(folder, name), variable: 'CREDENTIALS_DIRECTORY', optional: true };
+}
+
+/** Editors and `echo` end a file with a line break. */
+function credentialIn(text: string): string {
+  if (text.length > MOST_CHARACTERS) throw new Error('it is too long for a credential');
+  return text.replace(/[\r\n]+$/, '');
+}
+
+function unreadable(name: string, { file, variable }: Place, error: unknown): Problem {
+  const reason = error instanceof Error ? error.message : String(error);
+  return {
+    severity: 'error',
+    check: 'credentials.unreadable',
+    message: `$${name} is to come from the file that ${variable} names, ${file}, which cannot be read: ${reason}`,
+  };
+}
+
+function valueOf(env: Env, name: string): string {
+  return (Object.hasOwn(env, name) ? env[name] : undefined) ?? '';
+}

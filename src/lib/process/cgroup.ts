@@ -1,0 +1,110 @@
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Control groups for what is started: a process cannot leave one by a session of its own or an empty environment, so all
+ * that a run started can be ended with it. Only where this process may make groups below its own: on Linux with cgroup
+ * v2, as root or where systemd delegated them. https://docs.kernel.org/admin-guide/cgroup-v2.html
+ */
+export interface ControlGroups {
+  /** Puts a process, and whatever it starts from now on, into the group of this name. */
+  add(name: string, pid: number): void;
+  /** Kills whoever is left in the group and removes it. Resolves when it is gone or cannot be removed. */
+  end(name: string): Promise<void>;
+  /** The same for every group of this prefix, those of an earlier process too. */
+  endAll(): Promise<void>;
+}
+
+const REMOVE_TRIES = 20;
+const FIRST_PAUSE_MS = 2;
+
+/** Groups below `base`, or none that do anything where they cannot be made. Names are made of letters and digits. */
+export function createControlGroups(prefix: string, base: string | null = ownGroup()): ControlGroups {
+  let usable = base !== null;
+  const directoryOf = (name: string): string => path.join(base ?? '', `${prefix}-${name}`);
+
+  function add(name: string, pid: number): void {
+    if (!usable) return;
+    try {
+      mkdirSync(directoryOf(name), { recursive: true });
+      for (const member of familyOf(pid)) writeFileSync(path.join(directoryOf(name), 'cgroup.procs'), String(member));
+    } catch (error) {
+      // The process may have ended already; anything else means that groups are not for us.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') usable = false;
+    }
+  }
+
+  return {
+    add,
+    end: (name) => (base === null ? Promise.resolve() : remove(directoryOf(name))),
+    async endAll() {
+      if (base === null) return;
+      const names = listed(base).filter((name) => name.startsWith(`${prefix}-`));
+      await Promise.all(names.map((name) => remove(path.join(base, name))));
+    },
+  };
+}
+
+/** The process, and what it may have started before it got here. */
+function familyOf(pid: number): readonly number[] {
+  const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+  return [pid, ...children.flatMap(familyOf)];
+}
+
+/** Where this process is in the tree of control groups; null without cgroup v2. */
+function ownGroup(): string | null {
+  if (process.platform !== 'linux') return null;
+  const mount = /^(?:\S+ ){4}(\S+) .* - cgroup2 /m.exec(read('/proc/self/mountinfo'))?.[1];
+  const place = /^0::(.*)$/m.exec(read('/proc/self/cgroup'))?.[1];
+  return mount === undefined || place === undefined ? null : path.join(mount, place);
+}
+
+/** A group goes away only once its last process is gone, which takes a moment after the kill. */
+async function remove(directory: string): Promise<void> {
+  for (let count = 0, pause = FIRST_PAUSE_MS; count < REMOVE_TRIES; count += 1, pause = Math.min(pause * 2, 100)) {
+    kill(directory);
+    try {
+      rmdirSync(directory);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EBUSY') return;
+    }
+    await delay(pause);
+  }
+}
+
+function kill(directory: string): void {
+  const members = read(path.join(directory, 'cgroup.procs')).split('\n').filter(Boolean).map(Number);
+  if (members.length === 0) return;
+  try {
+    // Since Linux 5.14, and all at once.
+    writeFileSync(path.join(directory, 'cgroup.kill'), '1');
+  } catch {
+    members.forEach(killOne);
+  }
+}
+
+function killOne(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended meanwhile.
+  }
+}
+
+function listed(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
