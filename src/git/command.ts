@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { WorkspaceError } from '../domain/model/errors.ts';
+import { createExcerpt } from '../lib/process/index.ts';
+
+/** One call of git. */
+export interface GitCommand {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Handed to the askpass helper over descriptor 3, which nothing else reads; null where git may not log in. */
+  readonly password?: string | null;
+  readonly timeoutMs: number;
+  /** Told of the process, so that a crash can find it. */
+  readonly onSpawn?: (pid: number) => void;
+  readonly onExit?: (pid: number) => void;
+}
+
+export interface GitResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const OUTPUT = { headBytes: 2 * 1024 * 1024, tailBytes: 64 * 1024 };
+const ERRORS = { headBytes: 8 * 1024, tailBytes: 24 * 1024 };
+
+/** Runs git in a process group of its own and waits for it. A timeout or an abort ends the group; both reject. */
+export async function runGit(command: GitCommand, signal: AbortSignal): Promise<GitResult> {
+  signal.throwIfAborted();
+  const child = spawn('git', [...command.args], {
+    cwd: command.cwd,
+    env: { ...command.env },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  const failed = once(child, 'error').then(([error]) => Promise.reject(startErrorOf(error)));
+  failed.catch(() => {});
+  if (child.pid === undefined) return failed;
+  const { pid } = child;
+  command.onSpawn?.(pid);
+  handOver(child.stdio[3], command.password ?? null);
+  const stdout = collect(child.stdout, OUTPUT);
+  const stderr = collect(child.stderr, ERRORS);
+  const end = (): void => killGroup(pid);
+  const timer = setTimeout(end, command.timeoutMs);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    const [code, by] = (await Promise.race([once(child, 'close'), failed])) as [number | null, string | null];
+    signal.throwIfAborted();
+    if (code === null) throw endedError(command, by);
+    return { code, stdout: stdout(), stderr: stderr() };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+    end();
+    command.onExit?.(pid);
+  }
+}
+
+/** The password goes through a pipe and never stands in an environment or an argument list. */
+function handOver(pipe: unknown, password: string | null): void {
+  const writable = pipe as NodeJS.WritableStream;
+  writable.on('error', () => {});
+  writable.end(password === null ? '' : `${password}\n`);
+}
+
+function collect(stream: NodeJS.ReadableStream | null, size: { headBytes: number; tailBytes: number }): () => string {
+  const excerpt = createExcerpt(size);
+  stream?.on('data', (chunk: Buffer) => excerpt.add(chunk));
+  return () => excerpt.text();
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing of the group is left.
+  }
+}
+
+function endedError({ args, timeoutMs }: GitCommand, by: string | null): WorkspaceError {
+  const what = by === 'SIGKILL' ? `did not end within ${timeoutMs} ms` : `was ended by ${by ?? 'a signal'}`;
+  return new WorkspaceError('git', `git ${args[0] ?? ''} ${what}`, { retryable: true });
+}
+
+function startErrorOf(error: unknown): WorkspaceError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const detail = code === 'ENOENT' ? 'git is not installed, or not on the PATH: install it' : message;
+  return new WorkspaceError('git', detail, { retryable: false, cause: error });
+}

@@ -1,0 +1,94 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { rootCertificates } from 'node:tls';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What git sees of the daemon's environment: enough for SSH, proxies and certificates, and no credential. */
+const INHERITED = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'TMPDIR',
+  'LANG',
+  'LC_ALL',
+  'SSH_AUTH_SOCK',
+  'GIT_SSH_COMMAND',
+  'GIT_SSL_CAINFO',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'ALL_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'all_proxy',
+  'no_proxy',
+] as const;
+
+/** The user name a forge takes beside a token; GitLab and Gitea take any, GitHub asks for this one. */
+export const TOKEN_USER = 'x-access-token';
+
+/**
+ * The helper git asks for a name and a password. It answers for one address alone, and takes the password from
+ * descriptor 3, which it reads once: so the credential stands in no file, environment or argument.
+ */
+const ASKPASS = `#!/bin/sh
+case "$1" in
+"Username for '$FORAY_GIT_ADDRESS': ") echo '${TOKEN_USER}' ;;
+"Password for '$FORAY_GIT_LOGIN': ") head -n 1 <&3 ;;
+*) exit 1 ;;
+esac
+`;
+
+/** Environment of git where it talks to the remote. Only system settings and those given here count. */
+export async function remoteEnvironment(folder: string, url: string, env: Env): Promise<Record<string, string>> {
+  const address = httpAddressOf(url);
+  return {
+    ...plainEnvironment(env),
+    ...(await certificates(folder, env)),
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ASKPASS: await writeAskpass(folder),
+    ...(address && {
+      FORAY_GIT_ADDRESS: address.href,
+      FORAY_GIT_LOGIN: address.href.replace('://', `://${TOKEN_USER}@`),
+    }),
+  };
+}
+
+/** Environment of git where it only touches this machine. */
+export function plainEnvironment(env: Env): Record<string, string> {
+  const known = INHERITED.flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(known), GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
+}
+
+/** Null for an SSH address or a path: no password is ever given to those. */
+export function httpAddressOf(url: string): URL | null {
+  if (!/^https?:\/\//i.test(url)) return null;
+  try {
+    return new URL(url);
+  } catch {
+    return null;
+  }
+}
+
+async function writeAskpass(folder: string): Promise<string> {
+  const file = path.join(folder, 'askpass');
+  await writeFile(file, ASKPASS, { mode: 0o700 });
+  await chmod(file, 0o700);
+  return file;
+}
+
+/** Node adds NODE_EXTRA_CA_CERTS to its own certificates; git takes one file, so it gets both in one. */
+async function certificates(folder: string, env: Env): Promise<Record<string, string>> {
+  const extra = env.NODE_EXTRA_CA_CERTS;
+  if (!extra || env.GIT_SSL_CAINFO) return {};
+  const file = path.join(folder, 'certificates.pem');
+  const added = await readFile(extra, 'utf8').catch(() => '');
+  if (added === '') return {};
+  await writeFile(file, `${rootCertificates.join('\n')}\n${added}`);
+  return { GIT_SSL_CAINFO: file };
+}

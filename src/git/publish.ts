@@ -1,0 +1,70 @@
+import { mustPass, type Repository } from './repository.ts';
+import { GitRefusal } from './refusal.ts';
+import type { Worktree } from './worktree.ts';
+
+/** What became of the work of a run. */
+export interface Published {
+  readonly branch: string;
+  readonly base: string;
+  readonly sha: string;
+}
+
+/** Commits by an agent's own settings may run its hooks, so these commits run none. */
+const WITHOUT_HOOKS = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false'];
+
+/**
+ * Commits what the agent left uncommitted and pushes the branch. Null when there is nothing that the base branch does
+ * not have. The push runs in the control repository on a commit named by its id: what the agent set up in its own
+ * repository takes no part.
+ */
+export async function publish(
+  repository: Repository,
+  worktree: Worktree,
+  message: string,
+  signal: AbortSignal,
+): Promise<Published | null> {
+  await commitRest(repository, worktree.path, message, signal);
+  const sha = (await mustPass(repository, worktree.path, ['rev-parse', '--verify', 'HEAD^{commit}'], signal)).trim();
+  const base = repository.baseBranch();
+  const range = `refs/remotes/origin/${base}..${sha}`;
+  const ahead = await mustPass(repository, worktree.path, ['rev-list', '--count', range], signal);
+  if (Number(ahead.trim()) === 0) return null;
+  await push(repository, worktree.branch, sha, signal);
+  await mustPass(repository, repository.shared, ['update-ref', `refs/remotes/origin/${worktree.branch}`, sha], signal);
+  return { branch: worktree.branch, base, sha };
+}
+
+async function commitRest(repository: Repository, cwd: string, message: string, signal: AbortSignal): Promise<void> {
+  const status = await mustPass(repository, cwd, [...WITHOUT_HOOKS, 'status', '--porcelain'], signal);
+  if (status.trim() === '') return;
+  await mustPass(repository, cwd, [...WITHOUT_HOOKS, 'add', '--all'], signal);
+  const staged = await repository.local(cwd, [...WITHOUT_HOOKS, 'diff', '--cached', '--quiet'], signal);
+  if (staged.code === 0) return;
+  const author = await authorOf(repository, cwd, signal);
+  await mustPass(repository, cwd, [...WITHOUT_HOOKS, ...author, 'commit', '--quiet', '--no-verify', '-m', message], signal);
+}
+
+/** The configured author; where there is none, ourselves. */
+async function authorOf(repository: Repository, cwd: string, signal: AbortSignal): Promise<readonly string[]> {
+  const email = await repository.local(cwd, ['config', 'user.email'], signal);
+  return email.code === 0 && email.stdout.trim() !== '' ? [] : ['-c', 'user.name=Foray', '-c', 'user.email=foray@localhost'];
+}
+
+/** Without force; after a rebase only what we pushed ourselves is replaced, never the commits of somebody else. */
+async function push(repository: Repository, branch: string, sha: string, signal: AbortSignal): Promise<void> {
+  const { control, shared, url } = repository;
+  const [offered, ours] = [`refs/foray/offered/${branch}`, `refs/foray/pushed/${branch}`];
+  await mustPass(repository, shared, ['update-ref', offered, sha], signal);
+  await mustPass(repository, control, ['fetch', '--quiet', '--no-tags', shared, `+${offered}:${offered}`], signal);
+  const run = (args: readonly string[]): Promise<string> =>
+    repository.remote('push', ['push', '--quiet', ...args, url, `${sha}:refs/heads/${branch}`], signal);
+  try {
+    await run([]);
+  } catch (error) {
+    if (!(error instanceof GitRefusal) || error.refusal !== 'diverged') throw error;
+    const pushed = await repository.local(control, ['rev-parse', '--quiet', '--verify', ours], signal);
+    if (pushed.code !== 0) throw error;
+    await run([`--force-with-lease=refs/heads/${branch}:${pushed.stdout.trim()}`]);
+  }
+  await mustPass(repository, control, ['update-ref', ours, sha], signal);
+}

@@ -1,0 +1,63 @@
+import { WorkspaceError } from '../domain/model/errors.ts';
+
+/** Why a remote did not take or give something, told by what git prints. */
+export type RefusalKind = 'auth' | 'protected' | 'diverged' | 'not_found' | 'network' | 'other';
+
+/** In this order: a protected branch is also told as a failed push, a refused login also as an access failure. */
+const SIGNS: readonly (readonly [RefusalKind, RegExp])[] = [
+  ['protected', /protected branch|GH006|pre-receive hook declined|not allowed to push|hook declined/i],
+  ['diverged', /non-fast-forward|fetch first|stale info|\[rejected\]/i],
+  [
+    'auth',
+    /authentication failed|could not read (?:username|password)|permission (?:to .* )?denied|access denied|returned error: 40[13]|publickey|write access .* not granted/i,
+  ],
+  ['not_found', /repository .*not found|returned error: 404|does not appear to be a git repository|project you were looking for/i],
+  [
+    'network',
+    /could not resolve|couldn't connect|failed to connect|connection (?:refused|reset|timed out)|timed out|unexpected disconnect|early eof|returned error: 5\d\d|returned error: 429|remote end hung up/i,
+  ],
+];
+
+const REMEDIES: Readonly<Record<RefusalKind, string>> = {
+  auth: 'the credential may not do this: give the token write access to the repository, or check the SSH key',
+  protected: 'a rule of the forge protects the branch: allow pushes to foray/* for the account of the token',
+  diverged: 'somebody else pushed to the branch: it is brought together with their commits at the next run',
+  not_found: 'check workspace.repo, and that the credential may see the repository',
+  network: 'the server could not be reached; it is tried again',
+  other: 'see the message of git',
+};
+
+/** Which refusals may heal by themselves. */
+const RETRYABLE: Readonly<Record<RefusalKind, boolean>> = {
+  auth: false,
+  protected: false,
+  diverged: true,
+  not_found: false,
+  network: true,
+  other: true,
+};
+
+export class GitRefusal extends WorkspaceError {
+  readonly refusal: RefusalKind;
+
+  constructor(what: string, stderr: string) {
+    const refusal = refusalOf(stderr);
+    super(what, `${lastWords(stderr)} (${REMEDIES[refusal]})`, { retryable: RETRYABLE[refusal] });
+    this.name = 'GitRefusal';
+    this.refusal = refusal;
+  }
+}
+
+export function refusalOf(stderr: string): RefusalKind {
+  return SIGNS.find(([, sign]) => sign.test(stderr))?.[0] ?? 'other';
+}
+
+const SHOWN_CHARACTERS = 400;
+
+/** What git said, in one line: the lines that carry the reason, or the last one. */
+function lastWords(stderr: string): string {
+  const lines = stderr.split('\n').map((line) => line.trim());
+  const telling = lines.filter((line) => /^(?:remote:|fatal:|error:|!)/.test(line));
+  const kept = telling.length > 0 ? telling : lines.filter((line) => line !== '').slice(-1);
+  return kept.join(' | ').slice(0, SHOWN_CHARACTERS);
+}
