@@ -3,6 +3,7 @@ import type { Problem } from '../domain/model/problem.ts';
 import type { ScmConnection, TrackerSettings } from '../domain/model/settings.ts';
 import type { CiProvider } from './ci.ts';
 import type { Clock, Logger } from './runtime.ts';
+import type { RequestOpener } from './requests.ts';
 import type { ScmAdapter } from './scm.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -39,6 +40,7 @@ export interface Provider {
   createTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker;
   createScm?(connection: ScmConnection, deps: ProviderDeps): ScmAdapter;
   createCi?(connection: ScmConnection, deps: ProviderDeps): CiProvider;
+  createRequests?(connection: ScmConnection, deps: ProviderDeps): RequestOpener;
 }
 
 export type Expansion = 'none' | 'whole' | 'anywhere';

@@ -1,6 +1,7 @@
 import type { Provider } from '../../ports/provider.ts';
 import { check } from './checks.ts';
 import { createCi } from './ci.ts';
+import { createRequests } from './requests.ts';
 import { createScm } from './scm.ts';
 import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
 import { createTracker } from './tracker.ts';
@@ -17,4 +18,5 @@ export const provider: Provider = {
   createTracker,
   createScm,
   createCi,
+  createRequests,
 };

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import type { ScmConnection } from '../../domain/model/settings.ts';
+import { path } from '../../lib/http/index.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
+import type { RequestOpener } from '../../ports/requests.ts';
+import { createClient } from './client.ts';
+import { SCM_REMEDIES } from './scm-remedies.ts';
+import { KIND, readScmSettings } from './settings.ts';
+
+const REPOSITORY = z.object({ id: z.number() }).nullish();
+const REQUEST = z.object({
+  number: z.int().positive(),
+  html_url: z.string().catch(''),
+  head: z.object({ ref: z.string(), repo: REPOSITORY }),
+  base: z.object({ repo: REPOSITORY }),
+});
+
+/** The longest title that is taken. */
+const LONGEST_TITLE = 256;
+
+/** Pull requests for branches of the repository itself. */
+export function createRequests(connection: ScmConnection, deps: ProviderDeps): RequestOpener {
+  const http = createClient(readScmSettings(connection), deps, { remedies: SCM_REMEDIES });
+  return {
+    kind: KIND,
+    // "List pull requests" (REST API endpoints for pull requests).
+    async find({ owner, repo, branch }, signal) {
+      const query = { state: 'open', head: `${owner}:${branch}`, per_page: 100 };
+      const found = await http.getRecords(REQUEST, { path: path`/repos/${owner}/${repo}/pulls`, query }, signal);
+      const ours = found.find(({ head, base }) => head.ref === branch && head.repo != null && head.repo.id === base.repo?.id);
+      return ours ? { number: ours.number, url: ours.html_url } : null;
+    },
+    // "Create a pull request" (REST API endpoints for pull requests).
+    async open({ owner, repo, branch, base, title, body }, signal) {
+      const order = { head: branch, base, title: title.slice(0, LONGEST_TITLE), body };
+      const made = await http.sendJson('POST', REQUEST, { path: path`/repos/${owner}/${repo}/pulls`, body: order }, signal);
+      return { number: made.number, url: made.html_url };
+    },
+  };
+}

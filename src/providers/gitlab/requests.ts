@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import type { ScmConnection } from '../../domain/model/settings.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
+import type { RequestOpener } from '../../ports/requests.ts';
+import { PAGE_SIZE } from './client.ts';
+import { openForge, openRepo } from './forge.ts';
+import { KIND, readScmSettings } from './settings.ts';
+
+const REQUEST = z.object({
+  iid: z.int().positive(),
+  web_url: z.string().catch(''),
+  source_branch: z.string(),
+  source_project_id: z.number().nullish(),
+  target_project_id: z.number(),
+});
+
+/** The longest title that is taken. */
+const LONGEST_TITLE = 255;
+
+/** Merge requests for branches of the project itself. */
+export function createRequests(connection: ScmConnection, deps: ProviderDeps): RequestOpener {
+  const forge = openForge(readScmSettings(connection), deps);
+  return {
+    kind: KIND,
+    // "List project merge requests" (Merge requests API).
+    async find({ owner, repo, branch }, signal) {
+      const { http, route } = openRepo(forge, { owner, repo });
+      const query = { state: 'opened', source_branch: branch, per_page: PAGE_SIZE };
+      const found = await http.getRecords(REQUEST, { path: `${route}/merge_requests`, query }, signal);
+      const ours = found.find(
+        (request) => request.source_branch === branch && request.source_project_id === request.target_project_id,
+      );
+      return ours ? { number: ours.iid, url: ours.web_url } : null;
+    },
+    // "Create MR" (Merge requests API).
+    async open({ owner, repo, branch, base, title, body }, signal) {
+      const { http, route } = openRepo(forge, { owner, repo });
+      const order = { source_branch: branch, target_branch: base, title: title.slice(0, LONGEST_TITLE), description: body };
+      const made = await http.sendJson('POST', REQUEST, { path: `${route}/merge_requests`, body: order }, signal);
+      return { number: made.iid, url: made.web_url };
+    },
+  };
+}
