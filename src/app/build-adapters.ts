@@ -11,6 +11,8 @@ import type { ProcessLedger } from '../ports/agent.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
 import { createPrompt } from '../prompt/prompt.ts';
 import { PROVIDERS } from '../providers/registry.ts';
+import { createRepository } from '../git/index.ts';
+import { createDelivery, type Delivery } from '../workspace/delivery.ts';
 import { createWorkspaces } from '../workspace/index.ts';
 import path from 'node:path';
 import type { KnownSecrets } from './secrets.ts';
@@ -51,6 +53,7 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
       env: deps.env,
       logger: deps.logger,
       processes: deps.processes,
+      delivery: buildDelivery(workflow, deps),
       maskSecrets: deps.secrets.mask,
     }),
     hooks: settings.hooks,
@@ -90,6 +93,31 @@ function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Adapters['forge'
   return createForge(provider.createScm(connection, providerDeps), provider.createCi(connection, providerDeps));
 }
 
+/** The way from `workspace.repo` to a merge request; null where hooks fill the workspaces. */
+function buildDelivery(workflow: GoodWorkflow, deps: AdapterDeps): Delivery | null {
+  const { root, repo } = workflow.settings.workspace;
+  if (repo === null) return null;
+  const { version, clock, logger, env, processes } = deps;
+  const { url, token, baseBranch, push, connection } = repo;
+  const folder = path.join(root, REPOSITORIES);
+  const provider = PROVIDERS.find((candidate) => candidate.kind === connection?.kind);
+  const opener =
+    connection && provider?.createRequests?.(connection, { version, clock, logger, workflowDir: path.dirname(workflow.path) });
+  return createDelivery({
+    repository: createRepository({ url, folder, token, baseBranch, timeoutMs: GIT_TIMEOUT_MS }, { env, processes }),
+    push,
+    opener: opener ?? null,
+    project: { owner: repo.owner, repo: repo.name },
+    clock,
+    logger,
+  });
+}
+
+/** A name beside the workspaces that no identifier maps to. */
+const REPOSITORIES = '+repositories';
+/** The first clone of a large repository takes its time. */
+const GIT_TIMEOUT_MS = 600_000;
+
 export function buildAgent(workflow: GoodWorkflow, deps: AdapterDeps): Adapters['agent'] {
   const { agent, agentOptions } = workflow.settings;
   const kind = AGENT_KINDS.find((candidate) => candidate.kind === agent.kind);
@@ -98,9 +126,13 @@ export function buildAgent(workflow: GoodWorkflow, deps: AdapterDeps): Adapters[
   return kind.create(agent, agentOptions, { env: agentEnv(workflow, deps.env), clock, logger, processes });
 }
 
-/** What agents inherit: everything but the variables that the workflow file reads for the tracker. */
+/**
+ * What agents inherit: everything but the variables that the workflow file reads for the tracker. Where we push by SSH
+ * ourselves, the SSH agent is not theirs either.
+ */
 function agentEnv(workflow: GoodWorkflow, env: Env): Readonly<Record<string, string>> {
-  const hidden = new Set(workflow.secretVariables);
+  const { repo } = workflow.settings.workspace;
+  const hidden = new Set([...workflow.secretVariables, ...(repo?.push === true ? ['SSH_AUTH_SOCK'] : [])]);
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && !hidden.has(entry[0])),
   );

@@ -86,6 +86,16 @@ const workspaceSection = z
       wholeNumber({ min: 0, max: 36_500 }, 'Days after its last use at which a workspace is removed; 0 keeps it.'),
       0,
     ),
+    repo: filledText(
+      'Repository that each workspace is checked out from, as `git@host:owner/name.git` or `https://host/owner/name.git`; `$NAME` expands. One clone is shared by all issues, each of which has a branch `foray/<identifier>`.',
+    ).optional(),
+    repo_token: filledText(
+      'Token for an https `repo`, as `$NAME`. By default that of the tracker or of the reactions, where they are on the same host.',
+    ).optional(),
+    base_branch: filledText('Branch that requests are merged into. By default the default branch of the repository.').optional(),
+    push: flag(
+      'Commit what is left, push the branch and open the merge request after a successful run. By default on with `repo` and a tracker that is a forge.',
+    ).optional(),
   })
   .describe('Where agents work.');
 

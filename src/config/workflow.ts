@@ -9,6 +9,7 @@ import { readCredentialFiles } from './credential-files.ts';
 import { readWorkflowText } from './file.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { readDbPath, readWorkspaceRoot } from './paths.ts';
+import { readRepo, repoSecrets } from './repo.ts';
 import { checkReactions } from './reaction-checks.ts';
 import { reactionSettings } from './reactions.ts';
 import { collectSecrets, maskCollected, type Secrets, suspectConnection } from './secrets.ts';
@@ -115,20 +116,32 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   const dbPath = readDbPath(read.dbPath, { ...context, workflowPath });
   const server = readServer(sections.server, context.env);
   const generic = [...checkTrackerKind(read, context.providers), ...(tracker ? checkTracker(tracker, read.isFaulty) : [])];
+  const role = (kind: string | undefined) => blocks.providers.get(kind ?? '')?.role ?? {};
+  const trackerRead = tracker && trackerSettings(tracker, role(tracker.provider.kind));
+  const repo = readRepo(sections.workspace, {
+    env: context.env,
+    tracker: trackerRead,
+    trackerIsForge: tracker?.provider.createRequests !== undefined,
+    reactions: reactions.connection,
+  });
   const problems = [
     ...inFileOrder([...read.problems, ...root.problems, ...dbPath.problems, ...server.problems], matter),
     ...generic,
     ...(tracker ? withoutRepeats(checkProvider(tracker, context.env, path.dirname(workflowPath)), generic) : []),
     ...checkAgent(read, context.agentKinds),
     ...reactions.problems,
+    ...repo.problems,
   ].map((problem) => placed(problem, matter, read));
-  const secrets = collectSecrets([trackerConnection, ...blockConnections.values()], server.secrets, context.env);
-  if (!tracker) return { settings: null, dbPath: dbPath.path, problems, secrets };
-  const role = (kind: string | undefined) => blocks.providers.get(kind ?? '')?.role ?? {};
+  const secrets = collectSecrets(
+    [trackerConnection, ...blockConnections.values(), repoSecrets(sections.workspace, context.env)],
+    server.secrets,
+    context.env,
+  );
+  if (!tracker || !trackerRead) return { settings: null, dbPath: dbPath.path, problems, secrets };
   const settings: Settings = {
-    tracker: trackerSettings(tracker, role(tracker.provider.kind)),
+    tracker: trackerRead,
     polling: { intervalMs: sections.polling.interval_ms },
-    workspace: { root: root.path, retentionDays: sections.workspace.retention_days },
+    workspace: { root: root.path, retentionDays: sections.workspace.retention_days, repo: repo.repo },
     hooks: hookSettings(read),
     agent: agentSettings(sections.agent),
     agentOptions: blocks.agents.get(sections.agent.kind) ?? {},

@@ -11,7 +11,10 @@ const SIGNS: readonly (readonly [RefusalKind, RegExp])[] = [
     'auth',
     /authentication failed|could not read (?:username|password)|permission (?:to .* )?denied|access denied|returned error: 40[13]|publickey|write access .* not granted/i,
   ],
-  ['not_found', /repository .*not found|returned error: 404|does not appear to be a git repository|project you were looking for/i],
+  [
+    'not_found',
+    /repository .*not found|returned error: 404|does not appear to be a git repository|project you were looking for/i,
+  ],
   [
     'network',
     /could not resolve|couldn't connect|failed to connect|connection (?:refused|reset|timed out)|timed out|unexpected disconnect|early eof|returned error: 5\d\d|returned error: 429|remote end hung up/i,
@@ -39,12 +42,16 @@ const RETRYABLE: Readonly<Record<RefusalKind, boolean>> = {
 
 export class GitRefusal extends WorkspaceError {
   readonly refusal: RefusalKind;
+  /** What git said, and what to do. */
+  readonly detail: string;
 
   constructor(what: string, stderr: string) {
     const refusal = refusalOf(stderr);
-    super(what, `${lastWords(stderr)} (${REMEDIES[refusal]})`, { retryable: RETRYABLE[refusal] });
+    const detail = `${lastWords(stderr)} (${REMEDIES[refusal]})`;
+    super(what, detail, { retryable: RETRYABLE[refusal] });
     this.name = 'GitRefusal';
     this.refusal = refusal;
+    this.detail = detail;
   }
 }
 

@@ -31,11 +31,6 @@ export async function updateWorktree(repository: Repository, worktree: Worktree,
   return ahead.code === 0;
 }
 
-/** Forgets the worktree; its directory is removed by the caller. The branch stays until it is merged or deleted there. */
-export async function forgetWorktree(repository: Repository, signal: AbortSignal): Promise<void> {
-  await repository.local(repository.shared, ['worktree', 'prune'], signal).catch(() => {});
-}
-
 /** The remote branch where there is one, else commits of ours that were never pushed, else the base branch. */
 async function startOf(repository: Repository, branch: string, signal: AbortSignal): Promise<string> {
   const remote = `refs/remotes/origin/${branch}`;

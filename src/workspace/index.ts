@@ -6,6 +6,7 @@ import type { ProcessLedger } from '../ports/agent.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Workspaces } from '../ports/workspace.ts';
 import { codeOf, hasDirectory, realRoot } from './containment.ts';
+import type { Delivery } from './delivery.ts';
 import { createHookRunner } from './hooks.ts';
 import { isWorkspaceKey, namesNone, workspaceKey } from './key.ts';
 import { prepareWorkspace } from './prepare.ts';
@@ -21,12 +22,14 @@ export interface WorkspaceDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
   readonly processes: ProcessLedger;
+  /** Null unless `workspace.repo` is set. */
+  readonly delivery?: Delivery | null;
   maskSecrets(text: string): string;
 }
 
 /** Workspaces as directories of this machine. */
 export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
-  const { root } = deps;
+  const { root, delivery = null } = deps;
   const runHook = createHookRunner(deps);
   const pathOf = (identifier: string): string => path.join(realRoot(root), workspaceKey(identifier));
 
@@ -35,10 +38,12 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     pathOf: (identifier) => (namesNone(identifier) ? null : pathOf(identifier)),
     nameOf: (identifier) => (namesNone(identifier) ? null : workspaceKey(identifier)),
     prepare: (subject, signal) =>
-      asWorkspaceError('prepare', () => prepareWorkspace(pathOf(subject.identifier), subject, runHook, signal)),
+      asWorkspaceError('prepare', () => prepareWorkspace(pathOf(subject.identifier), subject, { delivery, runHook }, signal)),
     beforeRun: (subject, signal) =>
       asWorkspaceError('before_run', async () => {
-        const failure = await runHook('before_run', subject, await present(pathOf(subject.identifier)), signal);
+        const workspace = await present(pathOf(subject.identifier));
+        await delivery?.update(workspace, subject, signal);
+        const failure = await runHook('before_run', subject, workspace, signal);
         if (failure !== null) throw failure;
       }),
     async afterRun(subject, signal) {
@@ -55,6 +60,8 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     verify: (check, signal) => asWorkspaceError('verification', () => runVerification(check, deps, signal)),
     readStatus: (workspace) => readStatusFile(workspace, deps),
     readScm: (workspace) => readScmFile(workspace, deps),
+    deliver: async (subject, signal) =>
+      delivery === null ? null : delivery.deliver(await present(pathOf(subject.identifier)), subject, signal),
     list: () => asWorkspaceError('list', () => listWorkspaces(root)),
   };
 }

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import { codeOf, DATA_FOLDER, hasDirectory, look, refused } from './containment.ts';
+import type { Delivery } from './delivery.ts';
 import type { RunHook } from './hooks.ts';
 import { clearUnfinished, isUnfinished, markUnfinished } from './unfinished.ts';
 import { removeTree } from './remove.ts';
@@ -9,18 +10,25 @@ import { removeTree } from './remove.ts';
 /** Not for everybody: a workspace holds source code and what the agent leaves behind. */
 const DIRECTORY_MODE = 0o750;
 
+/** What a new directory is filled with. */
+export interface Filling {
+  /** Null: hooks alone fill it. */
+  readonly delivery: Delivery | null;
+  readonly runHook: RunHook;
+}
+
 /** Makes the directory when it is missing and gets our folder in it ready for a new run. */
 export async function prepareWorkspace(
   workspace: string,
   subject: WorkspaceSubject,
-  runHook: RunHook,
+  filling: Filling,
   signal: AbortSignal,
 ): Promise<{ readonly path: string; readonly created: boolean }> {
   signal.throwIfAborted();
   await mkdir(path.dirname(workspace), { recursive: true, mode: DIRECTORY_MODE });
   await discardUnfinished(workspace);
   const created = await createDirectory(workspace);
-  if (created) await finishCreation(workspace, subject, runHook, signal);
+  if (created) await finishCreation(workspace, subject, filling, signal);
   await resetDataFolder(workspace);
   return { path: workspace, created };
 }
@@ -39,17 +47,22 @@ async function createDirectory(workspace: string): Promise<boolean> {
   return true;
 }
 
-/** Runs `after_create` in the still empty directory, as `git clone … .` needs it. */
+/** Checks the repository out where one is set, then runs `after_create`; without one the hook finds an empty directory. */
 async function finishCreation(
   workspace: string,
   subject: WorkspaceSubject,
-  runHook: RunHook,
+  { delivery, runHook }: Filling,
   signal: AbortSignal,
 ): Promise<void> {
-  const failure = await runHook('after_create', subject, workspace, signal);
-  if (failure !== null) await discardUnfinished(workspace);
-  else await clearUnfinished(workspace);
-  if (failure !== null) throw failure;
+  try {
+    await delivery?.checkOut(workspace, subject, signal);
+    const failure = await runHook('after_create', subject, workspace, signal);
+    if (failure !== null) throw failure;
+  } catch (error) {
+    await discardUnfinished(workspace);
+    throw error;
+  }
+  await clearUnfinished(workspace);
 }
 
 /** Clears what an earlier run said. `scm.json` stays: a later run still belongs to the merge request it names. */

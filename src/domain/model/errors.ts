@@ -128,6 +128,18 @@ export class WorkspaceError extends Error {
   }
 }
 
+/** Finished work that could not be pushed or proposed. Reads `delivery: <what>: <detail>`. */
+export class DeliveryError extends Error {
+  /** What a person must settle first is not tried again: every try would cost another session. */
+  readonly retryable: boolean;
+
+  constructor(what: string, detail: string, options: { retryable: boolean; cause?: unknown }) {
+    super(`delivery: ${what}: ${detail}`, { cause: options.cause });
+    this.name = 'DeliveryError';
+    this.retryable = options.retryable;
+  }
+}
+
 /** A prompt template that cannot be rendered for this issue. */
 export class TemplateError extends Error {
   readonly line: number;
@@ -161,6 +173,9 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof ScmConflictError) return { kind: 'scm_conflict_error', message: error.message, consequence: 'back-off' };
   if (error instanceof WorkspaceError) {
     return { kind: 'workspace_error', message: error.message, consequence: error.retryable ? 'back-off' : 'back-off-at-cap' };
+  }
+  if (error instanceof DeliveryError) {
+    return { kind: 'delivery_error', message: error.message, consequence: error.retryable ? 'back-off' : 'park' };
   }
   if (error instanceof TemplateError) return { kind: 'template_error', message: error.message, consequence: 'back-off-at-cap' };
   return { kind: 'internal_error', message: error instanceof Error ? error.message : String(error), consequence: 'back-off' };

@@ -54,6 +54,24 @@ export interface WorkspaceSettings {
   readonly root: string;
   /** 0 keeps for ever. */
   readonly retentionDays: number;
+  /** Null: hooks fill the workspaces. */
+  readonly repo: RepoSettings | null;
+}
+
+/** The repository that workspaces are checked out from and that finished work is pushed to. */
+export interface RepoSettings {
+  /** Without a credential in it. */
+  readonly url: string;
+  /** For https addresses of a forge that the credential belongs to; null where git has to do without. */
+  readonly token: string | null;
+  /** Null: the default branch of the remote. */
+  readonly baseBranch: string | null;
+  /** Whether finished work is pushed and proposed. */
+  readonly push: boolean;
+  readonly owner: string;
+  readonly name: string;
+  /** Where requests are opened; null: branches are pushed and nothing more. */
+  readonly connection: ScmConnection | null;
 }
 
 export interface HookSettings {

@@ -28,13 +28,14 @@ export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: Abort
     deps.report({ type: 'run-prepared', ...idsOf(plan), workspacePath });
     await deps.adapters.workspaces.beforeRun(subjectOf(plan), signal);
     await takeTurns({ plan, issue, workspacePath }, progress, deps, signal);
-    exit = { kind: 'normal', turns: progress.turns, fault: null, status: progress.status, scm: null };
+    const scm = progress.status?.word === 'blocked' ? null : await deps.adapters.workspaces.deliver(subjectOf(plan), signal);
+    exit = { kind: 'normal', turns: progress.turns, fault: null, status: progress.status, scm };
   } catch (error) {
     exit = failedExit(error, progress.turns, signal);
   }
   if (workspacePath === '') return exit;
   await deps.adapters.workspaces.afterRun(subjectOf(plan), deps.killed);
-  return { ...exit, scm: await deps.adapters.workspaces.readScm(workspacePath) };
+  return { ...exit, scm: exit.scm ?? (await deps.adapters.workspaces.readScm(workspacePath)) };
 }
 
 /** The full issue, after its move to the in-progress state where one is set; null when it is no longer ours to work on. */

@@ -1,0 +1,123 @@
+import type { Problem } from '../domain/model/problem.ts';
+import type { RepoSettings, ScmConnection, TrackerSettings } from '../domain/model/settings.ts';
+import { type Connection, type Env, expand, type Expanded, unsetNote } from './expand.ts';
+
+/** The keys of `workspace` that are about its repository. */
+export interface RepoKeys {
+  readonly repo?: string | undefined;
+  readonly repo_token?: string | undefined;
+  readonly base_branch?: string | undefined;
+  readonly push?: boolean | undefined;
+}
+
+export interface RepoContext {
+  readonly env: Env;
+  /** Null or undefined when the tracker's own keys are faulty. */
+  readonly tracker: TrackerSettings | null | undefined;
+  /** Whether the tracker is a forge, which has merge requests. */
+  readonly trackerIsForge: boolean;
+  /** The forge of the reactions, where there are some. */
+  readonly reactions: ScmConnection | null;
+}
+
+export interface ReadRepo {
+  readonly repo: RepoSettings | null;
+  readonly problems: readonly Problem[];
+}
+
+/** `workspace.repo` and what belongs to it. */
+export function readRepo(keys: RepoKeys, context: RepoContext): ReadRepo {
+  if (keys.repo === undefined) {
+    const problems = keys.push === true ? [fault('push', 'workspace.push needs workspace.repo: name the repository')] : [];
+    return { repo: null, problems };
+  }
+  const url = expand(keys.repo.trim(), 'anywhere', context.env);
+  const place = placeOf(url.value);
+  if (typeof place === 'string') return { repo: null, problems: [fault('repo', `${place}${unsetNote(url)}`)] };
+  const connection = connectionTo(place, context);
+  const token = expanded(keys.repo_token, context.env)?.value.trim() || (connection?.apiKey ?? '');
+  const push = keys.push ?? context.trackerIsForge;
+  const repo: RepoSettings = {
+    url: url.value,
+    token: place.isHttp && token !== '' ? token : null,
+    baseBranch: keys.base_branch ?? null,
+    push,
+    owner: place.owner,
+    name: place.name,
+    connection,
+  };
+  return { repo, problems: push && place.isHttp && repo.token === null ? [withoutToken(place)] : [] };
+}
+
+/** What the secrets of the repository keys are, in the form of a tracker's. */
+export function repoSecrets(keys: RepoKeys, env: Env): Connection {
+  return { api_key: expanded(keys.repo_token, env), endpoint: expanded(keys.repo, env), project: null };
+}
+
+function expanded(text: string | undefined, env: Env): Expanded | null {
+  return text === undefined ? null : expand(text, 'anywhere', env);
+}
+
+interface Place {
+  readonly host: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly isHttp: boolean;
+}
+
+/** Where a repository is, or what is wrong with its address. */
+function placeOf(url: string): Place | string {
+  const scp = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)(.+)$/.exec(url);
+  if (scp) return named(scp[1] ?? '', scp[2] ?? '', false);
+  if (url.startsWith('/')) return named('', url, false);
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch {
+    return 'must be an address such as git@host:owner/name.git or https://host/owner/name.git';
+  }
+  if (parsed.password !== '' || (parsed.username !== '' && parsed.protocol.startsWith('http'))) {
+    return 'holds a credential: write the address without it, and the token as $NAME in workspace.repo_token';
+  }
+  if (!['https:', 'http:', 'ssh:', 'file:'].includes(parsed.protocol)) return 'must start with https://, ssh:// or git@host:';
+  return named(parsed.host, parsed.pathname, parsed.protocol.startsWith('http'));
+}
+
+function named(host: string, path: string, isHttp: boolean): Place | string {
+  const segments = path
+    .replace(/\.git\/?$/, '')
+    .split('/')
+    .filter((segment) => segment !== '');
+  const name = segments.pop();
+  if (name === undefined) return 'names no repository';
+  return { host: host.toLowerCase(), owner: segments.join('/'), name, isHttp };
+}
+
+/** The forge that the repository is on: the tracker itself or that of the reactions. */
+function connectionTo(place: Place, { tracker, trackerIsForge, reactions }: RepoContext): ScmConnection | null {
+  const project = `${place.owner}/${place.name}`;
+  if (tracker && trackerIsForge && isSameHost(place.host, tracker.endpoint)) {
+    const { kind, apiKey, endpoint, userAgent } = tracker;
+    return { kind, apiKey: apiKey.trim(), endpoint, project, userAgent: userAgent ?? 'svc/dev' };
+  }
+  return reactions !== null && isSameHost(place.host, reactions.endpoint) ? { ...reactions, project } : null;
+}
+
+/** Ports aside: a forge may serve git and its API on different ones. */
+function isSameHost(host: string, endpoint: string): boolean {
+  if (!URL.canParse(endpoint)) return false;
+  const api = new URL(endpoint).hostname.toLowerCase();
+  const bare = host.replace(/:\d+$/, '');
+  return bare === api || `api.${bare}` === api;
+}
+
+function withoutToken({ host }: Place): Problem {
+  return fault(
+    'repo_token',
+    `pushing to ${host} needs a token: no forge of this file is on that host, so set workspace.repo_token: $NAME, or push: false`,
+  );
+}
+
+function fault(key: string, message: string): Problem {
+  return { severity: 'error', check: `workspace.${key}`, message, key: ['workspace', key] };
+}

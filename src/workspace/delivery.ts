@@ -1,0 +1,146 @@
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DeliveryError, TrackerError } from '../domain/model/errors.ts';
+import { createWorktree, GitRefusal, publish, updateWorktree } from '../git/index.ts';
+import type { Published, Repository } from '../git/index.ts';
+import type { RequestOpener } from '../ports/requests.ts';
+import type { Clock, Logger } from '../ports/runtime.ts';
+import type { RepoKey } from '../ports/scm.ts';
+import type { ScmRecord, WorkspaceSubject } from '../ports/workspace.ts';
+import { DATA_FOLDER, hasDirectory } from './containment.ts';
+import { workspaceKey } from './key.ts';
+
+/** From the project's repository to a request a reviewer can open. */
+export interface Delivery {
+  /** Checks the issue's branch out in a directory that is still empty. */
+  checkOut(workspace: string, subject: WorkspaceSubject, signal: AbortSignal): Promise<void>;
+  /** Before a further run: takes over what others pushed. */
+  update(workspace: string, subject: WorkspaceSubject, signal: AbortSignal): Promise<void>;
+  /** After a good run: commits, pushes, opens the request. Null when nothing was changed, or nothing is to be pushed. */
+  deliver(workspace: string, subject: WorkspaceSubject, signal: AbortSignal): Promise<ScmRecord | null>;
+}
+
+export interface DeliveryDeps {
+  readonly repository: Repository;
+  /** False: the checkout only; pushing is left to hooks and agents. */
+  readonly push: boolean;
+  /** Null: a branch is pushed and no request opened. */
+  readonly opener: RequestOpener | null;
+  /** The repository as the forge calls it. */
+  readonly project: RepoKey;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Waits between the tries of a push; tests are less patient. */
+  readonly retryDelaysMs?: readonly number[];
+}
+
+const RETRY_DELAYS_MS: readonly number[] = [2_000, 8_000];
+
+export function createDelivery(deps: DeliveryDeps): Delivery {
+  const { repository, logger } = deps;
+  const worktreeOf = (workspace: string, { identifier }: WorkspaceSubject) => ({
+    path: workspace,
+    branch: branchOf(identifier),
+  });
+  return {
+    checkOut: (workspace, subject, signal) => createWorktree(repository, worktreeOf(workspace, subject), signal),
+    async update(workspace, subject, signal) {
+      const worktree = worktreeOf(workspace, subject);
+      if (await updateWorktree(repository, worktree, signal)) return;
+      logger.warn('the branch has diverged from what others pushed', { ...factsOf(subject), branch: worktree.branch });
+    },
+    async deliver(workspace, subject, signal) {
+      if (!deps.push) return null;
+      const published = await patiently(deps, signal, () =>
+        publish(repository, worktreeOf(workspace, subject), titleOf(subject), signal),
+      );
+      if (published === null) return null;
+      logger.info('branch pushed', { ...factsOf(subject), branch: published.branch, sha: published.sha });
+      return propose(deps, workspace, subject, published, signal);
+    },
+  };
+}
+
+/** The branch of an issue; the same characters as its directory, so that every forge takes it. */
+export function branchOf(identifier: string): string {
+  return `foray/${workspaceKey(identifier)}`;
+}
+
+/** Opens the request where there is none yet: looking first makes a repeated delivery harmless. */
+async function propose(
+  deps: DeliveryDeps,
+  workspace: string,
+  subject: WorkspaceSubject,
+  published: Published,
+  signal: AbortSignal,
+): Promise<ScmRecord | null> {
+  const { opener, project, clock, logger } = deps;
+  if (opener === null) return null;
+  const { branch, base, sha } = published;
+  const request = await patiently(deps, signal, async () => {
+    const found = await opener.find({ ...project, branch }, signal);
+    if (found !== null) return found;
+    const opened = await opener.open({ ...project, branch, base, title: titleOf(subject), body: bodyOf(subject) }, signal);
+    logger.info('merge request opened', { ...factsOf(subject), number: opened.number, url: opened.url });
+    return opened;
+  });
+  const record = { branch, sha, pushedAt: new Date(clock.now()).toISOString(), prNumber: request.number, ...project };
+  await writeRecord(workspace, record);
+  return record;
+}
+
+/** Tries again what may heal within moments; what a person must settle is told at once. */
+async function patiently<T>(deps: DeliveryDeps, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (const wait of [...(deps.retryDelaysMs ?? RETRY_DELAYS_MS), null]) {
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (wait === null || !isPassing(error)) throw deliveryErrorOf(error);
+      await delay(wait, undefined, { signal });
+    }
+  }
+  throw new Error('unreachable');
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof GitRefusal) return error.refusal === 'network';
+  return error instanceof TrackerError && error.retryable;
+}
+
+function deliveryErrorOf(error: unknown): unknown {
+  if (error instanceof GitRefusal) {
+    return new DeliveryError('push', error.detail, { retryable: error.retryable, cause: error });
+  }
+  if (error instanceof TrackerError) {
+    return new DeliveryError('merge request', error.message, { retryable: error.retryable, cause: error });
+  }
+  return error;
+}
+
+/** For hooks and people who look into the workspace; what counts is the record itself. */
+async function writeRecord(workspace: string, record: ScmRecord): Promise<void> {
+  const { branch, sha, pushedAt: pushed_at, prNumber: pr_number, owner, repo } = record;
+  const text = `${JSON.stringify({ branch, sha, pushed_at, pr_number, owner, repo })}\n`;
+  const folder = path.join(workspace, DATA_FOLDER);
+  if (!(await hasDirectory(folder))) return;
+  const file = path.join(folder, 'scm.json');
+  await rm(file, { force: true, recursive: true });
+  // Exclusive: a link put here meanwhile is not followed.
+  await writeFile(file, text, { flag: 'wx' });
+}
+
+function titleOf({ identifier, title }: WorkspaceSubject): string {
+  const line = title.replaceAll(/\s+/g, ' ').trim();
+  return line === '' ? identifier : line;
+}
+
+/** No word that has a forge close the issue by itself: that is the business of `merge_completion`. */
+function bodyOf({ identifier }: WorkspaceSubject): string {
+  return `Opened by Foray for issue ${identifier}.`;
+}
+
+function factsOf({ issueId, identifier }: WorkspaceSubject): { issue_id: string; issue_identifier: string } {
+  return { issue_id: issueId, issue_identifier: identifier };
+}
