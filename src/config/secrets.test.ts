@@ -15,7 +15,7 @@ describe('secrets', () => {
   });
 
   it('of the server are among them', () => {
-    const yaml = 'tracker: { kind: file }\nserver: { token: $DOOR, webhooks: { secret: ${HOOK} } }';
+    const yaml = 'tracker: { kind: file }\nserver: { token: $DOOR, webhooks: { secret: "${HOOK}" } }';
     const loaded = read(yaml, { DOOR: 'door-token-1', HOOK: 'hook-secret-22' });
     expect(loaded.secrets).toEqual(['hook-secret-22', 'door-token-1']);
     expect(loaded.secretVariables).toEqual(['DOOR', 'HOOK']);

@@ -42,7 +42,7 @@ describe('a valid file', () => {
         options: { path: 'issues.json' },
       },
       polling: { intervalMs: 30_000 },
-      workspace: { root: '/home/op/.local/state/foray/workspaces/team_a-4613df22', retentionDays: 0 },
+      workspace: { root: '/home/op/.local/state/foray/workspaces/team_a-4613df22', retentionDays: 0, repo: null },
       hooks: { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 60_000 },
       agent: {
         kind: 'claude-code',
@@ -126,7 +126,7 @@ self_review: { enabled: true, max_iterations: 2, verification_commands: [npm tes
         comments: { onDispatch: true, onCompletion: true, onFailure: true },
       },
       polling: { intervalMs: 50 },
-      workspace: { root: '/srv/ws', retentionDays: 30 },
+      workspace: { root: '/srv/ws', retentionDays: 30, repo: null },
       hooks: { afterCreate: 'a', beforeRun: 'b', afterRun: 'c', beforeRemove: 'd', timeoutMs: 7 },
       agent: {
         kind: 'mock',

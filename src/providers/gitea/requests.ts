@@ -3,31 +3,29 @@ import type { ScmConnection } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { RequestOpener } from '../../ports/requests.ts';
+import { readNumbered } from '../shared/numbered-pages.ts';
 import { createClient } from './client.ts';
-import { KIND, readScmSettings } from './settings.ts';
+import { ENTRIES } from './scm-schema.ts';
+import { KIND, PAGE_SIZE, readScmSettings } from './settings.ts';
 
-const REPOSITORY = z.object({ id: z.number() }).nullish();
-const REQUEST = z.object({
-  number: z.int().positive(),
-  html_url: z.string().catch(''),
-  head: z.object({ ref: z.string(), repo: REPOSITORY }),
-  base: z.object({ repo: REPOSITORY }),
-});
+const SIDE = z.object({ ref: z.string(), repo_id: z.number() });
+const REQUEST = z.object({ number: z.int().positive(), html_url: z.string().catch(''), head: SIDE, base: SIDE });
 
 /** The longest title that is taken. */
 const LONGEST_TITLE = 255;
-const PAGE_SIZE = 50;
 
 /** Pull requests for branches of the repository itself. */
 export function createRequests(connection: ScmConnection, deps: ProviderDeps): RequestOpener {
   const http = createClient(readScmSettings(connection), deps);
+  const reader = { http, logger: deps.logger, kind: KIND, pageSize: PAGE_SIZE };
   return {
     kind: KIND,
-    // "List a repo's pull requests" (API reference, repository): it knows no filter by branch.
+    // "List a repo's pull requests" (API reference, repository): it knows no filter by branch, and shows open ones.
     async find({ owner, repo, branch }, signal) {
-      const query = { state: 'open', sort: 'recentupdate', limit: PAGE_SIZE };
-      const found = await http.getRecords(REQUEST, { path: path`/repos/${owner}/${repo}/pulls`, query }, signal);
-      const ours = found.find(({ head, base }) => head.ref === branch && head.repo != null && head.repo.id === base.repo?.id);
+      const route = path`/repos/${owner}/${repo}/pulls`;
+      const list = { path: route, entries: (answer: Parameters<typeof http.decode>[2]) => http.decode('GET', ENTRIES, answer) };
+      const found = http.records(REQUEST, await readNumbered(reader, list, signal), route);
+      const ours = found.find(({ head, base }) => head.ref === branch && head.repo_id === base.repo_id);
       return ours ? { number: ours.number, url: ours.html_url } : null;
     },
     // "Create a pull request" (API reference, repository).

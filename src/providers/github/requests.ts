@@ -4,7 +4,7 @@ import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { RequestOpener } from '../../ports/requests.ts';
 import { createClient } from './client.ts';
-import { SCM_REMEDIES } from './scm-remedies.ts';
+import { SCM_REMEDIES } from './scm-routes.ts';
 import { KIND, readScmSettings } from './settings.ts';
 
 const REPOSITORY = z.object({ id: z.number() }).nullish();

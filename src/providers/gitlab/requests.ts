@@ -3,7 +3,7 @@ import type { ScmConnection } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { RequestOpener } from '../../ports/requests.ts';
 import { PAGE_SIZE } from './client.ts';
-import { openForge, openRepo } from './forge.ts';
+import { openForge, openRepo } from './scm-routes.ts';
 import { KIND, readScmSettings } from './settings.ts';
 
 const REQUEST = z.object({
