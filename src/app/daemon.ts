@@ -26,6 +26,7 @@ import { openOperatorDesk } from './operator-desk.ts';
 import { ownProcesses } from './owned-processes.ts';
 import { trackProcessGroups } from './process-groups.ts';
 import { followWorkflow } from './reload.ts';
+import { followWorkflowStatus } from './workflow-status.ts';
 import { openRunTools } from './run-tools.ts';
 import type { KnownSecrets } from './secrets.ts';
 import type { GoodWorkflow } from './workflow.ts';
@@ -114,6 +115,8 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
       logger.error('the database did not take a write, trying again', { error: textOf(fault), tries }),
   });
 
+  const workflowStatus = followWorkflowStatus(() => adapters.workflow, notices, clock);
+  releasers.push(() => workflowStatus.stop());
   const desk = openOperatorDesk({ store, notices, logger, report: (asked) => report({ type: 'operator-asked', asked }) });
   releasers.push(() => desk.stop());
   const daemon: Daemon = {
@@ -123,6 +126,8 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     notices,
     history: store,
     ask: desk.ask,
+    place: { host: os.hostname(), project: workflow.settings.tracker.project },
+    workflow: workflowStatus.status,
     ...viewOf(loop, store, clock, findPreflightProblem),
   };
   const url = await serve(daemon, metrics, options, releasers);

@@ -22,6 +22,9 @@ export interface Daemon {
   watchedKinds(): readonly string[];
   /** Asks for something as an operator; `by` says who. The answer comes when it has been stored. */
   ask(request: OperatorRequest, by: string): Promise<OperatorAnswer>;
+  /** Where this service is: two of them must never look alike. */
+  readonly place: Place;
+  workflow(): WorkflowStatus;
   isDraining(): boolean;
   /** The three checks of readiness, run now. */
   checkReadiness(signal: AbortSignal): Promise<Readiness>;
@@ -32,4 +35,20 @@ export interface Readiness {
   readonly database: boolean;
   readonly preflight: boolean;
   readonly workflow: boolean;
+}
+
+export interface Place {
+  /** Name of the machine. */
+  readonly host: string;
+  /** What the tracker's project is called; empty where the kind has none. */
+  readonly project: string;
+}
+
+/** The workflow file in force, and the last edit of it where that was not taken. */
+export interface WorkflowStatus {
+  readonly path: string;
+  readonly appliedAt: number;
+  /** One line each, as `foray validate` prints them. */
+  readonly warnings: readonly string[];
+  readonly rejected: { readonly at: number; readonly reason: string } | null;
 }

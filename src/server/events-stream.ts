@@ -4,6 +4,7 @@ import type { Notice } from '../domain/model/notice.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { fail, isoTime } from './envelope.ts';
 import { throttled } from './throttle.ts';
+import { wireNames } from './wire-names.ts';
 
 /** Told when something changed that the snapshot shows. */
 export const SNAPSHOT_CHANGED = 'snapshot-changed';
@@ -125,19 +126,4 @@ function noticeText(notice: Notice, now: number): string {
 
 function eventText(name: string, data: object): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
-/** Facts as the rest of the API writes them: `run_id` for `runId`, and moments as timestamps. */
-function wireNames(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(wireNames);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snakeCase(key), wireValue(key, inner)]));
-}
-
-function wireValue(key: string, value: unknown): unknown {
-  return key === 'until' && typeof value === 'number' ? isoTime(value) : wireNames(value);
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -91,4 +91,16 @@ describe('GET /readyz', () => {
     await vi.advanceTimersByTimeAsync(5000);
     expect((await answer).status).toBe(503);
   });
+
+  it('tells of an edit of the workflow file that was not taken, and passes', async () => {
+    const daemon = createFakeDaemon();
+    daemon.status = { ...daemon.status, rejected: { at: daemon.now, reason: 'error: agent.kind: unknown' } };
+    const app = createApp(
+      daemon,
+      createMetrics(daemon.notices, () => daemon.snapshot()),
+    );
+    const response = await app.request('/readyz');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ status: 'pass', workflow_error: 'error: agent.kind: unknown' });
+  });
 });

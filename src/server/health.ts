@@ -17,11 +17,14 @@ export function getReadiness(daemon: Daemon) {
     const { database, preflight, workflow } = await check(daemon, c.req.raw.signal);
     const ready = database && preflight && workflow && !daemon.isDraining();
     const startedAt = readSnapshot(daemon)?.startedAt ?? bornAt;
+    const { rejected } = daemon.workflow();
     const body = {
       status: verdict(ready),
       version: daemon.version,
       uptime_seconds: Math.max(0, daemon.clock.now() - startedAt) / 1000,
       checks: { database: verdict(database), preflight: verdict(preflight), workflow: verdict(workflow) },
+      // The last good file is in force, so the check still passes.
+      ...(rejected && { workflow_error: rejected.reason }),
     };
     return c.json(body, ready ? 200 : 503);
   };

@@ -45,6 +45,15 @@ const ENDPOINTS = [
   ['GET', '/api/v2/parked', 200, 'application/json'],
   ['GET', '/api/v2/holds', 200, 'application/json'],
   ['GET', '/api/v2/merge-requests', 200, 'application/json'],
+  ['GET', '/api/v2/workflow', 200, 'application/json'],
+  ['GET', '/api/v2/statistics', 200, 'application/json'],
+  ['GET', '/api/v2/openapi.json', 200, 'application/json'],
+  ['GET', '/api/v2/issues/ENG-1', 200, 'application/json'],
+  ['POST', '/api/v2/issues/ENG-1/stop', 202, 'application/json'],
+  ['POST', '/api/v2/issues/ENG-1/retry', 202, 'application/json'],
+  ['POST', '/api/v2/issues/ENG-1/unpark', 202, 'application/json'],
+  ['POST', '/api/v2/pause', 202, 'application/json'],
+  ['POST', '/api/v2/resume', 202, 'application/json'],
   ['GET', '/api/v2/events', 200, 'text/event-stream'],
 ] as const;
 

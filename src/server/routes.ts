@@ -1,8 +1,13 @@
 import type { Context } from 'hono';
+import { ISSUE_REQUEST_KINDS } from '../domain/model/operator.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { createAccess, type Access } from './access.ts';
 import { getIssue, getState, postRefresh } from './api/v1.ts';
-import { getHolds, getMergeRequests, getParked, getRun, getRuns } from './api/v2.ts';
+import { getIssueRecord } from './api/issue.ts';
+import { getHolds, getMergeRequests, getParked, getStatistics, getWorkflow } from './api/lists.ts';
+import { getOpenApi } from './api/openapi/index.ts';
+import { postIssueRequest, postPause, postResume } from './api/operator.ts';
+import { getRun, getRuns } from './api/runs.ts';
 import { getDashboard, getRunPage, getScript, getStyle } from './dashboard/pages.ts';
 import { fail } from './envelope.ts';
 import { getEvents, type Connection } from './events-stream.ts';
@@ -76,6 +81,17 @@ export function routes(daemon: Daemon, metrics: Metrics, { access, webhookSecret
     { method: 'GET', path: '/api/v2/parked', answer: getParked(daemon) },
     { method: 'GET', path: '/api/v2/holds', answer: getHolds(daemon) },
     { method: 'GET', path: '/api/v2/merge-requests', answer: getMergeRequests(daemon) },
+    { method: 'GET', path: '/api/v2/workflow', answer: getWorkflow(daemon) },
+    { method: 'GET', path: '/api/v2/statistics', answer: getStatistics(daemon) },
+    { method: 'GET', path: '/api/v2/openapi.json', answer: getOpenApi(daemon) },
+    { method: 'GET', path: '/api/v2/issues/:identifier', answer: getIssueRecord(daemon) },
+    ...ISSUE_REQUEST_KINDS.map((kind) => ({
+      method: 'POST' as const,
+      path: `/api/v2/issues/:identifier/${kind}`,
+      answer: postIssueRequest(daemon, access, kind),
+    })),
+    { method: 'POST', path: '/api/v2/pause', answer: postPause(daemon, access) },
+    { method: 'POST', path: '/api/v2/resume', answer: postResume(daemon, access) },
     { method: 'GET', path: '/api/v2/events', answer: getEvents(daemon) },
   ];
 }

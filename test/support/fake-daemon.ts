@@ -4,7 +4,7 @@ import type { Notice } from '../../src/domain/model/notice.ts';
 import type { OperatorAnswer, OperatorRequest } from '../../src/domain/model/operator.ts';
 import type { Run, RunEvent } from '../../src/domain/model/run.ts';
 import type { RetryView, RunningView, Snapshot } from '../../src/domain/snapshot.ts';
-import type { Daemon, Readiness } from '../../src/ports/daemon.ts';
+import type { Daemon, Readiness, WorkflowStatus } from '../../src/ports/daemon.ts';
 import type { NoticeBus } from '../../src/ports/events.ts';
 import { statisticsOf } from './store/memory.ts';
 import type { LogAttributes, LogLevel } from '../../src/ports/runtime.ts';
@@ -19,6 +19,7 @@ export interface FakeDaemon extends Daemon {
   draining: boolean;
   refreshPending: boolean;
   hints: number;
+  status: WorkflowStatus;
   kinds: readonly string[];
   ready: () => Promise<Readiness>;
   runs: readonly Run[];
@@ -64,6 +65,9 @@ export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'curr
       return { queued: true, coalesced };
     },
     revision: () => daemon.current,
+    place: { host: 'build-7', project: 'acme/shop' },
+    status: { path: '/srv/shop/WORKFLOW.md', appliedAt: NOON - 3_600_000, warnings: [], rejected: null },
+    workflow: () => daemon.status,
     hint: () => void (daemon.hints += 1),
     watchedKinds: () => daemon.kinds,
     async ask(request, by) {

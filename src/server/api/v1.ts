@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
-import type { TokenUsage } from '../../domain/model/agent-event.ts';
 import type { RetryView, RunningView, Snapshot } from '../../domain/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { fail, isoTime } from '../envelope.ts';
+import { displayIdentifier, retryEntry, runningEntry, tokenCounts } from './entries.ts';
 
 /** An answer is sent again while the state is the same, and for a second at most: it contains durations. */
 const STATE_KEPT_MS = 1_000;
@@ -110,52 +110,5 @@ function issueBody({ running, retry }: FoundIssue) {
     recent_events: [],
     last_error: retry?.error || null,
     tracked: {},
-  };
-}
-
-function runningEntry(view: RunningView) {
-  return {
-    issue_id: view.issueId,
-    issue_identifier: view.issueIdentifier,
-    ...displayIdentifier(view.displayIdentifier),
-    state: view.state,
-    session_id: view.sessionId,
-    turn_count: view.turnCount,
-    last_event: view.lastEvent,
-    last_message: view.lastMessage,
-    started_at: isoTime(view.startedAt),
-    last_event_at: isoTime(view.lastEventAt),
-    workspace_path: view.workspacePath,
-    tokens: tokenCounts(view.tokens),
-    ...(view.modelName === null || view.modelName === '' ? {} : { model_name: view.modelName }),
-    api_request_count: view.apiRequestCount,
-    ...(Object.keys(view.requestsByModel).length === 0 ? {} : { requests_by_model: view.requestsByModel }),
-    tool_time_percent: view.toolTimePercent,
-    api_time_percent: view.apiTimePercent,
-  };
-}
-
-function retryEntry(view: RetryView) {
-  return {
-    issue_id: view.issueId,
-    issue_identifier: view.issueIdentifier,
-    ...displayIdentifier(view.displayIdentifier),
-    attempt: view.attempt,
-    due_at: isoTime(view.dueAt),
-    error: view.error,
-  };
-}
-
-/** Present only where the tracker has a qualified form. */
-export function displayIdentifier(value: string | null | undefined): { display_identifier?: string } {
-  return value === null || value === undefined ? {} : { display_identifier: value };
-}
-
-export function tokenCounts(tokens: TokenUsage) {
-  return {
-    input_tokens: tokens.inputTokens,
-    output_tokens: tokens.outputTokens,
-    total_tokens: tokens.totalTokens,
-    cache_read_tokens: tokens.cacheReadTokens,
   };
 }

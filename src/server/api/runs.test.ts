@@ -158,6 +158,7 @@ describe('GET /api/v2/holds', () => {
           since: noon,
         },
       ],
+      pause: null,
       preflight_problem: 'no agent',
       agent_pauses: [{ agent_kind: 'mock', until: noon, reason: 'limit' }],
       last_poll: { at: noon, duration_ms: 12, candidates: 3, error: 'refused' },

@@ -1,0 +1,148 @@
+import type { TokenUsage } from '../../domain/model/agent-event.ts';
+import type { Parked } from '../../domain/model/claim.ts';
+import type { IssueRef } from '../../domain/model/issue.ts';
+import type { Run, RunEvent } from '../../domain/model/run.ts';
+import type { Hold } from '../../domain/model/state.ts';
+import type { RetryView, RunningView, WatchView } from '../../domain/snapshot.ts';
+import type { ReactionProgress } from '../../domain/model/watch.ts';
+import { isoTime } from '../envelope.ts';
+import { wireNames } from '../wire-names.ts';
+
+/* How each record is written in an answer. */
+
+export function runningEntry(view: RunningView) {
+  return {
+    issue_id: view.issueId,
+    issue_identifier: view.issueIdentifier,
+    ...displayIdentifier(view.displayIdentifier),
+    state: view.state,
+    session_id: view.sessionId,
+    turn_count: view.turnCount,
+    last_event: view.lastEvent,
+    last_message: view.lastMessage,
+    started_at: isoTime(view.startedAt),
+    last_event_at: isoTime(view.lastEventAt),
+    workspace_path: view.workspacePath,
+    tokens: tokenCounts(view.tokens),
+    ...(view.modelName === null || view.modelName === '' ? {} : { model_name: view.modelName }),
+    api_request_count: view.apiRequestCount,
+    ...(Object.keys(view.requestsByModel).length === 0 ? {} : { requests_by_model: view.requestsByModel }),
+    tool_time_percent: view.toolTimePercent,
+    api_time_percent: view.apiTimePercent,
+  };
+}
+
+export function retryEntry(view: RetryView) {
+  return {
+    issue_id: view.issueId,
+    issue_identifier: view.issueIdentifier,
+    ...displayIdentifier(view.displayIdentifier),
+    attempt: view.attempt,
+    due_at: isoTime(view.dueAt),
+    error: view.error,
+  };
+}
+
+/** Present only where the tracker has a qualified form. */
+export function displayIdentifier(value: string | null | undefined): { display_identifier?: string } {
+  return value === null || value === undefined ? {} : { display_identifier: value };
+}
+
+export function tokenCounts(tokens: TokenUsage) {
+  return {
+    input_tokens: tokens.inputTokens,
+    output_tokens: tokens.outputTokens,
+    total_tokens: tokens.totalTokens,
+    cache_read_tokens: tokens.cacheReadTokens,
+  };
+}
+
+export function runEntry(run: Run) {
+  return {
+    id: run.id,
+    ...issueFields(run.issue),
+    attempt: run.attempt,
+    trigger: run.trigger,
+    agent_kind: run.agentKind,
+    status: run.status,
+    started_at: isoTime(run.startedAt),
+    ended_at: run.endedAt === null ? null : isoTime(run.endedAt),
+    turn_count: run.turns,
+    session_id: run.sessionId,
+    workspace_path: run.workspacePath,
+    ...(run.model === null ? {} : { model_name: run.model }),
+    // Null when the agent reports no figures: unknown is not zero.
+    tokens: run.tokensMeasured ? tokenCounts(run.tokens) : null,
+    cost_usd: run.costUsd,
+    error: run.error,
+  };
+}
+
+export function eventEntry(event: RunEvent) {
+  return {
+    at: isoTime(event.at),
+    type: event.type,
+    text: event.text,
+    ...(event.details && { details: wireNames(event.details) }),
+  };
+}
+
+export function parkedEntry(parked: Parked) {
+  return {
+    ...issueFields(parked.issue),
+    reason: parked.reason,
+    detail: parked.detail,
+    parked_at: isoTime(parked.parkedAt),
+  };
+}
+
+export function holdEntry(hold: Hold) {
+  return { ...issueFields(hold.issue), reason: hold.reason, detail: hold.detail, since: isoTime(hold.since) };
+}
+
+export function watchEntry(watch: WatchView) {
+  const { owner, repo, number, branch, sha } = watch.mergeRequest;
+  const { reading } = watch;
+  return {
+    issue_id: watch.issue.id,
+    issue_identifier: watch.issue.identifier,
+    ...displayIdentifier(watch.issue.displayIdentifier),
+    owner,
+    repo,
+    number,
+    branch,
+    head_sha: reading?.headSha || sha,
+    watched_since: isoTime(watch.armedAt),
+    last_look: reading && {
+      at: isoTime(reading.at),
+      url: reading.url,
+      mergeability: reading.mergeability,
+      review_decision: reading.decision,
+      ci_status: reading.ci,
+      draft: reading.draft,
+      merged: reading.merged,
+    },
+    reactions: Object.entries(watch.reactions).map(([kind, progress]) => reactionEntry(kind, progress)),
+  };
+}
+
+function reactionEntry(kind: string, progress: ReactionProgress) {
+  return {
+    kind,
+    attempts_used: progress.used,
+    escalated: progress.escalated,
+    waiting_for: progress.waitingFor,
+    next_check_at: isoTime(progress.nextAt),
+  };
+}
+
+export function issueFields(issue: IssueRef) {
+  return {
+    issue_id: issue.id,
+    issue_identifier: issue.identifier,
+    ...displayIdentifier(issue.displayIdentifier),
+    title: issue.title,
+    url: issue.url,
+    state: issue.state,
+  };
+}
