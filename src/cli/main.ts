@@ -1,3 +1,4 @@
+import { useProxies } from '../lib/http/proxy.ts';
 import { readArgs, UsageError, type Invocation } from './args.ts';
 import { HELP } from './help.ts';
 
@@ -12,6 +13,7 @@ async function main(argv: readonly string[]): Promise<number> {
       process.stdout.write(`foray ${FORAY_VERSION}\n`);
       return 0;
     default:
+      await useProxies(process.env);
       return runCommand(invocation);
   }
 }
