@@ -107,8 +107,9 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     runner: createLocalRunner({ adapters: () => adapters, killed: killed.signal }),
     killed: killed.signal,
   });
-  const loop = createLoop(workflow.settings, await store.load(), instance, {
-    store,
+  const tracker = await enterTracker(workflow, store, announce);
+  const loop = createLoop(workflow.settings, await store.load(tracker), instance, {
+    store: { apply: (writes) => store.apply(tracker, writes) },
     clock,
     interpret,
     onStoreFault: (fault, tries) =>
@@ -173,8 +174,16 @@ async function openOwnStore(options: DaemonOptions, instance: string, releasers:
   const store = await openStore({ path: workflow.settings.dbPath, owner, clock });
   releasers.push(() => store.close());
   const { dbPath } = workflow.settings;
-  await endLeftovers({ processes: store.processes, dbPath, runIds: runningIn((await store.load()).claims) }, logger);
+  await endLeftovers({ processes: store.processes, dbPath, runIds: store.runningRuns() }, logger);
   return store;
+}
+
+/** From here on the records of this tracker are acted upon, and of no other. Says which those are. */
+async function enterTracker({ settings }: GoodWorkflow, store: SqliteStore, announce: (notice: Notice) => void): Promise<string> {
+  const { identity } = settings.tracker;
+  for (const foreign of await store.enter({ identity, configured: identity, label: identity }))
+    announce({ name: 'tracker:records:left', facts: foreign });
+  return identity;
 }
 
 function runningIn(claims: Iterable<Claim>): readonly string[] {

@@ -7,6 +7,7 @@ import { refOf, type Blocker, type Issue } from '../domain/model/issue.ts';
 import { blockersToRead, holdOf } from '../domain/events/on-poll.ts';
 import { recover } from '../domain/recover.ts';
 import { startRun } from '../domain/events/start-run.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { openStoreReadOnly } from '../store/sqlite/read-only.ts';
 import { buildAdapters, type AdapterDeps } from './build-adapters.ts';
@@ -28,7 +29,7 @@ export async function reportDryRun(workflow: GoodWorkflow, deps: DryRunDeps, sig
   await adapters.tracker.preflight?.(signal);
   const candidates = inDispatchOrder(await adapters.tracker.fetchCandidateIssues(signal));
   const preflightProblem = (await adapters.agent.findProblem()) ?? (await adapters.workspaces.findProblem());
-  const { state } = recover(settings, await readDurable(settings.dbPath), 'dry-run', clock.now());
+  const { state } = recover(settings, await readDurable(settings), 'dry-run', clock.now());
   const draft = openDraft({ ...state, preflightProblem }, clock.now());
   const blockers = await readBlockers(adapters.tracker, blockersToRead(draft.state, candidates), signal);
   const dispatched = candidates.filter((issue) => wouldDispatch(draft, issue, blockers.get(issue.id), deps)).length;
@@ -60,11 +61,11 @@ function wouldDispatch(draft: Draft, issue: Issue, read: Answer<readonly Blocker
 }
 
 /** What an earlier run left behind counts too: parked issues, claims and budgets. */
-async function readDurable(dbPath: string) {
+async function readDurable({ dbPath, tracker }: Settings) {
   const store = await openStoreReadOnly(dbPath);
   if (store === null) return NOTHING_DURABLE;
   try {
-    return await store.load();
+    return await store.load(tracker.identity);
   } finally {
     await store.close();
   }

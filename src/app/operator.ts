@@ -11,11 +11,11 @@ export interface OperatorReply {
   readonly byDaemon: boolean;
 }
 
-/** Asks the service of a workflow file. Only the place of its database matters: other faults of the file do no harm. */
+/** Asks the service of a workflow file. Faults of the file do no harm while its database is known. */
 export async function askService(workflowPath: string, env: Env, request: OperatorRequest): Promise<OperatorReply> {
-  const { dbPath, problems } = await readWorkflowFile(workflowPath, env);
+  const { dbPath, settings, problems } = await readWorkflowFile(workflowPath, env);
   if (dbPath === null) throw new WorkflowFault(problems);
-  return askThroughDatabase(dbPath, request, whoAsks());
+  return askThroughDatabase({ path: dbPath, tracker: settings?.tracker.identity ?? null }, request, whoAsks());
 }
 
 function whoAsks(): string {

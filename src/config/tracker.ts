@@ -4,6 +4,7 @@ import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { Provider, ProviderCheckInput } from '../ports/provider.ts';
 import type { PlainMap } from './document.ts';
 import { type Connection, type Env, type Expanded, expandConnection } from './expand.ts';
+import { identityOf } from './identity.ts';
 import type { RoleKeys } from './reaction-keys.ts';
 import type { Sections } from './schema.ts';
 
@@ -41,13 +42,18 @@ export function readTracker(provider: Provider, section: TrackerSection, options
 export function trackerSettings(
   { provider, section, connection, options, states }: ReadTracker,
   role: RoleKeys,
+  workflowDir: string,
 ): TrackerSettings {
   const { comments } = section;
+  const project = valueOf(connection.project);
+  const endpoint = valueOf(connection.endpoint) || provider.defaults.endpoint;
+  const place = provider.locate?.(options ?? {}, workflowDir);
   return {
     kind: provider.kind,
+    identity: place === undefined ? identityOf(provider.kind, endpoint, project) : `${provider.kind} ${place}`,
     apiKey: valueOf(connection.api_key),
-    project: valueOf(connection.project),
-    endpoint: valueOf(connection.endpoint) || provider.defaults.endpoint,
+    project,
+    endpoint,
     activeStates: states.active,
     terminalStates: states.terminal,
     handoffState: trimmed(section.handoff_state),

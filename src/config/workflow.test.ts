@@ -28,6 +28,7 @@ describe('a valid file', () => {
     expect(settings).toEqual({
       tracker: {
         kind: 'file',
+        identity: 'file /srv/team a/issues.json',
         apiKey: '',
         project: '',
         endpoint: '',

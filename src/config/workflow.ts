@@ -117,7 +117,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   const server = readServer(sections.server, context.env);
   const generic = [...checkTrackerKind(read, context.providers), ...(tracker ? checkTracker(tracker, read.isFaulty) : [])];
   const role = (kind: string | undefined) => blocks.providers.get(kind ?? '')?.role ?? {};
-  const trackerRead = tracker && trackerSettings(tracker, role(tracker.provider.kind));
+  const trackerRead = tracker && trackerSettings(tracker, role(tracker.provider.kind), path.dirname(workflowPath));
   const repo = readRepo(sections.workspace, {
     env: context.env,
     tracker: trackerRead,

@@ -89,6 +89,8 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'agent:kind:paused': ({ agentKind, until, reason }) =>
     warn('agent paused until its limit lifts', { agent: agentKind, until: new Date(until).toISOString(), reason }),
   'agent:kind:resumed': ({ agentKind }) => info('agent resumed', { agent: agentKind }),
+  'tracker:records:left': ({ label, ...counts }) =>
+    warn('records of another tracker are left alone', { identity: label, ...counts }),
   'workflow:file:reloaded': ({ path }) => info('workflow reloaded', { workflow_path: path }),
   'workflow:file:rejected': ({ path, problems }) =>
     error('workflow edit rejected, the last good one stays in force', { workflow_path: path, problems: problems.join(' | ') }),

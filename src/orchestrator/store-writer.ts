@@ -1,8 +1,7 @@
 import type { Write } from '../domain/model/durable.ts';
-import type { Store } from '../ports/store.ts';
 
 export interface StoreWriterDeps {
-  readonly store: Pick<Store, 'apply'>;
+  readonly store: { apply(writes: readonly Write[]): Promise<void> };
   /** Told when storing fails and is tried again, at most every two seconds. */
   readonly onStoreFault: (fault: unknown, tries: number) => void;
   /** How long a store that fails is tried before the daemon gives up and exits for a restart. */

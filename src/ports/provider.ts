@@ -33,6 +33,8 @@ export interface Provider {
     /** False: an omitted `active_states` dispatches nothing, the defaults only derive states. */
     readonly activeStatesGateDispatch: boolean;
   };
+  /** Where the issues are, for a kind that has neither endpoint nor project: the one name of that place. */
+  locate?(options: Readonly<Record<string, unknown>>, workflowDir: string): string;
   /** Strict schema of the kind's own top-level block (without the role keys shared by all, see ScmBlock). */
   readonly options: ZodType<Readonly<Record<string, unknown>>>;
   /** The kind's own checks, in the documented order. Generic checks (required keys, state collisions) ran before. */

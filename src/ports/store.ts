@@ -8,10 +8,15 @@ import type { Run, RunEvent, RunStatus } from '../domain/model/run.ts';
  * of work that are applied wholly or not at all, in order, before the effects they announce are tried.
  */
 export interface Store {
-  /** Everything the core needs to go on after a restart. */
-  load(): Promise<Durable>;
-  /** One unit of work. */
-  apply(writes: readonly Write[]): Promise<void>;
+  /**
+   * A tracker is about to be watched: notes the names it goes by, gives it what an older version stored without a
+   * tracker, and tells what is stored for others.
+   */
+  enter(tracker: TrackerNames): Promise<readonly ForeignRecords[]>;
+  /** Everything the core needs to go on with one tracker after a restart. */
+  load(tracker: string): Promise<Durable>;
+  /** One unit of work on the records of one tracker. */
+  apply(tracker: string, writes: readonly Write[]): Promise<void>;
   /** History, newest first. */
   listRuns(query: RunQuery): Promise<readonly Run[]>;
   findRun(id: string): Promise<{ readonly run: Run; readonly events: readonly RunEvent[] } | null>;
@@ -33,7 +38,30 @@ export interface Store {
 export { NOTHING_DURABLE } from '../domain/model/durable.ts';
 export type { Durable, Write } from '../domain/model/durable.ts';
 
+/** The names of one tracker. */
+export interface TrackerNames {
+  /** What its records are kept under. */
+  readonly identity: string;
+  /** What the workflow file alone says; the vendor may know the same project by another name. */
+  readonly configured: string;
+  /** For people. */
+  readonly label: string;
+}
+
+/** What is stored for a tracker that is not the one being watched. */
+export interface ForeignRecords {
+  readonly label: string;
+  readonly claims: number;
+  readonly retries: number;
+  readonly parked: number;
+  readonly outbox: number;
+  readonly watches: number;
+  readonly workspaces: number;
+}
+
 export interface RunQuery {
+  /** Only runs of this tracker. */
+  readonly tracker?: string;
   readonly identifier?: string;
   readonly limit: number;
   /** Only runs that started before this moment. */

@@ -43,7 +43,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>): 
 
 function durableContract(open: () => Promise<StoreHarness>, harness: () => StoreHarness): void {
   it('is empty at first', async () => {
-    expect(await harness().store.load()).toEqual(NOTHING_DURABLE);
+    expect(await harness().store.load(TRACKER)).toEqual(NOTHING_DURABLE);
     expect(await harness().store.listRuns({ limit: 10 })).toEqual([]);
     expect(await harness().store.totals()).toEqual(NO_TOTALS);
   });
@@ -52,10 +52,10 @@ function durableContract(open: () => Promise<StoreHarness>, harness: () => Store
     const property = fc.asyncProperty(anyHistory, async (history) => {
       const fresh = await open();
       try {
-        for (const writes of history) await fresh.store.apply(writes);
-        expect(inKeyOrder(await fresh.store.load())).toEqual(inKeyOrder(modelOf(history.flat())));
+        for (const writes of history) await fresh.store.apply(TRACKER, writes);
+        expect(inKeyOrder(await fresh.store.load(TRACKER))).toEqual(inKeyOrder(modelOf(history.flat())));
         const reopened = await fresh.reopen();
-        expect(inKeyOrder(await reopened.load())).toEqual(inKeyOrder(modelOf(history.flat())));
+        expect(inKeyOrder(await reopened.load(TRACKER))).toEqual(inKeyOrder(modelOf(history.flat())));
         await expectRuns(reopened, history.flat());
       } finally {
         await fresh.cleanup();
@@ -66,17 +66,19 @@ function durableContract(open: () => Promise<StoreHarness>, harness: () => Store
 
   it('applies nothing of a unit of work in which a write fails', async () => {
     const before = { write: 'park', parked: parkedIssue('1') } as const;
-    await harness().store.apply([before]);
+    await harness().store.apply(TRACKER, [before]);
     const property = fc.asyncProperty(fc.array(anyWrite, { maxLength: 5 }), async (writes) => {
-      await expect(harness().store.apply([...writes, { write: 'nonsense' } as unknown as Write])).rejects.toThrow('nonsense');
-      expect(await harness().store.load()).toEqual(modelOf([before]));
+      await expect(harness().store.apply(TRACKER, [...writes, { write: 'nonsense' } as unknown as Write])).rejects.toThrow(
+        'nonsense',
+      );
+      expect(await harness().store.load(TRACKER)).toEqual(modelOf([before]));
     });
     await fc.assert(property, { numRuns: 20 });
   });
 
   it('takes an empty unit of work', async () => {
-    await harness().store.apply([]);
-    expect(await harness().store.load()).toEqual(NOTHING_DURABLE);
+    await harness().store.apply(TRACKER, []);
+    expect(await harness().store.load(TRACKER)).toEqual(NOTHING_DURABLE);
   });
 
   it('hands the outbox back in the order in which entries came', async () => {
@@ -88,10 +90,43 @@ function durableContract(open: () => Promise<StoreHarness>, harness: () => Store
       tries: 0,
       dueAt: 5,
     }));
-    await harness().store.apply(entries.map((entry) => ({ write: 'outbox', entry })));
-    await harness().store.apply([{ write: 'outbox', entry: { ...entries[0]!, tries: 1 } }]);
-    const { outbox } = await (await harness().reopen()).load();
+    await harness().store.apply(
+      TRACKER,
+      entries.map((entry) => ({ write: 'outbox', entry })),
+    );
+    await harness().store.apply(TRACKER, [{ write: 'outbox', entry: { ...entries[0]!, tries: 1 } }]);
+    const { outbox } = await (await harness().reopen()).load(TRACKER);
     expect(outbox.map((entry) => `${entry.id}${entry.tries}`)).toEqual(['b1', 'c0', 'a0']);
+  });
+
+  it('keeps the records of two trackers apart, also where their issues have the same id', async () => {
+    const { store } = harness();
+    const others = (identity: string) => store.enter({ identity, configured: identity, label: `label of ${identity}` });
+    const outbox = { id: 'o', issue: issue('1'), write: { kind: 'label', label: 'l' }, tries: 0, dueAt: 5 } as const;
+    expect(await others(TRACKER)).toEqual([]);
+    await store.apply(TRACKER, [
+      { write: 'park', parked: parkedIssue('1') },
+      { write: 'outbox', entry: outbox },
+      { write: 'spent', spent: { issueId: '1', sessions: 1, tokens: 2, costUsd: 3 } },
+      { write: 'run', run: aRun('a', 1) },
+      { write: 'pause', pause: { agentKind: 'mock', until: 9, reason: 'limit' } },
+    ]);
+    expect(await others('other')).toEqual([
+      { label: `label of ${TRACKER}`, claims: 0, retries: 0, parked: 1, outbox: 1, watches: 0, workspaces: 0 },
+    ]);
+    const pauses = [{ agentKind: 'mock', until: 9, reason: 'limit' }];
+    expect(await store.load('other')).toEqual({ ...NOTHING_DURABLE, pauses });
+    await store.apply('other', [
+      { write: 'park', parked: { ...parkedIssue('1'), detail: 'of the other' } },
+      { write: 'unpark', issueId: '1' },
+      { write: 'outbox-done', id: 'o' },
+      { write: 'interrupt-runs', at: 5 },
+      { write: 'run', run: aRun('b', 2) },
+    ]);
+    expect(await store.load(TRACKER)).toMatchObject({ parked: [parkedIssue('1')], outbox: [outbox], spent: [{ tokens: 2 }] });
+    expect(await store.listRuns({ tracker: TRACKER, limit: 5 })).toEqual([aRun('a', 1)]);
+    expect(await store.listRuns({ limit: 5 })).toHaveLength(2);
+    expect(await others(TRACKER)).toEqual([]);
   });
 
   it('answers a ping', async () => {
@@ -100,7 +135,11 @@ function durableContract(open: () => Promise<StoreHarness>, harness: () => Store
 }
 
 function historyContract(harness: () => StoreHarness): void {
-  const write = (...runs: Run[]) => harness().store.apply(runs.map((run) => ({ write: 'run', run })));
+  const write = (...runs: Run[]) =>
+    harness().store.apply(
+      TRACKER,
+      runs.map((run) => ({ write: 'run', run })),
+    );
   const list = async (query: Parameters<Store['listRuns']>[0]) => (await harness().store.listRuns(query)).map((run) => run.id);
 
   it('lists runs newest first, at most as many as asked for', async () => {
@@ -168,7 +207,7 @@ function historyContract(harness: () => StoreHarness): void {
 
   it('marks the runs that were cut short, and no other', async () => {
     await write(aRun('live', 1), aRun('done', 2, { status: 'succeeded', endedAt: 4 }));
-    await harness().store.apply([{ write: 'interrupt-runs', at: 7 }]);
+    await harness().store.apply(TRACKER, [{ write: 'interrupt-runs', at: 7 }]);
     expect(await harness().store.listRuns({ limit: 9 })).toEqual([
       aRun('done', 2, { status: 'succeeded', endedAt: 4 }),
       aRun('live', 1, { status: 'interrupted', endedAt: 7 }),
@@ -198,11 +237,11 @@ function historyContract(harness: () => StoreHarness): void {
 
 function eventsContract(harness: () => StoreHarness): void {
   const eventsOf = async (id: string) => (await harness().store.findRun(id))?.events ?? [];
-  beforeEach(() => harness().store.apply([{ write: 'run', run: aRun('a', 1) }]));
+  beforeEach(() => harness().store.apply(TRACKER, [{ write: 'run', run: aRun('a', 1) }]));
 
   it('keeps the events of a run in order, also when the run is replaced', async () => {
-    await harness().store.apply([{ write: 'run-events', events: events(2), maxBytes: ROOM }]);
-    await harness().store.apply([
+    await harness().store.apply(TRACKER, [{ write: 'run-events', events: events(2), maxBytes: ROOM }]);
+    await harness().store.apply(TRACKER, [
       { write: 'run', run: aRun('a', 1, { turns: 4 }) },
       { write: 'run-events', events: events(1, 2), maxBytes: ROOM },
     ]);
@@ -218,18 +257,18 @@ function eventsContract(harness: () => StoreHarness): void {
         details: { kind: 'result', toolId: 't', name: 'Bash', input: 'npm test', ok: false, durationMs: 9, output: '1 failed' },
       },
     ];
-    await harness().store.apply([{ write: 'run-events', events: recorded, maxBytes: ROOM }]);
+    await harness().store.apply(TRACKER, [{ write: 'run-events', events: recorded, maxBytes: ROOM }]);
     expect(await eventsOf('a')).toEqual(recorded);
     expect((await (await harness().reopen()).findRun('a'))?.events).toEqual(recorded);
   });
 
   it('drops the oldest events beyond the bytes of a run and says so', async () => {
-    await harness().store.apply([
+    await harness().store.apply(TRACKER, [
       { write: 'run', run: aRun('b', 1) },
       { write: 'run-events', events: [{ runId: 'b', at: 0, type: 'notice', text: 'stays' }], maxBytes: 10_000 },
     ]);
     for (let from = 0; from < 500; from += 50) {
-      await harness().store.apply([{ write: 'run-events', events: events(50, from), maxBytes: 10_000 }]);
+      await harness().store.apply(TRACKER, [{ write: 'run-events', events: events(50, from), maxBytes: 10_000 }]);
     }
     const [first, ...rest] = await eventsOf('a');
     expect(first).toMatchObject({ type: 'left_out', details: { kind: 'left-out', events: 500 - rest.length } });
@@ -241,7 +280,7 @@ function eventsContract(harness: () => StoreHarness): void {
   it('cuts a long text at 4096 characters, never through the middle of one', async () => {
     const texts = ['x'.repeat(5000), 'x'.repeat(4096), `${'x'.repeat(4095)}😀`];
     const long = texts.map((text) => ({ runId: 'a', at: 1, type: 'message', text }));
-    await harness().store.apply([{ write: 'run-events', events: long, maxBytes: ROOM }]);
+    await harness().store.apply(TRACKER, [{ write: 'run-events', events: long, maxBytes: ROOM }]);
     const kept = (await eventsOf('a')).map((event) => event.text);
     expect(kept).toEqual(['x'.repeat(4096), 'x'.repeat(4096), 'x'.repeat(4095)]);
   });
@@ -261,7 +300,7 @@ function operatorContract(harness: () => StoreHarness): void {
     expect(await store.takeRequests()).toEqual(asked);
     expect(await store.takeRequests()).toEqual([]);
     expect(await store.findAnswer(id)).toBeNull();
-    await store.apply([{ write: 'answer', requestId: id, answer: { outcome: 'taken', message: 'done' }, at: 1 }]);
+    await store.apply(TRACKER, [{ write: 'answer', requestId: id, answer: { outcome: 'taken', message: 'done' }, at: 1 }]);
     expect(await store.findAnswer(id)).toEqual({ outcome: 'taken', message: 'done' });
     const next = await harness().reopen();
     expect(await next.takeRequests()).toEqual(asked.slice(1));
@@ -269,7 +308,7 @@ function operatorContract(harness: () => StoreHarness): void {
 
   it('tells whether the issue of a request was worked on before', async () => {
     const { store } = harness();
-    await store.apply([{ write: 'run', run: aRun('r1', 1, { issue: issue('1') }) }]);
+    await store.apply(TRACKER, [{ write: 'run', run: aRun('r1', 1, { issue: issue('1') }) }]);
     await store.addRequest({ kind: 'retry', identifier: issue('1').identifier }, by);
     await store.addRequest({ kind: 'resume' }, by);
     expect((await store.takeRequests()).map(({ hasRuns }) => hasRuns)).toEqual([true, false]);
@@ -285,6 +324,8 @@ function events(count: number, from = 0): RunEvent[] {
 function anEvent(at: number): RunEvent {
   return { runId: 'a', at, type: 'message', text: `n${at}` };
 }
+
+export const TRACKER = 'nsproject https://gitlab.com acme/app';
 
 const NO_TOTALS = {
   runs: 0,

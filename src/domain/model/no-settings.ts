@@ -4,6 +4,7 @@ import type { Settings } from './settings.ts';
 export const NO_SETTINGS: Settings = {
   tracker: {
     kind: '',
+    identity: '',
     apiKey: '',
     project: '',
     endpoint: '',

@@ -73,6 +73,16 @@ export interface Notices {
   'reaction:completion:succeeded': { issue: IssueRef; state: string };
   'reaction:completion:failed': { issue: IssueRef; state: string; error: string };
   'reaction:label:kept': { issueId: string; label: string; error: string };
+  /** What is stored for another tracker and therefore not acted upon. */
+  'tracker:records:left': {
+    label: string;
+    claims: number;
+    retries: number;
+    parked: number;
+    outbox: number;
+    watches: number;
+    workspaces: number;
+  };
   'tracker:request:made': { operation: string; result: 'success' | 'error' };
   'workflow:file:reloaded': { path: string };
   'workflow:file:rejected': { path: string; problems: readonly string[] };

@@ -30,6 +30,8 @@ export interface ServerSettings {
 export interface TrackerSettings {
   /** Canonical kind, also when the file used an alias. */
   readonly kind: string;
+  /** Kind, endpoint and project as one text: whose issues these are. Two that are equal are one tracker. */
+  readonly identity: string;
   /** Empty where the kind needs none. */
   readonly apiKey: string;
   readonly project: string;

@@ -1,6 +1,6 @@
 import type { Provider } from '../../ports/provider.ts';
 import { check } from './checks.ts';
-import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
+import { DEFAULTS, KIND, OPTIONS, realLocationOf } from './settings.ts';
 import { createTracker } from './tracker.ts';
 
 /** Issues in a JSON file or in a directory of Markdown files. No credentials, no network. */
@@ -10,6 +10,7 @@ export const provider: Provider = {
   requires: { apiKey: false, project: false, endpoint: false },
   expansion: { endpoint: 'none', apiKey: 'none', project: 'none' },
   defaults: DEFAULTS,
+  locate: realLocationOf,
   options: OPTIONS,
   check,
   createTracker,

@@ -6,7 +6,7 @@ import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { jsonColumn, schemaOf, toJson } from './json-column.ts';
 import { ReactionContextSchema } from './reaction-context.ts';
 import type { Sqlite } from './sqlite.ts';
-import { defineTable } from './table.ts';
+import { defineTrackerTable } from './table.ts';
 import { TriggerSchema } from './trigger.ts';
 
 /**
@@ -53,7 +53,7 @@ const Waiting = z.object({
 const HandingOff = z.object({ ...BASE, phase: z.literal('handing-off'), handoff: jsonColumn(HandoffSchema) });
 const Columns = z.discriminatedUnion('phase', [Running, Waiting, HandingOff]);
 
-export const CLAIMS = defineTable({ name: 'claims', key: 'issue_id', columns: Columns, toRow: rowOf, fromRow: claimOf });
+export const CLAIMS = defineTrackerTable({ name: 'claims', key: 'issue_id', columns: Columns, toRow: rowOf, fromRow: claimOf });
 
 /** A daemon that has the database takes over what the one before it left. */
 export function adoptClaims(db: Sqlite, hold: ClaimHolder): void {

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { openStore } from './open.ts';
-import { anOwner, CLOCK, makeFolder } from '../../../test/support/store/database.ts';
+import { anOwner, CLOCK, makeFolder, TRACKER } from '../../../test/support/store/database.ts';
 import { bundle, start } from '../../../test/support/store/process.ts';
 import type { TestProcess } from '../../../test/support/store/process.ts';
 
@@ -23,7 +23,7 @@ const run = (n) => ({ id: 'r' + n, issue: issue(n), attempt: n, trigger: 'fresh'
 const owner = { id: 'writer', pid: process.pid, host: 'here', workflowPath: '/w' };
 const store = await openStore({ path, owner, clock: { now: () => 1 } });
 for (let n = Number(from); ; n++) {
-  await store.apply([
+  await store.apply('${TRACKER}', [
     { write: 'claim', claim: claim(n) },
     { write: 'release', issueId: 'i' + (n - 1) },
     { write: 'park', parked: { issue: issue(n - 1), reason: 'blocked', detail: '', parkedAt: n, stateAtPark: null } },
@@ -75,7 +75,7 @@ interface Left {
 
 async function whatIsLeft(path: string): Promise<Left> {
   const store = await openStore({ path, owner: anOwner(), clock: CLOCK });
-  const { claims, parked } = await store.load();
+  const { claims, parked } = await store.load(TRACKER);
   const [run] = await store.listRuns({ limit: 1 });
   await store.close();
   return {

@@ -6,7 +6,7 @@ import { StoreError } from './errors.ts';
 import { isLockTaken } from './lock.ts';
 import { openStore } from './open.ts';
 import { openSqlite } from './sqlite.ts';
-import { anOwner, CLOCK, makeFolder } from '../../../test/support/store/database.ts';
+import { anOwner, CLOCK, makeFolder, TRACKER } from '../../../test/support/store/database.ts';
 import { bundle, start } from '../../../test/support/store/process.ts';
 import type { TestProcess } from '../../../test/support/store/process.ts';
 
@@ -77,7 +77,7 @@ describe('one daemon per database', () => {
       await withDaemon(path, async ({ child }) => {
         child.kill('SIGKILL');
         const next = await open(path);
-        expect(await next.load()).toEqual(NOTHING_DURABLE);
+        expect(await next.load(TRACKER)).toEqual(NOTHING_DURABLE);
         await next.close();
       });
     }

@@ -3,10 +3,11 @@ import { StoreError } from './errors.ts';
 import { INITIAL } from './migrations/001-initial.ts';
 import { RUN_EVENT_DETAILS } from './migrations/002-run-event-details.ts';
 import { OPERATOR } from './migrations/003-operator.ts';
+import { TRACKERS } from './migrations/004-trackers.ts';
 import type { Sqlite } from './sqlite.ts';
 
 /** In order; the first is version 1. A migration that was released is never edited, only followed by another. */
-const MIGRATIONS: readonly string[] = [INITIAL, RUN_EVENT_DETAILS, OPERATOR];
+const MIGRATIONS: readonly string[] = [INITIAL, RUN_EVENT_DETAILS, OPERATOR, TRACKERS];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -5,7 +5,7 @@ import { SCHEMA_VERSION } from './migrate.ts';
 import { openStore } from './open.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Sqlite } from './sqlite.ts';
-import { anOwner, CLOCK, fillStore, makeFolder } from '../../../test/support/store/database.ts';
+import { anOwner, CLOCK, fillStore, makeFolder, TRACKER } from '../../../test/support/store/database.ts';
 import { bundle, start } from '../../../test/support/store/process.ts';
 
 const folder = makeFolder();
@@ -198,7 +198,7 @@ describe('a database that opens', () => {
     const store = await open(folder.file('closed.db'));
     await store.close();
     await expect(store.ping()).rejects.toThrow(`database ${folder.file('closed.db')}: is closed: open it again`);
-    await expect(store.apply([{ write: 'release', issueId: '1' }])).rejects.toThrow('is closed');
+    await expect(store.apply(TRACKER, [{ write: 'release', issueId: '1' }])).rejects.toThrow('is closed');
   });
 });
 

@@ -5,7 +5,7 @@ import { openStore } from './open.ts';
 import { askThroughDatabase } from './operator.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 import type { OperatorRequest } from '../../domain/model/operator.ts';
-import { anIssue, anOwner, aParked, CLOCK, makeFolder } from '../../../test/support/store/database.ts';
+import { anIssue, anOwner, aParked, CLOCK, makeFolder, TRACKER } from '../../../test/support/store/database.ts';
 
 const folder = makeFolder();
 afterAll(() => folder.remove());
@@ -20,7 +20,7 @@ async function database(name: string): Promise<{ path: string; store: SqliteStor
   const store = await open(path);
   for (const id of ['1', '2']) {
     const spent = { issueId: id, sessions: 3, tokens: 100, costUsd: 1 };
-    await store.apply([
+    await store.apply(TRACKER, [
       { write: 'park', parked: aParked(id) },
       { write: 'spent', spent },
     ]);
@@ -28,7 +28,7 @@ async function database(name: string): Promise<{ path: string; store: SqliteStor
   const then = { kind: 'run', trigger: 'error', reaction: null } as const;
   const base = { attempt: 1, failures: 1, refusals: 0, sessionId: null, since: 0 };
   const dueAt = Date.now() + 3_600_000;
-  await store.apply([
+  await store.apply(TRACKER, [
     { write: 'claim', claim: { ...base, issue: anIssue('5'), phase: 'waiting', dueAt, error: 'broken', then } },
   ]);
   return { path, store };
@@ -38,13 +38,15 @@ describe('without a daemon', () => {
   it('releases a parked issue and gives it its budgets back', async () => {
     const { path, store } = await database('alone.db');
     await store.close();
-    expect(await askThroughDatabase(path, unparking('abc-1'), BY)).toEqual({
+    expect(await askThroughDatabase({ path, tracker: TRACKER }, unparking('abc-1'), BY)).toEqual({
       answer: { outcome: 'taken', message: 'ABC-1 is released' },
       byDaemon: false,
     });
-    expect((await askThroughDatabase(path, unparking('ABC-1'), BY)).answer).toMatchObject({ outcome: 'unknown' });
+    expect((await askThroughDatabase({ path, tracker: TRACKER }, unparking('ABC-1'), BY)).answer).toMatchObject({
+      outcome: 'unknown',
+    });
     const after = await open(path);
-    const { parked, spent } = await after.load();
+    const { parked, spent } = await after.load(TRACKER);
     expect(parked.map((entry) => entry.issue.identifier)).toEqual(['ABC-2']);
     expect(spent.find((entry) => entry.issueId === '1')).toMatchObject({ sessions: 0, tokens: 0, costUsd: 0 });
     expect(await after.takeRequests()).toEqual([]);
@@ -53,31 +55,35 @@ describe('without a daemon', () => {
 
   it('prefers the spelling it was given', async () => {
     const { path, store } = await database('exact.db');
-    await store.apply([{ write: 'park', parked: { ...aParked('3'), issue: { ...anIssue('3'), identifier: 'abc-2' } } }]);
+    await store.apply(TRACKER, [{ write: 'park', parked: { ...aParked('3'), issue: { ...anIssue('3'), identifier: 'abc-2' } } }]);
     await store.close();
-    expect((await askThroughDatabase(path, unparking('abc-2'), BY)).answer.outcome).toBe('taken');
+    expect((await askThroughDatabase({ path, tracker: TRACKER }, unparking('abc-2'), BY)).answer.outcome).toBe('taken');
     const after = await open(path);
-    expect((await after.load()).parked.map((entry) => entry.issue.identifier)).toEqual(['ABC-1', 'ABC-2']);
+    expect((await after.load(TRACKER)).parked.map((entry) => entry.issue.identifier)).toEqual(['ABC-1', 'ABC-2']);
     await after.close();
   });
 
   it('pauses, resumes and makes a waiting issue due, but has nothing to stop', async () => {
     const { path, store } = await database('durable.db');
     await store.close();
-    expect((await askThroughDatabase(path, { kind: 'pause', reason: 'a holiday' }, BY)).answer.outcome).toBe('taken');
-    expect((await askThroughDatabase(path, { kind: 'retry', identifier: 'ABC-5' }, BY)).answer).toEqual({
+    expect(
+      (await askThroughDatabase({ path, tracker: TRACKER }, { kind: 'pause', reason: 'a holiday' }, BY)).answer.outcome,
+    ).toBe('taken');
+    expect((await askThroughDatabase({ path, tracker: TRACKER }, { kind: 'retry', identifier: 'ABC-5' }, BY)).answer).toEqual({
       outcome: 'taken',
       message: 'ABC-5 is due now, but the service is paused: "foray resume" lets it run',
     });
-    expect((await askThroughDatabase(path, { kind: 'stop', identifier: 'ABC-5' }, BY)).answer.outcome).toBe('refused');
+    expect((await askThroughDatabase({ path, tracker: TRACKER }, { kind: 'stop', identifier: 'ABC-5' }, BY)).answer.outcome).toBe(
+      'refused',
+    );
     const paused = await open(path);
-    const { operatorPause, claims } = await paused.load();
+    const { operatorPause, claims } = await paused.load(TRACKER);
     expect(operatorPause).toMatchObject({ reason: 'a holiday', by: BY });
     expect(claims).toMatchObject([{ phase: 'waiting', issue: { identifier: 'ABC-5' } }]);
     expect(claims[0]?.phase === 'waiting' && claims[0].dueAt <= Date.now()).toBe(true);
     await paused.close();
-    expect((await askThroughDatabase(path, { kind: 'resume' }, BY)).answer.outcome).toBe('taken');
-    expect((await askThroughDatabase(path, { kind: 'resume' }, BY)).answer).toEqual({
+    expect((await askThroughDatabase({ path, tracker: TRACKER }, { kind: 'resume' }, BY)).answer.outcome).toBe('taken');
+    expect((await askThroughDatabase({ path, tracker: TRACKER }, { kind: 'resume' }, BY)).answer).toEqual({
       outcome: 'refused',
       message: 'the service is not paused',
     });
@@ -85,7 +91,7 @@ describe('without a daemon', () => {
 
   it('fails where there is no database, and makes none', async () => {
     const path = folder.file('missing.db');
-    const error = await askThroughDatabase(path, unparking('ABC-1'), BY).catch((reason: unknown) => reason);
+    const error = await askThroughDatabase({ path, tracker: TRACKER }, unparking('ABC-1'), BY).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StoreError);
     expect((error as StoreError).kind).toBe('missing');
     expect((error as StoreError).message).toContain(`database ${path}: does not exist: check the path of the workflow file`);
@@ -97,11 +103,11 @@ describe('without a daemon', () => {
 describe('with a daemon', () => {
   it('leaves the request to it, touches nothing itself and waits for the answer', async () => {
     const { path, store } = await database('daemon.db');
-    const asking = askThroughDatabase(path, unparking('ABC-1'), BY);
+    const asking = askThroughDatabase({ path, tracker: TRACKER }, unparking('ABC-1'), BY);
     const asked = await taken(store);
     expect(asked).toMatchObject({ request: unparking('ABC-1'), by: BY });
-    expect((await store.load()).parked).toHaveLength(2);
-    await store.apply([{ write: 'answer', requestId: asked.id, answer: { outcome: 'taken', message: 'yes' }, at: 1 }]);
+    expect((await store.load(TRACKER)).parked).toHaveLength(2);
+    await store.apply(TRACKER, [{ write: 'answer', requestId: asked.id, answer: { outcome: 'taken', message: 'yes' }, at: 1 }]);
     expect(await asking).toEqual({ answer: { outcome: 'taken', message: 'yes' }, byDaemon: true });
     await store.close();
   });

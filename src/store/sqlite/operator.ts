@@ -14,7 +14,14 @@ import { addRequest, findAnswer, readRequest, withdrawRequest } from './operator
 import { prepare, writeDurably } from './prepare.ts';
 import type { Sqlite } from './sqlite.ts';
 import { openSqlite } from './sqlite.ts';
+import { adoptNameless, identityOf } from './trackers.ts';
 import { applyWrite, loadDurable } from './writes.ts';
+
+/** The database, and the tracker as the workflow file configures it; null when the file does not say. */
+export interface AskedPlace {
+  readonly path: string;
+  readonly tracker: string | null;
+}
 
 /** The answer, and whether a daemon at work gave it. */
 export interface OperatorReply {
@@ -30,7 +37,11 @@ const LOOK_EVERY_MS = 50;
  * Asks for something through the database, so that it also works with a daemon that serves no HTTP. A daemon at work is
  * asked to do it; without one it is done here, under the daemon's lock, so that none can start halfway.
  */
-export async function askThroughDatabase(path: string, request: OperatorRequest, by: string): Promise<OperatorReply> {
+export async function askThroughDatabase(
+  { path, tracker }: AskedPlace,
+  request: OperatorRequest,
+  by: string,
+): Promise<OperatorReply> {
   if (!existsSync(path)) throw missing(path);
   checkPlace(path);
   const lock = (await isLockTaken(path)) ? null : await takeLock(path);
@@ -39,7 +50,7 @@ export async function askThroughDatabase(path: string, request: OperatorRequest,
     try {
       const alone = lock !== null && !hasLivingDaemon(db);
       return alone
-        ? { answer: answerHere(db, request, by), byDaemon: false }
+        ? { answer: answerHere(db, tracker, request, by), byDaemon: false }
         : { answer: await askDaemon(db, request, by), byDaemon: true };
     } finally {
       db.close();
@@ -56,11 +67,12 @@ function hasLivingDaemon(db: Sqlite): boolean {
 }
 
 /** The same decision as the daemon's, on the records alone. Nothing runs, so there is nothing to stop. */
-function answerHere(db: Sqlite, request: OperatorRequest, by: string): OperatorAnswer {
+function answerHere(db: Sqlite, configured: string | null, request: OperatorRequest, by: string): OperatorAnswer {
   if (request.kind === 'stop')
     return { outcome: 'refused', message: `no service is running, so ${request.identifier} is not running` };
   prepare(db, { now: Date.now });
-  const durable = loadDurable(db);
+  const tracker = trackerOf(db, configured);
+  const durable = loadDurable(db, tracker);
   return db.transaction(() => {
     const now = Date.now();
     const id = addRequest(db, request, by);
@@ -68,9 +80,18 @@ function answerHere(db: Sqlite, request: OperatorRequest, by: string): OperatorA
     if (asked === null) throw new Error(`request ${id} cannot be read back`);
     const draft = openDraft(rebuilt(NO_SETTINGS, durable, '', now), now);
     onOperatorAsked(draft, { type: 'operator-asked', asked });
-    for (const write of closeDraft(draft).writes) applyWrite(db, write, { owner: '', leaseUntil: now });
+    for (const write of closeDraft(draft).writes) applyWrite(db, write, { tracker, hold: { owner: '', leaseUntil: now } });
     return findAnswer(db, id) ?? { outcome: 'refused', message: 'nothing was decided' };
   });
+}
+
+/** Whose issues are meant. A file that does not say can only mean the one tracker there is. */
+function trackerOf(db: Sqlite, configured: string | null): string {
+  if (configured !== null) return db.transaction(() => adoptNameless(db, identityOf(db, configured)));
+  const [only, ...more] = db.all('SELECT identity FROM trackers');
+  if (more.length === 0) return String(only?.identity ?? '');
+  const remedy = 'correct the errors of the workflow file, so that it says which one is meant';
+  throw new StoreError({ path: db.path, kind: 'failed', what: 'holds the issues of several trackers', remedy });
 }
 
 async function askDaemon(db: Sqlite, request: OperatorRequest, by: string): Promise<OperatorAnswer> {

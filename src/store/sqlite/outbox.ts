@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OutboxEntry, TrackerWrite } from '../../domain/model/claim.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
-import { defineTable } from './table.ts';
+import { defineTrackerTable } from './table.ts';
 
 const Columns = z.object({
   id: z.string(),
@@ -12,7 +12,7 @@ const Columns = z.object({
   due_at: z.number(),
 });
 
-export const OUTBOX = defineTable({
+export const OUTBOX = defineTrackerTable({
   name: 'outbox',
   key: 'id',
   columns: Columns,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PARK_REASONS } from '../../domain/model/claim.ts';
 import type { Parked } from '../../domain/model/claim.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
-import { defineTable } from './table.ts';
+import { defineTrackerTable } from './table.ts';
 
 const Columns = z.object({
   ...ISSUE_COLUMNS,
@@ -12,7 +12,7 @@ const Columns = z.object({
   state_at_park: z.string().nullable(),
 });
 
-export const PARKED = defineTable({
+export const PARKED = defineTrackerTable({
   name: 'parked',
   key: 'issue_id',
   columns: Columns,

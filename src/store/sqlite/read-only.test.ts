@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { openStore } from './open.ts';
 import { openStoreReadOnly } from './read-only.ts';
 import { openSqlite } from './sqlite.ts';
-import { anOwner, aParked, CLOCK, fillStore, makeFolder } from '../../../test/support/store/database.ts';
+import { anOwner, aParked, CLOCK, fillStore, makeFolder, TRACKER } from '../../../test/support/store/database.ts';
 
 const folder = makeFolder();
 afterAll(() => folder.remove());
@@ -35,7 +35,7 @@ function leftBehind(path: string, name: string, parts: readonly string[]): strin
 async function readOnce(path: string): Promise<{ parked: string[] | undefined; untouched: boolean }> {
   const [before, names] = [contents(path), namesBeside(path)];
   const store = await openStoreReadOnly(path);
-  const durable = await store?.load();
+  const durable = await store?.load(TRACKER);
   const during = contents(path);
   await store?.close();
   const untouched =
@@ -72,8 +72,8 @@ describe('reading for a dry run', () => {
     await fillStore(store);
     expect(await readOnce(path)).toEqual({ parked: ['2'], untouched: true });
     const reader = await openStoreReadOnly(path);
-    await store.apply([{ write: 'park', parked: aParked('3') }]);
-    expect((await reader?.load())?.parked.map((entry) => entry.issue.id)).toEqual(['2', '3']);
+    await store.apply(TRACKER, [{ write: 'park', parked: aParked('3') }]);
+    expect((await reader?.load(TRACKER))?.parked.map((entry) => entry.issue.id)).toEqual(['2', '3']);
     await reader?.close();
     await store.close();
   });

@@ -18,7 +18,7 @@ export async function openStoreReadOnly(path: string): Promise<ReadOnlyStore | n
   if (!existsSync(path)) return null;
   const { db, dispose } = await openUntouched(path);
   return {
-    load: async () => loadDurable(db),
+    load: async (tracker) => loadDurable(db, tracker),
     async close() {
       db.close();
       await dispose();

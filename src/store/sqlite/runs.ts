@@ -18,6 +18,7 @@ const Status = z.enum({
 
 const Columns = z.object({
   id: z.string(),
+  tracker: z.string(),
   ...ISSUE_COLUMNS,
   attempt: z.number(),
   trigger: TriggerSchema,
@@ -43,6 +44,7 @@ export const RUNS = defineTable({ name: 'runs', key: 'id', columns: Columns, toR
 /** Newest first; of runs that started in the same millisecond, by id. */
 export function listRuns(db: Sqlite, query: RunQuery): Run[] {
   const conditions = [
+    ...(query.tracker === undefined ? [] : [{ sql: 'tracker = ?', values: [query.tracker] }]),
     ...(query.identifier === undefined ? [] : [{ sql: 'identifier = ?', values: [query.identifier] }]),
     ...(query.before === undefined ? [] : [{ sql: 'started_at < ?', values: [query.before] }]),
     ...(query.after === undefined ? [] : [{ sql: '(started_at, id) < (?, ?)', values: [query.after.startedAt, query.after.id] }]),
@@ -54,8 +56,8 @@ export function listRuns(db: Sqlite, query: RunQuery): Run[] {
 }
 
 /** Ends the runs of a daemon that is gone. */
-export function interruptRuns(db: Sqlite, at: number): void {
-  db.run("UPDATE runs SET status = 'interrupted', ended_at = ? WHERE status = 'running'", at);
+export function interruptRuns(db: Sqlite, tracker: string, at: number): void {
+  db.run("UPDATE runs SET status = 'interrupted', ended_at = ? WHERE status = 'running' AND tracker = ?", at, tracker);
 }
 
 export function findRun(db: Sqlite, id: string): Run | null {
@@ -83,9 +85,10 @@ export function totals(db: Sqlite): LifetimeTotals {
   };
 }
 
-function rowOf(run: Run): z.input<typeof Columns> {
+function rowOf({ run, tracker }: { run: Run; tracker: string }): z.input<typeof Columns> {
   return {
     id: run.id,
+    tracker,
     ...issueColumns(run.issue),
     attempt: run.attempt,
     trigger: run.trigger,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Spent } from '../../domain/model/run.ts';
-import { defineTable } from './table.ts';
+import { defineTrackerTable } from './table.ts';
 
 const Columns = z.object({ issue_id: z.string(), sessions: z.number(), tokens: z.number(), cost_usd: z.number() });
 
-export const SPENT = defineTable({
+export const SPENT = defineTrackerTable({
   name: 'spent',
   key: 'issue_id',
   columns: Columns,

@@ -11,10 +11,13 @@ import { eventsOfRun } from './run-events.ts';
 import { findRun, listRuns, totals } from './runs.ts';
 import { statistics } from './statistics.ts';
 import type { Sqlite } from './sqlite.ts';
+import { enterTracker } from './trackers.ts';
 import { applyWrite, loadDurable } from './writes.ts';
 
 export interface SqliteStore extends Store {
   readonly processes: ProcessRecords;
+  /** Runs under way when the last daemon ended, of whatever tracker. */
+  runningRuns(): readonly string[];
 }
 
 /** The store over a database that is open, up to date and locked for this owner. */
@@ -22,12 +25,14 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
   const requests = createOperatorRequests(db);
   return {
     processes: createProcessRecords(db, deps.owner.id),
-    load: async () => loadDurable(db),
-    async apply(writes) {
+    runningRuns: () => db.all("SELECT run_id FROM claims WHERE phase = 'running'").map((row) => String(row.run_id)),
+    enter: async (tracker) => enterTracker(db, tracker),
+    load: async (tracker) => loadDurable(db, tracker),
+    async apply(tracker, writes) {
       if (writes.length === 0) return;
       const hold = { owner: deps.owner.id, leaseUntil: deps.clock.now() + LEASE_MS };
       db.transaction(() => {
-        for (const write of writes) applyWrite(db, write, hold);
+        for (const write of writes) applyWrite(db, write, { tracker, hold });
       });
     },
     listRuns: async (query) => listRuns(db, query),

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { StoreError } from './errors.ts';
 import { openStore } from './open.ts';
 import { openSqlite } from './sqlite.ts';
-import { anOwner, CLOCK, fillStore, makeFolder } from '../../../test/support/store/database.ts';
+import { anOwner, CLOCK, fillStore, makeFolder, TRACKER } from '../../../test/support/store/database.ts';
 
 const folder = makeFolder();
 afterAll(() => folder.remove());
@@ -31,7 +31,7 @@ const BREAKAGES: readonly { table: string; key: string; sql: string; says: strin
 
 describe('a row that cannot be read is reported with its table and key', () => {
   it.each(BREAKAGES)('$table after $sql', async ({ table, key, sql, says }) => {
-    const error = await afterBreaking(sql, (store) => store.load());
+    const error = await afterBreaking(sql, (store) => store.load(TRACKER));
     expect(error).toBeInstanceOf(StoreError);
     expect((error as StoreError).kind).toBe('unreadable-row');
     expect((error as StoreError).message).toContain(`: row ${key} of table ${table} cannot be read (${says}`);
@@ -67,14 +67,14 @@ describe('a value that cannot be stored', () => {
     const store = await openStore({ path: folder.file(`${title}.db`), owner: anOwner(), clock: CLOCK });
     const pause = { agentKind: 'mock', until: 1, reason: '' };
     await expect(
-      store.apply([
+      store.apply(TRACKER, [
         { write: 'pause', pause },
         { write: 'spent', spent },
       ]),
     ).rejects.toThrow(StoreError);
-    expect((await store.load()).pauses).toEqual([]);
-    await store.apply([{ write: 'pause', pause }]);
-    expect((await store.load()).pauses).toEqual([pause]);
+    expect((await store.load(TRACKER)).pauses).toEqual([]);
+    await store.apply(TRACKER, [{ write: 'pause', pause }]);
+    expect((await store.load(TRACKER)).pauses).toEqual([pause]);
     await store.close();
   });
 });

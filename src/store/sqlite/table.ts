@@ -14,6 +14,15 @@ export interface Table<In, Out> {
   read(db: Sqlite, row: Row): Out;
 }
 
+/** A table of records that each belong to one tracker. */
+export interface TrackerTable<In, Out> {
+  readonly name: string;
+  put(db: Sqlite, tracker: string, record: In): void;
+  remove(db: Sqlite, tracker: string, key: string): void;
+  /** What an older version stored without a tracker is there for each. */
+  load(db: Sqlite, tracker: string): Out[];
+}
+
 export interface TableSpec<In, Input extends Row, Columns, Out> {
   readonly name: string;
   readonly key: string;
@@ -25,30 +34,47 @@ export interface TableSpec<In, Input extends Row, Columns, Out> {
 
 export function defineTable<In, Input extends Row, Columns, Out>(spec: TableSpec<In, Input, Columns, Out>): Table<In, Out> {
   const { name, key } = spec;
-  const read = (db: Sqlite, row: Row): Out => {
-    try {
-      return spec.fromRow(parseColumns(spec.columns, row));
-    } catch (error) {
-      throw unreadable(db.path, `row ${JSON.stringify(row[key])} of table ${name}`, error);
-    }
-  };
+  const read = readerOf(spec);
   return {
     name,
-    put(db, record) {
-      const row = spec.toRow(record);
-      db.run(upsert(name, key, Object.keys(row)), ...Object.values(row));
-    },
+    put: (db, record) => putRow(db, name, [key], spec.toRow(record)),
     remove: (db, value) => db.run(`DELETE FROM ${name} WHERE ${key} = ?`, value),
     load: (db) => db.all(`SELECT * FROM ${name} ORDER BY rowid`).map((row) => read(db, row)),
     read,
   };
 }
 
+export function defineTrackerTable<In, Input extends Row, Columns, Out>(
+  spec: TableSpec<In, Input, Columns, Out>,
+): TrackerTable<In, Out> {
+  const { name, key } = spec;
+  const read = readerOf(spec);
+  return {
+    name,
+    put: (db, tracker, record) => putRow(db, name, ['tracker', key], { tracker, ...spec.toRow(record) }),
+    remove: (db, tracker, value) => db.run(`DELETE FROM ${name} WHERE tracker = ? AND ${key} = ?`, tracker, value),
+    load: (db, tracker) =>
+      db.all(`SELECT * FROM ${name} WHERE tracker IN (?, '') ORDER BY rowid`, tracker).map((row) => read(db, row)),
+  };
+}
+
+function readerOf<In, Input extends Row, Columns, Out>(spec: TableSpec<In, Input, Columns, Out>) {
+  return (db: Sqlite, row: Row): Out => {
+    try {
+      return spec.fromRow(parseColumns(spec.columns, row));
+    } catch (error) {
+      throw unreadable(db.path, `row ${JSON.stringify(row[spec.key])} of table ${spec.name}`, error);
+    }
+  };
+}
+
 // Not INSERT OR REPLACE: that would delete the row first and give it a new place.
-function upsert(table: string, key: string, columns: readonly string[]): string {
+function putRow(db: Sqlite, table: string, keys: readonly string[], row: Row): void {
+  const columns = Object.keys(row);
   const values = columns.map(() => '?').join(', ');
-  const changes = columns.filter((column) => column !== key).map((column) => `${column} = excluded.${column}`);
-  return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${values}) ON CONFLICT (${key}) DO UPDATE SET ${changes.join(', ')}`;
+  const changes = columns.filter((column) => !keys.includes(column)).map((column) => `${column} = excluded.${column}`);
+  const insert = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${values})`;
+  db.run(`${insert} ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${changes.join(', ')}`, ...Object.values(row));
 }
 
 function parseColumns<Columns>(schema: z.ZodType<Columns>, row: Row): Columns {

@@ -3,7 +3,7 @@ import type { Watch } from '../../domain/model/watch.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { jsonColumn, toJson } from './json-column.ts';
 import { ReactionsSchema } from './reaction-progress.ts';
-import { defineTable } from './table.ts';
+import { defineTrackerTable } from './table.ts';
 
 const Columns = z.object({
   ...ISSUE_COLUMNS,
@@ -17,7 +17,7 @@ const Columns = z.object({
   reactions: jsonColumn(ReactionsSchema),
 });
 
-export const WATCHES = defineTable({
+export const WATCHES = defineTrackerTable({
   name: 'watches',
   key: 'issue_id',
   columns: Columns,

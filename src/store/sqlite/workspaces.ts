@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { WorkspaceRecord } from '../../domain/model/claim.ts';
-import { defineTable } from './table.ts';
+import { defineTrackerTable } from './table.ts';
 
 const Columns = z.object({
   path: z.string(),
@@ -10,7 +10,7 @@ const Columns = z.object({
   last_used_at: z.number(),
 });
 
-export const WORKSPACES = defineTable({
+export const WORKSPACES = defineTrackerTable({
   name: 'workspaces',
   key: 'path',
   columns: Columns,

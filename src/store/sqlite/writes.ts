@@ -13,45 +13,52 @@ import type { Sqlite } from './sqlite.ts';
 import { WATCHES } from './watches.ts';
 import { WORKSPACES } from './workspaces.ts';
 
-type Writer<K extends Write['write']> = (db: Sqlite, write: Extract<Write, { write: K }>, hold: ClaimHolder) => void;
+/** Whose records are written, and by whom. */
+export interface Scope {
+  readonly tracker: string;
+  readonly hold: ClaimHolder;
+}
+
+type Writer<K extends Write['write']> = (db: Sqlite, write: Extract<Write, { write: K }>, scope: Scope) => void;
 
 const WRITERS: { readonly [K in Write['write']]: Writer<K> } = {
-  claim: (db, { claim }, hold) => CLAIMS.put(db, { claim, hold }),
-  release: (db, { issueId }) => CLAIMS.remove(db, issueId),
-  park: (db, { parked }) => PARKED.put(db, parked),
-  unpark: (db, { issueId }) => PARKED.remove(db, issueId),
-  run: (db, { run }) => RUNS.put(db, run),
-  'interrupt-runs': (db, { at }) => interruptRuns(db, at),
+  claim: (db, { claim }, { tracker, hold }) => CLAIMS.put(db, tracker, { claim, hold }),
+  release: (db, { issueId }, { tracker }) => CLAIMS.remove(db, tracker, issueId),
+  park: (db, { parked }, { tracker }) => PARKED.put(db, tracker, parked),
+  unpark: (db, { issueId }, { tracker }) => PARKED.remove(db, tracker, issueId),
+  run: (db, { run }, { tracker }) => RUNS.put(db, { run, tracker }),
+  'interrupt-runs': (db, { at }, { tracker }) => interruptRuns(db, tracker, at),
   'run-events': (db, { events, maxBytes }) => addRunEvents(db, events, maxBytes),
-  outbox: (db, { entry }) => OUTBOX.put(db, entry),
-  'outbox-done': (db, { id }) => OUTBOX.remove(db, id),
-  workspace: (db, { workspace }) => WORKSPACES.put(db, workspace),
-  'workspace-gone': (db, { path }) => WORKSPACES.remove(db, path),
-  spent: (db, { spent }) => SPENT.put(db, spent),
+  outbox: (db, { entry }, { tracker }) => OUTBOX.put(db, tracker, entry),
+  'outbox-done': (db, { id }, { tracker }) => OUTBOX.remove(db, tracker, id),
+  workspace: (db, { workspace }, { tracker }) => WORKSPACES.put(db, tracker, workspace),
+  'workspace-gone': (db, { path }, { tracker }) => WORKSPACES.remove(db, tracker, path),
+  spent: (db, { spent }, { tracker }) => SPENT.put(db, tracker, spent),
+  // An agent's limit is the agent's, whatever tracker it met it for.
   pause: (db, { pause }) => PAUSES.put(db, pause),
   resume: (db, { agentKind }) => PAUSES.remove(db, agentKind),
-  watch: (db, { watch }) => WATCHES.put(db, watch),
-  unwatch: (db, { issueId }) => WATCHES.remove(db, issueId),
+  watch: (db, { watch }, { tracker }) => WATCHES.put(db, tracker, watch),
+  unwatch: (db, { issueId }, { tracker }) => WATCHES.remove(db, tracker, issueId),
   'operator-pause': (db, { pause }) => putOperatorPause(db, pause),
   answer: (db, { requestId, answer, at }) => answerRequest(db, requestId, answer, at),
 };
 
 /** Carries out one write of a unit of work. */
-export function applyWrite<K extends Write['write']>(db: Sqlite, write: Extract<Write, { write: K }>, hold: ClaimHolder): void {
+export function applyWrite<K extends Write['write']>(db: Sqlite, write: Extract<Write, { write: K }>, scope: Scope): void {
   if (!(write.write in WRITERS)) throw new TypeError(`unknown write ${JSON.stringify(write)}`);
-  (WRITERS[write.write] as Writer<K>)(db, write, hold);
+  (WRITERS[write.write] as Writer<K>)(db, write, scope);
 }
 
-/** Reads everything that a restart needs, as of one moment. */
-export function loadDurable(db: Sqlite): Durable {
+/** Reads everything of one tracker that a restart needs, as of one moment. */
+export function loadDurable(db: Sqlite, tracker: string): Durable {
   return db.snapshot(() => ({
-    claims: CLAIMS.load(db),
-    parked: PARKED.load(db),
-    outbox: OUTBOX.load(db),
-    workspaces: WORKSPACES.load(db),
-    spent: SPENT.load(db),
+    claims: CLAIMS.load(db, tracker),
+    parked: PARKED.load(db, tracker),
+    outbox: OUTBOX.load(db, tracker),
+    workspaces: WORKSPACES.load(db, tracker),
+    spent: SPENT.load(db, tracker),
     pauses: PAUSES.load(db),
-    watches: WATCHES.load(db),
+    watches: WATCHES.load(db, tracker),
     operatorPause: readOperatorPause(db),
   }));
 }

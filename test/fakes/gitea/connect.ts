@@ -17,6 +17,7 @@ export const never = new AbortController().signal;
 export function settingsFor(remote: { url: string; token: string; project: string }, changes: Partial<TrackerSettings> = {}) {
   const settings: TrackerSettings = {
     kind: 'selfhosted',
+    identity: 'test',
     apiKey: remote.token,
     project: remote.project,
     endpoint: remote.url,

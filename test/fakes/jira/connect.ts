@@ -18,6 +18,7 @@ type Remote = Readonly<Record<'url' | 'apiKey' | 'project', string>>;
 export function settingsFor(remote: Remote, changes: Partial<TrackerSettings> = {}): TrackerSettings {
   return {
     kind: 'wfboard',
+    identity: 'test',
     apiKey: remote.apiKey,
     project: remote.project,
     endpoint: remote.url,

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { z } from 'zod';
 import type { Problem } from '../../../src/domain/model/problem.ts';
 import type { AgentKind } from '../../../src/ports/agent-kind.ts';
@@ -27,6 +28,7 @@ const file: Provider = {
   requires: { apiKey: false, project: false, endpoint: false },
   expansion: { endpoint: 'none', apiKey: 'none', project: 'none' },
   options: z.strictObject({ path: z.string().describe('Issues.') }),
+  locate: (options, workflowDir) => path.resolve(workflowDir, String(options['path'])),
 };
 
 const wfboard: Provider = {

@@ -9,6 +9,9 @@ import type { StoreOwner } from '../../../src/store/sqlite/instance.ts';
 
 /** What the tests of this folder share: a place for a database, an owner of it and something to put in. */
 
+/** The tracker whose records the tests keep. */
+export const TRACKER = 'file /issues.json';
+
 export const CLOCK: Clock = { now: () => Date.UTC(2026, 0, 2, 3, 4, 5) };
 
 export function anOwner(changes: Partial<StoreOwner> = {}): StoreOwner {
@@ -36,7 +39,7 @@ export async function fillStore(store: Store): Promise<void> {
   const tokens = { inputTokens: 0, outputTokens: 0, totalTokens: 0, cacheReadTokens: 0 };
   const ended = { status: 'failed', endedAt: 2, error: 'e', tokens, tokensMeasured: true, costUsd: null } as const;
   const about = { sessionId: '', workspacePath: '/w', model: null, turns: 1 };
-  await store.apply([
+  await store.apply(TRACKER, [
     { write: 'claim', claim: { ...claim, phase: 'waiting', then: { kind: 'run', trigger: 'error', reaction: {} } } },
     { write: 'park', parked: aParked('2') },
     { write: 'outbox', entry: { id: 'o1', issue, write: { kind: 'comment', text: 'hello' }, tries: 0, dueAt: 1 } },

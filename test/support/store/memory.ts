@@ -1,15 +1,29 @@
 import type { OperatorAnswer, OperatorPause, OperatorRequest } from '../../../src/domain/model/operator.ts';
 import type { Run, RunEvent } from '../../../src/domain/model/run.ts';
-import type { Durable, LifetimeTotals, StatisticsBy, StatisticsRow, Store, Write } from '../../../src/ports/store.ts';
+import type {
+  Durable,
+  ForeignRecords,
+  LifetimeTotals,
+  StatisticsBy,
+  StatisticsRow,
+  Store,
+  Write,
+} from '../../../src/ports/store.ts';
 import { bytesOf, cutText, oldestToDrop, withLeftOut } from '../../../src/store/sqlite/run-events.ts';
 
 type Lists = Omit<Durable, 'operatorPause'>;
 type Kept = { readonly [K in keyof Lists]: Map<string, Lists[K][number]> } & {
-  operatorPause: OperatorPause | null;
-  readonly requests: { id: string; request: OperatorRequest; by: string; answer: OperatorAnswer | null }[];
+  readonly shared: Shared;
   readonly runs: Map<string, Run>;
   readonly events: Map<string, KeptEvents>;
 };
+
+/** What holds for every tracker. */
+interface Shared {
+  readonly pauses: Map<string, Durable['pauses'][number]>;
+  operatorPause: OperatorPause | null;
+  readonly requests: { id: string; request: OperatorRequest; by: string; answer: OperatorAnswer | null }[];
+}
 
 interface KeptEvents {
   readonly events: readonly RunEvent[];
@@ -20,40 +34,55 @@ const NO_EVENTS: KeptEvents = { events: [], leftOut: { events: 0, bytes: 0 } };
 
 /** A store for simulations and tests: forgets everything with the process, otherwise keeps the contract. */
 export function createMemoryStore(): Store {
-  const kept = nothingKept();
+  const trackers = new Map<string, Kept>();
+  const labels = new Map<string, string>();
+  const shared: Shared = { pauses: new Map(), operatorPause: null, requests: [] };
   let handedOut = 0;
+  const keptOf = (tracker: string): Kept => {
+    const kept = trackers.get(tracker) ?? nothingKept(shared);
+    trackers.set(tracker, kept);
+    return kept;
+  };
+  const allRuns = (): Run[] => [...trackers.values()].flatMap((kept) => [...kept.runs.values()]);
   return {
-    load: async () => durableOf(kept),
-    async apply(writes) {
+    async enter({ identity, label }) {
+      labels.set(identity, label);
+      const others = [...trackers].filter(([tracker]) => tracker !== identity);
+      return others.map(([tracker, kept]) => countsOf(labels.get(tracker) ?? tracker, kept)).filter(isNotEmpty);
+    },
+    load: async (tracker) => durableOf(keptOf(tracker)),
+    async apply(tracker, writes) {
       const unknown = writes.find((write) => !(write.write in WRITERS));
       if (unknown) throw new TypeError(`unknown write ${JSON.stringify(unknown)}`);
-      for (const write of writes) (WRITERS[write.write] as (kept: Kept, write: Write) => void)(kept, write);
+      for (const write of writes) (WRITERS[write.write] as (kept: Kept, write: Write) => void)(keptOf(tracker), write);
     },
-    async listRuns({ identifier, before = Infinity, after, limit }) {
+    async listRuns({ tracker, identifier, before = Infinity, after, limit }) {
       const isAfter = ({ startedAt, id }: Run) =>
         after === undefined || startedAt < after.startedAt || (startedAt === after.startedAt && id < after.id);
       const wanted = (run: Run) =>
         run.startedAt < before && isAfter(run) && (identifier ?? run.issue.identifier) === run.issue.identifier;
-      return [...kept.runs.values()].filter(wanted).toSorted(newestFirst).slice(0, limit);
+      const runs = tracker === undefined ? allRuns() : [...keptOf(tracker).runs.values()];
+      return runs.filter(wanted).toSorted(newestFirst).slice(0, limit);
     },
     async findRun(id) {
-      const run = kept.runs.get(id);
-      const { events, leftOut } = kept.events.get(id) ?? NO_EVENTS;
+      const kept = [...trackers.values()].find(({ runs }) => runs.has(id));
+      const run = kept?.runs.get(id);
+      const { events, leftOut } = kept?.events.get(id) ?? NO_EVENTS;
       return run ? { run, events: withLeftOut(id, events, leftOut) } : null;
     },
-    totals: async () => totalsOf([...kept.runs.values()]),
-    statistics: async ({ since, by }) => statisticsOf([...kept.runs.values()], since, by),
+    totals: async () => totalsOf(allRuns()),
+    statistics: async ({ since, by }) => statisticsOf(allRuns(), since, by),
     addRequest: async (request, by) => {
-      const id = String(kept.requests.length + 1);
-      kept.requests.push({ id, request, by, answer: null });
+      const id = String(shared.requests.length + 1);
+      shared.requests.push({ id, request, by, answer: null });
       return id;
     },
     async takeRequests() {
-      const fresh = kept.requests.slice(handedOut).filter(({ answer }) => answer === null);
-      handedOut = kept.requests.length;
-      return fresh.map(({ id, request, by }) => ({ id, request, by, hasRuns: hasRuns(kept, request) }));
+      const fresh = shared.requests.slice(handedOut).filter(({ answer }) => answer === null);
+      handedOut = shared.requests.length;
+      return fresh.map(({ id, request, by }) => ({ id, request, by, hasRuns: hasRuns(allRuns(), request) }));
     },
-    findAnswer: async (id) => kept.requests.find((asked) => asked.id === id)?.answer ?? null,
+    findAnswer: async (id) => shared.requests.find((asked) => asked.id === id)?.answer ?? null,
     ping: async () => {},
     async close() {
       handedOut = 0;
@@ -61,17 +90,33 @@ export function createMemoryStore(): Store {
   };
 }
 
-function nothingKept(): Kept {
+function countsOf(label: string, kept: Kept): ForeignRecords {
+  const waiting = [...kept.claims.values()].filter((claim) => claim.phase === 'waiting').length;
+  return {
+    label,
+    claims: kept.claims.size - waiting,
+    retries: waiting,
+    parked: kept.parked.size,
+    outbox: kept.outbox.size,
+    watches: kept.watches.size,
+    workspaces: kept.workspaces.size,
+  };
+}
+
+function isNotEmpty(records: ForeignRecords): boolean {
+  return Object.values(records).some((value) => typeof value === 'number' && value > 0);
+}
+
+function nothingKept(shared: Shared): Kept {
   return {
     claims: new Map(),
     parked: new Map(),
     outbox: new Map(),
     workspaces: new Map(),
     spent: new Map(),
-    pauses: new Map(),
+    pauses: shared.pauses,
     watches: new Map(),
-    operatorPause: null,
-    requests: [],
+    shared,
     runs: new Map(),
     events: new Map(),
   };
@@ -94,14 +139,14 @@ const WRITERS: { readonly [K in Write['write']]: (kept: Kept, write: Extract<Wri
   resume: (kept, { agentKind }) => kept.pauses.delete(agentKind),
   watch: (kept, { watch }) => kept.watches.set(watch.issue.id, watch),
   unwatch: (kept, { issueId }) => kept.watches.delete(issueId),
-  'operator-pause': (kept, { pause }) => void (kept.operatorPause = pause),
+  'operator-pause': (kept, { pause }) => void (kept.shared.operatorPause = pause),
   answer(kept, { requestId, answer }) {
-    for (const asked of kept.requests) if (asked.id === requestId) asked.answer = answer;
+    for (const asked of kept.shared.requests) if (asked.id === requestId) asked.answer = answer;
   },
 };
 
-function hasRuns(kept: Kept, request: OperatorRequest): boolean {
-  return 'identifier' in request && [...kept.runs.values()].some((run) => run.issue.identifier === request.identifier);
+function hasRuns(runs: readonly Run[], request: OperatorRequest): boolean {
+  return 'identifier' in request && runs.some((run) => run.issue.identifier === request.identifier);
 }
 
 function interruptRuns(runs: Map<string, Run>, at: number): void {
@@ -130,7 +175,7 @@ function durableOf(kept: Kept): Durable {
     spent: [...kept.spent.values()],
     pauses: [...kept.pauses.values()],
     watches: [...kept.watches.values()],
-    operatorPause: kept.operatorPause,
+    operatorPause: kept.shared.operatorPause,
   };
 }
 
