@@ -9,6 +9,8 @@ export interface AgentKind {
   readonly defaultCommand: readonly string[] | null;
   /** True: `agent.command` must be set. */
   readonly requiresCommand: boolean;
+  /** Whether a session's tokens and cost are known as they grow, or only when a turn has ended: then a ceiling cannot stop a turn. */
+  readonly tellsUsage: 'during-turn' | 'after-turn';
   /** Strict schema of the kind's own top-level block. */
   readonly options: ZodType<Readonly<Record<string, unknown>>>;
   /** Builds the agent. `options` has passed the schema. */

@@ -48,6 +48,8 @@ export interface AgentSession {
 export interface Turn {
   readonly number: number;
   readonly prompt: string;
+  /** What is left of the issue's budget in US dollars; absent or null for no limit. Agents that take a budget are given it. */
+  readonly budgetUsd?: number | null;
 }
 
 /** `ok` needs the agent's own word of success and a sign of work (model text or a tool call) in this turn. */

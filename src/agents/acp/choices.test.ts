@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { channelsFor, currentChoice, planChoice } from './choices.ts';
-import { sessionSetup } from './wire.ts';
+import { sessionSetup } from './parse.ts';
 
 const models = {
   currentModelId: 'auto',

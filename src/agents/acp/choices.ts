@@ -1,4 +1,4 @@
-import type { SessionSetup } from './wire.ts';
+import type { SessionSetup } from './parse.ts';
 
 export type ChoiceName = 'model' | 'mode';
 

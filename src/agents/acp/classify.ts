@@ -1,7 +1,7 @@
 import { AgentError, type AgentErrorKind } from '../../domain/model/errors.ts';
 import { JsonRpcError } from '../../lib/json-rpc/index.ts';
-import { resetTimeIn } from '../shared/reset-time.ts';
-import { AUTH_REQUIRED } from './wire.ts';
+import { limitError } from '../shared/limits.ts';
+import { AUTH_REQUIRED } from './parse.ts';
 
 /** What an agent says when something fails. */
 export interface Complaint {
@@ -59,7 +59,7 @@ const REMEDIES: Partial<Record<AgentErrorKind, string>> = {
   agent_not_logged_in: 'log the agent in, or set its key in the environment of the daemon',
 };
 
-export interface Circumstances {
+export interface Situation {
   /** What was under way, such as `session/new failed`. */
   readonly what: string;
   readonly now: number;
@@ -69,18 +69,19 @@ export interface Circumstances {
   readonly logins?: readonly string[];
 }
 
-export function complaintError(complaint: Complaint, { what, now, otherwise, logins = [] }: Circumstances): AgentError {
+export function complaintError(complaint: Complaint, { what, now, otherwise, logins = [] }: Situation): AgentError {
   const kind = kindOf(complaint) ?? otherwise;
-  const resetsAt = kind === 'agent_usage_limit' ? resetTimeIn(complaint.text, now) : undefined;
+  const said = `${what}: ${oneLine(complaint.text)}`;
+  if (kind === 'agent_usage_limit') return limitError({ detail: said, text: complaint.text, now });
   const ways = kind === 'agent_not_logged_in' && logins.length > 0 ? ` (it offers: ${logins.join('; ')})` : '';
   const remedy = REMEDIES[kind] === undefined ? '' : `; ${REMEDIES[kind]}${ways}`;
-  return new AgentError({ kind, detail: `${what}: ${oneLine(complaint.text)}${remedy}`, resetsAt });
+  return new AgentError({ kind, detail: `${said}${remedy}` });
 }
 
 /** Why a request failed: the agent said so, or its answer did not come or cannot be read. */
-export function rpcError(error: unknown, circumstances: Circumstances): AgentError {
-  if (error instanceof JsonRpcError) return complaintError(complaintOf(error), circumstances);
-  const detail = `${circumstances.what}: ${oneLine(error instanceof Error ? error.message : String(error))}`;
+export function rpcError(error: unknown, situation: Situation): AgentError {
+  if (error instanceof JsonRpcError) return complaintError(complaintOf(error), situation);
+  const detail = `${situation.what}: ${oneLine(error instanceof Error ? error.message : String(error))}`;
   return new AgentError({ kind: 'agent_protocol_error', detail, cause: error });
 }
 

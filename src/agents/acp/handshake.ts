@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { AgentError } from '../../domain/model/errors.ts';
 import { JsonRpcClosedError, JsonRpcError, RPC_CODES, type JsonRpcPeer } from '../../lib/json-rpc/index.ts';
 import type { SessionRequest } from '../../ports/agent.ts';
+import { serverEntry } from './args.ts';
 import { channelsFor, currentChoice, planChoice, type Channel, type ChoiceName } from './choices.ts';
 import { complaintOf, kindOf, rpcError } from './classify.ts';
 import type { AcpOptions } from './options.ts';
-import { peculiaritiesOf, type Peculiarities } from './peculiarities.ts';
-import { initializeResult, PROTOCOL_VERSION, sessionSetup, type InitializeResult, type SessionSetup } from './wire.ts';
+import { waysOf, type AgentWays } from './known-agents.ts';
+import { initializeResult, PROTOCOL_VERSION, sessionSetup, type InitializeResult, type SessionSetup } from './parse.ts';
 
 export interface HandshakeParts {
   readonly peer: JsonRpcPeer;
@@ -16,7 +17,7 @@ export interface HandshakeParts {
   /** How long one answer may take. */
   readonly timeoutMs: number;
   /** Waits until a conversation may be loaded, when this agent would lose it otherwise. */
-  readonly beforeLoad: (sessionId: string, ways: Peculiarities, signal: AbortSignal) => Promise<void>;
+  readonly beforeLoad: (sessionId: string, ways: AgentWays, signal: AbortSignal) => Promise<void>;
   /** Waits until a loaded conversation was repeated. */
   readonly afterLoad: (signal: AbortSignal) => Promise<void>;
 }
@@ -25,7 +26,7 @@ export interface HandshakeParts {
 export interface Opened {
   readonly sessionId: string;
   readonly model: string | undefined;
-  readonly ways: Peculiarities;
+  readonly ways: AgentWays;
   readonly isResumed: boolean;
   readonly wasLoaded: boolean;
   readonly hasTools: boolean;
@@ -40,7 +41,8 @@ export interface Opened {
 export async function openSession(parts: HandshakeParts, signal: AbortSignal): Promise<Opened> {
   const agent = await initialize(parts, signal);
   const ask = createAsk(parts, agent, signal);
-  const ways = peculiaritiesOf(agent.agentInfo?.name);
+  const ways = waysOf(agent.agentInfo?.name);
+  if (parts.options.permission === 'deny' && !ways.asks) throw cannotDeny(agent.agentInfo?.name ?? 'this agent');
   const notices: string[] = [];
   const servers = serversFor(parts, ways, notices);
   const place = { cwd: parts.request.workspacePath, mcpServers: servers };
@@ -88,24 +90,20 @@ function createAsk(parts: HandshakeParts, agent: InitializeResult | null, signal
 }
 
 /** The tools for the issue, as the protocol lists servers. */
-function serversFor({ options, request }: HandshakeParts, ways: Peculiarities, notices: string[]): readonly unknown[] {
+function serversFor({ options, request }: HandshakeParts, ways: AgentWays, notices: string[]): readonly unknown[] {
   const server = options.mcp ? request.toolServer : null;
   if (server === null) return [];
   if (!ways.takesTools) {
     notices.push('this agent takes no tool server that is a program: it works without the tools for its issue');
     return [];
   }
-  return [{ name: server.name, command: server.command, args: server.args, env: listed(server.env) }];
-}
-
-function listed(env: Readonly<Record<string, string>>): { name: string; value: string }[] {
-  return Object.entries(env).map(([name, value]) => ({ name, value }));
+  return [serverEntry(server)];
 }
 
 interface Continuing {
   readonly parts: HandshakeParts;
   readonly agent: InitializeResult;
-  readonly ways: Peculiarities;
+  readonly ways: AgentWays;
   readonly ask: Ask;
   readonly place: { readonly cwd: string; readonly mcpServers: readonly unknown[] };
   readonly notices: string[];
@@ -173,6 +171,11 @@ function offered({ offers }: Channel): string {
   if (offers.length === 0) return '';
   const values = offers.slice(0, SHOWN_OFFERS).map(({ value }) => value);
   return `; it offers ${values.join(', ')}${offers.length > SHOWN_OFFERS ? ' and more' : ''}`;
+}
+
+function cannotDeny(name: string): AgentError {
+  const remedy = 'restrict it in its own configuration and set acp.permission to allow';
+  return protocolError(`${name} does not ask before it acts, so acp.permission: deny has no effect on it; ${remedy}`);
 }
 
 function protocolError(detail: string): AgentError {

@@ -1,21 +1,25 @@
 import type { AgentSettings } from '../../domain/model/settings.ts';
+import { findProgram } from '../../lib/process/index.ts';
 import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
-import { createConversations } from './conversations.ts';
-import { findProgram, type ProgramState } from '../../lib/process/index.ts';
+import { programProblem } from '../shared/failures.ts';
 import { acpOptions, type AcpOptions } from './options.ts';
-import { startSession } from './start.ts';
+import { startSession } from './session.ts';
+import { createConversations } from './usage.ts';
+
+const REMEDY = 'set agent.command to an agent that speaks the Agent Client Protocol, such as `gemini --acp` or `opencode acp`';
 
 /** Any agent that speaks the Agent Client Protocol over its standard input and output. */
 export const acpKind: AgentKind = {
   kind: 'acp',
   defaultCommand: null,
   requiresCommand: true,
+  tellsUsage: 'after-turn',
   options: acpOptions,
-  create: (settings, options, deps) => createAcp(settings, acpOptions.parse(options), deps),
+  create: (settings, options, deps) => createAgent(settings, acpOptions.parse(options), deps),
 };
 
-function createAcp(settings: AgentSettings, options: AcpOptions, deps: AgentDeps): Agent {
+function createAgent(settings: AgentSettings, options: AcpOptions, deps: AgentDeps): Agent {
   const conversations = createConversations(deps.clock.now());
   const command = settings.command ?? [];
   return {
@@ -23,15 +27,8 @@ function createAcp(settings: AgentSettings, options: AcpOptions, deps: AgentDeps
     async findProblem() {
       const [program = ''] = command;
       if (program === '') return `no program is named: ${REMEDY}`;
-      return programProblem(program, await findProgram(program, deps.env));
+      return programProblem(program, await findProgram(program, deps.env), `install it, or ${REMEDY}`);
     },
     startSession: (request, signal) => startSession({ command, options, settings, deps, conversations, request }, signal),
   };
-}
-
-const REMEDY = 'set agent.command to an agent that speaks the Agent Client Protocol, such as `gemini --acp` or `opencode acp`';
-
-function programProblem(program: string, state: ProgramState): string | null {
-  if (state === 'missing') return `cannot find the program ${program}: install it, or ${REMEDY}`;
-  return state === 'not_executable' ? `the program ${program} is not executable by this user: ${REMEDY}` : null;
 }

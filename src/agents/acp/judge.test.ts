@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { TurnFacts } from './evidence.ts';
-import { judge, STOP_REASONS } from './judge.ts';
+import { judge, STOP_REASONS, type TurnFacts } from './judge.ts';
 
-const NONE: TurnFacts = { worked: false, usedTools: false, toolWorked: false, refused: null, text: '', failure: null };
+const NONE: TurnFacts = {
+  worked: false,
+  usedTools: false,
+  toolWorked: false,
+  changed: false,
+  refused: null,
+  text: '',
+  lastText: '',
+  failure: null,
+};
+const at = (now: number) => ({ now, changedBefore: false });
 const WORK: TurnFacts = { ...NONE, worked: true, usedTools: true, toolWorked: true, text: 'done' };
 
 /** What each stop reason of the protocol comes to, with work and without. */
@@ -15,7 +24,7 @@ const EXPECTED = {
 } as const;
 
 const nameOf = (facts: TurnFacts, reason: string) => {
-  const verdict = judge(reason, facts, 0);
+  const verdict = judge(reason, facts, at(0));
   return verdict.ok ? 'ok' : verdict.error.kind;
 };
 
@@ -34,11 +43,14 @@ describe('judge', () => {
   });
 
   it('tells that a turn was cut short', () => {
-    expect(judge('max_turn_requests', WORK, 0)).toMatchObject({ ok: true, notice: expect.stringContaining('limit') as unknown });
+    expect(judge('max_turn_requests', WORK, at(0))).toMatchObject({
+      ok: true,
+      notice: expect.stringContaining('limit') as unknown,
+    });
   });
 
   it('tells what the agent said when it refused', () => {
-    const verdict = judge('refusal', { ...WORK, text: 'I will not\ndo this' }, 0);
+    const verdict = judge('refusal', { ...WORK, text: 'I will not\ndo this' }, at(0));
     expect(verdict).toMatchObject({ error: { message: 'agent: agent_refused: the agent refused to go on: I will not do this' } });
   });
 
@@ -68,7 +80,7 @@ describe('judge', () => {
 
   it('a limit carries the time at which it lifts', () => {
     const failure = 'usage limit reached, try again in 5 minutes';
-    const verdict = judge('end_turn', { ...WORK, failure }, 1_000_000);
+    const verdict = judge('end_turn', { ...WORK, failure }, at(1_000_000));
     expect(verdict).toMatchObject({ error: { kind: 'agent_usage_limit', resetsAt: 1_300_000 } });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PERMISSION_POLICIES } from './options.ts';
-import { ANSWERS, choosePermission } from './permission.ts';
+import { ANSWERS, choosePermission } from './listener.ts';
 
 const KINDS = ['allow_always', 'allow_once', 'reject_always', 'reject_once'];
 const offer = (kinds: readonly string[]) => ({ options: kinds.map((kind) => ({ kind, optionId: `id of ${kind}` })) });

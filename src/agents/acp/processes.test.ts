@@ -49,7 +49,7 @@ describe('a turn that is aborted', () => {
       handlers['session/cancel'] = () => finish({ stopReason: 'cancelled', usage: { inputTokens: 5, outputTokens: 1, totalTokens: 6 } });`);
     const { result, events } = await abortedTurn(live);
     expect(result).toMatchObject(CANCELLED);
-    expect(events.at(-1)).toMatchObject({ type: 'usage', tokens: { totalTokens: 6 } });
+    expect(events.findLast(({ type }) => type === 'usage')).toMatchObject({ type: 'usage', tokens: { totalTokens: 6 } });
     expect((await stage.heard()).at(-1)).toEqual({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: 's1' } });
     expect(stage.ledger.ended).toHaveLength(1);
   });

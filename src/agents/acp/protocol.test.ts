@@ -4,7 +4,7 @@ import * as library from '@agentclientprotocol/sdk';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createListener, createStage, type Stage } from '../../../test/support/acp/scripted-agent.ts';
-import { PROTOCOL_VERSION } from './wire.ts';
+import { PROTOCOL_VERSION } from './parse.ts';
 
 let stage: Stage;
 beforeEach(async () => {

@@ -77,7 +77,7 @@ describe('turns', () => {
     ['an error that asks for a login', `() => fail(-32000, 'Authentication required')`, 'agent_not_logged_in'],
     ['an error of a limit', `() => fail(-32603, 'x', { errorKind: 'rate_limit' })`, 'agent_usage_limit'],
     ['its end', `() => { say('x'); console.error('out of memory'); process.exit(134); }`, 'agent_exited'],
-    ['an answer too long to be read', `() => ({ stopReason: 'end_turn', more: 'x'.repeat(2_000_000) })`, 'agent_protocol_error'],
+    ['an answer too long to be read', `() => ({ stopReason: 'end_turn', more: 'x'.repeat(4_300_000) })`, 'agent_protocol_error'],
   ])('that end with %s fail', async (_name, handler, kind) => {
     const { result } = await turnOf(handler);
     expect(result).toMatchObject({ ok: false, fault: { kind } });
@@ -96,6 +96,20 @@ describe('turns', () => {
     expect(await session?.runTurn({ number: 2, prompt: 'x' }, () => {}, never)).toMatchObject({ fault });
   });
 
+  it('count what the requests of a failed turn held', async () => {
+    const { events } = await turnOf(`() => {
+      update({ sessionUpdate: 'usage_update', used: 1000, size: 2 });
+      update({ sessionUpdate: 'tool_call', toolCallId: 't', title: 'x', status: 'completed' });
+      update({ sessionUpdate: 'usage_update', used: 1200, size: 2 });
+      fail(-32603, 'model broke');
+    }`);
+    expect(events.filter(({ type }) => type === 'usage')).toMatchObject([
+      { estimatedTokens: 1000, tokens: { totalTokens: 0 } },
+      { estimatedTokens: 2200, tokens: { totalTokens: 0 } },
+      { tokens: { inputTokens: 2200, totalTokens: 2200 } },
+    ]);
+  });
+
   it('count what a failed turn has cost', async () => {
     const { events } = await turnOf(`() => {
       update({ sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount: 0.25, currency: 'USD' } });
@@ -106,7 +120,7 @@ describe('turns', () => {
 
   it('go on after lines that are no messages', async () => {
     const { result, texts } = await turnOf(`() => {
-      process.stdout.write('warning: something\\n{"jsonrpc":"2.0","method":"session/upd\\n[1]\\n\\n' + 'x'.repeat(3_000_000) + '\\n');
+      process.stdout.write('warning: something\\n{"jsonrpc":"2.0","method":"session/upd\\n[1]\\n\\n' + 'x'.repeat(4_300_000) + '\\n');
       say('still here');
       return ${END};
     }`);
@@ -135,6 +149,8 @@ describe('what the agent asks', () => {
     expect(events.slice(1)).toEqual([
       { type: 'tool_started', toolId: 't1', name: 'Write hello.txt' },
       { type: 'message', text: 'answer: {"outcome":{"outcome":"selected","optionId":"id allow_once"}}' },
+      // The agent never said how it ended.
+      { type: 'tool_ended', toolId: 't1', name: 'Write hello.txt', ok: false },
     ]);
   });
 
@@ -187,7 +203,7 @@ describe('what the agent asks', () => {
   it('is answered also when it is no permission request, or too long', async () => {
     const { result, texts } = await turnOf(`async () => {
       const first = await ask('session/request_permission', 'nonsense');
-      const second = await ask('session/request_permission', { options: [], toolCall: { rawInput: 'x'.repeat(2_000_000) } });
+      const second = await ask('session/request_permission', { options: [], toolCall: { rawInput: 'x'.repeat(4_300_000) } });
       say(first.error.code + ' ' + second.error.code);
       return ${END};
     }`);

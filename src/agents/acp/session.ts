@@ -1,51 +1,117 @@
-import { AgentError, faultOf } from '../../domain/model/errors.ts';
-import type { AgentSession, TurnResult } from '../../ports/agent.ts';
-import { createEventGate, type EventGate } from './event-gate.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AgentError } from '../../domain/model/errors.ts';
+import type { AgentSettings } from '../../domain/model/settings.ts';
+import { JsonRpcClosedError } from '../../lib/json-rpc/index.ts';
+import type { AgentDeps, AgentSession, SessionRequest, Turn, TurnResult } from '../../ports/agent.ts';
+import { connect, departureError, type AgentConnection } from '../shared/connection.ts';
+import { createEventStream, type EventStream } from '../shared/event-stream.ts';
+import { cancelled, detailOf, failedTurn, masked } from '../shared/failures.ts';
+import { aliveEvery, maskFor } from '../shared/run-environment.ts';
+import { envFor } from './args.ts';
+import { kindOf } from './classify.ts';
+import { openSession, type HandshakeParts, type Opened } from './handshake.ts';
+import type { AgentWays } from './known-agents.ts';
+import { createListener, type Listener } from './listener.ts';
+import type { AcpOptions } from './options.ts';
 import { takeTurn, type TurnParts } from './turn.ts';
+import { createUsage, type Conversations, type Usage } from './usage.ts';
 
-export interface SessionParts extends TurnParts {
-  /** Takes secrets out of a text. */
-  readonly clean: (text: string) => string;
-  /** Ends every process of the session. */
-  readonly endProcesses: () => Promise<void>;
+export interface SessionParts {
+  readonly command: readonly string[];
+  readonly options: AcpOptions;
+  readonly settings: AgentSettings;
+  readonly deps: AgentDeps;
+  readonly conversations: Conversations;
+  readonly request: SessionRequest;
+}
+
+/** Agents load models and tools before they answer. */
+const LONGEST_HANDSHAKE_MS = 60_000;
+
+/** Starts the agent and opens a session with it. Throws an AgentError, after every process of it is gone. */
+export async function startSession(parts: SessionParts, signal: AbortSignal): Promise<AgentSession> {
+  const { command, settings, deps, request } = parts;
+  if (signal.aborted) throw cancelled('the session was told to stop before it began');
+  if ((command[0] ?? '') === '')
+    throw new AgentError({ kind: 'agent_not_found', detail: 'no program is named; set agent.command' });
+  const env = envFor(deps.env, request);
+  const mask = maskFor({ ...env, ...request.toolServer?.env });
+  const listener = createListener(parts.options.permission);
+  const connection = await connect({
+    ...listener,
+    envelope: 'jsonrpc',
+    command,
+    env,
+    request,
+    deps,
+    stopGraceMs: settings.stopGraceMs,
+    remedy: 'install the agent or correct agent.command',
+  });
+  try {
+    const opened = await openSession(handshakeParts(parts, connection, listener), signal);
+    const usage = usageOf(parts, opened, listener);
+    return createSession({
+      opened,
+      connection,
+      listener,
+      usage,
+      clock: deps.clock,
+      cancelMs: settings.readTimeoutMs,
+      mask,
+      settings,
+    });
+  } catch (error) {
+    const isOver = signal.aborted;
+    const failure = isOver
+      ? cancelled('the session was told to stop before it began')
+      : await startFault(error, connection, listener);
+    await connection.stop();
+    throw masked(failure, mask);
+  }
+}
+
+/** What a conversation had cost before is known from this daemon's own sessions, or told by the agent when it was loaded. */
+function usageOf({ conversations, deps }: SessionParts, opened: Opened, listener: Listener): Usage {
+  const { sessionId, ways: covers, isResumed } = opened;
+  const costBefore = isResumed ? (conversations.costOf(sessionId) ?? listener.costBetweenTurns()) : 0;
+  conversations.opened(sessionId, deps.clock.now());
+  return createUsage({ covers, costBefore, onCost: (amount) => conversations.costSeen(sessionId, amount) });
+}
+
+interface OpenSession extends TurnParts {
+  readonly mask: (text: string) => string;
+  readonly settings: AgentSettings;
 }
 
 /** A conversation with one process that lives as long as the session. */
-export function createSession(parts: SessionParts): AgentSession {
-  const { opened, clean } = parts;
+function createSession(parts: OpenSession): AgentSession {
+  const { opened, connection, mask, settings } = parts;
   const stopped = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   let turns = 0;
+  let changedBefore = false;
 
-  function introduce(gate: EventGate): void {
-    gate.sessionStarted(opened.sessionId, opened.model);
-    for (const text of opened.notices) gate.notice(text);
-  }
-
-  async function runTurn(prompt: string, gate: EventGate, signal: AbortSignal): Promise<TurnResult> {
+  async function run({ prompt }: Turn, events: EventStream, signal: AbortSignal): Promise<TurnResult> {
     const isFirst = turns === 0;
     turns += 1;
     try {
-      if (isFirst) introduce(gate);
-      const verdict = await takeTurn(parts, { prompt, gate, isFirst }, signal);
+      if (isFirst) events.sessionStarted(opened.sessionId, opened.model ?? null);
+      if (isFirst) for (const text of opened.notices) events.notice(text);
+      const { verdict, changed } = await takeTurn(parts, { prompt, events, isFirst, changedBefore }, signal);
+      changedBefore ||= changed;
       if (signal.aborted) return await giveUp();
-      if (!verdict.ok) return failed(verdict.error);
-      if (verdict.notice !== undefined) gate.notice(verdict.notice);
+      if (!verdict.ok) return failedTurn(verdict.error, mask);
+      if (verdict.notice !== undefined) events.notice(verdict.notice);
       return { ok: true };
     } finally {
-      gate.close();
+      events.close();
     }
   }
 
   /** A turn that was told to stop is cancelled, whatever the agent said meanwhile. */
   async function giveUp(): Promise<TurnResult> {
-    await parts.endProcesses();
-    return failed(new AgentError({ kind: 'turn_cancelled', detail: 'the turn was told to stop' }));
-  }
-
-  function failed(error: AgentError): TurnResult {
-    const fault = faultOf(error);
-    return { ok: false, fault: { ...fault, message: clean(fault.message) } };
+    await connection.stop();
+    return failedTurn(cancelled(), mask);
   }
 
   return {
@@ -54,14 +120,68 @@ export function createSession(parts: SessionParts): AgentSession {
     runTurn(turn, onEvent, signal) {
       const either = AbortSignal.any([signal, stopped.signal]);
       if (either.aborted) return giveUp();
-      const result = runTurn(turn.prompt, createEventGate({ onEvent, clean }), either);
+      const result = run(turn, createEventStream({ onEvent, mask, aliveMs: aliveEvery(settings) }), either);
       running = result.catch(() => {});
       return result;
     },
     async stop() {
       stopped.abort();
       await running;
-      await parts.endProcesses();
+      await connection.stop();
     },
   };
+}
+
+function handshakeParts(parts: SessionParts, { peer }: AgentConnection, listener: Listener): HandshakeParts {
+  const { options, settings, deps, request, conversations } = parts;
+  return {
+    peer,
+    options,
+    request,
+    clock: deps.clock,
+    timeoutMs: Math.max(settings.readTimeoutMs, LONGEST_HANDSHAKE_MS),
+    beforeLoad: async (sessionId, ways, signal) => {
+      const wait = waitBeforeLoad(conversations.openedAt(sessionId), deps.clock.now(), ways);
+      if (wait > 0) await delay(wait, undefined, { signal });
+    },
+    afterLoad: (signal) => untilSilent(listener, settings.readTimeoutMs, signal),
+  };
+}
+
+const MINUTE_MS = 60_000;
+/** The agent looks at its clock a little later than we do. */
+const PAST_MINUTE_MS = 50;
+
+/** How long to wait so that the agent does not load a conversation in the minute in which it would lose it. */
+export function waitBeforeLoad(openedAt: number, now: number, { losesWithinMinute }: AgentWays): number {
+  if (!losesWithinMinute) return 0;
+  const minuteOver = (Math.floor(openedAt / MINUTE_MS) + 1) * MINUTE_MS;
+  return now < minuteOver ? Math.min(minuteOver - now, MINUTE_MS) + PAST_MINUTE_MS : 0;
+}
+
+const SILENCE_MS = 200;
+
+/** A loaded conversation is repeated, by some agents only after they said that it is loaded. None of it is new work. */
+async function untilSilent(listener: Listener, longestMs: number, signal: AbortSignal): Promise<void> {
+  const until = performance.now() + longestMs;
+  let seen = -1;
+  while (listener.updates() !== seen && performance.now() < until) {
+    seen = listener.updates();
+    await delay(SILENCE_MS, undefined, { signal });
+  }
+}
+
+/** Why the session could not be opened, with what the agent printed instead of an answer. */
+async function startFault(error: unknown, connection: AgentConnection, listener: Listener): Promise<AgentError> {
+  if (error instanceof JsonRpcClosedError) {
+    // Looked at before the process is told to end, so that how it ended is its own doing.
+    const departure = departureError(await connection.over, 'the agent');
+    const words = detailOf(departure);
+    const kind = kindOf({ text: words }) === 'agent_not_logged_in' ? 'agent_not_logged_in' : departure.kind;
+    return new AgentError({ kind, detail: `no session was opened: ${words}`, cause: error });
+  }
+  if (!(error instanceof AgentError)) throw error;
+  if (error.kind !== 'agent_protocol_error' || listener.lastUnreadable() === '') return error;
+  const detail = `${detailOf(error)}; it printed: ${listener.lastUnreadable()}; does agent.command start it in its protocol mode?`;
+  return new AgentError({ kind: error.kind, detail, cause: error });
 }

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Agent } from '../../ports/agent.ts';
-import { peculiaritiesOf } from './peculiarities.ts';
+import { waysOf } from './known-agents.ts';
 import { createListener, createStage, type Stage } from '../../../test/support/acp/scripted-agent.ts';
-import { createConversations } from './conversations.ts';
-import { waitBeforeLoad } from './start.ts';
+import { waitBeforeLoad } from './session.ts';
+import { createConversations } from './usage.ts';
 
 let stage: Stage;
 beforeEach(async () => {
@@ -164,6 +164,21 @@ describe('going on with a conversation', () => {
     expect(second.events.at(-1)).toMatchObject({ type: 'usage', costUsd: 0.5, tokens: { totalTokens: 6 } });
   });
 
+  it('counts what this run costs also when another daemon had the conversation before', async () => {
+    const script = `
+      handlers['session/load'] = () => {
+        update({ sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount: 0.5, currency: 'USD' } });
+        return {};
+      };
+      handlers['session/prompt'] = () => {
+        say('done');
+        update({ sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount: 0.75, currency: 'USD' } });
+        return { stopReason: 'end_turn', usage: { inputTokens: 5, outputTokens: 1, totalTokens: 6 } };
+      };`;
+    const { events } = await once(await stage.agent(script), { resumeSessionId: 's1' });
+    expect(events.findLast(({ type }) => type === 'usage')).toMatchObject({ costUsd: 0.25 });
+  });
+
   it.each([
     ['after the minute in which it was opened', 30_000, 30_050],
     ['at once in the next minute', 61_000, 0],
@@ -171,8 +186,8 @@ describe('going on with a conversation', () => {
   ])('loads a conversation of Gemini CLI %s', (_name, later, wait) => {
     const openedAt = Date.parse('2026-11-15T10:00:00Z');
     const now = openedAt + later;
-    expect(waitBeforeLoad(openedAt, now, peculiaritiesOf('gemini-cli'))).toBe(wait);
-    expect(waitBeforeLoad(openedAt, now, peculiaritiesOf('OpenCode'))).toBe(0);
+    expect(waitBeforeLoad(openedAt, now, waysOf('gemini-cli'))).toBe(wait);
+    expect(waitBeforeLoad(openedAt, now, waysOf('OpenCode'))).toBe(0);
   });
 
   it('takes a conversation of an earlier daemon for one of the moment before this one started', () => {
@@ -276,7 +291,7 @@ describe('an agent that cannot be used', () => {
       'agent_not_logged_in',
       'Please set an Auth method',
     ],
-    ['an end by a signal', `process.kill(process.pid, 'SIGKILL')`, 'agent_exited', 'ended by SIGKILL and said nothing'],
+    ['an end by a signal', `process.kill(process.pid, 'SIGKILL')`, 'agent_exited', 'ended by SIGKILL'],
     [
       'a secret in its last words',
       `console.error('key ' + process.env.AGENT_API_KEY); process.exit(1)`,
@@ -285,6 +300,14 @@ describe('an agent that cannot be used', () => {
     ],
   ])('for %s', async (_name, script, kind, why) => {
     expect(await refused(await stage.agent(script))).toMatchObject({ kind, message: expect.stringContaining(why) as unknown });
+  });
+
+  it('because it does not ask, and is to be denied what it asks for', async () => {
+    const agent = await stage.agent(`info.name = 'OpenCode'`, { permission: 'deny' });
+    expect(await refused(agent)).toMatchObject({
+      kind: 'agent_protocol_error',
+      message: expect.stringContaining('OpenCode does not ask before it acts, so acp.permission: deny has no effect') as unknown,
+    });
   });
 
   it('offers its ways to log in', async () => {

@@ -1,21 +1,20 @@
 import { AgentError } from '../../domain/model/errors.ts';
 import { JsonRpcClosedError } from '../../lib/json-rpc/index.ts';
+import { departureError, within, type AgentConnection } from '../shared/connection.ts';
+import type { EventStream } from '../shared/event-stream.ts';
 import { rpcError } from './classify.ts';
-import { within, type Connection } from './connection.ts';
-import type { Desk } from './desk.ts';
-import type { EventGate } from './event-gate.ts';
-import type { TurnFacts } from './evidence.ts';
 import type { Opened } from './handshake.ts';
-import { judge, type Verdict } from './judge.ts';
-import { createTurnStory } from './turn-story.ts';
-import type { UsageBook } from './usage.ts';
-import { promptResult } from './wire.ts';
+import { createEvidence, judge, type Circumstances, type Evidence, type TurnFacts, type Verdict } from './judge.ts';
+import type { AgentWays } from './known-agents.ts';
+import type { Listener } from './listener.ts';
+import { promptResult, sessionUpdate, type Chunk, type SessionUpdate, type ToolCall } from './parse.ts';
+import type { Usage } from './usage.ts';
 
 export interface TurnParts {
   readonly opened: Opened;
-  readonly connection: Connection;
-  readonly desk: Desk;
-  readonly usage: UsageBook;
+  readonly connection: AgentConnection;
+  readonly listener: Listener;
+  readonly usage: Usage;
   readonly clock: { now(): number };
   /** How long a cancelled turn may take to give in. */
   readonly cancelMs: number;
@@ -23,8 +22,9 @@ export interface TurnParts {
 
 export interface TurnInput {
   readonly prompt: string;
-  readonly gate: EventGate;
+  readonly events: EventStream;
   readonly isFirst: boolean;
+  readonly changedBefore: boolean;
 }
 
 /** How a turn came to its end, before it is judged. The first to happen counts. */
@@ -35,13 +35,17 @@ type Ending =
   | { readonly type: 'needs_person'; readonly why: string };
 
 /** Takes one turn: a request that stays open until the agent is done, fails, is cancelled, or needs a person. */
-export async function takeTurn(parts: TurnParts, { prompt, gate, isFirst }: TurnInput, signal: AbortSignal): Promise<Verdict> {
-  const { opened, connection, desk, usage } = parts;
+export async function takeTurn(
+  parts: TurnParts,
+  { prompt, events, isFirst, changedBefore }: TurnInput,
+  signal: AbortSignal,
+): Promise<{ readonly verdict: Verdict; readonly changed: boolean }> {
+  const { opened, connection, listener, usage, clock } = parts;
   const { sessionId, ways } = opened;
-  const story = createTurnStory({ gate, usage, ways, mayReplay: isFirst && opened.wasLoaded });
+  const reader = createTurnReader({ events, usage, ways, mayReplay: isFirst && opened.wasLoaded });
   const over = new AbortController();
   const needsPerson = new Promise<Ending>((resolve) => {
-    desk.beginTurn({ sessionId, story, gate, onNeedsPerson: (why) => resolve({ type: 'needs_person', why }) });
+    listener.beginTurn({ sessionId, reader, events, onNeedsPerson: (why) => resolve({ type: 'needs_person', why }) });
   });
   try {
     const asked = connection.peer.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: prompt }] });
@@ -51,13 +55,14 @@ export async function takeTurn(parts: TurnParts, { prompt, gate, isFirst }: Turn
     );
     const ending = await Promise.race([answer, needsPerson, aborted(signal, over.signal)]);
     if (ending.type === 'aborted' || ending.type === 'needs_person') await interrupt(parts, answer);
-    gate.endMessage();
+    events.endMessage();
     // What a cancelled turn spent is told with its answer.
-    countUsage(usage, gate, await Promise.race([answer, Promise.resolve(ending)]));
-    return await verdictOn(ending, story.facts(), parts);
+    countUsage(usage, events, await Promise.race([answer, Promise.resolve(ending)]));
+    const facts = reader.facts();
+    return { verdict: await verdictOn(ending, facts, connection, { now: clock.now(), changedBefore }), changed: facts.changed };
   } finally {
     over.abort();
-    desk.endTurn();
+    listener.endTurn();
   }
 }
 
@@ -70,34 +75,39 @@ function aborted(signal: AbortSignal, over: AbortSignal): Promise<Ending> {
 }
 
 /** Asks the agent to give in, and gives it some time to do so. */
-async function interrupt({ opened, connection, desk, cancelMs }: TurnParts, answer: Promise<unknown>): Promise<void> {
-  desk.cancelTurn();
+async function interrupt({ opened, connection, listener, cancelMs }: TurnParts, answer: Promise<unknown>): Promise<void> {
+  listener.cancelTurn();
   connection.peer.notify('session/cancel', { sessionId: opened.sessionId });
   await within(cancelMs, answer);
 }
 
-function countUsage(usage: UsageBook, gate: EventGate, ending: Ending): void {
+function countUsage(usage: Usage, events: EventStream, ending: Ending): void {
   const read = ending.type === 'answered' ? promptResult.safeParse(ending.result) : null;
-  if (read?.success) usage.answered(read.data);
-  const event = usage.news(true);
-  if (event !== null) gate.usage(event);
+  usage.turnEnded(read?.success ? read.data : null);
+  const event = usage.news();
+  if (event !== null) events.usage(event);
 }
 
-async function verdictOn(ending: Ending, facts: TurnFacts, { connection, clock }: TurnParts): Promise<Verdict> {
+async function verdictOn(
+  ending: Ending,
+  facts: TurnFacts,
+  connection: AgentConnection,
+  circumstances: Circumstances,
+): Promise<Verdict> {
   switch (ending.type) {
     case 'aborted':
       return fail('turn_cancelled', 'the turn was told to stop');
     case 'needs_person':
       return fail('agent_needs_person', ending.why);
-    case 'failed':
-      if (ending.error instanceof JsonRpcClosedError) return fail('agent_exited', await connection.lastWords());
-      return {
-        ok: false,
-        error: rpcError(ending.error, { what: 'the turn failed', now: clock.now(), otherwise: 'turn_failed' }),
-      };
+    case 'failed': {
+      if (ending.error instanceof JsonRpcClosedError)
+        return { ok: false, error: departureError(await connection.over, 'the agent') };
+      const situation = { what: 'the turn failed', now: circumstances.now, otherwise: 'turn_failed' } as const;
+      return { ok: false, error: rpcError(ending.error, situation) };
+    }
     case 'answered': {
       const read = promptResult.safeParse(ending.result);
-      if (read.success) return judge(read.data.stopReason, facts, clock.now());
+      if (read.success) return judge(read.data.stopReason, facts, circumstances);
       return fail('agent_protocol_error', 'the answer to session/prompt has no stop reason');
     }
   }
@@ -105,4 +115,139 @@ async function verdictOn(ending: Ending, facts: TurnFacts, { connection, clock }
 
 function fail(kind: AgentError['kind'], detail: string): Verdict {
   return { ok: false, error: new AgentError({ kind, detail }) };
+}
+
+/** Reads the updates of one turn: tells them as events, and keeps what the turn is judged by. */
+export interface TurnReader {
+  update(update: unknown): void;
+  permissionGiven(call: ToolCall): void;
+  /** Whatever was asked for is refused; the call is null where the agent names none. */
+  permissionRefused(what: string, call: ToolCall | null): void;
+  facts(): TurnFacts;
+}
+
+export interface ReaderParts {
+  readonly events: EventStream;
+  readonly usage: Usage;
+  readonly ways: AgentWays;
+  /** True: the conversation was loaded just now, and parts of it may still be repeated. */
+  readonly mayReplay: boolean;
+}
+
+export function createTurnReader({ events, usage, ways, mayReplay }: ReaderParts): TurnReader {
+  const evidence = createEvidence();
+  const hear = createTextReader(events, evidence, ways);
+  const calls = createCalls(events);
+  let plan = '';
+
+  function sawTool(call: ToolCall): void {
+    const known = calls.saw(call);
+    if (known.isNew) usage.toolCalled();
+    evidence.usedTool(call.status === 'completed', !LOOKING.has(known.kind));
+  }
+
+  function countUse({ used, cost }: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>): void {
+    if (used !== undefined) usage.contextSeen(used);
+    if (cost !== undefined) usage.cost(cost.amount, cost.currency);
+    const event = usage.news();
+    if (event !== null) events.usage(event);
+  }
+
+  function noteState({ _meta }: Extract<SessionUpdate, { sessionUpdate: 'session_info_update' }>): void {
+    evidence.stateIs(ways.stateOf(_meta));
+  }
+
+  function tellPlan(entries: readonly { content: string; status?: string }[]): void {
+    const text = planOf(entries);
+    if (text !== plan) events.notice(text);
+    plan = text;
+  }
+
+  function read(update: SessionUpdate): void {
+    if (update.sessionUpdate === 'agent_message_chunk') hear(update);
+    if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') sawTool(update);
+    if (update.sessionUpdate === 'plan') tellPlan(update.entries);
+    if (update.sessionUpdate === 'usage_update') countUse(update);
+    if (update.sessionUpdate === 'session_info_update') noteState(update);
+    // Gemini CLI repeats a conversation after it said that it is loaded: what stands before a prompt is history.
+    if (update.sessionUpdate === 'user_message_chunk' && mayReplay) evidence.forget();
+  }
+
+  return {
+    update(update) {
+      const known = sessionUpdate.safeParse(update);
+      if (known.success) read(known.data);
+    },
+    permissionGiven: sawTool,
+    permissionRefused(what, call) {
+      evidence.refused(what);
+      if (call !== null) sawTool({ ...call, status: 'failed' });
+    },
+    facts: evidence.facts,
+  };
+}
+
+/** Kinds of tools that look and change nothing. */
+const LOOKING: ReadonlySet<string> = new Set(['read', 'search', 'fetch', 'think', 'switch_mode']);
+/** More calls than this in one turn are not told apart any more. */
+const MOST_CALLS = 5_000;
+
+/** The tool calls of one turn. Agents repeat themselves, and tell what they call only little by little. */
+function createCalls(events: EventStream) {
+  const known = new Map<string, { readonly input: unknown; readonly kind: string }>();
+  return {
+    saw(call: ToolCall): { readonly isNew: boolean; readonly kind: string } {
+      const { toolCallId: id, status, kind = '' } = call;
+      const before = known.get(id);
+      const input = inputOf(call) ?? before?.input;
+      const told = { input, kind: kind === '' ? (before?.kind ?? '') : kind };
+      if (before !== undefined || known.size < MOST_CALLS) known.set(id, told);
+      if (before === undefined) events.toolStarted({ id, name: nameOf(call), input });
+      const isOver = status === 'completed' || status === 'failed';
+      if (isOver) events.toolEnded({ id, ok: status === 'completed', input, output: call.rawOutput ?? call.content });
+      return { isNew: before === undefined, kind: told.kind };
+    },
+  };
+}
+
+/** The tool's own name where the agent tells it, else what it calls the work. */
+function nameOf({ name, title, kind, _meta }: ToolCall): string {
+  return [name, _meta?.claudeCode?.toolName, title, kind].find((one) => one !== undefined && one.trim() !== '') ?? 'tool';
+}
+
+function inputOf(call: ToolCall): unknown {
+  const { rawInput, locations = [], title } = call;
+  if (typeof rawInput === 'object' && rawInput !== null && Object.keys(rawInput).length > 0) return rawInput;
+  const paths = locations.map(({ path }) => path).join(', ');
+  if (paths !== '') return paths;
+  return title === nameOf(call) ? undefined : title;
+}
+
+/** Model text is told and is work. The program's own words are neither; when the turn has failed they say why. */
+function createTextReader(events: EventStream, evidence: Evidence, ways: AgentWays): (chunk: Chunk) => void {
+  let messageId: string | undefined;
+
+  function remark(said: string, isFailure: boolean): void {
+    if (said === '') return;
+    events.endMessage();
+    events.notice(said);
+    evidence.explained(said, isFailure);
+  }
+
+  return (chunk) => {
+    const text = chunk.content?.text ?? '';
+    const author = ways.authorOf(chunk);
+    if (author !== 'model') return remark(text.trim(), author === 'failure');
+    if (chunk.messageId !== messageId) events.endMessage();
+    messageId = chunk.messageId;
+    events.messagePart(text);
+    const isOtherThanText = chunk.content !== undefined && chunk.content.type !== 'text';
+    if (isOtherThanText || text.trim() !== '') evidence.wrote(text);
+  };
+}
+
+function planOf(entries: readonly { content: string; status?: string }[]): string {
+  const done = entries.filter(({ status }) => status === 'completed').length;
+  const current = entries.find(({ status }) => status === 'in_progress');
+  return `plan: ${done} of ${entries.length} steps done${current ? `, now: ${current.content}` : ''}`;
 }

@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createUsageBook, tokensOf, type UsageStart } from './usage.ts';
-import { promptResult } from './wire.ts';
+import { promptResult } from './parse.ts';
+import { createUsage, tokensOf, type UsageStart } from './usage.ts';
 
 const answer = (usage: object) => promptResult.parse({ stopReason: 'end_turn', usage });
 const tokens = (inputTokens: number, outputTokens = 0) =>
   answer({ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
 
-function bookOf(covers: Partial<UsageStart['covers']>, costBefore: number | null = 0) {
+function usageOf(covers: Partial<UsageStart['covers']>, costBefore: number | null = 0) {
   const costs: number[] = [];
-  const book = createUsageBook({
+  const usage = createUsage({
     covers: { tokens: 'turn', cost: 'conversation', ...covers },
     costBefore,
     onCost: (amount) => costs.push(amount),
   });
-  return { ...book, costs, total: () => book.news(true)?.tokens.totalTokens, costUsd: () => book.news(true)?.costUsd };
+  return { ...usage, costs, total: () => usage.news()?.tokens.totalTokens, costUsd: () => usage.news()?.costUsd };
 }
 
 describe('tokensOf', () => {
@@ -72,74 +72,58 @@ describe('tokensOf', () => {
   });
 });
 
-describe('a usage book', () => {
+describe('the usage', () => {
   it('is silent while nothing is known and when nothing is new', () => {
-    const book = bookOf({});
-    expect(book.news(true)).toBeNull();
-    book.answered(tokens(10));
-    expect(book.news(false)).toEqual({
+    const usage = usageOf({});
+    expect(usage.news()).toBeNull();
+    usage.turnEnded(tokens(10));
+    expect(usage.news()).toEqual({
       type: 'usage',
       tokens: { inputTokens: 10, outputTokens: 0, totalTokens: 10, cacheReadTokens: 0 },
     });
-    expect(book.news(true)).toBeNull();
+    expect(usage.news()).toBeNull();
   });
 
   it('adds up what turns report', () => {
-    const book = bookOf({ tokens: 'turn' });
-    for (const spent of [10, 5, 20]) book.answered(tokens(spent));
-    expect(book.total()).toBe(35);
+    const usage = usageOf({ tokens: 'turn' });
+    for (const spent of [10, 5, 20]) usage.turnEnded(tokens(spent));
+    expect(usage.total()).toBe(35);
   });
 
   it('takes the highest of reports since the start', () => {
-    const book = bookOf({ tokens: 'process' });
-    for (const spent of [10, 10, 25]) book.answered(tokens(spent));
-    expect(book.total()).toBe(25);
+    const usage = usageOf({ tokens: 'process' });
+    for (const spent of [10, 10, 25]) usage.turnEnded(tokens(spent));
+    expect(usage.total()).toBe(25);
   });
 
   it('of an unknown agent takes reports as cumulative until one is lower, then adds up all of them', () => {
-    const book = bookOf({ tokens: 'unknown' });
-    book.answered(tokens(10));
-    book.answered(tokens(25));
-    expect(book.total()).toBe(25);
-    book.answered(tokens(5));
-    expect(book.total()).toBe(40);
+    const usage = usageOf({ tokens: 'unknown' });
+    usage.turnEnded(tokens(10));
+    usage.turnEnded(tokens(25));
+    expect(usage.total()).toBe(25);
+    usage.turnEnded(tokens(5));
+    expect(usage.total()).toBe(40);
   });
 
-  it('holds a cost back until tokens are known, but not beyond the turn', () => {
-    const book = bookOf({});
-    book.cost(0.5, 'USD');
-    expect(book.news(false)).toBeNull();
-    expect(book.news(true)).toEqual({
+  it('tells a cost at once, also before tokens are known', () => {
+    const usage = usageOf({});
+    usage.cost(0.5, 'USD');
+    expect(usage.news()).toEqual({
       type: 'usage',
       tokens: { inputTokens: 0, outputTokens: 0, totalTokens: 0, cacheReadTokens: 0 },
       costUsd: 0.5,
     });
   });
 
-  it.each([
-    { name: 'a new conversation', covers: 'conversation', before: 0, told: [0.1, 0.3], cost: 0.3 },
-    { name: 'a conversation that goes on', covers: 'conversation', before: 0.5, told: [0.6, 0.9], cost: 0.4 },
-    { name: 'a conversation whose earlier cost is not known', covers: 'conversation', before: null, told: [0.6, 0.9], cost: 0.3 },
-    { name: 'a count that began anew', covers: 'conversation', before: 0.5, told: [0.2, 0.7], cost: 0.7 },
-    { name: 'a count of the process', covers: 'process', before: 0.5, told: [0.6, 0.9], cost: 0.9 },
-    { name: 'a lower figure later', covers: 'process', before: 0, told: [0.6, 0], cost: 0.6 },
-  ] as const)('counts the cost of $name', ({ covers, before, told, cost }) => {
-    const book = bookOf({ cost: covers }, before);
-    book.answered(tokens(1));
-    for (const amount of told) book.cost(amount, 'usd');
-    expect(book.costs).toEqual(told);
-    expect(book.costUsd()).toBeCloseTo(cost);
-  });
-
-  it.each([
-    ['another currency', 1, 'EUR'],
-    ['credits', 1, 'credits'],
-    ['a negative amount', -1, 'USD'],
-    ['no number', Number.NaN, 'USD'],
-  ])('leaves out %s', (_name, amount, currency) => {
-    const book = bookOf({});
-    book.cost(amount, currency);
-    expect(book.news(true)).toBeNull();
+  it('guesses the turn under way, and forgets that once it is told', () => {
+    const usage = usageOf({});
+    usage.turnEnded(tokens(10));
+    for (const used of [100, 120]) usage.contextSeen(used);
+    usage.toolCalled();
+    usage.contextSeen(130);
+    expect(usage.news()).toMatchObject({ tokens: { totalTokens: 10 }, estimatedTokens: 250 });
+    usage.turnEnded(tokens(240));
+    expect(usage.news()).toEqual({ type: 'usage', tokens: expect.objectContaining({ totalTokens: 250 }) as unknown });
   });
 
   it('never goes down', () => {
@@ -150,12 +134,12 @@ describe('a usage book', () => {
     });
     fc.assert(
       fc.property(covers, fc.option(fc.constant(1)), fc.array(step), (scope, before, steps) => {
-        const book = createUsageBook({ covers: scope, costBefore: before });
+        const usage = createUsage({ covers: scope, costBefore: before });
         let last = { tokens: 0, cost: 0 };
         for (const one of steps) {
-          if ('tokens' in one) book.answered(tokens(one.tokens));
-          else book.cost(one.cost, 'USD');
-          const news = book.news(true);
+          if ('tokens' in one) usage.turnEnded(tokens(one.tokens));
+          else usage.cost(one.cost, 'USD');
+          const news = usage.news();
           if (!news) continue;
           expect(news.tokens.totalTokens).toBeGreaterThanOrEqual(last.tokens);
           expect(news.costUsd ?? 0).toBeGreaterThanOrEqual(last.cost);

@@ -1,45 +1,44 @@
-import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../../domain/model/agent-event.ts';
-import type { Peculiarities } from './peculiarities.ts';
-import type { PromptResult } from './wire.ts';
-
-export type UsageEvent = Extract<AgentEvent, { type: 'usage' }>;
+import { NO_TOKENS, type TokenUsage } from '../../domain/model/agent-event.ts';
+import type { UsageEvent } from '../shared/event-stream.ts';
+import type { AgentWays } from './known-agents.ts';
+import type { PromptResult } from './parse.ts';
 
 /** What a session has spent, as far as the agent tells. Figures never go down. */
-export interface UsageBook {
-  /** A prompt was answered. */
-  answered(result: PromptResult): void;
+export interface Usage {
+  /** A prompt was answered, or failed: then what its requests held counts by estimate. */
+  turnEnded(result: PromptResult | null): void;
+  /** So many tokens are in the context after the last model request. */
+  contextSeen(used: number): void;
+  /** A tool was called: what comes next is another model request. */
+  toolCalled(): void;
   cost(amount: number, currency: string): void;
-  /**
-   * The figures so far when they have changed since they were last asked for. Null while token counts are unknown; only
-   * at a turn's end a cost counts without them.
-   */
-  news(isTurnOver: boolean): UsageEvent | null;
+  /** The figures so far when they have changed since they were last asked for. */
+  news(): UsageEvent | null;
 }
 
 export interface UsageStart {
-  readonly covers: Pick<Peculiarities, 'tokens' | 'cost'>;
+  readonly covers: Pick<AgentWays, 'tokens' | 'cost'>;
   /** What the conversation had cost before by the agent's own count; null when that is not known. */
   readonly costBefore: number | null;
   /** Told every cost as the agent gives it, to be known when the conversation goes on. */
   readonly onCost?: (amount: number) => void;
 }
 
-export function createUsageBook({ covers, costBefore, onCost }: UsageStart): UsageBook {
-  const tokens = createTokenBook(covers.tokens);
+export function createUsage({ covers, costBefore, onCost }: UsageStart): Usage {
+  const tokens = createTokenSum(covers.tokens);
+  const turn = createTurnEstimate();
   let before = covers.cost === 'process' ? 0 : costBefore;
   let costUsd: number | null = null;
-  let told: { readonly tokens: TokenUsage; readonly costUsd: number | null } | null = null;
-
-  function hasChanged(figures: TokenUsage): boolean {
-    if (told === null || told.costUsd !== costUsd) return true;
-    return FIGURES.some((name) => told?.tokens[name] !== figures[name]);
-  }
+  let told = '';
 
   return {
-    answered(result) {
-      const spent = tokensOf(result);
-      if (spent !== null) tokens.add(spent);
+    turnEnded(result) {
+      const spent = result === null ? turn.asTokens() : tokensOf(result);
+      if (spent !== null) tokens.add(spent, result === null);
+      turn.clear();
     },
+    contextSeen: turn.seen,
+    toolCalled: turn.next,
     cost(amount, currency) {
       if (currency.toUpperCase() !== 'USD' || !Number.isFinite(amount) || amount < 0) return;
       onCost?.(amount);
@@ -48,20 +47,45 @@ export function createUsageBook({ covers, costBefore, onCost }: UsageStart): Usa
       if (costUsd === null) before = before === null ? amount : amount < before ? 0 : before;
       costUsd = Math.max(costUsd ?? 0, amount - (before ?? 0));
     },
-    news(isTurnOver) {
-      const isCostAlone = isTurnOver && costUsd !== null && costUsd > 0;
-      const figures = tokens.sum() ?? (isCostAlone ? NO_TOKENS : null);
-      if (figures === null || !hasChanged(figures)) return null;
-      told = { tokens: figures, costUsd };
-      return { type: 'usage', tokens: figures, ...(costUsd === null ? {} : { costUsd }) };
+    news() {
+      const sum = tokens.sum();
+      const estimatedTokens = turn.tokens();
+      if (sum === null && estimatedTokens === 0 && (costUsd ?? 0) === 0) return null;
+      const cost = costUsd === null ? {} : { costUsd };
+      const event: UsageEvent = {
+        type: 'usage',
+        tokens: sum ?? NO_TOKENS,
+        ...(estimatedTokens === 0 ? {} : { estimatedTokens }),
+        ...cost,
+      };
+      const figures = JSON.stringify(event);
+      if (figures === told) return null;
+      told = figures;
+      return event;
     },
   };
 }
 
-const FIGURES = ['inputTokens', 'outputTokens', 'cacheReadTokens'] as const;
+/** The turn under way, of which no figures are told yet: what each of its model requests held, between two tool calls. */
+function createTurnEstimate() {
+  let past = 0;
+  let current = 0;
+  const tokens = (): number => past + current;
+  return {
+    seen: (used: number): void => void (current = Math.max(current, used)),
+    next(): void {
+      past += current;
+      current = 0;
+    },
+    clear: (): void => void ([past, current] = [0, 0]),
+    tokens,
+    asTokens: (): TokenUsage | null => (tokens() === 0 ? null : { ...NO_TOKENS, inputTokens: tokens(), totalTokens: tokens() }),
+  };
+}
 
-interface TokenBook {
-  add(told: TokenUsage): void;
+interface TokenSum {
+  /** An estimate is of one turn alone. */
+  add(told: TokenUsage, isEstimate: boolean): void;
   sum(): TokenUsage | null;
 }
 
@@ -69,12 +93,17 @@ interface TokenBook {
  * Reports of a turn add up; of reports since the start the highest counts. Of an unknown agent a report below the last
  * one proves the former; until then the latter is taken, so that nothing is counted twice.
  */
-function createTokenBook(covers: Peculiarities['tokens']): TokenBook {
+function createTokenSum(covers: AgentWays['tokens']): TokenSum {
   let total: TokenUsage | null = null;
   let highest: TokenUsage | null = null;
   let addsUp = covers === 'turn';
   return {
-    add(told) {
+    add(told, isEstimate) {
+      if (isEstimate) {
+        total = combine(total ?? NO_TOKENS, told, (a, b) => a + b);
+        highest = combine(highest ?? NO_TOKENS, told, (a, b) => a + b);
+        return;
+      }
       if (covers === 'unknown' && highest !== null && told.totalTokens < highest.totalTokens) addsUp = true;
       total = combine(total ?? NO_TOKENS, told, (a, b) => a + b);
       highest = combine(highest ?? NO_TOKENS, told, Math.max);
@@ -120,4 +149,41 @@ function readUsage(usage: NonNullable<PromptResult['usage']>): Omit<TokenUsage, 
   const fitting = readings.find((one) => one.inputTokens + one.outputTokens === total);
   const cautious = { inputTokens: cached > input ? input + cached : input, outputTokens: output };
   return { ...(fitting ?? cautious), cacheReadTokens };
+}
+
+/** What is remembered of conversations while this daemon runs, for when they go on in another process. */
+export interface Conversations {
+  opened(sessionId: string, now: number): void;
+  /** The latest at which it can have been opened, where that was not here: before the daemon started. */
+  openedAt(sessionId: string): number;
+  /** The cost by the agent's own count. */
+  costSeen(sessionId: string, amount: number): void;
+  costOf(sessionId: string): number | null;
+}
+
+interface Remembered {
+  readonly openedAt: number | null;
+  readonly cost: number | null;
+}
+
+const MAX_REMEMBERED = 1_000;
+
+export function createConversations(startedAt: number): Conversations {
+  const known = new Map<string, Remembered>();
+
+  function remember(sessionId: string, change: Partial<Remembered>): void {
+    const next = { openedAt: null, cost: null, ...known.get(sessionId), ...change };
+    // Put at the end, so that the one that was quiet for the longest time is forgotten first.
+    known.delete(sessionId);
+    known.set(sessionId, next);
+    const [oldest] = known.keys();
+    if (known.size > MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
+  }
+
+  return {
+    opened: (sessionId, now) => remember(sessionId, { openedAt: now }),
+    openedAt: (sessionId) => known.get(sessionId)?.openedAt ?? startedAt,
+    costSeen: (sessionId, amount) => remember(sessionId, { cost: amount }),
+    costOf: (sessionId) => known.get(sessionId)?.cost ?? null,
+  };
 }

@@ -4,7 +4,8 @@ import { argsFor, envFor } from './args.ts';
 import { claudeCodeOptions } from './options.ts';
 
 const ID = '7b0f5a3e-2f0c-4f5e-9d0e-6a4b1c2d3e4f';
-const NO_TOOLS = { configPath: null, serverName: null };
+const NEW = { conversation: { id: ID, isNew: true }, toolServer: null, mcpFile: null, budgetUsd: null };
+const optionsOf = (written: object) => claudeCodeOptions.parse(written);
 const request: SessionRequest = {
   runId: 'run-1',
   issueId: '10',
@@ -16,15 +17,15 @@ const request: SessionRequest = {
 
 describe('argsFor', () => {
   it('opens a new conversation under our id', () => {
-    expect(argsFor(claudeCodeOptions.parse({}), { id: ID, isNew: true }, NO_TOOLS)).toEqual(
-      `-p --output-format stream-json --verbose --input-format text --session-id ${ID} --permission-mode bypassPermissions`.split(
+    expect(argsFor({ ...NEW, options: optionsOf({}) })).toEqual(
+      `-p --output-format stream-json --verbose --include-partial-messages --input-format text --session-id ${ID} --permission-mode bypassPermissions`.split(
         ' ',
       ),
     );
   });
 
   it('goes on with a known one', () => {
-    const args = argsFor(claudeCodeOptions.parse({}), { id: ID, isNew: false }, NO_TOOLS);
+    const args = argsFor({ ...NEW, options: optionsOf({}), conversation: { id: ID, isNew: false } });
     expect(args.slice(args.indexOf('--resume'))).toEqual(['--resume', ID, '--permission-mode', 'bypassPermissions']);
     expect(args).not.toContain('--session-id');
   });
@@ -38,15 +39,33 @@ describe('argsFor', () => {
     { option: { allowed_tools: 'Read, Bash(git log:*)' }, args: ['--allowedTools', 'Read', 'Bash(git log:*)'] },
     { option: { disallowed_tools: ['WebFetch'] }, args: ['--disallowedTools', 'WebFetch'] },
   ])('passes $option on', ({ option, args }) => {
-    const all = argsFor(claudeCodeOptions.parse(option), { id: ID, isNew: true }, NO_TOOLS);
+    const all = argsFor({ ...NEW, options: optionsOf(option) });
     const at = all.indexOf(args[0]!);
     expect(all.slice(at, at + args.length)).toEqual(args);
   });
 
-  it('names the tool servers and allows all tools of ours', () => {
-    const tools = { configPath: '/ws/.foray/mcp.json', serverName: 'foray' };
-    const args = argsFor(claudeCodeOptions.parse({ allowed_tools: ['Read'] }), { id: ID, isNew: true }, tools);
-    expect(args.slice(-5)).toEqual(['--allowedTools', 'Read', 'mcp__foray', '--mcp-config', '/ws/.foray/mcp.json']);
+  it.each([
+    [undefined, 4, '4'],
+    [2, 4, '2'],
+    [6, 4, '4'],
+    [2, null, '2'],
+    [undefined, 0, '0.01'],
+  ])('limits a turn to the lower of max_budget_usd %s and what is left %s', (max_budget_usd, budgetUsd, shown) => {
+    const args = argsFor({ ...NEW, options: optionsOf({ max_budget_usd }), budgetUsd });
+    expect(args[args.indexOf('--max-budget-usd') + 1]).toBe(shown);
+  });
+
+  it('names the tool servers without their secrets, and allows all tools of ours', () => {
+    const toolServer = { name: 'foray', command: '/bin/tools', args: ['serve'], env: { FORAY_TOOL_TOKEN: 'top-secret' } };
+    const args = argsFor({ ...NEW, options: optionsOf({ allowed_tools: ['Read'] }), toolServer, mcpFile: '/etc/servers.json' });
+    expect(args.slice(-6, -1)).toEqual(['--allowedTools', 'Read', 'mcp__foray', '--mcp-config', '/etc/servers.json']);
+    expect(JSON.parse(args.at(-1)!)).toEqual({
+      mcpServers: {
+        foray: { type: 'stdio', command: '/bin/tools', args: ['serve'], env: { FORAY_TOOL_TOKEN: '${FORAY_TOOL_TOKEN}' } },
+      },
+    });
+    expect(args.join(' ')).not.toContain('top-secret');
+    expect(envFor({}, { ...request, toolServer }, optionsOf({}), { isRoot: false })).toMatchObject(toolServer.env);
   });
 });
 

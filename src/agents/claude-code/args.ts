@@ -1,4 +1,5 @@
-import type { SessionRequest } from '../../ports/agent.ts';
+import type { SessionRequest, ToolServer } from '../../ports/agent.ts';
+import { runEnvironment } from '../shared/run-environment.ts';
 import type { ClaudeCodeOptions } from './options.ts';
 
 /** The conversation a turn belongs to: one that claude knows already, or one to be opened under this id. */
@@ -7,33 +8,52 @@ export interface Conversation {
   readonly isNew: boolean;
 }
 
-/** The tool servers of a session, as far as the command line is concerned. */
-export interface ToolArgs {
-  /** File for `--mcp-config`, or null for none. */
-  readonly configPath: string | null;
-  /** The server of ours, whose tools are all allowed. */
-  readonly serverName: string | null;
+/** What one turn is started with. */
+export interface TurnStart {
+  readonly options: ClaudeCodeOptions;
+  readonly conversation: Conversation;
+  readonly toolServer: ToolServer | null;
+  /** The operator's own file of tool servers. */
+  readonly mcpFile: string | null;
+  /** What the turn may cost, or null for no limit. */
+  readonly budgetUsd: number | null;
 }
 
 /** The arguments of one turn. The prompt is not among them: it goes to standard input, where it has no length limit. */
-export function argsFor(options: ClaudeCodeOptions, conversation: Conversation, tools: ToolArgs): string[] {
-  const ownTools = tools.serverName === null ? [] : [`mcp__${tools.serverName}`];
+export function argsFor({ options, conversation, toolServer, mcpFile, budgetUsd }: TurnStart): string[] {
+  const ownTools = toolServer === null ? [] : [`mcp__${toolServer.name}`];
   return [
     '-p',
     ...flag('--output-format', 'stream-json'),
     '--verbose',
+    // The pieces of a long answer are the only sign of life while it is written.
+    '--include-partial-messages',
     ...flag('--input-format', 'text'),
     ...flag(conversation.isNew ? '--session-id' : '--resume', conversation.id),
     ...flag('--permission-mode', options.permission_mode),
     ...flag('--model', options.model),
     ...flag('--max-turns', options.max_turns),
-    ...flag('--max-budget-usd', options.max_budget_usd),
+    ...flag('--max-budget-usd', lowest(options.max_budget_usd, budgetUsd)),
     ...flag('--append-system-prompt', options.append_system_prompt),
     ...list('--allowedTools', [...(options.allowed_tools ?? []), ...ownTools]),
     ...list('--disallowedTools', options.disallowed_tools ?? []),
-    ...flag('--mcp-config', tools.configPath),
+    ...list('--mcp-config', [...(mcpFile === null ? [] : [mcpFile]), ...(toolServer === null ? [] : [configOf(toolServer)])]),
   ];
 }
+
+/** Secrets are named, not written: every user of the machine can read a command line, and Claude Code fills them in. */
+function configOf({ name, command, args, env }: ToolServer): string {
+  const named = Object.fromEntries(Object.keys(env).map((variable) => [variable, `\${${variable}}`]));
+  return JSON.stringify({ mcpServers: { [name]: { type: 'stdio', command, args, env: named } } });
+}
+
+function lowest(a: number | undefined, b: number | null): number | undefined {
+  if (b === null) return a;
+  return Math.min(a ?? Infinity, Math.max(b, SMALLEST_BUDGET));
+}
+
+/** Claude Code takes no budget of nothing. */
+const SMALLEST_BUDGET = 0.01;
 
 function flag(name: string, value: string | number | null | undefined): string[] {
   return value === null || value === undefined ? [] : [name, String(value)];
@@ -71,14 +91,7 @@ export function envFor(
     ...ENV_DEFAULTS,
     // As root it refuses to skip permissions unless it is told that it cannot do harm.
     ...(runner.isRoot && options.permission_mode === 'bypassPermissions' ? { IS_SANDBOX: '1' } : {}),
-    ...Object.fromEntries(own),
-    PWD: request.workspacePath,
-    [RUN_VARIABLE]: request.runId,
-    FORAY_ISSUE_ID: request.issueId,
-    FORAY_ISSUE_IDENTIFIER: request.issueIdentifier,
-    FORAY_WORKSPACE: request.workspacePath,
+    ...runEnvironment(Object.fromEntries(own), request),
+    ...request.toolServer?.env,
   };
 }
-
-/** Also how processes are recognized that left the group of their session. */
-export const RUN_VARIABLE = 'FORAY_RUN_ID';

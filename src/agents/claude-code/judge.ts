@@ -1,14 +1,45 @@
 import { AgentError, type AgentErrorKind } from '../../domain/model/errors.ts';
-import { classify, whyLost } from './classify.ts';
+import { limitError } from '../shared/limits.ts';
+import { openQuestion } from '../shared/open-question.ts';
+import { needsPerson } from '../shared/failures.ts';
+import { classify, whyLost, type Signs } from './classify.ts';
+import type { ClaudeCodeOptions } from './options.ts';
 import type { ResultRecord } from './parse.ts';
-import type { Findings } from './reader.ts';
-import { resetTimeIn } from '../shared/reset-time.ts';
+
+/** What the output of one process amounts to. */
+export interface Findings {
+  /** Lines that were stream-json, and lines that were not. */
+  readonly readable: number;
+  readonly unreadable: number;
+  /** The last text that the model wrote; empty for none. */
+  readonly text: string;
+  readonly calls: number;
+  /** A tool call ended well, or had no end that we saw although it was not refused. */
+  readonly toolWorked: boolean;
+  /** The same of a tool that can change something. */
+  readonly changed: boolean;
+  /** The last error that Claude Code put among the messages. */
+  readonly error: { readonly word: string; readonly text: string };
+  /** When a usage limit lifts that was reported as reached. */
+  readonly resetsAt: number | null;
+  /** How long the remote asked to wait when it last refused a request for a limit. */
+  readonly retryAfterMs: number | null;
+  readonly result: ResultRecord | null;
+}
 
 /** How a process ended. */
 export interface Ending {
   readonly code: number | null;
   readonly signal: string | null;
   readonly stderr: string;
+}
+
+/** What a turn is judged by besides its own output. */
+export interface Circumstances {
+  readonly now: number;
+  readonly mode: ClaudeCodeOptions['permission_mode'];
+  /** An earlier turn of the session changed something. */
+  readonly changedBefore: boolean;
 }
 
 export type Verdict =
@@ -29,32 +60,51 @@ export const PERSON_TOOLS: readonly string[] = ['AskUserQuestion', 'ExitPlanMode
 const LONGEST_DETAIL = 2000;
 
 /** What a turn came to: success needs the agent's own word for it and a sign of work. */
-export function judge(findings: Findings, ending: Ending, now: number): Verdict {
-  const verdict = findings.result === null ? withoutResult(findings, ending, now) : byResult(findings, findings.result, now);
-  if (verdict.type !== 'failed' || findings.worked) return withExit(verdict, ending);
+export function judge(findings: Findings, ending: Ending, circumstances: Circumstances): Verdict {
+  const { now } = circumstances;
+  const verdict =
+    findings.result === null ? withoutResult(findings, ending, now) : byResult(findings, findings.result, circumstances);
+  if (verdict.type !== 'failed' || hasWorked(findings)) return withExit(verdict, ending);
   const why = whyLost(`${findings.result?.text ?? ''}\n${ending.stderr}`);
   return why === null ? verdict : { type: 'lost', why, error: verdict.error };
 }
 
-function byResult(findings: Findings, result: ResultRecord, now: number): Verdict {
-  const { error, resetsAt, worked, toolWorked } = findings;
+/** A sign of work: the model wrote or called a tool. */
+function hasWorked({ text, calls }: Findings): boolean {
+  return text !== '' || calls > 0;
+}
+
+function byResult(findings: Findings, result: ResultRecord, circumstances: Circumstances): Verdict {
   const cut = CUT_SHORT[result.subtype];
-  const signs = { error: error.word, status: result.status, stopReason: result.stopReason, text: result.text };
-  if (!result.success && cut === undefined) return failure(signs, { resetsAt, now, otherwise: 'turn_failed' });
-  if (result.stopReason === 'refusal') return failure(signs, { resetsAt, now, otherwise: 'agent_refused' });
-  const asked = result.denials.find((denial) => PERSON_TOOLS.includes(denial.name));
-  if (asked) return failed('agent_needs_person', `${asked.name} needs a person, and none is there`);
-  const names = [...new Set(result.denials.map((denial) => denial.name))].slice(0, 10).join(', ');
-  if (result.denials.length > 0 && !toolWorked) return failed('agent_needs_person', refusedText(names));
+  const signs = { error: findings.error.word, status: result.status, stopReason: result.stopReason, text: result.text };
+  const context = { findings, now: circumstances.now };
+  if (!result.success && cut === undefined) return failure(signs, { ...context, otherwise: 'turn_failed' });
+  if (result.stopReason === 'refusal') return failure(signs, { ...context, otherwise: 'agent_refused' });
+  const asked = askedPerson(findings, result, circumstances);
+  if (asked !== null) return { type: 'failed', error: needsPerson(shorten(asked)) };
   // An error text of its own counts as success for older releases.
-  if (!worked) return failure(signs, { resetsAt, now, otherwise: 'agent_did_nothing' });
+  if (!hasWorked(findings)) return failure(signs, { ...context, otherwise: 'agent_did_nothing' });
   return {
     type: 'ok',
     notices: [
       ...(cut === undefined ? [] : [`the turn was cut short: ${cut}`]),
-      ...(result.denials.length === 0 ? [] : [`permission was refused for ${names}`]),
+      ...(result.denials.length === 0 ? [] : [`permission was refused for ${namesOf(result)}`]),
     ],
   };
+}
+
+/** What only a person can answer, or null. */
+function askedPerson(findings: Findings, result: ResultRecord, { mode, changedBefore }: Circumstances): string | null {
+  const tool = result.denials.find((denial) => PERSON_TOOLS.includes(denial.name));
+  if (tool) return `${tool.name} needs a person, and none is there`;
+  if (result.denials.length > 0 && !findings.toolWorked) return refusedText(namesOf(result));
+  if (mode === 'plan' && hasWorked(findings)) return `it made a plan that nobody approved: ${findings.text}`;
+  const question = findings.changed || changedBefore ? null : openQuestion(findings.text);
+  return question === null ? null : `it changed nothing and asks: ${question}`;
+}
+
+function namesOf({ denials }: ResultRecord): string {
+  return [...new Set(denials.map((denial) => denial.name))].slice(0, 10).join(', ');
 }
 
 function refusedText(names: string): string {
@@ -63,14 +113,14 @@ function refusedText(names: string): string {
 
 /** A process that ends without a result failed, whatever its exit code. */
 function withoutResult(findings: Findings, ending: Ending, now: number): Verdict {
-  const { error, resetsAt, readable, unreadable } = findings;
+  const { error, readable, unreadable } = findings;
   const said = error.text === '' ? lastOf(ending.stderr) : error.text;
   const detail = `claude ${exitText(ending)} without a result${said === '' ? '' : `: ${said}`}`;
   // The code by which shells and env(1) say that there is no such program.
   if (ending.code === 127 && readable === 0) return failed('agent_not_found', `${detail}; check agent.command`);
   const signs = { error: error.word, status: null, stopReason: '', text: said };
   const row = classify(signs);
-  if (row !== null) return failure({ ...signs, text: detail }, { resetsAt, now, otherwise: 'agent_exited' });
+  if (row !== null) return failure({ ...signs, text: detail }, { findings, now, otherwise: 'agent_exited' });
   if (readable === 0 && unreadable > 0 && ending.code === 0) {
     return failed('agent_protocol_error', 'the program did not print stream-json; does agent.command start Claude Code?');
   }
@@ -78,7 +128,7 @@ function withoutResult(findings: Findings, ending: Ending, now: number): Verdict
 }
 
 interface Context {
-  readonly resetsAt: number | null;
+  readonly findings: Findings;
   readonly now: number;
   /** The kind when no row of the table fits. */
   readonly otherwise: AgentErrorKind;
@@ -89,16 +139,18 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<AgentErrorKind, string>>> = {
   turn_failed: 'claude reported an error',
 };
 
-function failure(signs: Parameters<typeof classify>[0], context: Context): Verdict {
+function failure(signs: Signs, { findings, now, otherwise }: Context): Verdict {
   const row = classify(signs);
-  const kind = row?.kind ?? context.otherwise;
+  const kind = row?.kind ?? otherwise;
   const said = [row?.what ?? DEFAULT_TEXTS[kind], signs.text].filter((part) => part).join(': ');
-  const resetsAt = kind === 'agent_usage_limit' ? (context.resetsAt ?? resetTimeIn(signs.text, context.now)) : undefined;
-  return failed(kind, row === null ? said : `${said}; ${row.remedy}`, resetsAt);
+  const detail = shorten(row === null ? said : `${said}; ${row.remedy}`);
+  if (kind !== 'agent_usage_limit') return failed(kind, detail);
+  const { resetsAt: toldAt, retryAfterMs } = findings;
+  return { type: 'failed', error: limitError({ detail, text: signs.text, now, toldAt, retryAfterMs }) };
 }
 
-function failed(kind: AgentErrorKind, detail: string, resetsAt?: number): Verdict {
-  return { type: 'failed', error: new AgentError({ kind, detail: shorten(detail), resetsAt }) };
+function failed(kind: AgentErrorKind, detail: string): Verdict {
+  return { type: 'failed', error: new AgentError({ kind, detail: shorten(detail) }) };
 }
 
 /** Keeps both ends: the cause stands at the beginning, the remedy at the end. */

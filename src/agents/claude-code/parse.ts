@@ -1,3 +1,8 @@
+import { amountOf, countOf, jsonOf, listOf, objectOf, objectsIn, textOf, type Raw } from '../shared/json.ts';
+
+// Wrong or missing fields fall back one by one, so that a release that changes one of them costs only that one. Done by
+// hand: a flood has hundreds of thousands of lines, and a schema is an order of magnitude slower.
+
 /** Tokens as Claude Code counts them: cached input apart from the rest. */
 export interface Figures {
   readonly input: number;
@@ -9,6 +14,13 @@ export interface Figures {
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
+  readonly input: unknown;
+}
+
+export interface ToolResult {
+  readonly id: string;
+  readonly ok: boolean;
+  readonly output: unknown;
 }
 
 /** One line of `--output-format stream-json`, reduced to what is used. */
@@ -29,12 +41,13 @@ export type StreamRecord =
       readonly of: number;
       readonly status: number | null;
       readonly error: string;
+      /** How long it waits: what the remote asked for, where it did. */
+      readonly delayMs: number | null;
     }
   | { readonly type: 'compacted' }
   | { readonly type: 'limit'; readonly status: string; readonly window: string; readonly resetsAt: number | null }
-  | { readonly type: 'tool-progress'; readonly name: string; readonly seconds: number }
   | AssistantRecord
-  | { readonly type: 'tool-results'; readonly results: readonly { readonly id: string; readonly ok: boolean }[] }
+  | { readonly type: 'tool-results'; readonly results: readonly ToolResult[] }
   | ResultRecord;
 
 export interface AssistantRecord {
@@ -58,7 +71,7 @@ export interface ResultRecord {
   readonly status: number | null;
   readonly stopReason: string;
   readonly text: string;
-  readonly denials: readonly ToolCall[];
+  readonly denials: readonly Pick<ToolCall, 'id' | 'name'>[];
   /** Over all models, sub-agents included. */
   readonly figures: Figures | null;
   /** Without sub-agents. */
@@ -71,7 +84,7 @@ export interface ResultRecord {
 export function parseLine(line: string): StreamRecord {
   const text = line.trim();
   if (text === '') return { type: 'blank' };
-  if (CUT.test(text.slice(-80))) return { type: 'unreadable', why: 'a line over 1 MiB was left out' };
+  if (CUT.test(text.slice(-80))) return readCut(text);
   const raw = text.startsWith('{') ? objectOf(jsonOf(text)) : null;
   if (raw === null || typeof raw['type'] !== 'string') {
     return { type: 'unreadable', why: `unreadable line: ${text.slice(0, 200)}` };
@@ -83,13 +96,20 @@ export function parseLine(line: string): StreamRecord {
 const CUT = /\[line cut, \d+ bytes left out\]$/;
 const OTHER: StreamRecord = { type: 'other' };
 
+/** Of a line that is too long its beginning is there: enough to know a result that counts as success. */
+function readCut(text: string): StreamRecord {
+  if (!text.startsWith('{"type":"result","subtype":"success","is_error":false,'))
+    return { type: 'unreadable', why: 'a line over 16 MiB was left out' };
+  const none = { status: null, stopReason: '', text: '', denials: [], figures: null, own: null, costUsd: null, apiMs: null };
+  return { type: 'result', success: true, subtype: 'success', ...none };
+}
+
 const READERS: ReadonlyMap<string, (raw: Raw) => StreamRecord> = new Map([
   ['system', readSystem],
   ['assistant', readAssistant],
   ['user', readUser],
   ['result', readResult],
   ['rate_limit_event', readLimit],
-  ['tool_progress', readProgress],
 ]);
 
 function readSystem(raw: Raw): StreamRecord {
@@ -101,7 +121,8 @@ function readSystem(raw: Raw): StreamRecord {
     }
     case 'api_retry': {
       const [attempt, of] = [countOf(raw['attempt']), countOf(raw['max_retries'])];
-      return { type: 'retry', attempt, of, status: statusOf(raw['error_status']), error: textOf(raw['error']) };
+      const [status, error] = [statusOf(raw['error_status']), textOf(raw['error'])];
+      return { type: 'retry', attempt, of, status, error, delayMs: amountOf(raw['retry_delay_ms']) };
     }
     case 'compact_boundary':
       return { type: 'compacted' };
@@ -123,7 +144,7 @@ function readAssistant(raw: Raw): StreamRecord {
     texts: parts.flatMap((part) => (part['type'] === 'text' ? [textOf(part['text'])] : [])).filter((text) => text.trim() !== ''),
     tools: parts
       .filter((part) => part['type'] === 'tool_use' && textOf(part['id']) !== '')
-      .map((part) => ({ id: textOf(part['id']), name: textOf(part['name']) })),
+      .map((part) => ({ id: textOf(part['id']), name: textOf(part['name']), input: part['input'] })),
     figures: figuresOf(objectOf(message['usage']), USAGE_FIELDS),
     error,
   };
@@ -135,7 +156,11 @@ function readUser(raw: Raw): StreamRecord {
   if (results.length === 0) return OTHER;
   return {
     type: 'tool-results',
-    results: results.map((part) => ({ id: textOf(part['tool_use_id']), ok: part['is_error'] !== true })),
+    results: results.map((part) => ({
+      id: textOf(part['tool_use_id']),
+      ok: part['is_error'] !== true,
+      output: part['content'],
+    })),
   };
 }
 
@@ -144,10 +169,6 @@ function readLimit(raw: Raw): StreamRecord {
   if (info === null) return OTHER;
   const resetsAt = amountOf(info['resetsAt']);
   return { type: 'limit', status: textOf(info['status']), window: textOf(info['rateLimitType']), resetsAt };
-}
-
-function readProgress(raw: Raw): StreamRecord {
-  return { type: 'tool-progress', name: textOf(raw['tool_name']), seconds: amountOf(raw['elapsed_time_seconds']) ?? 0 };
 }
 
 const MOST_DENIALS = 100;
@@ -199,46 +220,6 @@ function sumOf(byModel: Raw | null): Figures | null {
   if (models.length === 0) return null;
   const total = (key: keyof Figures): number => models.reduce((sum, model) => sum + model[key], 0);
   return { input: total('input'), output: total('output'), cacheRead: total('cacheRead'), cacheWrite: total('cacheWrite') };
-}
-
-// Wrong or missing fields fall back one by one, so that a release that changes one of them costs only that one. Done by
-// hand: a flood has hundreds of thousands of lines, and a schema is an order of magnitude slower.
-type Raw = Readonly<Record<string, unknown>>;
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function objectOf(value: unknown): Raw | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Raw) : null;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function objectsIn(value: unknown): readonly Raw[] {
-  return listOf(value)
-    .map(objectOf)
-    .filter((entry) => entry !== null);
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-const LARGEST_COUNT = 1e12;
-
-function countOf(value: unknown): number {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LARGEST_COUNT ? (value as number) : 0;
-}
-
-function amountOf(value: unknown): number | null {
-  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : null;
 }
 
 function statusOf(value: unknown): number | null {

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
-import { createEventGate } from './event-gate.ts';
-import { judge, type Ending, type Verdict } from './judge.ts';
+import { createEventStream } from '../shared/event-stream.ts';
+import { judge, type Circumstances, type Ending, type Verdict } from './judge.ts';
 import { parseLine } from './parse.ts';
-import { createReader } from './reader.ts';
-import { createUsageBook } from './usage.ts';
+import { createReader } from './turn.ts';
+import { createUsage } from './usage.ts';
 
 const NOW = Date.parse('2026-11-15T12:00:00Z');
+const PLAIN: Circumstances = { now: NOW, mode: 'bypassPermissions', changedBefore: false };
 const EXIT_0: Ending = { code: 0, signal: null, stderr: '' };
 const EXIT_1: Ending = { code: 1, signal: null, stderr: '' };
 
@@ -23,18 +24,15 @@ interface Replay {
   readonly sessionIds: string[];
 }
 
-function replay(lines: readonly string[], ending: Ending): Replay {
+function replay(lines: readonly string[], ending: Ending, circumstances = PLAIN): Replay {
   const events: AgentEvent[] = [];
   const sessionIds: string[] = [];
-  const gate = createEventGate(
-    (event) => events.push(event),
-    (text) => text,
-  );
+  const stream = createEventStream({ onEvent: (event) => events.push(event), mask: (text) => text, aliveMs: 60_000 });
   const onInit = (sessionId: string): void => void sessionIds.push(sessionId);
-  const reader = createReader({ gate, usage: createUsageBook(), onInit });
+  const reader = createReader({ events: stream, usage: createUsage(), onInit });
   for (const line of lines) reader.accept(line);
-  const verdict = judge(reader.finish(), ending, NOW);
-  gate.close();
+  const verdict = judge(reader.finish(), ending, circumstances);
+  stream.close();
   return { events, verdict, sessionIds };
 }
 
@@ -51,8 +49,14 @@ describe('a recorded turn', () => {
     expect(sessionIds).toEqual(['c3b6570d-8d66-4b84-be5a-9efa69b76cc5']);
     expect(events.filter((event) => event.type !== 'usage')).toEqual([
       { type: 'message', text: 'I will write the file.' },
-      { type: 'tool_started', toolId: 'toolu_2mwh35266', name: 'Write' },
-      { type: 'tool_ended', toolId: 'toolu_2mwh35266', name: 'Write', ok: true },
+      { type: 'tool_started', toolId: 'toolu_2mwh35266', name: 'Write', input: '/workspace/hello.txt' },
+      {
+        type: 'tool_ended',
+        toolId: 'toolu_2mwh35266',
+        name: 'Write',
+        ok: true,
+        output: expect.stringContaining('File created successfully') as string,
+      },
       { type: 'message', text: 'DONE: wrote hello.txt' },
     ]);
     expect(lastUsage(events)).toEqual({
@@ -190,8 +194,22 @@ describe('an outcome beyond the recordings', () => {
   it('ignores the reset time of a limit that was not reached', () => {
     const event = limit({ status: 'allowed', resetsAt: 1794760000, rateLimitType: 'seven_day', overageStatus: 'rejected' });
     const { events, verdict } = replay([event, ...recorded('rate-limit')], EXIT_1);
-    expect(verdict).toMatchObject({ error: { kind: 'agent_usage_limit', resetsAt: undefined } });
+    expect(verdict).toMatchObject({ error: { kind: 'agent_usage_limit', resetsAt: NOW + 1_000 } });
     expect(textsOf(events, 'notice').join()).not.toContain('seven_day');
+  });
+
+  it('waits as long as the remote asked for when it refused the last try', () => {
+    const tries = [1, 2].map((attempt) =>
+      JSON.stringify({ type: 'system', subtype: 'api_retry', attempt, max_retries: 2, retry_delay_ms: 2000, error_status: 429 }),
+    );
+    const rest = recorded('rate-limit').filter((line) => !line.includes('api_retry'));
+    expect(replay([...tries, ...rest], EXIT_1).verdict).toMatchObject({ error: { resetsAt: NOW + 2_000 } });
+    expect(replay(rest, EXIT_1).verdict).toMatchObject({ error: { kind: 'agent_usage_limit', resetsAt: NOW + 60_000 } });
+  });
+
+  it('of an account without credit names no time', () => {
+    const { verdict } = replay(recorded('no-credit'), EXIT_1);
+    expect(verdict).toMatchObject({ error: { kind: 'agent_usage_limit', resetsAt: undefined } });
   });
 
   it.each([
@@ -235,21 +253,55 @@ describe('an outcome beyond the recordings', () => {
     expect(kindOf(replay(lines, EXIT_0).verdict)).toBe('agent_did_nothing');
   });
 
-  it('says so when a tool server failed, the conversation was compacted or a command takes long', () => {
+  it('says so when a tool server failed or the conversation was compacted', () => {
     const { events } = replay(
       [
         '{"type":"system","subtype":"init","session_id":"s","model":"m","mcp_servers":[{"name":"foray","status":"failed"}]}',
         '{"type":"system","subtype":"compact_boundary"}',
-        ...[30, 61, 90, 122].map((s) => `{"type":"tool_progress","tool_name":"Bash","elapsed_time_seconds":${s}}`),
       ],
       EXIT_0,
     );
     expect(textsOf(events, 'notice')).toEqual([
       'the tool server foray did not start: its tools are missing',
       'the conversation was compacted',
-      'Bash has been running for 61 s',
-      'Bash has been running for 122 s',
     ]);
+  });
+});
+
+describe('a turn that ends in a question', () => {
+  const said = (text: string): string =>
+    JSON.stringify({ type: 'assistant', message: { id: 'm', model: 'opus', content: [{ type: 'text', text }] } });
+  const looked = [
+    '{"type":"assistant","message":{"id":"r","model":"opus","content":[{"type":"tool_use","id":"t1","name":"Read","input":{}}]}}',
+    '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"text"}]}}',
+  ];
+  const result = recorded('success').at(-1)!;
+
+  it.each([
+    'Which of the two APIs do you want me to use?',
+    'I see two ways.\n\n1. a\n2. b\n\n**Shall I proceed?**',
+    "Here's my plan:\n1. Read the file\n2. Change it",
+    '## Plan\n\n1. Read',
+  ])('or a plan and changed nothing needs a person: %j', (text) => {
+    expect(kindOf(replay([...looked, said(text), result], EXIT_0).verdict)).toBe('agent_needs_person');
+  });
+
+  it.each(['I changed nothing, all is well.', 'Is there anything else?', 'The plan of the house is in a.txt.'])(
+    'only by courtesy counts: %j',
+    (text) => {
+      expect(kindOf(replay([said(text), result], EXIT_0).verdict)).toBe('ok');
+    },
+  );
+
+  it('after it changed something counts, in this turn or an earlier one', () => {
+    const question = said('I did it. Shall I do more of it?');
+    expect(kindOf(replay([...recorded('success').slice(0, -1), question, result], EXIT_0).verdict)).toBe('ok');
+    expect(kindOf(replay([question, result], EXIT_0, { ...PLAIN, changedBefore: true }).verdict)).toBe('ok');
+  });
+
+  it('never counts while it may only plan', () => {
+    const { verdict } = replay(recorded('success'), EXIT_0, { ...PLAIN, mode: 'plan' });
+    expect(messageOf(verdict)).toContain('agent_needs_person: it made a plan that nobody approved');
   });
 });
 
@@ -358,6 +410,12 @@ describe('damaged output', () => {
 
   it('says which line was too long', () => {
     const { events } = replay([`${'x'.repeat(100)} [line cut, 5000 bytes left out]`], EXIT_0);
-    expect(textsOf(events, 'notice')).toEqual(['a line over 1 MiB was left out']);
+    expect(textsOf(events, 'notice')).toEqual(['a line over 16 MiB was left out']);
+  });
+
+  it('keeps the word of a result that was too long to be read', () => {
+    const [head] = recorded('success').at(-1)!.split('"result":');
+    const cut = `${head}"result":"${'x'.repeat(500)} [line cut, 5000 bytes left out]`;
+    expect(replay([...recorded('success').slice(0, -1), cut], EXIT_0).verdict.type).toBe('ok');
   });
 });

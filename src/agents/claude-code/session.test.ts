@@ -1,12 +1,19 @@
 import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
-import { createFakeClaude, prints, SETTINGS, takeTurn, type FakeClaude } from '../../../test/support/claude-code/fake-claude.ts';
+import {
+  createFakeClaude,
+  FIXTURES,
+  prints,
+  SETTINGS,
+  takeTurn,
+  type FakeClaude,
+} from '../../../test/support/claude-code/fake-claude.ts';
 import { claudeCodeKind } from './index.ts';
 import { claudeCodeOptions } from './options.ts';
-import { createSession } from './session.ts';
+import { startSession } from './session.ts';
 import { isAlive } from '../../../test/support/processes.ts';
 
 const SESSION = 'c3b6570d-8d66-4b84-be5a-9efa69b76cc5';
@@ -110,19 +117,36 @@ describe('a session', () => {
     expect(valueOf(await fake.args(1), '--session-id')).toMatch(UUID);
   });
 
-  it('gives the agent the tool server while it lasts', async () => {
-    const look = 'cat "$FAKE_DIR/ws/.foray/mcp.json" > "$FAKE_DIR/mcp.$n";';
-    const fake = await fakeWith([look + prints('success')]);
-    const toolServer = { name: 'foray', command: '/bin/tools', args: ['x'], env: { A: 'b' } };
+  it('gives the agent the tool server by its arguments and environment, and writes no file', async () => {
+    const fake = await fakeWith([prints('success')]);
+    const toolServer = { name: 'foray', command: '/bin/tools', args: ['x'], env: { FORAY_TOOL_TOKEN: 'of-this-run-alone' } };
     const session = await fake.open({ toolServer });
     expect(session.hasTools).toBe(true);
     await takeTurn(session);
-    const file = path.join(fake.request.workspacePath, '.foray', 'mcp.json');
-    expect(valueOf(await fake.args(1), '--mcp-config')).toBe(file);
+    expect(valueOf(await fake.args(1), '--mcp-config')).toContain('"command":"/bin/tools"');
+    expect((await fake.args(1)).join(' ')).not.toContain('of-this-run-alone');
     expect(valueOf(await fake.args(1), '--allowedTools')).toBe('mcp__foray');
-    expect(JSON.parse(await fake.noted('mcp', 1))).toMatchObject({ mcpServers: { foray: { command: '/bin/tools' } } });
+    expect(await fake.noted('env', 1)).toContain('FORAY_TOOL_TOKEN=of-this-run-alone');
+    expect(existsSync(path.join(fake.request.workspacePath, '.foray'))).toBe(false);
     await session.stop();
-    expect(existsSync(file)).toBe(false);
+  });
+
+  it('hands on what is left of the budget', async () => {
+    const fake = await fakeWith([prints('success')]);
+    const session = await fake.open();
+    await session.runTurn({ number: 1, prompt: 'x', budgetUsd: 1.5 }, () => {}, new AbortController().signal);
+    expect(valueOf(await fake.args(1), '--max-budget-usd')).toBe('1.5');
+  });
+
+  it('is alive while an answer streams and while a command reports that it runs', async () => {
+    const line = (text: string): string => `echo '${text}'; sleep 0.15;`;
+    const partial = line('{"type":"stream_event","event":{"type":"content_block_delta"}}');
+    const progress = line('{"type":"tool_progress","tool_name":"Bash","elapsed_time_seconds":30}');
+    const fake = await fakeWith([`cat >/dev/null; ${partial.repeat(3)} ${progress.repeat(3)} ${prints('success')}`]);
+    const agent = claudeCodeKind.create({ ...SETTINGS, stallTimeoutMs: 300 }, {}, fake.deps);
+    const session = await agent.startSession(fake.request, new AbortController().signal);
+    const { events } = await takeTurn(session);
+    expect(events.filter(({ type }) => type === 'alive').length).toBeGreaterThanOrEqual(3);
   });
 
   it('passes extra arguments of the command first', async () => {
@@ -202,12 +226,59 @@ describe('a process', () => {
 
   it('that stays silent after its result is ended, and its result counts', async () => {
     const fake = await fakeWith([prints('success').replace(/exit 0$/, 'exec sleep 60')]);
-    const tools = { configPath: null, serverName: null, release: () => Promise.resolve() };
     const options = claudeCodeOptions.parse({});
     const { settings, deps, request } = fake;
-    const session = createSession({ command: ['claude'], options, settings, deps, request, tools, lingerMs: 50 });
+    const session = startSession({ command: ['claude'], options, settings, deps, request, mcpFile: null, lingerMs: 50 });
     expect((await takeTurn(session)).result).toEqual({ ok: true });
     expect(fake.ended).toEqual(fake.started);
+  });
+
+  it('is not waited for longer than a turn may be silent', async () => {
+    const fake = await fakeWith([prints('success').replace(/exit 0$/, 'exec sleep 60')]);
+    const agent = claudeCodeKind.create({ ...SETTINGS, stallTimeoutMs: 400 }, {}, fake.deps);
+    const startedAt = performance.now();
+    const session = await agent.startSession(fake.request, new AbortController().signal);
+    expect((await takeTurn(session)).result).toEqual({ ok: true });
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
+  });
+
+  it('whose end cannot be recorded takes nothing down', async () => {
+    const fake = await fakeWith([prints('success')]);
+    const processes = {
+      started: () => {},
+      ended: () => {
+        throw new Error('the database is locked');
+      },
+    };
+    const agent = claudeCodeKind.create(SETTINGS, {}, { ...fake.deps, processes });
+    const session = await agent.startSession(fake.request, new AbortController().signal);
+    expect((await takeTurn(session)).result).toEqual({ ok: true });
+    await session.stop();
+  });
+
+  it('that cannot be recorded does not run', async () => {
+    const fake = await fakeWith([`sleep 1; echo > "$FAKE_DIR/ran"; ${prints('success')}`]);
+    const pids: number[] = [];
+    const processes = {
+      started: (pid: number) => {
+        pids.push(pid);
+        throw new Error('the disk is full');
+      },
+      ended: () => {},
+    };
+    const agent = claudeCodeKind.create(SETTINGS, {}, { ...fake.deps, processes });
+    const session = await agent.startSession(fake.request, new AbortController().signal);
+    await expect(takeTurn(session)).rejects.toThrow('the disk is full');
+    expect(isAlive(pids[0]!)).toBe(false);
+    expect(existsSync(path.join(fake.dir, 'ran'))).toBe(false);
+  });
+
+  it('may print a result of several megabytes', async () => {
+    const lines = (await readFile(path.join(FIXTURES, 'success.jsonl'), 'utf8')).trim().split('\n');
+    const result = { ...(JSON.parse(lines.at(-1)!) as object), result: 'words '.repeat(400_000) };
+    const fake = await fakeWith(['cat >/dev/null; cat "$FAKE_DIR/long"']);
+    await writeFile(path.join(fake.dir, 'long'), [...lines.slice(0, -1), JSON.stringify(result)].join('\n'));
+    expect((await takeTurn(await fake.open())).result).toEqual({ ok: true });
   });
 
   it('that leaves a child behind with the output open does not hold the turn up', async () => {
@@ -332,8 +403,9 @@ describe('findProblem', () => {
     const fake = await fakeWith([]);
     const agent = claudeCodeKind.create(SETTINGS, {}, fake.deps);
     await expect(agent.startSession(fake.request, AbortSignal.abort())).rejects.toThrow();
-    await rm(fake.request.workspacePath, { recursive: true });
-    const toolServer = { name: 'foray', command: 'x', args: [], env: {} };
-    await expect(fake.open({ toolServer })).rejects.toMatchObject({ name: 'AgentError', kind: 'turn_failed' });
+    await expect(fake.open({}, { mcp_config: '/no/such.json' })).rejects.toMatchObject({
+      name: 'AgentError',
+      kind: 'turn_failed',
+    });
   });
 });

@@ -1,18 +1,16 @@
-import { AgentError, faultOf } from '../../domain/model/errors.ts';
+import { randomUUID } from 'node:crypto';
 import type { AgentSettings } from '../../domain/model/settings.ts';
-import { maskSecrets } from '../../lib/http/index.ts';
-import { ProcessStartError } from '../../lib/process/index.ts';
-import type { AgentDeps, AgentSession, SessionRequest, TurnResult } from '../../ports/agent.ts';
-import { argsFor, envFor, RUN_VARIABLE } from './args.ts';
-import { keepConversation, type ConversationKeeper } from './conversation.ts';
-import { createEventGate, type EventGate } from './event-gate.ts';
+import { endStrays, ProcessStartError } from '../../lib/process/index.ts';
+import type { AgentDeps, AgentSession, SessionRequest, Turn, TurnResult } from '../../ports/agent.ts';
+import { createEventStream, type EventStream } from '../shared/event-stream.ts';
+import { cancelled, failedTurn, startError } from '../shared/failures.ts';
+import { ledgerOf } from '../shared/ledger.ts';
+import { aliveEvery, maskFor, runMarker } from '../shared/run-environment.ts';
+import { argsFor, envFor, type Conversation } from './args.ts';
 import { judge, type Verdict } from './judge.ts';
-import type { SessionTools } from './mcp-config.ts';
 import type { ClaudeCodeOptions } from './options.ts';
-import { createReader } from './reader.ts';
-import { endStrays } from '../../lib/process/index.ts';
-import { runTurnProcess, type Patience } from './turn-process.ts';
-import { createUsageBook } from './usage.ts';
+import { createReader, takeTurn, type Patience } from './turn.ts';
+import { createUsage } from './usage.ts';
 
 export interface SessionParts {
   /** Program and arguments that stand before ours. */
@@ -21,33 +19,32 @@ export interface SessionParts {
   readonly settings: AgentSettings;
   readonly deps: AgentDeps;
   readonly request: SessionRequest;
-  readonly tools: SessionTools;
+  /** The operator's own file of tool servers. */
+  readonly mcpFile: string | null;
   /** How long a process may stay silent after its result; 2 minutes unless given. */
   readonly lingerMs?: number;
 }
 
-const LINGER_MS = 120_000;
-
 /** A conversation with Claude Code: each turn is a process of its own that goes on where the last one stopped. */
-export function createSession(parts: SessionParts): AgentSession {
-  const { deps, request } = parts;
+export function startSession(parts: SessionParts): AgentSession {
+  const { deps, request, settings } = parts;
   const env = envFor(deps.env, request, parts.options, { isRoot: process.getuid?.() === 0 });
-  const secrets = secretsIn(env);
+  const mask = maskFor(env);
   const conversation = keepConversation(request.resumeSessionId);
-  const takeProcess = createProcessTaker(parts, env, conversation);
+  const runProcess = createProcessRunner(parts, env, conversation);
   const stopped = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
 
-  async function takeTurn(prompt: string, gate: EventGate, signal: AbortSignal): Promise<TurnResult> {
-    conversation.announce(gate);
+  async function run(turn: Turn, events: EventStream, signal: AbortSignal): Promise<TurnResult> {
+    conversation.announce(events);
     const isResumed = !conversation.current().isNew;
-    let verdict = await takeProcess(prompt, gate, signal);
+    let verdict = await runProcess(turn, events, signal);
     if (verdict.type === 'lost' && isResumed && !signal.aborted) {
-      conversation.replace(verdict.why, gate);
-      verdict = await takeProcess(prompt, gate, signal);
+      conversation.replace(verdict.why, events);
+      verdict = await runProcess(turn, events, signal);
     }
-    if (verdict.type !== 'ok') return { ok: false, fault: maskedFault(verdict.error, secrets) };
-    for (const text of verdict.notices) gate.emit({ type: 'notice', text });
+    if (verdict.type !== 'ok') return failedTurn(verdict.error, mask);
+    for (const text of verdict.notices) events.notice(text);
     return { ok: true };
   }
 
@@ -58,82 +55,106 @@ export function createSession(parts: SessionParts): AgentSession {
     hasTools: request.toolServer !== null,
     async runTurn(turn, onEvent, signal) {
       const either = AbortSignal.any([signal, stopped.signal]);
-      if (either.aborted) return cancelled();
-      const gate = createEventGate(onEvent, (text) => maskSecrets(text, secrets));
-      const result = takeTurn(turn.prompt, gate, either).finally(() => gate.close());
+      if (either.aborted) return failedTurn(cancelled(), mask);
+      const events = createEventStream({ onEvent, mask, aliveMs: aliveEvery(settings) });
+      const result = run(turn, events, either).finally(() => events.close());
       running = result.catch(() => {});
       const outcome = await result;
       if (!either.aborted) return outcome;
-      await endStrays(`${RUN_VARIABLE}=${request.runId}`, STRAY_GRACE_MS);
-      return cancelled();
+      await endStrays(runMarker(request), STRAY_GRACE_MS);
+      return failedTurn(cancelled(), mask);
     },
     async stop() {
       stopped.abort();
       await running;
-      await endStrays(`${RUN_VARIABLE}=${request.runId}`, STRAY_GRACE_MS);
-      await parts.tools.release();
+      await endStrays(runMarker(request), STRAY_GRACE_MS);
     },
-  };
-}
-
-type ProcessTaker = (prompt: string, gate: EventGate, signal: AbortSignal) => Promise<Verdict>;
-
-/** One process is one turn, unless the conversation turns out to be lost. What it spends adds up over the session. */
-function createProcessTaker(parts: SessionParts, env: Record<string, string>, conversation: ConversationKeeper): ProcessTaker {
-  const { deps, request, settings } = parts;
-  const [command = '', ...before] = parts.command;
-  const usage = createUsageBook(!conversation.current().isNew);
-  return async (prompt, gate, signal) => {
-    if (conversation.current().isNew) usage.beginConversation();
-    const reader = createReader({ gate, usage, onInit: (id, model) => conversation.named(id, model, gate) });
-    const start = {
-      command,
-      args: [...before, ...argsFor(parts.options, conversation.current(), parts.tools)],
-      cwd: request.workspacePath,
-      env,
-      onSpawn: (pid: number) => deps.processes.started(pid, request.runId),
-    };
-    const onEnd = (pid: number): void => deps.processes.ended(pid);
-    const patience = patienceOf(settings, parts.lingerMs ?? LINGER_MS);
-    try {
-      const ending = await runTurnProcess({ start, prompt, reader, onEnd, patience }, signal);
-      return judge(reader.finish(), ending, deps.clock.now());
-    } catch (error) {
-      if (!(error instanceof ProcessStartError)) throw error;
-      return { type: 'failed', error: startError(error) };
-    }
   };
 }
 
 /** What left the session's group belongs to work that is over. */
 const STRAY_GRACE_MS = 500;
 
-/** Half of the grace is for the interrupt, the rest for ending the group. */
-function patienceOf({ readTimeoutMs, stopGraceMs }: AgentSettings, lingerMs: number): Patience {
-  return { interruptMs: Math.min(readTimeoutMs, stopGraceMs / 2), stopGraceMs, lingerMs };
+type ProcessRunner = (turn: Turn, events: EventStream, signal: AbortSignal) => Promise<Verdict>;
+
+/** One process is one turn, unless the conversation turns out to be lost. What it spends adds up over the session. */
+function createProcessRunner(parts: SessionParts, env: Record<string, string>, conversation: ConversationKeeper): ProcessRunner {
+  const { deps, request, options } = parts;
+  const [command = '', ...before] = parts.command;
+  const ledger = ledgerOf(deps);
+  const usage = createUsage(!conversation.current().isNew);
+  const patience = patienceOf(parts);
+  let changedBefore = false;
+  return async ({ prompt, budgetUsd = null }, events, signal) => {
+    if (conversation.current().isNew) usage.beginConversation();
+    const reader = createReader({ events, usage, onInit: (id, model) => conversation.named(id, model, events) });
+    const { toolServer, workspacePath: cwd, runId } = request;
+    const args = argsFor({ options, conversation: conversation.current(), toolServer, mcpFile: parts.mcpFile, budgetUsd });
+    const onSpawn = (pid: number): void => ledger.started(pid, runId);
+    const start = { command, args: [...before, ...args], cwd, env, onSpawn };
+    try {
+      const ending = await takeTurn({ start, prompt, reader, onEnd: ledger.ended, patience }, signal);
+      const findings = reader.finish();
+      const verdict = judge(findings, ending, { now: deps.clock.now(), mode: options.permission_mode, changedBefore });
+      changedBefore ||= findings.changed;
+      return verdict;
+    } catch (error) {
+      if (!(error instanceof ProcessStartError)) throw error;
+      return { type: 'failed', error: startError(error, 'install Claude Code or name its program in agent.command') };
+    }
+  };
 }
 
-function startError(error: ProcessStartError): AgentError {
-  const missing = error.failure === 'not_found' || error.failure === 'not_executable';
-  const remedy = missing ? '; install Claude Code or name its program in agent.command' : '';
-  return new AgentError({
-    kind: missing ? 'agent_not_found' : 'agent_exited',
-    detail: `${error.message}${remedy}`,
-    cause: error,
-  });
+const LINGER_MS = 120_000;
+
+/** Half of the grace is for the interrupt, the rest for ending the group. A finished turn must not look stalled. */
+function patienceOf({ settings, lingerMs = LINGER_MS }: SessionParts): Patience {
+  const { readTimeoutMs, stopGraceMs, stallTimeoutMs } = settings;
+  const longest = stallTimeoutMs > 0 ? Math.min(lingerMs, stallTimeoutMs / 2) : lingerMs;
+  return { interruptMs: Math.min(readTimeoutMs, stopGraceMs / 2), stopGraceMs, lingerMs: longest };
 }
 
-function cancelled(): TurnResult {
-  return { ok: false, fault: faultOf(new AgentError({ kind: 'turn_cancelled', detail: 'the turn was told to stop' })) };
+/** The conversation of a session: which one it is, and what was said about it. */
+interface ConversationKeeper {
+  current(): Conversation;
+  /** Claude Code named the conversation and its model. */
+  named(sessionId: string, model: string, events: EventStream): void;
+  /** The old one cannot go on. */
+  replace(why: string, events: EventStream): void;
+  /** Says, once, when the session could not go on with what it was asked to. */
+  announce(events: EventStream): void;
 }
 
-function maskedFault(error: AgentError, secrets: readonly string[]): Extract<TurnResult, { ok: false }>['fault'] {
-  const fault = faultOf(error);
-  return { ...fault, message: maskSecrets(fault.message, secrets) };
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Goes on with a conversation, or starts one under an id of our choice, so that it is known before the first word. */
+function keepConversation(resumeId: string | null): ConversationKeeper {
+  const resumed = resumeId !== null && UUID.test(resumeId) ? { id: resumeId, isNew: false } : null;
+  let conversation = resumed ?? newConversation();
+  // Another agent kind's, for example, when the operator changed kinds.
+  let foreignId = resumed === null ? resumeId : null;
+  let told = '';
+  return {
+    current: () => conversation,
+    named(sessionId, model, events) {
+      conversation = { id: UUID.test(sessionId) ? sessionId : conversation.id, isNew: false };
+      const { id } = conversation;
+      if (told === `${id} ${model}`) return;
+      told = `${id} ${model}`;
+      events.sessionStarted(id, model);
+    },
+    replace(why, events) {
+      events.notice(`the conversation ${conversation.id} cannot go on, ${why}: a new one is started`);
+      conversation = newConversation();
+    },
+    announce(events) {
+      if (foreignId === null) return;
+      events.notice(`the conversation ${foreignId} is not one of Claude Code: a new one is started`);
+      foreignId = null;
+    },
+  };
 }
 
-/** Values that an agent must not repeat into our logs: it may print its environment. */
-function secretsIn(env: Readonly<Record<string, string>>): string[] {
-  const named = Object.entries(env).filter(([name]) => /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i.test(name));
-  return named.map(([, value]) => value).filter((value) => value.length >= 8);
+function newConversation(): Conversation {
+  return { id: randomUUID(), isNew: true };
 }

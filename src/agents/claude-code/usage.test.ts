@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Figures } from './parse.ts';
-import { createUsageBook } from './usage.ts';
+import { createUsage } from './usage.ts';
 
 const figures = (input: number, output: number, cacheRead = 0, cacheWrite = 0): Figures => ({
   input,
@@ -12,7 +12,7 @@ const figures = (input: number, output: number, cacheRead = 0, cacheWrite = 0): 
 
 describe('the usage of a run', () => {
   it('is unknown until something was reported', () => {
-    const book = createUsageBook();
+    const book = createUsage();
     expect(book.event()).toBeNull();
     book.message('m1', 'opus', null);
     book.result({ figures: figures(0, 0), own: null, costUsd: 0, apiMs: 0 });
@@ -20,14 +20,14 @@ describe('the usage of a run', () => {
   });
 
   it('counts cached input once, inside the input', () => {
-    const book = createUsageBook();
+    const book = createUsage();
     book.result({ figures: figures(2004, 50, 600, 400), own: null, costUsd: null, apiMs: null });
     const tokens = { inputTokens: 3004, outputTokens: 50, totalTokens: 3054, cacheReadTokens: 600 };
     expect(book.event()).toEqual({ type: 'usage', tokens });
   });
 
   it('takes the highest figures of a message that repeats', () => {
-    const book = createUsageBook();
+    const book = createUsage();
     book.message('m1', 'opus', figures(1000, 1, 300));
     book.message('m1', 'opus', figures(1000, 25, 300));
     book.message('m1', 'opus', figures(1000, 7, 300));
@@ -35,7 +35,7 @@ describe('the usage of a run', () => {
   });
 
   it('lets the result settle a turn without counting it twice', () => {
-    const book = createUsageBook();
+    const book = createUsage();
     book.message('m1', 'opus', figures(1000, 1));
     book.message('m2', 'haiku', figures(500, 1));
     book.result({ figures: figures(1600, 90), own: null, costUsd: 0.5, apiMs: 40 });
@@ -50,7 +50,7 @@ describe('the usage of a run', () => {
   });
 
   it('adds turns up, and keeps what a turn without a result had spent', () => {
-    const book = createUsageBook();
+    const book = createUsage();
     book.message('m1', 'opus', figures(1000, 1));
     book.result({ figures: figures(1000, 50), own: null, costUsd: 0.25, apiMs: 10 });
     book.endProcess();
@@ -67,7 +67,7 @@ describe('the usage of a run', () => {
   });
 
   it('reads a second result of the same process as the whole of it', () => {
-    const book = createUsageBook();
+    const book = createUsage();
     book.result({ figures: figures(1000, 50), own: null, costUsd: 0.25, apiMs: 10 });
     book.result({ figures: figures(1500, 70), own: null, costUsd: 0.5, apiMs: 30 });
     expect(book.event()).toMatchObject({ tokens: { inputTokens: 1500, outputTokens: 70 }, costUsd: 0.5, apiMs: 30 });
@@ -76,7 +76,7 @@ describe('the usage of a run', () => {
   describe('of a conversation that is resumed', () => {
     /** Two processes that each ask once; the second one's result as a version reports it. */
     function twoTurns(second: { figures: Figures; costUsd: number; apiMs: number }) {
-      const book = createUsageBook();
+      const book = createUsage();
       book.message('m1', 'opus', figures(1000, 1, 300));
       book.result({ figures: figures(1000, 50, 300), own: figures(1000, 50, 300), costUsd: 0.25, apiMs: 10 });
       book.endProcess();
@@ -95,7 +95,7 @@ describe('the usage of a run', () => {
     });
 
     it('leaves out what it had spent before this run, and takes a share of the cost', () => {
-      const book = createUsageBook(true);
+      const book = createUsage(true);
       book.message('m1', 'opus', figures(1000, 1));
       book.result({ figures: figures(3900, 300), own: figures(1000, 50), costUsd: 4, apiMs: 400 });
       expect(book.event()).toMatchObject({ tokens: { inputTokens: 1000, outputTokens: 50 }, costUsd: 1, apiMs: 100 });
@@ -106,14 +106,14 @@ describe('the usage of a run', () => {
     });
 
     it('takes a result that holds no more than its process as it is', () => {
-      const book = createUsageBook(true);
+      const book = createUsage(true);
       book.message('m1', 'opus', figures(1000, 1));
       book.result({ figures: figures(1000, 50), own: figures(1000, 50), costUsd: 4, apiMs: 400 });
       expect(book.event()).toMatchObject({ tokens: { inputTokens: 1000, outputTokens: 50 }, costUsd: 4, apiMs: 400 });
     });
 
     it('begins at nothing when it has to be replaced', () => {
-      const book = createUsageBook(true);
+      const book = createUsage(true);
       book.endProcess();
       book.beginConversation();
       book.message('m1', 'opus', figures(1000, 1));
@@ -123,7 +123,7 @@ describe('the usage of a run', () => {
   });
 
   it('keeps bounded memory and exact counts over many messages', () => {
-    const book = createUsageBook();
+    const book = createUsage();
     for (let id = 0; id < 20_000; id += 1) book.message(`m${id}`, `model-${id % 1000}`, figures(1, 1));
     const event = book.event();
     expect(event).toMatchObject({ tokens: { inputTokens: 20_000 }, requests: 20_000 });
@@ -140,7 +140,7 @@ describe('the usage of a run', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.boolean(), (steps, isResumed) => {
-        const book = createUsageBook(isResumed);
+        const book = createUsage(isResumed);
         let [tokens, cost, requests] = [0, 0, 0];
         for (const next of steps) {
           if (next.do === 'message') book.message(next.id, 'opus', next.figures);

@@ -15,7 +15,7 @@ export interface ResultFigures {
  * What a run has spent, over all its processes. While a process runs, the figures of its messages count; its result
  * settles them. Whichever is higher stands, for a process that is interrupted reports nothing in the end.
  */
-export interface UsageBook {
+export interface Usage {
   /** One event of a message; several events may repeat it with growing figures. */
   message(id: string, model: string, figures: Figures | null): void;
   /** A result counts its process from the start, so a second one replaces the first. */
@@ -34,8 +34,8 @@ const REMEMBERED = 512;
 const MOST_MODELS = 50;
 
 /** With `isResumed` the first process goes on with a conversation of which it is not known what it had spent. */
-export function createUsageBook(isResumed = false): UsageBook {
-  const messages = createMessageBook();
+export function createUsage(isResumed = false): Usage {
+  const messages = createMessageFigures();
   let past = NOTHING;
   let [pastCost, pastApiMs] = [0, 0];
   let [knowsCost, knowsApiMs] = [false, false];
@@ -82,15 +82,15 @@ export function createUsageBook(isResumed = false): UsageBook {
   };
 }
 
-interface MessageBook extends Pick<UsageBook, 'endProcess'> {
-  readonly add: UsageBook['message'];
+interface MessageFigures extends Pick<Usage, 'endProcess'> {
+  readonly add: Usage['message'];
   /** Of the process that runs. */
   figures(): Figures;
   /** Of all processes; empty for none. */
   requests(): { readonly requests?: number; readonly requestsByModel?: Readonly<Record<string, number>> };
 }
 
-function createMessageBook(): MessageBook {
+function createMessageFigures(): MessageFigures {
   const seen = new Map<string, Figures>();
   const byModel = new Map<string, number>();
   let requests = 0;

@@ -27,7 +27,7 @@ describe('the command line', () => {
       'mcp_servers.foray={command="/usr/bin/node",args=[],env={PATH="/tools"},env_vars=["TOKEN","LANG"],default_tools_approval_mode="approve"}',
     );
     expect(args).not.toContain('secret');
-    expect(envFor({ ...REQUEST, toolServer }, inherited)).toMatchObject({ TOKEN: 'secret', PATH: '/bin', LANG: 'C' });
+    expect(envFor(inherited, { ...REQUEST, toolServer })).toMatchObject({ TOKEN: 'secret', PATH: '/bin', LANG: 'C' });
   });
 
   it('spells any text as a TOML string on one line', () => {
@@ -46,7 +46,7 @@ describe('the command line', () => {
 
 describe('the environment', () => {
   it('is the inherited one without the key, with the run and the workspace', () => {
-    expect(envFor(REQUEST, { HOME: '/home/a', CODEX_API_KEY: 'k', PWD: '/elsewhere' })).toEqual({
+    expect(envFor({ HOME: '/home/a', CODEX_API_KEY: 'k', PWD: '/elsewhere' }, REQUEST)).toEqual({
       HOME: '/home/a',
       PWD: '/ws/AB-7',
       FORAY_RUN_ID: 'r1',

@@ -1,7 +1,7 @@
 import type { SessionRequest, ToolServer } from '../../ports/agent.ts';
+import { runEnvironment } from '../shared/run-environment.ts';
+import type { CodexOptions } from './options.ts';
 
-/** Also how processes are recognized that left the group of their session. */
-export const RUN_VARIABLE = 'FORAY_RUN_ID';
 /** Handed over as a login. As a variable every command of the agent could read it. */
 export const KEY_VARIABLE = 'CODEX_API_KEY';
 
@@ -20,18 +20,44 @@ export function argsFor(request: SessionRequest, inherited: Env): string[] {
 }
 
 /** The environment of the session's process. */
-export function envFor(request: SessionRequest, inherited: Env): Record<string, string> {
+export function envFor(inherited: Env, request: SessionRequest): Record<string, string> {
   const { [KEY_VARIABLE]: _key, ...own } = inherited;
-  const { toolServer, workspacePath } = request;
+  const { toolServer } = request;
+  const passed = toolServer === null ? {} : Object.fromEntries(passedByName(toolServer, inherited));
+  return runEnvironment({ ...own, ...passed }, request);
+}
+
+export interface TurnSubject {
+  readonly threadId: string;
+  readonly workspacePath: string;
+  readonly options: CodexOptions;
+}
+
+/** What a turn is started with. */
+export function turnParams({ threadId, workspacePath, options }: TurnSubject, prompt: string): Record<string, unknown> {
   return {
-    ...own,
-    ...(toolServer === null ? {} : Object.fromEntries(passedByName(toolServer, inherited))),
-    PWD: workspacePath,
-    [RUN_VARIABLE]: request.runId,
-    FORAY_ISSUE_ID: request.issueId,
-    FORAY_ISSUE_IDENTIFIER: request.issueIdentifier,
-    FORAY_WORKSPACE: workspacePath,
+    threadId,
+    input: [{ type: 'text', text: prompt, text_elements: [] }],
+    cwd: workspacePath,
+    approvalPolicy: options.approval_policy,
+    sandboxPolicy: sandboxPolicy(options, workspacePath),
+    ...(options.effort === undefined ? {} : { effort: options.effort }),
   };
+}
+
+/** A thread knows its sandbox by name only; whether it may use the network is told with the turn. */
+export function sandboxPolicy(
+  { sandbox, network_access: networkAccess }: CodexOptions,
+  workspacePath: string,
+): Record<string, unknown> {
+  switch (sandbox) {
+    case 'read-only':
+      return { type: 'readOnly', networkAccess };
+    case 'workspace-write':
+      return { type: 'workspaceWrite', writableRoots: [workspacePath], networkAccess };
+    case 'danger-full-access':
+      return { type: 'dangerFullAccess' };
+  }
 }
 
 /** Nobody can approve a call under the policy `never`, so the tools of our own server need no approval. */

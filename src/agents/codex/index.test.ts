@@ -29,10 +29,10 @@ describe('the kind codex', () => {
     ['a program on the PATH', null, `/no/such:${folder}`, null],
     ['a program by its path', [path.join(folder, 'codex'), 'app-server'], '', null],
     ['a path within the workspace', ['./bin/codex'], '', null],
-    ['no program', null, '/no/such', `cannot find the program codex; ${remedy}`],
-    ['no PATH', null, '', `cannot find the program codex; ${remedy}`],
-    ['a file that is not executable', ['plain'], folder, `the program plain is not executable by this user; ${remedy}`],
-    ['a folder', [folder], '', `cannot find the program ${folder}; ${remedy}`],
+    ['no program', null, '/no/such', `cannot find the program codex: ${remedy}`],
+    ['no PATH', null, '', `cannot find the program codex: ${remedy}`],
+    ['a file that is not executable', ['plain'], folder, `the program plain is not executable by this user: ${remedy}`],
+    ['a folder', [folder], '', `cannot find the program ${folder}: ${remedy}`],
   ])('looks for its program: %s', async (_name, command, searchPath, problem) => {
     expect(await problemOf(command, searchPath)).toBe(problem);
   });

@@ -1,37 +1,53 @@
 import type { AgentSettings } from '../../domain/model/settings.ts';
-import type { Agent, AgentDeps } from '../../ports/agent.ts';
+import { findProgram } from '../../lib/process/index.ts';
+import type { Agent, AgentDeps, AgentSession } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
-import { findProgram, type ProgramState } from '../../lib/process/index.ts';
+import { cancelled, programProblem } from '../shared/failures.ts';
 import { codexOptions, type CodexOptions } from './options.ts';
 import { startSession } from './session.ts';
 
 const DEFAULT_COMMAND = ['codex', 'app-server'] as const;
+const REMEDY = 'install Codex with `npm install -g @openai/codex` or name its program in agent.command';
 
 /** OpenAI's Codex, by its app server: one process for all turns of a session. */
 export const codexKind: AgentKind = {
   kind: 'codex',
   defaultCommand: DEFAULT_COMMAND,
   requiresCommand: false,
+  tellsUsage: 'during-turn',
   options: codexOptions,
-  create: (settings, options, deps) => createCodex(settings, codexOptions.parse(options), deps),
+  create: (settings, options, deps) => createAgent(settings, codexOptions.parse(options), deps),
 };
 
-function createCodex(settings: AgentSettings, options: CodexOptions, deps: AgentDeps): Agent {
+function createAgent(settings: AgentSettings, options: CodexOptions, deps: AgentDeps): Agent {
   const command = settings.command ?? DEFAULT_COMMAND;
+  const firstAlone = createFirstAlone();
   return {
     kind: 'codex',
     async findProblem() {
-      const program = command[0] ?? '';
-      return PROBLEMS[await findProgram(program, deps.env)](program);
+      const [program = ''] = command;
+      return programProblem(program, await findProgram(program, deps.env), REMEDY);
     },
-    startSession: (request, signal) => startSession({ command, options, settings, deps, request }, signal),
+    startSession: (request, signal) =>
+      firstAlone(() => startSession({ command, options, settings, deps, request }, signal), signal),
   };
 }
 
-const REMEDY = 'install Codex with `npm install -g @openai/codex` or name its program in agent.command';
-
-const PROBLEMS: Readonly<Record<ProgramState, (program: string) => string | null>> = {
-  found: () => null,
-  missing: (program) => `cannot find the program ${program}; ${REMEDY}`,
-  not_executable: (program) => `the program ${program} is not executable by this user; ${REMEDY}`,
-};
+/** Codex sets its home up when it first runs there, and two that do so at once break each other. */
+function createFirstAlone(): (start: () => Promise<AgentSession>, signal: AbortSignal) => Promise<AgentSession> {
+  let isSetUp = false;
+  let first: Promise<AgentSession> | null = null;
+  return async (start, signal) => {
+    while (first !== null) await first.catch(() => {});
+    if (signal.aborted) throw cancelled();
+    if (isSetUp) return start();
+    first = start();
+    try {
+      const session = await first;
+      isSetUp = true;
+      return session;
+    } finally {
+      first = null;
+    }
+  };
+}

@@ -1,16 +1,15 @@
-import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { JsonRpcError, type JsonRpcPeerOptions } from '../../lib/json-rpc/index.ts';
 import { answerTo, type ApprovalContext } from './approvals.ts';
-import type { EventGate } from './gate.ts';
-import { createLimitBook, type LimitBook } from './limits.ts';
+import type { EventStream } from '../shared/event-stream.ts';
+import { createAccountLimits, type AccountLimits } from './classify.ts';
 import { readNote, type Note } from './parse.ts';
 import type { TurnWatch } from './turn.ts';
-import { createUsageBook, type UsageBook } from './usage.ts';
+import { createUsage, type Usage } from './usage.ts';
 
 /** Where everything ends up that Codex says and asks by itself, in a turn or between two. */
 export interface Listener extends Pick<JsonRpcPeerOptions, 'onRequest' | 'onNotification' | 'onUnreadable'> {
-  readonly usage: UsageBook;
-  readonly limits: LimitBook;
+  readonly usage: Usage;
+  readonly limits: AccountLimits;
   /** Resolves with the first question that only a person can answer. */
   readonly asked: Promise<string>;
   /** That question, or null. */
@@ -24,20 +23,20 @@ export interface Listener extends Pick<JsonRpcPeerOptions, 'onRequest' | 'onNoti
 
 export interface ListeningTurn {
   readonly watch: TurnWatch;
-  readonly gate: EventGate;
+  readonly events: EventStream;
 }
 
 const MAX_HELD = 20;
 const HEAD_LENGTH = 500;
 
 export function createListener(context: ApprovalContext): Listener {
-  const [usage, limits] = [createUsageBook(), createLimitBook()];
+  const [usage, limits] = [createUsage(), createAccountLimits()];
   let turn: ListeningTurn | null = null;
   let held: string[] = [];
   const answerer = createAnswerer(context, note);
 
   function note(text: string): void {
-    if (turn !== null) turn.gate.emit({ type: 'notice', text });
+    if (turn !== null) turn.events.notice(text);
     // A copy: a mere slice would keep the whole line it came from in memory.
     else if (held.length < MAX_HELD) held.push(Buffer.from(text.slice(0, 2 * HEAD_LENGTH)).toString());
   }
@@ -52,7 +51,7 @@ export function createListener(context: ApprovalContext): Listener {
         return limits.add(said.limits);
       case 'model':
         usage.modelIs(said.model);
-        return turn?.gate.emit(modelEvent(said));
+        return turn?.events.sessionStarted(said.threadId, said.model);
       case 'warning':
         return note(said.text);
       default:
@@ -63,7 +62,7 @@ export function createListener(context: ApprovalContext): Listener {
     if (!usage.add(threadId, turnId, report) || turn === null) return;
     if (turnId === turn.watch.turnId()) turn.watch.requestEnded();
     const event = usage.event();
-    if (event) turn.gate.emit(event);
+    if (event) turn.events.usage(event);
   }
 
   return {
@@ -81,7 +80,7 @@ export function createListener(context: ApprovalContext): Listener {
       const said = readNote(method, params);
       if (said) hear(said);
       if (said) turn?.watch.see(said);
-      turn?.gate.signOfLife(method.slice(0, 100));
+      turn?.events.alive();
     },
     onUnreadable(line, why) {
       turn?.watch.lineLost(line.slice(0, HEAD_LENGTH));
@@ -109,8 +108,4 @@ function createAnswerer(
       return answer.reply;
     },
   };
-}
-
-function modelEvent({ threadId, model }: Extract<Note, { type: 'model' }>): AgentEvent {
-  return { type: 'session_started', sessionId: threadId, model };
 }

@@ -56,6 +56,21 @@ const item = z.object({
   name: z.string().optional().catch(undefined),
   exitCode: z.number().nullish().catch(undefined),
   aggregatedOutput: z.string().nullish().catch(undefined),
+  /** What was called, by type. */
+  command: z.string().optional().catch(undefined),
+  commandActions: z
+    .array(z.looseObject({ type: z.string() }))
+    .optional()
+    .catch(undefined),
+  changes: z
+    .array(z.looseObject({ path: z.string() }))
+    .optional()
+    .catch(undefined),
+  arguments: z.unknown().optional(),
+  query: z.string().optional().catch(undefined),
+  path: z.string().optional().catch(undefined),
+  result: z.unknown().optional(),
+  durationMs: z.number().min(0).nullish().catch(undefined),
   error: z.object({ message: z.string() }).nullish().catch(undefined),
 });
 export type Item = z.infer<typeof item>;
@@ -101,3 +116,73 @@ const READERS: Readonly<Record<string, z.ZodType<Note>>> = {
 export const threadAnswer = z.object({ thread: z.looseObject({ id: z.string().min(1) }), model: z.string().optional() });
 export const turnAnswer = z.object({ turn: z.looseObject({ id: z.string().min(1) }) });
 export const accountAnswer = z.object({ account: z.looseObject({}).nullish(), requiresOpenaiAuth: z.boolean().default(false) });
+export const commandAnswer = z.object({ exitCode: z.number() });
+
+/** The items that are tool calls, and what the tool is called. All others are words, thoughts or bookkeeping. */
+const TOOL_NAMES: Readonly<Record<string, (item: Item) => string>> = {
+  commandExecution: () => 'shell',
+  fileChange: () => 'apply_patch',
+  mcpToolCall: ({ server, tool }) => `${server ?? 'mcp'}.${tool ?? 'tool'}`,
+  dynamicToolCall: ({ tool }) => tool ?? 'tool',
+  collabAgentToolCall: ({ tool }) => tool ?? 'agent',
+  functionCallOutput: ({ name }) => name ?? 'function',
+  webSearch: () => 'web_search',
+  imageView: () => 'view_image',
+  imageGeneration: () => 'image_generation',
+  sleep: () => 'sleep',
+};
+
+/** The name of the tool that the item is a call of, or null when it is none. */
+export function toolOf(item: Item): string | null {
+  return Object.hasOwn(TOOL_NAMES, item.type) ? (TOOL_NAMES[item.type]?.(item) ?? null) : null;
+}
+
+/** The text of the model that the item carries, or an empty one. */
+export function textOf({ type, text = '' }: Item): string {
+  return type === 'agentMessage' || type === 'plan' ? text : '';
+}
+
+/** What the item was called with. */
+export function inputOf({ command, changes, arguments: args, query, path }: Item): unknown {
+  return command ?? changes?.map((change) => change.path).join(', ') ?? args ?? query ?? path;
+}
+
+export function outputOf({ aggregatedOutput, result, error }: Item): unknown {
+  return aggregatedOutput ?? error?.message ?? result;
+}
+
+/** Items that look and change nothing, by their type or by what Codex says that a command does. */
+const LOOKING_TYPES: ReadonlySet<string> = new Set(['webSearch', 'imageView', 'sleep']);
+const LOOKING_ACTIONS: ReadonlySet<string> = new Set(['read', 'listFiles', 'search']);
+const LOOKING_TOOLS: ReadonlySet<string> = new Set(['read_issue', 'run_status']);
+
+export function onlyLooks({ type, commandActions = [], server, tool }: Item): boolean {
+  if (LOOKING_TYPES.has(type)) return true;
+  if (type === 'mcpToolCall') return server === 'foray' && LOOKING_TOOLS.has(tool ?? '');
+  return commandActions.length > 0 && commandActions.every((action) => LOOKING_ACTIONS.has(action.type));
+}
+
+export function isCommand({ type }: Item): boolean {
+  return type === 'commandExecution';
+}
+
+/** Types that every turn has and that are no work. */
+export function isPlain({ type }: Item): boolean {
+  return type === 'userMessage' || type === 'agentMessage' || type === 'reasoning' || type === 'plan';
+}
+
+export function succeeded({ status }: Item): boolean {
+  return status === undefined || status === 'completed';
+}
+
+/** The programs that build the sandbox. What they complain about, the command itself never got to see. */
+const SANDBOX_COMPLAINT = /^(?:bwrap|bubblewrap|sandbox-exec|codex-linux-sandbox)(?:\.exe)?: (?<why>[^\n]*)/;
+
+/** Why a command that has ended was never carried out; null when it was. Codex itself shows it as failed like any other. */
+export function neverRan({ status, exitCode, aggregatedOutput }: Item): string | null {
+  if (status === 'declined') return 'it was not approved';
+  if (status !== 'failed') return null;
+  const complaint = SANDBOX_COMPLAINT.exec(aggregatedOutput ?? '');
+  if (complaint) return `its sandbox failed: ${complaint[0]}`;
+  return exitCode == null || exitCode < 0 ? 'it could not be started' : null;
+}

@@ -16,8 +16,8 @@ describe('a turn that works', () => {
     const tokens = { inputTokens: 2468, outputTokens: 112, totalTokens: 2580, cacheReadTokens: 400 };
     expect(events.filter(({ type }) => type !== 'usage')).toEqual([
       { type: 'session_started', sessionId: 'thread-new', model: 'fake-model' },
-      { type: 'tool_started', toolId: 'call_3mw', name: 'shell' },
-      { type: 'tool_ended', toolId: 'call_3mw', name: 'shell', ok: true },
+      expect.objectContaining({ type: 'tool_started', toolId: 'call_3mw', name: 'shell' }),
+      expect.objectContaining({ type: 'tool_ended', toolId: 'call_3mw', name: 'shell', ok: true }),
       { type: 'message', text: 'DONE: wrote hello.txt' },
     ]);
     expect(lastUsage(events)).toEqual({ type: 'usage', tokens, requests: 2, requestsByModel: { 'fake-model': 2 } });

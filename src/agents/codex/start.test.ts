@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { keepFakes, type FakeBehaviour } from '../../../test/support/codex/fake-app-server.ts';
 
@@ -34,5 +35,19 @@ describe('the start of a session', () => {
     const missing = fakeCodex({}, { command: ['no-such-program'] });
     await expect(missing.start()).rejects.toMatchObject({ kind: 'agent_not_found' });
     await expect(fakeCodex().start({}, { workspacePath: '/no/such/folder' })).rejects.toMatchObject({ kind: 'agent_exited' });
+  });
+
+  it('is made alone until one has set the home of Codex up, then several at once', async () => {
+    const fake = fakeCodex();
+    const start = (runId: string) => fake.start({ setUpMs: 150 }, { runId: `${runId}-${path.basename(fake.workspacePath)}` });
+    const both = await Promise.allSettled([start('first'), start('second')]);
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+  });
+
+  it('lets the next one try when the first fails', async () => {
+    const fake = fakeCodex();
+    const failing = () => fake.start({ refuse: { 'thread/start': 'no' } });
+    const both = await Promise.allSettled([failing(), failing()]);
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createJsonRpcPeer } from '../../lib/json-rpc/index.ts';
 import { judge } from './judge.ts';
-import { createEventGate } from './gate.ts';
+import { createEventStream } from '../shared/event-stream.ts';
 import { createListener } from './listener.ts';
 import { codexOptions, type CodexOptions } from './options.ts';
 import * as recorded from '../../../test/support/codex/recorded.ts';
@@ -15,18 +15,17 @@ async function replay(
   sandbox: CodexOptions['sandbox'] = 'workspace-write',
 ): Promise<{ verdict: string; events: AgentEvent[] }> {
   const events: AgentEvent[] = [];
-  const gate = createEventGate({ onEvent: (event) => events.push(event), clean: (text) => text, silenceMs: 30_000 });
-  const watch = watchTurn('T', gate.emit);
+  const stream = createEventStream({ onEvent: (event) => events.push(event), mask: (text) => text, aliveMs: 30_000 });
+  const watch = watchTurn('T', stream);
   const listener = createListener({ options: codexOptions.parse({}), ownServer: null, now: () => 0 });
   const peer = createJsonRpcPeer({ ...listener, envelope: 'bare', send: () => {} });
   listener.usage.threadBegan('T');
-  listener.beginTurn({ watch, gate });
+  listener.beginTurn({ watch, events: stream });
   for (const line of lines) peer.receive(line);
   const end = await Promise.race([watch.ended, Promise.resolve(null)]);
-  watch.close();
-  gate.close();
-  const verdict =
-    end === null ? 'unfinished' : (judge(end, watch.evidence(), { limits: listener.limits, now: 0, sandbox })?.kind ?? 'ok');
+  stream.close();
+  const circumstances = { limits: listener.limits, now: 0, sandbox, sandboxWorks: false, changedBefore: false };
+  const verdict = end === null ? 'unfinished' : (judge(end, watch.evidence(), circumstances)?.kind ?? 'ok');
   return { verdict, events };
 }
 
@@ -73,6 +72,35 @@ describe('a turn of Codex', () => {
       { type: 'tool_started', toolId: `i-${type}`, name },
       { type: 'tool_ended', toolId: `i-${type}`, name, ok: true },
     ]);
+  });
+
+  it.each([
+    ['commandExecution', { command: 'npm test', aggregatedOutput: 'ok\n', durationMs: 12 }, 'npm test', 'ok'],
+    ['fileChange', { changes: [{ path: 'a.ts' }, { path: 'b.ts' }] }, 'a.ts, b.ts', undefined],
+    ['mcpToolCall', { server: 's', tool: 't', arguments: { query: 'x' }, result: { content: [{ text: 'y' }] } }, 'x', 'y'],
+    ['webSearch', { query: 'how to' }, 'how to', undefined],
+    ['imageView', { path: '/a.png' }, '/a.png', undefined],
+  ])('tells what the item %s was called with and gave back', async (type, fields, input, output) => {
+    const { events } = await replay(linesOf(item(type, fields), completed));
+    expect(events).toMatchObject([
+      { type: 'tool_started', input },
+      { type: 'tool_ended', ok: true, ...(output ? { output } : {}) },
+    ]);
+  });
+
+  it.each([
+    ['a plain question', []],
+    ['a question after a look around', item('commandExecution', { commandActions: [{ type: 'read' }, { type: 'search' }] })],
+    ['a question after a search', item('webSearch')],
+  ])('needs a person after %s', async (_name, before) => {
+    expect((await replay(linesOf(before, recorded.message('Which one do you mean?'), completed))).verdict).toBe(
+      'agent_needs_person',
+    );
+  });
+
+  it('needs none when it did something before it asked', async () => {
+    const lines = linesOf(item('fileChange'), recorded.message('Shall I also change b.ts?'), completed);
+    expect((await replay(lines)).verdict).toBe('ok');
   });
 
   it.each(['userMessage', 'reasoning', 'hookPrompt', 'contextCompaction', 'enteredReviewMode', 'newThing', 'toString'])(
@@ -123,8 +151,7 @@ describe('a turn of Codex', () => {
     const text = 'MCP tool call requires approval, but approval policy is never';
     const failed = item('mcpToolCall', { server: 'mail', tool: 'send', status: 'failed', error: { message: text } });
     const { events } = await replay(linesOf(failed, recorded.message('x'), completed));
-    expect(events).toContainEqual({ type: 'notice', text: `mail.send: ${text}` });
-    expect(events).toContainEqual({ type: 'tool_ended', toolId: 'i-mcpToolCall', name: 'mail.send', ok: false });
+    expect(events).toContainEqual({ type: 'tool_ended', toolId: 'i-mcpToolCall', name: 'mail.send', ok: false, output: text });
   });
 
   it('shows a tool server that did not start', async () => {

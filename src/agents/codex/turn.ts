@@ -1,9 +1,138 @@
-import type { AgentEvent } from '../../domain/model/agent-event.ts';
-import { createCallBook } from './calls.ts';
-import { fullText } from './classify.ts';
-import { isPlain, textOf, toolOf } from './items.ts';
-import type { Evidence } from './judge.ts';
-import type { Item, Note, TurnEnd } from './parse.ts';
+import { AgentError } from '../../domain/model/errors.ts';
+import type { AgentSettings } from '../../domain/model/settings.ts';
+import { JsonRpcError, JsonRpcTimeoutError } from '../../lib/json-rpc/index.ts';
+import { departureError, type AgentConnection } from '../shared/connection.ts';
+import type { EventStream } from '../shared/event-stream.ts';
+import { cancelled, needsPerson } from '../shared/failures.ts';
+import { sandboxPolicy, turnParams } from './args.ts';
+import { fullText, turnErrorOf } from './classify.ts';
+import { judge, mayHaveLostCalls, type Evidence } from './judge.ts';
+import type { Listener } from './listener.ts';
+import type { CodexOptions } from './options.ts';
+import {
+  commandAnswer,
+  inputOf,
+  isCommand,
+  isPlain,
+  neverRan,
+  onlyLooks,
+  outputOf,
+  succeeded,
+  textOf,
+  toolOf,
+  turnAnswer,
+  type Item,
+  type Note,
+  type TurnEnd,
+} from './parse.ts';
+
+/** Everything a turn needs. */
+export interface TurnParts {
+  readonly connection: AgentConnection;
+  readonly listener: Listener;
+  readonly watch: TurnWatch;
+  readonly threadId: string;
+  readonly workspacePath: string;
+  readonly options: CodexOptions;
+  readonly settings: AgentSettings;
+  readonly now: () => number;
+  readonly changedBefore: boolean;
+}
+
+/** How long Codex may take over what needs its servers and models to be loaded. */
+export function startPatience({ readTimeoutMs }: AgentSettings): number {
+  return Math.max(readTimeoutMs, 60_000);
+}
+
+/**
+ * Takes one turn to its end. Null when it counts. Our own word comes first: a turn that was told to stop is cancelled,
+ * and one that asked for a person needs one, whatever Codex says later.
+ */
+export async function takeTurn(parts: TurnParts, prompt: string, signal: AbortSignal): Promise<AgentError | null> {
+  const { connection, listener, watch } = parts;
+  const stopped = aborted(signal);
+  try {
+    const result = await Promise.race([
+      watch.ended.then((end) => judgeTurn(parts, end)),
+      refusedStart(parts, prompt),
+      connection.over.then((departure) => departureError(departure, 'codex')),
+      listener.asked.then(() => null),
+      stopped.promise,
+    ]);
+    if (!signal.aborted && listener.question() === null) return result;
+    await interrupt(parts);
+    if (!signal.aborted) return askedPerson(listener.question() ?? '');
+    await connection.stop();
+    return cancelled();
+  } finally {
+    stopped.forget();
+  }
+}
+
+export function askedPerson(question: string): AgentError {
+  return needsPerson(`codex asks what only a person can answer: ${question}`);
+}
+
+async function judgeTurn(parts: TurnParts, end: TurnEnd): Promise<AgentError | null> {
+  const { listener, options, now, watch, changedBefore } = parts;
+  const evidence = watch.evidence();
+  const { sandbox } = options;
+  const isDoubtful = end.status === 'completed' && mayHaveLostCalls(evidence, sandbox);
+  const sandboxWorks = !isDoubtful || (await trySandbox(parts));
+  return judge(end, evidence, { limits: listener.limits, now: now(), sandbox, sandboxWorks, changedBefore });
+}
+
+/** Has Codex run a command that does nothing, in the sandbox of the turn. */
+async function trySandbox({ connection, options, workspacePath, settings }: TurnParts): Promise<boolean> {
+  const timeoutMs = startPatience(settings);
+  const params = { command: ['true'], cwd: workspacePath, sandboxPolicy: sandboxPolicy(options, workspacePath), timeoutMs };
+  try {
+    return commandAnswer.parse(await connection.peer.request('command/exec', params, { timeoutMs })).exitCode === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Asks for the turn, and resolves only if that fails. */
+function refusedStart(parts: TurnParts, prompt: string): Promise<AgentError> {
+  const { connection, listener, watch, settings, now } = parts;
+  return new Promise((resolve) => {
+    connection.peer.request('turn/start', turnParams(parts, prompt), { timeoutMs: startPatience(settings) }).then(
+      (answer) => {
+        const read = turnAnswer.safeParse(answer);
+        if (read.success) watch.named(read.data.turn.id);
+      },
+      (error: unknown) => {
+        if (error instanceof JsonRpcError) resolve(turnErrorOf({ message: error.message }, listener.limits, now()));
+        // A turn that was announced has begun, whatever became of the answer.
+        if (error instanceof JsonRpcTimeoutError && watch.turnId() === null) resolve(notStarted(error));
+      },
+    );
+  });
+}
+
+function notStarted(error: Error): AgentError {
+  return new AgentError({ kind: 'agent_protocol_error', detail: `codex did not start the turn: ${error.message}`, cause: error });
+}
+
+/** Asks Codex to end the turn, and waits a bounded time until it has. */
+async function interrupt({ connection, watch, threadId, settings }: TurnParts): Promise<void> {
+  const turnId = watch.turnId();
+  if (turnId === null) return;
+  const late = aborted(AbortSignal.timeout(settings.readTimeoutMs));
+  connection.peer.request('turn/interrupt', { threadId, turnId }, { timeoutMs: settings.readTimeoutMs }).catch(() => {});
+  await Promise.race([watch.ended, connection.over, late.promise]);
+  late.forget();
+}
+
+/** Resolves when the signal is aborted. */
+function aborted(signal: AbortSignal): { readonly promise: Promise<null>; forget(): void } {
+  let tell = (): void => {};
+  const promise = new Promise<null>((resolve) => (tell = () => resolve(null)));
+  if (signal.aborted) tell();
+  signal.addEventListener('abort', tell, { once: true });
+  return { promise, forget: () => signal.removeEventListener('abort', tell) };
+}
 
 /** One turn of ours as it goes by. */
 export interface TurnWatch {
@@ -18,30 +147,39 @@ export interface TurnWatch {
   lineLost(head: string): void;
   evidence(): Evidence;
   readonly ended: Promise<TurnEnd>;
-  close(): void;
 }
 
 /** Follows the turn that is started next in the thread. Other threads and other turns are none of its business. */
-export function watchTurn(threadId: string, emit: (event: AgentEvent) => void): TurnWatch {
-  const calls = createCallBook(emit);
-  const found: Pick<Mutable<Evidence>, 'wrote' | 'requests' | 'otherSigns' | 'error'> = {
-    wrote: false,
-    requests: 0,
-    otherSigns: false,
-    error: null,
-  };
+export function watchTurn(threadId: string, events: EventStream): TurnWatch {
+  const found: Mutable<Evidence> = { ...NOTHING };
+  const seen = new Set<string>();
   let ownId: string | null = null;
   let end = (_end: TurnEnd): void => {};
   const ended = new Promise<TurnEnd>((resolve) => (end = resolve));
 
+  function seeCall(item: Item, name: string, isEnd: boolean): void {
+    if (!seen.has(item.id)) {
+      if (seen.size < MOST_CALLS) seen.add(item.id);
+      found.tools += 1;
+      if (isCommand(item)) found.commands += 1;
+      events.toolStarted({ id: item.id, name, input: inputOf(item) });
+    }
+    if (!isEnd) return;
+    const duration = item.durationMs == null ? {} : { durationMs: item.durationMs };
+    events.toolEnded({ id: item.id, ok: succeeded(item), input: inputOf(item), output: outputOf(item), ...duration });
+    countEnd(found, item);
+  }
+
   function seeItem(item: Item, isEnd: boolean): void {
     const tool = toolOf(item);
-    if (tool !== null) calls.see(item, tool, isEnd);
+    if (tool !== null) seeCall(item, tool, isEnd);
     else if (!isPlain(item)) found.otherSigns = true;
     const text = textOf(item);
     if (text.trim() === '') return;
     found.wrote = true;
-    if (isEnd) emit({ type: 'message', text });
+    if (!isEnd) return;
+    found.text = text;
+    events.message(text);
   }
 
   function see(note: Note): void {
@@ -52,7 +190,7 @@ export function watchTurn(threadId: string, emit: (event: AgentEvent) => void): 
     if (note.type === 'text') found.wrote = true;
     if (note.type === 'plan') found.otherSigns = true;
     if (note.type === 'error' && !note.willRetry) found.error = note.error;
-    if (note.type === 'error') emit({ type: 'notice', text: `codex: ${fullText(note.error)}` });
+    if (note.type === 'error') events.notice(`codex: ${fullText(note.error)}`);
     if (note.type === 'turn-ended') end(note.end);
   }
 
@@ -65,10 +203,34 @@ export function watchTurn(threadId: string, emit: (event: AgentEvent) => void): 
       found.otherSigns = true;
       if (ownId !== null && head.includes('"turn/completed"') && head.includes(ownId)) end({ status: 'unreadable' });
     },
-    evidence: () => ({ ...found, ...calls.sums() }),
+    evidence: () => ({ ...found }),
     ended,
-    close: () => calls.close(),
   };
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+const MOST_CALLS = 5_000;
+const NOTHING: Evidence = {
+  wrote: false,
+  text: '',
+  tools: 0,
+  commands: 0,
+  commandsLost: 0,
+  whyLost: '',
+  otherWork: 0,
+  changed: false,
+  requests: 0,
+  otherSigns: false,
+  error: null,
+};
+
+function countEnd(found: Mutable<Evidence>, item: Item): void {
+  const why = isCommand(item) ? neverRan(item) : null;
+  if (!isCommand(item) && succeeded(item)) found.otherWork += 1;
+  if (why === null) found.changed ||= (isCommand(item) || succeeded(item)) && !onlyLooks(item);
+  else {
+    found.commandsLost += 1;
+    found.whyLost ||= why;
+  }
+}

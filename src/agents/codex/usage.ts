@@ -2,7 +2,7 @@ import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../../domain/model/
 import type { ThreadUsage } from './parse.ts';
 
 /** What the run has spent. Codex tells the total of a thread, which a resumed one brings along from earlier runs. */
-export interface UsageBook {
+export interface Usage {
   /** The thread is new: all of its total belongs to this run. */
   threadBegan(threadId: string): void;
   /** From here on the turn belongs to this run. */
@@ -22,7 +22,7 @@ const MAX_THREADS = 1_000;
 
 const NOTHING: Total = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
 
-export function createUsageBook(): UsageBook {
+export function createUsage(): Usage {
   const ownTurns = new Set<string>();
   /** The highest total of each thread; those besides our own are helpers that the agent started. */
   const seen = new Map<string, Total>();

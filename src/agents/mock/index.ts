@@ -10,11 +10,12 @@ export const mockKind: AgentKind = {
   kind: 'mock',
   defaultCommand: null,
   requiresCommand: false,
+  tellsUsage: 'during-turn',
   options: mockOptions,
-  create: (_settings, options, deps) => createMock(mockOptions.parse(options), deps.clock),
+  create: (_settings, options, deps) => createAgent(mockOptions.parse(options), deps.clock),
 };
 
-function createMock(options: MockOptions, clock: Clock): Agent {
+function createAgent(options: MockOptions, clock: Clock): Agent {
   const script = createScript(options);
   let sessions = 0;
   return {
@@ -48,12 +49,19 @@ function createSession(
       if (!finished) return cancelled();
       tokens = spend(tokens, options);
       requests += 1;
+      for (let call = 1; call <= options.tool_calls_per_turn; call += 1) useTool(`mock-${turn.number}-${call}`, onEvent);
       onEvent({ type: 'message', text: `mock turn ${turn.number} on ${request.issueIdentifier}` });
       onEvent(usageEvent(tokens, requests, options));
       return resultOf(outcome, options, clock);
     },
     stop: () => Promise.resolve(),
   };
+}
+
+/** A tool call as the real agents tell them. */
+function useTool(toolId: string, onEvent: (event: AgentEvent) => void): void {
+  onEvent({ type: 'tool_started', toolId, name: 'Bash', input: `echo ${toolId}` });
+  onEvent({ type: 'tool_ended', toolId, name: 'Bash', ok: true, output: toolId, durationMs: 1 });
 }
 
 interface Script {

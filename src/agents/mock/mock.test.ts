@@ -53,6 +53,17 @@ describe('mock', () => {
     ]);
   });
 
+  it('tells tool calls as the real ones do', async () => {
+    const { events } = await turn(createMock({ tool_calls_per_turn: 1 }));
+    expect(events).toMatchObject([
+      { type: 'session_started' },
+      { type: 'tool_started', toolId: 'mock-1-1', name: 'Bash', input: 'echo mock-1-1' },
+      { type: 'tool_ended', toolId: 'mock-1-1', ok: true, output: 'mock-1-1' },
+      { type: 'message' },
+      { type: 'usage' },
+    ]);
+  });
+
   it.each(Object.entries(OUTCOME_ERRORS))('outcome %s is %s', async (outcome, kind) => {
     const { result } = await turn(createMock({ outcomes: [outcome] }));
     expect(result).toMatchObject({ ok: false, fault: { kind } });

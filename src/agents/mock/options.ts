@@ -41,6 +41,7 @@ export const mockOptions = z.object({
   input_tokens_per_turn: count.default(100).describe('Input tokens reported for a turn.'),
   output_tokens_per_turn: count.default(50).describe('Output tokens reported for a turn.'),
   cache_read_tokens_per_turn: count.default(0).describe('The cached share of the input tokens.'),
+  tool_calls_per_turn: z.int().min(0).max(1_000).default(0).describe('Tool calls told for a turn.'),
   model: z.string().default('').describe('Model name to report.'),
   usage_limit_resets_in_ms: delay.default(60_000).describe('When a reported usage limit lifts.'),
 });

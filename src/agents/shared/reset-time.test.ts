@@ -28,6 +28,12 @@ describe('resetTimeIn', () => {
     ['resets in 2 hours 5 minutes', '2026-11-15T14:05:00Z'],
     ['try again in 30m', '2026-11-15T12:30:00Z'],
     ['resets in 1 day', '2026-11-16T12:00:00Z'],
+    ['Rate limited, try again in 30s', '2026-11-15T12:00:30Z'],
+    ['Please try again in 1.5s.', '2026-11-15T12:00:01.500Z'],
+    ['429 {"retry-after":"2"}', '2026-11-15T12:00:02Z'],
+    ["You've hit your usage limit. Upgrade to Pro or try again in 3 days 1 hour.", '2026-11-18T13:00:00Z'],
+    ["You've hit your usage limit. Try again at 4:30 PM (UTC).", '2026-11-15T16:30:00Z'],
+    ['or try again at Nov 17th, 2026 3:00 PM (UTC).', '2026-11-17T15:00:00Z'],
   ])('%s', (text, expected) => {
     expect(iso(text)).toBe(expected);
   });
@@ -59,6 +65,10 @@ describe('resetTimeIn', () => {
     'resets Foo 3, 1pm',
     'resets Mar 3, 1pm (UTC)',
     'resets soon',
+    'try again later',
+    'It took 5 minutes.',
+    'or try again at Nov 2nd, 2026 3:00 PM.',
+    'or try again at Nov 2nd, 2031 3:00 PM.',
   ])('does not guess from %s', (text) => {
     expect(iso(text)).toBeUndefined();
   });

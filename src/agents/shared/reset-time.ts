@@ -21,12 +21,12 @@ const SLACK = 10 * MINUTE;
 
 function plausible(at: number, now: number): number | undefined {
   if (at < now - SLACK || at > now + FARTHEST) return undefined;
-  return Math.max(at, now + MINUTE);
+  return at > now ? at : now + MINUTE;
 }
 
 type Reader = (text: string, now: number) => number | null;
 
-const READERS: readonly Reader[] = [readEpoch, readIso, readDuration, readWallClock];
+const READERS: readonly Reader[] = [readEpoch, readIso, readSeconds, readDuration, readWallClock];
 
 /** `usage limit reached|1747346400` */
 function readEpoch(text: string): number | null {
@@ -41,26 +41,32 @@ function readIso(text: string): number | null {
   return Number.isNaN(at) ? null : at;
 }
 
+/** `retry-after: 2`, as the header is often quoted. */
+function readSeconds(text: string, now: number): number | null {
+  const seconds = /\bretry[-_ ]after["']?\s*[:=]\s*["']?(\d{1,7})\b/i.exec(text)?.[1];
+  return seconds === undefined ? null : now + Math.max(1, Number(seconds)) * 1000;
+}
+
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: MINUTE, h: 60 * MINUTE, d: DAY };
 
-/** `resets in 2 hours 5 minutes`, `try again in 30s` */
+/** `resets in 2 hours 5 minutes`, `try again in 30s`, `try again in 1.5s` */
 function readDuration(text: string, now: number): number | null {
-  const amounts = /\b(?:resets?|again|retry)\s+(?:in|after)\s+((?:\d+\s*[a-z]+[\s,]*(?:and\s+)?)+)/i.exec(text)?.[1];
+  const amounts = /\b(?:resets?|again|retry)\s+(?:in|after)\s+((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?)+)/i.exec(text)?.[1];
   if (amounts === undefined) return null;
-  const parts = [...amounts.matchAll(/(\d+)\s*(s(?:ec|$|\b)|m(?:in|$|\b)|h(?:our|r|$|\b)|d(?:ay|$|\b))/gi)];
+  const parts = [...amounts.matchAll(/(\d+(?:\.\d+)?)\s*(s(?:ec|$|\b)|m(?:in|$|\b)|h(?:our|r|$|\b)|d(?:ay|$|\b))/gi)];
   if (parts.length === 0) return null;
   return now + parts.reduce((sum, [, digits, unit = '']) => sum + Number(digits) * (UNIT_MS[unit[0]!.toLowerCase()] ?? 0), 0);
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const WALL_CLOCK =
-  /\bresets?\s+(?:at\s+|on\s+)?(?:([a-z]{3})[a-z]*\.?\s+(\d{1,2}),?\s+(?:at\s+)?)?(\d{1,2})(?::(\d\d))?\s*(am|pm)?\b(?:\s*\(([\w/+-]+)\))?/i;
+  /\b(?:resets?|again)\s+(?:at\s+|on\s+)?(?:([a-z]{3})[a-z]*\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(?:(\d{4}),?\s+)?(?:at\s+)?)?(\d{1,2})(?::(\d\d))?\s*(am|pm)?\b(?:\s*\(([\w/+-]+)\))?/i;
 
-/** `resets 3:45pm (Europe/Berlin)`, `will reset at 3pm`, `resets Oct 6, 1pm` */
+/** `resets 3:45pm (Europe/Berlin)`, `will reset at 3pm`, `resets Oct 6, 1pm`, `try again at Jan 7th, 2027 3:00 PM` */
 function readWallClock(text: string, now: number): number | null {
   const match = WALL_CLOCK.exec(text);
   if (!match) return null;
-  const [, monthName, day, hours, minutes, half, zone] = match;
+  const [, monthName, day, year, hours, minutes, half, zone] = match;
   // A bare number is no time of day.
   if (minutes === undefined && half === undefined) return null;
   const time = { hour: hourOf(Number(hours), half?.toLowerCase()), minute: Number(minutes ?? 0) };
@@ -68,7 +74,9 @@ function readWallClock(text: string, now: number): number | null {
   const format = formatIn(zone);
   if (monthName === undefined) return nextTimeOfDay(time, now, format);
   const month = MONTHS.indexOf(monthName.toLowerCase());
-  return month < 0 ? null : nextDate({ month, day: Number(day), ...time }, now, format);
+  if (month < 0) return null;
+  const date = { month, day: Number(day), ...time };
+  return year === undefined ? nextDate(date, now, format) : epochOf({ ...date, year: Number(year) }, format);
 }
 
 function hourOf(hours: number, half: string | undefined): number {

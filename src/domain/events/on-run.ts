@@ -124,7 +124,7 @@ function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'u
   const next: Live = {
     ...live,
     tokens,
-    tokensMeasured: true,
+    tokensMeasured: live.tokensMeasured || tokens.totalTokens > 0,
     requests: Math.max(live.requests, event.requests ?? live.requests),
     requestsByModel: event.requestsByModel ?? live.requestsByModel,
     apiMs: event.apiMs ?? live.apiMs,
@@ -135,7 +135,7 @@ function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'u
   putLive(draft, next);
   const addedCost = (next.costUsd ?? 0) - (live.costUsd ?? 0);
   if (added.totalTokens > 0 || addedCost > 0) countSpent(draft, live, added, addedCost);
-  const broken = budgetBroken(draft.state, next);
+  const broken = budgetBroken(draft.state, next, event.estimatedTokens ?? 0);
   if (broken) stopRun(draft, live.issue.id, broken.reason);
   if (broken || draft.now - (live.usageNoted?.at ?? 0) >= USAGE_EVERY_MS) noteUsage(draft, next);
 }

@@ -47,6 +47,8 @@ export type AgentEvent =
   | {
       readonly type: 'usage';
       readonly tokens: TokenUsage;
+      /** What the turn under way used beyond `tokens`, where only that can be guessed. Ceilings look at it, nothing else does. */
+      readonly estimatedTokens?: number;
       /** Model requests so far, in all and by model, where the agent tells. */
       readonly requests?: number;
       readonly requestsByModel?: Readonly<Record<string, number>>;

@@ -13,10 +13,18 @@ export function budgetSpent(state: State, issueId: string): BudgetVerdict | null
   return overBudget(state.settings, spentOn(state, issueId));
 }
 
-/** Which budget a running session has used up, or null. Sessions are counted when they start, so they do not stop one. */
-export function budgetBroken(state: State, live: Live): { readonly reason: StopReason; readonly detail: string } | null {
+/**
+ * Which budget a running session has used up, or null; `underWay` are tokens of the turn that are not counted yet.
+ * Sessions are counted when they start, so they do not stop one.
+ */
+export function budgetBroken(
+  state: State,
+  live: Live,
+  underWay: number,
+): { readonly reason: StopReason; readonly detail: string } | null {
   const { maxTokens, maxCostUsd } = state.settings.agent;
-  const spent = spentOn(state, live.issue.id);
+  const counted = spentOn(state, live.issue.id);
+  const spent = { ...counted, tokens: counted.tokens + underWay };
   if (maxTokens > 0 && spent.tokens >= maxTokens) return { reason: 'token_budget', detail: tokenDetail(spent, maxTokens) };
   if (maxCostUsd > 0 && spent.costUsd >= maxCostUsd) return { reason: 'cost_budget', detail: costDetail(spent, maxCostUsd) };
   return null;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentEvent } from '../../../src/domain/model/agent-event.ts';
 import type { AgentSettings } from '../../../src/domain/model/settings.ts';
-import type { AgentDeps, AgentSession, SessionRequest } from '../../../src/ports/agent.ts';
+import type { Agent, AgentDeps, AgentSession, SessionRequest } from '../../../src/ports/agent.ts';
 import { codexKind } from '../../../src/agents/codex/index.ts';
 
 /** One step of what the stand-in does in a turn. `$T` and `$U` in what it says become the ids of thread and turn. */
@@ -37,6 +37,10 @@ export interface FakeBehaviour {
   readonly ignoreSigterm?: boolean;
   readonly ignoreInterrupt?: boolean;
   readonly deaf?: boolean;
+  /** How a command ends that is tried in the sandbox. */
+  readonly sandboxExit?: number;
+  /** How long its start takes; another one that starts meanwhile fails, as on a home that is not set up. */
+  readonly setUpMs?: number;
 }
 
 /** A process that speaks the protocol of `codex app-server` and does in each turn what its prompt says. */
@@ -47,6 +51,8 @@ log({ started: { pid: process.pid, argv: process.argv.slice(2), env: process.env
 if (how.exitAtStart !== undefined) { process.stderr.write('\\u001b[31merror:\\u001b[0m unknown flag\\n'); process.exitCode = how.exitAtStart; process.stdin.destroy(); }
 if (how.ignoreSigterm) process.on('SIGTERM', () => {});
 if (how.deaf) { process.stdin.pause(); setInterval(() => {}, 1000); }
+const lock = process.env.FAKE_LOG + '.setup';
+if (how.setUpMs) { if (fs.existsSync(lock)) { process.stderr.write('database is locked'); process.exit(1); } fs.writeFileSync(lock, ''); setTimeout(() => fs.rmSync(lock), how.setUpMs); await new Promise((resolve) => setTimeout(resolve, how.setUpMs)); }
 let turns = 0, turnId = '', asks = 0, threadId = 'thread-new', onInterrupt = null, interrupted = false; const answers = new Map();
 const send = (message) => process.stdout.write(JSON.stringify(message) + '\\n');
 const fill = (value) => JSON.parse(JSON.stringify(value).replaceAll('$T', threadId).replaceAll('$U', turnId));
@@ -73,6 +79,7 @@ const handlers = {
   'thread/start': thread,
   'thread/resume': ({ threadId: id }) => { threadId = id; return thread(); },
   'turn/start': ({ input }) => { turnId = 'turn-' + (turns += 1); setImmediate(() => { send({ method: 'turn/started', params: { threadId, turn: { id: turnId, status: 'inProgress' } } }); play(JSON.parse(input[0].text)); }); return { turn: { id: turnId, status: 'inProgress' } }; },
+  'command/exec': () => ({ exitCode: how.sandboxExit ?? 0, stdout: '', stderr: '' }),
   'turn/interrupt': () => { if (!how.ignoreInterrupt) { interrupted = true; onInterrupt?.(); } return {}; },
 };
 if (!how.deaf) readline.createInterface({ input: process.stdin }).on('line', (line) => {
@@ -135,6 +142,7 @@ export function createFakeCodex(
   const [script, logFile] = [path.join(folder, 'fake.mjs'), path.join(folder, 'log')];
   writeFileSync(script, SCRIPT);
   const [sessions, ledger]: [AgentSession[], string[]] = [[], []];
+  const agents = new Map<string, Agent>();
 
   function deps(behaviour: FakeBehaviour): AgentDeps {
     const env = { PATH: process.env['PATH'] ?? '', FAKE_LOG: logFile, FAKE_BEHAVIOUR: JSON.stringify(behaviour), ...extraEnv };
@@ -160,7 +168,9 @@ export function createFakeCodex(
     async start(behaviour = {}, request = {}, options = {}, signal = new AbortController().signal) {
       const command = [process.execPath, script];
       const parsed = codexKind.options.parse(options);
-      const agent = codexKind.create({ ...FAKE_SETTINGS, command, ...settings }, parsed, deps(behaviour));
+      const key = JSON.stringify([behaviour, options]);
+      const agent = agents.get(key) ?? codexKind.create({ ...FAKE_SETTINGS, command, ...settings }, parsed, deps(behaviour));
+      agents.set(key, agent);
       const session = await agent.startSession({ ...requestIn(folder), ...request }, signal);
       sessions.push(session);
       return session;

@@ -118,6 +118,7 @@ function checkGithub(input: ProviderCheckInput): readonly Problem[] {
 const AGENT: Omit<AgentKind, 'kind'> = {
   defaultCommand: null,
   requiresCommand: false,
+  tellsUsage: 'during-turn' as const,
   options: z.strictObject({}),
   create: unused,
 };

@@ -1,7 +1,7 @@
-import { createBucket, type Allowance } from './bucket.ts';
+import { createRateLimit, type Allowance } from './rate-limit.ts';
 
-/** Joins the pieces of a stream of words into few texts of bounded size. */
-export interface Words {
+/** Joins the pieces of what a model writes into few texts of bounded size. */
+export interface JoinedText {
   add(piece: string): void;
   /** The message is complete. */
   end(): void;
@@ -9,7 +9,7 @@ export interface Words {
   flush(): void;
 }
 
-/** How long words are collected before they are shown. */
+/** How long pieces are collected before they are shown. */
 const COLLECT_MS = 500;
 /** A stream that stands still for this long is not in the middle of a word. */
 const PAUSE_MS = 200;
@@ -19,8 +19,8 @@ const LONGEST_TEXT_BYTES = 4096;
 /** Of more than this the last words win. */
 const LONGEST_HELD = 4 * LONGEST_TEXT_BYTES;
 
-export function createWords(allowance: Allowance, show: (text: string) => void): Words {
-  const bucket = createBucket(allowance);
+export function createJoinedText(allowance: Allowance, show: (text: string) => void): JoinedText {
+  const limit = createRateLimit(allowance);
   let held = '';
   let isEnded = false;
   let addedAt = 0;
@@ -35,7 +35,7 @@ export function createWords(allowance: Allowance, show: (text: string) => void):
     const isPaused = isEnded || performance.now() - addedAt > PAUSE_MS;
     let rest = isPaused ? held.length : endOfWords(held);
     while (held.slice(0, rest).trim() !== '') {
-      if (!bucket.take()) return arm(RETRY_MS);
+      if (!limit.take()) return arm(RETRY_MS);
       rest -= showPart(rest);
     }
     if (held.trim() !== '') arm(COLLECT_MS);

@@ -2,40 +2,96 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createJsonRpcPeer } from '../../lib/json-rpc/index.ts';
-import { createDesk } from './desk.ts';
-import { createEventGate } from './event-gate.ts';
+import { createEventStream } from '../shared/event-stream.ts';
 import { judge } from './judge.ts';
-import { peculiaritiesOf } from './peculiarities.ts';
+import { waysOf } from './known-agents.ts';
+import { createListener } from './listener.ts';
+import { promptResult } from './parse.ts';
 import { FAILED_AS_SUCCESS, WORKED, type Recording } from '../../../test/support/acp/recordings.ts';
-import { createTurnStory } from './turn-story.ts';
-import { createUsageBook } from './usage.ts';
-import { promptResult } from './wire.ts';
+import { createTurnReader } from './turn.ts';
+import { createUsage } from './usage.ts';
 
 const SESSION = 'session-1';
 
 /** Plays lines of one turn as they would come from a process, then its result. */
 function play(agent: string, lines: readonly string[], result: unknown, mayReplay = false) {
   const events: AgentEvent[] = [];
-  const ways = peculiaritiesOf(agent);
-  const usage = createUsageBook({ covers: ways, costBefore: 0 });
-  const gate = createEventGate({ onEvent: (event) => events.push(event), clean: (text) => text });
-  const story = createTurnStory({ gate, usage, ways, mayReplay });
-  const desk = createDesk('allow');
-  const peer = createJsonRpcPeer({ ...desk.handlers, envelope: 'jsonrpc', send: () => {} });
-  desk.beginTurn({ sessionId: SESSION, story, gate, onNeedsPerson: () => {} });
+  const ways = waysOf(agent);
+  const usage = createUsage({ covers: ways, costBefore: 0 });
+  const stream = createEventStream({ onEvent: (event) => events.push(event), mask: (text) => text, aliveMs: 60_000 });
+  const reader = createTurnReader({ events: stream, usage, ways, mayReplay });
+  const listener = createListener('allow');
+  const peer = createJsonRpcPeer({ ...listener, envelope: 'jsonrpc', send: () => {} });
+  listener.beginTurn({ sessionId: SESSION, reader, events: stream, onNeedsPerson: () => {} });
   for (const line of lines) peer.receive(line);
   const read = promptResult.parse(result);
-  usage.answered(read);
-  const news = usage.news(true);
-  if (news) gate.usage(news);
-  gate.close();
+  usage.turnEnded(read);
+  const news = usage.news();
+  if (news) stream.usage(news);
+  stream.close();
   const last = events.filter((event) => event.type === 'usage').at(-1);
-  return { events, verdict: judge(read.stopReason, story.facts(), 0), usage: last };
+  return { events, verdict: judge(read.stopReason, reader.facts(), { now: 0, changedBefore: false }), usage: last };
 }
 
 function linesOf({ updates }: Recording, sessionId = SESSION): string[] {
   return updates.map((update) => JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } }));
 }
+
+describe('a tool call', () => {
+  const play1 = (...updates: Readonly<Record<string, unknown>>[]) =>
+    play('a', linesOf({ agent: '', updates, result: {} }), { stopReason: 'end_turn' }).events.filter(({ type }) =>
+      type.startsWith('tool'),
+    );
+
+  it('tells what was called and what came back, as far as it is known by then', () => {
+    const call = {
+      sessionUpdate: 'tool_call',
+      toolCallId: 'a',
+      title: 'Run tests',
+      kind: 'execute',
+      status: 'pending',
+      rawInput: {},
+    };
+    const known = { sessionUpdate: 'tool_call_update', toolCallId: 'a', rawInput: { command: 'npm test' } };
+    const content = [{ type: 'content', content: { type: 'text', text: '1 failed' } }];
+    const ended = { sessionUpdate: 'tool_call_update', toolCallId: 'a', status: 'failed', content };
+    expect(play1(call, known, ended, ended)).toEqual([
+      { type: 'tool_started', toolId: 'a', name: 'Run tests' },
+      { type: 'tool_ended', toolId: 'a', name: 'Run tests', ok: false, input: 'npm test', output: '1 failed' },
+    ]);
+  });
+
+  it.each([
+    ['its name', { name: 'exec', title: 'Run it', kind: 'execute' }, 'exec'],
+    ["Claude's name", { _meta: { claudeCode: { toolName: 'Bash' } }, title: 'Run it' }, 'Bash'],
+    ['its title', { title: 'Run\n  it', kind: 'execute' }, 'Run it'],
+    ['its kind', { title: ' ', kind: 'execute' }, 'execute'],
+    ['nothing', {}, 'tool'],
+  ])('is called by %s', (_name, fields, name) => {
+    expect(play1({ sessionUpdate: 'tool_call', toolCallId: 'a', ...fields })[0]).toMatchObject({ type: 'tool_started', name });
+  });
+
+  it('names the file it works on where it tells nothing else', () => {
+    const locations = [{ path: '/src/a.ts', line: 3 }];
+    expect(play1({ sessionUpdate: 'tool_call', toolCallId: 'a', title: 'Read', locations })[0]).toMatchObject({
+      input: '/src/a.ts',
+    });
+  });
+});
+
+describe('a question at the end', () => {
+  const said = (text: string) => ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
+  const call = (kind: string) => ({ sessionUpdate: 'tool_call', toolCallId: kind, title: kind, kind, status: 'completed' });
+  it.each([
+    ['nothing else', [said('Which of them?')], 'agent_needs_person'],
+    ['a look around', [call('read'), said('Which of '), said('them?')], 'agent_needs_person'],
+    ['an edit', [call('edit'), said('Shall I go on?')], 'ok'],
+    ['an answer', [said('Which? I took the first.')], 'ok'],
+  ])('with %s before it', (_name, updates, kind) => {
+    const { verdict } = play('a', linesOf({ agent: '', updates, result: {} }), { stopReason: 'end_turn' });
+    expect(verdict.ok ? 'ok' : verdict.error.kind).toBe(kind);
+  });
+});
 
 const shown = (events: readonly AgentEvent[]): string[] =>
   events.flatMap((event) => {

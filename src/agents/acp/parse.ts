@@ -64,6 +64,11 @@ const toolCall = z.object({
   name: text,
   kind: text,
   status: text,
+  /** What the tool is called with and gives back, in the agent's own form. */
+  rawInput: z.unknown().optional(),
+  rawOutput: z.unknown().optional(),
+  content: z.array(z.unknown()).optional().catch(undefined),
+  locations: listOf(z.object({ path: z.string() })).optional(),
   _meta: z
     .object({
       claudeCode: z.object({ toolName: text }).optional().catch(undefined),
@@ -87,6 +92,8 @@ export const sessionUpdate = z.discriminatedUnion('sessionUpdate', [
   z.object({ sessionUpdate: z.literal('plan'), entries: listOf(z.object({ content: z.string(), status: text })) }),
   z.object({
     sessionUpdate: z.literal('usage_update'),
+    /** Tokens in the context after the last model request. */
+    used: z.number().nonnegative().optional().catch(undefined),
     cost: z.object({ amount: z.number(), currency: z.string() }).optional().catch(undefined),
   }),
   z.object({

@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
+import { createEventStream } from './event-stream.ts';
+
+function streamOf(mask = (text: string) => text) {
+  const events: AgentEvent[] = [];
+  const stream = createEventStream({ onEvent: (event) => events.push(event), mask, aliveMs: 5_000 });
+  const texts = () => events.flatMap((event) => (event.type === 'message' ? [event.text] : []));
+  const notices = () => events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
+  return { stream, events, texts, notices };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('what the model says', () => {
+  it('is joined from its pieces and shown at the end of the message', () => {
+    const { stream, texts } = streamOf();
+    for (const piece of ['I ', 'will', ' do', ' it.']) stream.messagePart(piece);
+    expect(texts()).toEqual([]);
+    stream.endMessage();
+    expect(texts()).toEqual(['I will do it.']);
+  });
+
+  it('is shown twice a second while it comes, cut between words', () => {
+    const { stream, texts } = streamOf();
+    for (let word = 0; word < 40; word += 1) {
+      stream.messagePart(`word${word} `);
+      vi.advanceTimersByTime(50);
+    }
+    stream.close();
+    expect(texts().length).toBeLessThanOrEqual(6);
+    expect(texts().join(' ').split(' ')).toEqual(Array.from({ length: 40 }, (_none, word) => `word${word}`));
+  });
+
+  it('is shown whole when the stream pauses', () => {
+    const { stream, texts } = streamOf();
+    stream.messagePart('DONE: nothing to do');
+    vi.advanceTimersByTime(1_000);
+    expect(texts()).toEqual(['DONE: nothing to do']);
+  });
+
+  it('is shown also where words are not set apart', () => {
+    const { stream, texts } = streamOf();
+    for (let piece = 0; piece < 30; piece += 1) {
+      stream.messagePart('漢'.repeat(50));
+      vi.advanceTimersByTime(50);
+    }
+    expect(texts().length).toBeGreaterThan(0);
+  });
+
+  it('comes before the tool call that follows it', () => {
+    const { stream, events } = streamOf();
+    stream.messagePart('now I write');
+    stream.toolStarted({ id: '1', name: 'write' });
+    expect(events.map(({ type }) => type)).toEqual(['message', 'tool_started']);
+  });
+
+  it('is at most some ten events a second of at most 4 KiB, and the first and the last are shown', () => {
+    const { stream, texts } = streamOf();
+    for (let message = 0; message < 10_000; message += 1) {
+      stream.messagePart(`message ${message} ${'x'.repeat(10_000)}`);
+      stream.endMessage();
+      vi.advanceTimersByTime(1);
+    }
+    stream.messagePart('the last');
+    stream.close();
+    expect(texts().length).toBeLessThanOrEqual(10 * 10 + 20);
+    expect(texts()[0]).toMatch(/^message 0 /);
+    expect(texts().at(-1)).toMatch(/the last$/);
+    for (const text of texts()) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(4096);
+  });
+
+  it('is told in several events where it does not fit into one, and nothing is lost', () => {
+    const { stream, texts } = streamOf();
+    const words = Array.from({ length: 1_500 }, (_none, word) => `wörd${word}`).join(' ');
+    stream.messagePart(words);
+    stream.endMessage();
+    expect(texts().length).toBe(4);
+    expect(texts().join(' ')).toBe(words);
+  });
+
+  it('has its secrets taken out, also where one came in two pieces', () => {
+    const { stream, texts } = streamOf((text) => text.replaceAll('topsecret', '***'));
+    stream.messagePart('the key is top');
+    vi.advanceTimersByTime(499);
+    stream.messagePart('sec');
+    vi.advanceTimersByTime(1);
+    stream.messagePart('ret, see?');
+    stream.close();
+    expect(texts().join(' ')).toBe('the key is ***, see?');
+  });
+
+  it('loses no word as long as it fits', () => {
+    const piece = fc.record({ text: fc.stringMatching(/^[a-z ]{0,20}$/), ms: fc.nat(600), isEnd: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+        const { stream, texts } = streamOf();
+        for (const { text, ms, isEnd } of pieces) {
+          stream.messagePart(text);
+          if (isEnd) stream.endMessage();
+          vi.advanceTimersByTime(ms);
+        }
+        stream.close();
+        const said = pieces
+          .map(({ text }) => text)
+          .join('')
+          .replaceAll(' ', '');
+        expect(texts().join('').replaceAll(/\s/g, '')).toBe(said);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('the stream', () => {
+  it('lets nothing pass once it is closed', () => {
+    const { stream, events } = streamOf();
+    stream.close();
+    stream.messagePart('late');
+    stream.endMessage();
+    stream.notice('late');
+    stream.sessionStarted('s', null);
+    stream.toolEnded({ id: '1', ok: true });
+    stream.close();
+    vi.advanceTimersByTime(10_000);
+    expect(events).toEqual([]);
+  });
+
+  it('bounds notices and says how many it left out', () => {
+    const { stream, notices } = streamOf();
+    for (let number = 0; number < 1_000; number += 1) stream.notice(`notice ${number}`);
+    stream.close();
+    expect(notices()).toHaveLength(21);
+    expect(notices().at(-1)).toBe('980 more notices are not shown');
+  });
+
+  it('passes a sign of life on only after a silence', () => {
+    const { stream, events } = streamOf();
+    for (let second = 0; second < 60; second += 1) {
+      stream.alive();
+      vi.advanceTimersByTime(1_000);
+    }
+    expect(events.map(({ type }) => type)).toEqual(Array.from({ length: 11 }, () => 'alive'));
+  });
+
+  it('holds back figures that come too fast and shows the last ones', () => {
+    const { stream, events } = streamOf();
+    const figures = (inputTokens: number) => ({ inputTokens, outputTokens: 0, totalTokens: inputTokens, cacheReadTokens: 0 });
+    for (let count = 1; count <= 1_000; count += 1) stream.usage({ type: 'usage', tokens: figures(count) });
+    stream.close();
+    expect(events).toHaveLength(6);
+    expect(events.at(-1)).toEqual({ type: 'usage', tokens: figures(1_000) });
+  });
+});
+
+describe('tool calls', () => {
+  it('tell what was called and what came back', () => {
+    const { stream, events } = streamOf((text) => text.replaceAll('hush-hush', '***'));
+    stream.toolStarted({ id: 'a', name: 'Bash', input: { command: 'npm test\n --token hush-hush', timeout: 5 } });
+    stream.toolEnded({ id: 'a', ok: false, output: [{ type: 'text', text: 'one\ntwo hush-hush\n' }], durationMs: 7 });
+    expect(events).toEqual([
+      { type: 'tool_started', toolId: 'a', name: 'Bash', input: 'npm test --token ***' },
+      { type: 'tool_ended', toolId: 'a', name: 'Bash', ok: false, output: 'one\ntwo ***', durationMs: 7 },
+    ]);
+  });
+
+  it('begin and end once each, and those without an end end with the turn', () => {
+    const { stream, events } = streamOf();
+    for (const id of ['a', 'a', 'b']) stream.toolStarted({ id, name: 'read' });
+    for (const ok of [true, false]) stream.toolEnded({ id: 'a', ok });
+    stream.toolEnded({ id: 'never begun', ok: true });
+    stream.close();
+    expect(events).toEqual([
+      { type: 'tool_started', toolId: 'a', name: 'read' },
+      { type: 'tool_started', toolId: 'b', name: 'read' },
+      { type: 'tool_ended', toolId: 'a', name: 'read', ok: true },
+      { type: 'tool_ended', toolId: 'b', name: 'read', ok: false },
+    ]);
+  });
+
+  it('tell what was called at their end where it was not known before', () => {
+    const { stream, events } = streamOf();
+    stream.toolStarted({ id: 'a', name: 'read', input: {} });
+    stream.toolEnded({ id: 'a', ok: true, input: { file_path: '/src/a.ts' } });
+    expect(events.at(-1)).toMatchObject({ type: 'tool_ended', input: '/src/a.ts' });
+  });
+
+  it.each([
+    ['a command', { command: ['git', 'status'] }, 'git status'],
+    ['a file', { content: 'long', file_path: '/a.ts' }, '/a.ts'],
+    ['a query', { query: 'how to' }, 'how to'],
+    ['anything else', { depth: 2 }, '{"depth":2}'],
+    ['a text', 'plain', 'plain'],
+    ['a long text', 'x'.repeat(900), `${'x'.repeat(499)}…`],
+  ])('show %s on one line', (_name, input, shown) => {
+    const { stream, events } = streamOf();
+    stream.toolStarted({ id: 'a', name: 'n', input });
+    expect(events).toEqual([{ type: 'tool_started', toolId: 'a', name: 'n', input: shown }]);
+  });
+
+  it('show the last lines of a long result, without control characters', () => {
+    const { stream, events } = streamOf();
+    stream.toolStarted({ id: 'a', name: 'n' });
+    const output = Array.from({ length: 100 }, (_, line) => `\u001b[31mline ${line}\u001b[0m`).join('\n');
+    stream.toolEnded({ id: 'a', ok: true, output });
+    const last = events.at(-1);
+    expect(last?.type === 'tool_ended' && last.output).toBe(Array.from({ length: 20 }, (_, n) => `line ${80 + n}`).join('\n'));
+  });
+
+  it('are bounded, and no end is shown without its beginning', () => {
+    const { stream, events, notices } = streamOf();
+    for (let call = 0; call < 20_000; call += 1) {
+      stream.toolStarted({ id: `${call}`, name: 'x'.repeat(5_000), input: 'y'.repeat(5_000) });
+      stream.toolEnded({ id: `${call}`, ok: true, output: 'z'.repeat(5_000) });
+    }
+    stream.close();
+    const count = (type: string) => events.filter((event) => event.type === type).length;
+    expect(count('tool_started')).toBe(50);
+    expect(count('tool_ended')).toBe(50);
+    expect(notices()).toEqual(['19950 more tool calls are not shown']);
+  });
+});

@@ -1,0 +1,174 @@
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
+import { createJoinedText, longestStart } from './joined-text.ts';
+import { createLatest, createRateLimit, type Allowance } from './rate-limit.ts';
+import { inputLine, outputLines } from './tool-text.ts';
+
+export type UsageEvent = Extract<AgentEvent, { type: 'usage' }>;
+
+/** Passes the events of one turn on: masked, in order, and in bounded number and size whatever the agent prints. */
+export interface EventStream {
+  sessionStarted(sessionId: string, model: string | null): void;
+  /** A whole message of the model. */
+  message(text: string): void;
+  /** A piece of what the model writes. Pieces are joined until the message ends. */
+  messagePart(piece: string): void;
+  endMessage(): void;
+  /** The first word of a call counts, later ones of the same id do not. */
+  toolStarted(call: StartedCall): void;
+  /** The end of a call that was started and shown. */
+  toolEnded(result: EndedCall): void;
+  usage(event: UsageEvent): void;
+  notice(text: string): void;
+  /** The agent is at work. Passed on only when nothing else was for some time. */
+  alive(): void;
+  /** Hands over what was held back and ends the calls that are still open. Nothing passes afterwards. */
+  close(): void;
+}
+
+export interface StartedCall {
+  readonly id: string;
+  readonly name: string;
+  /** Whatever the agent calls the tool with; what is worth a line is picked from it. */
+  readonly input?: unknown;
+}
+
+export interface EndedCall {
+  readonly id: string;
+  readonly ok: boolean;
+  readonly input?: unknown;
+  /** Whatever the tool gave back. */
+  readonly output?: unknown;
+  readonly durationMs?: number;
+}
+
+export interface EventStreamOptions {
+  readonly onEvent: (event: AgentEvent) => void;
+  /** Takes secrets out of a text. */
+  readonly mask: (text: string) => string;
+  /** Silence after which a sign of life is passed on. */
+  readonly aliveMs: number;
+}
+
+const MESSAGES: Allowance = { burst: 5, perSecond: 10 };
+const USAGE: Allowance = { burst: 5, perSecond: 5 };
+const TOOLS: Allowance = { burst: 50, perSecond: 20 };
+const NOTICES: Allowance = { burst: 20, perSecond: 1 };
+/** Calls under way that are remembered; no agent has more. */
+const MOST_OPEN = 1_000;
+const LONGEST_NAME = 200;
+
+export function createEventStream({ onEvent, mask, aliveMs }: EventStreamOptions): EventStream {
+  let isOpen = true;
+  let passedAt = performance.now();
+  const pass = (event: AgentEvent): void => {
+    if (!isOpen) return;
+    passedAt = performance.now();
+    onEvent(event);
+  };
+  const texts = createJoinedText(MESSAGES, (text) => pass({ type: 'message', text: clip(mask(text)) }));
+  const figures = createLatest<UsageEvent>(USAGE, pass);
+  const notices = createRateLimit(NOTICES);
+  const calls = createCalls(pass, mask);
+  let hiddenNotices = 0;
+
+  return {
+    sessionStarted(sessionId, model) {
+      pass({ type: 'session_started', sessionId, ...(model === null || model === '' ? {} : { model: shortName(model) }) });
+    },
+    message(text) {
+      texts.end();
+      texts.add(text);
+      texts.end();
+    },
+    messagePart: texts.add,
+    endMessage: texts.end,
+    toolStarted(call) {
+      texts.end();
+      calls.start(call);
+    },
+    toolEnded: calls.end,
+    usage: figures.offer,
+    notice(text) {
+      if (notices.take()) pass({ type: 'notice', text: clip(mask(text.slice(0, 2 * LONGEST_NOTICE))) });
+      else hiddenNotices += 1;
+    },
+    alive() {
+      if (performance.now() - passedAt >= aliveMs) pass({ type: 'alive' });
+    },
+    close() {
+      texts.flush();
+      calls.close();
+      figures.flush();
+      if (hiddenNotices > 0) pass({ type: 'notice', text: `${hiddenNotices} more notices are not shown` });
+      isOpen = false;
+    },
+  };
+}
+
+const LONGEST_NOTICE = 4_096;
+
+interface Calls {
+  start(call: StartedCall): void;
+  end(result: EndedCall): void;
+  close(): void;
+}
+
+/** The tool calls of a turn. One that is not shown because there are too many has no end either. */
+function createCalls(pass: (event: AgentEvent) => void, mask: (text: string) => string): Calls {
+  const limit = createRateLimit(TOOLS);
+  const open = new Map<string, { readonly name: string; readonly hasInput: boolean }>();
+  let hidden = 0;
+
+  function end({ id, ok, input, output, durationMs }: EndedCall): void {
+    const toolId = shortId(id);
+    const call = open.get(toolId);
+    if (call === undefined) return;
+    open.delete(toolId);
+    const line = call.hasInput ? '' : inputLine(input, mask);
+    const lines = outputLines(output, mask);
+    pass({
+      type: 'tool_ended',
+      toolId,
+      name: call.name,
+      ok,
+      ...(line === '' ? {} : { input: line }),
+      ...(lines === '' ? {} : { output: lines }),
+      ...(durationMs === undefined ? {} : { durationMs }),
+    });
+  }
+
+  return {
+    start({ id, name, input }) {
+      const toolId = shortId(id);
+      if (open.has(toolId)) return;
+      if (!limit.take() || open.size >= MOST_OPEN) {
+        hidden += 1;
+        return;
+      }
+      const line = inputLine(input, mask);
+      const shown = shortName(mask(name.slice(0, 2 * LONGEST_NAME)));
+      open.set(toolId, { name: shown, hasInput: line !== '' });
+      pass({ type: 'tool_started', toolId, name: shown, ...(line === '' ? {} : { input: line }) });
+    },
+    end,
+    close() {
+      for (const id of open.keys()) end({ id, ok: false });
+      if (hidden > 0) pass({ type: 'notice', text: `${hidden} more tool calls are not shown` });
+    },
+  };
+}
+
+/** A copy: a mere slice would keep the whole line it came from in memory. */
+function shortId(id: string): string {
+  return id.length <= LONGEST_NAME ? id : Buffer.from(id.slice(0, LONGEST_NAME)).toString();
+}
+
+function shortName(name: string): string {
+  const line = name.replaceAll(/\s+/g, ' ').trim();
+  return line.length > LONGEST_NAME ? `${line.slice(0, LONGEST_NAME - 1)}…` : line;
+}
+
+function clip(text: string): string {
+  const start = longestStart(text);
+  return start.length === text.length ? text : `${start.slice(0, -1)}…`;
+}

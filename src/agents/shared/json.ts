@@ -1,0 +1,41 @@
+/** An object of a message whose fields may hold anything. */
+export type Raw = Readonly<Record<string, unknown>>;
+
+/** What the text says as JSON, or null. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+export function objectOf(value: unknown): Raw | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Raw) : null;
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function objectsIn(value: unknown): readonly Raw[] {
+  return listOf(value)
+    .map(objectOf)
+    .filter((entry) => entry !== null);
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+const LARGEST_COUNT = 1e12;
+
+/** A whole number of something, 0 where it is none. */
+export function countOf(value: unknown): number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LARGEST_COUNT ? (value as number) : 0;
+}
+
+/** A number that is not negative, or null. */
+export function amountOf(value: unknown): number | null {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : null;
+}

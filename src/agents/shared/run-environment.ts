@@ -1,0 +1,38 @@
+import type { AgentSettings } from '../../domain/model/settings.ts';
+import { createMask } from '../../lib/http/index.ts';
+import type { SessionRequest } from '../../ports/agent.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+/** Names the run. Also how processes are recognized that left the group of their session. */
+const RUN_VARIABLE = 'FORAY_RUN_ID';
+
+/** The environment of a session's processes: what the daemon hands down, whose run it is, and where. Some trust PWD over the directory. */
+export function runEnvironment(inherited: Env, request: SessionRequest): Record<string, string> {
+  return {
+    ...inherited,
+    PWD: request.workspacePath,
+    [RUN_VARIABLE]: request.runId,
+    FORAY_ISSUE_ID: request.issueId,
+    FORAY_ISSUE_IDENTIFIER: request.issueIdentifier,
+    FORAY_WORKSPACE: request.workspacePath,
+  };
+}
+
+/** What every process of a run carries in its environment. */
+export function runMarker({ runId }: SessionRequest): `${string}=${string}` {
+  return `${RUN_VARIABLE}=${runId}`;
+}
+
+/** Masks what an agent must not repeat into our logs: it may print its environment. */
+export function maskFor(env: Env): (text: string) => string {
+  const named = Object.entries(env).filter(([name]) => /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i.test(name));
+  return createMask(named.map(([, value]) => value).filter((value) => value.length >= 8));
+}
+
+const LONGEST_SILENCE_MS = 5_000;
+
+/** How often a busy agent is said to be alive: well before the watch for stalled sessions ends it. */
+export function aliveEvery({ stallTimeoutMs }: AgentSettings): number {
+  return stallTimeoutMs > 0 ? Math.min(LONGEST_SILENCE_MS, stallTimeoutMs / 3) : LONGEST_SILENCE_MS;
+}

@@ -1,0 +1,69 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/** The bounds that `AgentEvent` promises. */
+const LONGEST_INPUT = 500;
+const LONGEST_OUTPUT = 2_000;
+const MOST_LINES = 20;
+
+/** Fields that say what a tool was called with, by what they are called in the tools of the agents; the first wins. */
+const TELLING = [
+  'command',
+  'cmd',
+  'file_path',
+  'filePath',
+  'notebook_path',
+  'absolute_path',
+  'path',
+  'pattern',
+  'query',
+  'url',
+  'text',
+  'description',
+  'prompt',
+] as const;
+
+/** What a tool was called with, on one line: the command, the file, the query, else all of it as JSON. */
+export function inputLine(input: unknown, mask: (text: string) => string): string {
+  const line = mask(tellingPart(input).slice(0, 2 * LONGEST_INPUT))
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return line.length > LONGEST_INPUT ? `${wholeStart(line, LONGEST_INPUT - 1)}…` : line;
+}
+
+/** The last lines of what a tool gave back. */
+export function outputLines(output: unknown, mask: (text: string) => string): string {
+  const text = stripVTControlCharacters(mask(textIn(output).slice(-2 * LONGEST_OUTPUT))).trimEnd();
+  const lines = text.split(/\r?\n/).slice(-MOST_LINES).join('\n');
+  return lines.length > LONGEST_OUTPUT ? `…${lines.slice(-(LONGEST_OUTPUT - 1))}` : lines.trim() === '' ? '' : lines;
+}
+
+function tellingPart(input: unknown): string {
+  if (typeof input === 'string') return input;
+  if (Array.isArray(input)) return input.every((part) => typeof part === 'string') ? input.join(' ') : JSON.stringify(input);
+  if (typeof input !== 'object' || input === null) return '';
+  const fields = input as Readonly<Record<string, unknown>>;
+  for (const name of TELLING) {
+    const value = fields[name];
+    if (typeof value === 'string' && value.trim() !== '') return value;
+    if (Array.isArray(value) && value.length > 0) return tellingPart(value);
+  }
+  return Object.keys(fields).length === 0 ? '' : JSON.stringify(fields);
+}
+
+/** The text in a result: a string, a list of parts with a text, or an object with one. */
+function textIn(output: unknown): string {
+  if (typeof output === 'string') return output;
+  if (Array.isArray(output))
+    return output
+      .map(textIn)
+      .filter((text) => text !== '')
+      .join('\n');
+  if (typeof output !== 'object' || output === null) return '';
+  const { text, content, output: inner, stdout, message } = output as Readonly<Record<string, unknown>>;
+  return textIn(text ?? content ?? inner ?? stdout ?? message ?? '');
+}
+
+function wholeStart(text: string, length: number): string {
+  const cut = text.slice(0, length);
+  return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
+}
