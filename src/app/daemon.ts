@@ -83,7 +83,14 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     if (event.type === 'run-exited') void processes.ownerDone(event.runId);
     loop.report(MASKED.has(event.type) ? secrets.maskDeep(event) : event);
   };
-  const tools = await openRunTools({ logger, scope: workflow.settings.dbPath, store, state: () => loop.state(), report });
+  const tools = await openRunTools({
+    logger,
+    scope: workflow.settings.dbPath,
+    store,
+    state: () => loop.state(),
+    report,
+    pidsOf: (runId) => processes.pidsOf(runId),
+  });
   releasers.push(() => tools.stop());
   const controlGroups = createControlGroups(`foray-${daemonId(workflow.settings.dbPath)}`);
   await controlGroups.endAll();

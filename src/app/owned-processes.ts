@@ -6,6 +6,8 @@ import type { ProcessGroups } from './process-groups.ts';
 export interface OwnedProcesses extends ProcessGroups {
   /** Ends whatever the owner's processes left behind. */
   ownerDone(owner: string): Promise<void>;
+  /** The living groups of an owner, by their leaders. */
+  pidsOf(owner: string): readonly number[];
 }
 
 /**
@@ -33,6 +35,7 @@ export function ownProcesses(
       if (owner !== undefined && !isRun(owner)) void ownerDone(owner);
     },
     ownerDone,
+    pidsOf: (owner) => [...owners].filter(([, name]) => name === owner).map(([pid]) => pid),
     killAll() {
       groups.killAll();
       for (const owner of new Set(owners.values())) void ownerDone(owner);

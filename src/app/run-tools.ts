@@ -14,6 +14,8 @@ export interface RunToolsDeps {
   readonly store: Pick<Store, 'listRuns'>;
   readonly state: () => State;
   readonly report: (event: Event) => void;
+  /** The processes of a run, by their pids. */
+  readonly pidsOf: (runId: string) => readonly number[];
 }
 
 /** How many earlier attempts an agent is shown. */
@@ -22,7 +24,8 @@ const EARLIER_RUNS = 10;
 /** The tools of running agents, carried out by this process. */
 export async function openRunTools(deps: RunToolsDeps): Promise<RunTools & { stop(): Promise<void> }> {
   const program = process.argv[1] ?? fileURLToPath(import.meta.url);
-  const host = await startToolHost({ logger: deps.logger, command: process.execPath, args: [program, 'mcp'], scope: deps.scope });
+  const { logger, scope, pidsOf } = deps;
+  const host = await startToolHost({ logger, command: process.execPath, args: [program, 'mcp'], scope, pidsOf });
   return {
     statusOf: host.statusOf,
     close: host.close,

@@ -10,7 +10,7 @@ import { MAX_TEXT, TOOLS, type ToolName } from './tools.ts';
 export interface RunContext {
   readonly plan: RunPlan;
   readonly tracker: Tracker;
-  /** Writes into the run's story; called before every write to the tracker. */
+  /** Records what is about to happen with the run; called before every write to the tracker. */
   record(text: string): void;
   /** The run as it is now, and the earlier ones, newest first. */
   progress(): Promise<RunProgress>;
@@ -35,12 +35,22 @@ export type CallTool = (name: ToolName, args: Readonly<Record<string, unknown>>,
 export function createCalls(context: RunContext): CallTool {
   const used = new Map<ToolName, number>();
   return async (name, args, signal) => {
-    const limit = TOOLS.find((tool) => tool.name === name)?.limit ?? null;
+    const tool = TOOLS.find((candidate) => candidate.name === name);
+    refuseUnknown(name, args, Object.keys(tool?.inputSchema.properties ?? {}));
+    const limit = tool?.limit ?? 0;
     const count = (used.get(name) ?? 0) + 1;
-    if (limit !== null && count > limit) throw new ToolFault(`${name} may be called ${limit} times in one run; that is used up`);
+    if (count > limit) throw new ToolFault(`${name} may be called ${limit} times in one run; that is used up`);
     used.set(name, count);
     return CALLS[name](context, args, signal);
   };
+}
+
+/** An argument that is ignored would be taken for granted: a comment on another issue, for example. */
+function refuseUnknown(name: ToolName, args: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+  const unknown = Object.keys(args).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  const takes = known.length === 0 ? 'none' : known.join(', ');
+  throw new ToolFault(`${name} has no argument ${JSON.stringify(unknown.slice(0, 100))}; it takes ${takes}`);
 }
 
 type Call = (context: RunContext, args: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<unknown>;
@@ -53,14 +63,21 @@ const CALLS: Readonly<Record<ToolName, Call>> = {
     await tracker.commentIssue(plan.issue.id, text, signal);
     return { posted: true };
   },
-  move_issue: async ({ plan, tracker, record }, args, signal) => {
+  move_issue: async ({ plan, tracker, record, declare }, args, signal) => {
     const state = allowedState(plan, textOf(args, 'state'));
     record(`move_issue: ${state}`);
+    const { handoffState } = plan.settings.tracker;
+    if (handoffState !== null && sameState(state, handoffState)) {
+      // At once it would take the issue from under this very session. The handoff makes the move when the turn has ended.
+      declare({ word: 'needs-human-review', statement: '' });
+      return { state, note: 'the issue is moved when this turn has ended, and the session ends with it' };
+    }
     await tracker.transitionIssue(plan.issue.id, state, signal);
     return { state };
   },
   add_label: async ({ plan, tracker, record }, args, signal) => {
     const label = textOf(args, 'label');
+    refuseReserved(plan, label);
     if (!tracker.labels) throw new ToolFault(`the tracker kind ${tracker.kind} has no labels to add`);
     record(`add_label: ${label}`);
     await tracker.labels.add(plan.issue.id, label, signal);
@@ -88,6 +105,17 @@ function allowedState(plan: RunPlan, wanted: string): string {
   const found = allowedStates(plan).find((state) => sameState(state, wanted));
   if (found === undefined) throw new ToolFault(`the issue may be moved to ${allowedStates(plan).join(', ')}; not to ${wanted}`);
   return found;
+}
+
+/** Where a state is a label, adding one is a move; others are commands to this service. */
+function refuseReserved({ settings }: RunPlan, label: string): void {
+  const { activeStates, terminalStates, handoffState, inProgressState, noChangeState } = settings.tracker;
+  const states = [...activeStates, ...terminalStates, handoffState, inProgressState, noChangeState];
+  const { label_commands: labelCommands } = settings.reactions.on;
+  const commands = [labelCommands?.reviewLabel, labelCommands?.fixLabel];
+  const isOne = (names: readonly (string | null | undefined)[]): boolean => names.some((name) => name && sameState(name, label));
+  if (isOne(states)) throw new ToolFault(`the label ${label} stands for a state: use move_issue`);
+  if (isOne(commands)) throw new ToolFault(`the label ${label} is a command to the service, which only people give`);
 }
 
 function runStatus(plan: RunPlan, progress: RunProgress): unknown {
@@ -124,7 +152,8 @@ function issueData(issue: Issue): unknown {
     issue_type: issueType,
     created_at: createdAt,
     updated_at: updatedAt,
-    blocked_by: blockedBy,
+    blocked_by:
+      blockedBy?.map(({ id, identifier, state, displayId }) => ({ id, identifier, state, display_id: displayId ?? '' })) ?? null,
     comments: comments?.map(({ id, author, body, createdAt: at }) => ({ id, author, body, created_at: at })) ?? [],
   };
 }

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import type { AgentStatus } from '../domain/model/agent-status.ts';
 import { createJsonRpcPeer, JsonRpcError, RPC_CODES } from '../lib/json-rpc/index.ts';
 import type { ToolServer } from '../ports/agent.ts';
 import type { Logger } from '../ports/runtime.ts';
+import { isCallerOf, type PidsOf } from './caller.ts';
 import { createCalls, faultText, type CallTool, type RunContext } from './calls.ts';
 import { TOOL_NAMES, TOOLS, type ToolName } from './tools.ts';
 
@@ -18,7 +18,7 @@ import { TOOL_NAMES, TOOLS, type ToolName } from './tools.ts';
 export interface ToolHost {
   /** Opens the tools of a run and says how its agent starts them. */
   open(context: Omit<RunContext, 'declare'>): ToolServer;
-  /** What the agent said by `finish`, or null. */
+  /** What the agent said by `finish` or by a move to the handoff state, or null. */
   statusOf(runId: string): AgentStatus | null;
   close(runId: string): void;
   stop(): Promise<void>;
@@ -31,14 +31,19 @@ export interface ToolHostOptions {
   readonly args: readonly string[];
   /** Names the socket's folder: the next daemon of the same scope takes over what a crash left. */
   readonly scope: string;
+  readonly pidsOf: PidsOf;
 }
 
 interface OpenRun {
+  readonly id: string;
   readonly token: string;
   readonly call: CallTool;
   status: AgentStatus | null;
   readonly over: AbortController;
 }
+
+/** Every run has one or two; more than this are not ours. */
+const MOST_CONNECTIONS = 256;
 
 export async function startToolHost(options: ToolHostOptions): Promise<ToolHost> {
   const directory = await privateDirectory(options.scope);
@@ -48,19 +53,14 @@ export async function startToolHost(options: ToolHostOptions): Promise<ToolHost>
   const server = createServer((socket) => {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
-    serve(socket, (token) => find(runs, token), options.logger);
+    serve(socket, runs, options);
   });
+  server.maxConnections = MOST_CONNECTIONS;
   await listenOn(server, socketPath);
   return {
     open(context) {
-      const { runId } = context.plan;
-      const run: OpenRun = {
-        token: randomBytes(24).toString('hex'),
-        status: null,
-        over: new AbortController(),
-        call: createCalls({ ...context, declare: (status) => (run.status = status) }),
-      };
-      runs.set(runId, run);
+      const run = openRun(context);
+      runs.set(run.id, run);
       const { command, args } = options;
       return { name: 'foray', command, args, env: { FORAY_TOOL_SOCKET: socketPath, FORAY_TOOL_TOKEN: run.token } };
     },
@@ -78,6 +78,17 @@ export async function startToolHost(options: ToolHostOptions): Promise<ToolHost>
   };
 }
 
+function openRun(context: Omit<RunContext, 'declare'>): OpenRun {
+  const run: OpenRun = {
+    id: context.plan.runId,
+    token: randomBytes(24).toString('hex'),
+    status: null,
+    over: new AbortController(),
+    call: createCalls({ ...context, declare: (status) => (run.status = status) }),
+  };
+  return run;
+}
+
 /** A folder that only we can enter. One that somebody else made in our name is left alone. */
 async function privateDirectory(scope: string): Promise<string> {
   const hash = createHash('sha256').update(scope).digest('hex').slice(0, 12);
@@ -91,30 +102,76 @@ async function privateDirectory(scope: string): Promise<string> {
   }
 }
 
-/** One connection speaks for one run: it must show the run's token first. */
-function serve(socket: Socket, findRun: (token: string) => OpenRun | null, logger: Logger): void {
-  let run: OpenRun | null = null;
+/** A stranger may say no more than a token takes; a run no more than its longest call. */
+const LONGEST_HELLO = 1_024;
+const LONGEST_LINE = 256 * 1_024;
+const HELLO_MS = 10_000;
+
+/**
+ * One connection speaks for one run. It shows the run's token (`hello`), is told a word, and proves with it that it is
+ * a process of that run (`prove`). Until then next to nothing is kept of what it sends.
+ */
+function serve(socket: Socket, runs: ReadonlyMap<string, OpenRun>, { logger, pidsOf }: ToolHostOptions): void {
+  let known: { readonly run: OpenRun; readonly pid: number; readonly word: string } | null = null;
+  let isProven = false;
+  const late = setTimeout(() => socket.destroy(), HELLO_MS).unref();
+
+  function hello(fields: Fields): object {
+    const run = find(runs, String(fields['token']));
+    if (run === null) throw new JsonRpcError(RPC_CODES.invalidRequest, 'no run has this token');
+    known = { run, pid: Number(fields['pid']), word: randomBytes(8).toString('hex') };
+    return { word: known.word };
+  }
+
+  function prove(): object {
+    if (known === null) throw new JsonRpcError(RPC_CODES.methodNotFound, 'say hello first');
+    isProven = isCallerOf(known.run.id, known, pidsOf);
+    if (!isProven) {
+      logger.warn('a process that is not of the run showed the token of its tools', { run_id: known.run.id, pid: known.pid });
+      throw new JsonRpcError(RPC_CODES.invalidRequest, 'this token belongs to another session');
+    }
+    clearTimeout(late);
+    return { tools: TOOLS.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })) };
+  }
+
   const peer = createJsonRpcPeer({
     envelope: 'jsonrpc',
     send: (line) => void socket.write(`${line}\n`),
     onNotification: () => {},
-    onRequest: async (method, params) => {
-      const fields = asRecord(params);
-      if (method === 'hello') {
-        run = findRun(String(fields['token']));
-        if (run === null) throw new JsonRpcError(RPC_CODES.invalidRequest, 'no run has this token');
-        return { tools: TOOLS.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })) };
-      }
-      if (method !== 'call' || run === null) throw new JsonRpcError(RPC_CODES.methodNotFound, 'say hello first');
-      return callTool(run, fields, logger);
+    onRequest: (method, params) => {
+      if (method === 'hello') return hello(asRecord(params));
+      if (method === 'prove') return prove();
+      if (method !== 'call' || known === null || !isProven) throw new JsonRpcError(RPC_CODES.methodNotFound, 'say hello first');
+      return callTool(known.run, asRecord(params), logger);
     },
   });
-  createInterface({ input: socket }).on('line', (line) => peer.receive(line));
+  readLines(
+    socket,
+    () => (isProven ? LONGEST_LINE : LONGEST_HELLO),
+    (line) => peer.receive(line),
+  );
   socket.on('error', (error) => logger.debug('a tool connection failed', { error: error.message }));
-  socket.once('close', () => peer.close('the connection is closed'));
+  socket.once('close', () => {
+    clearTimeout(late);
+    peer.close('the connection is closed');
+  });
 }
 
-async function callTool(run: OpenRun, fields: Readonly<Record<string, unknown>>, logger: Logger): Promise<unknown> {
+/** Hands over whole lines. A line that exceeds the limit ends the connection. */
+function readLines(socket: Socket, limit: () => number, onLine: (line: string) => void): void {
+  let held = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (chunk: string) => {
+    held += chunk;
+    for (let end = held.indexOf('\n'); end !== -1 && end <= limit(); end = held.indexOf('\n')) {
+      onLine(held.slice(0, end));
+      held = held.slice(end + 1);
+    }
+    if (held.length > limit()) socket.destroy();
+  });
+}
+
+async function callTool(run: OpenRun, fields: Fields, logger: Logger): Promise<unknown> {
   const name = TOOL_NAMES.find((candidate) => candidate === fields['name']) as ToolName | undefined;
   if (!name) throw new JsonRpcError(RPC_CODES.invalidParams, `unknown tool ${String(fields['name'])}`);
   try {
@@ -144,6 +201,8 @@ function listenOn(server: Server, socketPath: string): Promise<void> {
   });
 }
 
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+type Fields = Readonly<Record<string, unknown>>;
+
+function asRecord(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

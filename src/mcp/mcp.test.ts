@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -5,12 +6,28 @@ import { issueWith, refWith } from '../../test/support/issues.ts';
 import { settingsWith } from '../../test/support/settings.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import type { RunPlan } from '../domain/model/effect.ts';
+import type { ReactionSettings } from '../domain/model/settings.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { startToolHost, type ToolHost } from './host.ts';
 import { serveMcp } from './server.ts';
 import { TOOLS } from './tools.ts';
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const REACTIONS: ReactionSettings = {
+  provider: 'repoissues',
+  connection: null,
+  on: {
+    label_commands: {
+      pollIntervalMs: 1,
+      watchWindowMs: 0,
+      budget: 1,
+      escalation: 'none',
+      escalationLabel: '',
+      reviewLabel: 'foray:review',
+      fixLabel: 'foray:fix',
+    },
+  },
+};
 const PLAN: RunPlan = {
   runId: 'run-1',
   issue: refWith({ id: '1' }),
@@ -18,13 +35,18 @@ const PLAN: RunPlan = {
   trigger: 'fresh',
   reaction: null,
   resumeSessionId: null,
-  settings: settingsWith({ agent: { maxTokens: 1_000 } }),
+  settings: settingsWith({ agent: { maxTokens: 1_000 }, rest: { reactions: REACTIONS } }),
 };
 
 /** A tracker that remembers what it was told. */
-function createBook() {
+function createNotebook() {
   const told: string[] = [];
-  const issue = issueWith({ id: '1', comments: [{ id: 'c', author: 'eve', body: 'hi', createdAt: '2026-01-01T00:00:00Z' }] });
+  const blockedBy = [{ id: '2', identifier: 'T-2', state: 'todo', displayId: 'o/r#2' }];
+  const issue = issueWith({
+    id: '1',
+    blockedBy,
+    comments: [{ id: 'c', author: 'eve', body: 'hi', createdAt: '2026-01-01T00:00:00Z' }],
+  });
   const tracker = {
     kind: 'file',
     fetchIssueById: () => Promise.resolve(issue),
@@ -41,12 +63,15 @@ function createBook() {
   return { told, tracker };
 }
 
+/** The server runs in this process here. */
+const pidsOf = (runId: string): number[] => (runId === 'run-1' ? [process.pid] : []);
+
 let host: ToolHost;
-let book: ReturnType<typeof createBook>;
+let notebook: ReturnType<typeof createNotebook>;
 let recorded: string[];
 beforeEach(async () => {
-  host = await startToolHost({ logger: SILENT, command: 'node', args: ['cli.js', 'mcp'], scope: import.meta.url });
-  book = createBook();
+  host = await startToolHost({ logger: SILENT, command: 'node', args: ['cli.js', 'mcp'], scope: import.meta.url, pidsOf });
+  notebook = createNotebook();
   recorded = [];
 });
 afterEach(() => host.stop());
@@ -54,7 +79,7 @@ afterEach(() => host.stop());
 function openRun() {
   return host.open({
     plan: PLAN,
-    tracker: book.tracker,
+    tracker: notebook.tracker,
     record: (text) => void recorded.push(text),
     progress: () => Promise.resolve({ turn: 2, maxTurns: 3, attempt: 1, tokensUsed: 400, costUsd: 0, earlier: [] }),
   });
@@ -123,6 +148,50 @@ describe('the tool server', () => {
   });
 });
 
+describe('the socket', () => {
+  /** Writes to the socket and waits until it is closed from the other side, or for a second. */
+  async function closedAfter(socketPath: string, ...chunks: readonly string[]): Promise<boolean> {
+    const socket = connect(socketPath);
+    const closed = new Promise<true>((resolve) => {
+      socket.on('error', () => {});
+      socket.once('close', () => resolve(true));
+    });
+    for (const chunk of chunks) socket.write(chunk);
+    socket.resume();
+    const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), 1_000).unref());
+    const result = await Promise.race([closed, late]);
+    socket.destroy();
+    return result;
+  }
+
+  it('keeps next to nothing of one who has not shown a token', async () => {
+    const { env } = openRun();
+    const socketPath = env['FORAY_TOOL_SOCKET'] ?? '';
+    expect(await closedAfter(socketPath, 'x'.repeat(2_000))).toBe(true);
+    const hello = (token: string) => `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'hello', params: { token } })}\n`;
+    expect(await closedAfter(socketPath, hello('wrong'), 'x'.repeat(2_000))).toBe(true);
+    expect(await closedAfter(socketPath, hello(env['FORAY_TOOL_TOKEN'] ?? ''), 'x'.repeat(2_000))).toBe(true);
+  });
+
+  it('ends a connection whose line has no end', async () => {
+    const { env } = openRun();
+    const agent = connectAgent(env);
+    const answer = agent.ask('tools/call', { name: 'comment', arguments: { text: 'x'.repeat(400_000) } });
+    await agent.served;
+    await answer.catch(() => {});
+    expect(notebook.told).toEqual([]);
+  });
+
+  it.runIf(process.platform === 'linux')('refuses a process of another session, whoever it says it is', async () => {
+    const { env } = openRun();
+    await host.stop();
+    host = await startToolHost({ logger: SILENT, command: 'node', args: [], scope: import.meta.url, pidsOf: () => [1_999_999] });
+    const other = openRun();
+    await expect(connectAgent(other.env).served).rejects.toThrow('this token belongs to another session');
+    expect(env['FORAY_TOOL_TOKEN']).not.toBe(other.env['FORAY_TOOL_TOKEN']);
+  });
+});
+
 describe('the tools', () => {
   it('read and write the one issue, every write recorded first', async () => {
     const agent = connectAgent(openRun().env);
@@ -131,10 +200,26 @@ describe('the tools', () => {
       comments: [{ author: 'eve', body: 'hi' }],
     });
     await agent.call('comment', { text: 'done' });
-    await agent.call('move_issue', { state: 'Review' });
+    await agent.call('move_issue', { state: 'Todo' });
     await agent.call('add_label', { label: 'x' });
-    expect(book.told).toEqual(['comment 1 done', 'move 1 review', 'label 1 x']);
-    expect(recorded).toEqual(['comment: done', 'move_issue: review', 'add_label: x']);
+    expect(notebook.told).toEqual(['comment 1 done', 'move 1 todo', 'label 1 x']);
+    expect(recorded).toEqual(['comment: done', 'move_issue: todo', 'add_label: x']);
+  });
+
+  it('leave a move to the handoff state to the end of the turn', async () => {
+    const agent = connectAgent(openRun().env);
+    const { text, isError } = await agent.call('move_issue', { state: 'Review' });
+    expect(isError).toBe(false);
+    expect(text).toContain('when this turn has ended');
+    expect(notebook.told).toEqual([]);
+    expect(host.statusOf('run-1')).toEqual({ word: 'needs-human-review', statement: '' });
+  });
+
+  it('tell blockers in the words of the templates', async () => {
+    const agent = connectAgent(openRun().env);
+    expect(JSON.parse((await agent.call('read_issue')).text)).toMatchObject({
+      blocked_by: [{ id: '2', identifier: 'T-2', state: 'todo', display_id: 'o/r#2' }],
+    });
   });
 
   it('tell the budget, the turns and the states that are allowed', async () => {
@@ -153,20 +238,36 @@ describe('the tools', () => {
     ['an empty comment', 'comment', { text: ' ' }, 'text must be a text'],
     ['a comment without end', 'comment', { text: 'x'.repeat(20_000) }, '16000 characters'],
     ['an unknown outcome', 'finish', { outcome: 'great' }, 'outcome must be'],
+    [
+      'an argument it does not have',
+      'comment',
+      { text: 'x', issue_id: '2' },
+      'comment has no argument "issue_id"; it takes text',
+    ],
+    ['any argument where there is none', 'read_issue', { id: '2' }, 'it takes none'],
+    ['a label of a terminal state', 'add_label', { label: 'Done ' }, 'stands for a state: use move_issue'],
+    ['a label of the handoff state', 'add_label', { label: 'review' }, 'stands for a state'],
+    ['a label that is a command', 'add_label', { label: 'foray:fix' }, 'only people give'],
     ['a refusal of the tracker', 'move_issue', { state: 'doing' }, 'tracker_auth_error: not allowed'],
   ])('refuse %s, and say why', async (_name, tool, args, message) => {
     const agent = connectAgent(openRun().env);
     const answer = await agent.call(tool, args);
     expect(answer.isError).toBe(true);
     expect(answer.text).toContain(message);
-    expect(book.told).toEqual([]);
+    expect(notebook.told).toEqual([]);
+  });
+
+  it('are limited for reads too', async () => {
+    const agent = connectAgent(openRun().env);
+    for (let count = 0; count < 30; count += 1) expect((await agent.call('read_issue')).isError).toBe(false);
+    expect((await agent.call('read_issue')).text).toContain('30 times');
   });
 
   it('are limited for writes', async () => {
     const agent = connectAgent(openRun().env);
     for (let count = 0; count < 10; count += 1) expect((await agent.call('comment', { text: 'x' })).isError).toBe(false);
     expect((await agent.call('comment', { text: 'x' })).text).toContain('10 times');
-    expect(book.told).toHaveLength(10);
+    expect(notebook.told).toHaveLength(10);
   });
 
   it('let the agent say how the work ended', async () => {

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { createJsonRpcPeer, JsonRpcError, RPC_CODES, type JsonRpcPeer } from '../lib/json-rpc/index.ts';
+import { titleFor } from './caller.ts';
 
 export interface McpServerOptions {
   readonly socketPath: string;
@@ -21,20 +22,28 @@ const CALL_TIMEOUT_MS = 120_000;
  */
 export async function serveMcp(options: McpServerOptions): Promise<void> {
   const daemon = await connectToDaemon(options.socketPath);
-  const hello = (await daemon.peer.request('hello', { token: options.token }, { timeoutMs: CALL_TIMEOUT_MS })) as {
-    tools: unknown;
-  };
+  const tools = await introduce(daemon.peer, options.token);
   const agent = createJsonRpcPeer({
     envelope: 'jsonrpc',
     send: (line) => void options.output.write(`${line}\n`),
     onNotification: () => {},
-    onRequest: (method, params) => answer(method, params, hello.tools, daemon.peer, options.version),
+    onRequest: (method, params) => answer(method, params, tools, daemon.peer, options.version),
   });
   const lines = createInterface({ input: options.input });
   lines.on('line', (line) => agent.receive(line));
+  lines.on('error', () => {});
   await Promise.race([new Promise((resolve) => lines.once('close', resolve)), daemon.closed]);
   lines.close();
   daemon.end();
+}
+
+/** Shows the run's token, and proves by its title that it is this process that does so. Gives back the tools. */
+async function introduce(daemon: JsonRpcPeer, token: string): Promise<unknown> {
+  const timeoutMs = CALL_TIMEOUT_MS;
+  const { word } = (await daemon.request('hello', { token, pid: process.pid }, { timeoutMs })) as { word: string };
+  process.title = titleFor(word);
+  const { tools } = (await daemon.request('prove', {}, { timeoutMs })) as { tools: unknown };
+  return tools;
 }
 
 async function answer(method: string, params: unknown, tools: unknown, daemon: JsonRpcPeer, version: string): Promise<unknown> {
@@ -81,7 +90,10 @@ async function connectToDaemon(socketPath: string): Promise<{ peer: JsonRpcPeer;
       throw new JsonRpcError(RPC_CODES.methodNotFound, `unknown method ${method}`);
     },
   });
-  createInterface({ input: socket }).on('line', (line) => peer.receive(line));
+  const lines = createInterface({ input: socket });
+  lines.on('line', (line) => peer.receive(line));
+  // A lost connection is told by the socket; unheard, this copy of the error would end the process.
+  lines.on('error', () => {});
   const closed = new Promise<void>((resolve) => {
     socket.on('error', () => resolve());
     socket.once('close', () => {

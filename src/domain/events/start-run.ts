@@ -1,4 +1,4 @@
-import { spentOn } from '../rules/budget.ts';
+import { costLeft, spentOn } from '../rules/budget.ts';
 import { announce, ask, change, putClaim, putLive, putRun, putSpent, queueWrite, type Draft } from '../draft.ts';
 import type { IssueRef } from '../model/issue.ts';
 import type { ReactionContext } from '../model/reaction-context.ts';
@@ -33,7 +33,16 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart): void {
   const { attempt, trigger, reaction } = start;
   ask(draft, {
     do: 'start-run',
-    plan: { runId, issue, attempt, trigger, reaction, resumeSessionId: start.sessionId, settings: draft.state.settings },
+    plan: {
+      runId,
+      issue,
+      attempt,
+      trigger,
+      reaction,
+      resumeSessionId: start.sessionId,
+      settings: draft.state.settings,
+      costLeftUsd: costLeft(draft.state, issue.id),
+    },
   });
 }
 

@@ -99,6 +99,8 @@ export interface RunPlan {
   readonly reaction: ReactionContext | null;
   readonly resumeSessionId: string | null;
   readonly settings: Settings;
+  /** What is left of the issue's budget in US dollars; absent or null for no limit. */
+  readonly costLeftUsd?: number | null;
 }
 
 /** What `decide` answers: the new state, what to store first, and then what to do. */

@@ -30,6 +30,12 @@ export function budgetBroken(
   return null;
 }
 
+/** What an issue may still cost in US dollars, or null for no limit. */
+export function costLeft(state: State, issueId: string): number | null {
+  const { maxCostUsd } = state.settings.agent;
+  return maxCostUsd > 0 ? Math.max(0, maxCostUsd - spentOn(state, issueId).costUsd) : null;
+}
+
 export function spentOn(state: State, issueId: string): Spent {
   return state.spent.get(issueId) ?? { issueId, sessions: 0, tokens: 0, costUsd: 0 };
 }

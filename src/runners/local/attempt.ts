@@ -3,7 +3,7 @@ import type { RunPlan } from '../../domain/model/effect.ts';
 import { AgentError, faultOf, TrackerError, type Fault } from '../../domain/model/errors.ts';
 import type { RunExit } from '../../domain/model/event.ts';
 import { sameState, stateIn, type Issue } from '../../domain/model/issue.ts';
-import type { AgentSession } from '../../ports/agent.ts';
+import type { AgentSession, Turn } from '../../ports/agent.ts';
 import type { WorkspaceSubject } from '../../ports/workspace.ts';
 import type { RunAdapters, RunListener } from '../../ports/runner.ts';
 import { selfReview } from './self-review.ts';
@@ -17,7 +17,7 @@ export interface AttemptDeps extends RunListener {
 
 /** One attempt at one issue: read it, prepare, take turns, tidy up. Says how it ended; never rejects. */
 export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<RunExit> {
-  const progress: Progress = { turns: 0, status: null };
+  const progress: Progress = { turns: 0, status: null, costUsd: 0 };
   let workspacePath = '';
   let exit: RunExit;
   try {
@@ -80,44 +80,60 @@ async function moveToInProgress(plan: RunPlan, state: string, deps: AttemptDeps,
   deps.report({ type: 'state-seen', ...idsOf(plan), state });
 }
 
-/** The working part of an attempt: a session and its turns. */
+/** The working part of an attempt: a session and its turns. The tools close with it, also when it never opens. */
 async function takeTurns(work: Work, progress: Progress, deps: AttemptDeps, signal: AbortSignal): Promise<void> {
   const { plan, workspacePath } = work;
+  const { agent, tools, tracker } = deps.adapters;
+  let session: AgentSession | null = null;
+  try {
+    session = await agent.startSession(
+      {
+        runId: plan.runId,
+        issueId: plan.issue.id,
+        issueIdentifier: plan.issue.identifier,
+        workspacePath,
+        resumeSessionId: plan.resumeSessionId,
+        toolServer: tools.open(plan, tracker),
+      },
+      signal,
+    );
+    await workIn(session, work, progress, deps, signal);
+  } finally {
+    await session?.stop();
+    tools.close(plan.runId);
+  }
+}
+
+async function workIn(
+  session: AgentSession,
+  work: Work,
+  progress: Progress,
+  deps: AttemptDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { plan, workspacePath } = work;
   const { adapters } = deps;
-  const session = await adapters.agent.startSession(
-    {
-      runId: plan.runId,
-      issueId: plan.issue.id,
-      issueIdentifier: plan.issue.identifier,
-      workspacePath,
-      resumeSessionId: plan.resumeSessionId,
-      toolServer: adapters.tools.open(plan, adapters.tracker),
-    },
-    signal,
-  );
+  const report: AttemptDeps['report'] = (said) => {
+    if (said.type === 'agent-spoke' && said.event.type === 'usage')
+      progress.costUsd = Math.max(progress.costUsd, said.event.costUsd ?? 0);
+    deps.report(said);
+  };
   const take = async (number: number, prompt: string): Promise<void> => {
-    await takeTurn(plan, session, { number, prompt }, deps, signal);
+    const budgetUsd = plan.costLeftUsd == null ? null : Math.max(0, plan.costLeftUsd - progress.costUsd);
+    await takeTurn(plan, session, { number, prompt, budgetUsd }, { ...deps, report }, signal);
     progress.turns = number;
   };
-  try {
-    deps.report({ type: 'session-started', ...idsOf(plan), sessionId: session.sessionId });
-    const { maxTurns } = plan.settings.agent;
-    for (let turn = 1; turn <= maxTurns; turn += 1) {
-      const reaction = turn === 1 ? plan.reaction : null;
-      const run = { turnNumber: turn, maxTurns };
-      await take(
-        turn,
-        adapters.promptFor({ issue: work.issue, attempt: plan.attempt, run, reaction, hasTools: session.hasTools }),
-      );
-      progress.status = adapters.tools.statusOf(plan.runId) ?? (await adapters.workspaces.readStatus(workspacePath));
-      if (progress.status !== null || !(await mayGoOn(plan, deps, signal))) break;
-    }
-    if (progress.status?.word === 'blocked') return;
-    await selfReview(plan, workspacePath, deps, signal, (prompt) => take(progress.turns + 1, prompt));
-  } finally {
-    await session.stop();
-    adapters.tools.close(plan.runId);
+  deps.report({ type: 'session-started', ...idsOf(plan), sessionId: session.sessionId });
+  const { maxTurns } = plan.settings.agent;
+  for (let turn = 1; turn <= maxTurns; turn += 1) {
+    const reaction = turn === 1 ? plan.reaction : null;
+    const run = { turnNumber: turn, maxTurns };
+    await take(turn, adapters.promptFor({ issue: work.issue, attempt: plan.attempt, run, reaction, hasTools: session.hasTools }));
+    progress.status = adapters.tools.statusOf(plan.runId) ?? (await adapters.workspaces.readStatus(workspacePath));
+    if (progress.status !== null || !(await mayGoOn(plan, deps, signal))) break;
   }
+  if (progress.status?.word === 'blocked') return;
+  await selfReview(plan, workspacePath, deps, signal, (prompt) => take(progress.turns + 1, prompt));
 }
 
 /** What is worked on, and where. */
@@ -130,15 +146,11 @@ interface Work {
 interface Progress {
   turns: number;
   status: AgentStatus | null;
+  /** What the session has cost by the agent's own figures. */
+  costUsd: number;
 }
 
-async function takeTurn(
-  plan: RunPlan,
-  session: AgentSession,
-  turn: { number: number; prompt: string },
-  deps: AttemptDeps,
-  signal: AbortSignal,
-): Promise<void> {
+async function takeTurn(plan: RunPlan, session: AgentSession, turn: Turn, deps: AttemptDeps, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   deps.report({ type: 'turn-started', ...idsOf(plan), turn: turn.number, prompt: turn.prompt });
   const result = await session.runTurn(turn, (event) => deps.report({ type: 'agent-spoke', ...idsOf(plan), event }), signal);
