@@ -20,6 +20,7 @@ import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createApp } from '../server/routes.ts';
 import { openStore } from '../store/sqlite/open.ts';
 import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
+import { startTelemetry } from '../telemetry/index.ts';
 import { buildAdapters, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
 import { daemonId, endLeftovers, markedEnv } from './leftovers.ts';
 import { openOperatorDesk } from './operator-desk.ts';
@@ -75,6 +76,8 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   releasers.push(logNotices(notices, logger));
   const metrics = createMetrics(notices, () => snapshotOf(loop.state(), clock.now()));
   releasers.push(() => metrics.stop());
+  const agentKind = (): string => adapters.workflow.settings.agent.kind;
+  releasers.push(await startTelemetry({ notices, env: options.env, version, logger, agentKind }));
   const announce = (notice: Notice): void => notices.announce(secrets.maskDeep(notice));
   const instance = randomBytes(5).toString('hex');
   const store = await openOwnStore(options, instance, releasers);
