@@ -1,29 +1,44 @@
+import type { Command, Flag } from './command.ts';
+import { COMMANDS } from './commands.ts';
+
 /** The manual that fits a screen. */
-export const HELP = `foray watches one issue tracker and turns issues into coding-agent sessions.
+export function overview(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+  return `foray watches one issue tracker and turns issues into coding-agent sessions.
 
 Usage:
-  foray [--port N] [--dry-run] [--log-level L] [--log-format text|json] [WORKFLOW.md]
-  foray validate [--format text|json] [WORKFLOW.md]
-  foray unpark IDENTIFIER [WORKFLOW.md]
-  foray demo [--port N]
-  foray schema
-  foray mcp
+  foray [--port N] [--dry-run] [WORKFLOW.md]     run the service; the file is ./WORKFLOW.md unless named
+  foray COMMAND [flags] [arguments] [WORKFLOW.md]
 
 Commands:
-  (none)     run the service until it is interrupted
-  validate   check a workflow file without the network
-  unpark     let a parked issue run again, with or without a running service
-  demo       try it now: made-up issues, a mock agent and the dashboard, no account needed
-  mcp        the tool server of a running session; agents start it
-  schema     print the JSON Schema of the front matter, for editors
+${lines.join('\n')}
 
-Options:
-  --port N         serve dashboard, API and metrics on 127.0.0.1:N (0 picks a free port)
-  --dry-run        one poll that reports what would be dispatched and changes nothing
-  --log-level L    debug, info, warn or error
-  --log-format F   text or json
-  -h, --help       this page
-  -V, --version    the version
-
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 or 143 after a second signal.
+foray COMMAND --help tells more. -V, --version prints the version.
+Start with: foray demo, then foray init. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 or 143 after a second signal.
 `;
+}
+
+/** The help of one command: usage, flags, one example. */
+export function helpOf(command: Command): string {
+  const usage = `foray ${command.name}${command.usage === '' ? '' : ` ${command.usage}`}`;
+  const flags = [...command.flags, HELP_FLAG].map((flag) => [flagForm(flag), flag.summary] as const);
+  const width = Math.max(...flags.map(([form]) => form.length));
+  return `${command.summary}
+
+Usage:
+  ${usage}
+
+Flags:
+${flags.map(([form, summary]) => `  ${form.padEnd(width)}  ${summary}`).join('\n')}
+
+Example:
+  ${command.example}
+`;
+}
+
+const HELP_FLAG: Flag = { name: 'help', short: 'h', summary: 'this page' };
+
+function flagForm({ name, short, value }: Flag): string {
+  return `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
+}

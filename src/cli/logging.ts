@@ -3,7 +3,7 @@ import type { Settings } from '../domain/model/settings.ts';
 import { createLog } from '../lib/log.ts';
 import { logOutput } from '../lib/log-output.ts';
 import type { Logger } from '../ports/runtime.ts';
-import type { LogFormat, LogLevel } from './args.ts';
+import type { LogFormat, LogLevel } from './run-settings.ts';
 
 /** Records go to standard error; the command line wins over the file. */
 export function openLog(

@@ -1,40 +1,51 @@
-import { useProxies } from '../lib/http/proxy.ts';
-import { readArgs, UsageError, type Invocation } from './args.ts';
-import { HELP } from './help.ts';
+import { existsSync } from 'node:fs';
+import { readArgs } from './args.ts';
+import { UsageError, type Command } from './command.ts';
+import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
+import { helpOf, overview } from './help.ts';
+import { nearestWord } from '../lib/nearest-word.ts';
 
-/** The only place that prints errors and ends the process. Commands are loaded when they are asked for. */
+/** The only place that prints errors and ends the process. */
 async function main(argv: readonly string[]): Promise<number> {
-  const invocation = readArgs(argv);
-  switch (invocation.command) {
-    case 'help':
-      process.stdout.write(HELP);
-      return 0;
-    case 'version':
-      process.stdout.write(`foray ${FORAY_VERSION}\n`);
-      return 0;
-    default:
-      await useProxies(process.env);
-      return runCommand(invocation);
-  }
+  const [first = '', second] = argv;
+  if (first === '-V' || first === '--version') return print(`foray ${FORAY_VERSION}\n`);
+  if (first === 'help') return print(second === undefined ? overview() : helpOf(named(second) ?? unknown(second)));
+  const command = named(first);
+  if (command === null && asksForHelp(argv)) return print(overview());
+  if (command !== null && asksForHelp(argv)) return print(helpOf(command));
+  const args = readArgs(command ?? DEFAULT_COMMAND, command === null ? argv : argv.slice(1));
+  if (command === null && args.has('version')) return print(`foray ${FORAY_VERSION}\n`);
+  const [word] = args.words;
+  if (command === null && word !== undefined && isWord(word)) unknown(word);
+  await (await import('../lib/http/proxy.ts')).useProxies(process.env);
+  return (command ?? DEFAULT_COMMAND).run(args);
 }
 
-async function runCommand(invocation: Exclude<Invocation, { command: 'help' | 'version' }>): Promise<number> {
-  switch (invocation.command) {
-    case 'run':
-      return invocation.dryRun
-        ? (await import('./commands/dry-run.ts')).dryRun(invocation)
-        : (await import('./commands/run.ts')).run(invocation);
-    case 'validate':
-      return (await import('./commands/validate.ts')).validate(invocation);
-    case 'schema':
-      return (await import('./commands/schema.ts')).printSchema();
-    case 'mcp':
-      return (await import('./commands/mcp.ts')).mcp();
-    case 'unpark':
-      return (await import('./commands/unpark.ts')).unpark(invocation);
-    case 'demo':
-      return (await import('./commands/demo.ts')).demo(invocation);
-  }
+function named(name: string): Command | null {
+  return COMMANDS.find((command) => command.name === name) ?? null;
+}
+
+function asksForHelp(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end < 0 ? argv.length : end).some((word) => word === '-h' || word === '--help');
+}
+
+/** What could be a command, and is no file. */
+function isWord(word: string): boolean {
+  return !/[/.\\]/.test(word) && !existsSync(word);
+}
+
+function unknown(word: string): never {
+  const near = nearestWord(
+    word,
+    COMMANDS.map(({ name }) => name),
+  );
+  throw new UsageError(`unknown command "${word}"${near === null ? '' : `, did you mean "${near}"?`}`);
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
 }
 
 function report(error: unknown): number {
@@ -48,6 +59,9 @@ function report(error: unknown): number {
   return 1;
 }
 
-// A reader that has seen enough, such as head, is no fault of ours.
-process.stdout.on('error', () => process.exit());
+// A reader that has seen enough, such as `head`, is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
 process.exitCode = await main(process.argv.slice(2)).catch(report);

@@ -2,15 +2,24 @@ import { formatProblem } from '../config/format.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import { readWorkflowFile, requireGood, WorkflowFault, type GoodWorkflow } from '../app/workflow.ts';
 
-/** Loads a workflow to run it. Errors are printed line by line and give null; warnings are printed and do no harm. */
-export async function openWorkflow(path: string): Promise<GoodWorkflow | null> {
-  const loaded = await readWorkflowFile(path, process.env);
-  printProblems(loaded.problems);
+/** Loads a workflow to run it. Errors are printed line by line and give null, as do warnings where they are not allowed. */
+export async function openWorkflow(args: {
+  readonly workflowPath: string;
+  readonly isStrict: boolean;
+}): Promise<GoodWorkflow | null> {
+  const loaded = await readWorkflowFile(args.workflowPath, process.env);
+  if (args.isStrict && loaded.problems.length > 0) {
+    printProblems(loaded.problems);
+    return null;
+  }
   try {
-    return requireGood(loaded);
+    const good = requireGood(loaded);
+    printProblems(loaded.problems);
+    return good;
   } catch (error) {
-    if (error instanceof WorkflowFault) return null;
-    throw error;
+    if (!(error instanceof WorkflowFault)) throw error;
+    printProblems(loaded.problems);
+    return null;
   }
 }
 

@@ -4,7 +4,7 @@ import type { AgentSettings, SelfReviewSettings, TokenRates } from '../domain/mo
 import type { AgentKind } from '../ports/agent-kind.ts';
 import type { Sections } from './schema.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
-import { nearestWord } from './spelling.ts';
+import { nearestWord } from '../lib/nearest-word.ts';
 
 /** The agent section as settings. */
 export function agentSettings(agent: Sections['agent']): AgentSettings {

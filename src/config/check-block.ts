@@ -4,7 +4,7 @@ import { isPlainMap, type Key, type PlainMap, typeName } from './document.ts';
 import { faultText } from './fault-text.ts';
 import { WHOLE_NUMBER } from './fields.ts';
 import { declaredKeys, declaredPart } from './known-keys.ts';
-import { nearestWord } from './spelling.ts';
+import { nearestWord } from '../lib/nearest-word.ts';
 
 /** Where a block stands: `check` is its stable name in check ids, `key` its name in this file. */
 export interface BlockName {

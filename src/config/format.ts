@@ -5,6 +5,22 @@ export function formatProblem({ severity, check, message }: Problem): string {
   return `${severity}: ${check}: ${message}`.replace(UNPRINTABLE, (character) => ESCAPES[character] ?? unicodeEscape(character));
 }
 
+/** The same for programs, with the place in the file on its own. */
+export function problemFacts({ severity, check, message }: Problem, file: string) {
+  const [, line, column] = PLACE.exec(message) ?? [];
+  return {
+    severity,
+    check,
+    message,
+    file,
+    line: line === undefined ? null : Number(line),
+    column: column === undefined ? null : Number(column),
+  };
+}
+
+// Every message that has a place names it once, last; some add a word before the bracket closes.
+const PLACE = /line (\d+), column (\d+)\)?$/;
+
 // Control characters and the separators that some terminals and readers take for line ends.
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029]/gu;
 

@@ -1,29 +1,15 @@
-import { createSteadyClock } from '../../lib/steady-clock.ts';
-import { startDemo } from '../../app/demo.ts';
-import { createLog } from '../../lib/log.ts';
-import { logOutput } from '../../lib/log-output.ts';
-import { onSignals } from '../signals.ts';
+import { readNumber } from '../args.ts';
+import type { Args, Command } from '../command.ts';
 
-/** Shows the service at work without any account or file. */
-export async function demo(args: { readonly port: number }): Promise<number> {
-  const clock = createSteadyClock();
-  const logger = createLog({
-    level: 'info',
-    format: 'text',
-    write: logOutput(),
-    now: Date.now,
-    mask: (text) => text,
-  });
-  const running = await startDemo({ env: { ...process.env }, version: FORAY_VERSION, port: args.port, clock, logger });
-  process.stdout.write(`Dashboard: ${running.url ?? ''}\nMade-up issues move by themselves. Stop with Ctrl+C.\n`);
-  const signals = onSignals({
-    stop: () => running.stop(),
-    force(_signal, code) {
-      running.kill();
-      process.exit(code);
-    },
-  });
-  await running.done;
-  signals.release();
-  return 0;
-}
+export const command: Command = {
+  name: 'demo',
+  summary: 'try it now: made-up issues, a mock agent, the dashboard; no account',
+  usage: '[--port N]',
+  flags: [{ name: 'port', value: 'N', summary: 'serve the dashboard on port N; a free one unless given' }],
+  example: 'foray demo',
+  takes: { least: 0, most: 0 },
+  async run(args: Args) {
+    const port = readNumber('--port', args.value('port'), 65_535) ?? 0;
+    return (await import('../demo.ts')).demo({ port });
+  },
+};

@@ -1,54 +1,37 @@
-import { startDaemon, type RunningDaemon } from '../../app/daemon.ts';
-import { createSteadyClock } from '../../lib/steady-clock.ts';
-import type { RunArgs } from '../args.ts';
-import { openLog } from '../logging.ts';
-import { openWorkflow } from '../problems.ts';
-import { onSignals } from '../signals.ts';
+import { readNumber } from '../args.ts';
+import { FORMAT_FLAG, workflowOf, type Args, type Command } from '../command.ts';
 
-/** Runs the service until it is interrupted. */
-export async function run(args: RunArgs): Promise<number> {
-  const workflow = await openWorkflow(args.workflowPath);
-  if (!workflow) return 1;
-  const { logger, secrets } = openLog(args, workflow.settings);
-  secrets.add(workflow.secrets);
-  const interrupted = new AbortController();
-  let daemon: RunningDaemon | null = null;
-  const signals = onSignals({
-    stop(signal) {
-      logger.info('stopping', { signal });
-      interrupted.abort(new Error(`interrupted by ${signal}`));
-      daemon?.stop();
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+const LOG_FORMATS = ['text', 'json'] as const;
+
+export const command: Command = {
+  name: 'run',
+  summary: 'run the service until it is interrupted (the default)',
+  usage: '[--port N] [--dry-run] [--strict] [--log-level L] [--log-format F] [WORKFLOW.md]',
+  flags: [
+    {
+      name: 'port',
+      value: 'N',
+      summary: 'serve dashboard, API and metrics on port N (0 picks a free one); wins over server.port',
     },
-    force(signal, code) {
-      logger.warn('stopping at once', { signal });
-      daemon?.kill();
-      process.exit(code);
-    },
-  });
-  try {
-    const clock = createSteadyClock();
-    const options = { workflow, env: { ...process.env }, version: FORAY_VERSION, port: args.port, clock, logger, secrets };
-    daemon = await startDaemon({ ...options, interrupted: interrupted.signal });
-    if (interrupted.signal.aborted) daemon.stop();
-    await daemon.done;
-  } catch (error) {
-    // An interrupted start-up is what was asked for; a daemon that failed while it stopped is not.
-    if (daemon !== null || !interrupted.signal.aborted) {
-      logger.error('foray failed', { error: error instanceof Error ? error.message : String(error) });
-      return 1;
-    }
-  } finally {
-    signals.release();
-  }
-  logger.info('foray stopped', {});
-  endWithin(LAST_RECORDS_MS);
-  return 0;
-}
-
-/** How long a slow reader of the log may take over the last records. */
-const LAST_RECORDS_MS = 2_000;
-
-/** Nobody waits for ever for a reader that does not read. */
-function endWithin(ms: number): void {
-  setTimeout(() => process.exit(), ms).unref();
-}
+    { name: 'dry-run', summary: 'one poll that tells what would be dispatched and changes nothing' },
+    { ...FORMAT_FLAG, summary: 'how a dry run ends: with a table (text) or one object (json)' },
+    { name: 'strict', summary: 'refuse a workflow file with warnings, such as a misspelt key' },
+    { name: 'log-level', value: 'L', choices: LOG_LEVELS, summary: 'debug, info, warn or error' },
+    { name: 'log-format', value: 'F', choices: LOG_FORMATS, summary: 'text or json' },
+    { name: 'version', short: 'V', summary: 'print the version' },
+  ],
+  example: 'foray --port 8080 WORKFLOW.md',
+  takes: { least: 0, most: 1 },
+  async run(args: Args) {
+    const settings = {
+      workflowPath: workflowOf(args, 0),
+      port: readNumber('--port', args.value('port'), 65_535),
+      isStrict: args.has('strict'),
+      asJson: args.value('format') === 'json',
+      logLevel: LOG_LEVELS.find((level) => level === args.value('log-level')) ?? null,
+      logFormat: LOG_FORMATS.find((format) => format === args.value('log-format')) ?? null,
+    };
+    return args.has('dry-run') ? (await import('../dry-run.ts')).dryRun(settings) : (await import('../serve.ts')).serve(settings);
+  },
+};

@@ -1,9 +1,15 @@
-import { AGENT_KINDS } from '../../agents/registry.ts';
-import { workflowJsonSchema } from '../../config/json-schema.ts';
-import { PROVIDERS } from '../../providers/registry.ts';
+import type { Command } from '../command.ts';
 
-/** Prints the JSON Schema of the front matter. */
-export function printSchema(): number {
-  process.stdout.write(`${JSON.stringify(workflowJsonSchema(PROVIDERS, AGENT_KINDS), null, 2)}\n`);
-  return 0;
-}
+export const command: Command = {
+  name: 'schema',
+  summary: 'print the JSON Schema of the front matter, for editors',
+  usage: '',
+  flags: [],
+  example: 'foray schema > foray.schema.json',
+  takes: { least: 0, most: 0 },
+  async run() {
+    const { workflowSchema } = await import('../../app/schema.ts');
+    process.stdout.write(`${JSON.stringify(workflowSchema(), null, 2)}\n`);
+    return 0;
+  },
+};

@@ -1,16 +1,14 @@
-import { askService } from '../../app/operator.ts';
-import { WorkflowFault } from '../../app/workflow.ts';
-import { printProblems } from '../problems.ts';
+import { FORMAT_FLAG, isJson, workflowOf, type Args, type Command } from '../command.ts';
 
-/** Lets a parked issue run again, with or without a running service. */
-export async function unpark(args: { readonly identifier: string; readonly workflowPath: string }): Promise<number> {
-  try {
-    const { answer } = await askService(args.workflowPath, process.env, { kind: 'unpark', identifier: args.identifier });
-    (answer.outcome === 'taken' ? process.stdout : process.stderr).write(`${answer.message}\n`);
-    return answer.outcome === 'taken' ? 0 : 1;
-  } catch (error) {
-    if (!(error instanceof WorkflowFault)) throw error;
-    printProblems(error.problems);
-    return 1;
-  }
-}
+export const command: Command = {
+  name: 'unpark',
+  summary: 'let a parked issue run again, with its budgets fresh',
+  usage: 'IDENTIFIER [--format text|json] [WORKFLOW.md]',
+  flags: [FORMAT_FLAG],
+  example: 'foray unpark ENG-7',
+  takes: { least: 1, most: 2 },
+  async run(args: Args) {
+    const { ask } = await import('../operator.ts');
+    return ask(workflowOf(args, 1), { kind: 'unpark', identifier: args.words[0] ?? '' }, isJson(args));
+  },
+};

@@ -1,17 +1,23 @@
-import { readWorkflowFile } from '../../app/workflow.ts';
-import { printProblems } from '../problems.ts';
+import { FORMAT_FLAG, isJson, workflowOf, type Args, type Command } from '../command.ts';
 
-/** Checks a workflow file without the network. Silent on a good one. */
-export async function validate(args: { readonly workflowPath: string; readonly format: 'text' | 'json' }): Promise<number> {
-  const { problems } = await readWorkflowFile(args.workflowPath, process.env);
-  const errors = problems.filter((problem) => problem.severity === 'error');
-  if (args.format === 'text') printProblems(problems);
-  else {
-    const shown = (severity: string) =>
-      problems.filter((problem) => problem.severity === severity).map(({ check, message }) => ({ severity, check, message }));
-    process.stdout.write(
-      `${JSON.stringify({ valid: errors.length === 0, errors: shown('error'), warnings: shown('warning') })}\n`,
-    );
-  }
-  return errors.length === 0 ? 0 : 1;
-}
+export const command: Command = {
+  name: 'validate',
+  summary: 'check a workflow file without the network',
+  usage: '[--strict] [--format text|json] [WORKFLOW.md]',
+  flags: [{ name: 'strict', summary: 'warnings count as errors' }, FORMAT_FLAG],
+  example: 'foray validate --strict WORKFLOW.md',
+  takes: { least: 0, most: 1 },
+  async run(args: Args) {
+    const { readWorkflowFile } = await import('../../app/workflow.ts');
+    const { problems, path } = await readWorkflowFile(workflowOf(args, 0), process.env);
+    const refused = problems.some(({ severity }) => severity === 'error' || args.has('strict'));
+    if (isJson(args)) {
+      const { problemFacts } = await import('../../config/format.ts');
+      const shown = (wanted: string) =>
+        problems.filter(({ severity }) => severity === wanted).map((problem) => problemFacts(problem, path));
+      const facts = { valid: !refused, errors: shown('error'), warnings: shown('warning') };
+      process.stdout.write(`${JSON.stringify(facts)}\n`);
+    } else (await import('../problems.ts')).printProblems(problems);
+    return refused ? 1 : 0;
+  },
+};

@@ -5,20 +5,37 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Clock } from '../../ports/runtime.ts';
 import type { Store } from '../../ports/store.ts';
+import { readInstance } from './instance.ts';
+import type { Instance } from './instance.ts';
 import { isLockTaken } from './lock.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
+import { eventsOfRun } from './run-events.ts';
+import { findRun, listRuns, totals } from './runs.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Sqlite } from './sqlite.ts';
 import { loadDurable } from './writes.ts';
 
-export type ReadOnlyStore = Pick<Store, 'load' | 'close'>;
+export interface ReadOnlyStore extends Pick<Store, 'load' | 'listRuns' | 'findRun' | 'totals' | 'close'> {
+  /** The daemon that recorded itself last and did not take leave. */
+  instance(): Instance | null;
+  /** The trackers whose issues are kept here. */
+  trackers(): readonly string[];
+}
 
-/** For dry runs: creates and changes nothing beside the workflow file. Null when there is no database yet. */
+/** For commands that only read: creates and changes nothing beside the workflow file. Null when there is no database yet. */
 export async function openStoreReadOnly(path: string): Promise<ReadOnlyStore | null> {
   if (!existsSync(path)) return null;
   const { db, dispose } = await openUntouched(path);
   return {
     load: async (tracker) => loadDurable(db, tracker),
+    listRuns: async (query) => listRuns(db, query),
+    async findRun(id) {
+      const run = findRun(db, id);
+      return run && { run, events: eventsOfRun(db, id) };
+    },
+    totals: async () => totals(db),
+    instance: () => readInstance(db),
+    trackers: () => db.all('SELECT identity FROM trackers').map((row) => String(row.identity)),
     async close() {
       db.close();
       await dispose();

@@ -1,4 +1,4 @@
-import { editDistance } from '../lib/edit-distance.ts';
+import { editDistance } from './edit-distance.ts';
 
 /** The known word that was probably meant, or null when none is near. */
 export function nearestWord(word: string, known: readonly string[]): string | null {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearestWord } from './spelling.ts';
+import { nearestWord } from './nearest-word.ts';
 
 const KNOWN = ['max_turns', 'max_tokens', 'kind', 'command', 'on_failure'];
 

@@ -1,0 +1,158 @@
+import { TrackerError } from '../domain/model/errors.ts';
+import { sameState, stateIn, type IssueRef } from '../domain/model/issue.ts';
+import type { HoldReason, State } from '../domain/model/state.ts';
+import type { Watch } from '../domain/model/watch.ts';
+import type { Tracker } from '../ports/tracker.ts';
+import { surveyBoard, type SurveyDeps, type SurveyedIssue } from './survey.ts';
+import type { GoodWorkflow } from './workflow.ts';
+
+/** What is to be said about one issue. The names are those of the JSON answer. */
+export interface Explanation {
+  readonly identifier: string;
+  readonly state: string;
+  readonly would_dispatch: boolean;
+  /** Null when it would be dispatched. */
+  readonly reason: Reason | null;
+  readonly detail: string | null;
+  readonly since: string | null;
+  readonly until: string | null;
+  readonly remedy: string | null;
+}
+
+export type Reason = HoldReason | 'handed_off' | 'terminal' | 'unknown';
+
+/** Explains one issue, or every one that is known. The tracker is read once. */
+export async function explainBoard(
+  workflow: GoodWorkflow,
+  deps: SurveyDeps,
+  identifier: string | null,
+  signal: AbortSignal,
+): Promise<readonly Explanation[]> {
+  const { candidates, state, tracker } = await surveyBoard(workflow, deps, signal);
+  const known = [...candidates.map((candidate) => ofCandidate(state, candidate)), ...ofOthers(state, candidates)];
+  if (identifier === null) return known;
+  const wanted = identifier.toLowerCase();
+  const exact = known.filter((entry) => entry.identifier === identifier);
+  const found = exact.length > 0 ? exact : known.filter((entry) => entry.identifier.toLowerCase() === wanted);
+  return found.length > 0 ? found : [await ofStranger(state, tracker, identifier, signal)];
+}
+
+function ofCandidate(state: State, { issue, verdict }: SurveyedIssue): Explanation {
+  if (verdict === null) return entry(issue, null, null, {});
+  return entry(issue, verdict.reason, verdict.detail, timesOf(state, issue.id));
+}
+
+/** Issues we hold that are no candidates of this poll. */
+function ofOthers(state: State, candidates: readonly SurveyedIssue[]): readonly Explanation[] {
+  const others = new Map<string, Explanation>();
+  for (const [id, watch] of state.watches) others.set(id, ofWatched(state, watch));
+  for (const [id, { issue, reason, detail }] of state.parked)
+    others.set(id, entry(issue, 'parked', `${reason}: ${detail}`, timesOf(state, id)));
+  for (const [id, claim] of state.claims) {
+    const detail = claim.phase === 'waiting' ? claim.error : `attempt ${claim.attempt}`;
+    others.set(id, entry(claim.issue, PHASES[claim.phase], detail, timesOf(state, id)));
+  }
+  for (const { issue } of candidates) others.delete(issue.id);
+  return [...others.values()];
+}
+
+function ofWatched(state: State, { issue, mergeRequest, armedAt }: Watch): Explanation {
+  const { owner, repo, number } = mergeRequest;
+  const at = state.settings.tracker.handoffState ?? issue.state;
+  return entry({ ...issue, state: at }, 'handed_off', `merge request ${owner}/${repo}#${number} is watched`, { since: armedAt });
+}
+
+const PHASES = { running: 'running', waiting: 'retrying', 'handing-off': 'handing_off' } as const;
+
+/** An issue that no poll and no record of ours tells of: the tracker is asked for its state. */
+async function ofStranger(state: State, tracker: Tracker, identifier: string, signal: AbortSignal): Promise<Explanation> {
+  const { terminalStates, handoffState } = state.settings.tracker;
+  const at = await stateAt(tracker, identifier, signal);
+  const issue = { identifier, state: at ?? '' };
+  if (at === null) return entry(issue, 'unknown', 'the tracker has no issue of this name', {});
+  if (stateIn(terminalStates, at)) return entry(issue, 'terminal', `state "${at}" is a terminal state`, {});
+  if (handoffState !== null && sameState(at, handoffState))
+    return entry(issue, 'handed_off', `state "${at}" is the handoff state`, {});
+  return entry(issue, 'not_active', at === '' ? 'the issue has no state' : `state "${at}" is not an active state`, {});
+}
+
+async function stateAt(tracker: Tracker, identifier: string, signal: AbortSignal): Promise<string | null> {
+  try {
+    const states = await tracker.fetchIssueStatesByIdentifiers([identifier], signal);
+    return states.get(identifier) ?? [...states.values()][0] ?? null;
+  } catch (error) {
+    if (error instanceof TrackerError && error.kind === 'tracker_not_found') return null;
+    throw error;
+  }
+}
+
+interface Times {
+  readonly since?: number;
+  readonly until?: number;
+}
+
+function timesOf(state: State, issueId: string): Times {
+  const claim = state.claims.get(issueId);
+  if (claim?.phase === 'waiting') return { since: claim.since, until: claim.dueAt };
+  if (claim) return { since: claim.since };
+  const parked = state.parked.get(issueId);
+  if (parked) return { since: parked.parkedAt };
+  const pause = state.pauses.get(state.settings.agent.kind);
+  if (pause) return { until: pause.until };
+  return state.operatorPause === null ? {} : { since: state.operatorPause.since };
+}
+
+/** It would be dispatched, is worked on, or is done with. */
+export function isWell({ reason }: Explanation): boolean {
+  return reason === null || WELL.has(reason);
+}
+
+const WELL: ReadonlySet<Reason> = new Set(['running', 'handing_off', 'handed_off', 'terminal']);
+
+function entry(
+  issue: Pick<IssueRef, 'identifier' | 'state'>,
+  reason: Reason | null,
+  detail: string | null,
+  times: Times,
+): Explanation {
+  return {
+    identifier: issue.identifier,
+    state: issue.state,
+    would_dispatch: reason === null,
+    reason,
+    detail,
+    since: times.since === undefined ? null : new Date(times.since).toISOString(),
+    until: times.until === undefined ? null : new Date(times.until).toISOString(),
+    remedy: reason === null ? null : remedyFor(reason, issue.identifier),
+  };
+}
+
+/** What a person can do about each reason; null where there is nothing to do. */
+const REMEDIES: Readonly<Record<Reason, string | null>> = {
+  incomplete_record: 'give the issue a title and a state in the tracker',
+  not_active: 'move the issue to one of tracker.active_states, or add its state to them',
+  running: null,
+  retrying: 'wait for its time, or: foray retry IDENTIFIER',
+  handing_off: null,
+  just_released: 'wait for the next poll',
+  parked: 'mend what the detail says, then change its state in the tracker, or: foray unpark IDENTIFIER',
+  draining: 'start the service again',
+  paused: 'foray resume',
+  preflight_failed: 'mend what the detail says; foray doctor tells more',
+  agent_paused: 'wait until the limit of the agent lifts',
+  session_budget: 'raise agent.max_sessions, or: foray unpark IDENTIFIER',
+  token_budget: 'raise agent.max_tokens, or: foray unpark IDENTIFIER',
+  cost_budget: 'raise agent.max_cost_usd, or: foray unpark IDENTIFIER',
+  blocked_by: 'finish what blocks it, or remove the link',
+  blockers_unresolved: 'let the account of tracker.api_key read what blocks the issue',
+  blockers_not_read: 'wait: blockers are read for a few issues at each poll',
+  no_global_slot: 'wait for a free slot, or raise agent.max_concurrent_agents',
+  no_state_slot: 'wait for a free slot, or raise agent.max_concurrent_agents_by_state',
+  handed_off: null,
+  terminal: null,
+  unknown: 'check the identifier, tracker.project and what the token may see',
+};
+
+function remedyFor(reason: Reason, identifier: string): string | null {
+  return REMEDIES[reason]?.replace('IDENTIFIER', identifier) ?? null;
+}

@@ -1,0 +1,89 @@
+import { faultOf } from '../domain/model/errors.ts';
+import { openDraft, type Draft } from '../domain/draft.ts';
+import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
+import type { Answer } from '../domain/model/answer.ts';
+import { refOf, type Blocker, type Issue } from '../domain/model/issue.ts';
+import type { State } from '../domain/model/state.ts';
+import { blockersToRead, holdOf } from '../domain/events/on-poll.ts';
+import { startRun } from '../domain/events/start-run.ts';
+import { rebuilt, recover } from '../domain/recover.ts';
+import { globalSlots, inDispatchOrder, stateSlots, type HoldVerdict } from '../domain/rules/eligibility.ts';
+import type { Tracker } from '../ports/tracker.ts';
+import { openRecords } from './records.ts';
+import { buildAdapters, type AdapterDeps } from './build-adapters.ts';
+import { NO_RUN_TOOLS } from './run-tools.ts';
+import type { GoodWorkflow } from './workflow.ts';
+
+export type SurveyDeps = Omit<AdapterDeps, 'processes' | 'announce' | 'tools'>;
+
+/** One candidate, and why it would not be dispatched; null when it would. */
+export interface SurveyedIssue {
+  readonly issue: Issue;
+  readonly verdict: HoldVerdict | null;
+  /** Free slots before it. */
+  readonly globalSlots: number;
+  readonly stateSlots: number;
+}
+
+export interface Survey {
+  readonly candidates: readonly SurveyedIssue[];
+  /** As the next poll would find it. */
+  readonly state: State;
+  readonly tracker: Tracker;
+}
+
+/** Exactly one poll, as the daemon would judge it: what would be dispatched, and why the rest would not. Writes nothing. */
+export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
+  const adapters = buildAdapters(
+    workflow,
+    { ...deps, processes: { started: () => {}, ended: () => {} }, announce: () => {}, tools: NO_RUN_TOOLS },
+    null,
+  );
+  const { tracker } = adapters;
+  await tracker.preflight?.(signal);
+  const candidates = inDispatchOrder(await tracker.fetchCandidateIssues(signal));
+  const preflightProblem = (await adapters.agent.findProblem()) ?? (await adapters.workspaces.findProblem());
+  const state = { ...(await stateOf(workflow, deps.clock.now())), preflightProblem };
+  const blockers = await readBlockers(tracker, blockersToRead(state, candidates), signal);
+  const draft = openDraft(state, deps.clock.now());
+  return { candidates: candidates.map((issue) => judge(draft, issue, blockers.get(issue.id))), state, tracker };
+}
+
+/** One that would run takes its slot, so that the next one sees what is left. */
+function judge(draft: Draft, issue: Issue, read: Answer<readonly Blocker[]> | undefined): SurveyedIssue {
+  const verdict = holdOf(draft.state, issue, read);
+  const slots = { globalSlots: globalSlots(draft.state), stateSlots: stateSlots(draft.state, issue.state) };
+  if (verdict === null)
+    startRun(draft, refOf(issue), { attempt: 0, failures: 0, refusals: 0, trigger: 'fresh', sessionId: null, reaction: null });
+  return { issue, verdict, ...slots };
+}
+
+/** What an earlier run left behind counts too. Beside a daemon at work, what runs takes its slots. */
+async function stateOf(workflow: GoodWorkflow, now: number): Promise<State> {
+  const records = await openRecords(workflow.settings.dbPath, workflow.settings.tracker.identity);
+  try {
+    const durable: Durable = (await records?.load()) ?? NOTHING_DURABLE;
+    if (records?.daemon) return rebuilt(workflow.settings, durable, 'survey', now);
+    return recover(workflow.settings, durable, 'survey', now).state;
+  } finally {
+    await records?.close();
+  }
+}
+
+async function readBlockers(
+  tracker: Tracker,
+  issues: readonly Issue[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Answer<readonly Blocker[]>>> {
+  const read = new Map<string, Answer<readonly Blocker[]>>();
+  for (const issue of issues) {
+    if (!tracker.blockers) break;
+    try {
+      read.set(issue.id, { ok: true, value: await tracker.blockers.read(issue.id, signal) });
+    } catch (error) {
+      signal.throwIfAborted();
+      read.set(issue.id, { ok: false, fault: faultOf(error) });
+    }
+  }
+  return read;
+}

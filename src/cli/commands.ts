@@ -1,0 +1,40 @@
+import type { Command } from './command.ts';
+import { command as completion } from './commands/completion.ts';
+import { command as demo } from './commands/demo.ts';
+import { command as explain } from './commands/explain.ts';
+import { command as logs } from './commands/logs.ts';
+import { command as mcp } from './commands/mcp.ts';
+import { command as pause } from './commands/pause.ts';
+import { command as plan } from './commands/plan.ts';
+import { command as resume } from './commands/resume.ts';
+import { command as retry } from './commands/retry.ts';
+import { command as run } from './commands/run.ts';
+import { command as schema } from './commands/schema.ts';
+import { command as stats } from './commands/stats.ts';
+import { command as status } from './commands/status.ts';
+import { command as stop } from './commands/stop.ts';
+import { command as unpark } from './commands/unpark.ts';
+import { command as validate } from './commands/validate.ts';
+
+/** Every command, in the order of help. */
+export const COMMANDS: readonly Command[] = [
+  run,
+  demo,
+  validate,
+  plan,
+  status,
+  explain,
+  logs,
+  stats,
+  stop,
+  retry,
+  unpark,
+  pause,
+  resume,
+  schema,
+  completion,
+  mcp,
+];
+
+/** What is run when no command is named. */
+export const DEFAULT_COMMAND = run;

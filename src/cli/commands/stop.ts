@@ -1,0 +1,14 @@
+import { FORMAT_FLAG, isJson, workflowOf, type Args, type Command } from '../command.ts';
+
+export const command: Command = {
+  name: 'stop',
+  summary: 'end the session of an issue and park it',
+  usage: 'IDENTIFIER [--format text|json] [WORKFLOW.md]',
+  flags: [FORMAT_FLAG],
+  example: 'foray stop ENG-7',
+  takes: { least: 1, most: 2 },
+  async run(args: Args) {
+    const { ask } = await import('../operator.ts');
+    return ask(workflowOf(args, 1), { kind: 'stop', identifier: args.words[0] ?? '' }, isJson(args));
+  },
+};

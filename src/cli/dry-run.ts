@@ -1,0 +1,51 @@
+import { reportDryRun } from '../app/dry-run.ts';
+import type { SurveyedIssue } from '../app/survey.ts';
+import { openLog } from './logging.ts';
+import { printJson, printTable } from './output.ts';
+import { openWorkflow } from './problems.ts';
+import { onInterrupt } from './reading.ts';
+import type { RunSettings } from './run-settings.ts';
+
+/** One poll that only reads. Its records go to standard error, what came of it to standard output. */
+export async function dryRun(args: RunSettings): Promise<number> {
+  const workflow = await openWorkflow(args);
+  if (!workflow) return 1;
+  const { logger, secrets } = openLog(args, workflow.settings);
+  secrets.add(workflow.secrets);
+  const deps = { env: { ...process.env }, version: FORAY_VERSION, clock: { now: Date.now }, logger, secrets };
+  try {
+    const candidates = await reportDryRun(workflow, deps, onInterrupt());
+    if (args.asJson) printJson(secrets.maskDeep(objectOf(candidates, workflow.settings.agent.maxConcurrentAgents)));
+    else printTable(['ISSUE', 'STATE', 'DISPATCH', 'WHY NOT', 'TITLE'], candidates.map(rowOf), 'no candidates');
+    return 0;
+  } catch (error) {
+    logger.error('dry run failed', { error: error instanceof Error ? error.message : String(error) });
+    return 1;
+  }
+}
+
+function rowOf({ issue, verdict }: SurveyedIssue): readonly string[] {
+  const why = verdict === null ? '' : `${verdict.reason}: ${verdict.detail}`;
+  return [issue.identifier, issue.state, verdict === null ? 'yes' : 'no', why, issue.title];
+}
+
+function objectOf(candidates: readonly SurveyedIssue[], maxConcurrentAgents: number) {
+  const dispatched = candidates.filter(({ verdict }) => verdict === null).length;
+  return {
+    candidates_fetched: candidates.length,
+    would_dispatch: dispatched,
+    ineligible: candidates.length - dispatched,
+    max_concurrent_agents: maxConcurrentAgents,
+    candidates: candidates.map(({ issue, verdict, globalSlots, stateSlots }) => ({
+      issue_id: issue.id,
+      issue_identifier: issue.identifier,
+      title: issue.title,
+      state: issue.state,
+      would_dispatch: verdict === null,
+      global_slots_available: globalSlots,
+      state_slots_available: stateSlots,
+      skip_reason: verdict?.reason ?? null,
+      skip_detail: verdict?.detail ?? null,
+    })),
+  };
+}

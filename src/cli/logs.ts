@@ -1,0 +1,105 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Run, RunEvent } from '../domain/model/run.ts';
+import type { Records } from '../app/records.ts';
+import { duration, iso, moment, printJson, printLine, printTitle } from './output.ts';
+import { onInterrupt, openReading } from './reading.ts';
+
+export interface LogSettings {
+  readonly workflowPath: string;
+  readonly follow: boolean;
+  readonly asJson: boolean;
+}
+
+const LOOK_EVERY_MS = 500;
+const MAX_RUNS = 1_000;
+
+interface Story {
+  readonly run: Run;
+  readonly events: readonly RunEvent[];
+}
+
+/** Prints what was recorded of the runs of one issue, oldest first; with `follow` also what comes. */
+export async function showLogs(identifier: string, settings: LogSettings): Promise<number> {
+  const interrupted = onInterrupt();
+  const seen = new Map<string, number>();
+  for (let first = true; ; first = false) {
+    const stories = await readStories(identifier, settings.workflowPath);
+    if (stories === null) return 1;
+    if (first && stories.length === 0 && !settings.follow) {
+      process.stderr.write(`foray: no run of ${identifier} is recorded\n`);
+      return 1;
+    }
+    if (settings.asJson && !settings.follow) {
+      printJson({ identifier, runs: stories.map(storyFacts) });
+      return 0;
+    }
+    for (const story of stories) tell(story, seen, settings.asJson);
+    if (!settings.follow || interrupted.aborted) return 0;
+    await delay(LOOK_EVERY_MS, undefined, { signal: interrupted }).catch(() => {});
+    if (interrupted.aborted) return 0;
+  }
+}
+
+async function readStories(identifier: string, workflowPath: string): Promise<readonly Story[] | null> {
+  const reading = await openReading(workflowPath);
+  if (reading === null) return null;
+  const { records } = reading;
+  if (records === null) return [];
+  try {
+    const runs = await runsOf(records, identifier);
+    const stories = await Promise.all(runs.toReversed().map((run) => records.findRun(run.id)));
+    return stories.filter((story) => story !== null);
+  } finally {
+    await records.close();
+  }
+}
+
+/** By the name as it was given, else ignoring case among the latest runs. */
+async function runsOf(records: Records, identifier: string): Promise<readonly Run[]> {
+  const exact = await records.listRuns({ identifier, limit: MAX_RUNS });
+  if (exact.length > 0) return exact;
+  const wanted = identifier.toLowerCase();
+  const matches = ({ issue }: Run): boolean =>
+    issue.identifier.toLowerCase() === wanted || issue.displayIdentifier?.toLowerCase() === wanted;
+  return (await records.listRuns({ limit: MAX_RUNS })).filter(matches);
+}
+
+/** What of a story was not told yet. */
+function tell({ run, events }: Story, seen: Map<string, number>, asJson: boolean): void {
+  const told = seen.get(run.id);
+  if (told === DONE) return;
+  if (told === undefined && !asJson)
+    printTitle(`run ${run.id}: attempt ${run.attempt}, ${run.agentKind}, started ${moment(run.startedAt)}`);
+  const isEnded = run.endedAt !== null;
+  for (const event of events.slice(told ?? 0)) {
+    if (asJson) process.stdout.write(`${JSON.stringify(eventFacts(event))}\n`);
+    else printLine(`${moment(event.at)}  ${event.type.padEnd(16)} ${event.text}`);
+  }
+  if (isEnded && !asJson)
+    printLine(
+      `${moment(run.endedAt)}  ${run.status.padEnd(16)} ${run.turns} turns in ${duration((run.endedAt ?? 0) - run.startedAt)}${run.error === null ? '' : `: ${run.error}`}`,
+    );
+  seen.set(run.id, isEnded ? DONE : events.length);
+}
+
+/** All of the run has been told. */
+const DONE = -1;
+
+function storyFacts({ run, events }: Story) {
+  return {
+    run_id: run.id,
+    attempt: run.attempt,
+    trigger: run.trigger,
+    agent: run.agentKind,
+    status: run.status,
+    started_at: iso(run.startedAt),
+    ended_at: iso(run.endedAt),
+    turns: run.turns,
+    error: run.error,
+    events: events.map(eventFacts),
+  };
+}
+
+function eventFacts({ runId, at, type, text }: RunEvent) {
+  return { run_id: runId, at: iso(at), type, text };
+}

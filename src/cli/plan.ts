@@ -1,0 +1,41 @@
+import { planOf } from '../app/plan.ts';
+import { readWorkflowFile } from '../app/workflow.ts';
+import { printJson, printTable, printTitle } from './output.ts';
+import { loadGood, onInterrupt, surveyDeps } from './reading.ts';
+
+export interface PlanSettings {
+  readonly newPath: string;
+  /** The file in force; its database tells what runs. */
+  readonly workflowPath: string;
+  readonly asJson: boolean;
+}
+
+/** Holds a workflow file against the live board and the file in force. */
+export async function showPlan({ newPath, workflowPath, asJson }: PlanSettings): Promise<number> {
+  const next = await loadGood(newPath);
+  if (next === null) return 1;
+  const current = await readWorkflowFile(workflowPath, process.env);
+  const deps = surveyDeps(next);
+  deps.secrets.add(current.secrets);
+  const plan = deps.secrets.maskDeep(await planOf(next, current, deps, onInterrupt()));
+  if (asJson) {
+    printJson(plan);
+    return 0;
+  }
+  printTitle(`Would start (${plan.start.length})`);
+  printTable(
+    ['ISSUE', 'STATE', 'TITLE'],
+    plan.start.map(({ identifier, state, title }) => [identifier, state, title]),
+  );
+  printTitle(`\nWould stop (${plan.stop.length})`);
+  printTable(
+    ['ISSUE', 'STATE', 'WHY'],
+    plan.stop.map(({ identifier, state, reason }) => [identifier, state, reason]),
+  );
+  printTitle(`\nChanged settings (${plan.changes.length})`);
+  printTable(
+    ['KEY', 'FROM', 'TO'],
+    plan.changes.map(({ key, from, to }) => [key, JSON.stringify(from), JSON.stringify(to)]),
+  );
+  return 0;
+}

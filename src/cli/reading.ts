@@ -1,0 +1,79 @@
+import { openRecords, type Records } from '../app/records.ts';
+import { createKnownSecrets } from '../app/secrets.ts';
+import type { SurveyDeps } from '../app/survey.ts';
+import { readWorkflowFile, requireGood, WorkflowFault, type GoodWorkflow } from '../app/workflow.ts';
+import type { LoadedWorkflow } from '../config/workflow.ts';
+import { createLog } from '../lib/log.ts';
+import { printProblems } from './problems.ts';
+import { moment } from './output.ts';
+
+/** Opens the records of a workflow file; only the place of its database matters. Faults are printed and give null. */
+export async function openReading(path: string): Promise<Reading | null> {
+  const loaded = await readWorkflowFile(path, process.env);
+  if (loaded.dbPath === null) {
+    printProblems(loaded.problems);
+    return null;
+  }
+  return { loaded, records: await openRecords(loaded.dbPath, loaded.settings?.tracker.identity ?? null) };
+}
+
+export interface Reading {
+  readonly loaded: LoadedWorkflow;
+  /** Null before the first start. */
+  readonly records: Records | null;
+}
+
+/** Loads a workflow that a command has to understand wholly. Errors are printed and give null; warnings are left to `validate`. */
+export async function loadGood(path: string): Promise<GoodWorkflow | null> {
+  const loaded = await readWorkflowFile(path, process.env);
+  try {
+    return requireGood(loaded);
+  } catch (error) {
+    if (!(error instanceof WorkflowFault)) throw error;
+    printProblems(loaded.problems);
+    return null;
+  }
+}
+
+/** What a look at the live board needs. Only warnings of the adapters are told, on standard error. */
+export function surveyDeps(workflow: GoodWorkflow): SurveyDeps {
+  const secrets = createKnownSecrets();
+  secrets.add(workflow.secrets);
+  const logger = createLog({
+    level: 'warn',
+    format: 'text',
+    write: (line) => process.stderr.write(line),
+    now: Date.now,
+    mask: secrets.mask,
+  });
+  return { env: { ...process.env }, version: FORAY_VERSION, clock: { now: Date.now }, logger, secrets };
+}
+
+/** Ends what is under way at the first interrupt. */
+export function onInterrupt(): AbortSignal {
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => interrupted.abort(new Error(`interrupted by ${signal}`)));
+  return interrupted.signal;
+}
+
+/** Whether a service is at work on these records, for people. */
+export function serviceLine(records: Records | null): string {
+  if (records === null) return 'service: never started with this workflow file';
+  const { daemon } = records;
+  if (daemon === null) return 'service: not running; this is what the database holds';
+  return `service: running (pid ${daemon.pid} on ${daemon.host}, since ${moment(daemon.startedAt)})`;
+}
+
+/** The same for programs. */
+export function serviceFacts(records: Records | null) {
+  const daemon = records?.daemon ?? null;
+  if (daemon === null) return { running: false };
+  return {
+    running: true,
+    pid: daemon.pid,
+    host: daemon.host,
+    started_at: new Date(daemon.startedAt).toISOString(),
+    workflow_path: daemon.workflowPath,
+  };
+}

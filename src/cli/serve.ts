@@ -1,0 +1,54 @@
+import { startDaemon, type RunningDaemon } from '../app/daemon.ts';
+import { createSteadyClock } from '../lib/steady-clock.ts';
+import type { RunSettings } from './run-settings.ts';
+import { openLog } from './logging.ts';
+import { openWorkflow } from './problems.ts';
+import { onSignals } from './signals.ts';
+
+/** Runs the service until it is interrupted. */
+export async function serve(args: RunSettings): Promise<number> {
+  const workflow = await openWorkflow(args);
+  if (!workflow) return 1;
+  const { logger, secrets } = openLog(args, workflow.settings);
+  secrets.add(workflow.secrets);
+  const interrupted = new AbortController();
+  let daemon: RunningDaemon | null = null;
+  const signals = onSignals({
+    stop(signal) {
+      logger.info('stopping', { signal });
+      interrupted.abort(new Error(`interrupted by ${signal}`));
+      daemon?.stop();
+    },
+    force(signal, code) {
+      logger.warn('stopping at once', { signal });
+      daemon?.kill();
+      process.exit(code);
+    },
+  });
+  try {
+    const clock = createSteadyClock();
+    const options = { workflow, env: { ...process.env }, version: FORAY_VERSION, port: args.port, clock, logger, secrets };
+    daemon = await startDaemon({ ...options, interrupted: interrupted.signal });
+    if (interrupted.signal.aborted) daemon.stop();
+    await daemon.done;
+  } catch (error) {
+    // An interrupted start-up is what was asked for; a daemon that failed while it stopped is not.
+    if (daemon !== null || !interrupted.signal.aborted) {
+      logger.error('foray failed', { error: error instanceof Error ? error.message : String(error) });
+      return 1;
+    }
+  } finally {
+    signals.release();
+  }
+  logger.info('foray stopped', {});
+  endWithin(LAST_RECORDS_MS);
+  return 0;
+}
+
+/** How long a slow reader of the log may take over the last records. */
+const LAST_RECORDS_MS = 2_000;
+
+/** Nobody waits for ever for a reader that does not read. */
+function endWithin(ms: number): void {
+  setTimeout(() => process.exit(), ms).unref();
+}

@@ -1,0 +1,151 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HandoffClaim, RunningClaim, WaitingClaim } from '../domain/model/claim.ts';
+import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
+import type { IssueRef } from '../domain/model/issue.ts';
+import type { Run } from '../domain/model/run.ts';
+import { duration, iso, moment, printJson, printLine, printTable, printTitle } from './output.ts';
+import { onInterrupt, openReading, serviceFacts, serviceLine, type Reading } from './reading.ts';
+
+const WATCH_EVERY_MS = 1_000;
+const CLEAR_SCREEN = '\u001B[H\u001B[2J\u001B[3J';
+
+export interface StatusSettings {
+  readonly workflowPath: string;
+  readonly watch: boolean;
+  readonly asJson: boolean;
+}
+
+/** Shows what the service of a workflow file is doing; with `watch` again and again. */
+export async function showStatus({ workflowPath, watch, asJson }: StatusSettings): Promise<number> {
+  const interrupted = onInterrupt();
+  for (;;) {
+    const reading = await openReading(workflowPath);
+    if (reading === null) return 1;
+    const report = await gather(reading).finally(() => reading.records?.close());
+    if (watch && !asJson && process.stdout.isTTY) process.stdout.write(CLEAR_SCREEN);
+    if (asJson) printJson(factsOf(report));
+    else print(report);
+    if (!watch || interrupted.aborted) return 0;
+    await delay(WATCH_EVERY_MS, undefined, { signal: interrupted }).catch(() => {});
+    if (interrupted.aborted) return 0;
+  }
+}
+
+interface Report {
+  readonly reading: Reading;
+  readonly durable: Durable;
+  readonly running: readonly { readonly claim: RunningClaim | HandoffClaim; readonly run: Run | null }[];
+  readonly waiting: readonly WaitingClaim[];
+  readonly totals: { readonly runs: number; readonly totalTokens: number; readonly costUsd: number; readonly seconds: number };
+}
+
+const NO_TOTALS = { runs: 0, totalTokens: 0, costUsd: 0, seconds: 0 };
+
+async function gather(reading: Reading): Promise<Report> {
+  const { records } = reading;
+  const durable = (await records?.load()) ?? NOTHING_DURABLE;
+  const held = durable.claims.filter((claim) => claim.phase !== 'waiting');
+  const running = await Promise.all(
+    held.map(async (claim) => {
+      const runId = claim.phase === 'running' ? claim.runId : claim.handoff.runId;
+      return { claim, run: (await records?.findRun(runId))?.run ?? null };
+    }),
+  );
+  const waiting = durable.claims.filter((claim) => claim.phase === 'waiting').toSorted((a, b) => a.dueAt - b.dueAt);
+  return { reading, durable, running, waiting, totals: (await records?.totals()) ?? NO_TOTALS };
+}
+
+function print({ reading, durable, running, waiting, totals }: Report): void {
+  const now = Date.now();
+  printLine(serviceLine(reading.records));
+  if (durable.operatorPause) {
+    const { by, reason, since } = durable.operatorPause;
+    printLine(`PAUSED by ${by} since ${moment(since)}${reason === '' ? '' : `: ${reason}`} ("foray resume" lets it go on)`);
+  }
+  for (const pause of durable.pauses) printLine(`agent ${pause.agentKind} rests until ${moment(pause.until)}: ${pause.reason}`);
+  printTitle(`\nRunning (${running.length})`);
+  printTable(
+    ['ISSUE', 'STATE', 'ATTEMPT', 'FOR', 'TURNS', 'TOKENS', 'COST', 'TITLE'],
+    running.map(({ claim, run }) => [
+      claim.issue.identifier,
+      claim.phase === 'running' ? claim.issue.state : 'handing off',
+      String(claim.attempt),
+      duration(now - (run?.startedAt ?? claim.since)),
+      String(run?.turns ?? 0),
+      run?.tokensMeasured === true ? String(run.tokens.totalTokens) : '-',
+      run?.costUsd == null ? '-' : `$${run.costUsd.toFixed(2)}`,
+      claim.issue.title,
+    ]),
+  );
+  printTitle(`\nWaiting (${waiting.length})`);
+  printTable(
+    ['ISSUE', 'ATTEMPT', 'DUE IN', 'WHY'],
+    waiting.map(({ issue, attempt, dueAt, error }) => [
+      issue.identifier,
+      String(attempt),
+      dueAt <= now ? 'now' : duration(dueAt - now),
+      error || 'continues',
+    ]),
+  );
+  printTitle(`\nParked (${durable.parked.length})`);
+  printTable(
+    ['ISSUE', 'REASON', 'SINCE', 'DETAIL'],
+    durable.parked.map(({ issue, reason, parkedAt, detail }) => [issue.identifier, reason, moment(parkedAt), detail]),
+  );
+  if (durable.watches.length > 0) {
+    printTitle(`\nMerge requests watched (${durable.watches.length})`);
+    printTable(
+      ['ISSUE', 'REQUEST', 'BRANCH', 'SINCE'],
+      durable.watches.map(({ issue, mergeRequest: { owner, repo, number, branch }, armedAt }) => [
+        issue.identifier,
+        `${owner}/${repo}#${number}`,
+        branch,
+        moment(armedAt),
+      ]),
+    );
+  }
+  printLine('');
+  printLine(
+    `finished runs: ${totals.runs}, ${duration(totals.seconds * 1000)}, ${totals.totalTokens} tokens, $${totals.costUsd.toFixed(2)}`,
+  );
+}
+
+function factsOf({ reading, durable, running, waiting, totals }: Report) {
+  const pause = durable.operatorPause;
+  return {
+    service: serviceFacts(reading.records),
+    workflow_path: reading.loaded.path,
+    paused: pause && { reason: pause.reason, by: pause.by, since: iso(pause.since) },
+    agent_pauses: durable.pauses.map(({ agentKind, until, reason }) => ({ agent: agentKind, until: iso(until), reason })),
+    running: running.map(({ claim, run }) => ({
+      ...nameOf(claim.issue),
+      phase: claim.phase === 'running' ? 'running' : 'handing_off',
+      attempt: claim.attempt,
+      run_id: run?.id ?? null,
+      started_at: iso(run?.startedAt ?? claim.since),
+      turns: run?.turns ?? 0,
+      total_tokens: run?.tokensMeasured === true ? run.tokens.totalTokens : null,
+      cost_usd: run?.costUsd ?? null,
+    })),
+    retrying: waiting.map(({ issue, attempt, dueAt, error }) => ({ ...nameOf(issue), attempt, due_at: iso(dueAt), error })),
+    parked: durable.parked.map(({ issue, reason, detail, parkedAt }) => ({
+      ...nameOf(issue),
+      reason,
+      detail,
+      parked_at: iso(parkedAt),
+    })),
+    watched: durable.watches.map(({ issue, mergeRequest, armedAt }) => ({
+      ...nameOf(issue),
+      owner: mergeRequest.owner,
+      repo: mergeRequest.repo,
+      number: mergeRequest.number,
+      branch: mergeRequest.branch,
+      since: iso(armedAt),
+    })),
+    totals: { runs: totals.runs, seconds: totals.seconds, total_tokens: totals.totalTokens, cost_usd: totals.costUsd },
+  };
+}
+
+function nameOf(issue: IssueRef) {
+  return { issue_id: issue.id, issue_identifier: issue.identifier, title: issue.title, state: issue.state, url: issue.url };
+}
