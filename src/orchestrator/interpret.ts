@@ -166,11 +166,11 @@ function wordsOf(text: string): string {
   return text.replaceAll(/[`\s]+/g, ' ').trim();
 }
 
-/** Only issues whose workspace is still here matter. */
+/** Only issues whose workspace is still here matter; without any the tracker is not asked. */
 async function readTerminal(deps: InterpretDeps, { states }: EffectNamed<'read-terminal'>): Promise<AnswerTo<'read-terminal'>> {
   const { tracker, workspaces } = deps.adapters();
-  const [terminal, present] = await Promise.all([tracker.fetchIssuesByStates(states, deps.killed), workspaces.list()]);
-  const names = new Set(present);
+  const names = new Set(await workspaces.list());
+  const terminal = names.size === 0 ? [] : await tracker.fetchIssuesByStates(states, deps.killed);
   const issues = terminal.filter((issue) => names.has(workspaces.nameOf(issue.identifier) ?? ''));
   return { type: 'cleanup-answered', issues: { ok: true, value: issues } };
 }

@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import { parseArgs } from 'node:util';
+import { apiRows } from './rows/api.ts';
+import { memoryRows } from './rows/memory.ts';
+import { peerRows } from './rows/peer.ts';
+import { pollRows } from './rows/poll.ts';
+import { requestRows } from './rows/requests.ts';
+import { sessionRows } from './rows/sessions.ts';
+import { slotRows } from './rows/slot.ts';
+import { startRows } from './rows/start.ts';
+import { tickRows } from './rows/tick.ts';
+import type { Program } from './support/daemon.ts';
+import { formatRow, heading, type Row } from './table.ts';
+
+const GROUPS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
+  start: startRows,
+  poll: pollRows,
+  slot: slotRows,
+  api: apiRows,
+  tick: tickRows,
+  requests: requestRows,
+  memory: memoryRows,
+  sessions: sessionRows,
+};
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'string' },
+    /** NAME=COMMAND: another program of this shape, measured beside ours. */
+    peer: { type: 'string', multiple: true, default: [] },
+    /** Only these groups, separated by commas. */
+    only: { type: 'string' },
+  },
+});
+
+const chosen = values.only?.split(',') ?? Object.keys(GROUPS);
+const rows: Row[] = [];
+const begin = performance.now();
+console.log(`node ${process.version}, ${os.cpus().length} cores of ${os.cpus()[0]?.model.trim() ?? 'an unknown processor'}`);
+console.log(heading());
+for (const name of chosen) tell(await (GROUPS[name] ?? unknownGroup(name))());
+if (values.peer.length > 0) tell(await peerRows(values.peer.map(peerOf)));
+console.log(`${((performance.now() - begin) / 1000).toFixed(0)} s`);
+if (values.json) await writeFile(values.json, `${JSON.stringify(rows, null, 2)}\n`);
+const missed = rows.filter(({ ok }) => !ok);
+if (missed.length > 0) console.error(`${missed.length} goals missed: ${missed.map(({ row }) => row).join('; ')}`);
+process.exit(missed.length > 0 ? 1 : 0);
+
+function tell(found: readonly Row[]): void {
+  for (const row of found) console.log(formatRow(row));
+  rows.push(...found);
+}
+
+function unknownGroup(name: string): never {
+  throw new Error(`no group ${name}; there are ${Object.keys(GROUPS).join(', ')}`);
+}
+
+function peerOf(text: string): Program {
+  const [name = '', command = ''] = text.split(/=(.*)/s);
+  if (command === '') throw new Error(`--peer needs NAME=COMMAND, got ${text}`);
+  return { name, command: command.split(' ').filter((word) => word !== '') };
+}

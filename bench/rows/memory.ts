@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { issues, launch, makeFolder, residentKb, workflow } from '../support/daemon.ts';
+import { atMost, median, timesFloor, type Row } from '../table.ts';
+
+const SESSIONS = 1_000;
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+
+/** Resident memory, and what many sessions leave behind on the heap. */
+export async function memoryRows(): Promise<Row[]> {
+  const bare = await residentOf([path.join(HERE, 'inside.mjs'), 'libraries']);
+  const idle = await idleKb();
+  const perSession = await sessionKb();
+  const growth = JSON.parse(await outputOf(['--expose-gc', path.join(HERE, 'inside.mjs'), 'sessions'])) as {
+    grownMb: number;
+    sessions: number;
+  };
+  return [
+    timesFloor('resident memory, idle', 'MB', idle / 1024, bare / 1024, 1.25),
+    atMost('resident memory per running session', 'KiB', perSession, 64),
+    atMost(`heap growth over ${growth.sessions.toLocaleString('en')} sessions in one process`, 'MB', growth.grownMb, 5),
+  ];
+}
+
+async function idleKb(): Promise<number> {
+  const daemon = await launch(await makeFolder({ 'WORKFLOW.md': workflow({}), 'issues.json': '[]' }));
+  await daemon.until('tick completed');
+  await settle();
+  const value = residentKb(daemon.pid);
+  await daemon.end();
+  return value;
+}
+
+/** The same daemon before and after its sessions begin, so that only they differ. */
+async function sessionKb(): Promise<number> {
+  const readings: number[] = [];
+  for (const running of [1, SESSIONS]) {
+    const files = {
+      'WORKFLOW.md': workflow({ agent: `  max_concurrent_agents: ${running}`, mock: '  turn_delay_ms: 600000' }),
+      'issues.json': JSON.stringify(issues(SESSIONS)),
+    };
+    const daemon = await launch(await makeFolder(files));
+    await daemon.until('msg="turn started"', running);
+    await settle();
+    const samples: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      samples.push(residentKb(daemon.pid));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    readings.push(median(samples));
+    await daemon.end();
+  }
+  return Math.max(0, ((readings[1] ?? 0) - (readings[0] ?? 0)) / (SESSIONS - 1));
+}
+
+async function settle(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+}
+
+/** A process that loads the same libraries and does nothing. */
+async function residentOf(args: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  await settle();
+  const value = residentKb(child.pid ?? 0);
+  child.kill();
+  return value;
+}
+
+function outputOf(args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  return new Promise((resolve) => child.once('close', () => resolve(text)));
+}

@@ -1,0 +1,125 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+import { issues, launch, makeFolder, processorMs, workflow, type Program } from '../support/daemon.ts';
+import { buildGithub } from '../support/remote.ts';
+import { alike, count, timesFloor, told, type Row } from '../table.ts';
+
+const MANY = 2_000;
+const AT_ONCE = 100;
+
+/** Whole mock sessions, from poll to handoff. */
+export async function sessionRows(): Promise<Row[]> {
+  const file = await onFile(MANY);
+  const folder = await onFolder(MANY);
+  const remote = await onRemote(MANY);
+  const few = await onFile(200);
+  const most = await onFile(20_000);
+  const bare = await bareWork(MANY);
+  const what = `${count(MANY)} mock sessions, ${AT_ONCE} at once`;
+  return [
+    timesFloor(`${what}, one JSON file`, 's', file.seconds, bare.file, 3),
+    timesFloor(`${what}, a folder of Markdown`, 's', folder.seconds, bare.folder, 3),
+    timesFloor(`${what}, a loopback repoissues remote`, 's', remote.seconds, remote.floor, 3),
+    failed(file.failures + folder.failures + remote.failures + few.failures + most.failures),
+    ...alike(
+      'processor time per issue',
+      'ms',
+      new Map([
+        [200, few.cpuMs],
+        [MANY, file.cpuMs],
+        [20_000, most.cpuMs],
+      ]),
+      1.3,
+    ),
+  ];
+}
+
+function failed(value: number): Row {
+  return { ...told('failed sessions among all of these', '', value), goal: '0', ok: value === 0 };
+}
+
+interface Outcome {
+  readonly seconds: number;
+  readonly cpuMs: number;
+  readonly failures: number;
+}
+
+const AGENT = `  max_concurrent_agents: ${AT_ONCE}`;
+
+export async function onFile(size: number, program?: Program): Promise<Outcome> {
+  const files = {
+    'WORKFLOW.md': workflow({ intervalMs: 500, agent: AGENT }),
+    'issues.json': JSON.stringify(issues(size), null, 2),
+  };
+  return watch(size, await makeFolder(files), { program });
+}
+
+async function onFolder(size: number): Promise<Outcome> {
+  const directory = await makeFolder({ 'WORKFLOW.md': workflow({ file: 'issues', intervalMs: 500, agent: AGENT }) });
+  mkdirSync(path.join(directory, 'issues'));
+  for (const { id, identifier, title, state, description } of issues(size)) {
+    const text = `---\nid: "${String(id)}"\nidentifier: ${String(identifier)}\ntitle: ${String(title)}\nstate: ${String(state)}\n---\n${String(description)}\n`;
+    writeFileSync(path.join(directory, 'issues', `${String(identifier)}.md`), text);
+  }
+  return watch(size, directory, {});
+}
+
+async function onRemote(size: number): Promise<Outcome & { floor: number }> {
+  const remote = await buildGithub(size);
+  const directory = await makeFolder({ 'WORKFLOW.md': workflow({ tracker: remote.tracker, intervalMs: 500, agent: AGENT }) });
+  const outcome = await watch(size, directory, { env: remote.env });
+  const requests = remote.requests();
+  const floor = await remote.replay(requests, AT_ONCE);
+  await remote.close();
+  return { ...outcome, floor: floor + (await bareWork(size)).folder - (await bareFiles(size)) };
+}
+
+async function watch(
+  size: number,
+  directory: string,
+  options: { program?: Program; env?: Record<string, string> },
+): Promise<Outcome> {
+  const daemon = await launch(directory, options);
+  const [begin, cpu] = [performance.now(), processorMs(daemon.pid)];
+  await daemon.until('releasing claim', size);
+  const seconds = (performance.now() - begin) / 1000;
+  const cpuMs = (processorMs(daemon.pid) - cpu) / size;
+  const failures = daemon.count('msg="retry scheduled"');
+  await daemon.end();
+  return { seconds, cpuMs, failures };
+}
+
+/** Commits that a session cannot do without: its claim, its start, its exit, and the end of its handoff. */
+const COMMITS = 4;
+
+/** The same directories and committed rows, and the issue written back, one after the other and nothing else. */
+async function bareWork(size: number): Promise<{ file: number; folder: number }> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-bench-'));
+  const db = await openSqlite(path.join(folder, 'x.db'));
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id TEXT, text TEXT)');
+  const text = JSON.stringify(issues(1)[0]);
+  const begin = performance.now();
+  for (let index = 0; index < size; index += 1) {
+    mkdirSync(path.join(folder, `B-${index}`, '.foray'), { recursive: true });
+    writeFileSync(path.join(folder, `B-${index}`, '.foray', '.gitignore'), '*\n');
+    for (let commit = 0; commit < COMMITS; commit += 1) db.run('INSERT INTO t VALUES (?, ?)', `${index}`, text);
+  }
+  const shared = (performance.now() - begin) / 1000;
+  db.close();
+  await rm(folder, { recursive: true, force: true });
+  return { file: shared + (await bareFiles(size)), folder: shared + (await bareFiles(size)) };
+}
+
+/** Each issue's own file written once, on the disk. */
+async function bareFiles(size: number): Promise<number> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-bench-'));
+  const text = JSON.stringify(issues(1)[0], null, 2);
+  const begin = performance.now();
+  for (let index = 0; index < size; index += 1) writeFileSync(path.join(folder, `${index}`), text, { flush: true } as never);
+  const seconds = (performance.now() - begin) / 1000;
+  await rm(folder, { recursive: true, force: true });
+  return seconds;
+}

@@ -1,0 +1,34 @@
+import { issues, launch, makeFolder, workflow } from '../support/daemon.ts';
+import { atMost, percentile, type Row } from '../table.ts';
+
+const SESSIONS = 40;
+
+/** From the end of one session to the start of the next, with one slot and the longest interval between polls. */
+export async function slotRows(): Promise<Row[]> {
+  const directory = await makeFolder({
+    'WORKFLOW.md': workflow({ intervalMs: 60_000, agent: '  max_concurrent_agents: 1' }),
+    'issues.json': JSON.stringify(issues(SESSIONS)),
+  });
+  const daemon = await launch(directory);
+  const patience = new Promise<void>((resolve) => setTimeout(resolve, 15_000));
+  await Promise.race([daemon.until('releasing claim', SESSIONS), patience]);
+  const gaps = gapsIn(daemon.log());
+  await daemon.end();
+  const row = 'slot free to next session, poll interval 60 s, 99th percentile';
+  if (gaps.length < SESSIONS - 1) return [{ ...atMost(row, 'ms', 60_000, 50), ok: false }];
+  return [atMost(row, 'ms', percentile(gaps, 0.99), 50)];
+}
+
+/** Milliseconds between each end and the start that follows it. */
+function gapsIn(log: string): number[] {
+  const gaps: number[] = [];
+  let endedAt: number | null = null;
+  for (const line of log.split('\n')) {
+    const at = Date.parse(/ time=(\S+)$/.exec(line)?.[1] ?? '');
+    if (line.includes('msg="worker exiting"') || line.includes('msg="worker exited"')) endedAt = at;
+    if (endedAt === null || !line.includes('msg="agent session started"')) continue;
+    gaps.push(at - endedAt);
+    endedAt = null;
+  }
+  return gaps;
+}

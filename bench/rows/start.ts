@@ -1,0 +1,42 @@
+import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { CLI, commandMs, issues, launch, makeFolder, workflow } from '../support/daemon.ts';
+import { atMost, median, timesFloor, type Row } from '../table.ts';
+import { storeRetries } from '../support/retries.ts';
+
+const ROUNDS = 15;
+
+/** Starts of the command, against the start of Node itself. */
+export async function startRows(): Promise<Row[]> {
+  const directory = await makeFolder({ 'WORKFLOW.md': workflow({}), 'issues.json': '[]' });
+  const node = process.execPath;
+  const bare = await commandMs([node, '-e', '0'], ROUNDS);
+  const version = await commandMs([node, CLI, '--version'], ROUNDS);
+  const validate = await commandMs([node, CLI, 'validate', 'WORKFLOW.md'], ROUNDS, directory);
+  const polls: number[] = [];
+  for (let round = 0; round < 7; round += 1) {
+    const daemon = await launch(directory);
+    polls.push(await daemon.until('tick completed'));
+    await daemon.stop();
+  }
+  await rm(directory, { recursive: true, force: true });
+  return [
+    timesFloor('foray --version', 'ms', version, bare, 1.2),
+    timesFloor('foray validate', 'ms', validate, bare, 2.5),
+    timesFloor('start to first answered poll', 'ms', median(polls), bare, 4),
+    await restart(),
+  ];
+}
+
+/** A daemon that comes back to much that waits. */
+async function restart(): Promise<Row> {
+  const [retries, workspaces] = [10_000, 1_000];
+  const directory = await makeFolder({ 'WORKFLOW.md': workflow({}), 'issues.json': JSON.stringify(issues(retries)) });
+  await storeRetries(path.join(directory, '.foray.db'), retries);
+  for (let index = 1; index <= workspaces; index += 1) mkdirSync(path.join(directory, 'ws', `B-${index}`), { recursive: true });
+  const daemon = await launch(directory);
+  const value = await daemon.until('tick completed');
+  await daemon.end();
+  return atMost('restart with 10,000 retries and 1,000 workspaces to first tick', 'ms', value, 1_000);
+}
