@@ -1,6 +1,9 @@
 /** The package version, put in by the bundler and the test runner. */
 declare const FORAY_VERSION: string;
 
+/** Whether the tests of faults may kill the process at its steps; false in what users run. */
+declare const FORAY_CRASH_POINTS: boolean | undefined;
+
 /** What the browser gets: bundled, minified, as text. */
 declare module '*?bundle' {
   const text: string;

@@ -7,6 +7,7 @@ import type { Notice } from '../domain/model/notice.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { snapshotOf } from '../domain/snapshot.ts';
 import { createLocalRunner } from '../runners/local/index.ts';
+import { crashPoint } from '../lib/crash-point.ts';
 import { createControlGroups } from '../lib/process/index.ts';
 import { createReleasers, type Releasers } from '../lib/releasers.ts';
 import { createInterpreter } from '../orchestrator/interpret.ts';
@@ -22,6 +23,7 @@ import { openStore } from '../store/sqlite/open.ts';
 import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { startTelemetry } from '../telemetry/index.ts';
 import { buildAdapters, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
+import { withCrashPoints } from './crash-points.ts';
 import { daemonId, endLeftovers, markedEnv } from './leftovers.ts';
 import { openOperatorDesk } from './operator-desk.ts';
 import { ownProcesses } from './owned-processes.ts';
@@ -83,6 +85,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const store = await openOwnStore(options, instance, releasers);
 
   const report = (event: Event): void => {
+    crashPoint(`answered by ${event.type}`);
     if (event.type === 'run-exited') void processes.ownerDone(event.runId);
     loop.report(MASKED.has(event.type) ? secrets.maskDeep(event) : event);
   };
@@ -118,13 +121,14 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     killed: killed.signal,
   });
   const tracker = await enterTracker(workflow, store, announce);
-  const loop = createLoop(workflow.settings, await store.load(tracker), instance, {
+  const loopDeps = withCrashPoints({
     store: { apply: (writes) => store.apply(tracker, writes) },
     clock,
     interpret,
     onStoreFault: (fault, tries) =>
       logger.error('the database did not take a write, trying again', { error: textOf(fault), tries }),
   });
+  const loop = createLoop(workflow.settings, await store.load(tracker), instance, loopDeps);
 
   const workflowStatus = followWorkflowStatus(() => adapters.workflow, notices, clock);
   releasers.push(() => workflowStatus.stop());

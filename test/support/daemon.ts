@@ -57,13 +57,13 @@ export interface RunningDaemon {
 }
 
 /** A folder of its own with a daemon to play with. Everything it starts is ended by cleanup. */
-export async function createPlayground({ patienceMs = PATIENCE_MS }: { patienceMs?: number } = {}): Promise<Playground> {
+export async function createPlayground({ patienceMs = PATIENCE_MS, cli = CLI } = {}): Promise<Playground> {
   const dir = await mkdtemp(path.join(os.tmpdir(), 'foray-e2e-'));
   const children = new Set<ChildProcess>();
   const at = (...parts: string[]): string => path.join(dir, ...parts);
 
   function launch(args: readonly string[], options: RunOptions): Launched {
-    const child = spawn(process.execPath, [CLI, ...args], { cwd: dir, env: { ...BASE_ENV, HOME: dir, ...options.env } });
+    const child = spawn(process.execPath, [cli, ...args], { cwd: dir, env: { ...BASE_ENV, HOME: dir, ...options.env } });
     children.add(child);
     child.once('exit', () => children.delete(child));
     return collect(child, patienceMs);

@@ -1,3 +1,4 @@
+import { crashPoint } from '../../lib/crash-point.ts';
 import type { Clock } from '../../ports/runtime.ts';
 import { StoreError } from './errors.ts';
 import { INITIAL } from './migrations/001-initial.ts';
@@ -25,7 +26,9 @@ function step(db: Sqlite, version: number, sql: string, now: number): void {
     db.exec('CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, applied_at REAL NOT NULL) STRICT');
     db.exec(sql);
     db.run('INSERT INTO schema_migrations (version, applied_at) VALUES (?, ?)', version, now);
+    crashPoint(`before committing migration ${version}`);
   });
+  crashPoint(`after migration ${version}`);
 }
 
 /** 0 for an empty file. Refuses a schema that this version does not know, and the database of another program. */

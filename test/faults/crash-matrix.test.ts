@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { crashAt, formatMatrix, SCENARIOS, stepsOf, type CrashOutcome } from './crash-matrix.ts';
+import { buildCrashing } from './crashing-command.ts';
+import { CLI } from '../support/daemon.ts';
+import path from 'node:path';
+import { readdirSync } from 'node:fs';
+
+/** All of it by `npm run test:faults`; in the whole suite only steps that no other test kills at. */
+const FULL = process.env['FORAY_FAULTS'] === 'full';
+const BOUNDED: readonly string[] = [
+  'before committing migration 1',
+  'before hand-off',
+  'answered by handoff-answered',
+  'answered by merge-answered',
+];
+
+const cli = await buildCrashing();
+
+describe.each(SCENARIOS)('kill -9 at every step of $name', { timeout: 1_800_000 }, (scenario) => {
+  it('loses nothing and does nothing twice', async () => {
+    const steps = await stepsOf(scenario, cli);
+    expect(steps.length).toBeGreaterThan(10);
+    const chosen = FULL ? steps : steps.filter((step) => BOUNDED.includes(step));
+    const outcomes: CrashOutcome[] = [];
+    for (const step of chosen) outcomes.push(await crashAt(step, scenario, cli));
+    if (FULL) console.log(formatMatrix(scenario.name, outcomes));
+    expect(outcomes.filter(({ faults }) => faults.length > 0)).toEqual([]);
+  });
+});
+
+it('the command that users run has no place to crash at', () => {
+  const folder = path.dirname(CLI);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  const holding = files.filter((name) => readFileSync(path.join(folder, name), 'utf8').includes('FORAY_TEST_'));
+  expect(holding).toEqual([]);
+});

@@ -1,0 +1,198 @@
+import { readFileSync } from 'node:fs';
+import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { buildForge, forgeEnv, forgeWorkflow, reactionsOf } from '../e2e/reactions/forge.ts';
+
+/** A story that a daemon lives through, from its start to its end, and what must be true afterwards. */
+export interface Scenario {
+  readonly name: string;
+  open(cli: string): Promise<OpenScenario>;
+}
+
+export interface OpenScenario {
+  readonly ground: Playground;
+  readonly env: Readonly<Record<string, string>>;
+  /** What people do meanwhile, to the end of the story, whoever runs. */
+  play(): Promise<void>;
+  /** What is wrong at the end, or nothing. */
+  faults(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** What became of one crash. */
+export interface CrashOutcome {
+  readonly step: string;
+  readonly crashed: boolean;
+  readonly faults: readonly string[];
+}
+
+/** Every step that a story passes, in the order it first does. */
+export async function stepsOf(scenario: Scenario, cli: string): Promise<readonly string[]> {
+  const story = await scenario.open(cli);
+  try {
+    const passed = story.ground.path('steps');
+    const daemon = await story.ground.start(['--port', '0'], { env: { ...story.env, FORAY_TEST_STEPS: passed } });
+    await story.play();
+    await daemon.stop();
+    return [...new Set(readFileSync(passed, 'utf8').trim().split('\n'))];
+  } finally {
+    await story.close();
+  }
+}
+
+/** What is seen at the end of a story is not the daemon's last step yet. */
+const LAST_STEPS_MS = 2_000;
+
+/** The same story with a kill -9 at the step, then a daemon that takes over. */
+export async function crashAt(step: string, scenario: Scenario, cli: string): Promise<CrashOutcome> {
+  const story = await scenario.open(cli);
+  try {
+    const args = ['--port', '0', 'WORKFLOW.md'];
+    const first = story.ground.run(args, { env: { ...story.env, FORAY_TEST_CRASH_AT: step } });
+    const played = story.play();
+    played.catch(() => {});
+    const over = played.then(
+      () => new Promise<{ signal: null }>((resolve) => setTimeout(() => resolve({ signal: null }), LAST_STEPS_MS)),
+      () => ({ signal: null }),
+    );
+    const { signal } = await Promise.race([first, over]);
+    if (signal !== 'SIGKILL') return { step, crashed: false, faults: [] };
+    const second = await story.ground.start(['--port', '0'], { env: story.env });
+    await played;
+    const faults = await story.faults();
+    await second.stop();
+    return { step, crashed: true, faults };
+  } catch (error) {
+    return { step, crashed: true, faults: [error instanceof Error ? error.message.slice(0, 300) : String(error)] };
+  } finally {
+    await story.close();
+  }
+}
+
+/** The table of step x outcome. */
+export function formatMatrix(scenario: string, outcomes: readonly CrashOutcome[]): string {
+  const verdict = ({ crashed, faults }: CrashOutcome) =>
+    faults.length > 0 ? `BROKEN: ${faults.join('; ')}` : crashed ? 'killed, taken over, nothing lost or doubled' : 'not reached';
+  return outcomes.map((outcome) => `${scenario.padEnd(12)} ${outcome.step.padEnd(60)} ${verdict(outcome)}`).join('\n');
+}
+
+const ISSUE = { id: '1', identifier: 'A-1', title: 'First', state: 'todo' };
+
+/** Dispatch, a failed turn, the retry, another turn, comments, handoff, and the cleanup after people finished it. */
+const life: Scenario = {
+  name: 'life',
+  async open(cli) {
+    const ground = await createPlayground({ cli });
+    const tracker =
+      'kind: file\nactive_states: [todo, doing]\nterminal_states: [done]\nin_progress_state: doing\nhandoff_state: review';
+    const told = 'comments: { on_dispatch: false, on_completion: true, on_failure: false }';
+    const sections = {
+      tracker: `${tracker}\n${told}`,
+      agent: 'kind: mock\nmax_turns: 1\nmax_retry_backoff_ms: 100',
+      mock: 'outcomes: [failed]',
+    };
+    await ground.write('WORKFLOW.md', fileWorkflow(sections));
+    await ground.writeIssues([ISSUE]);
+    const issue = async () => (await ground.readIssues())[0] ?? {};
+    const state = async () => String((await issue())['state']);
+    const comments = async () => ((await issue())['comments'] as { body: string }[] | undefined) ?? [];
+    return {
+      ground,
+      env: {},
+      async play() {
+        await eventually(state, (found) => found === 'review', 'the handoff');
+        await eventually(comments, (found) => found.length > 0, 'the comment');
+        await ground.writeIssues([{ ...(await issue()), state: 'done' }]);
+        await eventually(() => gone(ground), Boolean, 'the cleanup');
+      },
+      async faults() {
+        const written = await comments();
+        return [
+          ...((await state()) === 'done' ? [] : [`the issue ended as ${await state()}`]),
+          ...(written.length === 1 ? [] : [`${written.length} comments instead of one`]),
+        ];
+      },
+      close: () => ground.cleanup(),
+    };
+  },
+};
+
+async function gone(ground: Playground): Promise<boolean> {
+  return ground.read('ws/A-1/.foray/.gitignore').then(
+    () => false,
+    () => true,
+  );
+}
+
+/** A handed-off issue whose merge request is approved and green: merged, its branch deleted, the issue completed. */
+const merge: Scenario = {
+  name: 'merge',
+  async open(cli) {
+    const ground = await createPlayground({ cli });
+    const forge = await buildForge('nsproject');
+    const id = forge.addIssue('Fix it');
+    await ground.write('WORKFLOW.md', forgeWorkflow(forge, { reactions: reactionsOf('nsproject') }));
+    return {
+      ground,
+      env: forgeEnv(forge),
+      async play() {
+        await eventually(hasRequest, Boolean, 'the merge request');
+        forge.ci(forge.number(), 'green');
+        forge.approve(forge.number());
+        forge.settle(forge.number());
+        await eventually(() => forge.isMerged(), Boolean, 'the merge');
+        await eventually(
+          () => forge.issueOf(id).state,
+          (state) => /done|closed/.test(state),
+          'the completion',
+        );
+      },
+      async faults() {
+        const merges = forge.merges().length;
+        return merges === 1 ? [] : [`${merges} merges were asked for`];
+      },
+      async close() {
+        await ground.cleanup();
+        await forge.close();
+      },
+    };
+
+    function hasRequest(): boolean {
+      try {
+        return forge.number() > 0;
+      } catch {
+        return false;
+      }
+    }
+  },
+};
+
+/** An edit of the workflow file while an issue runs. */
+const reload: Scenario = {
+  name: 'reload',
+  async open(cli) {
+    const ground = await createPlayground({ cli });
+    await ground.write('WORKFLOW.md', fileWorkflow({ mock: 'turn_delay_ms: 300', agent: 'kind: mock\nmax_turns: 1' }));
+    await ground.writeIssues([ISSUE]);
+    const stateOf = async (at: number) => (await ground.readIssues())[at]?.['state'];
+    return {
+      ground,
+      env: {},
+      async play() {
+        await new Promise((resolve) => setTimeout(resolve, 700));
+        await ground.write(
+          'WORKFLOW.md',
+          fileWorkflow({ mock: 'turn_delay_ms: 1', agent: 'kind: mock\nmax_turns: 1' }, 'Edited.'),
+        );
+        await eventually(
+          () => stateOf(0),
+          (state) => state === 'review',
+          'the handoff',
+        );
+      },
+      faults: async () => ((await stateOf(0)) === 'review' ? [] : ['the issue was not handed off']),
+      close: () => ground.cleanup(),
+    };
+  },
+};
+
+export const SCENARIOS: readonly Scenario[] = [life, merge, reload];
