@@ -33,7 +33,7 @@ export async function startRows(): Promise<Row[]> {
 async function restart(): Promise<Row> {
   const [retries, workspaces] = [10_000, 1_000];
   const directory = await makeFolder({ 'WORKFLOW.md': workflow({}), 'issues.json': JSON.stringify(issues(retries)) });
-  await storeRetries(path.join(directory, '.foray.db'), retries);
+  await storeRetries(directory, retries);
   for (let index = 1; index <= workspaces; index += 1) mkdirSync(path.join(directory, 'ws', `B-${index}`), { recursive: true });
   const daemon = await launch(directory);
   const value = await daemon.until('tick completed');

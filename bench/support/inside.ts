@@ -79,7 +79,7 @@ async function runSessions(): Promise<{ grownMb: number; sessions: number }> {
     }
   };
   const loop: Loop = createLoop(settings, NOTHING_DURABLE, 'bench', {
-    store,
+    store: { apply: (writes) => store.apply('bench', writes) },
     clock: createSteadyClock(),
     interpret,
     onStoreFault: () => {},
