@@ -32,7 +32,8 @@ export function ownProcesses(
       const owner = owners.get(pid);
       owners.delete(pid);
       groups.ended(pid);
-      if (owner !== undefined && !isRun(owner)) void ownerDone(owner);
+      if (owner === undefined || isRun(owner) || [...owners.values()].includes(owner)) return;
+      void ownerDone(owner);
     },
     ownerDone,
     pidsOf: (owner) => [...owners].filter(([, name]) => name === owner).map(([pid]) => pid),

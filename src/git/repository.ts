@@ -63,8 +63,6 @@ const CONTROL_CONFIG = `[core]
 	followRedirects = initial
 `;
 
-const PROCESS_OWNER = 'git';
-
 export function createRepository(settings: RepositorySettings, deps: RepositoryDeps): Repository {
   const folder = path.join(settings.folder, createHash('sha256').update(settings.url).digest('hex').slice(0, 16));
   const control = path.join(folder, 'control.git');
@@ -74,7 +72,8 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
 
   const ledger = {
     timeoutMs: settings.timeoutMs,
-    onSpawn: (pid: number) => deps.processes.started(pid, PROCESS_OWNER),
+    // An owner of its own each: what is left of one command is ended with it, and with nothing else.
+    onSpawn: (pid: number) => deps.processes.started(pid, `git ${pid}`),
     onExit: (pid: number) => deps.processes.ended(pid),
   };
 
