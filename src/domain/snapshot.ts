@@ -26,6 +26,8 @@ export interface Snapshot {
   readonly preflightProblem: string | null;
   /** Set while a person keeps the service from dispatching. */
   readonly operatorPause: OperatorPause | null;
+  /** Dollars one issue may cost; 0 is no limit. */
+  readonly costLimitUsd: number;
 }
 
 /** A watched merge request with the last look at it. */
@@ -95,6 +97,7 @@ export function snapshotOf(state: State, now: number): Snapshot {
     poll: { last: state.poll.last, nextAt: state.poll.nextAt, inFlight: state.poll.inFlight !== null },
     preflightProblem: state.preflightProblem,
     operatorPause: state.operatorPause,
+    costLimitUsd: state.settings.agent.maxCostUsd,
   };
 }
 

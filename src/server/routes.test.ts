@@ -37,7 +37,11 @@ const ENDPOINTS = [
   ['GET', '/api/v1/ENG-1', 200, 'application/json'],
   ['POST', '/api/v1/refresh', 202, 'application/json'],
   ['GET', '/metrics', 200, 'text/plain'],
+  ['GET', '/history', 200, 'text/html'],
   ['GET', '/runs/r-1', 200, 'text/html'],
+  ['GET', '/runs/r-1/rows', 200, 'text/html'],
+  ['GET', '/issues/ENG-1', 200, 'text/html'],
+  ['GET', '/statistics', 200, 'text/html'],
   ['GET', '/assets/dashboard.css', 200, 'text/css'],
   ['GET', '/assets/dashboard.js', 200, 'text/javascript'],
   ['GET', '/api/v2/runs', 200, 'application/json'],
@@ -62,7 +66,7 @@ const SECURITY_HEADERS = {
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
-  'Referrer-Policy': 'no-referrer',
+  'Referrer-Policy': 'same-origin',
   'Cache-Control': 'no-store',
 } as const;
 

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { compress } from 'hono/compress';
 import { ISSUE_REQUEST_KINDS } from '../domain/model/operator.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { createAccess, type Access } from './access.ts';
@@ -8,7 +9,14 @@ import { getHolds, getMergeRequests, getParked, getStatistics, getWorkflow } fro
 import { getOpenApi } from './api/openapi/index.ts';
 import { postIssueRequest, postPause, postResume } from './api/operator.ts';
 import { getRun, getRuns } from './api/runs.ts';
-import { getDashboard, getRunPage, getScript, getStyle } from './dashboard/pages.ts';
+import { getScript, getStyle } from './dashboard/assets.ts';
+import { getBoard } from './dashboard/board.ts';
+import { getHistoryPage } from './dashboard/history.ts';
+import { getIssuePage } from './dashboard/issue-page.ts';
+import { keepJournal } from './dashboard/journal.ts';
+import { getRunPage, getTranscriptRows } from './dashboard/run-page.ts';
+import { keepSamples } from './dashboard/samples.ts';
+import { getStatisticsPage } from './dashboard/statistics-page.ts';
 import { fail } from './envelope.ts';
 import { getEvents, type Connection } from './events-stream.ts';
 import { getLiveness, getReadiness } from './health.ts';
@@ -37,6 +45,8 @@ export function createApp(daemon: Daemon, metrics: Metrics, options: AppOptions 
   const access = createAccess(token);
   const app = createSecureApp();
   app.use('*', guardHost(allowedHosts), access.guard);
+  // Pages and what they are made of; the API is sent as it is.
+  app.use('*', compress({ contentTypeFilter: /^text\/(?:html|css|javascript)/ }));
   for (const { method, path, anyOrigin, answer } of routes(daemon, metrics, { access, webhookSecret })) {
     app.all(path, guardMethod(method));
     if (method === 'POST' && anyOrigin !== true) app.all(path, guardOrigin(allowedHosts));
@@ -58,8 +68,12 @@ interface Doors {
 /** The whole surface. `state` and `refresh` come before the identifier that would otherwise take their place. */
 export function routes(daemon: Daemon, metrics: Metrics, { access, webhookSecret }: Doors): readonly Route[] {
   return [
-    { method: 'GET', path: '/', answer: getDashboard(daemon) },
+    { method: 'GET', path: '/', answer: getBoard(daemon) },
+    { method: 'GET', path: '/history', answer: getHistoryPage(daemon) },
     { method: 'GET', path: '/runs/:id', answer: getRunPage(daemon) },
+    { method: 'GET', path: '/runs/:id/rows', answer: getTranscriptRows(daemon) },
+    { method: 'GET', path: '/issues/:identifier', answer: getIssuePage(daemon, keepJournal(daemon)) },
+    { method: 'GET', path: '/statistics', answer: getStatisticsPage(daemon, keepSamples(daemon)) },
     { method: 'GET', path: '/assets/dashboard.css', answer: getStyle },
     { method: 'GET', path: '/assets/dashboard.js', answer: getScript },
     { method: 'GET', path: '/login', answer: access.getLogin },

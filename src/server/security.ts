@@ -28,6 +28,8 @@ const SECURE_HEADERS = secureHeaders({
     frameAncestors: ["'none'"],
   },
   xFrameOptions: 'DENY',
+  // Without any referrer a browser would hide the origin of the login form too, and be refused for it.
+  referrerPolicy: 'same-origin',
   // Plain HTTP: whether there is TLS in front is not for us to promise.
   strictTransportSecurity: false,
 });

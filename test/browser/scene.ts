@@ -1,6 +1,6 @@
 import { NO_MARK } from '../../src/domain/model/watch.ts';
 import { aRetry, aRun, aRunning, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../support/fake-daemon.ts';
-import type { Run, RunStatus } from '../../src/domain/model/run.ts';
+import type { Run, RunEvent, RunEventDetails, RunStatus } from '../../src/domain/model/run.ts';
 import type { Snapshot } from '../../src/domain/snapshot.ts';
 
 const MINUTE = 60_000;
@@ -188,19 +188,74 @@ function pastRun(
   });
 }
 
-const EVENTS = (
+const STORY: readonly (readonly [second: number, type: string, text: string, details?: RunEventDetails])[] = [
+  [0, 'workspace_prepared', ''],
+  [1, 'session_started', ''],
   [
-    [0, 'workspace_prepared', ''],
-    [1, 'session_started', ''],
-    [1, 'turn_started', ''],
-    [9, 'message', 'I will look for the place where payouts are sent first.'],
-    [14, 'tool_started', 'Bash'],
-    [15, 'tool_ended', 'Bash'],
-    [
-      71,
-      'message',
-      'A payout is marked as sent before the bank has answered.\n\nPlan:\n1. move the mark after the answer\n2. retry with backoff\n3. test both',
-    ],
-    [1010, 'turn_completed', ''],
-  ] as const
-).map(([second, type, text]) => ({ runId: 'r-31', at: NOON - 50 * MINUTE + second * 1000, type, text }));
+    1,
+    'turn_started',
+    '',
+    {
+      kind: 'turn',
+      turn: 1,
+      prompt: 'You work on SHOP-389: Retry failed payouts.\n\nRead the issue, change the code, open a merge request.',
+    },
+  ],
+  [9, 'message', 'I will look for the place where payouts are sent first.'],
+  [14, 'tool_started', 'Bash: rg -n "markSent" src', call('c1', 'Bash', 'rg -n "markSent" src')],
+  [
+    15,
+    'tool_ended',
+    'Bash: rg -n "markSent" src',
+    result('c1', 'Bash', 'rg -n "markSent" src', true, 640, 'src/payouts/send.ts:41:  markSent(payout);'),
+  ],
+  [31, 'tool_started', 'Bash: npm test -- payouts', call('c2', 'Bash', 'npm test -- payouts')],
+  [
+    44,
+    'tool_ended',
+    'Bash: npm test -- payouts failed',
+    result(
+      'c2',
+      'Bash',
+      'npm test -- payouts',
+      false,
+      12_400,
+      '1 failing\n  payouts: retries after a refused transfer\n  expected 2 attempts, got 1',
+    ),
+  ],
+  [
+    71,
+    'message',
+    'A payout is marked as sent before the bank has answered.\n\nPlan:\n1. move the mark after the answer\n2. retry with backoff\n3. test both\n4. document the setting\n5. clean up',
+  ],
+  [80, 'tool_started', 'Edit: src/payouts/send.ts', call('c3', 'Edit', 'src/payouts/send.ts')],
+  [82, 'tool_ended', 'Edit: src/payouts/send.ts', result('c3', 'Edit', 'src/payouts/send.ts', true, 90, '')],
+  [
+    90,
+    'usage',
+    '',
+    {
+      kind: 'usage',
+      tokens: { inputTokens: 410_000, outputTokens: 9_000, totalTokens: 419_000, cacheReadTokens: 300_000 },
+      costUsd: 0.61,
+      requests: 6,
+    },
+  ],
+  [1010, 'turn_completed', '', { kind: 'turn', turn: 1 }],
+];
+
+const EVENTS: readonly RunEvent[] = STORY.map(([second, type, text, details]) => ({
+  runId: 'r-31',
+  at: NOON - 50 * MINUTE + second * 1000,
+  type,
+  text,
+  ...(details && { details }),
+}));
+
+function call(toolId: string, name: string, input: string): RunEventDetails {
+  return { kind: 'call', toolId, name, input };
+}
+
+function result(toolId: string, name: string, input: string, ok: boolean, durationMs: number, output: string): RunEventDetails {
+  return { kind: 'result', toolId, name, input, ok, durationMs, output };
+}

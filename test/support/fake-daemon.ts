@@ -135,6 +135,7 @@ export function aSnapshot(changes: Partial<Snapshot> = {}): Snapshot {
     poll: { last: { at: NOON - 18_000, durationMs: 120, candidates: 0, error: null }, nextAt: NOON + 12_000, inFlight: false },
     preflightProblem: null,
     operatorPause: null,
+    costLimitUsd: 0,
     ...changes,
   };
 }

@@ -21,7 +21,12 @@ export function documentOf({ title, body, live }: Document): Html {
         ${live !== false && LIVE}
       </head>
       <body>
-        ${live === false ? body : html`<div id="live" data-now="${live.now}">${body}</div>`}
+        ${
+          live === false
+            ? body
+            : html`<div id="live" data-now="${live.now}">${body}</div>
+                <p id="toast" role="status"></p>`
+        }
       </body>
     </html> `;
 }

@@ -1,16 +1,23 @@
-import type { Run, RunEvent, RunStatus } from '../../domain/model/run.ts';
+import type { Context } from 'hono';
+import type { Run, RunStatus } from '../../domain/model/run.ts';
+import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Daemon } from '../../ports/daemon.ts';
 import type { LifetimeTotals } from '../../ports/store.ts';
-import { countText, durationText, moneyText, utcText, wordsOf } from './format.ts';
+import { cursorOf, positionOf } from '../api/runs.ts';
+import { readSnapshot } from '../api/v1.ts';
+import { footer, masthead } from './chrome.ts';
+import { documentOf } from './document.ts';
+import { countText, durationText, moneyText, wordsOf } from './format.ts';
 import { html, type Html, type Value } from './html.ts';
-import { chip, clock, foldedText, isLink, issueCell, panel, table, type Column } from './parts.ts';
+import { noticePage } from './notice-page.ts';
+import { chip, clock, issueCell, panel, runHref, table, type Column } from './parts.ts';
 import { tokensText } from './work.ts';
 
-/** How many runs the dashboard lists. */
+/** How many runs the board lists. */
 export const HISTORY_LENGTH = 25;
-/** The end of a long story matters most. */
-const EVENTS_SHOWN = 500;
+const PAGE_SIZE = 50;
 
-const TONES: Readonly<Record<RunStatus, string>> = {
+export const RUN_TONES: Readonly<Record<RunStatus, string>> = {
   running: 'live',
   succeeded: 'good',
   failed: 'bad',
@@ -26,16 +33,67 @@ export interface History {
   readonly totals: LifetimeTotals;
 }
 
-export function historyPanel(history: History | null, now: number): Html {
+export function historyPanel(history: History | null, snapshot: Snapshot): Html {
   if (history === null) {
     return panel(
       { id: 'history', title: 'Recent runs', wide: true },
       html`<p class="empty">History could not be read. The log says why.</p>`,
     );
   }
+  return panel({ id: 'history', title: 'Recent runs', wide: true, aside: lifetimeText(history.totals) }, [
+    runTable(history.runs, snapshot, 'No run yet. The first one shows here as soon as it starts.'),
+    history.runs.length >= HISTORY_LENGTH && html`<p class="more"><a href="/history">All runs</a></p>`,
+  ]);
+}
+
+/** All runs ever, a page at a time. */
+export function getHistoryPage(daemon: Daemon) {
+  return async (c: Context): Promise<Response> => {
+    const snapshot = readSnapshot(daemon);
+    if (snapshot === null) return c.html(noticePage(daemon, 'The state of the service could not be read.'), 503);
+    const { identifier = '', cursor } = c.req.query();
+    const after = cursor === undefined ? null : positionOf(cursor);
+    const runs = await daemon.history.listRuns({
+      limit: PAGE_SIZE,
+      ...(identifier !== '' && { identifier }),
+      ...(after && { after }),
+    });
+    const last = runs.length < PAGE_SIZE ? undefined : runs.at(-1);
+    const next =
+      last && `/history?${new URLSearchParams({ ...(identifier && { identifier }), cursor: cursorOf(last) }).toString()}`;
+    const body = html`${masthead(daemon, snapshot, '/history')}
+      <main data-key="main">
+        <h1 class="spoken">Runs</h1>
+        ${panel({ id: 'history', title: 'Runs', wide: true }, [
+          html`<form class="tools" method="get" role="search" data-key="tools">
+            <label class="grow"
+              ><span class="spoken">Issue</span
+              ><input type="search" name="identifier" value="${identifier}" placeholder="Issue, such as SHOP-412" data-keep
+            /></label>
+            <button>Show its runs</button>
+          </form>`,
+          runTable(runs, snapshot, identifier === '' ? 'No run yet.' : 'There is no run of this issue.'),
+          (next !== undefined || after !== null) &&
+            html`<nav class="pager" aria-label="Pages of this list">
+              ${after !== null && html`<a href="/history">Newest</a>`}
+              ${next !== undefined && html`<a href="${next}" rel="next">Older</a>`}
+            </nav>`,
+        ])}
+      </main>
+      ${footer(daemon, snapshot)}`;
+    return c.html(documentOf({ title: 'Runs · foray', live: { now: snapshot.generatedAt }, body }));
+  };
+}
+
+export function runTable(runs: readonly Run[], snapshot: Snapshot, empty: Value): Html {
+  const now = snapshot.generatedAt;
   const columns: readonly Column<Run>[] = [
-    { label: 'Issue', cell: (run) => issueCell(run.issue, `/runs/${encodeURIComponent(run.id)}`) },
-    { label: 'Status', fit: 'short', cell: (run) => chip(TONES[run.status], wordsOf(run.status)) },
+    { label: 'Issue', cell: (run) => issueCell(run.issue) },
+    {
+      label: 'Status',
+      fit: 'short',
+      cell: (run) => html`<a class="plain" href="${runHref(run.id)}">${chip(RUN_TONES[run.status], wordsOf(run.status))}</a>`,
+    },
     {
       label: 'Trigger',
       fit: 'short',
@@ -49,48 +107,24 @@ export function historyPanel(history: History | null, now: number): Html {
       fit: 'figure',
       cell: (run) => [tokensText(run), run.costUsd !== null && html`<span class="sub">${moneyText(run.costUsd)}</span>`],
     },
+    {
+      label: 'Transcript',
+      fit: 'act',
+      cell: (run) => html`<a href="${runHref(run.id)}" aria-label="Open transcript of ${run.issue.identifier}">Open</a>`,
+    },
   ];
-  return panel(
-    { id: 'history', title: 'Recent runs', wide: true, aside: lifetimeText(history.totals) },
-    table({
-      columns,
-      rows: history.runs,
-      key: (run) => `run-${run.id}`,
-      limit: HISTORY_LENGTH,
-      json: '/api/v2/runs',
-      empty: 'No run yet. The first one shows here as soon as it starts.',
-    }),
-  );
+  return table({ columns, rows: runs.map((run) => currentRun(run, snapshot)), key: (run) => `run-${run.id}`, empty });
 }
 
-/** One run with its story, newest event last. */
-export function runDetails(run: Run, events: readonly RunEvent[], now: number): Html {
-  const shown = events.slice(-EVENTS_SHOWN);
-  const hidden = events.length - shown.length;
-  const json = `/api/v2/runs/${encodeURIComponent(run.id)}`;
-  return html`${panel({ id: 'run', title: 'Run', wide: true, aside: html`<a href="${json}">JSON</a>` }, [
-    html`<dl class="details">
-      ${details(run, now).map(
-        ([term, value]) =>
-          html`<div data-key="${term}">
-            <dt>${term}</dt>
-            <dd>${value}</dd>
-          </div>`,
-      )}
-    </dl>`,
-    run.error !== null && html`<div class="failure">${foldedText(run.error, 'run-error')}</div>`,
-  ])}
-  ${panel({ id: 'events', title: 'Events', count: events.length, wide: true }, [
-    hidden > 0 && html`<p class="more">${hidden} earlier ones, <a href="${json}">all as JSON</a></p>`,
-    shown.length === 0
-      ? html`<p class="empty">Nothing was recorded yet. A run under way saves its story every few seconds.</p>`
-      : html`<ol class="timeline">
-          ${shown.map((event, index) => eventItem(event, run.startedAt, `event-${hidden + index}`))}
-        </ol>`,
-  ])}`;
+/** The database is some seconds behind a session that runs: its figures are those of the session, as everywhere else. */
+export function currentRun(run: Run, { running }: Snapshot): Run {
+  const live = run.endedAt === null ? running.find(({ runId }) => runId === run.id) : undefined;
+  if (live === undefined) return run;
+  const { turnCount, tokens, tokensMeasured, costUsd, modelName, sessionId, workspacePath } = live;
+  return { ...run, turns: turnCount, tokens, tokensMeasured, costUsd, model: modelName, sessionId, workspacePath };
 }
 
-function runDuration(run: Run, now: number): Html {
+export function runDuration(run: Run, now: number): Html {
   if (run.endedAt === null) return clock('since', run.startedAt, now);
   return html`<span>${durationText(run.endedAt - run.startedAt)}</span>`;
 }
@@ -99,34 +133,4 @@ function lifetimeText({ runs, totalTokens, seconds, costUsd }: LifetimeTotals): 
   if (runs === 0) return null;
   const cost = costUsd > 0 ? `, est. ${moneyText(costUsd)}` : '';
   return `All time: ${runs} ${runs === 1 ? 'run' : 'runs'}, ${countText(totalTokens)} tokens, ${durationText(seconds * 1000)}${cost}`;
-}
-
-function details(run: Run, now: number): readonly (readonly [term: string, value: Value])[] {
-  const rows: readonly (readonly [string, Value])[] = [
-    ['Status', chip(TONES[run.status], wordsOf(run.status))],
-    ['Started', html`<span title="${utcText(run.startedAt)}">${utcText(run.startedAt)}</span>`],
-    ['Duration', runDuration(run, now)],
-    ['Trigger', wordsOf(run.trigger)],
-    ['Attempt', run.attempt],
-    ['Turns', run.turns],
-    ['Tokens', tokensText(run)],
-    ['Est. cost', run.costUsd === null ? null : moneyText(run.costUsd)],
-    ['Agent', run.agentKind],
-    ['Model', run.model],
-    ['Session', run.sessionId],
-    ['Workspace', run.workspacePath],
-    ['Run', run.id],
-    ['Tracker', isLink(run.issue.url) ? html`<a href="${run.issue.url}">open issue</a>` : null],
-  ];
-  return rows.filter(([, value]) => value !== null && value !== '');
-}
-
-function eventItem(event: RunEvent, startedAt: number, key: string): Html {
-  return html`<li data-key="${key}">
-    <time datetime="${new Date(event.at).toISOString()}" title="${utcText(event.at)}"
-      >+${durationText(event.at - startedAt)}</time
-    >
-    <span class="event">${wordsOf(event.type)}</span>
-    <div>${event.text !== '' && foldedText(event.text, `${key}-text`)}</div>
-  </li>`;
 }

@@ -12,6 +12,13 @@ export function clock(kind: ClockKind, at: number, now: number): Html {
   >`;
 }
 
+/** A moment: in the reader's own zone where scripts run, with the exact UTC at hand. */
+export function moment(at: number): Html {
+  return html`<time datetime="${new Date(at).toISOString()}" data-moment data-at="${at}" title="${utcText(at)}"
+    >${utcText(at)}</time
+  >`;
+}
+
 interface Named {
   readonly identifier: string;
   readonly displayIdentifier: string | null;
@@ -19,16 +26,33 @@ interface Named {
   readonly url: string;
 }
 
-/** What people call the issue, linked to its tracker, and its title. */
-export function issueCell(issue: Named, href: string = issue.url): Html {
-  const name = html`<bdi>${issue.displayIdentifier ?? issue.identifier}</bdi>`;
-  return html`${isLink(href) ? html`<a class="issue" href="${href}">${name}</a>` : html`<span class="issue">${name}</span>`}
+/** What people call the issue, linked to its page, its title, and the way to the tracker. */
+export function issueCell(issue: Named, href: string = issueHref(issue.identifier)): Html {
+  const name = nameOf(issue);
+  return html`<a class="issue" href="${href}"><bdi>${name}</bdi></a>
+    ${isLink(issue.url) && html`<a class="outside" href="${issue.url}" aria-label="${name} in the tracker" title="in the tracker">${OUTSIDE}</a>`}
     <span class="sub title"><bdi>${issue.title}</bdi></span>`;
 }
 
-/** A tracker's URL may say anything: only web addresses and our own pages become links. */
+const OUTSIDE = html`<svg viewBox="0 0 16 16" width="11" height="11" aria-hidden="true" focusable="false">
+  <path d="M6 3H3v10h10v-3M9 2h5v5M14 2 7 9" />
+</svg>`;
+
+export function nameOf({ displayIdentifier, identifier }: Pick<Named, 'displayIdentifier' | 'identifier'>): string {
+  return displayIdentifier ?? identifier;
+}
+
+export function issueHref(identifier: string): string {
+  return `/issues/${encodeURIComponent(identifier)}`;
+}
+
+export function runHref(runId: string): string {
+  return `/runs/${encodeURIComponent(runId)}`;
+}
+
+/** A tracker's URL may say anything: only web addresses become links. */
 export function isLink(href: string): boolean {
-  return /^https?:\/\//i.test(href) || /^\/(?!\/)/.test(href);
+  return /^https?:\/\//i.test(href);
 }
 
 export function chip(tone: string, text: string): Html {
@@ -42,7 +66,7 @@ export function foldedText(text: string, key: string): Html {
   const start = letters.slice(0, EXCERPT).join('').replaceAll('\n', ' ');
   return html`<details data-key="${key}">
     <summary><bdi>${start}…</bdi></summary>
-    <pre><bdi>${text}</bdi></pre>
+    <pre tabindex="0"><bdi>${text}</bdi></pre>
   </details>`;
 }
 
@@ -55,7 +79,7 @@ interface PanelOptions {
 }
 
 export function panel({ id, title, count, wide, aside }: PanelOptions, body: Value): Html {
-  return html`<section class="panel${wide ? ' wide' : ''}" aria-labelledby="${id}-title" data-key="panel-${id}">
+  return html`<section class="panel${wide ? ' wide' : ''}" aria-labelledby="${id}-title" data-key="panel-${id}" id="${id}">
     <header>
       <h2 id="${id}-title">${title}${count !== undefined && html` <span class="count">${count}</span>`}</h2>
       ${aside && html`<p class="aside">${aside}</p>`}
@@ -67,7 +91,7 @@ export function panel({ id, title, count, wide, aside }: PanelOptions, body: Val
 export interface Column<Row> {
   readonly label: string;
   /** Figures stand on the right and never break; on a phone they and other short cells share a line. */
-  readonly fit?: 'figure' | 'short';
+  readonly fit?: 'figure' | 'short' | 'act';
   readonly cell: (row: Row) => Value;
 }
 
@@ -75,25 +99,30 @@ interface TableOptions<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly key: (row: Row) => string;
-  readonly limit: number;
-  /** Where the whole list is. */
-  readonly json: string;
+  /** Which part of the rows is shown, from 1. */
+  readonly page?: Page;
   /** Shown in place of no rows: what happens next. */
   readonly empty: Value;
 }
 
+export interface Page {
+  readonly number: number;
+  readonly size: number;
+  readonly link: (page: number) => string;
+}
+
 /** A table whose first column heads the row. Each cell also carries its label: on a phone a row becomes a card. */
-export function table<Row>({ columns, rows, key, limit, json, empty }: TableOptions<Row>): Html {
+export function table<Row>({ columns, rows, key, page, empty }: TableOptions<Row>): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
-  const hidden = rows.length - limit;
+  const { shown, pages, number } = cutPage(rows, page);
   return html`<table>
       <thead>
         <tr>
-          ${columns.map(({ label, fit }) => html`<th scope="col" ${fit && html` class="${fit}"`}>${label}</th>`)}
+          ${columns.map(({ label, fit }) => html`<th scope="col" ${fit && html` class="${fit}"`}>${fit === 'act' ? html`<span class="spoken">${label}</span>` : label}</th>`)}
         </tr>
       </thead>
       <tbody>
-        ${rows.slice(0, limit).map(
+        ${shown.map(
           (row) =>
             html`<tr data-key="${key(row)}">
               ${columns.map((column, index) => cell(column, index, row))}
@@ -101,7 +130,24 @@ export function table<Row>({ columns, rows, key, limit, json, empty }: TableOpti
         )}
       </tbody>
     </table>
-    ${hidden > 0 && html`<p class="more">and ${hidden} more, <a href="${json}">all as JSON</a></p>`}`;
+    ${page !== undefined && pages > 1 && pager(page, number, pages, rows.length)}`;
+}
+
+/** A page beyond the last shows the last: lists grow shorter while one reads. */
+function cutPage<Row>(rows: readonly Row[], page: Page | undefined) {
+  if (page === undefined) return { shown: rows, pages: 1, number: 1 };
+  const pages = Math.ceil(rows.length / page.size);
+  const number = Math.min(page.number, pages);
+  return { shown: rows.slice((number - 1) * page.size, number * page.size), pages, number };
+}
+
+function pager({ link, size }: Page, number: number, pages: number, count: number): Html {
+  const from = (number - 1) * size + 1;
+  return html`<nav class="pager" aria-label="Pages of this list">
+    ${number > 1 && html`<a href="${link(number - 1)}" rel="prev">Previous</a>`}
+    <span>${from} to ${Math.min(number * size, count)} of ${count}</span>
+    ${number < pages && html`<a href="${link(number + 1)}" rel="next">Next</a>`}
+  </nav>`;
 }
 
 function cell<Row>({ label, fit, cell: content }: Column<Row>, index: number, row: Row): Html {

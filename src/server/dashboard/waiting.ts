@@ -1,43 +1,50 @@
 import type { Parked } from '../../domain/model/claim.ts';
-import type { Snapshot, WatchView } from '../../domain/snapshot.ts';
 import type { Hold, HoldReason } from '../../domain/model/state.ts';
 import type { ReactionProgress } from '../../domain/model/watch.ts';
+import type { Snapshot, WatchView } from '../../domain/snapshot.ts';
+import { issueActions } from './actions.ts';
+import { naturalOrder, selectRows, type BoardQuery } from './board-query.ts';
 import { wordsOf } from './format.ts';
 import { html, type Html, type Value } from './html.ts';
-import { chip, clock, foldedText, isLink, issueCell, panel, table, type Column } from './parts.ts';
+import { chip, clock, foldedText, isLink, issueCell, nameOf, panel, table, type Column } from './parts.ts';
 import { pollText } from './summary.ts';
+import { foundText, NOT_FOUND } from './work.ts';
 
-const LIMIT = 50;
+const PAGE_SIZE = 50;
 
 /** Held, but shown by another panel: listing them again would bury the rest. */
 const SHOWN_ELSEWHERE: ReadonlySet<HoldReason> = new Set(['running', 'retrying', 'handing_off', 'parked']);
 
-export function parkedPanel({ parked, generatedAt: now }: Snapshot): Html {
+export function parkedPanel({ parked, generatedAt: now }: Snapshot, query: BoardQuery): Html {
+  const rows = selectRows(parked, query, (row) => ({ ...row.issue, more: [wordsOf(row.reason), row.detail], at: row.parkedAt }));
   const columns: readonly Column<Parked>[] = [
     { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
     { label: 'Reason', cell: parkedReason },
     { label: 'Parked', fit: 'figure', cell: (row) => clock('ago', row.parkedAt, now) },
+    { label: 'Actions', fit: 'act', cell: ({ issue }) => issueActions(['unpark'], issue.identifier, nameOf(issue)) },
   ];
   return panel(
     {
       id: 'parked',
       title: 'Needs a person',
       count: parked.length,
-      aside: parked.length > 0 && 'A new tracker state releases an issue too.',
+      wide: true,
+      aside: foundText(rows, parked) || (parked.length > 0 && 'A new tracker state releases an issue too.'),
     },
     table({
       columns,
-      rows: parked,
+      rows,
       key: (row) => `parked-${row.reason}-${row.issue.id}`,
-      limit: LIMIT,
-      json: '/api/v2/parked',
-      empty: 'No issue waits for a person.',
+      page: { number: query.page('parked'), size: PAGE_SIZE, link: (page) => `${query.link({ parked: page })}#parked` },
+      empty: parked.length > 0 ? NOT_FOUND : 'No issue waits for a person.',
     }),
   );
 }
 
-export function holdsPanel(snapshot: Snapshot): Html {
+export function holdsPanel(snapshot: Snapshot, query: BoardQuery): Html {
   const holds = snapshot.holds.filter((hold) => !SHOWN_ELSEWHERE.has(hold.reason));
+  const sorted = holds.toSorted((a, b) => naturalOrder(a.issue.identifier, b.issue.identifier));
+  const rows = selectRows(sorted, query, (row) => ({ ...row.issue, more: [wordsOf(row.reason), row.detail], at: row.since }));
   const columns: readonly Column<Hold>[] = [
     { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
     {
@@ -46,36 +53,44 @@ export function holdsPanel(snapshot: Snapshot): Html {
     },
     { label: 'Since', fit: 'figure', cell: (row) => clock('ago', row.since, snapshot.generatedAt) },
   ];
-  return panel({ id: 'holds', title: 'Not dispatched, and why', count: holds.length, wide: snapshot.watches.length === 0 }, [
+  const wide = snapshot.watches.length === 0;
+  return panel({ id: 'holds', title: 'Not dispatched, and why', count: holds.length, wide, aside: foundText(rows, holds) }, [
     reasonCounts(holds),
     table({
       columns,
-      rows: holds,
+      rows,
       key: (row) => `hold-${row.issue.id}`,
-      limit: LIMIT,
-      json: '/api/v2/holds',
-      empty: noHolds(snapshot),
+      page: { number: query.page('holds'), size: PAGE_SIZE, link: (page) => `${query.link({ holds: page })}#holds` },
+      empty: holds.length > 0 ? NOT_FOUND : noHolds(snapshot),
     }),
   ]);
 }
 
 /** Nothing to show when no merge request is watched: then reactions are most likely off. */
-export function mergeRequestPanel({ watches, generatedAt: now }: Snapshot): Value {
+export function mergeRequestPanel({ watches, generatedAt: now }: Snapshot, query: BoardQuery): Value {
   if (watches.length === 0) return null;
+  const rows = selectRows(watches, query, (row) => ({
+    ...row.issue,
+    more: [row.mergeRequest.branch, `#${row.mergeRequest.number}`],
+    at: row.armedAt,
+  }));
   const columns: readonly Column<WatchView>[] = [
     { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
     { label: 'Merge request', cell: mergeRequestCell },
     { label: 'Reactions', cell: (row) => reactionList(row, now) },
   ];
   return panel(
-    { id: 'merge-requests', title: 'Watched merge requests', count: watches.length },
+    { id: 'merge-requests', title: 'Watched merge requests', count: watches.length, aside: foundText(rows, watches) },
     table({
       columns,
-      rows: watches,
+      rows,
       key: (row) => `watch-${row.issue.id}`,
-      limit: LIMIT,
-      json: '/api/v2/merge-requests',
-      empty: '',
+      page: {
+        number: query.page('merge-requests'),
+        size: PAGE_SIZE,
+        link: (page) => `${query.link({ 'merge-requests': page })}#merge-requests`,
+      },
+      empty: NOT_FOUND,
     }),
   );
 }
@@ -108,7 +123,7 @@ function noHolds(snapshot: Snapshot): Value {
   return html`Every issue of the last poll is being worked on. ${pollText(snapshot)}`;
 }
 
-function mergeRequestCell({ mergeRequest, reading }: WatchView): Html {
+export function mergeRequestCell({ mergeRequest, reading }: WatchView): Html {
   const { owner, repo, number, branch, sha } = mergeRequest;
   const name = html`<bdi>${owner}/${repo}</bdi> <b>#${number}</b>`;
   const url = reading?.url ?? '';
@@ -131,7 +146,7 @@ function readingText({ draft, ci, decision, mergeability }: NonNullable<WatchVie
     .join(' · ');
 }
 
-function reactionList({ issue, reactions }: WatchView, now: number): Html {
+export function reactionList({ issue, reactions }: WatchView, now: number): Html {
   return html`<ul class="reactions">
     ${Object.entries(reactions).map(([kind, progress]) => reactionItem(`${issue.id}-${kind}`, kind, progress, now))}
   </ul>`;

@@ -1,52 +1,67 @@
 import type { RetryView, RunningView, Snapshot } from '../../domain/snapshot.ts';
+import { issueActions } from './actions.ts';
+import { selectRows, type BoardQuery } from './board-query.ts';
 import { countText, exactText, moneyText, wordsOf } from './format.ts';
 import { html, type Html, type Value } from './html.ts';
-import { chip, clock, foldedText, issueCell, panel, table, type Column } from './parts.ts';
+import { chip, clock, foldedText, issueCell, nameOf, panel, runHref, table, type Column } from './parts.ts';
 import { pollText } from './summary.ts';
 
-const LIMIT = 100;
+const PAGE_SIZE = 50;
 
-export function runningPanel(snapshot: Snapshot): Html {
+export function runningPanel(snapshot: Snapshot, query: BoardQuery): Html {
   const { running, generatedAt: now } = snapshot;
+  const rows = selectRows(running, query, (row) => ({
+    ...named(row),
+    more: [row.state, row.lastMessage, row.modelName ?? ''],
+    at: row.startedAt,
+  }));
   const columns: readonly Column<RunningView>[] = [
     { label: 'Issue', cell: (row) => issueCell(named(row)) },
-    { label: 'State', fit: 'short', cell: (row) => chip('plain', row.state) },
+    { label: 'State', fit: 'short', cell: (row) => chip('live', row.state) },
     { label: 'Turns', fit: 'figure', cell: (row) => [row.turnCount, sub(row.attempt > 0 && `attempt ${row.attempt}`)] },
     { label: 'Duration', fit: 'figure', cell: (row) => clock('since', row.startedAt, now) },
     { label: 'Last event', cell: (row) => lastEvent(row, now) },
     { label: 'Tokens', fit: 'figure', cell: (row) => [tokensText(row), sub(sessionNote(row))] },
+    { label: 'Actions', fit: 'act', cell: (row) => issueActions(['stop'], row.issueIdentifier, nameOf(named(row))) },
   ];
   return panel(
-    { id: 'running', title: 'Running sessions', count: running.length, wide: true },
+    { id: 'running', title: 'Running sessions', count: running.length, wide: true, aside: foundText(rows, running) },
     table({
       columns,
-      rows: running,
+      rows,
       key: (row) => `running-${row.issueId}`,
-      limit: LIMIT,
-      json: '/api/v1/state',
-      empty: html`Nothing runs. ${pollText(snapshot)}`,
+      page: { number: query.page('running'), size: PAGE_SIZE, link: (page) => `${query.link({ running: page })}#running` },
+      empty: running.length > 0 ? NOT_FOUND : html`Nothing runs. ${pollText(snapshot)}`,
     }),
   );
 }
 
-export function retryPanel({ retrying, generatedAt: now }: Snapshot): Html {
+export function retryPanel({ retrying, generatedAt: now }: Snapshot, query: BoardQuery): Html {
+  const rows = selectRows(retrying, query, (row) => ({ ...named(row), more: [row.error], at: row.dueAt }));
   const columns: readonly Column<RetryView>[] = [
     { label: 'Issue', cell: (row) => issueCell(named(row)) },
     { label: 'Attempt', fit: 'figure', cell: (row) => row.attempt },
     { label: 'Due', fit: 'figure', cell: (row) => clock('until', row.dueAt, now) },
     { label: 'Error', cell: (row) => foldedText(row.error, `error-${row.issueId}`) },
+    { label: 'Actions', fit: 'act', cell: (row) => issueActions(['retry', 'stop'], row.issueIdentifier, nameOf(named(row))) },
   ];
   return panel(
-    { id: 'retrying', title: 'Retry queue', count: retrying.length },
+    { id: 'retrying', title: 'Retry queue', count: retrying.length, wide: true, aside: foundText(rows, retrying) },
     table({
       columns,
-      rows: retrying,
+      rows,
       key: (row) => `retry-${row.issueId}`,
-      limit: LIMIT,
-      json: '/api/v1/state',
-      empty: 'No issue waits for another try. One whose run fails comes back here by itself.',
+      page: { number: query.page('retrying'), size: PAGE_SIZE, link: (page) => `${query.link({ retrying: page })}#retrying` },
+      empty: retrying.length > 0 ? NOT_FOUND : 'No issue waits for another try. One whose run fails comes back here by itself.',
     }),
   );
+}
+
+export const NOT_FOUND = 'Nothing here contains what you look for.';
+
+/** How many of the rows a search left. */
+export function foundText(found: readonly unknown[], all: readonly unknown[]): Value {
+  return found.length !== all.length && `${found.length} found`;
 }
 
 function named(row: RunningView | RetryView) {
@@ -54,7 +69,7 @@ function named(row: RunningView | RetryView) {
 }
 
 function lastEvent(row: RunningView, now: number): Html {
-  return html`<span class="event">${wordsOf(row.lastEvent)}</span>
+  return html`<a class="event" href="${runHref(row.runId)}" title="what it does now">${wordsOf(row.lastEvent)}</a>
     <span class="quiet">${clock('ago', row.lastEventAt, now)}</span>
     ${row.lastMessage !== '' && html`<span class="sub message" title="${row.lastMessage}"><bdi>${row.lastMessage}</bdi></span>`}`;
 }

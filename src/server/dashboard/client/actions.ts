@@ -1,10 +1,89 @@
-/** Asks for a poll and says on the button what came of it. */
-export async function pollNow(button: HTMLButtonElement): Promise<void> {
+/** Sends what a button asks for without leaving the page, after a question where it ends work. */
+export function sendActions(onDone: () => void): void {
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement) || !form.classList.contains('act')) return;
+    event.preventDefault();
+    void carryOut(form).then(onDone);
+  });
+}
+
+async function carryOut(form: HTMLFormElement): Promise<void> {
+  const button = form.querySelector('button');
+  const question = form.dataset.confirm;
+  const asksReason = 'reason' in form.dataset;
+  const reason =
+    question === undefined && !asksReason ? '' : await ask(question ?? PAUSE_QUESTION, asksReason, button?.textContent ?? '');
+  if (reason === null || button === null) return;
   button.disabled = true;
-  const response = await fetch('/api/v1/refresh', { method: 'POST' }).catch(() => null);
-  button.textContent = response?.ok ? 'Requested' : 'Refused';
-  setTimeout(() => {
-    button.disabled = false;
-    button.textContent = 'Poll now';
-  }, 2000);
+  say(await send(form.action, asksReason ? JSON.stringify({ reason }) : null));
+  button.disabled = false;
+}
+
+/** How long the outcome stays on the page. */
+const SHOWN_MS = 6000;
+const PAUSE_QUESTION = 'Nothing new is dispatched until somebody resumes. Sessions that run go on.';
+
+interface Outcome {
+  readonly good: boolean;
+  readonly text: string;
+}
+
+async function send(action: string, body: string | null): Promise<Outcome> {
+  try {
+    const response = await fetch(action, {
+      method: 'POST',
+      body,
+      ...(body !== null && { headers: { 'Content-Type': 'application/json' } }),
+    });
+    const answer = (await response.json()) as { message?: string; error?: { message: string }; queued?: boolean };
+    const text = answer.error?.message ?? answer.message ?? (response.ok ? 'Requested.' : 'Refused.');
+    return { good: response.ok, text };
+  } catch {
+    return { good: false, text: 'The service did not answer.' };
+  }
+}
+
+/** A question in a dialog: the reason that was given, or null when it was left. */
+function ask(question: string, asksReason: boolean, label: string): Promise<string | null> {
+  const dialog = document.createElement('dialog');
+  const text = document.createElement('p');
+  text.textContent = question;
+  text.id = 'question';
+  dialog.setAttribute('aria-labelledby', 'question');
+  const form = document.createElement('form');
+  form.method = 'dialog';
+  const input = document.createElement('input');
+  input.name = 'reason';
+  input.maxLength = 500;
+  input.placeholder = 'Why? (optional)';
+  input.setAttribute('aria-label', 'Reason');
+  form.append(text, ...(asksReason ? [input] : []), buttonOf('Cancel', 'no'), buttonOf(label, 'yes'));
+  dialog.append(form);
+  document.body.append(dialog);
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(dialog.returnValue === 'yes' ? input.value : null);
+    });
+    dialog.showModal();
+  });
+}
+
+function buttonOf(label: string, value: string): HTMLButtonElement {
+  const button = document.createElement('button');
+  button.textContent = label;
+  button.value = value;
+  if (value === 'yes') button.className = 'primary';
+  return button;
+}
+
+/** Tells what came of it, for a while, to eyes and ears. */
+function say({ good, text }: Outcome): void {
+  const toast = document.getElementById('toast');
+  if (toast === null) return;
+  toast.textContent = text;
+  toast.dataset.tone = good ? 'good' : 'bad';
+  toast.classList.add('shown');
+  setTimeout(() => toast.classList.remove('shown'), SHOWN_MS);
 }

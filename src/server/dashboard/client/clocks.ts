@@ -1,11 +1,18 @@
 import { clockText, isClockKind } from '../format.ts';
 
-/** Writes every clock on the page anew; `now` is the server's time. */
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** Writes every clock on the page anew; `now` is the server's time. Moments stand in the reader's own zone. */
 export function tellTime(now: number): void {
   for (const clock of document.querySelectorAll<HTMLElement>('[data-clock]')) {
     const kind = clock.dataset.clock ?? '';
-    if (!isClockKind(kind)) continue;
-    const text = clockText(kind, Number(clock.dataset.at), now);
-    if (clock.textContent !== text) clock.textContent = text;
+    if (isClockKind(kind)) write(clock, clockText(kind, Number(clock.dataset.at), now));
   }
+  for (const moment of document.querySelectorAll<HTMLElement>('[data-moment]')) {
+    write(moment, MOMENT.format(new Date(Number(moment.dataset.at))));
+  }
+}
+
+function write(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
 }

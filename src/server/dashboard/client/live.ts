@@ -5,14 +5,15 @@ const REFRESH_EVERY_MS = 1000;
 const RECONNECT_MS = 5000;
 const LOOK_AGAIN_MS = 30_000;
 
-/** Shows what changed on the server as soon as it says so, and says whether it is there. */
-export function followServer(live: HTMLElement): void {
-  const page = createPage(live);
+/** Shows what changed on the server as soon as it says so, and says whether it is there. Gives a way to look at once. */
+export function followServer(live: HTMLElement, alsoRefresh: () => Promise<void>): () => void {
+  const page = createPage(live, alsoRefresh);
   const refreshSoon = createRefresher(page.refresh);
   setInterval(page.tick, 1000);
   setInterval(refreshSoon, LOOK_AGAIN_MS);
   page.tick();
   connect(refreshSoon);
+  return () => void page.refresh();
 }
 
 interface Page {
@@ -20,21 +21,26 @@ interface Page {
   refresh(): Promise<void>;
 }
 
-function createPage(live: HTMLElement): Page {
+function createPage(live: HTMLElement, alsoRefresh: () => Promise<void>): Page {
   /** The server's clock minus ours. */
   let ahead = Number(live.dataset.now) - Date.now();
+  let asked = 0;
   const tick = () => tellTime(Date.now() + ahead);
   return {
     tick,
     async refresh() {
+      const mine = ++asked;
       try {
         const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-store' });
         const page = new DOMParser().parseFromString(await response.text(), 'text/html');
         const next = page.getElementById('live');
-        if (next === null) return;
+        if (response.status === 401) location.reload();
+        // A later question was asked meanwhile: its answer counts.
+        if (next === null || mine !== asked) return;
         ahead = Number(next.dataset.now) - Date.now();
         document.title = page.title;
         morph(live, next);
+        await alsoRefresh();
         tick();
       } catch {
         say('lost', 'Connection lost');
@@ -80,16 +86,21 @@ function connect(refreshSoon: () => void, polling: ReturnType<typeof setInterval
     polling = null;
   });
   source.addEventListener('error', () => {
-    say('lost', 'Reconnecting');
+    say('lost', 'Connection lost');
     polling ??= setInterval(refreshSoon, RECONNECT_MS);
     // The browser gives up after an answer that is no stream.
     if (source.readyState === EventSource.CLOSED) setTimeout(() => connect(refreshSoon, polling), RECONNECT_MS);
   });
 }
 
+/** A page whose service does not answer is grey and says since when: what it shows may no longer be so. */
 function say(state: 'live' | 'lost', text: string): void {
+  const { dataset } = document.documentElement;
+  if (state === 'live') delete dataset.lost;
+  else dataset.lost ??= new Date().toLocaleTimeString();
   const stream = document.getElementById('stream');
   if (stream === null) return;
   stream.dataset.state = state;
-  if (stream.textContent !== text) stream.textContent = text;
+  const full = dataset.lost === undefined ? text : `${text} at ${dataset.lost}`;
+  if (stream.textContent !== full) stream.textContent = full;
 }

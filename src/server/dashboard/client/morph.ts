@@ -10,8 +10,8 @@ export function morph(from: Node, to: Node): void {
   }
   if (from.hasAttribute('data-keep') || from.isEqualNode(to)) return;
   morphAttributes(from, to);
-  // The browser writes a clock's text: the server's is as old as its answer.
-  if (!from.hasAttribute('data-clock')) morphChildren(from, to);
+  // The browser writes the text of a time: the server's is as old as its answer, and in another zone.
+  if (!from.hasAttribute('data-clock') && !from.hasAttribute('data-moment')) morphChildren(from, to);
 }
 
 function morphAttributes(from: Element, to: Element): void {

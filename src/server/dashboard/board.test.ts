@@ -114,7 +114,8 @@ describe('the dashboard', () => {
       'Available slots 9 of 10',
       'Retrying 2 next in 20s',
       'Total tokens 1M 900k in · 100k out · 5k cached',
-      'Agent time 2h 03m est. $3.50',
+      'Agent time 2h 03m since start',
+      'Cost today $0.00 $0.00 in 7 days · no limit set',
       'Uptime 1h 00m',
       'Version 1.2.3',
       'Tracker file',
@@ -356,7 +357,8 @@ describe('nasty values', () => {
     '"%s" never becomes a link',
     async (url) => {
       const { page } = await dashboard({ running: [aRunning('ENG-1', { url })] });
-      expect(page).toContain('<span class="issue"><bdi>ENG-1</bdi></span>');
+      expect(page).toContain('<a class="issue" href="/issues/ENG-1"><bdi>ENG-1</bdi></a>');
+      expect(page).not.toContain('class="outside"');
     },
   );
 
@@ -386,11 +388,77 @@ describe('a large house', () => {
     const before = performance.now();
     const { page } = await load('/', daemon);
     expect(performance.now() - before).toBeLessThan(3_000);
-    expect(page.match(/data-key="running-/g)).toHaveLength(100);
-    expect(page.match(/data-key="retry-/g)).toHaveLength(100);
-    expect(textOf(page)).toContain('and 400 more, all as JSON');
-    expect(textOf(page)).toContain('and 4950 more, all as JSON');
-    expect(page.length).toBeLessThan(400_000);
+    expect(page.match(/data-key="running-/g)).toHaveLength(50);
+    expect(page.match(/data-key="retry-/g)).toHaveLength(50);
+    expect(panelOf(page, 'retrying')).toContain('1 to 50 of 500 Next');
+    expect(panelOf(page, 'holds')).toContain('1 to 50 of 5000 Next');
+    expect(page.length).toBeLessThan(250_000);
+    const second = await load('/?retrying=2&q=eng&sort=identifier', daemon);
+    expect(panelOf(second.page, 'retrying')).toContain('Previous 51 to 100 of 500 Next');
+    expect(second.page).toContain('href="/?q=eng&amp;sort=identifier&amp;retrying=3#retrying"');
+    const last = await load('/?retrying=999', daemon);
+    expect(panelOf(last.page, 'retrying')).toContain('Previous 451 to 500 of 500');
+  });
+
+  it('is under 60 kB for a first view, style and script included', async () => {
+    const daemon = createFakeDaemon({
+      current: aSnapshot({ running: Array.from({ length: 1000 }, (_, index) => aRunning(`ENG-${index}`)) }),
+    });
+    const app = createApp(
+      daemon,
+      createMetrics(daemon.notices, () => daemon.snapshot()),
+    );
+    const sizes = await Promise.all(
+      ['/', '/assets/dashboard.css', '/assets/dashboard.js'].map(async (path) => {
+        const response = await app.request(path, { headers: { 'accept-encoding': 'gzip' } });
+        expect(response.headers.get('content-encoding')).toBe('gzip');
+        return (await response.arrayBuffer()).byteLength;
+      }),
+    );
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(60_000);
+  });
+});
+
+describe('search, filter and sort', () => {
+  const current = aSnapshot({
+    running: [
+      aRunning('ENG-156'),
+      aRunning('ENG-16', { title: 'Pay the <bank>' }),
+      aRunning('ENG-2', { displayIdentifier: 'x#2' }),
+    ],
+    parked: [{ issue: anIssue('ENG-9'), reason: 'blocked', detail: 'needs a key', parkedAt: NOON, stateAtPark: null }],
+  });
+  const order = (page: string) => [...page.matchAll(/data-key="running-id-(ENG-\d+)"/g)].map(([, name]) => name);
+
+  it.each([
+    ['', ['ENG-156', 'ENG-16', 'ENG-2']],
+    ['?sort=identifier', ['ENG-2', 'ENG-16', 'ENG-156']],
+    ['?q=BANK', ['ENG-16']],
+    ['?q=x%232', ['ENG-2']],
+    ['?show=person', []],
+    ['?show=nonsense&sort=nonsense', ['ENG-156', 'ENG-16', 'ENG-2']],
+  ] as const)('"%s" gives %j', async (query, wanted) => {
+    const { page } = await load(`/${query}`, createFakeDaemon({ current }));
+    expect(order(page)).toEqual(wanted);
+  });
+
+  it('keeps the counts of what there is, and says what was found', async () => {
+    const { page } = await load('/?q=key', createFakeDaemon({ current }));
+    expect(panelOf(page, 'running')).toContain('Running sessions 3 0 found');
+    expect(panelOf(page, 'parked')).toContain('needs a key');
+  });
+});
+
+describe('two panels', () => {
+  it('show the same figures of a session that runs, though the database is behind', async () => {
+    const behind = aRun('run-ENG-1', { status: 'running', endedAt: null, turns: 1, costUsd: 0.1 });
+    const live = aRunning('ENG-1', {
+      turnCount: 7,
+      costUsd: 2.5,
+      tokens: { inputTokens: 9_000_000, outputTokens: 0, totalTokens: 9_000_000, cacheReadTokens: 0 },
+    });
+    const { page } = await load('/', createFakeDaemon({ current: aSnapshot({ running: [live] }), runs: [behind] }));
+    expect(panelOf(page, 'history')).toContain(' 7 9M $2.50');
   });
 });
 
@@ -438,9 +506,12 @@ describe('the page of a run', () => {
   it('keeps the end of a long story', async () => {
     const runEvents = Array.from({ length: 700 }, (_, index) => event(index, `line ${index}`));
     const { page } = await load('/runs/r-1', createFakeDaemon({ runs: [run], runEvents }));
-    expect(textOf(page)).toContain('200 earlier ones');
+    expect(textOf(page)).toContain('550 earlier rows');
     expect(page).toContain('line 699');
-    expect(page).not.toContain('line 199<');
+    expect(page).not.toContain('line 549<');
+    const earlier = await load('/runs/r-1/rows?before=550', createFakeDaemon({ runs: [run], runEvents }));
+    expect(earlier.page).toContain('line 549');
+    expect(earlier.page).toContain('data-earlier="400"');
   });
 
   it('is a 404 page when there is none', async () => {

@@ -1,0 +1,91 @@
+import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Daemon } from '../../ports/daemon.ts';
+import { actionForm } from './actions.ts';
+import { html, type Html, type Value } from './html.ts';
+import { clock } from './parts.ts';
+import { pollText } from './summary.ts';
+
+const PAGES = [
+  ['/', 'Board'],
+  ['/history', 'Runs'],
+  ['/statistics', 'Statistics'],
+] as const;
+
+/** The head of every page: which service this is, whether it serves, and the way to the other pages. */
+export function masthead(daemon: Daemon, snapshot: Snapshot, current: string): Html {
+  const { host, project } = daemon.place;
+  const { path } = daemon.workflow();
+  return html`<header class="masthead" data-key="masthead">
+    <div class="bar">
+      <p class="brand"><a href="/">${mark()}foray</a></p>
+      <p class="place" title="${path} on ${host}">
+        <bdi class="project">${project === '' ? baseName(path) : project}</bdi>
+        <bdi class="quiet">${host}:${path}</bdi>
+      </p>
+      <nav class="pages" aria-label="Pages">
+        ${PAGES.map(([href, name]) => html`<a href="${href}" ${href === current && html` aria-current="page"`}>${name}</a>`)}
+      </nav>
+    </div>
+    <div class="bar second">
+      ${servingState(snapshot)}
+      <p class="poll quiet">${pollText(snapshot)}</p>
+      <p id="stream" class="scripted-only" data-keep></p>
+      <div class="actions scripted-only controls" data-key="controls">
+        ${actionForm({ action: '/api/v1/refresh', label: 'Poll now', spoken: 'Poll now', id: 'poll-now' })}
+        ${
+          snapshot.operatorPause === null
+            ? actionForm({ action: '/api/v2/pause', label: 'Pause', spoken: 'Pause dispatching', reason: true })
+            : actionForm({ action: '/api/v2/resume', label: 'Resume', spoken: 'Resume dispatching' })
+        }
+      </div>
+    </div>
+  </header>`;
+}
+
+/** Amber while polls fail or a person paused it: it lives, but nothing new starts. */
+function servingState({ lifecycle, poll, operatorPause, preflightProblem }: Snapshot): Html {
+  const [tone, text] =
+    lifecycle === 'draining'
+      ? ['warn', 'Draining']
+      : poll.last?.error
+        ? ['warn', 'Serving, but polls fail']
+        : operatorPause !== null
+          ? ['warn', 'Paused']
+          : preflightProblem !== null
+            ? ['warn', 'Serving, but nothing starts']
+            : ['good', 'Serving'];
+  return html`<p class="status" data-tone="${tone}">${text}</p>`;
+}
+
+export function footer({ version }: Daemon, { trackerKind, agentKind, startedAt, generatedAt }: Snapshot): Html {
+  return html`<footer data-key="footer">
+    <dl class="facts">
+      ${fact('Version', version)} ${fact('Uptime', clock('since', startedAt, generatedAt))} ${fact('Tracker', trackerKind)}
+      ${fact('Agent', agentKind)}
+    </dl>
+    <nav aria-label="Machine-readable views">
+      <a href="/api/v1/state">State</a> <a href="/api/v2/runs">Runs</a> <a href="/api/v2/parked">Parked</a>
+      <a href="/api/v2/holds">Holds</a> <a href="/api/v2/merge-requests">Merge requests</a>
+      <a href="/api/v2/statistics">Statistics</a> <a href="/metrics">Metrics</a> <a href="/readyz">Readiness</a>
+      <a href="/api/v2/openapi.json">OpenAPI</a>
+    </nav>
+  </footer>`;
+}
+
+export function fact(term: string, value: Value): Html {
+  return html`<div data-key="${term}">
+    <dt>${term}</dt>
+    <dd>${value}</dd>
+  </div>`;
+}
+
+function baseName(path: string): string {
+  return path.split('/').at(-2) ?? path;
+}
+
+function mark(): Html {
+  return html`<svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true" focusable="false">
+    <path d="M5 21V3" />
+    <path d="M5 4h13l-3.5 4.5L18 13H5" />
+  </svg>`;
+}

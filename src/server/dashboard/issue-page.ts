@@ -1,0 +1,207 @@
+import type { Context } from 'hono';
+import type { IssueRequestKind } from '../../domain/model/operator.ts';
+import type { HoldReason } from '../../domain/model/state.ts';
+import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Daemon } from '../../ports/daemon.ts';
+import { readSnapshot } from '../api/v1.ts';
+import { findIssueRecord, type IssuePlace, type IssueRecord } from '../issue-record.ts';
+import { issueActions } from './actions.ts';
+import { fact, footer, masthead } from './chrome.ts';
+import { documentOf } from './document.ts';
+import { countText, durationText, moneyText, wordsOf } from './format.ts';
+import { currentRun, RUN_TONES } from './history.ts';
+import { html, type Html, type Value } from './html.ts';
+import type { Journal, JournalEntry } from './journal.ts';
+import { noticePage } from './notice-page.ts';
+import { chip, clock, foldedText, isLink, moment, nameOf, panel, runHref } from './parts.ts';
+import { mergeRequestCell, reactionList } from './waiting.ts';
+
+/** One issue over all its runs: where it is now, why, what would change that, and what happened. */
+export function getIssuePage(daemon: Daemon, journal: Journal) {
+  return async (c: Context): Promise<Response> => {
+    const snapshot = readSnapshot(daemon);
+    if (snapshot === null) return c.html(noticePage(daemon, 'The state of the service could not be read.'), 503);
+    const record = await findIssueRecord(daemon, snapshot, c.req.param('identifier') ?? '');
+    if (record === null) return c.html(noticePage(daemon, 'This service has never heard of this issue.'), 404);
+    const name = nameOf(record.issue);
+    const body = html`${masthead(daemon, snapshot, '')}
+      <main data-key="main">
+        ${heading(record)} ${placePanel(record, snapshot)} ${mergeRequestOf(record, snapshot)}
+        ${timelinePanel(record, snapshot, journal.of(record.issue.identifier))}
+      </main>
+      ${footer(daemon, snapshot)}`;
+    return c.html(documentOf({ title: `${name} · ${wordsOf(record.place)} · foray`, live: { now: snapshot.generatedAt }, body }));
+  };
+}
+
+const PLACE_TONES: Readonly<Record<IssuePlace, string>> = {
+  running: 'live',
+  waiting: 'warn',
+  parked: 'warn',
+  held: 'plain',
+  watched: 'live',
+  handed_off: 'good',
+  not_running: 'plain',
+};
+
+/** What makes sense to ask for at each place. */
+const PLACE_ACTIONS: Readonly<Record<IssuePlace, readonly IssueRequestKind[]>> = {
+  running: ['stop'],
+  waiting: ['retry', 'stop'],
+  parked: ['unpark'],
+  held: [],
+  watched: [],
+  handed_off: [],
+  not_running: [],
+};
+
+function heading({ issue, place }: IssueRecord): Html {
+  const name = nameOf(issue);
+  return html`<div class="heading" data-key="heading">
+    <h1>
+      <bdi>${name}</bdi> <span class="title"><bdi>${issue.title}</bdi></span>
+    </h1>
+    <p>${chip(PLACE_TONES[place], wordsOf(place))} ${issue.state !== '' && chip('plain', issue.state)}</p>
+    ${issueActions(PLACE_ACTIONS[place], issue.identifier, name)}
+  </div>`;
+}
+
+function placePanel(record: IssueRecord, snapshot: Snapshot): Html {
+  const { reason, change } = explain(record, snapshot);
+  const runs = record.runs.map((run) => currentRun(run, snapshot));
+  const cost = runs.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
+  const tokens = runs.reduce((sum, run) => sum + run.tokens.totalTokens, 0);
+  const { issue, running } = record;
+  return panel({ id: 'now', title: 'Now', wide: true }, [
+    html`<div class="now">
+      <p>${reason}</p>
+      <p class="quiet">${change}</p>
+    </div>`,
+    html`<dl class="details">
+      ${fact('Runs', runs.length)} ${fact('Tokens', countText(tokens))} ${fact('Cost', moneyText(cost))}
+      ${running !== null && fact('Session', html`<a href="${runHref(running.runId)}">what it does now</a>`)}
+      ${isLink(issue.url) && fact('Tracker', html`<a href="${issue.url}">open issue</a>`)}
+      ${fact('JSON', html`<a href="/api/v2/issues/${encodeURIComponent(issue.identifier)}">all of it</a>`)}
+    </dl>`,
+  ]);
+}
+
+interface Explanation {
+  readonly reason: Value;
+  readonly change: Value;
+}
+
+/** Why it is where it is, and what would change that. */
+function explain({ place, running, retry, parked, hold, watch }: IssueRecord, { generatedAt: now }: Snapshot): Explanation {
+  if (place === 'running' && running !== null) {
+    return {
+      reason: html`A session runs since ${clock('since', running.startedAt, now)}, turn ${running.turnCount}. Last event:
+      ${wordsOf(running.lastEvent)}, ${clock('ago', running.lastEventAt, now)}.`,
+      change: 'It ends by itself, by its budget, by a new state of the issue, or when somebody stops it.',
+    };
+  }
+  if (place === 'waiting' && retry !== null) {
+    return {
+      reason: html`It waits for another try, ${clock('until', retry.dueAt, now)} (attempt ${retry.attempt}).
+      ${foldedText(retry.error, 'retry-error')}`,
+      change: 'It is tried again by itself when it is due, or now when somebody asks for it.',
+    };
+  }
+  if (place === 'parked' && parked !== null) {
+    return {
+      reason: html`It needs a person (${wordsOf(parked.reason)}), ${clock('ago', parked.parkedAt, now)}.
+      ${foldedText(parked.detail, 'parked-detail')}`,
+      change: 'A new state in the tracker releases it, or somebody does so here.',
+    };
+  }
+  if (place === 'held' && hold !== null) {
+    return {
+      reason: html`It is not dispatched: ${wordsOf(hold.reason)}. ${hold.detail !== '' && foldedText(hold.detail, 'hold-detail')}`,
+      change: HOLD_ENDS[hold.reason] ?? 'It is looked at again at every poll.',
+    };
+  }
+  if (place === 'watched' && watch !== null) {
+    return {
+      reason: 'It was handed off, and its merge request is watched.',
+      change: 'A reaction may start another run; the merge or the end of the window ends the watch.',
+    };
+  }
+  if (place === 'handed_off')
+    return {
+      reason: 'Its last run succeeded and nothing is left to do.',
+      change: 'An active state in the tracker starts it anew.',
+    };
+  return { reason: 'Nothing is being done for it.', change: 'An active state in the tracker starts it.' };
+}
+
+const HOLD_ENDS: Readonly<Partial<Record<HoldReason, string>>> = {
+  blocked_by: 'It starts when the issues it is blocked by are done.',
+  blockers_unresolved: 'It starts when its blockers can be read.',
+  blockers_not_read: 'Its blockers are read at one of the next polls.',
+  no_global_slot: 'It starts when a session ends, or with a larger agent.max_concurrent_agents.',
+  no_state_slot: 'It starts when a session of the same state ends, or with a larger agent.max_concurrent_agents_by_state.',
+  paused: 'It starts when somebody resumes dispatching.',
+  agent_paused: "It starts when the limit of the agent's provider lifts.",
+  preflight_failed: 'It starts when what stands in the way of every session is mended.',
+  not_active: 'It starts when the tracker gives it an active state.',
+  session_budget: 'It starts when somebody releases it, or with a larger budget.',
+  token_budget: 'It starts when somebody releases it, or with a larger budget.',
+  cost_budget: 'It starts when somebody releases it, or with a larger budget.',
+};
+
+function mergeRequestOf({ watch }: IssueRecord, { generatedAt: now }: Snapshot): Value {
+  if (watch === null) return null;
+  return panel(
+    { id: 'merge-request', title: 'Merge request', wide: true },
+    html`<div class="now">${mergeRequestCell(watch)} ${reactionList(watch, now)}</div>`,
+  );
+}
+
+interface TimelineEntry {
+  readonly at: number;
+  readonly key: string;
+  readonly content: Html;
+}
+
+function timelinePanel({ runs }: IssueRecord, snapshot: Snapshot, journal: readonly JournalEntry[]): Html {
+  const entries: readonly TimelineEntry[] = [
+    ...runs.map((run) => ({
+      at: run.startedAt,
+      key: `run-${run.id}`,
+      content: runEntry(currentRun(run, snapshot), snapshot.generatedAt),
+    })),
+    ...journal.map(({ at, text, tone }, index) => ({
+      at,
+      key: `entry-${at}-${index}`,
+      content: html`<span class="dot" data-tone="${tone}"></span>${foldedText(text, `entry-text-${at}-${index}`)}`,
+    })),
+  ].toSorted((a, b) => b.at - a.at);
+  return panel(
+    { id: 'timeline', title: 'Timeline', wide: true, aside: 'newest first' },
+    entries.length === 0
+      ? html`<p class="empty">Nothing has happened to it yet.</p>`
+      : html`<ol class="timeline">
+          ${entries.map(
+            ({ at, key, content }) =>
+              html`<li data-key="${key}">
+                <span class="when">${moment(at)}</span>
+                <div>${content}</div>
+              </li>`,
+          )}
+        </ol>`,
+  );
+}
+
+function runEntry(run: IssueRecord['runs'][number], now: number): Html {
+  const took = run.endedAt === null ? clock('since', run.startedAt, now) : durationText(run.endedAt - run.startedAt);
+  return html`<a class="plain" href="${runHref(run.id)}"
+      >${chip(RUN_TONES[run.status], wordsOf(run.status))} run, ${wordsOf(run.trigger)}</a
+    >
+    <span class="quiet"
+      >${run.turns} ${run.turns === 1 ? 'turn' : 'turns'} ·
+      ${took}${run.tokensMeasured && ` · ${countText(run.tokens.totalTokens)} tokens`}${
+        run.costUsd !== null && ` · ${moneyText(run.costUsd)}`
+      }</span
+    >
+    ${run.error !== null && foldedText(run.error, `run-error-${run.id}`)}`;
+}

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import { aRun, aRunning, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../support/fake-daemon.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import { busyAfternoon } from './scene.ts';
+import { change, overflow, useBrowser, visit } from './visit.ts';
+
+useBrowser();
+
+const WIDTHS = [320, 768, 1280] as const;
+const SCHEMES = ['light', 'dark'] as const;
+
+function withSessions(count: number): FakeDaemon {
+  if (count === 3) return busyAfternoon();
+  const running = Array.from({ length: count }, (_, index) => aRunning(`ENG-${index + 1}`, { lastMessage: 'npm test -- a/b' }));
+  const daemon = createFakeDaemon({ current: aSnapshot({ running, slots: { max: Math.max(1, count), available: 0 } }) });
+  daemon.runs = running.slice(0, 60).map(({ issueIdentifier, runId }) => aRun(runId, { issue: anIssue(issueIdentifier) }));
+  return daemon;
+}
+
+describe.each([0, 3, 1000])('with %i sessions', (count) => {
+  it('the board fits every width in light and dark, and axe finds nothing', async () => {
+    const { page, complaints } = await visit(withSessions(count));
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await overflow(page), `${width} px, ${colorScheme}`).toBeLessThanOrEqual(0);
+      }
+      expect(await accessibilityFaults(page), colorScheme).toEqual([]);
+    }
+    await page.setViewportSize({ width: 320, height: 900 });
+    expect(await accessibilityFaults(page), '320 px').toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe.each(['/runs/r-31', '/issues/SHOP-389', '/issues/SHOP-351', '/statistics', '/history', '/login'])('%s', (path) => {
+  it('fits every width in light and dark, and axe finds nothing', async () => {
+    const { page, complaints } = await visit(busyAfternoon(), path === '/login' ? { token: 'x'.repeat(20) } : {}, path);
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [768, 'dark'],
+      [320, 'dark'],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      expect(await overflow(page), `${width} px`).toBeLessThanOrEqual(0);
+      if (width !== 768) expect(await accessibilityFaults(page), `${width} px, ${colorScheme}`).toEqual([]);
+    }
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('actions', () => {
+  it('that end work ask first, say what came of it, and tell who asked', async () => {
+    const daemon = busyAfternoon();
+    daemon.answer = { outcome: 'taken', message: 'the session of SHOP-412 is being ended' };
+    const { page, complaints } = await visit(daemon);
+    const stop = page.getByRole('button', { name: 'Stop SHOP-412' });
+    await stop.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    expect(daemon.asked).toEqual([]);
+    await stop.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: /Stop SHOP-412\?/ }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('The session of SHOP-412 is being ended.').waitFor();
+    expect(daemon.asked).toEqual([{ request: { kind: 'stop', identifier: 'SHOP-412' }, by: '127.0.0.1' }]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('that do not are sent at once; a refusal is told', async () => {
+    const daemon = busyAfternoon();
+    const { page } = await visit(daemon);
+    await page.getByRole('button', { name: 'Release SHOP-351' }).click();
+    await page.getByText('Done.').waitFor();
+    daemon.answer = { outcome: 'refused', message: 'SHOP-377 is running' };
+    await page.getByRole('button', { name: 'Retry now SHOP-377' }).click();
+    await page.getByText('SHOP-377 is running.').waitFor();
+    expect(daemon.asked.map(({ request }) => request.kind)).toEqual(['unpark', 'retry']);
+  });
+
+  it('pause takes a reason and shows on every open page until resumed', async () => {
+    const daemon = busyAfternoon();
+    const { page } = await visit(daemon);
+    await page.getByRole('button', { name: 'Pause dispatching' }).click();
+    await page.getByLabel('Reason').fill('release day');
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await expect.poll(() => daemon.asked).toMatchObject([{ request: { kind: 'pause', reason: 'release day' } }]);
+    change(daemon, { operatorPause: { reason: 'release day', by: 'Ada', since: NOON } });
+    await page.getByText('release day').waitFor();
+    await page.getByRole('button', { name: 'Resume dispatching' }).click();
+    await expect.poll(() => daemon.asked.length).toBe(2);
+  });
+});
+
+describe('the board', () => {
+  it('searches as one types, and the address keeps it', async () => {
+    const { page, origin } = await visit(busyAfternoon());
+    await page.getByLabel('Search issues').fill('invoices');
+    await page.getByRole('region', { name: 'Running sessions' }).getByText('1 found').waitFor();
+    expect(await page.getByRole('row', { name: /SHOP-412/ }).count()).toBe(0);
+    expect(page.url()).toBe(`${origin}/?q=invoices`);
+    await page.getByLabel('Show').selectOption('running');
+    await expect.poll(() => page.getByRole('region', { name: 'Retry queue' }).count()).toBe(0);
+    await page.reload();
+    expect(await page.getByLabel('Search issues').inputValue()).toBe('invoices');
+    expect(await page.getByRole('region', { name: 'Retry queue' }).count()).toBe(0);
+  });
+
+  it('turns amber while polls fail, and shows a rejected edit as a banner', async () => {
+    const daemon = busyAfternoon();
+    const { page } = await visit(daemon);
+    daemon.status = { ...daemon.status, rejected: { at: NOON, reason: 'error: agent.kind: unknown kind "clod"' } };
+    change(daemon, {
+      poll: { last: { at: NOON, durationMs: 5, candidates: 0, error: '503 from the tracker' }, nextAt: NOON, inFlight: false },
+    });
+    await page.getByText('Serving, but polls fail').waitFor();
+    await page.getByText('unknown kind "clod"').waitFor();
+    expect(await page.locator('.status').getAttribute('data-tone')).toBe('warn');
+    expect(await page.locator('.place').textContent()).toContain('acme/shop');
+    expect(await page.locator('.place').textContent()).toContain('build-7:/srv/shop/WORKFLOW.md');
+  });
+});
+
+describe('a run', () => {
+  const run = aRun('r-5', { status: 'running', endedAt: null, startedAt: NOON - 60_000 });
+  const message = (index: number) => ({ runId: 'r-5', at: NOON - 60_000 + index, type: 'message', text: `line ${index}.` });
+
+  it('of 5,000 events loads earlier rows as one scrolls, and follows the end', async () => {
+    const daemon = createFakeDaemon({ runs: [run], runEvents: Array.from({ length: 5000 }, (_, index) => message(index)) });
+    const { page, complaints } = await visit(daemon, {}, '/runs/r-5');
+    expect(await page.locator('.transcript li').count()).toBe(150);
+    await expect.poll(() => page.getByText('line 4999.').isVisible()).toBe(true);
+    await page.getByLabel('Follow').uncheck();
+    await page.locator('#earlier').scrollIntoViewIfNeeded();
+    await expect.poll(() => page.locator('.transcript li').count(), { timeout: 10_000 }).toBeGreaterThan(150);
+    await page.getByLabel('Follow').check();
+    daemon.runEvents = [...daemon.runEvents, message(5000)];
+    change(daemon, {});
+    await page.getByText('line 5000.').waitFor();
+    await expect.poll(() => page.evaluate('innerHeight + scrollY >= document.documentElement.scrollHeight - 200')).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
+  it('is searched, and its failures are found', async () => {
+    const { page } = await visit(busyAfternoon(), {}, '/runs/r-31');
+    await page.getByRole('button', { name: 'Next failure' }).click();
+    expect(await page.evaluate('document.activeElement.textContent')).toContain('npm test -- payouts');
+    await page.getByLabel('Search the transcript').fill('markSent');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await expect.poll(() => page.locator('.transcript li').count()).toBe(1);
+    await page.goto(`${page.url().split('?')[0]}?show=failures`);
+    expect(await page.locator('.transcript li').count()).toBe(1);
+    expect(await page.getByRole('link', { name: 'Download' }).getAttribute('download')).toBe('run-r-31.json');
+  });
+});
+
+it('times stand in the zone of the reader, with UTC at hand', async () => {
+  const { page } = await visit(busyAfternoon(), { timezoneId: 'Asia/Tokyo', locale: 'en-GB' }, '/runs/r-31');
+  const started = page.locator('[data-moment]').first();
+  expect(await started.textContent()).toContain('20:10:00');
+  expect(await started.getAttribute('title')).toBe('2026-03-01 11:10:00 UTC');
+});
+
+it('text of either direction and of any length stays in its place', async () => {
+  const odd = `\u05E9\u05DC\u05D5\u05DD ${'word'.repeat(200)}`;
+  const daemon = createFakeDaemon({ runs: [aRun('r-1', { issue: anIssue('ENG-1', { title: odd }), error: odd })] });
+  daemon.runEvents = [
+    {
+      runId: 'r-1',
+      at: NOON,
+      type: 'tool_ended',
+      text: odd,
+      details: { kind: 'result', toolId: 'x', name: odd, input: odd, ok: false, durationMs: 1, output: odd },
+    },
+  ];
+  for (const path of ['/runs/r-1', '/issues/ENG-1', '/history']) {
+    const { page } = await visit(daemon, { viewport: { width: 320, height: 700 } }, path);
+    expect(await overflow(page), path).toBeLessThanOrEqual(0);
+  }
+});
+
+it('logs in with the token, and acts under the name that was given', async () => {
+  const daemon = busyAfternoon();
+  const { page, complaints } = await visit(daemon, { token: 'open-sesame-please' }, '/issues/SHOP-351');
+  await page.getByLabel('Token').fill('wrong');
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByText('This is not the token.').waitFor();
+  await page.getByLabel('Token').fill('open-sesame-please');
+  await page.getByLabel('Your name').fill('Ada');
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('heading', { level: 1, name: /SHOP-351/ }).waitFor();
+  await page.locator('#stream[data-state=live]').waitFor();
+  await page.getByRole('button', { name: 'Release SHOP-351' }).click();
+  await expect.poll(() => daemon.asked).toMatchObject([{ by: 'Ada' }]);
+  expect(complaints).toEqual([]);
+});
