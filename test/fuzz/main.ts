@@ -1,0 +1,27 @@
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { fuzz, keepSeed, seedsOf } from './run.ts';
+import { TARGETS } from './targets.ts';
+
+const { values } = parseArgs({
+  options: {
+    /** Inputs for each target. */
+    inputs: { type: 'string', default: '10000' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+    /** Only targets whose name holds this. */
+    only: { type: 'string', default: '' },
+  },
+});
+const folder = process.env['FORAY_FUZZ_SEEDS'] ?? fileURLToPath(new URL('seeds', import.meta.url));
+const [inputs, seed] = [Number(values.inputs), Number(values.seed)];
+console.log(`seed ${seed}, ${inputs.toLocaleString('en')} inputs a target`);
+for (const target of TARGETS.filter(({ name }) => name.includes(values.only))) {
+  const begin = performance.now();
+  const finding = await fuzz(target, { inputs, seed, kept: seedsOf(target, folder) });
+  const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+  console.log(
+    `${target.name.padEnd(24)} ${finding === null ? `nothing in ${seconds} s` : `FOUND ${finding.error}, kept as ${keepSeed(target, folder, finding.input)}`}`,
+  );
+  if (finding !== null) process.exitCode = 1;
+}
+process.exit();
