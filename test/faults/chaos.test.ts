@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { createPlayground, eventually } from '../support/daemon.ts';
+import { buildStage, REMOTE_KINDS, remoteOf, stageWorkflow } from '../e2e/trackers/stage.ts';
+import { startChaos } from './chaos-proxy.ts';
+
+/** `npm run test:faults`: a thousand polls for every kind. The whole suite: a few for one. */
+const FULL = process.env['FORAY_FAULTS'] === 'full';
+const POLLS = FULL ? 1_000 : 30;
+const SEED = Number(process.env['FORAY_FAULTS_SEED'] ?? 20_260_101);
+
+describe.each(FULL ? REMOTE_KINDS : ['nsproject'])('%s behind a network that spoils answers', { timeout: 900_000 }, (kind) => {
+  it(`loses no issue in ${POLLS} polls, and hands each over once (seed ${SEED})`, async () => {
+    const ground = await createPlayground({ patienceMs: 600_000 });
+    const stage = await buildStage(kind, ground);
+    const { gate, origin } = remoteOf(stage);
+    const chaos = await startChaos(gate.url, { seed: SEED });
+    try {
+      const agent = 'kind: mock\nmax_turns: 1\nmax_retry_backoff_ms: 200\nmax_concurrent_agents: 5';
+      const workflow = stageWorkflow(stage, { agent }).replaceAll(gate.url, chaos.url).replaceAll(origin, chaos.url);
+      await ground.write('WORKFLOW.md', workflow);
+      const daemon = await ground.start(['--port', '0'], { env: { ...stage.env } });
+      await daemon.record('tick completed');
+      chaos.spoil(0.3);
+      const ids: string[] = [];
+      const ticks = () => daemon.records().filter(({ msg }) => msg === 'tick completed' || msg === 'poll failed').length;
+      const first = ticks();
+      while (ticks() - first < POLLS) {
+        if (ids.length < POLLS / 5) ids.push((await stage.add({ title: `Issue ${ids.length}`, state: stage.states.todo })).id);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      chaos.calm();
+      const states = async () => Promise.all(ids.map((id) => stage.stateOf(id)));
+      const { handoff } = stage.states;
+      await patiently(async () => (await states()).every((state) => state === handoff));
+      const told = daemon.records().filter(({ msg }) => msg === 'handoff transition succeeded, releasing claim');
+      expect(new Set(told.map((record) => record['issue_id'])).size).toBe(ids.length);
+      expect(told.length).toBe(ids.length);
+      expect(Object.values(chaos.done).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(5);
+      expect((await daemon.stop()).code).toBe(0);
+    } finally {
+      await chaos.close();
+      await stage.close().catch(() => {});
+      await ground.cleanup();
+    }
+  });
+});
+
+/** What was spoiled last is tried again after its backoff. */
+async function patiently(holds: () => Promise<boolean>): Promise<void> {
+  for (let round = 0; round < 8; round += 1) {
+    try {
+      await eventually(holds, Boolean, 'every handoff');
+      return;
+    } catch (error) {
+      if (round === 7) throw error;
+    }
+  }
+}
