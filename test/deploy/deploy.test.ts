@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { findProgram } from '../../src/lib/process/index.ts';
+
+const read = (name: string): string => readFileSync(fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url)), 'utf8');
+
+/** Every family on the page of metrics, which a test holds against the server. */
+const FAMILIES = new Set([...readPage().matchAll(/^\| `(svc_[a-z_]+)` \|/gm)].map(([, name]) => name));
+
+function readPage(): string {
+  return readFileSync(fileURLToPath(new URL('../../docs/metrics.md', import.meta.url)), 'utf8');
+}
+
+function namesIn(expression: string): readonly string[] {
+  return [...expression.matchAll(/\bsvc_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|sum|count)$/, ''));
+}
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: { readonly summary: string };
+}
+
+it('alert rules ask for metrics that exist and say what to do', () => {
+  const { groups } = parse(read('prometheus-rules.yml')) as { groups: { rules: Rule[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+  expect(rules.length).toBeGreaterThan(5);
+  for (const { alert, expr, annotations } of rules) {
+    expect(annotations.summary, alert).toMatch(/\S/);
+    for (const name of namesIn(expr)) expect(FAMILIES, `${alert}: ${name}`).toContain(name);
+    expect(isBalanced(expr), alert).toBe(true);
+  }
+});
+
+it('the Grafana dashboard asks for metrics that exist', () => {
+  const { panels } = JSON.parse(read('grafana-dashboard.json')) as { panels: { title: string; targets: { expr: string }[] }[] };
+  const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  expect(expressions.length).toBeGreaterThan(12);
+  for (const expr of expressions) {
+    for (const name of namesIn(expr)) expect(FAMILIES, name).toContain(name);
+    expect(isBalanced(expr), expr).toBe(true);
+  }
+});
+
+function isBalanced(expression: string): boolean {
+  const closing: Record<string, string> = { ')': '(', ']': '[', '}': '{' };
+  const open: string[] = [];
+  for (const sign of expression) {
+    if ('([{'.includes(sign)) open.push(sign);
+    if (sign in closing && open.pop() !== closing[sign]) return false;
+  }
+  return open.length === 0;
+}
+
+it('the image runs as somebody without rights and is watched', () => {
+  const lines = read('Dockerfile').split('\n');
+  const user = lines.findIndex((line) => line.startsWith('USER '));
+  expect(lines[user]).not.toMatch(/root|USER 0/);
+  expect(user).toBeLessThan(lines.findIndex((line) => line.startsWith('ENTRYPOINT')));
+  expect(lines.some((line) => line.startsWith('HEALTHCHECK'))).toBe(true);
+  for (const line of lines.filter((one) => one.startsWith('FROM'))) expect(line).toMatch(/^FROM [\w./-]+:[\w.-]+/);
+  expect(lines.join('\n')).not.toMatch(/\bADD\b|:latest/);
+});
+
+it('the compose file names what is there', () => {
+  const { services, secrets, volumes } = parse(read('compose.yml')) as {
+    services: Record<string, { secrets: string[]; volumes: string[]; ports: string[]; cap_drop: string[] }>;
+    secrets: Record<string, unknown>;
+    volumes: Record<string, unknown>;
+  };
+  const { foray } = services;
+  expect(foray?.cap_drop).toEqual(['ALL']);
+  for (const name of foray?.secrets ?? []) expect(Object.keys(secrets)).toContain(name);
+  for (const port of foray?.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+  const named = (foray?.volumes ?? []).map((volume) => volume.split(':')[0]).filter((name) => !name?.startsWith('.'));
+  for (const name of named) expect(Object.keys(volumes)).toContain(name);
+});
+
+it('the unit is one that systemd takes', async ({ skip }) => {
+  const unit = read('foray.service');
+  for (const key of ['NoNewPrivileges=yes', 'ProtectSystem=strict', 'LoadCredential=', 'Delegate=yes', 'User=']) {
+    expect(unit).toContain(key);
+  }
+  const program = await findProgram('systemd-analyze', { PATH: process.env['PATH'] ?? '' });
+  if (program !== 'found') return skip('systemd-analyze is not on this machine');
+  const file = fileURLToPath(new URL('../../deploy/foray.service', import.meta.url));
+  execFileSync('systemd-analyze', ['verify', file], { stdio: 'pipe' });
+});
