@@ -17,8 +17,10 @@ export const BUFFER_BYTES = 2 * 1024 * 1024;
 /** Streams at the same time; more are told to come again later. */
 export const MAX_STREAMS = 128;
 
-/** What a connection lends a stream: none of it is there when the app is called without a socket. */
+/** What a connection lends an answer: none of it is there when the app is called without a socket. */
 export interface Connection {
+  /** A large answer, sent as it is instead of through a stream; its headers come with the response as always. */
+  bytes?: Uint8Array;
   readonly outgoing?: ServerResponse;
   /** Where the request came from. */
   readonly address?: string;

@@ -172,6 +172,20 @@ describe('over a socket', () => {
     expect(daemon.refreshPending).toBe(true);
   });
 
+  it('the state comes whole and with its headers, again and again on one connection', async () => {
+    const { server } = await serve();
+    const socket = dial(server.port);
+    let seen = '';
+    const ask = () => socket.write('GET /api/v1/state HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    socket.on('data', (chunk) => (seen += chunk.toString()));
+    ask();
+    await expect.poll(() => seen.match(/"rate_limits":\{\}\}/g)?.length).toBe(1);
+    ask();
+    await expect.poll(() => seen.match(/"rate_limits":\{\}\}/g)?.length).toBe(2);
+    expect(seen.match(/content-security-policy: default-src 'none'/gi)).toHaveLength(2);
+    expect(seen.match(/cache-control: no-store/gi)).toHaveLength(2);
+  });
+
   it('an encoded slash stays inside an identifier', async () => {
     const { url } = await serve();
     const body = (await (await fetch(`${url}/api/v1/group%2Fproject%237`)).json()) as { error: { message: string } };

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { trackConnections } from './connections.ts';
 import { fail } from './envelope.ts';
 import type { Connection } from './events-stream.ts';
@@ -67,13 +68,26 @@ export async function listen(app: App, port: number, { host = LOOPBACK, signal }
 function requestListener(app: App, stopping: AbortSignal) {
   const malformed = createSecureApp();
   malformed.notFound((c) => fail(c, 'bad_request', 'The request target or the Host header is malformed.'));
-  return getRequestListener((request, env) => app.fetch(request, { stopping, ...connectionOf(env) }), {
-    // A request of HTTP/1.0 may come without a host.
-    hostname: LOOPBACK,
-    overrideGlobalObjects: false,
-    // Only a target or host that makes no URL gets here: the app answers its own errors.
-    errorHandler: () => malformed.request('/'),
-  });
+  return getRequestListener(
+    async (request, env) => {
+      const connection: Connection = { stopping, ...connectionOf(env) };
+      const response = await app.fetch(request, connection);
+      return connection.bytes === undefined ? response : sendBytes(response, connection.bytes, connection.outgoing);
+    },
+    {
+      // A request of HTTP/1.0 may come without a host.
+      hostname: LOOPBACK,
+      overrideGlobalObjects: false,
+      // Only a target or host that makes no URL gets here: the app answers its own errors.
+      errorHandler: () => malformed.request('/'),
+    },
+  );
+}
+
+function sendBytes({ status, headers }: Response, bytes: Uint8Array, outgoing: ServerResponse | undefined): Response {
+  outgoing?.writeHead(status, Object.fromEntries(headers));
+  outgoing?.end(bytes);
+  return RESPONSE_ALREADY_SENT;
 }
 
 function connectionOf(env: object): Pick<Connection, 'outgoing' | 'address'> {

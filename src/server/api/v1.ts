@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { RetryView, RunningView, Snapshot } from '../../domain/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { fail, isoTime } from '../envelope.ts';
+import type { Connection } from '../events-stream.ts';
 import { displayIdentifier, retryEntry, runningEntry, tokenCounts } from './entries.ts';
 
 /** An answer is sent again while the state is the same, and for a second at most: it contains durations. */
@@ -14,7 +15,7 @@ export function getState(daemon: Daemon) {
   let kept: { readonly body: Uint8Array; readonly revision: unknown; readonly at: number; readonly tookMs: number } | null = null;
   const isFresh = (revision: unknown, age: number) =>
     kept !== null && age >= 0 && age < STATE_KEPT_MS && (revision === kept.revision || age < STATE_REST * kept.tookMs);
-  return (c: Context): Response => {
+  return (c: Context<{ Bindings: Connection }>): Response => {
     const begun = performance.now();
     const revision = daemon.revision();
     if (kept === null || !isFresh(revision, begun - kept.at)) {
@@ -23,7 +24,10 @@ export function getState(daemon: Daemon) {
       const body = new TextEncoder().encode(JSON.stringify(stateBody(snapshot)));
       kept = { body, revision, at: performance.now(), tookMs: performance.now() - begun };
     }
-    return c.body(kept.body as Uint8Array<ArrayBuffer>, 200, { 'Content-Type': 'application/json' });
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(kept.body.byteLength) };
+    if (c.env?.outgoing === undefined) return c.body(kept.body as Uint8Array<ArrayBuffer>, 200, headers);
+    c.env.bytes = kept.body;
+    return c.body(null, 200, headers);
   };
 }
 
