@@ -6,6 +6,7 @@ import type { Notices, NoticeName } from './model/notice.ts';
 import type { OperatorAnswer, OperatorPause } from './model/operator.ts';
 import type { Run, Spent } from './model/run.ts';
 import type { Live, PollState, State, Totals } from './model/state.ts';
+import { withEntry, withoutEntry } from './model/versioned-map.ts';
 import type { Watch } from './model/watch.ts';
 
 /**
@@ -199,14 +200,4 @@ export function changeTotals(draft: Draft, totals: Totals): void {
 
 export function change(draft: Draft, part: Partial<State>): void {
   draft.state = { ...draft.state, ...part };
-}
-
-function withEntry<K, V>(map: ReadonlyMap<K, V>, key: K, value: V): ReadonlyMap<K, V> {
-  return new Map(map).set(key, value);
-}
-
-function withoutEntry<K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> {
-  const copy = new Map(map);
-  copy.delete(key);
-  return copy;
 }

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { withEntry, withoutEntry } from './versioned-map.ts';
+
+const step = fc.record({ at: fc.nat(), key: fc.integer({ min: 0, max: 8 }), value: fc.option(fc.integer(), { nil: null }) });
+
+describe('a versioned map', () => {
+  it('keeps every version as it was, whichever is changed or read next', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), fc.array(fc.nat(), { maxLength: 60 }), (steps, reads) => {
+        const versions: ReadonlyMap<number, number>[] = [new Map()];
+        const copies: Map<number, number>[] = [new Map()];
+        for (const { at, key, value } of steps) {
+          const index = at % versions.length;
+          const copy = new Map(copies[index]);
+          if (value === null) copy.delete(key);
+          else copy.set(key, value);
+          versions.push(value === null ? withoutEntry(versions[index]!, key) : withEntry(versions[index]!, key, value));
+          copies.push(copy);
+        }
+        for (const read of [...reads, ...versions.keys()]) {
+          const index = read % versions.length;
+          expect(new Map([...versions[index]!].sort())).toEqual(new Map([...copies[index]!].sort()));
+          expect(versions[index]!.size).toBe(copies[index]!.size);
+        }
+      }),
+    );
+  });
+
+  it('walks over what was there when the walk began', () => {
+    let map: ReadonlyMap<string, number> = new Map([['a', 1]]);
+    for (const [key, value] of map) {
+      map = withEntry(withEntry(map, key, value + 1), `${key}${key}`, 0);
+    }
+    expect([...map]).toEqual([
+      ['a', 2],
+      ['aa', 0],
+    ]);
+  });
+
+  it('costs the same for one entry among ten and among a hundred thousand', () => {
+    const time = (size: number): number => {
+      let map: ReadonlyMap<number, number> = withEntry(new Map(Array.from({ length: size }, (_, key) => [key, key])), -1, 0);
+      const startedAt = performance.now();
+      for (let count = 0; count < 20_000; count += 1) map = withEntry(map, count % size, count);
+      return performance.now() - startedAt;
+    };
+    time(10);
+    expect(time(100_000)).toBeLessThan(20 * Math.max(time(10), 1));
+  });
+});
