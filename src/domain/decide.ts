@@ -1,5 +1,5 @@
 import { onCleanupAnswered, onSweepAnswered, onWorkspaceRemoved } from './events/cleanup.ts';
-import { announce, change, changePoll, closeDraft, openDraft, pendingWrites, type Draft } from './draft.ts';
+import { announce, change, changePoll, closeDraft, openDraft, pendingWrites, putClaim, type Draft } from './draft.ts';
 import type { Decision } from './model/effect.ts';
 import { answerOfFailure } from './events/effect-failed.ts';
 import type { Event } from './model/event.ts';
@@ -10,7 +10,8 @@ import { onHandoffAnswered } from './events/on-handoff.ts';
 import { stopRun } from './events/on-issue-states.ts';
 import { onOperatorAsked } from './events/on-operator.ts';
 import { onOutboxAnswered } from './events/on-outbox.ts';
-import { onBlockersAnswered, onPollAnswered } from './events/on-poll.ts';
+import { fillSlots, onCandidateRead } from './events/fill-slots.ts';
+import { onBlockersAnswered, onPollAnswered, onWentOn } from './events/on-poll.ts';
 import { onInspected } from './events/on-reaction.ts';
 import { onIssueRead } from './events/on-retry-due.ts';
 import { onRunProgress } from './events/on-run.ts';
@@ -27,8 +28,12 @@ const REFRESH_MERGE_MS = 100;
 export function decide(state: State, event: Event, now: number): Decision {
   const draft = openDraft(state, now);
   handle(draft, event);
+  if (!KEEPS_SLOTS.has(event.type)) fillSlots(draft);
   return closeDraft(draft);
 }
+
+/** What a session says while it works frees no slot, and comes often. */
+const KEEPS_SLOTS: ReadonlySet<Event['type']> = new Set(['agent-spoke', 'turn-started', 'turn-completed', 'session-started']);
 
 function handle(draft: Draft, event: Event): void {
   switch (event.type) {
@@ -50,6 +55,10 @@ function handle(draft: Draft, event: Event): void {
       return onPollAnswered(draft, event);
     case 'blockers-answered':
       return onBlockersAnswered(draft, event);
+    case 'went-on':
+      return onWentOn(draft);
+    case 'candidate-read':
+      return onCandidateRead(draft, event);
     case 'issue-read':
       return onIssueRead(draft, event);
     case 'run-prepared':
@@ -88,8 +97,17 @@ function handle(draft: Draft, event: Event): void {
 
 /** New settings hold for everything from here on; runs keep what they started with. A poll follows at once. */
 function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings-changed' }>): void {
+  wakeCapped(draft, draft.state.settings.agent.maxRetryBackoffMs);
   change(draft, { settings: event.settings });
   changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
+}
+
+/** What waits at the cap may wait for just this edit: a template, a program, a credential. */
+function wakeCapped(draft: Draft, capMs: number): void {
+  for (const claim of draft.state.claims.values()) {
+    if (claim.phase !== 'waiting' || claim.dueAt - claim.since < capMs || claim.dueAt <= draft.now) continue;
+    putClaim(draft, { ...claim, since: draft.now, dueAt: draft.now });
+  }
 }
 
 function onRefreshRequested(draft: Draft): void {

@@ -1,3 +1,4 @@
+import { holdsSlot } from './model/claim.ts';
 import type { AgentPause, Claim, OutboxEntry, ParkReason, Parked, TrackerWrite, WorkspaceRecord } from './model/claim.ts';
 import type { Write } from './model/durable.ts';
 import { EFFECTS, type AskedEffect, type AskedName, type Decision, type Effect } from './model/effect.ts';
@@ -71,17 +72,24 @@ function subjectOf(effect: AskedEffect): string {
 }
 
 export function putClaim(draft: Draft, claim: Claim): void {
+  countSlots(draft, claim.issue.id, claim);
   change(draft, { claims: withEntry(draft.state.claims, claim.issue.id, claim) });
   draft.writes.push({ write: 'claim', claim });
 }
 
 export function release(draft: Draft, issue: IssueRef, reason: string): void {
+  countSlots(draft, issue.id, undefined);
   change(draft, { claims: withoutEntry(draft.state.claims, issue.id) });
   const { inFlight } = draft.state.poll;
   if (inFlight)
     changePoll(draft, { inFlight: { ...inFlight, releasedMeanwhile: new Set(inFlight.releasedMeanwhile).add(issue.id) } });
   draft.writes.push({ write: 'release', issueId: issue.id });
   announce(draft, 'issue:claim:released', { issue, reason });
+}
+
+function countSlots(draft: Draft, issueId: string, next: Claim | undefined): void {
+  const change = Number(holdsSlot(next)) - Number(holdsSlot(draft.state.claims.get(issueId)));
+  if (change !== 0) draft.state = { ...draft.state, occupied: draft.state.occupied + change };
 }
 
 /** Sets an issue aside for a person; its claim ends. */
@@ -159,7 +167,10 @@ export function putWatch(draft: Draft, watch: Watch): void {
 
 export function dropWatch(draft: Draft, issueId: string): void {
   if (!draft.state.watches.has(issueId)) return;
-  change(draft, { watches: withoutEntry(draft.state.watches, issueId) });
+  change(draft, {
+    watches: withoutEntry(draft.state.watches, issueId),
+    readings: withoutEntry(draft.state.readings, issueId),
+  });
   draft.writes.push({ write: 'unwatch', issueId });
 }
 

@@ -1,5 +1,6 @@
 import { NO_TOKENS } from './model/agent-event.ts';
 import { closeDraft, openDraft, putClaim, type Draft } from './draft.ts';
+import { holdsSlot } from './model/claim.ts';
 import type { Durable } from './model/durable.ts';
 import type { Decision } from './model/effect.ts';
 import { clampDueTimes } from './events/clock-set.ts';
@@ -49,6 +50,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     instance,
     runsStarted: 0,
     claims: new Map(durable.claims.map((claim) => [claim.issue.id, claim])),
+    occupied: durable.claims.filter((claim) => holdsSlot(claim)).length,
     parked: new Map(durable.parked.map((parked) => [parked.issue.id, parked])),
     outbox: new Map(durable.outbox.map((entry) => [entry.id, entry])),
     workspaces: new Map(durable.workspaces.map((workspace) => [workspace.path, workspace])),
@@ -67,6 +69,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
       count: 0,
       blockersReadAt: new Map(),
       cleanupAt: now,
+      queue: { issues: [], next: 0, fruitless: 0 },
       sweepAfter: '',
       last: null,
     },

@@ -1,6 +1,6 @@
 import type { TokenUsage } from './model/agent-event.ts';
 import type { AgentPause, HandoffClaim, Parked, WaitingClaim } from './model/claim.ts';
-import { globalSlots } from './rules/eligibility.ts';
+import { globalSlots, presentHold } from './rules/eligibility.ts';
 import type { OperatorPause } from './model/operator.ts';
 import { NO_SESSION, type Hold, type Live, type PollState, type State } from './model/state.ts';
 import type { Reading } from './reactions/findings.ts';
@@ -85,7 +85,9 @@ export function snapshotOf(state: State, now: number): Snapshot {
     ),
     retrying: waiting(state).map(retryView),
     parked: [...state.parked.values(), ...escalated(state)],
-    holds: [...state.holds.values()],
+    get holds() {
+      return [...state.holds.values()].map((hold) => ({ ...hold, ...presentHold(state, hold) }));
+    },
     pauses: [...state.pauses.values()],
     watches: [...state.watches.values()].map((watch) => ({ ...watch, reading: state.readings.get(watch.issue.id) ?? null })),
     slots: { max: state.settings.agent.maxConcurrentAgents, available: globalSlots(state) },

@@ -34,6 +34,7 @@ const PLAN: RunPlan = {
   attempt: 1,
   trigger: 'fresh',
   reaction: null,
+  issueAsRead: null,
   resumeSessionId: null,
   settings: settingsWith({ agent: { maxTokens: 1_000 }, rest: { reactions: REACTIONS } }),
 };

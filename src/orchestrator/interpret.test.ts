@@ -17,10 +17,12 @@ const watch: Watch = { issue, mergeRequest: request, armedAt: 0, attempt: 0, rea
 const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Name }> } = {
   poll: { do: 'poll', lookups: ['1'] },
   'read-blockers': { do: 'read-blockers', issues: [issue] },
+  'go-on': { do: 'go-on' },
+  'read-candidate': { do: 'read-candidate', issue },
   'read-issue': { do: 'read-issue', issueId: '1' },
   'start-run': {
     do: 'start-run',
-    plan: { runId: 'r', issue, attempt: 0, trigger: 'fresh', reaction: null, resumeSessionId: null, settings },
+    plan: { runId: 'r', issue, attempt: 0, trigger: 'fresh', reaction: null, issueAsRead: null, resumeSessionId: null, settings },
   },
   'hand-off': { do: 'hand-off', issue, handoff: { runId: 'r', target: 'review' }, settings },
   'write-out': { do: 'write-out', entry: { id: 'o', issue, write: { kind: 'comment', text: 't' }, tries: 0, dueAt: 0 } },
@@ -51,13 +53,29 @@ function brokenInterpreter() {
   return { reported, interpret: createInterpreter(deps) };
 }
 
+/** An interpreter over a tracker with these members. */
+function interpreterWith(tracker: object) {
+  const reported: Event[] = [];
+  const deps: InterpretDeps = {
+    adapters: () => ({ tracker }) as never,
+    runner: { start: () => {}, stop: () => 'told' },
+    report: (event) => void reported.push(event),
+    announce: () => {},
+    findPreflightProblem: () => Promise.resolve(null),
+    killed: new AbortController().signal,
+  };
+  return { reported, interpret: createInterpreter(deps) };
+}
+
 describe('every effect that is asked for', () => {
   it.each(Object.values(ONE_OF_EACH))('$do ends in one answer when its interpreter throws', async (effect) => {
     const { reported, interpret } = brokenInterpreter();
     interpret(effect);
     await new Promise((resolve) => setImmediate(resolve));
     expect(reported).toHaveLength(1);
-    expect(reported[0]).toMatchObject({ type: 'effect-failed', effect, fault: { message: 'the world is broken' } });
+    // It needs nothing of the world.
+    if (effect.do === 'go-on') expect(reported).toEqual([{ type: 'went-on' }]);
+    else expect(reported[0]).toMatchObject({ type: 'effect-failed', effect, fault: { message: 'the world is broken' } });
   });
 
   it.each(Object.values(ONE_OF_EACH))('$do is no longer under way once its failure is told', (effect) => {
@@ -71,6 +89,29 @@ describe('every effect that is asked for', () => {
     });
     expect(player.state.pending[effect.do]?.size).toBe(0);
     expect(player.told('daemon:effect:failed')).toHaveLength(1);
+  });
+
+  it('read-blockers reads on after one that fails: it holds its own candidate alone', async () => {
+    const read: string[] = [];
+    const { reported, interpret } = interpreterWith({
+      blockers: {
+        read(id: string) {
+          read.push(id);
+          return id === '1' ? Promise.reject(new Error('refused')) : Promise.resolve([]);
+        },
+      },
+    });
+    const issues = ['1', '2', '3'].map((id) => refOf(issueWith({ id })));
+    interpret({ do: 'read-blockers', issues });
+    await expect.poll(() => reported).toHaveLength(1);
+    expect(read).toEqual(['1', '2', '3']);
+    const [event] = reported;
+    const answers = event?.type === 'blockers-answered' ? [...event.blockers].map(([id, answer]) => [id, answer.ok]) : [];
+    expect(answers).toEqual([
+      ['1', false],
+      ['2', true],
+      ['3', true],
+    ]);
   });
 
   it('is answered also when a run to be stopped is no longer known', () => {

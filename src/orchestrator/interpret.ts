@@ -8,6 +8,7 @@ import type { Notice } from '../domain/model/notice.ts';
 import type { Runner } from '../ports/runner.ts';
 import type { Adapters } from './adapters.ts';
 import { answer } from './answer.ts';
+import { inOrder } from './in-order.ts';
 import { complete, merge } from './reactions/act.ts';
 import type { Forge } from './reactions/forge.ts';
 import { inspect } from './reactions/inspect.ts';
@@ -66,6 +67,8 @@ async function perform(deps: InterpretDeps, effect: EffectNamed<Performed>): Pro
 const PERFORM: { readonly [Name in Performed]: Perform<Name> } = {
   poll,
   'read-blockers': readBlockers,
+  'go-on': goOn,
+  'read-candidate': readCandidate,
   'read-issue': readIssue,
   'hand-off': handOff,
   'write-out': writeOut,
@@ -83,7 +86,7 @@ const PERFORM: { readonly [Name in Performed]: Perform<Name> } = {
 async function poll(deps: InterpretDeps, { lookups }: EffectNamed<'poll'>): Promise<AnswerTo<'poll'>> {
   const { tracker } = deps.adapters();
   const [candidates, states, preflightProblem] = await Promise.all([
-    answer(tracker.fetchCandidateIssues(deps.killed)),
+    answer(tracker.fetchCandidateIssues(deps.killed).then(inOrder)),
     answer(
       lookups.length === 0 ? Promise.resolve(new Map<string, string>()) : tracker.fetchIssueStatesByIds(lookups, deps.killed),
     ),
@@ -92,14 +95,12 @@ async function poll(deps: InterpretDeps, { lookups }: EffectNamed<'poll'>): Prom
   return { type: 'poll-answered', candidates, states, preflightProblem };
 }
 
-/** One after the other; the first that fails ends the reading for this poll, the tracker may be in trouble. */
+/** One after the other. One that cannot be read holds its own candidate alone. */
 async function readBlockers(deps: InterpretDeps, { issues }: EffectNamed<'read-blockers'>): Promise<AnswerTo<'read-blockers'>> {
   const reader = deps.adapters().tracker.blockers;
   const blockers = new Map<string, Answer<readonly Blocker[]>>();
   for (const issue of issues) {
-    const read = reader ? await answer(reader.read(issue.id, deps.killed)) : UNREADABLE;
-    blockers.set(issue.id, read);
-    if (!read.ok) break;
+    blockers.set(issue.id, reader ? await answer(reader.read(issue.id, deps.killed)) : UNREADABLE);
   }
   return { type: 'blockers-answered', blockers };
 }
@@ -108,6 +109,15 @@ const UNREADABLE: Answer<readonly Blocker[]> = {
   ok: false,
   fault: { kind: 'tracker_api_error', message: 'the tracker gave an incomplete list of blockers', consequence: 'back-off' },
 };
+
+async function goOn(): Promise<AnswerTo<'go-on'>> {
+  await new Promise((resolve) => setImmediate(resolve));
+  return { type: 'went-on' };
+}
+
+async function readCandidate(deps: InterpretDeps, { issue }: EffectNamed<'read-candidate'>): Promise<AnswerTo<'read-candidate'>> {
+  return { type: 'candidate-read', issueId: issue.id, issue: { ok: true, value: await findIssue(deps, issue.id) } };
+}
 
 async function readIssue(deps: InterpretDeps, { issueId }: EffectNamed<'read-issue'>): Promise<AnswerTo<'read-issue'>> {
   return { type: 'issue-read', issueId, issue: { ok: true, value: await findIssue(deps, issueId) } };

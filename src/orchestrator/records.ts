@@ -33,6 +33,8 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     debug('issue dispatched', { ...of(issue), run_id: runId, attempt, trigger }),
   'issue:candidate:held': ({ issue, reason, detail }) =>
     record(PASSING.has(reason) ? 'debug' : 'info', 'candidate held', { ...of(issue), reason, detail }),
+  'poll:candidates:held': ({ reason, candidates }) =>
+    record(PASSING.has(reason) ? 'debug' : 'info', 'more candidates held for the same reason', { reason, candidates }),
   'issue:claim:released': ({ issue, reason }) => debug('claim released', { ...of(issue), reason }),
   'issue:park:entered': ({ issue, reason, detail }) =>
     warn('issue parked until a person acts', { ...of(issue), reason, detail, release: `foray unpark ${issue.identifier}` }),

@@ -64,6 +64,11 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
     return { ...issue, blockedBy };
   }
 
+  /** A whole read resolves the blockers, too. */
+  function readWhole(issue: Issue): Issue {
+    return { ...read(issue), blockedBy: read(issue).blockedBy ?? [] };
+  }
+
   function later(event: Event, now: number, spread: number, runId?: string): void {
     queue.push({ at: now + 1 + chance.below(spread), event, ...(runId ? { runId } : {}) });
   }
@@ -193,6 +198,16 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
         case 'read-blockers': {
           const blockers = new Map(effect.issues.map((issue) => [issue.id, maybe<readonly Blocker[]>(() => [], 0.3)] as const));
           return later({ type: 'blockers-answered', blockers }, now, 2_000);
+        }
+        case 'go-on':
+          return later({ type: 'went-on' }, now, 100);
+        case 'read-candidate': {
+          const issue = issues.get(effect.issue.id);
+          return later(
+            { type: 'candidate-read', issueId: effect.issue.id, issue: maybe(() => (issue ? readWhole(issue) : null)) },
+            now,
+            2_000,
+          );
         }
         case 'read-issue': {
           const issue = issues.get(effect.issueId);

@@ -21,6 +21,8 @@ const FAILED: { readonly [Name in AskedName]: (effect: EffectNamed<Name>, fault:
     type: 'blockers-answered',
     blockers: new Map(issues.map((issue) => [issue.id, { ok: false, fault }])),
   }),
+  'go-on': () => ({ type: 'went-on' }),
+  'read-candidate': ({ issue }, fault) => ({ type: 'candidate-read', issueId: issue.id, issue: { ok: false, fault } }),
   'read-issue': ({ issueId }, fault) => ({ type: 'issue-read', issueId, issue: { ok: false, fault } }),
   'start-run': ({ plan }, fault) => ({
     type: 'run-exited',

@@ -4,7 +4,7 @@ import { stopRun } from './on-issue-states.ts';
 import { sendDueWrites } from './on-outbox.ts';
 import { beginPoll } from './on-poll.ts';
 import { inspectDueWatches, nextInspection } from './on-reaction.ts';
-import { fireDueRetries, mayStartRuns } from './on-retry-due.ts';
+import { fireDueRetries, nextRetry } from './on-retry-due.ts';
 import { SAVE_EVERY_MS, saveLive } from './on-run.ts';
 import type { StopReason } from '../model/run.ts';
 import type { Live, State } from '../model/state.ts';
@@ -39,7 +39,7 @@ export function nextWake(state: State): number {
   if (lifecycle === 'draining') moments.push(state.drainBy ?? Infinity);
   if (lifecycle === 'serving') {
     if (poll.inFlight === null) moments.push(poll.nextAt, poll.refreshAt ?? Infinity);
-    moments.push(...waitingMoments(state));
+    moments.push(nextRetry(state));
     moments.push(poll.cleanupAt ?? Infinity, ...[...state.watches.values()].map((watch) => nextInspection(state, watch)));
   }
   return moments.reduce((earliest, moment) => Math.min(earliest, moment), Infinity);
@@ -77,17 +77,6 @@ function deadlines(state: State, live: Live): readonly number[] {
   if (live.turnStartedAt === null || live.stopping !== null) return [save];
   const stall = stallTimeoutMs > 0 ? live.lastEventAt + stallTimeoutMs : Infinity;
   return [save, live.turnStartedAt + turnTimeoutMs, stall];
-}
-
-/** Claims whose time comes. Those that are due and cannot start are woken by whatever frees their way. */
-function waitingMoments(state: State): readonly number[] {
-  const moments: number[] = [];
-  const mayRun = mayStartRuns(state);
-  for (const claim of state.claims.values()) {
-    if (claim.phase !== 'waiting') continue;
-    if (claim.then.kind === 'handoff' || (mayRun && !isPending(state, 'read-issue', claim.issue.id))) moments.push(claim.dueAt);
-  }
-  return moments;
 }
 
 /** A handoff that a crash cut short is asked for again. */

@@ -118,7 +118,6 @@ describe('retry', () => {
   it('makes a waiting issue due now', () => {
     const player = PLACES['waiting']?.() ?? running();
     player.operator({ kind: 'retry', identifier: 'T-1' });
-    player.after(0);
     expect(player.asked('read-issue')).toEqual([{ do: 'read-issue', issueId: '1' }]);
   });
 });
@@ -136,7 +135,6 @@ describe('pause', () => {
     player.after(3_600_000);
     expect(player.asked('read-issue')).toEqual([]);
     expect(player.operator({ kind: 'resume' })).toMatchObject({ outcome: 'taken' });
-    player.after(0);
     expect(player.asked('read-issue')).toHaveLength(1);
     player.poll([issueWith({ id: '2' })]);
     expect(player.asked('start-run')).toHaveLength(1);

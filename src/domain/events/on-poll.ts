@@ -1,22 +1,35 @@
 import { announce, ask, change, changePoll, park, putParked, settle, unpark, type Draft } from '../draft.ts';
-import { blockerHold, inDispatchOrder, cheapHold, globalSlots, slotHold, type HoldVerdict } from '../rules/eligibility.ts';
+import {
+  blockerHold,
+  cheapHold,
+  globalSlots,
+  inDispatchOrder,
+  slotHold,
+  waitsForSlot,
+  type HoldVerdict,
+} from '../rules/eligibility.ts';
 import type { Answer } from '../model/answer.ts';
-import type { Event } from '../model/event.ts';
+import type { EventNamed } from '../model/event.ts';
 import { refOf, sameState, type Blocker, type Issue } from '../model/issue.ts';
+import type { DispatchStage, Hold, HoldReason, PollInFlight, PollStage, State } from '../model/state.ts';
+import { mapOf, withEntry } from '../model/versioned-map.ts';
 import { reconcile } from './on-issue-states.ts';
-import { startRun } from './start-run.ts';
-import type { Hold, HoldReason, PollInFlight, State } from '../model/state.ts';
+import { FIRST_START, startRun } from './start-run.ts';
 
+/** So many candidates are looked at before everything else gets its turn. */
+export const CANDIDATES_PER_SLICE = 2_000;
 /** At most this many issues have their blockers read in one poll. */
 const BLOCKER_READS_PER_POLL = 4;
 /** At most this many parked issues are looked up in one poll: some trackers take one request for each. */
 const PARKED_LOOKUPS_PER_POLL = 20;
+/** So many holds of one reason are told one by one; the others are counted. */
+const TOLD_EACH = 20;
 
 /** Asks for candidates and for the states of everything we hold. */
 export function beginPoll(draft: Draft): void {
   const asked = idsToLookUp(draft.state);
   changePoll(draft, {
-    inFlight: { startedAt: draft.now, asked, releasedMeanwhile: new Set(), candidates: null },
+    inFlight: { startedAt: draft.now, asked, releasedMeanwhile: new Set(), stage: { at: 'reading' } },
     begunAt: draft.now,
     refreshAt: null,
   });
@@ -24,55 +37,125 @@ export function beginPoll(draft: Draft): void {
 }
 
 /** First reconciles what runs, then looks at the candidates. */
-export function onPollAnswered(draft: Draft, event: Extract<Event, { type: 'poll-answered' }>): void {
+export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>): void {
   settle(draft, 'poll', '');
-  const inFlight = draft.state.poll.inFlight;
-  if (inFlight === null) return;
+  const { inFlight } = draft.state.poll;
+  if (inFlight?.stage.at !== 'reading') return;
   notePreflight(draft, event.preflightProblem);
   reconcile(draft, inFlight.asked, event.states);
   if (!event.candidates.ok) {
     endPoll(draft, inFlight, { candidates: 0, dispatched: 0, error: event.candidates.fault.message });
     return;
   }
-  const candidates = inDispatchOrder(event.candidates.value);
+  const { value } = event.candidates;
+  const candidates = value.length > CANDIDATES_PER_SLICE ? value : inDispatchOrder(value);
   releaseMovedParked(draft, candidates);
-  const needy = blockersToRead(draft.state, candidates);
-  if (needy.length === 0) {
-    dispatch(draft, inFlight, candidates, new Map());
-    return;
-  }
-  changePoll(draft, { inFlight: { ...inFlight, candidates }, blockersReadAt: noteReads(draft, candidates, needy) });
-  ask(draft, { do: 'read-blockers', issues: needy.map(refOf) });
+  enter(draft, afterReading(draft.state, candidates));
+  walk(draft);
 }
 
-export function onBlockersAnswered(draft: Draft, event: Extract<Event, { type: 'blockers-answered' }>): void {
+/** What the walk over the candidates comes to next. Blockers are read only where a slot is free for who has none. */
+function afterReading(state: State, candidates: readonly Issue[]): PollStage {
+  const mayChoose = globalSlots(state) > 0 && candidates.some((issue) => issue.blockedBy === null);
+  return mayChoose ? { at: 'choosing', candidates, index: 0, chosen: [] } : dispatchStage(candidates, new Map());
+}
+
+export function onBlockersAnswered(draft: Draft, event: EventNamed<'blockers-answered'>): void {
   settle(draft, 'read-blockers', '');
-  const inFlight = draft.state.poll.inFlight;
-  if (inFlight?.candidates == null) return;
-  dispatch(draft, inFlight, inFlight.candidates, event.blockers);
+  const stage = draft.state.poll.inFlight?.stage;
+  if (stage?.at !== 'blockers') return;
+  enter(draft, dispatchStage(stage.candidates, event.blockers));
+  walk(draft);
+}
+
+export function onWentOn(draft: Draft): void {
+  settle(draft, 'go-on', '');
+  walk(draft);
+}
+
+/** Walks over the candidates, one slice at a time. */
+function walk(draft: Draft): void {
+  const { inFlight } = draft.state.poll;
+  if (inFlight === null) return;
+  const { stage } = inFlight;
+  if (draft.state.lifecycle === 'draining') changePoll(draft, { inFlight: null });
+  else if (stage.at === 'choosing') choose(draft, stage);
+  else if (stage.at === 'dispatching') dispatch(draft, inFlight, stage);
+}
+
+function enter(draft: Draft, stage: PollStage): void {
+  const { inFlight } = draft.state.poll;
+  if (inFlight) changePoll(draft, { inFlight: { ...inFlight, stage } });
+}
+
+/** Finds the candidates whose blockers are read in this poll. */
+function choose(draft: Draft, stage: Extract<PollStage, { at: 'choosing' }>): void {
+  const { candidates } = stage;
+  const end = stage.index + CANDIDATES_PER_SLICE;
+  const chosen = blockersToRead(draft.state, [...stage.chosen, ...candidates.slice(stage.index, end)]);
+  if (end < candidates.length) {
+    enter(draft, { ...stage, index: end, chosen });
+    ask(draft, { do: 'go-on' });
+    return;
+  }
+  if (chosen.length === 0) {
+    enter(draft, dispatchStage(candidates, new Map()));
+    walk(draft);
+    return;
+  }
+  enter(draft, { at: 'blockers', candidates });
+  changePoll(draft, { blockersReadAt: noteReads(draft, candidates, chosen) });
+  ask(draft, { do: 'read-blockers', issues: chosen.map(refOf) });
+}
+
+function dispatchStage(candidates: readonly Issue[], read: DispatchStage['read']): DispatchStage {
+  return {
+    at: 'dispatching',
+    candidates,
+    index: 0,
+    read,
+    dispatched: 0,
+    holds: mapOf<string, Hold>([]),
+    waiting: [],
+    counts: {},
+    news: {},
+  };
 }
 
 /** Walks the candidates in order: each one is started or gets a reason why not. */
-function dispatch(
-  draft: Draft,
-  inFlight: PollInFlight,
-  candidates: readonly Issue[],
-  read: ReadonlyMap<string, Answer<readonly Blocker[]>>,
-): void {
-  const holds = new Map<string, Hold>();
-  let dispatched = 0;
-  for (const issue of candidates) {
-    const verdict = holdOf(draft.state, issue, read.get(issue.id));
+function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
+  const end = stage.index + CANDIDATES_PER_SLICE;
+  const [counts, news] = [{ ...stage.counts }, { ...stage.news }];
+  const waiting = [...stage.waiting];
+  let { holds, dispatched } = stage;
+  for (const issue of stage.candidates.slice(stage.index, end)) {
+    const verdict = holdOf(draft.state, issue, stage.read.get(issue.id));
     if (verdict === null) {
-      startRun(draft, refOf(issue), { attempt: 0, failures: 0, refusals: 0, trigger: 'fresh', sessionId: null, reaction: null });
+      startRun(draft, refOf(issue), FIRST_START);
       dispatched += 1;
       continue;
     }
-    holds.set(issue.id, noteHold(draft, issue, verdict));
-    if (isBudget(verdict.reason)) park(draft, refOf(issue), verdict.reason, verdict.detail);
+    const hold = noteHold(draft, issue, verdict, news);
+    holds = withEntry(holds, issue.id, hold);
+    if (waitsForSlot(verdict.reason)) waiting.push(hold.issue);
+    counts[verdict.reason] = (counts[verdict.reason] ?? 0) + 1;
+    if (isBudget(verdict.reason)) park(draft, hold.issue, verdict.reason, verdict.detail);
   }
+  const next: DispatchStage = { ...stage, index: end, dispatched, holds, waiting, counts, news };
+  if (end >= stage.candidates.length) return endDispatch(draft, inFlight, next);
+  enter(draft, next);
+  ask(draft, { do: 'go-on' });
+}
+
+function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
+  const { candidates, dispatched, holds, waiting, counts, news } = stage;
+  const fruitless = [...stage.read.keys()].filter((id) => holds.has(id)).length;
   change(draft, { holds });
-  if (holds.size > 0) announce(draft, 'poll:holds:counted', { counts: countReasons(holds) });
+  changePoll(draft, { queue: { issues: waiting, next: 0, fruitless } });
+  for (const [reason, count] of Object.entries(news) as [HoldReason, number][]) {
+    if (count > TOLD_EACH) announce(draft, 'poll:candidates:held', { reason, candidates: count - TOLD_EACH });
+  }
+  if (holds.size > 0) announce(draft, 'poll:holds:counted', { counts });
   endPoll(draft, inFlight, { candidates: candidates.length, dispatched, error: null });
 }
 
@@ -122,20 +205,17 @@ function releaseMovedParked(draft: Draft, candidates: readonly Issue[]): void {
   }
 }
 
-function noteHold(draft: Draft, issue: Issue, verdict: HoldVerdict): Hold {
+function noteHold(draft: Draft, issue: Issue, verdict: HoldVerdict, news: Partial<Record<HoldReason, number>>): Hold {
+  const ref = refOf(issue);
   const before = draft.state.holds.get(issue.id);
-  const isNew = before?.reason !== verdict.reason;
-  if (isNew) announce(draft, 'issue:candidate:held', { issue: refOf(issue), ...verdict });
-  return { issue: refOf(issue), ...verdict, since: isNew ? draft.now : (before?.since ?? draft.now) };
+  if (before?.reason === verdict.reason) return { issue: ref, ...verdict, since: before.since };
+  const count = (news[verdict.reason] ?? 0) + 1;
+  news[verdict.reason] = count;
+  if (count <= TOLD_EACH) announce(draft, 'issue:candidate:held', { issue: ref, ...verdict });
+  return { issue: ref, ...verdict, since: draft.now };
 }
 
-function countReasons(holds: ReadonlyMap<string, Hold>): Partial<Record<HoldReason, number>> {
-  const counts: Partial<Record<HoldReason, number>> = {};
-  for (const { reason } of holds.values()) counts[reason] = (counts[reason] ?? 0) + 1;
-  return counts;
-}
-
-function isBudget(reason: string): reason is 'session_budget' | 'token_budget' | 'cost_budget' {
+export function isBudget(reason: string): reason is 'session_budget' | 'token_budget' | 'cost_budget' {
   return reason === 'session_budget' || reason === 'token_budget' || reason === 'cost_budget';
 }
 
@@ -173,8 +253,6 @@ function announceTick(
   draft.effects.splice(firstStart < 0 ? draft.effects.length : firstStart, 0, tick);
 }
 
-export function countClaims(state: State): { readonly running: number; readonly retrying: number } {
-  const claims = [...state.claims.values()];
-  const retrying = claims.filter((claim) => claim.phase === 'waiting').length;
-  return { running: claims.length - retrying, retrying };
+function countClaims(state: State): { readonly running: number; readonly retrying: number } {
+  return { running: state.occupied, retrying: state.claims.size - state.occupied };
 }

@@ -3,15 +3,12 @@ import { budgetSpent } from '../rules/budget.ts';
 import type { WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import { announce, ask, dropWatch, isPending, settle, park, putClaim, release, type Draft } from '../draft.ts';
-import { blockerHold, globalSlots, slotHold } from '../rules/eligibility.ts';
+import { blockerHold, globalSlots, openSlots, slotHold } from '../rules/eligibility.ts';
 import type { Event } from '../model/event.ts';
 import { refOf, sameState, stateIn, type Issue } from '../model/issue.ts';
 import { handOff } from './on-exit.ts';
 import { startRun } from './start-run.ts';
 import type { State } from '../model/state.ts';
-
-/** A retry that may not run yet, for a reason of ours, is looked at again after this. */
-const LOOK_AGAIN_MS = 1_000;
 
 /** Whatever in the queue has fallen due: handoffs are tried again, runs first have their issue read. */
 export function fireDueRetries(draft: Draft): void {
@@ -23,17 +20,33 @@ export function fireDueRetries(draft: Draft): void {
         { ...claim, runId: claim.then.handoff.runId, trigger: 'error', reaction: null, stoppedBy: null },
         claim.then.handoff,
       );
-    else ask(draft, { do: 'read-issue', issueId: claim.issue.id });
+    else if (mayRead(draft.state, claim)) ask(draft, { do: 'read-issue', issueId: claim.issue.id });
   }
 }
 
-/** Due claims in the order they fell due. A run waits for a free slot without asking the tracker meanwhile. */
-export function dueClaims(state: State, now: number): readonly WaitingClaim[] {
-  const mayRun = mayStartRuns(state);
-  return [...state.claims.values()]
-    .filter((claim): claim is WaitingClaim => claim.phase === 'waiting' && claim.dueAt <= now)
-    .filter((claim) => (claim.then.kind === 'handoff' ? true : mayRun && !isPending(state, 'read-issue', claim.issue.id)))
-    .sort((a, b) => a.dueAt - b.dueAt);
+/** Due claims in the order they fell due. */
+function dueClaims(state: State, now: number): readonly WaitingClaim[] {
+  if (state.claims.size === state.occupied) return [];
+  const due: WaitingClaim[] = [];
+  for (const claim of state.claims.values()) if (claim.phase === 'waiting' && claim.dueAt <= now) due.push(claim);
+  return due.sort((a, b) => a.dueAt - b.dueAt);
+}
+
+/** A run waits for a slot of its own without asking the tracker meanwhile. */
+function mayRead(state: State, claim: WaitingClaim): boolean {
+  const isFree = mayStartRuns(state) && openSlots(state) > 0 && slotHold(state, claim.issue.state) === null;
+  return isFree && !isPending(state, 'read-issue', claim.issue.id);
+}
+
+/** When the next claim falls due. Those that are due and have no slot are woken by whatever frees one. */
+export function nextRetry(state: State): number {
+  let next = Infinity;
+  if (state.claims.size === state.occupied) return next;
+  for (const claim of state.claims.values()) {
+    if (claim.phase !== 'waiting' || claim.dueAt >= next) continue;
+    if (claim.then.kind === 'handoff' || mayRead(state, claim)) next = claim.dueAt;
+  }
+  return next;
 }
 
 export function mayStartRuns(state: State): boolean {
@@ -53,7 +66,7 @@ export function onIssueRead(draft: Draft, event: Extract<Event, { type: 'issue-r
   if (claim?.phase !== 'waiting' || claim.then.kind !== 'run') return;
   if (!event.issue.ok) {
     const delayMs = backoffMs(claim.failures, draft.state.settings.agent.maxRetryBackoffMs, claim.issue.id);
-    waitOn(draft, claim, delayMs, event.issue.fault.message);
+    waitOn(draft, claim, { delayMs, reason: event.issue.fault.message, error: event.issue.fault.message });
     return;
   }
   if (event.issue.value === null) release(draft, claim.issue, 'the tracker no longer has the issue');
@@ -80,12 +93,13 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   }
   const hold = blockerHold(state, issue.blockedBy ?? []) ?? (mayStartRuns(state) ? slotHold(state, issue.state) : NOT_NOW);
   if (hold) {
-    waitOn(draft, claim, hold.reason === 'blocked_by' ? state.settings.polling.intervalMs : LOOK_AGAIN_MS, hold.detail);
+    const delayMs = hold.reason === 'blocked_by' ? state.settings.polling.intervalMs : 0;
+    waitOn(draft, { ...claim, issue: refOf(issue) }, { delayMs, reason: hold.detail, error: claim.error });
     return;
   }
   const { attempt, failures, refusals, sessionId } = claim;
   const { trigger, reaction } = claim.then;
-  startRun(draft, refOf(issue), { attempt, failures, refusals, trigger, sessionId, reaction });
+  startRun(draft, refOf(issue), { attempt, failures, refusals, trigger, sessionId, reaction }, issue);
 }
 
 const NOT_NOW = { reason: 'no_global_slot', detail: 'no available orchestrator slots' } as const;
@@ -98,8 +112,9 @@ function mayRunFrom(state: State, claim: WaitingClaim, issueState: string): bool
   return isReaction && handoffState !== null && sameState(issueState, handoffState);
 }
 
-/** Stays in the queue with the same attempt: nothing was tried. */
-function waitOn(draft: Draft, claim: WaitingClaim, delayMs: number, reason: string): void {
-  putClaim(draft, { ...claim, since: draft.now, dueAt: draft.now + delayMs, error: reason });
+/** Stays in the queue with the same attempt: nothing was tried. The error stays unless there is a new one. */
+function waitOn(draft: Draft, claim: WaitingClaim, wait: { delayMs: number; reason: string; error: string }): void {
+  const { delayMs, reason, error } = wait;
+  putClaim(draft, { ...claim, since: draft.now, dueAt: draft.now + delayMs, error });
   announce(draft, 'retry:entry:deferred', { issue: claim.issue, attempt: claim.attempt, delayMs, reason });
 }

@@ -1,8 +1,9 @@
 import { costLeft, spentOn } from '../rules/budget.ts';
 import { announce, ask, change, putClaim, putLive, putRun, putSpent, queueWrite, type Draft } from '../draft.ts';
-import type { IssueRef } from '../model/issue.ts';
+import type { Issue, IssueRef } from '../model/issue.ts';
 import type { ReactionContext } from '../model/reaction-context.ts';
 import type { Run, RunStatus, Trigger } from '../model/run.ts';
+import { withoutEntry } from '../model/versioned-map.ts';
 import { NO_SESSION, type Live } from '../model/state.ts';
 
 /** What a new run carries over from the claim it belongs to. */
@@ -15,11 +16,21 @@ export interface RunStart {
   readonly reaction: ReactionContext | null;
 }
 
+/** The start of an issue that nobody worked on before. */
+export const FIRST_START: RunStart = {
+  attempt: 0,
+  failures: 0,
+  refusals: 0,
+  trigger: 'fresh',
+  sessionId: null,
+  reaction: null,
+};
+
 /** Claims the issue and starts a session for it. The claim and the run are stored before anything is done. */
-export function startRun(draft: Draft, issue: IssueRef, start: RunStart): void {
+export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAsRead: Issue | null = null): void {
   const runsStarted = draft.state.runsStarted + 1;
   const runId = `${draft.state.instance}-${runsStarted}`;
-  change(draft, { runsStarted });
+  change(draft, { runsStarted, holds: withoutEntry(draft.state.holds, issue.id) });
   putClaim(draft, { phase: 'running', issue, runId, since: draft.now, stoppedBy: null, ...start });
   const live = freshLive(draft, issue, runId, start);
   putLive(draft, live);
@@ -39,6 +50,7 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart): void {
       attempt,
       trigger,
       reaction,
+      issueAsRead,
       resumeSessionId: start.sessionId,
       settings: draft.state.settings,
       costLeftUsd: costLeft(draft.state, issue.id),

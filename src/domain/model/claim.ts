@@ -8,6 +8,11 @@ import type { Trigger } from './run.ts';
  */
 export type Claim = RunningClaim | WaitingClaim | HandoffClaim;
 
+/** Sessions and handoffs under way both hold a slot. */
+export function holdsSlot(claim: Claim | undefined): boolean {
+  return claim !== undefined && claim.phase !== 'waiting';
+}
+
 interface ClaimBase {
   readonly issue: IssueRef;
   /** 0 for the first run; grows with every further one and never falls while the claim lives. */

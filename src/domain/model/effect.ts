@@ -1,6 +1,6 @@
 import type { Handoff, OutboxEntry } from './claim.ts';
 import type { Write } from './durable.ts';
-import type { IssueRef } from './issue.ts';
+import type { Issue, IssueRef } from './issue.ts';
 import type { Notice } from './notice.ts';
 import type { ReactionContext } from './reaction-context.ts';
 import type { StopReason, Trigger } from './run.ts';
@@ -23,6 +23,10 @@ export type AskedEffect =
   /** Candidates, and the states of the ids given. */
   | { readonly do: 'poll'; readonly lookups: readonly string[] }
   | { readonly do: 'read-blockers'; readonly issues: readonly IssueRef[] }
+  /** Gives everything else its turn before the walk over the candidates goes on. */
+  | { readonly do: 'go-on' }
+  /** Reads one candidate of the last poll before it takes a slot that became free. */
+  | { readonly do: 'read-candidate'; readonly issue: IssueRef }
   /** Reads one waiting issue before it runs again. */
   | { readonly do: 'read-issue'; readonly issueId: string }
   | { readonly do: 'start-run'; readonly plan: RunPlan }
@@ -73,6 +77,8 @@ interface EffectKind<Name extends AskedName> {
 export const EFFECTS: { readonly [Name in AskedName]: EffectKind<Name> } = {
   poll: { subject: () => '', isWrite: false },
   'read-blockers': { subject: () => '', isWrite: false },
+  'go-on': { subject: () => '', isWrite: false },
+  'read-candidate': { subject: (effect) => effect.issue.id, isWrite: false },
   'read-issue': { subject: (effect) => effect.issueId, isWrite: false },
   'start-run': { subject: (effect) => effect.plan.runId, isWrite: true },
   'hand-off': { subject: (effect) => effect.issue.id, isWrite: true },
@@ -97,6 +103,8 @@ export interface RunPlan {
   readonly attempt: number;
   readonly trigger: Trigger;
   readonly reaction: ReactionContext | null;
+  /** The whole issue, where it was read just before; else the run reads it. */
+  readonly issueAsRead: Issue | null;
   readonly resumeSessionId: string | null;
   readonly settings: Settings;
   /** What is left of the issue's budget in US dollars; absent or null for no limit. */

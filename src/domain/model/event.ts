@@ -23,11 +23,14 @@ export type Event =
   | { readonly type: 'operator-asked'; readonly asked: AskedRequest }
   | {
       readonly type: 'poll-answered';
+      /** A list of more than a slice is in the order of dispatch already. */
       readonly candidates: Answer<readonly Issue[]>;
       readonly states: Answer<ReadonlyMap<string, string>>;
       readonly preflightProblem: string | null;
     }
   | { readonly type: 'blockers-answered'; readonly blockers: ReadonlyMap<string, Answer<readonly Blocker[]>> }
+  | { readonly type: 'went-on' }
+  | { readonly type: 'candidate-read'; readonly issueId: string; readonly issue: Answer<Issue | null> }
   | { readonly type: 'issue-read'; readonly issueId: string; readonly issue: Answer<Issue | null> }
   | { readonly type: 'run-prepared'; readonly issueId: string; readonly runId: string; readonly workspacePath: string }
   /** The issue's state as the run itself saw or set it. */
@@ -76,6 +79,8 @@ export type Event =
 interface AnswerTypes {
   readonly poll: 'poll-answered';
   readonly 'read-blockers': 'blockers-answered';
+  readonly 'go-on': 'went-on';
+  readonly 'read-candidate': 'candidate-read';
   readonly 'read-issue': 'issue-read';
   readonly 'start-run': 'run-exited';
   readonly 'hand-off': 'handoff-answered';

@@ -69,7 +69,7 @@ export function refOf(issue: Issue): IssueRef {
 
 /** State names match ignoring case and surrounding blanks. */
 export function sameState(a: string, b: string): boolean {
-  return normalState(a) === normalState(b);
+  return a === b || normalState(a) === normalState(b);
 }
 
 export function normalState(name: string): string {

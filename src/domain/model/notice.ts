@@ -19,6 +19,8 @@ export interface Notices {
   'issue:dispatch:started': { issue: IssueRef; runId: string; attempt: number; trigger: Trigger };
   /** Told when the reason is new. */
   'issue:candidate:held': { issue: IssueRef; reason: HoldReason; detail: string };
+  /** Told instead of one record for each when many are held for the same reason. */
+  'poll:candidates:held': { reason: HoldReason; candidates: number };
   /** How many candidates of one poll were held, by reason. */
   'poll:holds:counted': { counts: Readonly<Partial<Record<HoldReason, number>>> };
   'issue:claim:released': { issue: IssueRef; reason: string };

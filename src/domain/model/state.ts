@@ -1,7 +1,8 @@
 import { NO_TOKENS, type TokenUsage } from './agent-event.ts';
 import type { AgentPause, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
 import type { Pending } from './effect.ts';
-import type { Issue, IssueRef } from './issue.ts';
+import type { Answer } from './answer.ts';
+import type { Blocker, Issue, IssueRef } from './issue.ts';
 import type { OperatorPause } from './operator.ts';
 import type { Reading } from '../reactions/findings.ts';
 import type { RunEvent, Spent, StopReason } from './run.ts';
@@ -36,6 +37,8 @@ export interface State {
 
   /** By issue id. */
   readonly claims: ReadonlyMap<string, Claim>;
+  /** How many of them hold a slot. */
+  readonly occupied: number;
   readonly parked: ReadonlyMap<string, Parked>;
   readonly outbox: ReadonlyMap<string, OutboxEntry>;
   /** By path. */
@@ -149,6 +152,7 @@ export const HOLD_REASONS = [
   'blockers_not_read',
   'no_global_slot',
   'no_state_slot',
+  'next_poll',
 ] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];
 
@@ -172,6 +176,7 @@ export interface PollState {
   readonly blockersReadAt: ReadonlyMap<string, number>;
   /** When terminal issues are fetched for cleanup; null once that succeeded. */
   readonly cleanupAt: number | null;
+  readonly queue: SlotQueue;
   /** The workspace after which the next sweep goes on. */
   readonly sweepAfter: string;
   readonly last: {
@@ -188,8 +193,41 @@ export interface PollInFlight {
   readonly asked: readonly string[];
   /** Issues whose claim ended after this poll began: what it says of them may be older than that. */
   readonly releasedMeanwhile: ReadonlySet<string>;
-  /** Candidates that wait for their blockers to be read. */
-  readonly candidates: readonly Issue[] | null;
+  readonly stage: PollStage;
+}
+
+/** How far a poll has come. Candidates are walked over in slices, so that a hundred thousand hold nothing up. */
+export type PollStage =
+  | { readonly at: 'reading' }
+  /** Finding the candidates whose blockers are to be read. */
+  | { readonly at: 'choosing'; readonly candidates: readonly Issue[]; readonly index: number; readonly chosen: readonly Issue[] }
+  /** Their blockers are being read. */
+  | { readonly at: 'blockers'; readonly candidates: readonly Issue[] }
+  | DispatchStage;
+
+/** Each candidate is started or gets a reason why not. */
+export interface DispatchStage {
+  readonly at: 'dispatching';
+  readonly candidates: readonly Issue[];
+  readonly index: number;
+  readonly read: ReadonlyMap<string, Answer<readonly Blocker[]>>;
+  readonly dispatched: number;
+  readonly holds: ReadonlyMap<string, Hold>;
+  readonly waiting: readonly IssueRef[];
+  /** How many are held for each reason, and how many of them were not before. */
+  readonly counts: HoldCounts;
+  readonly news: HoldCounts;
+}
+
+export type HoldCounts = Readonly<Partial<Record<HoldReason, number>>>;
+
+/** Candidates of the last poll that wait for a slot, in the order of dispatch. A slot that becomes free is filled from here. */
+export interface SlotQueue {
+  readonly issues: readonly IssueRef[];
+  /** The next one to look at. */
+  readonly next: number;
+  /** Reads since the last poll that led to no start. */
+  readonly fruitless: number;
 }
 
 /** Cumulative since start, without the sessions that still run. */

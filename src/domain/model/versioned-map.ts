@@ -53,10 +53,9 @@ class VersionedMap<K, V> implements ReadonlyMap<K, V> {
 
   private next(key: K, change: (entries: Map<K, V>) => void): VersionedMap<K, V> {
     const entries = this.whole();
-    const before = differenceAt(entries, key);
-    change(entries);
     const next = new VersionedMap<K, V>({ entries });
-    this.data = { ...before, next };
+    this.data = differenceAt(entries, key, next);
+    change(entries);
     return next;
   }
 
@@ -72,7 +71,7 @@ class VersionedMap<K, V> implements ReadonlyMap<K, V> {
     const { entries } = newest.data;
     for (let version = later.pop(); version; version = later.pop()) {
       const { key, had, value } = version.data as Difference<K, V>;
-      newest.data = { ...differenceAt(entries, key), next: version };
+      newest.data = differenceAt(entries, key, version);
       if (had) entries.set(key, value as V);
       else entries.delete(key);
       version.data = { entries };
@@ -94,8 +93,14 @@ interface Difference<K, V> {
   readonly next: VersionedMap<K, V>;
 }
 
-function differenceAt<K, V>(entries: ReadonlyMap<K, V>, key: K): Omit<Difference<K, V>, 'next'> {
-  return { key, had: entries.has(key), value: entries.get(key) };
+function differenceAt<K, V>(entries: ReadonlyMap<K, V>, key: K, next: VersionedMap<K, V>): Difference<K, V> {
+  const value = entries.get(key);
+  return { key, had: value !== undefined || entries.has(key), value, next };
+}
+
+/** A map made of these entries, ready to be changed. */
+export function mapOf<K, V>(entries: Iterable<readonly [K, V]>): ReadonlyMap<K, V> {
+  return new VersionedMap({ entries: new Map(entries) });
 }
 
 /** The map with one entry more or another value. */

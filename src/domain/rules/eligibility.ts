@@ -1,5 +1,5 @@
 import { budgetSpent } from './budget.ts';
-import { normalState, stateIn, type Blocker, type Issue } from '../model/issue.ts';
+import { normalState, stateIn, type Blocker, type Issue, type IssueRef } from '../model/issue.ts';
 import type { OperatorPause } from '../model/operator.ts';
 import type { HoldReason, Live, State } from '../model/state.ts';
 
@@ -10,7 +10,7 @@ export interface HoldVerdict {
 }
 
 /** The filters that cost nothing, in the order people ask about them. Blockers and slots come after. */
-export function cheapHold(state: State, issue: Issue): HoldVerdict | null {
+export function cheapHold(state: State, issue: IssueRef): HoldVerdict | null {
   const { tracker, agent } = state.settings;
   if (!isComplete(issue)) return hold('incomplete_record', 'the record lacks an id, identifier, title or state');
   if (!stateIn(tracker.activeStates, issue.state)) return hold('not_active', `state "${issue.state}" is not an active state`);
@@ -53,7 +53,13 @@ export function slotHold(state: State, issueState: string): HoldVerdict | null {
 }
 
 export function globalSlots(state: State): number {
-  return Math.max(0, state.settings.agent.maxConcurrentAgents - occupied(state));
+  return Math.max(0, state.settings.agent.maxConcurrentAgents - state.occupied);
+}
+
+/** Free slots that nobody is being read for. */
+export function openSlots(state: State): number {
+  const { 'read-issue': waiting, 'read-candidate': candidates } = state.pending;
+  return globalSlots(state) - (waiting?.size ?? 0) - (candidates?.size ?? 0);
 }
 
 /** Free slots of one state: its own limit where it has one, never more than the global ones. */
@@ -64,33 +70,49 @@ export function stateSlots(state: State, issueState: string): number {
   return Math.max(0, Math.min(limit - used, globalSlots(state)));
 }
 
+/** Reasons that end when a slot becomes free or when there is time to read: such a candidate waits in the queue. */
+const WAITING_REASONS: ReadonlySet<HoldReason> = new Set(['no_global_slot', 'no_state_slot', 'blockers_not_read']);
+
+export function waitsForSlot(reason: HoldReason): boolean {
+  return WAITING_REASONS.has(reason);
+}
+
+/**
+ * Why a candidate of the last poll is not worked on now. What it was held for may be over: then it waits for the next
+ * poll to see it again.
+ */
+export function presentHold(state: State, { issue, reason, detail }: HoldVerdict & { readonly issue: IssueRef }): HoldVerdict {
+  const now = cheapHold(state, issue);
+  if (now) return now;
+  if (reason === 'blocked_by' || reason === 'blockers_unresolved') return hold(reason, detail);
+  return slotHold(state, issue.state) ?? hold('next_poll', 'nothing holds it now; it is looked at again at the next poll');
+}
+
 /** In the order of dispatch: priority ascending (none last), oldest first, identifier. */
 export function inDispatchOrder(issues: readonly Issue[]): readonly Issue[] {
   return issues
-    .map((issue) => ({ issue, created: Date.parse(issue.createdAt) }))
-    .sort((a, b) => compareRanked(a, b))
+    .map(ranked)
+    .sort(compareRanked)
     .map(({ issue }) => issue);
 }
 
-interface Ranked {
+export function ranked(issue: Issue): Ranked {
+  return { issue, created: Date.parse(issue.createdAt) };
+}
+
+/** A candidate with what its place in the order depends on. */
+export interface Ranked {
   readonly issue: Issue;
   /** Read once: a comparison is made many times. */
   readonly created: number;
 }
 
-function compareRanked(a: Ranked, b: Ranked): number {
+export function compareRanked(a: Ranked, b: Ranked): number {
   return (
     comparePriority(a.issue.priority, b.issue.priority) ||
     compareCreated(a, b) ||
     compareText(a.issue.identifier, b.issue.identifier)
   );
-}
-
-/** Sessions and handoffs under way both hold a slot. */
-function occupied(state: State): number {
-  let count = 0;
-  for (const claim of state.claims.values()) if (claim.phase !== 'waiting') count += 1;
-  return count;
 }
 
 /** A run counts for the state it was picked from and for the one it is in. */
@@ -111,7 +133,7 @@ function hold(reason: HoldReason, detail: string): HoldVerdict {
   return { reason, detail };
 }
 
-function isComplete(issue: Issue): boolean {
+function isComplete(issue: IssueRef): boolean {
   return issue.id !== '' && issue.identifier !== '' && issue.title.trim() !== '' && issue.state.trim() !== '';
 }
 

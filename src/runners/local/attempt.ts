@@ -40,23 +40,25 @@ export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: Abort
 
 /** The full issue, after its move to the in-progress state where one is set; null when it is no longer ours to work on. */
 async function readIssue(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<Issue | null> {
-  if (!(await enterInProgress(plan, deps, signal))) return null;
+  const { issueAsRead } = plan;
+  const state = await enterInProgress(plan, deps, signal);
+  if (state === null) return null;
+  if (issueAsRead !== null) return { ...issueAsRead, state };
   const issue = await deps.adapters.tracker.fetchIssueById(plan.issue.id, signal);
   deps.report({ type: 'state-seen', ...idsOf(plan), state: issue.state });
   return mayWorkIn(plan, issue.state) ? issue : null;
 }
 
-/** False when the issue moved on meanwhile: then it is not touched. */
-async function enterInProgress(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<boolean> {
+/** The state after it; null when the issue moved on meanwhile: then it is not touched. */
+async function enterInProgress(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<string | null> {
   const { inProgressState, activeStates } = plan.settings.tracker;
-  if (inProgressState === null || !stateIn(activeStates, plan.issue.state) || sameState(plan.issue.state, inProgressState))
-    return true;
-  const state = (await deps.adapters.tracker.fetchIssueStatesByIds([plan.issue.id], signal)).get(plan.issue.id) ?? '';
+  const { id, state: known } = plan.issue;
+  if (inProgressState === null || !stateIn(activeStates, known) || sameState(known, inProgressState)) return known;
+  const state = plan.issueAsRead?.state ?? (await deps.adapters.tracker.fetchIssueStatesByIds([id], signal)).get(id) ?? '';
   deps.report({ type: 'state-seen', ...idsOf(plan), state });
-  if (!mayWorkIn(plan, state)) return false;
-  if (stateIn(activeStates, state) && !sameState(state, inProgressState))
-    await moveToInProgress(plan, inProgressState, deps, signal);
-  return true;
+  if (!mayWorkIn(plan, state)) return null;
+  if (!stateIn(activeStates, state) || sameState(state, inProgressState)) return state;
+  return (await moveToInProgress(plan, inProgressState, deps, signal)) ? inProgressState : state;
 }
 
 /** Work goes on in an active state; a reaction's also in the handoff state. */
@@ -67,17 +69,18 @@ function mayWorkIn(plan: RunPlan, state: string): boolean {
   return plan.reaction !== null && handoffState !== null && sameState(state, handoffState);
 }
 
-/** A refusal for lack of permission only warns; any other failure fails the attempt. */
-async function moveToInProgress(plan: RunPlan, state: string, deps: AttemptDeps, signal: AbortSignal): Promise<void> {
+/** A refusal for lack of permission only warns; any other failure fails the attempt. Says whether it moved. */
+async function moveToInProgress(plan: RunPlan, state: string, deps: AttemptDeps, signal: AbortSignal): Promise<boolean> {
   try {
     await deps.adapters.tracker.transitionIssue(plan.issue.id, state, signal);
   } catch (error) {
     if (!(error instanceof TrackerError) || error.kind !== 'tracker_auth_error') throw error;
     deps.announce({ name: 'issue:in-progress:refused', facts: { issue: plan.issue, state, error: error.message } });
-    return;
+    return false;
   }
   deps.announce({ name: 'issue:in-progress:succeeded', facts: { issue: plan.issue, state } });
   deps.report({ type: 'state-seen', ...idsOf(plan), state });
+  return true;
 }
 
 /** The working part of an attempt: a session and its turns. The tools close with it, also when it never opens. */

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { createPlayer, type Player } from '../../../test/support/core.ts';
+import { issueWith } from '../../../test/support/issues.ts';
+import { settingsWith } from '../../../test/support/settings.ts';
+import type { Issue } from '../model/issue.ts';
+import { snapshotOf } from '../snapshot.ts';
+import { nextWake } from './on-clock.ts';
+
+const NUMBERS = ['1', '2', '3', '4', '5', '6', '7', '8'];
+const fault = { kind: 'turn_failed', message: 'it failed', consequence: 'back-off' } as const;
+
+function player(slots: number, byState: Record<string, number> = {}): Player {
+  return createPlayer(settingsWith({ agent: { maxConcurrentAgents: slots, maxConcurrentAgentsByState: byState } }));
+}
+
+function issues(change: (id: string) => Partial<Issue> = () => ({})): readonly Issue[] {
+  return NUMBERS.map((id) => issueWith({ id, ...change(id) }));
+}
+
+/** The tracker answers every candidate that was asked for. */
+function answerReads(play: Player, whole: (id: string) => Issue | null): readonly string[] {
+  const asked = play.asked('read-candidate').map(({ issue }) => issue.id);
+  for (const id of asked) play.send({ type: 'candidate-read', issueId: id, issue: { ok: true, value: whole(id) } });
+  return asked;
+}
+
+function handOffAll(play: Player, id: string): void {
+  play.exit(id);
+  const runId = play.asked('hand-off')[0]?.handoff.runId ?? '';
+  play.send({ type: 'handoff-answered', issueId: id, runId, outcome: { kind: 'succeeded' } });
+}
+
+describe('a slot that becomes free', () => {
+  it('is filled at once from the last poll, with the issue read again first', () => {
+    const play = player(2);
+    play.poll(issues());
+    expect([...play.state.live.keys()]).toEqual(['1', '2']);
+    handOffAll(play, '1');
+    expect(play.asked('read-candidate').map(({ issue }) => issue.id)).toEqual(['3']);
+    const whole = issueWith({ id: '3', description: 'read again' });
+    play.send({ type: 'candidate-read', issueId: '3', issue: { ok: true, value: whole } });
+    expect(play.asked('start-run').map(({ plan }) => plan.issueAsRead)).toEqual([whole]);
+    expect([...play.state.live.keys()]).toEqual(['2', '3']);
+  });
+
+  it('is not taken by an issue that moved meanwhile: the next one is read', () => {
+    const play = player(1);
+    play.poll(issues());
+    handOffAll(play, '1');
+    play.send({ type: 'candidate-read', issueId: '2', issue: { ok: true, value: issueWith({ id: '2', state: 'done' }) } });
+    expect(play.asked('start-run')).toEqual([]);
+    expect(play.asked('read-candidate').map(({ issue }) => issue.id)).toEqual(['3']);
+  });
+
+  it('costs at most four reads that lead to nothing between two polls', () => {
+    const play = player(1);
+    play.poll(issues());
+    handOffAll(play, '1');
+    const read: string[] = [];
+    for (let asked = ['']; asked.length > 0; read.push(...asked)) {
+      asked = [...answerReads(play, (id) => issueWith({ id, blockedBy: [{ id: '9', identifier: 'T-9', state: 'todo' }] }))];
+    }
+    expect(read).toEqual(['2', '3', '4', '5']);
+  });
+
+  it('goes on filling all slots where the list lacks blockers, not four a poll', () => {
+    const play = player(8);
+    play.poll(issues(() => ({ blockedBy: null })));
+    expect(play.asked('read-blockers').map(({ issues }) => issues.length)).toEqual([4]);
+    const four = play.asked('read-blockers')[0]?.issues ?? [];
+    play.send({ type: 'blockers-answered', blockers: new Map(four.map(({ id }) => [id, { ok: true, value: [] }])) });
+    for (const { issue } of play.asked('read-candidate'))
+      play.send({
+        type: 'candidate-read',
+        issueId: issue.id,
+        issue: { ok: true, value: issueWith({ id: issue.id, blockedBy: [] }) },
+      });
+    expect(play.state.live.size).toBe(8);
+  });
+
+  it('goes to a due retry before a new issue', () => {
+    const play = player(1);
+    play.poll(issues());
+    play.exit('1', { kind: 'error', fault });
+    expect(answerReads(play, (id) => issueWith({ id }))).toEqual(['2']);
+    play.now += 60_000;
+    handOffAll(play, '2');
+    expect(play.asked('read-issue').map(({ issueId }) => issueId)).toEqual(['1']);
+    expect(play.asked('read-candidate')).toEqual([]);
+  });
+
+  it('of one state alone brings the next poll forward when others must wait for theirs', () => {
+    const play = player(3, { todo: 1 });
+    play.poll(issues());
+    expect(play.state.live.size).toBe(1);
+    play.after(2_000);
+    expect(play.state.poll.nextAt).toBeLessThanOrEqual(play.now);
+  });
+});
+
+describe('the reason shown for a candidate', () => {
+  it('is what holds now: never a full house beside a free slot', () => {
+    const play = player(1);
+    play.poll(issues());
+    expect(reasons(play)).toEqual(Array(7).fill('no_global_slot'));
+    handOffAll(play, '1');
+    for (let asked = ['']; asked.length > 0;) asked = [...answerReads(play, () => null)];
+    expect(snapshotOf(play.state, play.now).slots.available).toBe(1);
+    expect(new Set(reasons(play))).toEqual(new Set(['next_poll']));
+  });
+
+  function reasons(play: Player): readonly string[] {
+    return snapshotOf(play.state, play.now).holds.map((hold) => hold.reason);
+  }
+});
+
+describe('a due retry without a slot', () => {
+  it('is not read, keeps its error and does not wake the daemon', () => {
+    const play = player(1);
+    play.poll(issues());
+    play.exit('1', { kind: 'error', fault });
+    answerReads(play, (id) => issueWith({ id }));
+    play.after(20_000);
+    expect(play.asked('read-issue')).toEqual([]);
+    expect(play.state.claims.get('1')).toMatchObject({ phase: 'waiting', error: 'it failed' });
+    expect(nextWake(play.state)).toBeGreaterThan(play.now);
+  });
+
+  it('waits for a slot of its own state without reading', () => {
+    const play = player(3, { todo: 1 });
+    play.poll([issueWith({ id: '1' }), issueWith({ id: '2' })]);
+    play.exit('1', { kind: 'error', fault });
+    answerReads(play, (id) => issueWith({ id }));
+    play.poll([issueWith({ id: '2' })], {});
+    expect([...play.state.live.keys()]).toEqual(['2']);
+    play.after(20_000);
+    expect(play.asked('read-issue')).toEqual([]);
+    play.exit('2');
+    expect(play.asked('read-issue').map(({ issueId }) => issueId)).toEqual(['1']);
+  });
+
+  it('that waits at the cap is due at once when the workflow file is edited', () => {
+    const play = player(1);
+    play.poll([issueWith({ id: '1' })]);
+    play.exit('1', { kind: 'error', fault: { kind: 'template_error', message: 'bad', consequence: 'back-off-at-cap' } });
+    play.after(1_000);
+    expect(play.asked('read-issue')).toEqual([]);
+    play.send({ type: 'settings-changed', settings: play.state.settings });
+    expect(play.asked('read-issue').map(({ issueId }) => issueId)).toEqual(['1']);
+  });
+});

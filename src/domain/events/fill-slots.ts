@@ -1,0 +1,70 @@
+import { ask, change, changePoll, park, settle, type Draft } from '../draft.ts';
+import type { EventNamed } from '../model/event.ts';
+import { refOf, type Issue } from '../model/issue.ts';
+import type { State } from '../model/state.ts';
+import { withEntry, withoutEntry } from '../model/versioned-map.ts';
+import { cheapHold, openSlots, slotHold } from '../rules/eligibility.ts';
+import { holdOf, isBudget } from './on-poll.ts';
+import { fireDueRetries, mayStartRuns } from './on-retry-due.ts';
+import { FIRST_START, startRun } from './start-run.ts';
+
+/** Reads between two polls that may lead to no start: the remote's patience is not for guessing. */
+const MAX_FRUITLESS_READS = 4;
+/** A poll that is brought forward comes at most this often. */
+const POLL_AGAIN_MS = 1_000;
+
+/**
+ * A slot that is free is filled at once: first with what waits in the retry queue, then with candidates of the last
+ * poll. Each is read again before it starts, which it needs anyway.
+ */
+export function fillSlots(draft: Draft): void {
+  if (!mayStartRuns(draft.state)) return;
+  fireDueRetries(draft);
+  const { inFlight } = draft.state.poll;
+  if (inFlight !== null && inFlight.stage.at !== 'reading') return;
+  while (mayReadCandidate(draft.state)) readNext(draft);
+}
+
+function mayReadCandidate(state: State): boolean {
+  const { issues, next, fruitless } = state.poll.queue;
+  return next < issues.length && fruitless < MAX_FRUITLESS_READS && openSlots(state) > 0;
+}
+
+/** One whose state has no slot left waits for a poll that is brought forward. */
+function readNext(draft: Draft): void {
+  const { queue } = draft.state.poll;
+  const issue = queue.issues[queue.next];
+  changePoll(draft, { queue: { ...queue, next: queue.next + 1 } });
+  if (!issue || cheapHold(draft.state, issue) !== null) return;
+  if (slotHold(draft.state, issue.state) === null) ask(draft, { do: 'read-candidate', issue });
+  else pollSoon(draft);
+}
+
+function pollSoon(draft: Draft): void {
+  const { poll } = draft.state;
+  changePoll(draft, { nextAt: Math.min(poll.nextAt, Math.max(draft.now, poll.begunAt + POLL_AGAIN_MS)) });
+}
+
+/** The candidate as the tracker has it now: every filter is applied again. */
+export function onCandidateRead(draft: Draft, event: EventNamed<'candidate-read'>): void {
+  settle(draft, 'read-candidate', event.issueId);
+  if (draft.state.lifecycle === 'draining') return;
+  const started = event.issue.ok && event.issue.value !== null && startIfFree(draft, event.issue.value);
+  if (started) return;
+  if (event.issue.ok && event.issue.value === null) change(draft, { holds: withoutEntry(draft.state.holds, event.issueId) });
+  const { queue } = draft.state.poll;
+  changePoll(draft, { queue: { ...queue, fruitless: queue.fruitless + 1 } });
+}
+
+function startIfFree(draft: Draft, issue: Issue): boolean {
+  const verdict = holdOf(draft.state, issue, undefined);
+  if (verdict === null) {
+    startRun(draft, refOf(issue), FIRST_START, issue);
+    return true;
+  }
+  const since = draft.state.holds.get(issue.id)?.since ?? draft.now;
+  const ref = refOf(issue);
+  change(draft, { holds: withEntry(draft.state.holds, issue.id, { issue: ref, ...verdict, since }) });
+  if (isBudget(verdict.reason)) park(draft, ref, verdict.reason, verdict.detail);
+  return false;
+}
