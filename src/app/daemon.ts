@@ -22,6 +22,7 @@ import { createApp } from '../server/routes.ts';
 import { openStore } from '../store/sqlite/open.ts';
 import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { startTelemetry } from '../telemetry/index.ts';
+import { checkTracker } from './check-tracker.ts';
 import { buildAdapters, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
 import { withCrashPoints } from './crash-points.ts';
 import { daemonId, endLeftovers, markedEnv } from './leftovers.ts';
@@ -109,7 +110,6 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const processes = ownProcesses(groups, controlGroups, isRun);
   const adapterDeps: AdapterDeps = { version, env, clock, logger, secrets, processes, announce, tools };
   let adapters: BuiltAdapters = buildAdapters(workflow, adapterDeps, null);
-  await adapters.tracker.preflight?.(AbortSignal.any([killed.signal, options.interrupted]));
 
   const findPreflightProblem = async () => (await adapters.agent.findProblem()) ?? (await adapters.workspaces.findProblem());
   const interpret = createInterpreter({
@@ -153,7 +153,9 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     }),
   );
 
-  loop.start();
+  const postponed = await checkTracker(adapters.tracker, logger, AbortSignal.any([killed.signal, options.interrupted]));
+  if (postponed !== null) announce({ name: 'tracker:start:postponed', facts: postponed });
+  loop.start(...(postponed === null ? [] : [{ type: 'polls-postponed', byMs: postponed.retryInMs } as const]));
   const done = loop.done.finally(() => {
     killed.abort(new Error('the service has stopped'));
     processes.killAll();

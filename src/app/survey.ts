@@ -5,11 +5,12 @@ import type { Answer } from '../domain/model/answer.ts';
 import { refOf, type Blocker, type Issue } from '../domain/model/issue.ts';
 import type { State } from '../domain/model/state.ts';
 import { blockersToRead, holdOf } from '../domain/events/on-poll.ts';
-import { startRun } from '../domain/events/start-run.ts';
+import { FIRST_START, startRun } from '../domain/events/start-run.ts';
 import { rebuilt, recover } from '../domain/recover.ts';
 import { globalSlots, inDispatchOrder, stateSlots, type HoldVerdict } from '../domain/rules/eligibility.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { openRecords } from './records.ts';
+import { answeredOrTold } from './check-tracker.ts';
 import { buildAdapters, type AdapterDeps } from './build-adapters.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { GoodWorkflow } from './workflow.ts';
@@ -40,7 +41,7 @@ export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, sign
     null,
   );
   const { tracker } = adapters;
-  await tracker.preflight?.(signal);
+  await answeredOrTold(tracker, deps.logger, signal);
   const candidates = inDispatchOrder(await tracker.fetchCandidateIssues(signal));
   const preflightProblem = (await adapters.agent.findProblem()) ?? (await adapters.workspaces.findProblem());
   const state = { ...(await stateOf(workflow, deps.clock.now())), preflightProblem };
@@ -54,7 +55,7 @@ function judge(draft: Draft, issue: Issue, read: Answer<readonly Blocker[]> | un
   const verdict = holdOf(draft.state, issue, read);
   const slots = { globalSlots: globalSlots(draft.state), stateSlots: stateSlots(draft.state, issue.state) };
   if (verdict === null)
-    startRun(draft, refOf(issue), { attempt: 0, failures: 0, refusals: 0, trigger: 'fresh', sessionId: null, reaction: null });
+    startRun(draft, refOf(issue), FIRST_START);
   return { issue, verdict, ...slots };
 }
 

@@ -43,6 +43,8 @@ function handle(draft: Draft, event: Event): void {
       return onClockJumped(draft, event.byMs);
     case 'settings-changed':
       return onSettingsChanged(draft, event);
+    case 'polls-postponed':
+      return onPollsPostponed(draft, event.byMs);
     case 'refresh-requested':
       return onRefreshRequested(draft);
     case 'webhook-received':
@@ -61,6 +63,7 @@ function handle(draft: Draft, event: Event): void {
       return onCandidateRead(draft, event);
     case 'issue-read':
       return onIssueRead(draft, event);
+    case 'workspace-chosen':
     case 'run-prepared':
     case 'state-seen':
     case 'session-started':
@@ -108,6 +111,16 @@ function wakeCapped(draft: Draft, capMs: number): void {
     if (claim.phase !== 'waiting' || claim.dueAt - claim.since < capMs || claim.dueAt <= draft.now) continue;
     putClaim(draft, { ...claim, since: draft.now, dueAt: draft.now });
   }
+}
+
+/** Polls and the cleanup at start wait for the tracker. */
+function onPollsPostponed(draft: Draft, byMs: number): void {
+  const { nextAt, cleanupAt } = draft.state.poll;
+  const until = draft.now + byMs;
+  changePoll(draft, {
+    nextAt: Math.max(nextAt, until),
+    cleanupAt: cleanupAt === null ? null : Math.max(cleanupAt, until),
+  });
 }
 
 function onRefreshRequested(draft: Draft): void {

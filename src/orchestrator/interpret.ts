@@ -176,7 +176,7 @@ function wordsOf(text: string): string {
   return text.replaceAll(/[`\s]+/g, ' ').trim();
 }
 
-/** Only issues whose workspace is still here matter; without any the tracker is not asked. */
+/** Only issues whose workspace is still here matter: without any the tracker is not asked. */
 async function readTerminal(deps: InterpretDeps, { states }: EffectNamed<'read-terminal'>): Promise<AnswerTo<'read-terminal'>> {
   const { tracker, workspaces } = deps.adapters();
   const names = new Set(await workspaces.list());
@@ -185,9 +185,15 @@ async function readTerminal(deps: InterpretDeps, { states }: EffectNamed<'read-t
   return { type: 'cleanup-answered', issues: { ok: true, value: issues } };
 }
 
-async function sweep(deps: InterpretDeps, { ids }: EffectNamed<'sweep'>): Promise<AnswerTo<'sweep'>> {
-  const states = await deps.adapters().tracker.fetchIssueStatesByIds(ids, deps.killed);
-  return { type: 'sweep-answered', states: { ok: true, value: states }, asked: ids };
+/** Asks only about workspaces that are still there. */
+async function sweep(deps: InterpretDeps, { workspaces }: EffectNamed<'sweep'>): Promise<AnswerTo<'sweep'>> {
+  const adapters = deps.adapters();
+  const names = new Set(await adapters.workspaces.list());
+  const isThere = ({ path }: { readonly path: string }): boolean => names.has(path.split(/[\\/]/).at(-1) ?? '');
+  const ids = workspaces.filter(isThere).map(({ issueId }) => issueId);
+  const missing = workspaces.filter((workspace) => !isThere(workspace)).map(({ path }) => path);
+  const states = ids.length === 0 ? new Map<string, string>() : await adapters.tracker.fetchIssueStatesByIds(ids, deps.killed);
+  return { type: 'sweep-answered', states: { ok: true, value: states }, missing };
 }
 
 async function removeWorkspace(

@@ -14,8 +14,8 @@ export interface Loop {
   state(): State;
   /** Queues an event; never waits. */
   report(event: Event): void;
-  /** Begins to work. */
-  start(): void;
+  /** Begins to work, with these events first. */
+  start(...first: readonly Event[]): void;
   /** Resolves when a requested stop has drained, rejects when the store failed for good. */
   readonly done: Promise<void>;
   /** Ends at once, without draining. */
@@ -92,9 +92,9 @@ export function createLoop(settings: Settings, durable: Durable, instance: strin
   return {
     state: () => work.current,
     report,
-    start() {
+    start(...opening) {
       work.ended = false;
-      work.queue.push({ type: 'clock' });
+      work.queue.push(...opening, { type: 'clock' });
       run(first);
     },
     done,

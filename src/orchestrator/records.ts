@@ -25,7 +25,10 @@ export function recordOf(notice: Notice): LogRecord | null {
 const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRecord | null } = {
   'poll:tick:completed': ({ candidates, dispatched, running, retrying }) =>
     info('tick completed', { candidates, dispatched, running, retrying }),
-  'poll:tick:failed': ({ error }) => warn('poll failed, nothing dispatched until the next one', { error }),
+  'poll:tick:failed': ({ error, kind, retryInMs }) =>
+    warn('poll failed, nothing dispatched until the next one', { error, error_kind: kind, retry_in_ms: retryInMs }),
+  'tracker:start:postponed': ({ error, kind, retryInMs }) =>
+    warn('the tracker asks to wait, polling begins later', { error, error_kind: kind, retry_in_ms: retryInMs }),
   'poll:states:failed': ({ error, running }) => warn('states could not be read, running issues keep running', { error, running }),
   'poll:preflight:failed': ({ problem }) => error('dispatch preflight failed, nothing is dispatched', { problem }),
   'poll:preflight:passed': () => info('dispatch preflight passed', {}),

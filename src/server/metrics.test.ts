@@ -34,7 +34,7 @@ const COUNTED: readonly (readonly [notice: Notice, series: Readonly<Record<strin
     },
   ],
   [
-    { name: 'poll:tick:failed', facts: { error: 'no', durationMs: 2000 } },
+    { name: 'poll:tick:failed', facts: { kind: 'tracker_api_error', retryInMs: 0, error: 'no', durationMs: 2000 } },
     { 'svc_polls_total{result="error"}': 1, svc_poll_duration_seconds_sum: 2 },
   ],
   [

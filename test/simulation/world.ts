@@ -232,7 +232,15 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
             2_000,
           );
         case 'sweep':
-          return later({ type: 'sweep-answered', asked: effect.ids, states: maybe(() => states(effect.ids)) }, now, 2_000);
+          return later(
+            {
+              type: 'sweep-answered',
+              missing: [],
+              states: maybe(() => states(effect.workspaces.map(({ issueId }) => issueId))),
+            },
+            now,
+            2_000,
+          );
         case 'inspect': {
           const { issue, mergeRequest, armedAt } = effect.watch;
           const issueState = maybe(() => issues.get(issue.id)?.state ?? null);

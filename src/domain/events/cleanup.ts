@@ -57,12 +57,13 @@ export function sweepIfDue(draft: Draft): void {
   }
   const batch = nextBatch(idle, draft.state.poll.sweepAfter);
   if (batch.length === 0) return;
-  const asked = ask(draft, { do: 'sweep', ids: batch.map((workspace) => workspace.issueId) });
+  const asked = ask(draft, { do: 'sweep', workspaces: batch.map(({ issueId, path }) => ({ issueId, path })) });
   if (asked) changePoll(draft, { sweepAfter: batch.at(-1)?.path ?? '' });
 }
 
 export function onSweepAnswered(draft: Draft, event: Extract<Event, { type: 'sweep-answered' }>): void {
   settle(draft, 'sweep', '');
+  for (const path of event.missing) dropWorkspace(draft, path);
   if (!event.states.ok) return;
   const states = event.states.value;
   for (const workspace of idleWorkspaces(draft.state)) {

@@ -9,6 +9,7 @@ import {
   type HoldVerdict,
 } from '../rules/eligibility.ts';
 import type { Answer } from '../model/answer.ts';
+import type { Fault } from '../model/errors.ts';
 import type { EventNamed } from '../model/event.ts';
 import { refOf, sameState, type Blocker, type Issue } from '../model/issue.ts';
 import type { DispatchStage, Hold, HoldReason, PollInFlight, PollStage, State } from '../model/state.ts';
@@ -44,7 +45,7 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   notePreflight(draft, event.preflightProblem);
   reconcile(draft, inFlight.asked, event.states);
   if (!event.candidates.ok) {
-    endPoll(draft, inFlight, { candidates: 0, dispatched: 0, error: event.candidates.fault.message });
+    endPoll(draft, inFlight, { candidates: 0, dispatched: 0, fault: event.candidates.fault });
     return;
   }
   const { value } = event.candidates;
@@ -156,7 +157,7 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
     if (count > TOLD_EACH) announce(draft, 'poll:candidates:held', { reason, candidates: count - TOLD_EACH });
   }
   if (holds.size > 0) announce(draft, 'poll:holds:counted', { counts });
-  endPoll(draft, inFlight, { candidates: candidates.length, dispatched, error: null });
+  endPoll(draft, inFlight, { candidates: candidates.length, dispatched, fault: null });
 }
 
 /** Every dispatch filter, cheapest first. The dry run applies the same one. */
@@ -229,14 +230,17 @@ function notePreflight(draft: Draft, problem: string | null): void {
 function endPoll(
   draft: Draft,
   inFlight: PollInFlight,
-  result: { candidates: number; dispatched: number; error: string | null },
+  result: { candidates: number; dispatched: number; fault: Fault | null },
 ): void {
   const durationMs = draft.now - inFlight.startedAt;
-  const nextAt = Math.max(draft.now, inFlight.startedAt + draft.state.settings.polling.intervalMs);
-  const last = { at: draft.now, durationMs, candidates: result.candidates, error: result.error };
+  const { fault } = result;
+  const allowedAt = draft.now + (fault?.retryAfterMs ?? 0);
+  const nextAt = Math.max(allowedAt, inFlight.startedAt + draft.state.settings.polling.intervalMs);
+  const last = { at: draft.now, durationMs, candidates: result.candidates, error: fault?.message ?? null };
   changePoll(draft, { inFlight: null, nextAt, count: draft.state.poll.count + 1, last });
-  if (result.error !== null) {
-    announce(draft, 'poll:tick:failed', { error: result.error, durationMs });
+  if (fault !== null) {
+    const { kind, message: error } = fault;
+    announce(draft, 'poll:tick:failed', { error, kind, retryInMs: nextAt - draft.now, durationMs });
     return;
   }
   const { running, retrying } = countClaims(draft.state);

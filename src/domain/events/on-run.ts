@@ -17,7 +17,10 @@ const PROMPT_LENGTH = 16_384;
 
 type RunProgress = Extract<
   Event,
-  { type: 'run-prepared' | 'state-seen' | 'session-started' | 'turn-started' | 'turn-completed' | 'agent-spoke' }
+  {
+    type:
+      'workspace-chosen' | 'run-prepared' | 'state-seen' | 'session-started' | 'turn-started' | 'turn-completed' | 'agent-spoke';
+  }
 >;
 
 /** What a running session tells of itself. A word of a run that is no longer live is dropped. */
@@ -27,6 +30,9 @@ export function onRunProgress(draft: Draft, event: RunProgress): void {
   const { maxTurns } = draft.state.settings.agent;
   const { issue, runId } = live;
   switch (event.type) {
+    case 'workspace-chosen':
+      putLive(draft, { ...live, workspacePath: event.workspacePath });
+      return;
     case 'run-prepared':
       note(draft, { ...live, workspacePath: event.workspacePath }, 'workspace_prepared', '');
       putWorkspace(draft, workspaceRecord(draft, live, event.workspacePath));

@@ -1,4 +1,4 @@
-import type { Handoff, OutboxEntry } from './claim.ts';
+import type { Handoff, OutboxEntry, WorkspaceRecord } from './claim.ts';
 import type { Write } from './durable.ts';
 import type { Issue, IssueRef } from './issue.ts';
 import type { Notice } from './notice.ts';
@@ -35,7 +35,7 @@ export type AskedEffect =
   /** Issues already in terminal states, for workspace cleanup. */
   | { readonly do: 'read-terminal'; readonly states: readonly string[] }
   /** States of issues whose workspaces are still here. */
-  | { readonly do: 'sweep'; readonly ids: readonly string[] }
+  | { readonly do: 'sweep'; readonly workspaces: readonly Pick<WorkspaceRecord, 'issueId' | 'path'>[] }
   /** One look at a merge request, for every reaction that is due. */
   | {
       readonly do: 'inspect';

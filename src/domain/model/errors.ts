@@ -61,6 +61,7 @@ export type AgentErrorKind =
   | 'agent_protocol_error'
   | 'agent_exited'
   | 'agent_did_nothing'
+  | 'verification_failed'
   | 'turn_failed'
   | 'turn_timeout'
   | 'turn_stalled'
@@ -77,6 +78,7 @@ export const AGENT_ERROR_CONSEQUENCE: Readonly<Record<AgentErrorKind, Consequenc
   agent_protocol_error: 'back-off',
   agent_exited: 'back-off',
   agent_did_nothing: 'back-off',
+  verification_failed: 'back-off',
   turn_failed: 'back-off',
   turn_timeout: 'back-off',
   turn_stalled: 'back-off',
@@ -159,6 +161,8 @@ export interface Fault {
   readonly message: string;
   readonly consequence: Consequence;
   readonly resetsAt?: number;
+  /** How long the remote asked to be left alone. */
+  readonly retryAfterMs?: number;
 }
 
 /** Turns anything thrown into a fault. This is the one table that says what retries, and how. */
@@ -168,7 +172,9 @@ export function faultOf(error: unknown): Fault {
     return { kind: error.kind, message: error.message, consequence, ...(error.resetsAt ? { resetsAt: error.resetsAt } : {}) };
   }
   if (error instanceof TrackerError) {
-    return { kind: error.kind, message: error.message, consequence: error.retryable ? 'back-off' : 'back-off-at-cap' };
+    const consequence = error.retryable ? 'back-off' : 'back-off-at-cap';
+    const wait = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs };
+    return { kind: error.kind, message: error.message, consequence, ...wait };
   }
   if (error instanceof ScmConflictError) return { kind: 'scm_conflict_error', message: error.message, consequence: 'back-off' };
   if (error instanceof WorkspaceError) {

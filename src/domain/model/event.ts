@@ -17,6 +17,8 @@ export type Event =
   | { readonly type: 'clock-jumped'; readonly byMs: number }
   | { readonly type: 'settings-changed'; readonly settings: Settings }
   | { readonly type: 'refresh-requested' }
+  /** The tracker asked to be left alone for a while. */
+  | { readonly type: 'polls-postponed'; readonly byMs: number }
   /** The tracker or forge says that something changed there. */
   | { readonly type: 'webhook-received' }
   | { readonly type: 'stop-requested' }
@@ -33,6 +35,8 @@ export type Event =
   | { readonly type: 'candidate-read'; readonly issueId: string; readonly issue: Answer<Issue | null> }
   | { readonly type: 'issue-read'; readonly issueId: string; readonly issue: Answer<Issue | null> }
   | { readonly type: 'run-prepared'; readonly issueId: string; readonly runId: string; readonly workspacePath: string }
+  /** Where the workspace is or will be, known before it is prepared. */
+  | { readonly type: 'workspace-chosen'; readonly issueId: string; readonly runId: string; readonly workspacePath: string }
   /** The issue's state as the run itself saw or set it. */
   | { readonly type: 'state-seen'; readonly issueId: string; readonly runId: string; readonly state: string }
   | { readonly type: 'session-started'; readonly issueId: string; readonly runId: string; readonly sessionId: string }
@@ -50,7 +54,7 @@ export type Event =
   | { readonly type: 'handoff-answered'; readonly issueId: string; readonly runId: string; readonly outcome: HandoffOutcome }
   | { readonly type: 'outbox-answered'; readonly id: string; readonly fault: Fault | null }
   | { readonly type: 'cleanup-answered'; readonly issues: Answer<readonly Issue[]> }
-  | { readonly type: 'sweep-answered'; readonly states: Answer<ReadonlyMap<string, string>>; readonly asked: readonly string[] }
+  | { readonly type: 'sweep-answered'; readonly states: Answer<ReadonlyMap<string, string>>; readonly missing: readonly string[] }
   | {
       readonly type: 'inspected';
       readonly issueId: string;
@@ -100,7 +104,14 @@ export type AnswerTo<Name extends AskedName> = EventNamed<AnswerTypes[Name]>;
 
 /** What a run tells of itself, from wherever it lives. The last one is its exit. */
 export type RunReport = EventNamed<
-  'run-prepared' | 'state-seen' | 'session-started' | 'turn-started' | 'turn-completed' | 'agent-spoke' | 'run-exited'
+  | 'workspace-chosen'
+  | 'run-prepared'
+  | 'state-seen'
+  | 'session-started'
+  | 'turn-started'
+  | 'turn-completed'
+  | 'agent-spoke'
+  | 'run-exited'
 >;
 
 export interface RunExit {

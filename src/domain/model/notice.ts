@@ -12,7 +12,8 @@ import type { ExitKind, RunEventDetails, RunStatus, StopReason, Trigger } from '
  */
 export interface Notices {
   'poll:tick:completed': { candidates: number; dispatched: number; running: number; retrying: number; durationMs: number };
-  'poll:tick:failed': { error: string; durationMs: number };
+  'poll:tick:failed': { error: string; kind: string; retryInMs: number; durationMs: number };
+  'tracker:start:postponed': { error: string; kind: string; retryInMs: number };
   'poll:states:failed': { error: string; running: number };
   'poll:preflight:failed': { problem: string };
   'poll:preflight:passed': Record<never, never>;

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { TrackerError } from '../../domain/model/errors.ts';
 
-/** The longest wait a remote may ask for before a preflight gives up being patient. */
-const LONGEST_WAIT_MS = 30_000;
+/** A remote that asks for a longer wait is told of at once instead of being waited for in silence. */
+const LONGEST_WAIT_MS = 2_000;
 
 /**
- * Tries again after failures that may heal, once per delay, and throws the last failure. A longer wait asked for by the
- * remote is honoured up to 30 s. For start-up checks: polls are not retried here, the next poll is their retry.
+ * Tries again after failures that may heal, once per delay, and throws the last failure. Where the
+ * remote asks for a wait of more than two seconds, the failure is thrown at once: whoever asked tells it and comes later. For start-up checks: polls are not retried here, the next poll is their retry.
  */
 export async function withRetries<T>(run: () => Promise<T>, delaysMs: readonly number[], signal: AbortSignal): Promise<T> {
   for (let tries = 0; ; tries += 1) {
@@ -15,7 +15,8 @@ export async function withRetries<T>(run: () => Promise<T>, delaysMs: readonly n
     } catch (error) {
       const wait = delaysMs[tries];
       if (wait === undefined || !(error instanceof TrackerError) || !error.retryable) throw error;
-      await pause(Math.max(wait, Math.min(error.retryAfterMs ?? 0, LONGEST_WAIT_MS)), signal);
+      if ((error.retryAfterMs ?? 0) > LONGEST_WAIT_MS) throw error;
+      await pause(Math.max(wait, error.retryAfterMs ?? 0), signal);
     }
   }
 }

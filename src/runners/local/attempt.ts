@@ -21,6 +21,8 @@ export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: Abort
   let workspacePath = '';
   let exit: RunExit;
   try {
+    const expected = deps.adapters.workspaces.pathOf(plan.issue.identifier);
+    if (expected !== null) deps.report({ type: 'workspace-chosen', ...idsOf(plan), workspacePath: expected });
     const issue = await readIssue(plan, deps, signal);
     if (issue === null) return { kind: 'normal', turns: 0, fault: null, status: null, scm: null };
     const workspace = await deps.adapters.workspaces.prepare(subjectOf(plan), signal);
@@ -133,10 +135,15 @@ async function workIn(
     const run = { turnNumber: turn, maxTurns };
     await take(turn, adapters.promptFor({ issue: work.issue, attempt: plan.attempt, run, reaction, hasTools: session.hasTools }));
     progress.status = adapters.tools.statusOf(plan.runId) ?? (await adapters.workspaces.readStatus(workspacePath));
-    if (progress.status !== null || !(await mayGoOn(plan, deps, signal))) break;
+    if (progress.status !== null) break;
+    if (!(await mayGoOn(plan, deps, signal))) return;
   }
   if (progress.status?.word === 'blocked') return;
-  await selfReview(plan, workspacePath, deps, signal, (prompt) => take(progress.turns + 1, prompt));
+  await selfReview(plan, workspacePath, deps, signal, {
+    turnsLeft: () => maxTurns - progress.turns,
+    take: (prompt) => take(progress.turns + 1, prompt),
+    mayGoOn: () => mayGoOn(plan, deps, signal),
+  });
 }
 
 /** What is worked on, and where. */

@@ -1,20 +1,30 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
+import { AgentError } from '../../domain/model/errors.ts';
 import type { AttemptDeps } from './attempt.ts';
+
+/** The turns that are left to mend what the verification found. */
+export interface MendingTurns {
+  /** Of `agent.max_turns`. */
+  turnsLeft(): number;
+  take(prompt: string): Promise<void>;
+  /** False when the issue is no longer ours to work on. */
+  mayGoOn(): Promise<boolean>;
+}
 
 /**
  * After the turns: runs the operator's verification commands in the workspace and, while one fails, gives the agent a
- * turn to mend it, `max_iterations` times at most.
+ * turn to mend it, at most `max_iterations` times and within `agent.max_turns`. What still fails then fails the run.
  */
 export async function selfReview(
   plan: RunPlan,
   workspacePath: string,
   deps: AttemptDeps,
   signal: AbortSignal,
-  takeTurn: (prompt: string) => Promise<void>,
+  turns: MendingTurns,
 ): Promise<void> {
   const { enabled, maxIterations, verificationCommands, verificationTimeoutMs } = plan.settings.selfReview;
   if (!enabled) return;
-  for (let iteration = 1; iteration <= maxIterations; iteration += 1) {
+  for (let iteration = 1; ; iteration += 1) {
     const failure = await firstFailure(verificationCommands, (command) =>
       deps.adapters.workspaces.verify(
         { command, path: workspacePath, timeoutMs: verificationTimeoutMs, runId: plan.runId },
@@ -23,9 +33,17 @@ export async function selfReview(
     );
     if (failure === null) return;
     const { command, output } = failure;
+    if (iteration > maxIterations || turns.turnsLeft() <= 0) throw stillFailing(command, iteration - 1);
     deps.announce({ name: 'run:review:failed', facts: { issue: plan.issue, runId: plan.runId, command, output, iteration } });
-    await takeTurn(fixPrompt(command, output));
+    await turns.take(fixPrompt(command, output));
+    if (!(await turns.mayGoOn())) return;
   }
+}
+
+function stillFailing(command: string, mended: number): AgentError {
+  const turns = mended === 1 ? '1 turn' : `${mended} turns`;
+  const detail = `the verification command still fails after ${turns} to mend it: ${command}`;
+  return new AgentError({ kind: 'verification_failed', detail });
 }
 
 async function firstFailure(

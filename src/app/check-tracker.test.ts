@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { TrackerError } from '../domain/model/errors.ts';
+import type { Tracker } from '../ports/tracker.ts';
+import { checkTracker } from './check-tracker.ts';
+
+const signal = new AbortController().signal;
+const facts = { method: 'GET', path: '/', detail: 'slow down' } as const;
+
+function check(preflight: () => Promise<void>) {
+  const told: string[] = [];
+  const tell = (message: string): void => void told.push(message);
+  const logger = { debug: tell, info: tell, warn: tell, error: tell };
+  return { told, answer: checkTracker({ kind: 'repoissues', preflight } as unknown as Tracker, logger, signal) };
+}
+
+describe('the tracker at start', () => {
+  it('that asks to wait postpones the polls instead of ending the start', async () => {
+    const limited = new TrackerError({ kind: 'tracker_api_error', ...facts, retryAfterMs: 90_000 });
+    await expect(check(() => Promise.reject(limited)).answer).resolves.toMatchObject({
+      kind: 'tracker_api_error',
+      retryInMs: 90_000,
+    });
+  });
+
+  it('that refuses ends the start', async () => {
+    const refused = new TrackerError({ kind: 'tracker_auth_error', ...facts });
+    await expect(check(() => Promise.reject(refused)).answer).rejects.toThrow(refused);
+  });
+
+  it('that does not answer is told of within a second', async () => {
+    let answer = (): void => {};
+    const { told, answer: checked } = check(() => new Promise<void>((resolve) => (answer = resolve)));
+    await expect.poll(() => told, { timeout: 2_000 }).toEqual(['the tracker has not answered yet, still trying']);
+    answer();
+    await expect(checked).resolves.toBeNull();
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { issueWith } from '../../../test/support/issues.ts';
+import { settingsWith } from '../../../test/support/settings.ts';
+import type { RunPlan } from '../../domain/model/effect.ts';
+import type { RunReport } from '../../domain/model/event.ts';
+import { refOf } from '../../domain/model/issue.ts';
+import type { Notice } from '../../domain/model/notice.ts';
+import type { RunAdapters } from '../../ports/runner.ts';
+import { createLocalRunner } from './index.ts';
+
+interface Scene {
+  readonly maxTurns?: number;
+  readonly maxIterations?: number;
+  /** Whether each verification passes, in order; the last one repeats. */
+  readonly passes?: readonly boolean[];
+  /** The issue's state after each turn. */
+  readonly states?: readonly string[];
+  readonly startFails?: boolean;
+}
+
+/** One run over adapters of plain values, and what became of it. */
+async function play(scene: Scene) {
+  const seen = { turns: 0, checks: 0, opened: 0, closed: 0 };
+  const reports: RunReport[] = [];
+  const notices: Notice[] = [];
+  const passes = scene.passes ?? [true];
+  const selfReview = { maxIterations: scene.maxIterations ?? 3, verificationCommands: ['check'], verificationTimeoutMs: 1 };
+  const settings = settingsWith({
+    agent: { maxTurns: scene.maxTurns ?? 5 },
+    rest: { selfReview: { enabled: scene.passes !== undefined, ...selfReview } },
+  });
+  const adapters = {
+    tracker: {
+      fetchIssueById: () => Promise.resolve(issueWith({ id: '1' })),
+      fetchIssueStatesByIds: () => Promise.resolve(new Map([['1', scene.states?.[seen.turns - 1] ?? 'todo']])),
+    },
+    agent: {
+      startSession: () =>
+        scene.startFails
+          ? Promise.reject(new Error('no such program'))
+          : Promise.resolve({
+              sessionId: 's',
+              hasTools: true,
+              runTurn: () => {
+                seen.turns += 1;
+                return Promise.resolve({ ok: true });
+              },
+              stop: () => Promise.resolve(),
+            }),
+    },
+    workspaces: {
+      pathOf: () => '/workspaces/T-1',
+      prepare: () => Promise.resolve({ path: '/workspaces/T-1', created: true }),
+      beforeRun: () => Promise.resolve(),
+      afterRun: () => Promise.resolve(),
+      deliver: () => Promise.resolve(null),
+      readStatus: () => Promise.resolve(seen.turns === 0 ? null : { word: 'needs-human-review', statement: '' }),
+      readScm: () => Promise.resolve(null),
+      verify: () => {
+        seen.checks += 1;
+        return Promise.resolve({ ok: passes[seen.checks - 1] ?? passes.at(-1) ?? true, output: '' });
+      },
+    },
+    promptFor: () => 'work',
+    tools: { open: () => (seen.opened += 1) && null, statusOf: () => null, close: () => (seen.closed += 1) },
+  } as unknown as RunAdapters;
+  const runner = createLocalRunner({ adapters: () => adapters, killed: new AbortController().signal });
+  const plan: RunPlan = {
+    runId: 'r',
+    issue: refOf(issueWith({ id: '1' })),
+    attempt: 0,
+    trigger: 'fresh',
+    reaction: null,
+    issueAsRead: null,
+    resumeSessionId: null,
+    settings,
+  };
+  runner.start(plan, { report: (said) => void reports.push(said), announce: (notice) => void notices.push(notice) });
+  await expect.poll(() => reports.at(-1)?.type).toBe('run-exited');
+  const last = reports.at(-1);
+  return { seen, reports, exit: last?.type === 'run-exited' ? last.exit : null };
+}
+
+describe('a run on this machine', () => {
+  it('says where its workspace will be before anything else', async () => {
+    const { reports } = await play({});
+    expect(reports[0]).toMatchObject({ type: 'workspace-chosen', workspacePath: '/workspaces/T-1' });
+  });
+
+  it('closes its tools also when the session does not start, and exits once', async () => {
+    const { seen, reports, exit } = await play({ startFails: true });
+    expect([seen.opened, seen.closed]).toEqual([1, 1]);
+    expect(exit).toMatchObject({ kind: 'error', fault: { message: 'no such program' } });
+    expect(reports.filter(({ type }) => type === 'run-exited')).toHaveLength(1);
+  });
+});
+
+describe('self_review', () => {
+  it('verifies once more after the last turn that mends', async () => {
+    const { seen, exit } = await play({ passes: [false, false, true], maxIterations: 2 });
+    expect(seen).toMatchObject({ turns: 3, checks: 3 });
+    expect(exit?.kind).toBe('normal');
+  });
+
+  it('fails the run when a command still fails', async () => {
+    const { seen, exit } = await play({ passes: [false], maxIterations: 2 });
+    expect(seen).toMatchObject({ turns: 3, checks: 3 });
+    expect(exit).toMatchObject({ kind: 'error', fault: { kind: 'verification_failed', consequence: 'back-off' } });
+  });
+
+  it('takes no turn beyond agent.max_turns', async () => {
+    const { seen, exit } = await play({ passes: [false], maxTurns: 1 });
+    expect(seen).toMatchObject({ turns: 1, checks: 1 });
+    expect(exit?.fault?.kind).toBe('verification_failed');
+  });
+
+  it('stops when the issue left its active state', async () => {
+    const { seen, exit } = await play({ passes: [false], states: ['todo', 'backlog'] });
+    expect(seen).toMatchObject({ turns: 2, checks: 1 });
+    expect(exit?.kind).toBe('normal');
+  });
+});
