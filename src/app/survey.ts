@@ -54,8 +54,7 @@ export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, sign
 function judge(draft: Draft, issue: Issue, read: Answer<readonly Blocker[]> | undefined): SurveyedIssue {
   const verdict = holdOf(draft.state, issue, read);
   const slots = { globalSlots: globalSlots(draft.state), stateSlots: stateSlots(draft.state, issue.state) };
-  if (verdict === null)
-    startRun(draft, refOf(issue), FIRST_START);
+  if (verdict === null) startRun(draft, refOf(issue), FIRST_START);
   return { issue, verdict, ...slots };
 }
 

@@ -1,5 +1,14 @@
 import { holdsSlot } from './model/claim.ts';
-import type { AgentPause, Claim, OutboxEntry, ParkReason, Parked, TrackerWrite, WorkspaceRecord } from './model/claim.ts';
+import type {
+  AgentPause,
+  Claim,
+  OutboxEntry,
+  ParkReason,
+  Parked,
+  TrackerWrite,
+  WaitingClaim,
+  WorkspaceRecord,
+} from './model/claim.ts';
 import type { Write } from './model/durable.ts';
 import { EFFECTS, type AskedEffect, type AskedName, type Decision, type Effect } from './model/effect.ts';
 import type { IssueRef } from './model/issue.ts';
@@ -75,6 +84,12 @@ export function putClaim(draft: Draft, claim: Claim): void {
   countSlots(draft, claim.issue.id, claim);
   change(draft, { claims: withEntry(draft.state.claims, claim.issue.id, claim) });
   draft.writes.push({ write: 'claim', claim });
+}
+
+/** Puts a claim into the retry queue: the one place where a waiting claim is made. */
+export function putWaiting(draft: Draft, waiting: Omit<WaitingClaim, 'phase' | 'since' | 'dueAt'> & { delayMs: number }): void {
+  const { delayMs, ...claim } = waiting;
+  putClaim(draft, { ...claim, phase: 'waiting', since: draft.now, dueAt: draft.now + delayMs });
 }
 
 export function release(draft: Draft, issue: IssueRef, reason: string): void {

@@ -1,5 +1,5 @@
 import { NO_TOKENS } from './model/agent-event.ts';
-import { closeDraft, openDraft, putClaim, type Draft } from './draft.ts';
+import { closeDraft, openDraft, putWaiting, type Draft } from './draft.ts';
 import { holdsSlot } from './model/claim.ts';
 import type { Durable } from './model/durable.ts';
 import type { Decision } from './model/effect.ts';
@@ -26,15 +26,13 @@ function requeue(draft: Draft, issueId: string): void {
   if (claim?.phase !== 'running') return;
   if (claim.stoppedBy !== null) return parkStopped(draft, { ...claim, stoppedBy: claim.stoppedBy });
   const { issue, attempt, failures, refusals, sessionId, reaction, trigger } = claim;
-  putClaim(draft, {
-    phase: 'waiting',
+  putWaiting(draft, {
     issue,
     attempt: attempt + 1,
     failures,
     refusals,
     sessionId,
-    since: draft.now,
-    dueAt: draft.now,
+    delayMs: 0,
     error: RESTART_ERROR,
     then: { kind: 'run', trigger: reaction === null ? 'restart' : trigger, reaction },
   });

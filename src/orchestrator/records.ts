@@ -1,5 +1,6 @@
 import type { IssueRef } from '../domain/model/issue.ts';
 import type { Notice, NoticeName, Notices } from '../domain/model/notice.ts';
+import { HOLDS } from '../domain/model/state.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { LogAttributes, Logger, LogLevel } from '../ports/runtime.ts';
 
@@ -35,9 +36,9 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'issue:dispatch:started': ({ issue, runId, attempt, trigger }) =>
     debug('issue dispatched', { ...of(issue), run_id: runId, attempt, trigger }),
   'issue:candidate:held': ({ issue, reason, detail }) =>
-    record(PASSING.has(reason) ? 'debug' : 'info', 'candidate held', { ...of(issue), reason, detail }),
+    record(HOLDS[reason].isPassing ? 'debug' : 'info', 'candidate held', { ...of(issue), reason, detail }),
   'poll:candidates:held': ({ reason, candidates }) =>
-    record(PASSING.has(reason) ? 'debug' : 'info', 'more candidates held for the same reason', { reason, candidates }),
+    record(HOLDS[reason].isPassing ? 'debug' : 'info', 'more candidates held for the same reason', { reason, candidates }),
   'issue:claim:released': ({ issue, reason }) => debug('claim released', { ...of(issue), reason }),
   'issue:park:entered': ({ issue, reason, detail }) =>
     warn('issue parked until a person acts', { ...of(issue), reason, detail, release: `foray unpark ${issue.identifier}` }),
@@ -136,17 +137,6 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     }),
   'daemon:drain:started': ({ running }) => info('draining', { running }),
 };
-
-/** Candidates we already work on, and those that only wait their turn, are no news. */
-const PASSING: ReadonlySet<string> = new Set([
-  'running',
-  'retrying',
-  'handing_off',
-  'just_released',
-  'no_global_slot',
-  'no_state_slot',
-  'blockers_not_read',
-]);
 
 function of(issue: IssueRef): { issue_id: string; issue_identifier: string } {
   return { issue_id: issue.id, issue_identifier: issue.identifier };

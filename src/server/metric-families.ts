@@ -1,6 +1,6 @@
 import { PARK_REASONS } from '../domain/model/claim.ts';
 import type { NoticeName, Notices } from '../domain/model/notice.ts';
-import type { ExitKind, Trigger } from '../domain/model/run.ts';
+import { TRIGGERS, type ExitKind } from '../domain/model/run.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 import { REACTION_KINDS } from '../domain/model/settings.ts';
 import { HOLD_REASONS } from '../domain/model/state.ts';
@@ -32,17 +32,6 @@ export interface Measure {
 }
 
 const EXIT_KINDS: readonly ExitKind[] = ['normal', 'error', 'cancelled'];
-const TRIGGERS: readonly Trigger[] = [
-  'fresh',
-  'error',
-  'continuation',
-  'restart',
-  'ci_failure',
-  'review_comments',
-  'bot_review',
-  'merge_conflicts',
-  'label_commands',
-];
 
 export const FAMILIES: readonly Family[] = [
   {

@@ -39,9 +39,9 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
   let events = 0;
   let crashes = 0;
   const done = new Map<string, number>();
-  let story: string[] = [];
+  const lately: { at: number; event: Event | 'crash' }[] = [];
   const violated = (what: string): never => {
-    throw new Violation(`seed ${seed}, event ${events}: ${what}\n${story.slice(-12).join('\n')}`);
+    throw new Violation(`seed ${seed}, event ${events}: ${what}\n${lately.slice(-12).map(lineOf).join('\n')}`);
   };
   const world = createWorld(chance, settings.agent, violated);
   let state = boot();
@@ -56,10 +56,7 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
   /** Decides, stores, does; and dies at any point in between when chance says so. */
   function feed(event: Event, mayCrash: boolean): void {
     events += 1;
-    story.push(
-      `${now} ${JSON.stringify(event, (_key, value: unknown) => (value instanceof Map ? [...value] : value)).slice(0, 300)}`,
-    );
-    if (story.length > 40) story = story.slice(-12);
+    remember(event);
     const decision = decide(state, event, now);
     const crashAt = mayCrash && chance.happens(0.002) ? chance.below(decision.effects.length + 2) : Infinity;
     if (crashAt === 0) return crash();
@@ -74,13 +71,18 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
     check();
   }
 
+  function remember(event: Event | 'crash'): void {
+    lately.push({ at: now, event });
+    if (lately.length > 64) lately.splice(0, 52);
+  }
+
   function count(name: string): void {
     done.set(name, (done.get(name) ?? 0) + 1);
   }
 
   function crash(): void {
     crashes += 1;
-    story.push(`${now} -- crash --`);
+    remember('crash');
     world.crash();
     now += chance.below(60_000);
     state = boot();
@@ -171,6 +173,12 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
     const blockers = world.issues.get(id)?.blockedBy ?? [];
     return blockers.some((blocker) => blocker.id !== id && (world.issues.get(blocker.id)?.state ?? 'done') !== 'done');
   }
+}
+
+/** One line of what happened last, for a violation. */
+function lineOf({ at, event }: { at: number; event: Event | 'crash' }): string {
+  const plain = (_key: string, value: unknown): unknown => (value instanceof Map ? [...value] : value);
+  return `${at} ${event === 'crash' ? '-- crash --' : JSON.stringify(event, plain).slice(0, 300)}`;
 }
 
 const REACTION_BUDGET = 2;

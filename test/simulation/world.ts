@@ -296,13 +296,18 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
       }
     },
     take(now) {
-      const due = queue.filter((entry) => entry.at <= now).sort((a, b) => a.at - b.at)[0];
+      let due: (typeof queue)[number] | undefined;
+      for (const entry of queue) if (entry.at <= now && (due === undefined || entry.at < due.at)) due = entry;
       if (!due) return null;
-      queue = queue.filter((entry) => entry !== due);
+      queue.splice(queue.indexOf(due), 1);
       if (due.event.type === 'run-exited') sessions.delete(due.event.runId);
       return due.event;
     },
-    nextAt: () => queue.reduce((earliest, entry) => Math.min(earliest, entry.at), Infinity),
+    nextAt() {
+      let earliest = Infinity;
+      for (const entry of queue) if (entry.at < earliest) earliest = entry.at;
+      return earliest;
+    },
     crash() {
       queue = [];
       sessions.clear();

@@ -13,6 +13,7 @@ import {
   putDeparted,
   putPause,
   putRun,
+  putWaiting,
   queueWrite,
   release,
   settle,
@@ -261,15 +262,13 @@ function wait(draft: Draft, claim: RunningClaim, waiting: Waiting): void {
   const { issue, refusals, reaction } = claim;
   const attempt = claim.attempt + 1;
   const trigger = reaction !== null && waiting.trigger !== 'continuation' ? claim.trigger : waiting.trigger;
-  putClaim(draft, {
-    phase: 'waiting',
+  putWaiting(draft, {
     issue,
     attempt,
     failures: waiting.failures,
     refusals,
     sessionId: waiting.keepSession ? claim.sessionId : null,
-    since: draft.now,
-    dueAt: draft.now + waiting.delayMs,
+    delayMs: waiting.delayMs,
     error: waiting.error,
     then: { kind: 'run', trigger, reaction: waiting.trigger === 'continuation' ? null : reaction },
   });

@@ -1,7 +1,7 @@
 import { backoffMs, cappedBackoffMs, CONTINUATION_MS } from '../rules/backoff.ts';
 import type { HandoffClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
-import { announce, dropDeparted, dropWatch, settle, putClaim, queueWrite, release, type Draft } from '../draft.ts';
+import { announce, dropDeparted, dropWatch, settle, putWaiting, queueWrite, release, type Draft } from '../draft.ts';
 import type { Fault } from '../model/errors.ts';
 import type { Event } from '../model/event.ts';
 
@@ -59,15 +59,13 @@ function onRefused(draft: Draft, claim: HandoffClaim, fault: Fault): void {
   const cap = draft.state.settings.agent.maxRetryBackoffMs;
   const delayMs = refusals === 1 ? CONTINUATION_MS : backoffMs(refusals - 1, cap, issue.id);
   announce(draft, 'handoff:transition:refused', { issue, state: handoff.target, error: fault.message });
-  putClaim(draft, {
-    phase: 'waiting',
+  putWaiting(draft, {
     issue,
     attempt,
     failures,
     refusals,
     sessionId,
-    since: draft.now,
-    dueAt: draft.now + delayMs,
+    delayMs,
     error: fault.message,
     then: { kind: 'run', trigger: 'continuation', reaction: null },
   });
@@ -82,15 +80,13 @@ function tryAgain(draft: Draft, claim: HandoffClaim, fault: Fault): void {
   const delay = fault.consequence === 'back-off-at-cap' ? cappedBackoffMs : backoffMs;
   const delayMs = delay(failures, draft.state.settings.agent.maxRetryBackoffMs, issue.id);
   announce(draft, 'handoff:transition:failed', { issue, state: handoff.target, error: fault.message });
-  putClaim(draft, {
-    phase: 'waiting',
+  putWaiting(draft, {
     issue,
     attempt,
     failures,
     refusals,
     sessionId,
-    since: draft.now,
-    dueAt: draft.now + delayMs,
+    delayMs,
     error: fault.message,
     then: { kind: 'handoff', handoff },
   });

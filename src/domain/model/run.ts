@@ -29,16 +29,18 @@ export interface Run {
 }
 
 /** Why a run was started. The last ones are reactions to a merge request. */
-export type Trigger =
-  | 'fresh'
-  | 'error'
-  | 'continuation'
-  | 'restart'
-  | 'ci_failure'
-  | 'review_comments'
-  | 'bot_review'
-  | 'merge_conflicts'
-  | 'label_commands';
+export const TRIGGERS = [
+  'fresh',
+  'error',
+  'continuation',
+  'restart',
+  'ci_failure',
+  'review_comments',
+  'bot_review',
+  'merge_conflicts',
+  'label_commands',
+] as const;
+export type Trigger = (typeof TRIGGERS)[number];
 
 /**
  * One recorded event of a run. `type` and `text` are enough for a plain list; `details` holds what a page needs to show

@@ -4,7 +4,7 @@
  * the next and becomes whole again when it is read.
  */
 class VersionedMap<K, V> implements ReadonlyMap<K, V> {
-  private data: Whole<K, V> | Difference<K, V>;
+  data: Whole<K, V> | Difference<K, V>;
 
   constructor(data: Whole<K, V>) {
     this.data = data;
@@ -59,26 +59,29 @@ class VersionedMap<K, V> implements ReadonlyMap<K, V> {
     return next;
   }
 
-  /** Makes this version the one that holds the entries, undoing the changes that came after it. */
   private whole(): Map<K, V> {
-    if ('entries' in this.data) return this.data.entries;
-    const later: VersionedMap<K, V>[] = [];
-    let newest: VersionedMap<K, V> = this;
-    while (!('entries' in newest.data)) {
-      later.push(newest);
-      newest = newest.data.next;
-    }
-    const { entries } = newest.data;
-    for (let version = later.pop(); version; version = later.pop()) {
-      const { key, had, value } = version.data as Difference<K, V>;
-      newest.data = differenceAt(entries, key, version);
-      if (had) entries.set(key, value as V);
-      else entries.delete(key);
-      version.data = { entries };
-      newest = version;
-    }
-    return entries;
+    return 'entries' in this.data ? this.data.entries : madeWhole(this);
   }
+}
+
+/** Makes a version the one that holds the entries, undoing the changes that came after it. */
+function madeWhole<K, V>(version: VersionedMap<K, V>): Map<K, V> {
+  const later: VersionedMap<K, V>[] = [];
+  let newest = version;
+  while (!('entries' in newest.data)) {
+    later.push(newest);
+    newest = newest.data.next;
+  }
+  const { entries } = newest.data;
+  for (let older = later.pop(); older; older = later.pop()) {
+    const { key, had, value } = older.data as Difference<K, V>;
+    newest.data = differenceAt(entries, key, older);
+    if (had) entries.set(key, value as V);
+    else entries.delete(key);
+    older.data = { entries };
+    newest = older;
+  }
+  return entries;
 }
 
 interface Whole<K, V> {

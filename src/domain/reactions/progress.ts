@@ -1,4 +1,4 @@
-import { announce, dropWatch, putClaim, putWatch, queueWrite, type Draft } from '../draft.ts';
+import { announce, dropWatch, putWaiting, putWatch, queueWrite, type Draft } from '../draft.ts';
 import { CONTINUATION_MS } from '../rules/backoff.ts';
 import { sameState, stateIn } from '../model/issue.ts';
 import type { ReactionContext } from '../model/reaction-context.ts';
@@ -101,15 +101,13 @@ export function queueTurn<Kind extends TurnKind>(
     nextAt: draft.now + intervalOf(draft, kind),
     waitingFor: 'its turn to end',
   });
-  putClaim(draft, {
-    phase: 'waiting',
+  putWaiting(draft, {
     issue,
     attempt,
     failures: 0,
     refusals: 0,
     sessionId: null,
-    since: draft.now,
-    dueAt: draft.now + CONTINUATION_MS,
+    delayMs: CONTINUATION_MS,
     error: '',
     then: { kind: 'run', trigger: kind, reaction: context },
   });

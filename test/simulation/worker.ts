@@ -1,0 +1,13 @@
+import { parentPort } from 'node:worker_threads';
+import { simulate, Violation } from './simulate.ts';
+
+/** Lives through one seed after the other, as `npm run simulate` hands them out. */
+parentPort?.on('message', ({ seed, events }: { seed: number; events: number }) => {
+  try {
+    const result = simulate(seed, events);
+    parentPort?.postMessage({ events: result.events, crashes: result.crashes, handoffs: result.handoffs });
+  } catch (error) {
+    if (!(error instanceof Violation)) throw error;
+    parentPort?.postMessage({ violation: error.message });
+  }
+});
