@@ -82,6 +82,7 @@ export function checkProvider(
 ): readonly Problem[] {
   if (options === null) return [];
   const input: ProviderCheckInput = {
+    kindName: section.kind ?? provider.kind,
     apiKey: connection.api_key?.value ?? null,
     // Empty means the same as not written here; the missing key has been reported already where it is required.
     project: connection.project?.value || null,
@@ -90,6 +91,7 @@ export function checkProvider(
     terminalStates: section.terminal_states ?? null,
     handoffState: section.handoff_state ?? null,
     inProgressState: section.in_progress_state ?? null,
+    noChangeState: section.no_change_state ?? null,
     queryFilter: section.query_filter ?? null,
     options,
     env,

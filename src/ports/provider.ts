@@ -49,6 +49,8 @@ export type Expansion = 'none' | 'whole' | 'anywhere';
 
 /** The tracker block after expansion and before defaults: null is "not written". */
 export interface ProviderCheckInput {
+  /** The kind as the workflow file names it; the canonical one when not given. */
+  readonly kindName?: string;
   readonly apiKey: string | null;
   readonly project: string | null;
   readonly endpoint: string | null;
@@ -56,6 +58,8 @@ export interface ProviderCheckInput {
   readonly terminalStates: readonly string[] | null;
   readonly handoffState: string | null;
   readonly inProgressState: string | null;
+  /** Where an issue goes that needs no change, where it is written. */
+  readonly noChangeState?: string | null;
   readonly queryFilter: string | null;
   readonly options: Readonly<Record<string, unknown>>;
   /** The process environment, for hints about conventional token variables. Values are never shown. */

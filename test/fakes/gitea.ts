@@ -25,6 +25,10 @@ export interface FakeGiteaOptions {
   readonly organizationLabels?: readonly string[];
   readonly maxPageSize?: number;
   readonly dependenciesEnabled?: boolean;
+  /** An older server, whose dependencies come without link and total. */
+  readonly bareDependencies?: boolean;
+  /** The name the server knows itself by, which its links carry. */
+  readonly rootUrl?: string;
   /** False: the user of the token may only read. */
   readonly mayPush?: boolean;
   /** An old server, which answers an empty page of statuses without a body. */
@@ -78,7 +82,7 @@ const TOKEN = '0123456789abcdef0123456789abcdef01234567';
 
 export async function startFakeGitea(options: FakeGiteaOptions = {}): Promise<FakeGitea> {
   const { token = TOKEN, scopes = ALL_SCOPES } = options;
-  const instance = instanceOf(options, () => server.url);
+  const instance = instanceOf(options, () => options.rootUrl ?? server.url);
   const exchanges: Exchange[] = [];
   const plans: Plan[] = [];
   const route = handlerOf(instance, { token, scopes }, exchanges);
@@ -114,6 +118,7 @@ function instanceOf(options: FakeGiteaOptions, base: () => string): Instance {
     maxPageSize: options.maxPageSize ?? 50,
     ownerIsOrganization: (options.organizationLabels ?? []).length > 0,
     dependenciesEnabled: options.dependenciesEnabled ?? true,
+    bareDependencies: options.bareDependencies ?? false,
     archived: false,
     mayPush: options.mayPush ?? true,
     emptyStatusBody: options.emptyStatusBody ?? false,

@@ -49,6 +49,8 @@ export interface Blocker {
   readonly displayId?: string;
   /** Empty when unknown: then it still blocks. */
   readonly state: string;
+  /** The tracker's own word that it is finished; it counts where no terminal states are configured. */
+  readonly finished?: boolean;
 }
 
 /** What the core keeps of an issue between two reads. */

@@ -36,9 +36,10 @@ export function pauseDetail(pause: OperatorPause): string {
   return `paused by an operator (${pause.by})${pause.reason === '' ? '' : `: ${pause.reason}`}`;
 }
 
-/** A blocker holds while its state is not terminal, and while it is unknown. */
+/** A blocker holds while its state is not terminal, and while it is unknown. Without terminal states the tracker decides. */
 export function blockerHold(state: State, blockers: readonly Blocker[]): HoldVerdict | null {
-  const open = blockers.filter((blocker) => !stateIn(state.settings.tracker.terminalStates, blocker.state));
+  const { terminalStates } = state.settings.tracker;
+  const open = blockers.filter((one) => (terminalStates.length === 0 ? !one.finished : !stateIn(terminalStates, one.state)));
   if (open.length === 0) return null;
   return hold('blocked_by', `blocked by ${open.map((blocker) => blocker.displayId ?? blocker.identifier).join(', ')}`);
 }

@@ -6,6 +6,6 @@ export { createConditionalCache } from './conditional.ts';
 export { HttpRefusedError, HttpTransportError } from './errors.ts';
 export { parseLinkHeader } from './link.ts';
 export { maskCutSecrets, createMask, maskSecrets } from './mask.ts';
-export { followPages } from './pages.ts';
+export { followPages, onOrigin } from './pages.ts';
 export { path } from './path.ts';
 export { parseRetryAfter } from './retry-after.ts';

@@ -7,15 +7,17 @@ export interface PageSettings {
   readonly cap?: number;
   /** Called when the cap was reached and there would have been more. */
   readonly onCap?: (pages: number) => void;
+  /** Where a next link leads instead: for a remote that writes its links with a name of its own. */
+  readonly rewrite?: (next: string) => string;
 }
 
 /**
- * Reads page after page by the `next` link of each, followed exactly as given. `fetchPage` gets null for the first page.
+ * Reads page after page by the `next` link of each, followed as given unless `rewrite` says otherwise. `fetchPage` gets null for the first page.
  * A link to another origin is refused, since the credential would go along; a link seen before would never end.
  */
 export async function* followPages(
   fetchPage: (next: string | null) => Promise<HttpResponse>,
-  { cap = 200, onCap }: PageSettings = {},
+  { cap = 200, onCap, rewrite = (next) => next }: PageSettings = {},
 ): AsyncGenerator<HttpResponse, void, undefined> {
   const seen = new Set<string>();
   let next: string | null = null;
@@ -23,8 +25,9 @@ export async function* followPages(
     const response: HttpResponse = await fetchPage(next);
     yield response;
     seen.add(next ?? response.url);
-    next = parseLinkHeader(response.headers.get('link'), response.url).get('next') ?? null;
-    if (next === null) return;
+    const link = parseLinkHeader(response.headers.get('link'), response.url).get('next');
+    if (link === undefined) return;
+    next = rewrite(link);
     if (page >= cap) return onCap?.(page);
     checkNext(next, response.url, seen);
   }
@@ -39,4 +42,16 @@ function checkNext(next: string, from: string, seen: ReadonlySet<string>): void 
     );
   }
   if (seen.has(next)) throw new HttpRefusedError('the next page is one that was read before');
+}
+
+/**
+ * A link on the origin of `base`, with its own path and query: a server that is reached by another name than the one it
+ * knows itself by links to that name. What stands before `suffix` in the path is the base's too, since a proxy may add to it.
+ */
+export function onOrigin(link: string, base: string, suffix: string): string {
+  const { pathname, search } = new URL(link, base);
+  const target = new URL(base);
+  const at = pathname.indexOf(`${suffix}/`);
+  const below = at === -1 ? pathname : target.pathname.replace(/\/+$/, '') + pathname.slice(at + suffix.length);
+  return `${target.origin}${pathname.startsWith(`${target.pathname}/`) ? pathname : below}${search}`;
 }

@@ -101,3 +101,20 @@ describe('selfhosted provider', () => {
     });
   });
 });
+
+describe('tracker.no_change_state', () => {
+  const problem = ['error tracker.no_change_state'];
+  it.each<[string | null, readonly string[]]>([
+    [null, []],
+    ['Review', []],
+    ['DONE', []],
+    ['nothing-to-do', problem],
+  ])('%j', (noChangeState, expected) => {
+    expect(found({ handoffState: 'review', noChangeState })).toEqual(expected);
+  });
+
+  it('names the error that every move to it would be', () => {
+    const [found] = check({ ...GOOD, handoffState: 'review', noChangeState: 'x' });
+    expect(found?.message).toMatch(/^tracker_payload_error: tracker\.no_change_state "x" /);
+  });
+});

@@ -5,15 +5,15 @@ import type { CiProvider, CiReport, CiRequest } from '../../ports/ci.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import { aggregate, isFailing } from '../shared/ci-aggregate.ts';
 import { logTail } from '../shared/log-excerpt.ts';
-import { createClient } from './client.ts';
+import { createClient, pageReader } from './client.ts';
 import type { WireStatus } from './scm-schema.ts';
-import { KIND, PAGE_SIZE, readScmSettings } from './settings.ts';
+import { KIND, readScmSettings } from './settings.ts';
 import { createStatusReader, toCheckRun } from './commit-status.ts';
 
 /** CI as the statuses of a commit. There is no log to read: what a status says of itself is all there is. */
 export function createCi(connection: ScmConnection, deps: ProviderDeps): CiProvider {
   const http = createClient(readScmSettings(connection), deps);
-  const statuses = createStatusReader({ http, logger: deps.logger, kind: KIND, pageSize: PAGE_SIZE });
+  const statuses = createStatusReader(pageReader(http, deps));
   return {
     kind: KIND,
     readCi: async (request, signal) => {

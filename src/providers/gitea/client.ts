@@ -7,9 +7,10 @@ import type { RepoKey, RequestKey } from '../../ports/scm.ts';
 import type { Classification, StatusTable } from '../shared/failures.ts';
 import type { Method, TrackerHttp, TrackerHttpDeps, TrackerRequest } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
+import type { PageReader } from '../shared/numbered-pages.ts';
 import type { ApiAccess } from '../shared/settings.ts';
 import { userAgentOf } from '../shared/settings.ts';
-import { KIND } from './settings.ts';
+import { API_SUFFIX, KIND, PAGE_SIZE } from './settings.ts';
 
 /** The error table of the specification. Statuses it calls "other" are left to `other`. */
 const STATUSES: StatusTable = {
@@ -39,6 +40,7 @@ export function createClient(access: ApiAccess, deps: TrackerHttpDeps): TrackerH
     {
       kind: KIND,
       baseUrl: access.baseUrl,
+      linkSuffix: API_SUFFIX,
       secrets: [access.apiKey],
       headers: {
         authorization: `token ${access.apiKey}`,
@@ -52,6 +54,11 @@ export function createClient(access: ApiAccess, deps: TrackerHttpDeps): TrackerH
     deps,
   );
   return honouringRetryAfter(http, deps.clock);
+}
+
+/** How lists are read that the remote does not link. */
+export function pageReader(http: TrackerHttp, { logger }: Pick<TrackerHttpDeps, 'logger'>): PageReader {
+  return { http, logger, kind: KIND, pageSize: PAGE_SIZE };
 }
 
 /** The path of one issue. What is no index cannot be one, so it is not asked about. */

@@ -111,3 +111,34 @@ describe('selfhosted label removal', () => {
     expect((await failureOf(labels.remove('1', 'stuck', never))).kind).toBe('tracker_not_found');
   });
 });
+
+describe('selfhosted label lists past one page', () => {
+  const MANY = Array.from({ length: 60 }, (_, index) => `label-${String(index + 1)}`);
+
+  it('are read by counting pages: the server sends their total and no link', async () => {
+    const { fake, labels } = await start({ labels: [...MANY, 'stuck'] });
+    fake.addIssue();
+    await labels.add('1', 'stuck', never);
+    expect(fake.labels()).toHaveLength(61);
+    expect(asked(fake).slice(0, 2)).toEqual([
+      'GET /repos/acme/app/labels?limit=50',
+      'GET /repos/acme/app/labels?page=2&limit=50',
+    ]);
+  });
+
+  it('are read to their end where the server makes its pages smaller', async () => {
+    const { fake, labels } = await start({ labels: [...MANY, 'stuck'], maxPageSize: 20 });
+    fake.addIssue();
+    await labels.add('1', 'stuck', never);
+    expect(fake.labels()).toHaveLength(61);
+  });
+
+  it('follow a link where there is one', async () => {
+    const { fake, labels } = await start({ labels: ['stuck'] });
+    fake.addIssue();
+    const link = `<${fake.url}/api/v1/repos/acme/app/labels?cursor=x>; rel="next"`;
+    fake.failNext('GET /labels', json([{ id: 90, name: 'other' }], 200, { link }));
+    await labels.add('1', 'stuck', never);
+    expect(asked(fake).slice(0, 2)).toEqual(['GET /repos/acme/app/labels?limit=50', 'GET /repos/acme/app/labels?cursor=x']);
+  });
+});

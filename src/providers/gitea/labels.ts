@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import { normalState, stateIn } from '../../domain/model/issue.ts';
+import type { HttpResponse } from '../../lib/http/index.ts';
 import { path } from '../../lib/http/index.ts';
 import type { LogAttributes, Logger } from '../../ports/runtime.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
+import type { PageReader } from '../shared/numbered-pages.ts';
+import { readNumbered } from '../shared/numbered-pages.ts';
 import { issuePath } from './client.ts';
 import type { WireIssue, WireLabel } from './schema.ts';
 import { LABEL } from './schema.ts';
-import { KIND, PAGE_SIZE } from './settings.ts';
+import { KIND } from './settings.ts';
 
 /**
  * The labels of the repository and of its issues, by id: the remote answers 200 to an unknown name and attaches nothing,
@@ -28,13 +31,18 @@ export interface Labels {
 const COLOR = '#cccccc';
 const LIST = z.array(z.unknown());
 
-export function createLabels(http: TrackerHttp, repository: RepoKey): Labels {
+export function createLabels(reader: PageReader, repository: RepoKey): Labels {
+  const { http } = reader;
   const { owner, repo } = repository;
   const catalog = path`/repos/${owner}/${repo}/labels`;
-  const query = { limit: PAGE_SIZE };
   const inTurn = createTurns();
 
-  const ofRepository = (signal: AbortSignal) => http.getRecords(LABEL, { path: catalog, query }, signal);
+  // The server tells the total of this list and links to no next page.
+  const listed = async (route: string, signal: AbortSignal) => {
+    const entries = (response: HttpResponse) => http.decode('GET', LIST, response);
+    return http.records(LABEL, await readNumbered(reader, { path: route, entries, linked: true, pageCap: 200 }, signal), route);
+  };
+  const ofRepository = (signal: AbortSignal) => listed(catalog, signal);
   const find = async (name: string, signal: AbortSignal) => labelNamed(name, await ofRepository(signal));
   const create = (name: string, signal: AbortSignal) =>
     http.sendJson('POST', LABEL, { path: catalog, body: { name, color: COLOR } }, signal);
@@ -44,7 +52,7 @@ export function createLabels(http: TrackerHttp, repository: RepoKey): Labels {
 
   return {
     ofRepository,
-    ofOrganization: (signal) => whenMissing(http.getRecords(LABEL, { path: path`/orgs/${owner}/labels`, query }, signal), []),
+    ofOrganization: (signal) => whenMissing(listed(path`/orgs/${owner}/labels`, signal), []),
     attach: async (id, name, signal) => {
       const route = `${issuePath(repository, id)}/labels`;
       const label = await findOrCreate(name, signal);

@@ -37,7 +37,11 @@ export type WireComment = z.infer<typeof COMMENT>;
 
 export const USER = z.object({ login: z.string().nullish() });
 
-export const REPOSITORY = z.object({ archived: z.boolean().nullish(), has_issues: z.boolean().nullish() });
+export const REPOSITORY = z.object({
+  archived: z.boolean().nullish(),
+  has_issues: z.boolean().nullish(),
+  internal_tracker: z.object({ enable_issue_dependencies: z.boolean().nullish() }).nullish().catch(null),
+});
 
 /** A nested list: null is an empty one, and an entry that does not fit is left out rather than losing its record. */
 export function readable<T>(schema: ZodType<T>) {

@@ -9,7 +9,7 @@ import { aggregate } from '../shared/ci-aggregate.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import { faultText } from '../shared/records.ts';
-import { createClient, issuePath, pullPath } from './client.ts';
+import { createClient, pageReader, issuePath, pullPath } from './client.ts';
 import { createLabels, labelNamed } from './labels.ts';
 import { mergePull, namingScope } from './merge.ts';
 import type { PageReader } from '../shared/numbered-pages.ts';
@@ -20,14 +20,14 @@ import { LABEL } from './schema.ts';
 import { byTime, toInlineComment, toLabelEvent, toMergeStatus, toRequestComment } from './scm-map.ts';
 import type { WirePull, WireReview } from './scm-schema.ts';
 import { ENTRIES, LABEL_ENTRY, PERMISSIONS, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
-import { KIND, PAGE_SIZE, readScmSettings } from './settings.ts';
+import { KIND, readScmSettings } from './settings.ts';
 import type { StatusReader } from './commit-status.ts';
 import { createStatusReader, toCheckRun } from './commit-status.ts';
 
 /** Pull requests of one instance; their repositories come with each call. */
 export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {
   const http = createClient(readScmSettings(connection), deps);
-  const reader: PageReader = { http, logger: deps.logger, kind: KIND, pageSize: PAGE_SIZE };
+  const reader: PageReader = pageReader(http, deps);
   const context: Context = { http, reader, statuses: createStatusReader(reader), inline: createCounts() };
   const readMergeStatus = async (request: RequestKey, signal: AbortSignal) =>
     toMergeStatus(await readPull(context, request, signal));
@@ -57,7 +57,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     readLabelEvents: (request, signal) => readLabelEvents(context, request, signal),
     merge: (request, order, signal) => mergePull({ http, readStatus: readMergeStatus }, request, order, signal),
     deleteBranch: (repo, branch, signal) => deleteBranch(http, repo, branch, signal),
-    removeLabel: (request, label, signal) => removeLabel(http, request, label, signal),
+    removeLabel: (request, label, signal) => removeLabel(reader, request, label, signal),
     checkMergeScope: (repo, signal) => checkMergeScope(http, repo, signal),
   };
 }
@@ -158,12 +158,13 @@ async function deleteBranch(http: TrackerHttp, { owner, repo }: RepoKey, branch:
   }
 }
 
-async function removeLabel(http: TrackerHttp, request: RequestKey, label: string, signal: AbortSignal): Promise<void> {
+async function removeLabel(reader: PageReader, request: RequestKey, label: string, signal: AbortSignal): Promise<void> {
+  const { http } = reader;
   const id = String(request.number);
   const route = `${issuePath(request, id)}/labels`;
   const carried = http.records(LABEL, await http.getJson(ENTRIES, { path: route }, signal), route);
   const matching = carried.filter((one) => labelNamed(label, [one]));
-  await createLabels(http, request).detach(id, matching, signal);
+  await createLabels(reader, request).detach(id, matching, signal);
 }
 
 /** The role of the user can rule a merge out. It cannot promise one: what the token may do shows only when it is tried. */

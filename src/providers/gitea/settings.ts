@@ -5,7 +5,7 @@ import type { RepoKey } from '../../ports/scm.ts';
 import { parseEndpoint, withSuffix } from '../shared/endpoint.ts';
 import type { LabelStateRule } from '../shared/label-state.ts';
 import type { ApiAccess } from '../shared/settings.ts';
-import { DEFAULT_USER_AGENT, misconfigured } from '../shared/settings.ts';
+import { DEFAULT_USER_AGENT, misconfigured, requireKey } from '../shared/settings.ts';
 
 export const KIND = 'selfhosted';
 export const API_SUFFIX = '/api/v1';
@@ -57,8 +57,7 @@ export function readScmSettings(connection: ScmConnection): ApiAccess {
 
 /** `block` is where the keys stand in the workflow file. */
 function accessOf({ endpoint, apiKey }: Pick<ScmConnection, 'endpoint' | 'apiKey'>, block: string) {
-  if (apiKey.trim() === '')
-    throw misconfigured(KIND, 'tracker_auth_error', `${block}.api_key is empty: set it to an access token`);
+  requireKey(KIND, block, apiKey);
   const address = parseEndpoint(endpoint);
   if ('fault' in address) throw misconfigured(KIND, 'tracker_payload_error', `${block}.endpoint ${address.fault}`);
   return { baseUrl: withSuffix(address.url, API_SUFFIX), apiKey };

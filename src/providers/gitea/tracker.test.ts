@@ -159,7 +159,6 @@ describe('selfhosted candidates', () => {
     ['a login page', text('<html></html>'), 'tracker_payload_error'],
     ['an object', json({ message: 'hi' }), 'tracker_payload_error'],
     ['a reset', reset(), 'tracker_transport_error'],
-    ['a next link to another host', json([], 200, { link: '<http://localhost:1/x>; rel="next"' }), 'tracker_payload_error'],
   ])('%s fails the poll with the documented kind', async (_, reply, kind) => {
     const { fake, tracker } = await start();
     fake.failNext('GET /issues', reply);
@@ -193,10 +192,10 @@ describe('selfhosted issue by id', () => {
     ]);
   });
 
-  it('leaves blockers unresolved where dependencies are switched off', async () => {
+  it('has no blockers where dependencies are switched off', async () => {
     const { fake, tracker } = await start({ dependenciesEnabled: false });
     fake.addIssue();
-    expect((await tracker.fetchIssueById('1', never)).blockedBy).toBeNull();
+    expect((await tracker.fetchIssueById('1', never)).blockedBy).toEqual([]);
   });
 
   it.each(['2', '9', '0', 'x', ''])('%j is not found: a pull request, a missing issue, or no index at all', async (id) => {
@@ -335,5 +334,31 @@ describe('selfhosted blockers', () => {
     fake.addIssue();
     fake.failNext('GET /dependencies', reply);
     expect((await failureOf(tracker.blockers!.read('1', never))).kind).toBe(kind);
+  });
+
+  it.each([false, true])('are read past the cap of a page, on an older server (%s) too', async (bareDependencies) => {
+    const { fake, tracker } = await start({ bareDependencies });
+    const blockers = Array.from({ length: 56 }, (_, index) => index + 2);
+    fake.addIssue({ labels: ['todo'], dependencies: blockers });
+    for (const _ of blockers) fake.addIssue();
+    expect(await tracker.blockers?.read('1', never)).toHaveLength(56);
+  });
+
+  it('are none where the repository has them switched off, which is told once', async () => {
+    const { fake, tracker, logged } = await start({ dependenciesEnabled: false });
+    fake.addIssue({ labels: ['todo'] });
+    fake.addIssue({ labels: ['todo'] });
+    expect(await tracker.blockers?.read('1', never)).toEqual([]);
+    expect(await tracker.blockers?.read('2', never)).toEqual([]);
+    expect(logged('warn').filter(({ message }) => message.includes('dependencies switched off'))).toHaveLength(1);
+    expect(asked(fake)).toEqual(['GET /repos/acme/app/issues/1/dependencies?limit=50', 'GET /repos/acme/app']);
+  });
+});
+
+describe('selfhosted behind another name', () => {
+  it('follows path and query of a next link on the configured origin', async () => {
+    const { fake, tracker } = await start({ rootUrl: 'http://forge.internal:3000' });
+    for (let count = 0; count < 60; count += 1) fake.addIssue({ labels: ['todo'] });
+    expect(await tracker.fetchCandidateIssues(never)).toHaveLength(60);
   });
 });

@@ -6,21 +6,22 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { RepoKey } from '../../ports/scm.ts';
-import type { LabelWriter, Tracker } from '../../ports/tracker.ts';
+import type { BlockerReader, LabelWriter, Tracker } from '../../ports/tracker.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import type { LabelStateRule } from '../shared/label-state.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
-import { createClient, issuePath } from './client.ts';
+import { createBlockers } from './blockers.ts';
+import { createClient, issuePath, pageReader } from './client.ts';
 import type { Labels } from './labels.ts';
 import { createLabels, labelNamed } from './labels.ts';
-import { byAge, isClosed, isPullRequest, stateOf, toBlocker, toComment, toIssue } from './map.ts';
+import { byAge, isClosed, isPullRequest, stateOf, toComment, toIssue } from './map.ts';
 import type { Notes } from './labels.ts';
 import { createNotes } from './labels.ts';
 import { preflight } from './preflight.ts';
 import type { WireIssue } from './schema.ts';
-import { COMMENT, ISSUE, ISSUES } from './schema.ts';
+import { COMMENT, ISSUE } from './schema.ts';
 import type { TrackerInputs } from './settings.ts';
 import { filterLabels, KIND, PAGE_SIZE, readSettings, stateRuleOf } from './settings.ts';
 import { transition } from './transition.ts';
@@ -34,11 +35,6 @@ export function createTracker(
   const { http, repository, states, rule, labels } = context;
   const readIssue = (id: string, signal: AbortSignal) => readOne(context, id, signal);
   const stateMap = (ids: readonly string[], signal: AbortSignal) => readStates(context, ids, signal);
-  const blockers = async (id: string, signal: AbortSignal) => {
-    const request = { path: `${issuePath(repository, id)}/dependencies`, query: { limit: PAGE_SIZE } };
-    // Decoded as a whole: a blocker that cannot be read must hold the issue, not vanish.
-    return (await http.getPages(ISSUES, request, signal)).flat().map((wire) => toBlocker(wire, rule, repository));
-  };
   const comments = async (id: string, signal: AbortSignal) => {
     const request = { path: `${issuePath(repository, id)}/comments` };
     const entries = await http.getJson(LIST, request, signal);
@@ -55,8 +51,8 @@ export function createTracker(
     },
     fetchIssueById: async (id, signal) => {
       const wire = await readIssue(id, signal);
-      // A repository with dependencies switched off answers 404: then they are unknown, and the issue is there all the same.
-      const blockedBy = await whenMissing(blockers(id, signal), null);
+      // A 404 here says that they cannot be read; the issue is there all the same.
+      const blockedBy = await whenMissing(context.blockers.read(id, signal), null);
       return { ...toIssue(wire, rule), comments: await comments(id, signal), blockedBy };
     },
     fetchIssuesByStates: (wanted, signal) => readByStates(context, wanted, signal),
@@ -73,7 +69,7 @@ export function createTracker(
       await http.send('POST', { path: `${issuePath(repository, id)}/comments`, body: { body: text } }, signal);
     },
     labels: labelWriter(context),
-    blockers: { read: blockers },
+    blockers: context.blockers,
     preflight: (signal) =>
       preflight({ http, baseUrl: context.access.baseUrl, repository, logger: deps.logger, retryDelaysMs }, signal),
   };
@@ -86,6 +82,7 @@ interface Context extends TrackerInputs {
   readonly http: TrackerHttp;
   readonly rule: LabelStateRule;
   readonly labels: Labels;
+  readonly blockers: BlockerReader;
   readonly notes: Notes;
 }
 
@@ -93,9 +90,14 @@ function openContext(settings: TrackerSettings, deps: ProviderDeps): Context {
   const inputs = readSettings(settings);
   const { states, filter } = inputs;
   const http = createClient(inputs.access, deps);
-  const labels = createLabels(http, inputs.repository);
-  const noted = { project: settings.project, activeStates: states.active, filterLabels: filterLabels(filter) };
-  return { ...inputs, http, rule: stateRuleOf(states), labels, notes: createNotes(noted, deps.logger) };
+  const reader = pageReader(http, deps);
+  const labels = createLabels(reader, inputs.repository);
+  const rule = stateRuleOf(states);
+  const blockers = createBlockers({ reader, repository: inputs.repository, rule, clock: deps.clock });
+  // The label of the in-progress state is made by the first move to it.
+  const expected = states.active.filter((state) => !stateIn([settings.inProgressState ?? ''], state));
+  const noted = { project: settings.project, activeStates: expected, filterLabels: filterLabels(filter) };
+  return { ...inputs, http, rule, labels, blockers, notes: createNotes(noted, deps.logger) };
 }
 
 /** One half of the repository's issues. The filter narrows the open half only, so that cleanup sees every closed issue. */

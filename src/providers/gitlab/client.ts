@@ -4,7 +4,7 @@ import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
 import type { ApiAccess } from '../shared/settings.ts';
 import { userAgentOf } from '../shared/settings.ts';
-import { KIND } from './settings.ts';
+import { API_SUFFIX, KIND } from './settings.ts';
 
 /** The most entries the remote puts on a page. */
 export const PAGE_SIZE = 100;
@@ -32,6 +32,7 @@ export function createClient(access: ApiAccess, deps: TrackerHttpDeps): TrackerH
     {
       kind: KIND,
       baseUrl,
+      linkSuffix: API_SUFFIX,
       // The token goes in this header only: never in the query, never as a bearer.
       headers: { 'PRIVATE-TOKEN': apiKey, Accept: 'application/json', 'User-Agent': userAgentOf(access, deps) },
       secrets: [apiKey],

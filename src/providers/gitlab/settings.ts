@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ScmConnection, TrackerSettings } from '../../domain/model/settings.ts';
 import type { Provider } from '../../ports/provider.ts';
 import { parseEndpoint, withSuffix } from '../shared/endpoint.ts';
-import { type ApiAccess, DEFAULT_USER_AGENT, misconfigured } from '../shared/settings.ts';
+import { type ApiAccess, DEFAULT_USER_AGENT, misconfigured, requireKey } from '../shared/settings.ts';
 import type { QueryFilter } from './query-filter.ts';
 import { parseQueryFilter } from './query-filter.ts';
 
@@ -45,8 +45,7 @@ export interface TrackerInputs {
 /** Faults are thrown as a TrackerError; no request is made. */
 export function readSettings(settings: TrackerSettings): TrackerInputs {
   const { apiKey, project, endpoint, queryFilter } = settings;
-  if (apiKey.trim() === '')
-    throw misconfigured(KIND, 'tracker_auth_error', 'tracker.api_key is empty: set it to an access token');
+  requireKey(KIND, 'tracker', apiKey);
   const filter = parseQueryFilter(queryFilter);
   if ('fault' in filter) throw misconfigured(KIND, 'tracker_payload_error', `tracker.query_filter: ${filter.fault}`);
   return {
@@ -59,8 +58,7 @@ export function readSettings(settings: TrackerSettings): TrackerInputs {
 
 /** What the merge-request and CI roles need to talk to the remote, checked in the same way. */
 export function readScmSettings({ apiKey, endpoint, userAgent }: ScmConnection): ApiAccess {
-  if (apiKey.trim() === '')
-    throw misconfigured(KIND, 'tracker_auth_error', `${KIND}.api_key is empty: set it to an access token`);
+  requireKey(KIND, KIND, apiKey);
   return { baseUrl: apiAddress(endpoint, `${KIND}.endpoint`), apiKey, userAgent: userAgent.trim() || DEFAULT_USER_AGENT };
 }
 

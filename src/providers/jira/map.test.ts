@@ -137,3 +137,20 @@ describe('field mapping', () => {
     );
   });
 });
+
+describe('blockers of a finished status category', () => {
+  it.each([
+    ['done', true],
+    ['indeterminate', undefined],
+    [null, undefined],
+  ])('%j', (key, finished) => {
+    const status = { name: 'Geschlossen', statusCategory: key && { key } };
+    const blocker = { id: '7', key: 'ABC-7', fields: { status } };
+    const wire = ISSUE.parse({
+      id: '1',
+      key: 'ABC-1',
+      fields: { issuelinks: [{ type: { name: 'Blocks' }, inwardIssue: blocker }] },
+    });
+    expect(toIssue(wire, 'https://acme.test').blockedBy?.[0]?.finished).toBe(finished);
+  });
+});

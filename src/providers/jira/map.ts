@@ -44,6 +44,7 @@ function toBlockers(links: WireIssue['fields']['issuelinks']): readonly Blocker[
   return links.flatMap(({ type, inwardIssue }) => {
     if (type?.name !== BLOCKING_LINK || !inwardIssue) return [];
     const { id, key, fields } = inwardIssue;
-    return [{ id: id ?? '', identifier: key ?? '', state: fields?.status?.name ?? '' }];
+    const finished = fields?.status?.statusCategory?.key === 'done';
+    return [{ id: id ?? '', identifier: key ?? '', state: fields?.status?.name ?? '', ...(finished ? { finished } : {}) }];
   });
 }

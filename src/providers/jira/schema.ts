@@ -4,6 +4,11 @@ import type { ZodType } from 'zod';
 const ID = z.union([z.string().min(1), z.number()]).transform(String);
 const KEY = z.string().min(1);
 const NAMED = z.object({ name: z.string().nullish() }).nullish().catch(null);
+/** The category is the same on every site, whatever its statuses are called: `new`, `indeterminate` or `done`. */
+const STATUS = z
+  .object({ name: z.string().nullish(), statusCategory: z.object({ key: z.string().nullish() }).nullish().catch(null) })
+  .nullish()
+  .catch(null);
 const PERSON = z.object({ displayName: z.string().nullish() }).nullish().catch(null);
 
 /** A link to another issue. One end of it is absent; a present one that cannot be read still is one. */
@@ -13,7 +18,7 @@ const LINK = z.object({
     .object({
       id: ID.nullish().catch(null),
       key: KEY.nullish().catch(null),
-      fields: z.object({ status: NAMED }).nullish().catch(null),
+      fields: z.object({ status: STATUS }).nullish().catch(null),
     })
     .nullish()
     .catch({}),

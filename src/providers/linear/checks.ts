@@ -1,33 +1,26 @@
-import { sameState, stateIn } from '../../domain/model/issue.ts';
 import type { Problem } from '../../domain/model/problem.ts';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
+import type { Check, StateKey } from '../shared/checks.ts';
+import { endpointInvalid, error, overlapping, queryFilterInvalid, runChecks, tokenHint, warning } from '../shared/checks.ts';
 import { DEFAULTS, KEY_PREFIX, parseQueryFilter, parseUrl, TOKEN_VARIABLES } from './settings.ts';
-
-type Check = (input: ProviderCheckInput) => readonly Problem[];
 
 /** What is found without the network, in the documented order. */
 export function check(input: ProviderCheckInput): readonly Problem[] {
-  return CHECKS.flatMap((check) => check(input));
+  return runChecks(CHECKS, input);
 }
 
 const CHECKS: readonly Check[] = [
-  endpointInvalid,
+  // An empty endpoint means the default one.
+  (input) => (input.endpoint === '' ? [] : endpointInvalid(parseUrl)(input)),
   projectFormat,
   projectSlash,
   ({ activeStates }) => invalidElements('active_states', activeStates),
   ({ terminalStates }) => invalidElements('terminal_states', terminalStates),
   overlap,
-  queryFilterInvalid,
+  queryFilterInvalid(filterFault),
   keyFormat,
-  tokenHint,
+  tokenHint(TOKEN_VARIABLES),
 ];
-
-// An empty endpoint means the default one.
-function endpointInvalid({ endpoint }: ProviderCheckInput): readonly Problem[] {
-  if (endpoint === null || endpoint === '') return [];
-  const address = parseUrl(endpoint);
-  return 'fault' in address ? [error('endpoint.invalid', `tracker.endpoint ${address.fault}`)] : [];
-}
 
 function projectFormat({ project }: ProviderCheckInput): readonly Problem[] {
   if (project === null || !/\s/.test(project)) return [];
@@ -40,7 +33,7 @@ function projectSlash({ project }: ProviderCheckInput): readonly Problem[] {
   return [warning('project.slash', message)];
 }
 
-function invalidElements(key: 'active_states' | 'terminal_states', states: readonly string[] | null): readonly Problem[] {
+function invalidElements(key: StateKey, states: readonly string[] | null): readonly Problem[] {
   return (states ?? []).flatMap((state, index) => {
     if (state !== '' && state === state.trim()) return [];
     const fault = state.trim() === '' ? 'is empty' : `${JSON.stringify(state)} has blanks around it`;
@@ -52,18 +45,15 @@ function invalidElements(key: 'active_states' | 'terminal_states', states: reado
 function overlap({ activeStates, terminalStates }: ProviderCheckInput): readonly Problem[] {
   const active = activeStates ?? DEFAULTS.activeStates;
   const terminal = terminalStates ?? DEFAULTS.terminalStates;
-  const both = active.filter(
-    (state, index) => stateIn(terminal, state) && active.findIndex((other) => sameState(other, state)) === index,
-  );
   const key = terminalStates === null ? 'active_states' : 'terminal_states';
-  return both.map((state) =>
+  return overlapping(active, terminal).map((state) =>
     error('states.overlap', `${JSON.stringify(state.trim())} is both an active and a terminal state`, [key]),
   );
 }
 
-function queryFilterInvalid({ queryFilter }: ProviderCheckInput): readonly Problem[] {
-  const parsed = parseQueryFilter(queryFilter ?? '');
-  return 'fault' in parsed ? [error('query_filter.invalid', `tracker.query_filter ${parsed.fault}`)] : [];
+function filterFault(filter: string): string | undefined {
+  const parsed = parseQueryFilter(filter);
+  return 'fault' in parsed ? `tracker.query_filter ${parsed.fault}` : undefined;
 }
 
 function keyFormat({ apiKey }: ProviderCheckInput): readonly Problem[] {
@@ -75,24 +65,4 @@ function keyFormat({ apiKey }: ProviderCheckInput): readonly Problem[] {
   if (faults.length === 0) return [];
   const message = `tracker.api_key ${faults.join(' and ')}: write a personal API key as it is, without a scheme such as Bearer`;
   return [warning('api_key.format', message)];
-}
-
-function tokenHint({ apiKey, env }: ProviderCheckInput): readonly Problem[] {
-  if ((apiKey !== null && apiKey.trim() !== '') || !env[TOKEN_VARIABLES[0]]?.trim()) return [];
-  const message = `tracker.api_key is empty but ${TOKEN_VARIABLES[0]} is set: write api_key: $${TOKEN_VARIABLES[0]}`;
-  return [warning('api_key.token_hint', message)];
-}
-
-function error(check: string, message: string, key?: Problem['key']): Problem {
-  return problem('error', check, message, key);
-}
-
-function warning(check: string, message: string, key?: Problem['key']): Problem {
-  return problem('warning', check, message, key);
-}
-
-// Without a key of its own a problem is about the first part of its check id.
-function problem(severity: Problem['severity'], check: string, message: string, key?: Problem['key']): Problem {
-  const [first = ''] = check.split('.');
-  return { severity, check: `tracker.${check}`, message, key: ['tracker', ...(key ?? [first])] };
 }

@@ -3,7 +3,7 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { Provider } from '../../ports/provider.ts';
 import { parseEndpoint } from '../shared/endpoint.ts';
 import type { ApiAccess } from '../shared/settings.ts';
-import { misconfigured } from '../shared/settings.ts';
+import { misconfigured, requireKey } from '../shared/settings.ts';
 
 export const KIND = 'graphql';
 export const DEFAULTS: Provider['defaults'] = {
@@ -35,6 +35,7 @@ export interface ConfiguredStates {
   readonly active: readonly string[];
   readonly terminal: readonly string[];
   readonly handoff: string | null;
+  readonly noChange: string | null;
 }
 
 /** The remote's own filter language. Its members are ANDed. */
@@ -43,8 +44,7 @@ export type IssueFilter = Readonly<Record<string, unknown>>;
 /** Throws a TrackerError for what could never work, before any request. */
 export function readSettings(settings: TrackerSettings): TrackerInputs {
   const { apiKey, project, endpoint, activeStates, terminalStates, handoffState, queryFilter } = settings;
-  if (apiKey.trim() === '')
-    throw misconfigured(KIND, 'tracker_auth_error', 'tracker.api_key is empty: set it to a personal API key');
+  requireKey(KIND, 'tracker', apiKey);
   const address = parseUrl(endpoint || DEFAULTS.endpoint);
   if ('fault' in address) throw misconfigured(KIND, 'tracker_payload_error', `tracker.endpoint ${address.fault}`);
   if (project.trim() === '')
@@ -54,7 +54,7 @@ export function readSettings(settings: TrackerSettings): TrackerInputs {
   return {
     access: { baseUrl: address.url, apiKey, userAgent: null },
     teamKey: project,
-    states: { active: activeStates, terminal: terminalStates, handoff: handoffState },
+    states: { active: activeStates, terminal: terminalStates, handoff: handoffState, noChange: settings.noChangeState },
     filter: parsed.filter,
   };
 }

@@ -77,7 +77,8 @@ export function unknownStates(client: LinearClient, team: Team, teamKey: string,
 }
 
 function refuseUnknownStates({ client, teamKey, states }: TeamReaderParts, team: Team): void {
-  const configured = [...states.active, ...states.terminal, ...(states.handoff === null ? [] : [states.handoff])];
+  const single = [states.handoff, states.noChange].filter((state) => state !== null);
+  const configured = [...states.active, ...states.terminal, ...single];
   const missing = configured.filter((name) => !team.stateNamed(name));
   if (missing.length > 0) throw unknownStates(client, team, teamKey, [...new Set(missing)]);
 }

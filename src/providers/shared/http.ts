@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ZodType } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { HttpClient, HttpClientSettings, HttpRequest, HttpResponse } from '../../lib/http/index.ts';
-import { createHttpClient, followPages, maskCutSecrets, maskSecrets } from '../../lib/http/index.ts';
+import { createHttpClient, followPages, maskCutSecrets, maskSecrets, onOrigin, parseLinkHeader } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Failure, FailureRules, Mask } from './failures.ts';
 import { failureOf, networkErrorOf } from './failures.ts';
@@ -24,12 +24,14 @@ export interface TrackerHttp {
   getRecords<T>(schema: ZodType<T>, request: TrackerRequest, signal: AbortSignal): Promise<T[]>;
   /** The entries of a list read in some other way, under the rule of `getRecords`. `endpoint` is for the warning. */
   records<T>(schema: ZodType<T>, entries: readonly unknown[], endpoint: string): T[];
+  /** The address of the next page, where the answer links to one. */
+  nextLink(response: HttpResponse): string | undefined;
   /** Decodes an answer of `send`. What is no JSON, or does not fit, is a `tracker_payload_error`. */
   decode<T>(method: Method, schema: ZodType<T>, response: HttpResponse): T;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type TrackerRequest = Omit<HttpRequest, 'method' | 'url'>;
+export type TrackerRequest = Omit<HttpRequest, 'method'>;
 
 export interface TrackerHttpSettings extends HttpClientSettings, FailureRules {
   /** Canonical kind, for log records. */
@@ -38,6 +40,8 @@ export interface TrackerHttpSettings extends HttpClientSettings, FailureRules {
   readonly secrets: readonly string[];
   /** How many pages of one list are read at most: 200 unless set. Reaching it is a warning, and what was read is returned. */
   readonly pageCap?: number;
+  /** Given: next links are followed on the configured origin, whatever host they name. It is the API's own path. */
+  readonly linkSuffix?: string;
 }
 
 export type TrackerHttpDeps = Pick<ProviderDeps, 'version' | 'clock' | 'logger'>;
@@ -61,6 +65,10 @@ export function createTrackerHttp(settings: TrackerHttpSettings, deps: TrackerHt
       return read;
     },
     records: (schema, entries, endpoint) => records(line, schema, entries, endpoint),
+    nextLink: ({ headers, url }) => {
+      const next = parseLinkHeader(headers.get('link'), url).get('next');
+      return next && linkTarget(settings, next);
+    },
     decode: (method, schema, response) => decode(line, method, schema, response),
   };
   return http;
@@ -129,10 +137,15 @@ async function* pages(line: Line, request: TrackerRequest, signal: AbortSignal):
     });
   };
   try {
-    yield* followPages(fetchPage, { cap: settings.pageCap ?? 200, onCap });
+    yield* followPages(fetchPage, { cap: settings.pageCap ?? 200, onCap, rewrite: (next) => linkTarget(settings, next) });
   } catch (error) {
     throw networkErrorOf(error, settings.statuses, { method: 'GET', path, mask });
   }
+}
+
+// Elsewhere a link to another origin is refused: the credential would go along.
+function linkTarget({ baseUrl, linkSuffix }: TrackerHttpSettings, next: string): string {
+  return linkSuffix === undefined ? next : onOrigin(next, baseUrl, linkSuffix);
 }
 
 function decode<T>({ mask, settings }: Line, method: Method, schema: ZodType<T>, response: HttpResponse): T {

@@ -2,7 +2,7 @@ import type { HttpResponse } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { TrackerHttp } from './http.ts';
 
-/** How many pages of one list are read at most. */
+/** How many pages of one list are read at most, unless its reader says otherwise. */
 const PAGE_CAP = 50;
 
 export interface NumberedList {
@@ -11,6 +11,9 @@ export interface NumberedList {
   readonly entries: (response: HttpResponse) => readonly unknown[];
   /** How many entries, at least, the remote takes out of its pages after it cut them. */
   readonly hidden?: number;
+  /** True: a next link, where there is one, is followed, and pages are counted only where there is none. */
+  readonly linked?: boolean;
+  readonly pageCap?: number;
 }
 
 export interface PageReader {
@@ -23,7 +26,7 @@ export interface PageReader {
 }
 
 /**
- * A list without next links: page after page by number until a short one. Two habits of the remote are allowed for. Some
+ * A list without next links, or one that has them on some servers only: page after page by number until a short one. Two habits of the remote are allowed for. Some
  * routes send the whole list whatever page is asked for. And entries that are not shown are taken out of a page after it was
  * cut, so that it is short without being the last: where the header tells a larger total more is to come, and where the
  * caller knows of `hidden` ones only a page without anything new is the end.
@@ -33,16 +36,22 @@ export async function readNumbered(
   list: NumberedList,
   signal: AbortSignal,
 ): Promise<readonly unknown[]> {
-  const { path, hidden = 0 } = list;
+  const { path, hidden = 0, linked = false, pageCap = PAGE_CAP } = list;
   const read = createCollection();
-  for (let page = 1; page <= PAGE_CAP; page += 1) {
-    const response = await http.send('GET', { path, query: { page, limit: pageSize } }, signal);
+  let next: string | undefined;
+  for (let page = 1; page <= pageCap; page += 1) {
+    const numbered = { path, query: { page: linked && page === 1 ? undefined : page, limit: pageSize } };
+    const response: HttpResponse = await http.send('GET', next === undefined ? numbered : { url: next }, signal);
     const entries = list.entries(response);
     const added = read.add(entries);
+    next = linked ? http.nextLink(response) : undefined;
+    if (next !== undefined && added > 0) continue;
     const total = Number(response.headers.get('x-total-count')) || 0;
-    if (isLast({ page, pageSize, hidden, total, added, size: entries.length, read: read.all.length })) return read.all;
+    const counted = !linked || response.headers.get('link') === null;
+    if (!counted || isLast({ page, pageSize, hidden, total, added, size: entries.length, read: read.all.length }))
+      return read.all;
   }
-  const facts = { tracker_kind: kind, endpoint: path, pages: PAGE_CAP };
+  const facts = { tracker_kind: kind, endpoint: path, pages: pageCap };
   logger.warn('tracker list reached the page cap, the rest is left out', facts);
   return read.all;
 }

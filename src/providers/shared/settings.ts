@@ -28,6 +28,14 @@ export interface Tuning {
 
 export const RETRY_DELAYS_MS: readonly number[] = [1000, 2000, 4000];
 
+/** A key as it must be sent: header values lose blanks around them, so that a padded one would be another key. */
+export function requireKey(provider: string, block: string, apiKey: string): void {
+  if (apiKey.trim() === '')
+    throw misconfigured(provider, 'tracker_auth_error', `${block}.api_key is empty: set it to an access token`);
+  if (apiKey === apiKey.trim()) return;
+  throw misconfigured(provider, 'tracker_auth_error', `${block}.api_key has white space around it: write the token alone`);
+}
+
 /** The error for settings that could never work, thrown before any request. */
 export function misconfigured(provider: string, kind: TrackerErrorKind, detail: string): TrackerError {
   return new TrackerError({ kind, method: 'construct', path: provider, detail });

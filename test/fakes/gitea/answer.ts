@@ -17,6 +17,8 @@ export interface Instance {
   readonly maxPageSize: number;
   readonly ownerIsOrganization: boolean;
   readonly dependenciesEnabled: boolean;
+  /** An older server, whose dependencies come without link and total. */
+  readonly bareDependencies: boolean;
   /** Writes to an archived repository are answered 423. */
   archived: boolean;
   /** Whether the user of the token has write access, whatever the scopes of the token are. */
@@ -74,6 +76,11 @@ export function page(instance: Instance, request: RecordedRequest, all: readonly
   ];
   const total = { 'x-total-count': String(all.length) };
   return { status: 200, body: items, headers: links.length > 0 ? { ...total, link: links.join(',') } : total };
+}
+
+/** One page with its total alone: the vendor links to no next page of some lists. */
+export function counted(instance: Instance, request: RecordedRequest, all: readonly unknown[]): Answer {
+  return { status: 200, body: slice(instance, request, all).items, headers: { 'x-total-count': String(all.length) } };
 }
 
 /** One page without any link: some of the vendor's lists have none. */

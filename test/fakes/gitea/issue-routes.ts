@@ -1,5 +1,5 @@
 import type { RecordedRequest } from '../../support/http-server.ts';
-import type { Instance, Routes } from './answer.ts';
+import type { Answer, Instance, Routes } from './answer.ts';
 import { failure, notFound, ofIssue, ok, page, slice, write } from './answer.ts';
 import type { FakeIssue, Store } from './store.ts';
 import { addComment, addIssue, editIssue, hasOpenDependencies, labelsOf } from './store.ts';
@@ -41,7 +41,7 @@ export function issueRoutes(instance: Instance): Routes {
       }),
     ),
     'GET /issues/:index/dependencies': ofIssue(instance, (issue, request) =>
-      instance.dependenciesEnabled ? ok(slice(instance, request, dependencies(instance, issue)).items) : notFound(instance),
+      instance.dependenciesEnabled ? dependencyPage(instance, request, issue) : notFound(instance),
     ),
     'POST /issues/:index/dependencies': ofIssue(instance, (issue, request) => {
       const form = request.json() as { index?: number; owner?: string; repo?: string };
@@ -76,6 +76,11 @@ function filterLabelIds(store: Store, names: string | null): readonly number[] {
   if (!names) return [];
   const found = names.split(',').map((name) => store.labels.find((label) => !label.ofOrganization && label.name === name));
   return found.every((label) => label !== undefined) ? found.map(({ id }) => id) : [];
+}
+
+function dependencyPage(instance: Instance, request: RecordedRequest, issue: FakeIssue): Answer {
+  const all = dependencies(instance, issue);
+  return instance.bareDependencies ? ok(slice(instance, request, all).items) : page(instance, request, all);
 }
 
 function dependencies({ store, base }: Instance, issue: FakeIssue): readonly unknown[] {

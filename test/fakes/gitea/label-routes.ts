@@ -1,5 +1,5 @@
 import type { Instance, Routes } from './answer.ts';
-import { failure, notFound, ofIssue, ok, page, write } from './answer.ts';
+import { failure, notFound, ofIssue, ok, counted, write } from './answer.ts';
 import type { FakeIssue, FakeLabel } from './store.ts';
 import { addLabel, labelsOf, setLabels } from './store.ts';
 import { labelBody } from './wire.ts';
@@ -11,7 +11,7 @@ export function labelRoutes(instance: Instance): Routes {
   const set = (issue: FakeIssue, ids: readonly number[]) => setLabels(store, issue, { ids, actor: instance.login });
   const carried = (issue: FakeIssue) => ok(shown(labelsOf(store, issue)));
   return {
-    'GET /labels': (request) => page(instance, request, shown(store.labels.filter((label) => !label.ofOrganization))),
+    'GET /labels': (request) => counted(instance, request, shown(store.labels.filter((label) => !label.ofOrganization))),
     // Two labels of one name are no conflict here.
     'POST /labels': write(instance, (request) => {
       const { name, color } = request.json() as { name?: string; color?: string };
@@ -57,7 +57,7 @@ export function organizationRoutes(instance: Instance): Routes {
     'GET /orgs/:org/labels': (request, { org }) => {
       if (!instance.ownerIsOrganization || org !== store.owner) return notFound(instance);
       const labels = store.labels.filter((label) => label.ofOrganization);
-      return page(
+      return counted(
         instance,
         request,
         labels.map((label) => labelBody(store, label, instance.base())),

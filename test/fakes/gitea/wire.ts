@@ -30,7 +30,11 @@ export function userBody(login: string, base: string) {
   };
 }
 
-export function repositoryBody({ owner, repo }: Store, base: string, { archived = false, mayPush = true } = {}) {
+export function repositoryBody(
+  { owner, repo }: Store,
+  base: string,
+  { archived = false, mayPush = true, dependenciesEnabled = true } = {},
+) {
   return {
     id: 1,
     owner: userBody(owner, base),
@@ -45,6 +49,11 @@ export function repositoryBody({ owner, repo }: Store, base: string, { archived 
     default_branch: 'main',
     archived,
     has_issues: true,
+    internal_tracker: {
+      enable_time_tracker: true,
+      allow_only_contributors_to_track_time: true,
+      enable_issue_dependencies: dependenciesEnabled,
+    },
     has_pull_requests: true,
     permissions: { admin: false, push: mayPush, pull: true },
     created_at: '2025-01-01T00:00:00Z',
