@@ -214,3 +214,26 @@ describe('conditional reads', () => {
     expect(await filtered.tracker.fetchCandidateIssues(signal)).toHaveLength(51);
   });
 });
+
+describe('an enterprise server that does not know the API version', () => {
+  it('is asked without one from then on, which is told once', async () => {
+    const { fake, tracker, warnings } = await connect();
+    fake.addIssue({ labels: ['backlog'] });
+    fake.failNext(/GET/, json({ message: "Version '2026-03-10' is not supported." }, 400));
+    expect(await tracker.fetchCandidateIssues(signal)).toHaveLength(1);
+    await tracker.fetchIssueById('1', signal);
+    expect(fake.requests.map(({ headers }) => headers['x-github-api-version'] !== undefined)).toEqual([
+      true,
+      ...fake.requests.slice(1).map(() => false),
+    ]);
+    expect(fake.requests.every(({ headers }) => headers['x-forge-api-version'] === '2026-03-10')).toBe(true);
+    expect(warnings.map(({ message }) => message)).toEqual(['remote does not know the API version, requests go without one']);
+  });
+
+  it('any other bad request is no reason', async () => {
+    const { fake, tracker } = await connect();
+    fake.failNext(/GET/, json({ message: 'Bad request' }, 400));
+    await expect(tracker.fetchCandidateIssues(signal)).rejects.toMatchObject({ kind: 'tracker_payload_error' });
+    expect(fake.requests).toHaveLength(1);
+  });
+});

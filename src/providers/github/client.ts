@@ -1,3 +1,4 @@
+import { TrackerError } from '../../domain/model/errors.ts';
 import type { ConditionalCache, HttpResponse } from '../../lib/http/index.ts';
 import { createConditionalCache, parseLinkHeader } from '../../lib/http/index.ts';
 import type { Classification, StatusTable } from '../shared/failures.ts';
@@ -36,16 +37,56 @@ export function createClient(access: ApiAccess, deps: TrackerHttpDeps, role: Cli
     classify: (response: HttpResponse) => faultIn?.(response) ?? classify(response, remedies),
     detail: detailOf,
   };
-  const settings = { kind: KIND, baseUrl, headers: headersOf(access, deps), secrets: [access.apiKey], cache: pageCache() };
-  return createTrackerHttp({ ...settings, ...rules }, deps);
+  const settings = { kind: KIND, baseUrl, secrets: [access.apiKey], ...rules };
+  const headers = headersOf(access, deps);
+  const { [VERSION_HEADER]: _, ...unversioned } = headers;
+  return withVersionFallback(
+    createTrackerHttp({ ...settings, headers, cache: pageCache() }, deps),
+    () => createTrackerHttp({ ...settings, headers: unversioned, cache: pageCache() }, deps),
+    deps,
+  );
 }
+
+const VERSION_HEADER = 'X-GitHub-Api-Version';
+
+/**
+ * An older GitHub Enterprise Server refuses an API version it does not know (REST API, "API Versions"): then every request
+ * goes without one, which the server answers with its own. Told once.
+ */
+function withVersionFallback(versioned: TrackerHttp, createPlain: () => TrackerHttp, { logger }: TrackerHttpDeps): TrackerHttp {
+  let http = versioned;
+  const attempt = async <T>(run: (current: TrackerHttp) => Promise<T>): Promise<T> => {
+    try {
+      return await run(http);
+    } catch (error) {
+      if (http !== versioned || !(error instanceof TrackerError) || error.status !== 400 || !VERSION_REFUSED.test(error.detail))
+        throw error;
+      http = createPlain();
+      logger.warn('remote does not know the API version, requests go without one', {
+        tracker_kind: KIND,
+        api_version: API_VERSION,
+      });
+      return run(http);
+    }
+  };
+  return {
+    ...versioned,
+    send: (method, request, signal) => attempt((current) => current.send(method, request, signal)),
+    sendJson: (method, schema, request, signal) => attempt((current) => current.sendJson(method, schema, request, signal)),
+    getJson: (schema, request, signal) => attempt((current) => current.getJson(schema, request, signal)),
+    getPages: (schema, request, signal) => attempt((current) => current.getPages(schema, request, signal)),
+    getRecords: (schema, request, signal) => attempt((current) => current.getRecords(schema, request, signal)),
+  };
+}
+
+const VERSION_REFUSED = /\bversion\b.*(not|un)\s?supported|not a (supported|valid) (API )?version|unsupported.*\bversion\b/i;
 
 export function headersOf(access: ApiAccess, deps: Pick<TrackerHttpDeps, 'version'>): Readonly<Record<string, string>> {
   return {
     Authorization: `Bearer ${access.apiKey}`,
     Accept: 'application/vnd.github+json',
     'X-Forge-Api-Version': API_VERSION,
-    'X-GitHub-Api-Version': API_VERSION,
+    [VERSION_HEADER]: API_VERSION,
     'User-Agent': userAgentOf(access, deps),
   };
 }

@@ -112,3 +112,16 @@ describe('writing a document', () => {
     );
   });
 });
+
+describe('inline nodes that say something without a text node', () => {
+  it.each([
+    [{ type: 'mention', attrs: { id: '1', text: '@Ann' } }, 'a@Annb'],
+    [{ type: 'inlineCard', attrs: { url: 'https://acme.test/x' } }, 'ahttps://acme.test/xb'],
+    [{ type: 'mention', attrs: { text: 7 } }, 'ab'],
+    [{ type: 'inlineCard' }, 'ab'],
+    [{ type: 'emoji', attrs: { text: ':)' } }, 'ab'],
+  ])('%j', (node, expected) => {
+    const content = [{ type: 'text', text: 'a' }, node, { type: 'text', text: 'b' }];
+    expect(flatten({ type: 'doc', content: [{ type: 'paragraph', content }] })).toBe(expected);
+  });
+});

@@ -34,15 +34,22 @@ export function flatten(document: unknown): string {
     if (!isNode(next)) continue;
     const { type, text: value, content } = next;
     if (type === 'text' && typeof value === 'string') text += value;
+    else if (typeof type === 'string') text += INLINE_TEXT[type]?.(isNode(next.attrs) ? next.attrs : {}) ?? '';
     if (typeof type === 'string' && BLOCK_NODES.has(type)) pending.push(LINE_END);
     if (Array.isArray(content)) for (const child of (content as unknown[]).toReversed()) pending.push(child);
   }
   return text.trimEnd();
 }
 
+/** Inline nodes that hold no text node but say something all the same; line ends are those of BLOCK_NODES alone (Atlassian Document Format, "Inline nodes"). */
+const INLINE_TEXT: Readonly<Record<string, (attrs: { text?: unknown; url?: unknown }) => string>> = {
+  mention: ({ text }) => (typeof text === 'string' ? text : ''),
+  inlineCard: ({ url }) => (typeof url === 'string' ? url : ''),
+};
+
 const LINE_END = Symbol('line end');
 
-function isNode(value: unknown): value is { type?: unknown; text?: unknown; content?: unknown } {
+function isNode(value: unknown): value is { type?: unknown; text?: unknown; url?: unknown; content?: unknown; attrs?: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

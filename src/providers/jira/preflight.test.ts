@@ -70,7 +70,8 @@ describe('preflight', () => {
   });
 
   it('an unknown state is only reported: the first poll reports it again', async () => {
-    const { tracker, records } = await connect({ activeStates: ['Nowhere'] });
+    const { fake, tracker, records } = await connect({ activeStates: ['Nowhere'] });
+    fake.failNext('GET /statuses', json([]));
     await tracker.preflight?.(never);
     expect(records.map(({ message }) => message)).toEqual(['tracker preflight failed for now, starting all the same']);
     expect(records[0]?.attributes.error).toContain("'Nowhere' does not exist");
@@ -118,5 +119,20 @@ describe('preflight', () => {
     const reason = new Error('stop');
     controller.abort(reason);
     await expect(call).rejects.toBe(reason);
+  });
+});
+
+describe('a status that does not exist', () => {
+  it('is told as such, with the statuses that the project has', async () => {
+    const { fake, tracker, records } = await connect();
+    fake.failNext(
+      'GET /search/jql',
+      json({ errorMessages: ["The value 'Backlog' does not exist for the field 'status'."] }, 400),
+    );
+    const types = [{ statuses: [{ name: 'To Do' }, { name: 'Done' }] }, { statuses: [{ name: 'Done' }] }];
+    fake.failNext('GET /statuses', json(types));
+    await tracker.preflight?.(never);
+    expect(records.map(({ attributes }) => attributes['known_statuses'])).toEqual(['"To Do", "Done"']);
+    expect(String(records[0]?.attributes['error'])).toContain("'Backlog' does not exist");
   });
 });

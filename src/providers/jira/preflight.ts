@@ -8,6 +8,8 @@ import { KIND } from './settings.ts';
 export interface PreflightParts {
   /** The first page of the candidates: it proves the account, the project, the states and the filter at once. */
   readonly probe: (signal: AbortSignal) => Promise<void>;
+  /** The statuses that the project has, for the message when one is named that it has not. */
+  readonly statuses: (signal: AbortSignal) => Promise<readonly string[]>;
   readonly retryDelaysMs: readonly number[];
   readonly logger: Logger;
 }
@@ -19,7 +21,8 @@ export async function preflight(parts: PreflightParts, signal: AbortSignal): Pro
   const { kind, status, detail, retryable } = failure;
   const remedy = remedyFor(failure);
   if (remedy === undefined) {
-    const facts = { tracker_kind: KIND, error: failure.message };
+    const known = isUnknownStatus(failure) ? await knownStatuses(parts, signal) : undefined;
+    const facts = { tracker_kind: KIND, error: failure.message, known_statuses: known };
     return parts.logger.warn('tracker preflight failed for now, starting all the same', facts);
   }
   const place = { method: 'GET', path: SEARCH_PATH };
@@ -44,6 +47,16 @@ async function throttled(probe: Promise<void>): Promise<TrackerError | undefined
     if (error instanceof TrackerError && error.status === 429) return error;
     throw error;
   }
+}
+
+// Jira Cloud platform REST API, "Search for issues using JQL": a name it does not know fails the whole expression.
+function isUnknownStatus({ status, detail }: TrackerError): boolean {
+  return status === 400 && /does not exist for the field '?status'?/i.test(detail);
+}
+
+async function knownStatuses({ statuses }: PreflightParts, signal: AbortSignal): Promise<string | undefined> {
+  const names = await statuses(signal).catch(() => []);
+  return names.length === 0 ? undefined : names.map((name) => JSON.stringify(name)).join(', ');
 }
 
 /** What to do about a failure that no waiting heals. Undefined for all others. */

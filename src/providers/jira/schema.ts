@@ -74,6 +74,8 @@ export const COMMENT_PAGE = z.object({
   total: z.number().nullish(),
 });
 
+export const PROJECT_STATUSES = z.array(z.object({ statuses: z.array(z.object({ name: z.string() })) }));
+
 export const TRANSITIONS = z.object({ transitions: z.array(z.unknown()).nullable() });
 export const TRANSITION = z.object({ id: ID, to: z.object({ name: z.string() }) });
 

@@ -2,6 +2,7 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import type { Issue, IssueComment } from '../../domain/model/issue.ts';
 import { sameState } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
+import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { LabelWriter, Tracker } from '../../ports/tracker.ts';
@@ -14,7 +15,7 @@ import { byIdsJql, byKeysJql, byStatesJql, candidatesJql } from './search.ts';
 import { toComment, toIssue } from './map.ts';
 import { preflight } from './preflight.ts';
 import type { WireComment, WireIssue } from './schema.ts';
-import { COMMENT, COMMENT_PAGE, ISSUE, ISSUE_STATE, TRANSITION, TRANSITIONS } from './schema.ts';
+import { COMMENT, COMMENT_PAGE, ISSUE, ISSUE_STATE, PROJECT_STATUSES, TRANSITION, TRANSITIONS } from './schema.ts';
 import type { Search } from './search.ts';
 import { createSearch } from './search.ts';
 import type { TrackerInputs } from './settings.ts';
@@ -64,7 +65,15 @@ export function createTracker(
     },
     labels: labelWriter(context),
     preflight: (signal) =>
-      preflight({ probe: (until) => context.search.probe(candidates, until), retryDelaysMs, logger }, signal),
+      preflight(
+        {
+          probe: (until) => context.search.probe(candidates, until),
+          statuses: (until) => readStatuses(context, until),
+          retryDelaysMs,
+          logger,
+        },
+        signal,
+      ),
   };
 }
 
@@ -75,6 +84,12 @@ interface Context {
   readonly search: Search;
   readonly logger: Logger;
   readonly pageCap: number;
+}
+
+// Jira Cloud platform REST API, "Get all statuses for project": by issue type, so that names repeat.
+async function readStatuses({ http, inputs }: Context, signal: AbortSignal): Promise<readonly string[]> {
+  const types = await http.getJson(PROJECT_STATUSES, { path: path`/rest/api/3/project/${inputs.project}/statuses` }, signal);
+  return [...new Set(types.flatMap(({ statuses }) => statuses.map(({ name }) => name)))];
 }
 
 /** Each issue once: a list that changes while its pages are read repeats some. */

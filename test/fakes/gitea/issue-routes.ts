@@ -31,7 +31,10 @@ export function issueRoutes(instance: Instance): Routes {
       }),
     ),
     // All of them at once, oldest first, and without the system's own entries.
-    'GET /issues/:index/comments': ofIssue(instance, (issue) => ok(issue.comments.map(comment(issue)))),
+    'GET /issues/:index/comments': ofIssue(instance, (issue) => ({
+      ...ok(issue.comments.map(comment(issue))),
+      headers: { 'x-total-count': String(issue.comments.length) },
+    })),
     'POST /issues/:index/comments': write(
       instance,
       ofIssue(instance, (issue, request) => {
