@@ -8,6 +8,7 @@ import { type ApiAccess, userAgentOf } from '../shared/settings.ts';
 import { KIND } from './settings.ts';
 
 export const PAGE_SIZE = 50;
+const PAGE_CAP = 200;
 const API_VERSION = '2026-03-10';
 
 /** What differs between the roles that talk to the remote. */
@@ -179,10 +180,11 @@ function textOf(value: unknown): string {
 
 /**
  * A 304 says that the entries of a page are the same, and carries no link to a page that came into being behind it. So a
- * page that is full and has no next one is not remembered: the next issue would never be seen.
+ * page that is full and has no next one is not remembered: the next issue would never be seen. The last page that is read
+ * at all is: nothing behind it is looked for.
  */
 function pageCache(): ConditionalCache {
-  const cache = createConditionalCache({ maxEntries: 1000 });
+  const cache = createConditionalCache({ maxEntries: 1000, maxBytes: 128 * 1024 * 1024 });
   return {
     get: (url) => cache.get(url),
     // What is not whole is forgotten.
@@ -195,6 +197,7 @@ function pageCache(): ConditionalCache {
 
 function endsFull(response: HttpResponse): boolean {
   if (response.status !== 200 || parseLinkHeader(response.headers.get('link'), response.url).has('next')) return false;
+  if (Number(new URL(response.url).searchParams.get('page')) >= PAGE_CAP) return false;
   try {
     const body = response.json();
     const { items, check_runs: runs, statuses } = recordOf(body);

@@ -10,30 +10,28 @@ export interface MapContext {
   readonly states: StateNames;
 }
 
-/** Where each field of an issue comes from. Parent and comments are read separately. */
-const ISSUE_FIELDS: { readonly [Field in keyof Issue]: (issue: WireIssue, context: MapContext) => Issue[Field] } = {
-  id: ({ number }) => String(number),
-  identifier: ({ number }) => String(number),
-  displayIdentifier: ({ number }, { repository }) => qualified(repository, number),
-  title: ({ title }) => title,
-  description: ({ body }) => body,
-  priority: () => null,
-  state: (issue, { states }) => stateOf(issue, states).state,
-  branchName: () => '',
-  url: ({ html_url }) => html_url,
-  labels: ({ labels }) => labels.map((label) => label.toLowerCase()),
-  assignee: ({ assignees }) => assignees?.[0]?.login ?? '',
-  issueType: ({ type }) => type?.name ?? '',
-  parent: () => null,
-  comments: () => null,
-  blockedBy: (issue) => (hasNoBlockers(issue) ? [] : null),
-  createdAt: ({ created_at }) => created_at,
-  updatedAt: ({ updated_at }) => updated_at,
-};
-
-export function toIssue(issue: WireIssue, context: MapContext): Issue {
-  const fields = Object.entries(ISSUE_FIELDS).map(([field, from]) => [field, from(issue, context)] as const);
-  return Object.fromEntries(fields) as unknown as Issue;
+/** The field-mapping table of the specification. Parent and comments are read separately. */
+export function toIssue(wire: WireIssue, { repository, states }: MapContext): Issue {
+  const number = String(wire.number);
+  return {
+    id: number,
+    identifier: number,
+    displayIdentifier: qualified(repository, number),
+    title: wire.title,
+    description: wire.body,
+    priority: null,
+    state: stateOf(wire, states).state,
+    branchName: '',
+    url: wire.html_url,
+    labels: wire.labels.map((label) => label.toLowerCase()),
+    assignee: wire.assignees?.[0]?.login ?? '',
+    issueType: wire.type?.name ?? '',
+    parent: null,
+    comments: null,
+    blockedBy: hasNoBlockers(wire) ? [] : null,
+    createdAt: wire.created_at,
+    updatedAt: wire.updated_at,
+  };
 }
 
 export function toComment({ id, user, body, created_at }: WireComment): IssueComment {

@@ -47,7 +47,14 @@ export interface TrackerHttpSettings extends HttpClientSettings, FailureRules {
 export type TrackerHttpDeps = Pick<ProviderDeps, 'version' | 'clock' | 'logger'>;
 
 export function createTrackerHttp(settings: TrackerHttpSettings, deps: TrackerHttpDeps): TrackerHttp {
-  const line: Line = { ...deps, settings, client: createHttpClient(settings), mask: maskFor(settings), reported: new Set() };
+  const line: Line = {
+    ...deps,
+    settings,
+    client: createHttpClient(settings),
+    mask: maskFor(settings),
+    decoded: new WeakMap(),
+    reported: new Set(),
+  };
   const http: TrackerHttp = {
     send: (method, request, signal) => perform(line, { ...request, method }, signal),
     sendJson: async (method, schema, request, signal) => decode(line, method, schema, await http.send(method, request, signal)),
@@ -59,9 +66,8 @@ export function createTrackerHttp(settings: TrackerHttpSettings, deps: TrackerHt
     },
     getRecords: async <T>(schema: ZodType<T>, request: TrackerRequest, signal: AbortSignal) => {
       const read: T[] = [];
-      for await (const page of pages(line, request, signal)) {
-        for (const record of records(line, schema, decode(line, 'GET', LIST, page), page.path)) read.push(record);
-      }
+      for await (const page of pages(line, request, signal))
+        for (const record of pageRecords(line, schema, page)) read.push(record);
       return read;
     },
     records: (schema, entries, endpoint) => records(line, schema, entries, endpoint),
@@ -81,6 +87,8 @@ interface Line extends TrackerHttpDeps {
   readonly settings: TrackerHttpSettings;
   readonly client: HttpClient;
   readonly mask: Mask;
+  /** What remembered pages were decoded to, by the page and the schema: one that did not change is not decoded again. */
+  readonly decoded: WeakMap<HttpResponse['json'], { schema: unknown; records: readonly unknown[] }>;
   /** Warnings given already: a poll repeats, its warnings do not. */
   readonly reported: Set<string>;
 }
@@ -166,6 +174,14 @@ function decode<T>({ mask, settings }: Line, method: Method, schema: ZodType<T>,
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw unusable(`unexpected answer: ${faultText(parsed.error)}`);
+}
+
+function pageRecords<T>(line: Line, schema: ZodType<T>, page: HttpResponse): readonly T[] {
+  const known = line.decoded.get(page.json);
+  if (known?.schema === schema) return known.records as readonly T[];
+  const found = records(line, schema, decode(line, 'GET', LIST, page), page.path);
+  if (line.settings.cache?.get(page.url)?.response.json === page.json) line.decoded.set(page.json, { schema, records: found });
+  return found;
 }
 
 function records<T>(line: Line, schema: ZodType<T>, entries: readonly unknown[], endpoint: string): T[] {
