@@ -37,21 +37,13 @@ export function checkTracker(tracker: ReadTracker, isFaulty: CheckedFrontMatter[
   ];
 }
 
-function checkRequired(
-  { provider, section, connection }: ReadTracker,
-  key: ConnectionKey,
-  required: boolean,
-): readonly Problem[] {
+function checkRequired({ provider, connection }: ReadTracker, key: ConnectionKey, required: boolean): readonly Problem[] {
   const expanded = connection[key];
   // A blank project or endpoint is left to the kind, which says what it should look like.
   const missing = !expanded || (key === 'api_key' ? expanded.value.trim() : expanded.value) === '';
   if (missing && required) {
     return [
-      problem(
-        'error',
-        `tracker.${key}`,
-        `tracker.${key} is required for tracker kind ${section.kind ?? provider.kind}${unsetNote(expanded)}`,
-      ),
+      problem('error', `tracker.${key}`, `tracker.${key} is required for tracker kind ${provider.kind}${unsetNote(expanded)}`),
     ];
   }
   if (!expanded || expanded.unset.length === 0) return [];

@@ -372,23 +372,25 @@ describe('the tracker block', () => {
       'the required keys of a kind, in order',
       'tracker: { kind: jira }',
       [
-        'error: tracker.endpoint: tracker.endpoint is required for tracker kind jira',
-        'error: tracker.api_key: tracker.api_key is required for tracker kind jira',
-        'error: tracker.project: tracker.project is required for tracker kind jira',
+        'error: tracker.endpoint: tracker.endpoint is required for tracker kind wfboard',
+        'error: tracker.api_key: tracker.api_key is required for tracker kind wfboard',
+        'error: tracker.project: tracker.project is required for tracker kind wfboard',
       ],
     ],
     [
       'empty required keys',
       'tracker: { kind: github, api_key: " ", project: "" }',
       [
-        'error: tracker.api_key: tracker.api_key is required for tracker kind github (line 2, column 26)',
-        'error: tracker.project: tracker.project is required for tracker kind github (line 2, column 40)',
+        'error: tracker.api_key: tracker.api_key is required for tracker kind repoissues (line 2, column 26)',
+        'error: tracker.project: tracker.project is required for tracker kind repoissues (line 2, column 40)',
       ],
     ],
     [
       'a required key whose variable is unset',
       'tracker: { kind: github, api_key: $NO_TOKEN, project: a/b }',
-      ['error: tracker.api_key: tracker.api_key is required for tracker kind github: $NO_TOKEN is not set (line 2, column 26)'],
+      [
+        'error: tracker.api_key: tracker.api_key is required for tracker kind repoissues: $NO_TOKEN is not set (line 2, column 26)',
+      ],
     ],
     [
       'a key that is only partly there',
@@ -528,7 +530,7 @@ describe('the tracker block', () => {
 
   it('runs the checks of the kind after the generic ones, with the environment', () => {
     expect(lines('tracker: { kind: github, project: a b }', { env: { FORGE_TOKEN: 'tok-123456' } })).toEqual([
-      'error: tracker.api_key: tracker.api_key is required for tracker kind github',
+      'error: tracker.api_key: tracker.api_key is required for tracker kind repoissues',
       'error: tracker.project.format: must have the form <owner>/<repo> (line 2, column 26)',
       'warning: tracker.api_key.forge_token_hint: FORGE_TOKEN is set: write $FORGE_TOKEN',
     ]);
