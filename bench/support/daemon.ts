@@ -119,17 +119,13 @@ export function residentKb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? Number.NaN);
 }
 
-/** Milliseconds that a command takes from start to exit, the median of some. */
-export async function commandMs(command: readonly string[], rounds: number, cwd = os.tmpdir()): Promise<number> {
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const [program = '', ...args] = command;
-    const begin = performance.now();
-    const child = spawn(program, args, { cwd, stdio: 'ignore' });
-    await new Promise((resolve) => child.once('exit', resolve));
-    times.push(performance.now() - begin);
-  }
-  return times.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? Number.NaN;
+/** Milliseconds that a command takes from start to exit. */
+export async function commandMs(command: readonly string[], cwd: string): Promise<number> {
+  const [program = '', ...args] = command;
+  const begin = performance.now();
+  const child = spawn(program, args, { cwd, stdio: 'ignore' });
+  await new Promise((resolve) => child.once('exit', resolve));
+  return performance.now() - begin;
 }
 
 export interface WorkflowParts {
