@@ -132,8 +132,8 @@ describe('a run', () => {
     const { page, complaints } = await visit(daemon, {}, '/runs/r-5');
     expect(await page.locator('.transcript li').count()).toBe(150);
     await expect.poll(() => page.getByText('line 4999.').isVisible()).toBe(true);
-    await page.getByLabel('Follow').uncheck();
-    await page.locator('#earlier').scrollIntoViewIfNeeded();
+    await page.evaluate('scrollTo(0, 100)');
+    await expect.poll(() => page.getByLabel('Follow').isChecked()).toBe(false);
     await expect.poll(() => page.locator('.transcript li').count(), { timeout: 10_000 }).toBeGreaterThan(150);
     await page.getByLabel('Follow').check();
     daemon.runEvents = [...daemon.runEvents, message(5000)];
@@ -141,6 +141,17 @@ describe('a run', () => {
     await page.getByText('line 5000.').waitFor();
     await expect.poll(() => page.evaluate('innerHeight + scrollY >= document.documentElement.scrollHeight - 200')).toBe(true);
     expect(complaints).toEqual([]);
+  });
+
+  it('that has just begun is followed from its first event on', async () => {
+    const daemon = createFakeDaemon({ runs: [run] });
+    const { page } = await visit(daemon, {}, '/runs/r-5');
+    await page.getByText('Nothing was recorded yet.').waitFor();
+    for (const index of [0, 1, 2]) {
+      daemon.runEvents = [...daemon.runEvents, message(index)];
+      change(daemon, {});
+      await page.getByText(`line ${index}.`).waitFor();
+    }
   });
 
   it('is searched, and its failures are found', async () => {

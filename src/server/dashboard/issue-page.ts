@@ -95,7 +95,7 @@ interface Explanation {
 function explain({ place, running, retry, parked, hold, watch }: IssueRecord, { generatedAt: now }: Snapshot): Explanation {
   if (place === 'running' && running !== null) {
     return {
-      reason: html`A session runs since ${clock('since', running.startedAt, now)}, turn ${running.turnCount}. Last event:
+      reason: html`A session has run for ${clock('since', running.startedAt, now)}, turn ${running.turnCount}. Last event:
       ${wordsOf(running.lastEvent)}, ${clock('ago', running.lastEventAt, now)}.`,
       change: 'It ends by itself, by its budget, by a new state of the issue, or when somebody stops it.',
     };

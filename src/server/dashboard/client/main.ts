@@ -8,8 +8,7 @@ function start(): void {
   const live = document.getElementById('live');
   if (live === null) return;
   document.documentElement.classList.add('scripted');
-  const transcript = followTranscript();
-  const refreshNow = followServer(live, async () => transcript?.refresh());
+  const refreshNow = followServer(live, followTranscript());
   sendActions(refreshNow);
   applyFilters(refreshNow);
   document.addEventListener('animationend', ({ target }) => {

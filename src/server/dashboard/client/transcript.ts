@@ -3,26 +3,42 @@ import { morph } from './morph.ts';
 /** Earlier rows are loaded when the reader comes this close to them. */
 const NEAR_PX = 400;
 
-/** Keeps a run's transcript: adds what is new, loads what is earlier as one scrolls up, and follows the end. */
-export interface TranscriptView {
-  refresh(): Promise<void>;
+/** Keeps a run's transcript: adds what is new, loads what is earlier as one scrolls up, and follows the end. Gives a way to look again. */
+export function followTranscript(): () => Promise<void> {
+  const [box, list] = findTranscript();
+  addEventListener('scroll', stopFollowingWhenAway, { passive: true });
+  if (box !== null && list !== null) watchEarlier(box, list);
+  document.getElementById('next-failure')?.addEventListener('click', showNextFailure);
+  document.getElementById('follow')?.addEventListener('change', showEnd);
+  if (location.hash === '') showEnd();
+  return refreshTranscript;
 }
 
-export function followTranscript(): TranscriptView | null {
+function showEnd(): void {
+  if (isFollowing()) findTranscript()[1]?.lastElementChild?.scrollIntoView({ block: 'end' });
+}
+
+async function refreshTranscript(): Promise<void> {
+  const [box, list] = findTranscript();
+  // Rows that came after those shown are on the next page, not here.
+  if (box === null || list === null || document.getElementById('later') !== null) return;
+  const known = firstOpen(list) ?? Number(list.lastElementChild?.getAttribute('data-number') ?? -1);
+  addRows(list, await loadRows(box, 'after', known));
+  showEnd();
+}
+
+/** Looked for each time: a run that has just begun has none yet. */
+function findTranscript(): readonly [box: HTMLElement | null, list: Element | null] {
   const box = document.getElementById('transcript');
-  const list = box?.querySelector('ol');
-  if (box === null || list === undefined || list === null) return null;
-  watchEarlier(box, list);
-  document.getElementById('next-failure')?.addEventListener('click', () => showNextFailure(list));
-  const refresh = async () => {
-    // Rows that came after those shown are on the next page, not here.
-    if (document.getElementById('later') !== null) return;
-    const known = firstOpen(list) ?? Number(list.lastElementChild?.getAttribute('data-number') ?? -1);
-    addRows(list, await loadRows(box, 'after', known));
-    if (isFollowing()) list.lastElementChild?.scrollIntoView({ block: 'end' });
-  };
-  if (isFollowing() && location.hash === '') list.lastElementChild?.scrollIntoView({ block: 'end' });
-  return { refresh };
+  return [box, box?.querySelector('ol') ?? null];
+}
+
+/** Who scrolls up wants to read there, not to be taken back to the end. */
+function stopFollowingWhenAway(): void {
+  const follow = document.getElementById('follow');
+  const { scrollHeight, clientHeight } = document.documentElement;
+  const isAway = scrollHeight - clientHeight - scrollY > NEAR_PX;
+  if (follow instanceof HTMLInputElement && isAway) follow.checked = false;
 }
 
 function isFollowing(): boolean {
@@ -88,8 +104,10 @@ function watchEarlier(box: HTMLElement, list: Element): void {
   );
 }
 
-function showNextFailure(list: Element): void {
-  const failures = [...list.querySelectorAll('li.call')].filter((row) => row.querySelector('.chip[data-tone=bad]') !== null);
+function showNextFailure(): void {
+  const failures = [...document.querySelectorAll('.transcript li.call')].filter(
+    (row) => row.querySelector('.chip[data-tone=bad]') !== null,
+  );
   const next = failures.find((row) => row.getBoundingClientRect().top > 8) ?? failures[0];
   const follow = document.getElementById('follow');
   if (follow instanceof HTMLInputElement) follow.checked = false;
