@@ -3,16 +3,15 @@ import type { Problem } from '../domain/model/problem.ts';
 import type { ReactionKind, ScmConnection } from '../domain/model/settings.ts';
 import type { Provider } from '../ports/provider.ts';
 import { type Connection, unsetNote } from './expand.ts';
-import { activeKinds, onlyActive } from './reactions.ts';
+import { managedProjects } from './reaction-projects.ts';
+import { activeKinds, type MergeRequestSide, onlyActive } from './reactions.ts';
 import { findProvider, type CheckedFrontMatter } from './check-front-matter.ts';
 import type { ReadTracker } from './tracker.ts';
 import { kindList } from './tracker-checks.ts';
 
 const DEFAULT_USER_AGENT = 'svc/dev';
 
-export interface CheckedReactions {
-  /** Null when no reaction is on, or when their provider cannot be used. */
-  readonly connection: ScmConnection | null;
+export interface CheckedReactions extends MergeRequestSide {
   readonly problems: readonly Problem[];
 }
 
@@ -34,9 +33,12 @@ export function checkReactions(read: CheckedFrontMatter, context: ReactionCheckC
   const problems: Problem[] = active.flatMap(({ kind, provider }) => checkRole(kind, provider, read, context.providers));
   problems.push(...checkOneProvider(active), ...checkTargetState(read, context), ...checkLabels(read));
   const provider = active.find((entry) => entry.provider?.createScm !== undefined)?.provider ?? null;
-  if (!provider || !context.tracker) return { connection: null, problems };
+  const trust = provider?.reviewTrust ?? 'collaborators';
+  if (!provider || !context.tracker) return { connection: null, projects: [], trust, problems };
   const connected = connect(provider, read, { ...context, tracker: context.tracker });
-  return { connection: connected.connection, problems: [...problems, ...connected.problems] };
+  const managed = managedProjects(provider, read, context.tracker);
+  problems.push(...managed.problems, ...connected.problems);
+  return { connection: connected.connection, projects: managed.projects, trust, problems };
 }
 
 function checkRole(
@@ -112,7 +114,7 @@ function connect(
   provider: Provider,
   read: CheckedFrontMatter,
   context: ReactionCheckContext & { tracker: ReadTracker },
-): CheckedReactions {
+): { readonly connection: ScmConnection; readonly problems: readonly Problem[] } {
   const { kind } = provider;
   const block = read.blocks.providers.get(kind);
   const own = context.blockConnections.get(kind) ?? null;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ReactionBase, ReactionKind, ReactionOptions } from '../domain/model/settings.ts';
+import { TRUST, type ReactionBase, type ReactionKind, type ReactionOptions, type Trust } from '../domain/model/settings.ts';
 import { MERGE_STRATEGIES } from '../ports/scm.ts';
 import { byDefault, choice, filledText, flag, milliseconds, text, textList, textOrNumber, wholeNumber } from './fields.ts';
 
@@ -9,6 +9,7 @@ const botUsernames = () => textList('Accounts whose reviews count as those of a 
 const maxLogLines = () =>
   wholeNumber({ min: -Number.MAX_SAFE_INTEGER }, 'Lines of the failing log shown to the agent; 0 or less: none.').optional();
 const requireCi = () => flag('Merge only when CI succeeded or there is none.').optional();
+const trust = (about: string) => choice(TRUST, about).optional();
 const strategy = () => choice(MERGE_STRATEGIES, 'How a request is merged.').optional();
 
 /** The keys of a tracker kind's own block that its merge-request and CI roles read. */
@@ -39,7 +40,10 @@ interface ReactionKeys<Kind extends ReactionKind, Own extends z.ZodRawShape> {
   readonly about: string;
   readonly defaults: ReactionDefaults;
   readonly own: Own;
-  options(written: z.output<z.ZodObject<Own>>, role: RoleKeys): Omit<ReactionOptions[Kind], keyof ReactionBase>;
+  options(
+    written: z.output<z.ZodObject<Own>>,
+    role: RoleKeys & { readonly trust: Trust },
+  ): Omit<ReactionOptions[Kind], keyof ReactionBase>;
 }
 
 function reaction<Kind extends ReactionKind, Own extends z.ZodRawShape>(_kind: Kind, keys: ReactionKeys<Kind, Own>) {
@@ -61,15 +65,25 @@ export const REACTION_KEYS = {
     defaults: { pollIntervalMs: 120_000, watchWindowMs: 7 * DAY_MS, budget: 3 },
     own: {
       max_continuation_turns: turns(3),
+      trust: trust(
+        'Whose reviews start a turn, enter a prompt and count for or against a merge. By default that of the provider.',
+      ),
       debounce_ms: byDefault(milliseconds(0, 'Quiet time after the newest comment before the agent starts.'), 60_000),
     },
-    options: (own) => ({ debounceMs: own.debounce_ms }),
+    options: (own, role) => ({ debounceMs: own.debounce_ms, trust: own.trust ?? role.trust }),
   }),
   bot_review: reaction('bot_review', {
     about: 'Have the agent answer the comments of review bots.',
     defaults: { pollIntervalMs: 60_000, watchWindowMs: 7 * DAY_MS, budget: 5 },
-    own: { max_continuation_turns: turns(5), bot_usernames: botUsernames() },
-    options: (own, role) => ({ botUsernames: own.bot_usernames ?? role.bot_usernames ?? ROLE_DEFAULTS.botUsernames }),
+    own: {
+      max_continuation_turns: turns(5),
+      bot_usernames: botUsernames(),
+      trust: trust('Whose comments count. Bots, apps and the accounts of `bot_usernames` always do.'),
+    },
+    options: (own, role) => ({
+      botUsernames: own.bot_usernames ?? role.bot_usernames ?? ROLE_DEFAULTS.botUsernames,
+      trust: own.trust ?? role.trust,
+    }),
   }),
   merge_conflicts: reaction('merge_conflicts', {
     about: 'Have the agent resolve conflicts with the base branch.',
@@ -85,12 +99,20 @@ export const REACTION_KEYS = {
       require_ci: requireCi(),
       delete_branch: byDefault(flag('Delete the branch after the merge.'), true),
       dry_run: byDefault(flag('Only log what would be merged.'), false),
+      ci_grace_ms: byDefault(
+        wholeNumber(
+          { min: 0 },
+          'With `require_ci`: how long a head must be seen without any check before it is merged; 0: no wait.',
+        ),
+        60_000,
+      ),
     },
     options: (own, role) => ({
       strategy: own.strategy ?? role.strategy ?? ROLE_DEFAULTS.strategy,
       requireCi: own.require_ci ?? role.require_ci ?? ROLE_DEFAULTS.requireCi,
       deleteBranch: own.delete_branch,
       dryRun: own.dry_run,
+      ciGraceMs: own.ci_grace_ms,
     }),
   }),
   merge_completion: reaction('merge_completion', {
@@ -106,7 +128,7 @@ export const REACTION_KEYS = {
   }),
   label_commands: reaction('label_commands', {
     about: 'Let people start the agent by a label on the request.',
-    defaults: { pollIntervalMs: 60_000, watchWindowMs: 0, budget: 2 },
+    defaults: { pollIntervalMs: 60_000, watchWindowMs: 0, budget: 3 },
     own: {
       review_label: byDefault(text('Label that asks for a review; empty: none.'), 'foray:review'),
       fix_label: byDefault(text('Label that asks for a fix; empty: none.'), 'foray:fix'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { REACTION_KINDS, type ReactionKind } from '../domain/model/settings.ts';
 import type { Provider } from '../ports/provider.ts';
-import { byDefault, choice, milliseconds, text, wholeNumber } from './fields.ts';
+import { byDefault, choice, milliseconds, text, textList, wholeNumber } from './fields.ts';
 import { REACTION_KEYS, type ReactionDefaults } from './reaction-keys.ts';
 
 type Member<Own extends z.ZodRawShape> = z.ZodOptional<z.ZodObject<ReturnType<typeof sharedKeys> & Own, z.core.$strict>>;
@@ -23,9 +23,12 @@ export function reactionsSection(providers: readonly Provider[]) {
     ];
   });
   return z
-    .strictObject(Object.fromEntries(members) as Members)
+    .strictObject({ projects: textList(PROJECTS).optional(), ...(Object.fromEntries(members) as Members) })
     .describe('What is done about the merge requests that runs leave behind.');
 }
+
+const PROJECTS =
+  "Projects besides the tracker's own whose merge requests are looked after: `owner/repo`, on GitLab the full path.";
 
 function sharedKeys(providerNames: readonly string[], defaults: ReactionDefaults) {
   return {
@@ -37,7 +40,9 @@ function sharedKeys(providerNames: readonly string[], defaults: ReactionDefaults
       wholeNumber({ min: 0 }, 'Time after which a merge request is left alone; 0: never.'),
       defaults.watchWindowMs,
     ),
-    max_retries: wholeNumber({ min: 0 }, 'Tries before a person is asked.').meta({ default: defaults.budget }).optional(),
+    max_retries: wholeNumber({ min: 0 }, 'Turns or tries before a person is asked; 0: at once.')
+      .meta({ default: defaults.budget })
+      .optional(),
     escalation: byDefault(choice(['label', 'comment', 'none'], 'How a person is asked.'), 'label'),
     escalation_label: byDefault(text('Label that asks a person.'), 'needs-human'),
   };

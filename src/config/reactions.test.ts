@@ -21,17 +21,26 @@ const SHARED = { watchWindowMs: 604_800_000, escalation: 'label', escalationLabe
 describe('a reaction with nothing but its provider', () => {
   const rows = [
     ['ci_failure', { ...SHARED, budget: 2, pollIntervalMs: 60_000, watchWindowMs: 86_400_000, maxLogLines: 50 }],
-    ['review_comments', { ...SHARED, budget: 3, pollIntervalMs: 120_000, debounceMs: 60_000 }],
-    ['bot_review', { ...SHARED, budget: 5, pollIntervalMs: 60_000, botUsernames: [] }],
+    ['review_comments', { ...SHARED, budget: 3, pollIntervalMs: 120_000, debounceMs: 60_000, trust: 'collaborators' }],
+    ['bot_review', { ...SHARED, budget: 5, pollIntervalMs: 60_000, botUsernames: [], trust: 'collaborators' }],
     ['merge_conflicts', { ...SHARED, budget: 1, pollIntervalMs: 60_000 }],
     [
       'auto_merge',
-      { ...SHARED, budget: 2, pollIntervalMs: 60_000, strategy: 'squash', requireCi: true, deleteBranch: true, dryRun: false },
+      {
+        ...SHARED,
+        budget: 2,
+        pollIntervalMs: 60_000,
+        strategy: 'squash',
+        requireCi: true,
+        deleteBranch: true,
+        dryRun: false,
+        ciGraceMs: 60_000,
+      },
     ],
     ['merge_completion', { ...SHARED, budget: 2, pollIntervalMs: 60_000, watchWindowMs: 0, targetState: 'done' }],
     [
       'label_commands',
-      { ...SHARED, budget: 2, pollIntervalMs: 60_000, watchWindowMs: 0, reviewLabel: 'foray:review', fixLabel: 'foray:fix' },
+      { ...SHARED, budget: 3, pollIntervalMs: 60_000, watchWindowMs: 0, reviewLabel: 'foray:review', fixLabel: 'foray:fix' },
     ],
   ] as const;
 
@@ -45,7 +54,13 @@ describe('a reaction with nothing but its provider', () => {
       project: 'g/p',
       userAgent: 'svc/dev',
     };
-    expect(settings?.reactions).toEqual({ provider: 'nsproject', connection, on: { [kind]: expected } });
+    expect(settings?.reactions).toEqual({
+      provider: 'nsproject',
+      connection,
+      projects: ['g/p'],
+      votes: 'collaborators',
+      on: { [kind]: expected },
+    });
   });
 
   it('covers every kind', () => {
@@ -187,7 +202,7 @@ describe('faults of reactions', () => {
   });
 
   it('two providers', () => {
-    const yaml = `${TRACKER}\nreactions: { auto_merge: { provider: gitlab }, bot_review: { provider: gitea } }`;
+    const yaml = `${TRACKER}\nreactions: { auto_merge: { provider: gitlab }, bot_review: { provider: gitea }, projects: [g/p] }`;
     expect(lines(yaml)).toEqual([
       'error: reactions.provider: all reactions must name the same provider: bot_review names selfhosted, auto_merge names nsproject (line 3, column 28)',
       'error: selfhosted.api_key: selfhosted.api_key is required for reactions with provider selfhosted; set `selfhosted.api_key`, or `tracker.api_key` with tracker.kind selfhosted',
@@ -201,7 +216,9 @@ describe('faults of reactions', () => {
 
   it('a provider without CI cannot watch CI', () => {
     expect(
-      lines(`${TRACKER}\ngitea: { api_key: k, endpoint: "https://x" }\nreactions: { ci_failure: { provider: gitea } }`),
+      lines(
+        `${TRACKER}\ngitea: { api_key: k, endpoint: "https://x" }\nreactions: { ci_failure: { provider: gitea }, projects: [g/p] }`,
+      ),
     ).toEqual([
       'error: reactions.ci_failure.provider: the kind selfhosted has no CI side; possible providers: nsproject (or gitlab) (line 4, column 28)',
     ]);
@@ -213,18 +230,20 @@ describe('the connection', () => {
     'tracker: { kind: jira, endpoint: "https://j", api_key: "a:b-123456", project: P, active_states: [a], terminal_states: [done] }';
 
   it("never takes another kind's credentials", () => {
-    expect(lines(`${JIRA}\nreactions: { ci_failure: { provider: gitlab } }\ngitlab: { api_key: $T }`)).toEqual([
+    expect(lines(`${JIRA}\nreactions: { ci_failure: { provider: gitlab }, projects: [g/p] }\ngitlab: { api_key: $T }`)).toEqual([
       'error: nsproject.api_key: nsproject.api_key is required for reactions with provider nsproject: $T is not set; set `gitlab.api_key`, or `tracker.api_key` with tracker.kind nsproject (line 4, column 11)',
       'error: nsproject.project: nsproject.project is required for reactions with provider nsproject; set `gitlab.project`, or `tracker.project` with tracker.kind nsproject',
     ]);
   });
 
   it('needs a project only for CI', () => {
-    expect(lines(`${JIRA}\nreactions: { auto_merge: { provider: gitlab } }\ngitlab: { api_key: k }`)).toEqual([]);
+    expect(lines(`${JIRA}\nreactions: { auto_merge: { provider: gitlab }, projects: [g/p] }\ngitlab: { api_key: k }`)).toEqual(
+      [],
+    );
   });
 
   it("comes from the provider's block, with references resolved, under an alias too", () => {
-    const yaml = `${JIRA}\nreactions: { auto_merge: { provider: forgejo } }\ngitea: { api_key: "\${T}", endpoint: "https://$H/x", project: $P }`;
+    const yaml = `${JIRA}\nreactions: { auto_merge: { provider: forgejo }, projects: [g/p] }\ngitea: { api_key: "\${T}", endpoint: "https://$H/x", project: $P }`;
     const { problems, settings } = read(yaml, { env: { T: 'tok-123456', H: 'forge.test', P: 'o/r' } });
     expect(problems).toEqual([]);
     expect(settings?.reactions.connection).toEqual({
@@ -237,8 +256,26 @@ describe('the connection', () => {
   });
 
   it('says nothing of a key that was already refused', () => {
-    expect(lines(`${JIRA}\nreactions: { auto_merge: { provider: gitlab } }\ngitlab: { api_key: 5 }`)).toEqual([
+    expect(lines(`${JIRA}\nreactions: { auto_merge: { provider: gitlab }, projects: [g/p] }\ngitlab: { api_key: 5 }`)).toEqual([
       'error: nsproject.api_key: must be a string, got a number; put it in quotes (line 4, column 11)',
     ]);
+  });
+  describe('of another kind than the tracker', () => {
+    const reactions = (keys: string): string[] =>
+      lines(`${JIRA}\nreactions: { auto_merge: { provider: gitlab }${keys} }\ngitlab: { api_key: k }`);
+
+    it('needs the projects whose merge requests belong to its issues', () => {
+      expect(reactions('')).toEqual([
+        'error: reactions.projects.required: reactions.projects is required when the tracker (wfboard) is of another kind than the provider (nsproject): list the projects whose merge requests belong to these issues, as owner/repo (line 3, column 1)',
+      ]);
+      expect(reactions(', projects: [g/sub/p]')).toEqual([]);
+    });
+
+    it('takes paths only', () => {
+      expect(reactions(', projects: [g/p, alone, "a b/c"]').map((line) => line.slice(0, 38))).toEqual([
+        'error: reactions.projects: "alone" is ',
+        'error: reactions.projects: "a b/c" is ',
+      ]);
+    });
   });
 });

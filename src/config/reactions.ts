@@ -5,6 +5,7 @@ import {
   type ReactionOptions,
   type ReactionSettings,
   type ScmConnection,
+  type Trust,
 } from '../domain/model/settings.ts';
 import { REACTION_KEYS, type RoleKeys } from './reaction-keys.ts';
 import type { Sections } from './schema.ts';
@@ -13,14 +14,26 @@ type ReactionsSection = Sections['reactions'];
 type Written<Kind extends ReactionKind> = NonNullable<ReactionsSection[Kind]>;
 
 /** The reactions that are switched on, with the provider's block filling what they leave open. */
-export function reactionSettings(section: ReactionsSection, role: RoleKeys, connection: ScmConnection | null): ReactionSettings {
-  const on = activeKinds(section).map((kind) => [kind, optionsOf(kind, section, role)]);
-  return { provider: connection?.kind ?? null, connection, on: Object.fromEntries(on) as Partial<ReactionOptions> };
+export function reactionSettings(section: ReactionsSection, role: RoleKeys, side: MergeRequestSide): ReactionSettings {
+  const { connection, projects, trust } = side;
+  const entries = activeKinds(section).map((kind) => [kind, optionsOf(kind, section, { ...role, trust })]);
+  const on = Object.fromEntries(entries) as Partial<ReactionOptions>;
+  return { provider: connection?.kind ?? null, connection, projects, votes: on.review_comments?.trust ?? trust, on };
 }
 
-function optionsOf(kind: ReactionKind, section: ReactionsSection, role: RoleKeys): ReactionBase {
+/** What the checks found out about the forge of the reactions. */
+export interface MergeRequestSide {
+  /** Null when no reaction is on, or when their provider cannot be used. */
+  readonly connection: ScmConnection | null;
+  /** Whose merge requests are looked after. */
+  readonly projects: readonly string[];
+  /** Whose reviews count where nothing else is written. */
+  readonly trust: Trust;
+}
+
+function optionsOf(kind: ReactionKind, section: ReactionsSection, role: RoleKeys & { trust: Trust }): ReactionBase {
   // Each member of the table takes what its own schema made; the compiler cannot follow both through one name.
-  const options = REACTION_KEYS[kind].options as (own: unknown, role: RoleKeys) => object;
+  const options = REACTION_KEYS[kind].options as (own: unknown, role: object) => object;
   const written = section[kind];
   if (!written) throw new Error(`${kind} is not written`);
   return { ...baseOf(kind, written), ...options(written, role) };

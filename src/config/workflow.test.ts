@@ -68,7 +68,7 @@ describe('a valid file', () => {
       dbPath: '/srv/team a/.foray.db',
       tokenRates: {},
       selfReview: { enabled: false, maxIterations: 3, verificationCommands: [], verificationTimeoutMs: 120_000 },
-      reactions: { provider: null, connection: null, on: {} },
+      reactions: { provider: null, connection: null, projects: [], votes: 'collaborators', on: {} },
     });
   });
 

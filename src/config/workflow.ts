@@ -150,7 +150,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
     dbPath: dbPath.path,
     tokenRates: tokenRates(sections.token_rates),
     selfReview: selfReviewSettings(sections.self_review),
-    reactions: reactionSettings(sections.reactions, role(reactions.connection?.kind), reactions.connection),
+    reactions: reactionSettings(sections.reactions, role(reactions.connection?.kind), reactions),
   };
   return { settings, dbPath: dbPath.path, problems, secrets };
 }

@@ -15,7 +15,8 @@ import { onBlockersAnswered, onPollAnswered, onWentOn } from './events/on-poll.t
 import { onInspected } from './events/on-reaction.ts';
 import { onIssueRead } from './events/on-retry-due.ts';
 import { onRunProgress } from './events/on-run.ts';
-import { onBranchDeleted, onMergeAnswered } from './reactions/auto-merge.ts';
+import { onMergeAnswered } from './reactions/auto-merge.ts';
+import { onBranchDeleted } from './reactions/branch.ts';
 import { onLabelRemoved } from './reactions/label-commands.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';
 import { onWebhookReceived } from './events/on-webhook.ts';

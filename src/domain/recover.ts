@@ -75,6 +75,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     preflightProblem: null,
     totals: { tokens: NO_TOKENS, seconds: 0, costUsd: 0 },
     readings: new Map(),
+    unreadable: new Map(),
     autoMergeOff: null,
   };
 }

@@ -16,6 +16,8 @@ const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 const REACTIONS: ReactionSettings = {
   provider: 'repoissues',
   connection: null,
+  projects: [],
+  votes: 'anyone',
   on: {
     label_commands: {
       pollIntervalMs: 1,

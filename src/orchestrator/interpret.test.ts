@@ -5,13 +5,13 @@ import { settingsWith } from '../../test/support/settings.ts';
 import { EFFECTS, type AskedEffect, type AskedName } from '../domain/model/effect.ts';
 import type { Event } from '../domain/model/event.ts';
 import { refOf } from '../domain/model/issue.ts';
-import type { Watch } from '../domain/model/watch.ts';
+import { NOTHING_KNOWN, type Watch } from '../domain/model/watch.ts';
 import { createInterpreter, type InterpretDeps } from './interpret.ts';
 
 const settings = settingsWith();
 const issue = refOf(issueWith({ id: '1' }));
 const request = { owner: 'o', repo: 'r', number: 7, branch: 'b', sha: 's' };
-const watch: Watch = { issue, mergeRequest: request, armedAt: 0, attempt: 0, reactions: {} };
+const watch: Watch = { issue, mergeRequest: request, armedAt: 0, attempt: 0, facts: NOTHING_KNOWN, reactions: {} };
 
 /** One of each. The types see to it that none is forgotten. */
 const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Name }> } = {

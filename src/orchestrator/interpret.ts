@@ -9,7 +9,7 @@ import type { Runner } from '../ports/runner.ts';
 import type { Adapters } from './adapters.ts';
 import { answer } from './answer.ts';
 import { inOrder } from './in-order.ts';
-import { complete, merge } from './reactions/act.ts';
+import { complete, deleteMergedBranch, merge } from './reactions/act.ts';
 import type { Forge } from './reactions/forge.ts';
 import { inspect } from './reactions/inspect.ts';
 
@@ -209,9 +209,17 @@ async function removeWorkspace(
 
 async function lookAt(deps: InterpretDeps, effect: EffectNamed<'inspect'>): Promise<AnswerTo<'inspect'>> {
   const { tracker } = deps.adapters();
-  const { issue, mergeRequest, armedAt } = effect.watch;
+  const { issue, mergeRequest, armedAt, facts } = effect.watch;
   const findings = await inspect(effect, tracker, forgeOf(deps), deps.killed);
-  return { type: 'inspected', issueId: issue.id, number: mergeRequest.number, armedAt, due: effect.due, findings };
+  return {
+    type: 'inspected',
+    issueId: issue.id,
+    number: mergeRequest.number,
+    armedAt,
+    runs: facts.runs,
+    due: effect.due,
+    findings,
+  };
 }
 
 async function mergeRequest(deps: InterpretDeps, effect: EffectNamed<'merge'>): Promise<AnswerTo<'merge'>> {
@@ -223,7 +231,7 @@ async function deleteBranch(
   deps: InterpretDeps,
   { issueId, request }: EffectNamed<'delete-branch'>,
 ): Promise<AnswerTo<'delete-branch'>> {
-  await forgeOf(deps).scm.deleteBranch(request, request.branch, deps.killed);
+  await deleteMergedBranch(request, forgeOf(deps), deps.killed);
   return { type: 'branch-deleted', issueId, fault: null };
 }
 

@@ -102,6 +102,20 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     error('workflow edit rejected, the last good one stays in force', { workflow_path: path, problems: problems.join(' | ') }),
   'reaction:watch:armed': ({ issue, owner, repo, number }) =>
     info('merge request watched', { ...of(issue), owner, repo, number }),
+  'reaction:request:refused': ({ issue, owner, repo, number, why }) =>
+    warn("merge request is not this issue's", { ...of(issue), owner, repo, number, reason: why }),
+  'reaction:request:gone': ({ issue, owner, repo, number }) =>
+    warn('merge request is gone', {
+      ...of(issue),
+      owner,
+      repo,
+      number,
+      reason: 'the forge did not have it at two looks in a row',
+    }),
+  'reaction:read:failed': ({ issue, number, error: reason }) =>
+    warn('merge request could not be read', { ...of(issue), number, error: reason }),
+  'reaction:merge:queued': ({ issue, number, headSha }) =>
+    info('merge request queued for its merge', { ...of(issue), number, head_sha: headSha }),
   'reaction:watch:ended': ({ issue, why }) => info('merge request no longer watched', { ...of(issue), reason: why }),
   'reaction:check:completed': ({ issue, kind, result, detail }) =>
     debug('reaction checked', { ...of(issue), reaction: kind, result, detail }),

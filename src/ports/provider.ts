@@ -1,6 +1,6 @@
 import type { ZodType } from 'zod';
 import type { Problem } from '../domain/model/problem.ts';
-import type { ScmConnection, TrackerSettings } from '../domain/model/settings.ts';
+import type { ScmConnection, TrackerSettings, Trust } from '../domain/model/settings.ts';
 import type { CiProvider } from './ci.ts';
 import type { Clock, Logger } from './runtime.ts';
 import type { RequestOpener } from './requests.ts';
@@ -40,6 +40,8 @@ export interface Provider {
   /** The kind's own checks, in the documented order. Generic checks (required keys, state collisions) ran before. */
   check(input: ProviderCheckInput): readonly Problem[];
   createTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker;
+  /** Whose reviews count by default; of a kind with merge requests. */
+  readonly reviewTrust?: Trust;
   createScm?(connection: ScmConnection, deps: ProviderDeps): ScmAdapter;
   createCi?(connection: ScmConnection, deps: ProviderDeps): CiProvider;
   createRequests?(connection: ScmConnection, deps: ProviderDeps): RequestOpener;

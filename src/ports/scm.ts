@@ -7,20 +7,23 @@ import type {
   ReviewDecision,
   ScopeCheck,
 } from '../domain/model/merge-request.ts';
+import type { Trust } from '../domain/model/settings.ts';
 import type { MergeRequestRef } from '../domain/model/watch.ts';
 
 /**
- * The merge-request side of a forge: six reads and three writes. Building it makes no request. Failures are
+ * The merge-request side of a forge: nine reads and four writes. Building it makes no request. Failures are
  * TrackerErrors; a merge that the forge refused is an ScmConflictError.
  */
 export interface ScmAdapter {
   readonly kind: string;
-  readReviewDecision(request: RequestKey, signal: AbortSignal): Promise<ReviewDecision>;
+  /** Votes of people who are not trusted count neither way. */
+  readReviewDecision(request: RequestKey, votes: Trust, signal: AbortSignal): Promise<ReviewDecision>;
   readMergeStatus(request: RequestKey, signal: AbortSignal): Promise<MergeStatus>;
   /** The CI conclusion of the request's head for the merge gate; empty when no checks exist. */
   readCiStatus(request: RequestKey, signal: AbortSignal): Promise<CiConclusion>;
-  /** Standing change requests by people, with their comments. */
-  readPendingReviews(request: RequestKey, signal: AbortSignal): Promise<readonly ReviewComment[]>;
+  /** Standing change requests by people who are trusted, with their comments. */
+  readPendingReviews(request: RequestKey, trust: Trust, signal: AbortSignal): Promise<readonly ReviewComment[]>;
+  /** Comments of the accounts named, and of those that the forge calls bots. Only an administrator lets one in: all are trusted. */
   readBotReviewComments(
     request: RequestKey,
     botUsernames: readonly string[],
@@ -28,6 +31,13 @@ export interface ScmAdapter {
   ): Promise<readonly ReviewComment[]>;
   /** Label additions and removals, ascending by time then id. */
   readLabelEvents(request: RequestKey, signal: AbortSignal): Promise<readonly LabelEvent[]>;
+  /** The name of the credential's own account. */
+  readOwnAccount(signal: AbortSignal): Promise<string>;
+  readDefaultBranch(repo: RepoKey, signal: AbortSignal): Promise<string>;
+  /** Whether the request is in the forge's own merge queue. */
+  isQueued(request: RequestKey, signal: AbortSignal): Promise<boolean>;
+  /** Puts the request into the forge's own merge queue if its head still is `expectedSha`; false where there is no queue. */
+  enqueue(request: RequestKey, merge: MergeOrder, signal: AbortSignal): Promise<boolean>;
   /** Merges the request if its head still is `expectedSha`. */
   merge(request: RequestKey, merge: MergeOrder, signal: AbortSignal): Promise<MergeResult>;
   /** An absent branch is fine. */

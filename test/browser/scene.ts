@@ -1,4 +1,4 @@
-import { NO_MARK } from '../../src/domain/model/watch.ts';
+import { NO_MARK, NOTHING_KNOWN } from '../../src/domain/model/watch.ts';
 import { aRetry, aRun, aRunning, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../support/fake-daemon.ts';
 import type { Run, RunEvent, RunEventDetails, RunStatus } from '../../src/domain/model/run.ts';
 import type { Snapshot } from '../../src/domain/snapshot.ts';
@@ -82,6 +82,7 @@ function busySnapshot(): Snapshot {
         issue: anIssue('SHOP-389', { title: 'Retry failed payouts' }),
         mergeRequest: { owner: 'acme', repo: 'shop', number: 1204, branch: 'shop-389-retry-payouts', sha: '9f31c6d0aa17b2' },
         armedAt: NOON - 50 * MINUTE,
+        facts: NOTHING_KNOWN,
         attempt: 0,
         reading: {
           at: NOON - 25_000,

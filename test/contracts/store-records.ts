@@ -144,6 +144,8 @@ const pause: fc.Arbitrary<AgentPause> = fc.record({ agentKind: ids, until: momen
 const head = <At extends string>(...at: At[]) => fc.record({ at: fc.constantFrom(...at), headSha: text });
 const given = fc.record({ at: fc.constant('given' as const), comments: fc.array(text, { maxLength: 3 }) });
 
+const seen = fc.record({ decision: text, mergeability: text, ci: text });
+
 /** Any mark of each reaction. */
 const MARKS: { readonly [Kind in ReactionKind]: fc.Arbitrary<ReactionMarks[Kind]> } = {
   ci_failure: head('seen', 'fixing'),
@@ -151,8 +153,11 @@ const MARKS: { readonly [Kind in ReactionKind]: fc.Arbitrary<ReactionMarks[Kind]
   bot_review: given,
   merge_conflicts: head('resolving'),
   auto_merge: fc.oneof(
-    head('waiting', 'merging', 'merged', 'refused'),
-    fc.record({ at: fc.constant('ready' as const), headSha: text, decision: text }),
+    head('merged'),
+    fc.record({ at: fc.constant('waiting' as const), headSha: text, bareSince: nullable(moment) }),
+    fc.record({ at: fc.constant('ready' as const), headSha: text, bareSince: nullable(moment), decision: text }),
+    fc.record({ at: fc.constantFrom('merging' as const, 'queued' as const), headSha: text, seen }),
+    fc.record({ at: fc.constant('refused' as const), headSha: text, seen, unsure: fc.boolean() }),
     fc.constant({ at: 'tidied' as const }),
   ),
   merge_completion: fc.constant({ at: 'begun' as const }),
@@ -179,6 +184,19 @@ const watch: fc.Arbitrary<Watch> = fc.record({
   mergeRequest: fc.record({ owner: text, repo: text, number: count, branch: text, sha: text }),
   armedAt: moment,
   attempt: count,
+  facts: fc.record({
+    standing: fc.oneof(
+      fc.record({ is: fc.constantFrom('unread' as const, 'managed' as const) }),
+      fc.record({
+        is: fc.constant('unmanaged' as const),
+        cause: fc.constantFrom('project' as const, 'fork' as const),
+        reason: text,
+      }),
+    ),
+    head: nullable(fc.record({ sha: text, runs: count })),
+    runs: count,
+    missing: count,
+  }),
   reactions,
 });
 

@@ -10,7 +10,7 @@ import type { State } from '../../src/domain/model/state.ts';
 import { createChance, type Chance } from '../support/random.ts';
 import { settingsWith } from '../support/settings.ts';
 import { applyWrites, createDurableModel, differences, loadModel } from './durable-model.ts';
-import { createWorld } from './world.ts';
+import { createWorld, REACTION_BUDGET } from './world.ts';
 
 export type Decide = (state: State, event: Event, now: number) => Decision;
 
@@ -148,6 +148,7 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
   }
 
   function operatorAsks(request: OperatorRequest, mayCrash: boolean): void {
+    if (request.kind === 'unpark' || request.kind === 'retry') world.forgive(request.identifier);
     feed({ type: 'operator-asked', asked: { id: `${events}`, request, by: 'somebody', hasRuns: false } }, mayCrash);
   }
 
@@ -181,7 +182,6 @@ function lineOf({ at, event }: { at: number; event: Event | 'crash' }): string {
   return `${at} ${event === 'crash' ? '-- crash --' : JSON.stringify(event, plain).slice(0, 300)}`;
 }
 
-const REACTION_BUDGET = 2;
 const TURN_KINDS: ReadonlySet<string> = new Set(['ci_failure', 'review_comments', 'bot_review', 'merge_conflicts']);
 
 /** Every reaction on, with budgets small enough to run out. */
@@ -196,12 +196,14 @@ const REACTIONS: ReactionSettings = (() => {
   return {
     provider: 'nsproject',
     connection: null,
+    projects: ['o/r'],
+    votes: 'anyone',
     on: {
       ci_failure: { ...base, maxLogLines: 50 },
-      review_comments: { ...base, debounceMs: 5_000 },
-      bot_review: { ...base, botUsernames: [] },
+      review_comments: { ...base, debounceMs: 5_000, trust: 'anyone' },
+      bot_review: { ...base, botUsernames: [], trust: 'anyone' },
       merge_conflicts: base,
-      auto_merge: { ...base, strategy: 'squash', requireCi: true, deleteBranch: true, dryRun: false },
+      auto_merge: { ...base, strategy: 'squash', requireCi: true, deleteBranch: true, dryRun: false, ciGraceMs: 0 },
       merge_completion: { ...base, targetState: 'done' },
       label_commands: { ...base, reviewLabel: 'foray:review', fixLabel: 'foray:fix' },
     },

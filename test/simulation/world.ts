@@ -19,6 +19,8 @@ export interface World {
   crash(): void;
   /** A person or robot changes something in the tracker. */
   edit(now: number): void;
+  /** An operator gave the budgets of an issue back. */
+  forgive(identifier: string): void;
   /** From now on nothing fails and nobody edits. */
   calm(now: number): void;
   readonly sessions: ReadonlyMap<string, RunPlan>;
@@ -26,6 +28,9 @@ export interface World {
   /** What the tracker took, in order: `<issue id>><state>`. */
   readonly transitions: readonly string[];
 }
+
+/** Of every reaction in the simulation. */
+export const REACTION_BUDGET = 2;
 
 const FIRST_ISSUES = 8;
 const ACTIVE = ['todo', 'doing'];
@@ -36,7 +41,7 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
   const sessions = new Map<string, RunPlan>();
   const transitions: string[] = [];
   let queue: { at: number; event: Event; runId?: string }[] = [];
-  const forge = createSimulatedForge(chance, FAULT, violated);
+  const forge = createSimulatedForge(chance, FAULT, REACTION_BUDGET, violated);
   let isCalm = false;
   let nextId = 1;
 
@@ -185,6 +190,7 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
         return later({ type: 'effect-failed', effect, fault: FAULT }, now, 2_000);
       switch (effect.do) {
         case 'announce':
+          if (effect.notice.name === 'reaction:turn:queued') forge.noteQueued(effect.notice.facts.issue.id);
           return;
         case 'poll': {
           const event: Event = {
@@ -242,11 +248,19 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
             2_000,
           );
         case 'inspect': {
-          const { issue, mergeRequest, armedAt } = effect.watch;
+          const { issue, mergeRequest, armedAt, facts } = effect.watch;
           const issueState = maybe(() => issues.get(issue.id)?.state ?? null);
           const findings = { issueState, ...forge.inspect(effect, now) };
           return later(
-            { type: 'inspected', issueId: issue.id, number: mergeRequest.number, armedAt, due: effect.due, findings },
+            {
+              type: 'inspected',
+              issueId: issue.id,
+              number: mergeRequest.number,
+              armedAt,
+              runs: facts.runs,
+              due: effect.due,
+              findings,
+            },
             now,
             3_000,
           );
@@ -322,6 +336,9 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
       }
       const issue = issues.get(id);
       if (issue) issues.set(id, { ...issue, state: chance.pick([...ACTIVE, ...ACTIVE, ...OTHERS]) });
+    },
+    forgive(identifier) {
+      for (const issue of issues.values()) if (issue.identifier === identifier) forge.forgive(issue.id);
     },
     calm(now) {
       isCalm = true;

@@ -25,10 +25,14 @@ export interface Player {
   /** Effects of one sort that the last event asked for. */
   asked<Do extends Effect['do']>(name: Do): readonly Extract<Effect, { do: Do }>[];
   told(name: NoticeName): readonly Notice[];
+  /** The same of all events so far. */
+  everAsked<Do extends Effect['do']>(name: Do): readonly Extract<Effect, { do: Do }>[];
+  everTold(name: NoticeName): readonly Notice[];
 }
 
 export function createPlayer(settings: Settings = settingsWith(), durable: Durable = NOTHING_DURABLE): Player {
   const first = recover(settings, durable, 'run', 1_000_000);
+  const all: Effect[] = [];
   const player: Player = {
     state: first.state,
     now: 1_000_000,
@@ -38,6 +42,7 @@ export function createPlayer(settings: Settings = settingsWith(), durable: Durab
       const decision = decide(player.state, event, player.now);
       player.state = decision.state;
       player.effects = decision.effects;
+      all.push(...decision.effects);
       player.writes = decision.writes;
     },
     operator(request, hasRuns = false) {
@@ -70,9 +75,18 @@ export function createPlayer(settings: Settings = settingsWith(), durable: Durab
         exit: { kind: 'normal', turns: 1, fault: null, status: null, scm: null, ...exit },
       });
     },
-    asked: (name) => player.effects.filter((effect): effect is Extract<Effect, { do: typeof name }> => effect.do === name),
-    told: (name) =>
-      player.effects.flatMap((effect) => (effect.do === 'announce' && effect.notice.name === name ? [effect.notice] : [])),
+    asked: (name) => askedIn(player.effects, name),
+    told: (name) => toldIn(player.effects, name),
+    everAsked: (name) => askedIn(all, name),
+    everTold: (name) => toldIn(all, name),
   };
   return player;
+}
+
+function askedIn<Do extends Effect['do']>(effects: readonly Effect[], name: Do): readonly Extract<Effect, { do: Do }>[] {
+  return effects.filter((effect): effect is Extract<Effect, { do: Do }> => effect.do === name);
+}
+
+function toldIn(effects: readonly Effect[], name: NoticeName): readonly Notice[] {
+  return effects.flatMap((effect) => (effect.do === 'announce' && effect.notice.name === name ? [effect.notice] : []));
 }

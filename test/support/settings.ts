@@ -53,7 +53,7 @@ export function settingsWith(
     dbPath: '/db',
     tokenRates: {},
     selfReview: { enabled: false, maxIterations: 3, verificationCommands: [], verificationTimeoutMs: 120_000 },
-    reactions: { provider: null, connection: null, on: {} },
+    reactions: { provider: null, connection: null, projects: [], votes: 'collaborators', on: {} },
     ...parts.rest,
   };
 }

@@ -17,6 +17,8 @@ export const BASE = {
 } as const;
 export const SCM = { branch: 'b', sha: 'sha1', pushedAt: '', prNumber: 7, owner: 'o', repo: 'r' };
 export const OPEN: MergeStatus = {
+  fork: false,
+  projectId: '',
   mergeability: 'clean',
   draft: false,
   merged: false,
@@ -33,7 +35,9 @@ export const ok = <T>(value: T) => ({ ok: true, value }) as const;
 
 /** A player whose issue was handed off and whose merge request is watched by the given reactions. */
 export function watching(on: ReactionSettings['on'], runMs = 0): Player {
-  const player = createPlayer(settingsWith({ rest: { reactions: { provider: 'nsproject', connection: null, on } } }));
+  const player = createPlayer(
+    settingsWith({ rest: { reactions: { provider: 'nsproject', connection: null, projects: ['o/r'], votes: 'anyone', on } } }),
+  );
   player.poll([issueWith({ id: '1' })]);
   player.now += runMs;
   player.exit('1', { scm: SCM });
@@ -43,8 +47,8 @@ export function watching(on: ReactionSettings['on'], runMs = 0): Player {
 }
 
 /** Answers the look that is under way (or the next one that falls due). */
-export function look(player: Player, findings: Partial<Findings>): void {
-  for (let wait = 0; wait < 5 && player.asked('inspect').length === 0; wait += 1) player.after(10_000);
+export function look(player: Player, findings: Partial<Findings>, waitMs = 10_000): void {
+  for (let wait = 0; wait < 5 && player.asked('inspect').length === 0; wait += 1) player.after(waitMs);
   const [effect] = player.asked('inspect');
   expect(effect, 'a look').toBeDefined();
   if (effect) answerLook(player, effect, findings);
@@ -57,7 +61,7 @@ export function answerLook(
 ): void {
   const merge = findings.merge ?? ok(OPEN);
   const all: Findings = { issueState: ok('review'), ...findings, merge };
-  player.send({ type: 'inspected', issueId: '1', number: 7, armedAt: watch.armedAt, due, findings: all });
+  player.send({ type: 'inspected', issueId: '1', number: 7, armedAt: watch.armedAt, runs: watch.facts.runs, due, findings: all });
 }
 
 export function progress(player: Player, kind: ReactionKind) {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   BASE,
   OPEN,
+  SCM,
   FAULT,
   ok,
   watching,
@@ -22,7 +23,6 @@ describe('watching', () => {
   });
 
   it.each([
-    ['the forge no longer has it', { merge: ok(null) }],
     ['it was closed', { merge: ok({ ...OPEN, closed: true }) }],
     ['it was merged and nothing is left to do', { merge: ok({ ...OPEN, merged: true }) }],
     ['the issue is terminal', { issueState: ok('done') }],
@@ -53,7 +53,7 @@ describe('watching', () => {
   });
 
   it('a turn waits while the issue is in a state that it may not start from', () => {
-    const player = watching({ review_comments: { ...BASE, debounceMs: 0 } });
+    const player = watching({ review_comments: { ...BASE, debounceMs: 0, trust: 'anyone' as const } });
     look(player, { issueState: ok('on hold'), reviews: ok([comment('a')]) });
     expect(player.state.claims.size).toBe(0);
     expect(progress(player, 'review_comments')).toMatchObject({ used: 0, mark: { at: 'none' } });
@@ -70,7 +70,10 @@ describe('watching', () => {
 
 describe('a merge by whomever', () => {
   it('lets a queued turn go, which would work on what is over', () => {
-    const player = watching({ review_comments: { ...BASE, debounceMs: 0 }, merge_completion: { ...BASE, targetState: 'done' } });
+    const player = watching({
+      review_comments: { ...BASE, debounceMs: 0, trust: 'anyone' as const },
+      merge_completion: { ...BASE, targetState: 'done' },
+    });
     look(player, { reviews: ok([comment('a')]) });
     expect(player.state.claims.size).toBe(1);
     look(player, { merge: ok({ ...OPEN, merged: true }) });
@@ -79,11 +82,90 @@ describe('a merge by whomever', () => {
   });
 
   it('waits for a run that goes on', () => {
-    const player = watching({ review_comments: { ...BASE, debounceMs: 0 }, merge_completion: { ...BASE, targetState: 'done' } });
+    const player = watching({
+      review_comments: { ...BASE, debounceMs: 0, trust: 'anyone' as const },
+      merge_completion: { ...BASE, targetState: 'done' },
+    });
     look(player, { reviews: ok([comment('a')]) });
     startTurn(player);
     look(player, { merge: ok({ ...OPEN, merged: true }) });
     expect(player.asked('complete')).toHaveLength(0);
     expect(player.state.live.size).toBe(1);
+  });
+});
+
+describe('a request that the forge does not have', () => {
+  const reactions = { merge_conflicts: BASE };
+
+  it('is looked for again after one look, and is told as gone and kept after two', () => {
+    const player = watching(reactions);
+    look(player, { merge: ok(null) });
+    expect(player.everTold('reaction:request:gone')).toHaveLength(0);
+    look(player, { merge: ok(null) });
+    look(player, { merge: ok(null) }, 300_000);
+    expect(player.everTold('reaction:request:gone')).toHaveLength(1);
+    expect(player.state.watches.size).toBe(1);
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) }, 300_000);
+    expect(player.state.claims.get('1')?.phase).toBe('waiting');
+  });
+
+  it('starts to count anew when it was there in between', () => {
+    const player = watching(reactions);
+    for (const merge of [null, OPEN, null]) look(player, { merge: ok(merge) }, 60_000);
+    expect(player.everTold('reaction:request:gone')).toHaveLength(0);
+  });
+});
+
+describe("a request that is not this issue's", () => {
+  const all = { merge_conflicts: BASE, merge_completion: { ...BASE, targetState: 'done' } };
+
+  it.each([
+    ['a fork', { fork: true }],
+    ['another source branch', { headBranch: 'somebody-elses' }],
+  ])('because of %s is told once, and nothing is done about it', (_why, status) => {
+    const player = watching(all);
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty', merged: true, ...status }) });
+    player.after(600_000);
+    expect(player.everTold('reaction:request:refused')).toHaveLength(1);
+    expect(player.everAsked('complete')).toHaveLength(0);
+    expect(player.everAsked('inspect')).toHaveLength(1);
+    expect(player.state.claims.size).toBe(0);
+    expect(player.state.watches.get('1')?.facts.standing).toMatchObject({ is: 'unmanaged' });
+  });
+
+  it('because of its project is never asked about, until the workflow names that project', () => {
+    const player = watching(all);
+    look(player, {});
+    const settings = player.state.settings;
+    const edited = (projects: readonly string[]) => ({ ...settings, reactions: { ...settings.reactions, projects } });
+    player.send({ type: 'settings-changed', settings: edited(['other/one']) });
+    player.after(600_000);
+    expect(player.everAsked('inspect')).toHaveLength(1);
+    expect(player.everTold('reaction:request:refused')).toHaveLength(1);
+    player.send({ type: 'settings-changed', settings: edited(['O/R']) });
+    player.after(600_000);
+    expect(player.everAsked('inspect')).toHaveLength(2);
+  });
+
+  it('does not take the place of the one that is', () => {
+    const player = watching(all);
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
+    startTurn(player);
+    player.exit('1', { scm: { ...SCM, owner: 'secret', repo: 'vault', prNumber: 9 } });
+    player.after(0);
+    expect(player.state.watches.get('1')?.mergeRequest).toMatchObject({ owner: 'o', repo: 'r', number: 7 });
+    expect(player.everTold('reaction:request:refused')).toHaveLength(1);
+  });
+});
+
+describe('a read that fails', () => {
+  it('is told once per cause and request, and again after it worked', () => {
+    const player = watching({ review_comments: { ...BASE, debounceMs: 0, trust: 'anyone' as const } });
+    const failing = { reviews: { ok: false, fault: FAULT } } as const;
+    for (let looks = 0; looks < 2; looks += 1) look(player, failing, 300_000);
+    expect(player.everTold('reaction:read:failed')).toHaveLength(1);
+    look(player, { reviews: ok([]) }, 300_000);
+    look(player, failing);
+    expect(player.everTold('reaction:read:failed')).toHaveLength(2);
   });
 });

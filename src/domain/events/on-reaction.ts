@@ -1,14 +1,17 @@
 import { ask, isPending, change, settle, putWatch, release, type Draft } from '../draft.ts';
+import type { Answer } from '../model/answer.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn } from '../model/issue.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
-import { tidyBranch } from '../reactions/auto-merge.ts';
+import { noteMerged, tidyBranch } from '../reactions/branch.ts';
 import type { Findings, Reading } from '../reactions/findings.ts';
 import { completeMerge } from '../reactions/merge-completion.ts';
-import { hasWorkAfterMerge, mustFinishCompletion } from '../reactions/after-merge.ts';
+import { hasWorkAfterMerge, isMidway, mustFinishCompletion } from '../reactions/after-merge.ts';
+import { whyNotOurs } from '../reactions/managed.ts';
 import { couldNotRead, endWatch, progressOf, settingsOf } from '../reactions/progress.ts';
 import { activeReactions, reactionOf } from '../reactions/registry.ts';
+import { checkProject, current, noteLook, onMissing, refuse } from '../reactions/request.ts';
 import type { ReactionKind } from '../model/settings.ts';
 import type { State } from '../model/state.ts';
 import type { Watch } from '../model/watch.ts';
@@ -16,19 +19,21 @@ import type { Watch } from '../model/watch.ts';
 /** Looks at the merge requests whose time has come. One look serves all reactions that are due. */
 export function inspectDueWatches(draft: Draft): void {
   for (const watch of draft.state.watches.values()) {
-    const due = dueKinds(draft.state, watch, draft.now);
+    checkProject(draft, watch);
+    const due = dueKinds(draft.state, current(draft, watch), draft.now);
     if (due.length === 0) {
       if (isOver(draft.state, watch, draft.now)) endWatch(draft, watch, 'every watch window is over');
       continue;
     }
-    const needs = [...new Set(due.flatMap((kind) => reactionOf(kind).needs))];
-    ask(draft, { do: 'inspect', watch, due, needs, settings: draft.state.settings });
+    const { reactions } = draft.state.settings;
+    const needs = [...new Set(due.flatMap((kind) => reactionOf(kind).needs(reactions, watch)))];
+    ask(draft, { do: 'inspect', watch: current(draft, watch), due, needs, settings: draft.state.settings });
   }
 }
 
 /** When the next look is due. */
 export function nextInspection(state: State, watch: Watch): number {
-  if (isPending(state, 'inspect', watch.issue.id) || isActedOn(state, watch)) return Infinity;
+  if (!mayLook(state, watch)) return Infinity;
   const kinds = activeKinds(state).filter((kind) => !isPastWindow(state, watch, kind, progressOf(watch, kind).nextAt));
   return kinds.reduce((earliest, kind) => Math.min(earliest, progressOf(watch, kind).nextAt), Infinity);
 }
@@ -38,14 +43,21 @@ type Inspected = Extract<Event, { type: 'inspected' }>;
 export function onInspected(draft: Draft, event: Inspected): void {
   settle(draft, 'inspect', event.issueId);
   const watch = draft.state.watches.get(event.issueId);
-  // A look that began before the last run ended may have seen the head before its push.
-  if (!watch || watch.mergeRequest.number !== event.number || watch.armedAt !== event.armedAt) return;
+  // A look that began before a run of ours began or ended may have seen the head before its push.
+  if (!watch || watch.mergeRequest.number !== event.number) return;
+  if (watch.armedAt !== event.armedAt || watch.facts.runs !== event.runs) return;
   const { findings } = event;
   const issueState = findings.issueState.ok ? (findings.issueState.value ?? '') : '';
   if (stateIn(draft.state.settings.tracker.terminalStates, issueState)) return afterTerminal(draft, watch, event, issueState);
   if (issueState !== '') putWatch(draft, { ...watch, issue: { ...watch.issue, state: issueState } });
   if (!findings.merge.ok) return couldNotLook(draft, watch, event.due, findings.merge.fault.message);
+  if (Object.values(findings).every((answer: Answer<unknown>) => answer.ok)) forgetUnreadable(draft, watch);
   judge(draft, watch, findings.merge.value, findings, event.due);
+}
+
+function forgetUnreadable(draft: Draft, { issue }: Watch): void {
+  const rest = new Map(draft.state.unreadable);
+  if (rest.delete(issue.id)) change(draft, { unreadable: rest });
 }
 
 function couldNotLook(draft: Draft, watch: Watch, due: readonly ReactionKind[], why: string): void {
@@ -65,8 +77,13 @@ function afterTerminal(draft: Draft, watch: Watch, { findings, due }: Inspected,
 }
 
 function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: Findings, due: readonly ReactionKind[]): void {
-  if (merge === null) return endWatch(draft, watch, 'the forge no longer has the merge request');
-  change(draft, { readings: new Map(draft.state.readings).set(watch.issue.id, readingOf(draft, merge, findings)) });
+  if (merge === null) return onMissing(draft, watch, due);
+  const refusal = whyNotOurs(draft.state.settings.reactions, watch.mergeRequest, merge);
+  if (refusal !== null) return refuse(draft, current(draft, watch), refusal);
+  noteLook(draft, watch, merge);
+  change(draft, {
+    readings: new Map(draft.state.readings).set(watch.issue.id, readingOf(draft, watch.issue.id, merge, findings)),
+  });
   if (merge.merged) return afterMerge(draft, current(draft, watch), merge);
   if (merge.closed) return endWatch(draft, watch, 'the merge request was closed');
   for (const kind of due) reactionOf(kind).judge(draft, current(draft, watch), { merge, findings });
@@ -78,7 +95,8 @@ function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: 
  */
 function afterMerge(draft: Draft, watch: Watch, merge: MergeStatus): void {
   dropQueuedTurn(draft, watch);
-  if (tidyBranch(draft, watch, merge)) return;
+  noteMerged(draft, watch);
+  if (tidyBranch(draft, current(draft, watch), merge)) return;
   if (!completeMerge(draft, current(draft, watch))) endWatch(draft, current(draft, watch), 'merged');
 }
 
@@ -90,8 +108,13 @@ function dropQueuedTurn(draft: Draft, { issue }: Watch): void {
 }
 
 function dueKinds(state: State, watch: Watch, now: number): readonly ReactionKind[] {
-  if (isPending(state, 'inspect', watch.issue.id) || isActedOn(state, watch)) return [];
+  if (!mayLook(state, watch)) return [];
   return activeKinds(state).filter((kind) => progressOf(watch, kind).nextAt <= now && !isPastWindow(state, watch, kind, now));
+}
+
+function mayLook(state: State, watch: Watch): boolean {
+  if (watch.facts.standing.is === 'unmanaged') return false;
+  return !isPending(state, 'inspect', watch.issue.id) && !isActedOn(state, watch);
 }
 
 /** While a merge, a branch deletion or a completion is under way nothing is judged anew. */
@@ -104,22 +127,19 @@ function activeKinds({ settings }: State): readonly ReactionKind[] {
 }
 
 function isOver(state: State, watch: Watch, now: number): boolean {
+  if (isActedOn(state, watch)) return false;
   return activeKinds(state).every((kind) => isPastWindow(state, watch, kind, now));
 }
 
 function isPastWindow(state: State, watch: Watch, kind: ReactionKind, now: number): boolean {
   const window = settingsOf(state.settings.reactions, kind)?.watchWindowMs ?? 0;
-  return window > 0 && now - watch.armedAt > window;
+  return window > 0 && now - watch.armedAt > window && !isMidway(watch);
 }
 
-function current(draft: Draft, watch: Watch): Watch {
-  return draft.state.watches.get(watch.issue.id) ?? watch;
-}
-
-function readingOf(draft: Draft, merge: MergeStatus, findings: Findings): Reading {
+function readingOf(draft: Draft, issueId: string, merge: MergeStatus, findings: Findings): Reading {
   const { decision, gate, ci } = findings;
-  const before = draft.state.readings;
-  const last = [...before.values()].find((reading) => reading.headSha === merge.headSha);
+  const before = draft.state.readings.get(issueId);
+  const last = before?.headSha === merge.headSha ? before : undefined;
   return {
     at: draft.now,
     headSha: merge.headSha,

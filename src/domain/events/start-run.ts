@@ -5,6 +5,7 @@ import type { ReactionContext } from '../model/reaction-context.ts';
 import type { Run, RunStatus, Trigger } from '../model/run.ts';
 import { withoutEntry } from '../model/versioned-map.ts';
 import { NO_SESSION, type Live } from '../model/state.ts';
+import { noteRun } from './watching.ts';
 
 /** What a new run carries over from the claim it belongs to. */
 export interface RunStart {
@@ -34,6 +35,7 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAs
   putClaim(draft, { phase: 'running', issue, runId, since: draft.now, stoppedBy: null, ...start });
   const live = freshLive(draft, issue, runId, start);
   putLive(draft, live);
+  noteRun(draft, issue.id);
   putRun(draft, runOf(draft, live, start.trigger, 'running', null));
   const spent = spentOn(draft.state, issue.id);
   putSpent(draft, { ...spent, sessions: spent.sessions + 1 });

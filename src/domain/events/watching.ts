@@ -1,35 +1,73 @@
 import { announce, putWatch, type Draft } from '../draft.ts';
 import type { RunExit } from '../model/event.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { whyForeign } from '../reactions/managed.ts';
 import { freshProgress } from '../reactions/progress.ts';
 import { activeReactions } from '../reactions/registry.ts';
 import type { Live } from '../model/state.ts';
-import { NO_MARK, type MergeRequestRef, type ReactionMarks, type ReactionProgress, type Watch } from '../model/watch.ts';
+import {
+  NO_MARK,
+  NOTHING_KNOWN,
+  type MergeRequestRef,
+  type ReactionMarks,
+  type ReactionProgress,
+  type Watch,
+} from '../model/watch.ts';
 import type { ReactionKind } from '../model/settings.ts';
 
+/** A run of ours began: what it pushes is ours. */
+export function noteRun(draft: Draft, issueId: string): void {
+  const watch = draft.state.watches.get(issueId);
+  if (watch) putWatch(draft, { ...watch, facts: { ...watch.facts, runs: watch.facts.runs + 1 } });
+}
+
 /**
- * A normal exit that left a usable merge request behind is watched from here on, also after a handoff. A request that
- * is watched already keeps its budgets; the head we pushed is noted and what waited for the run may be judged again.
+ * A run of ours ended. A normal exit that left a usable merge request behind is watched from here on, also after a
+ * handoff. A request that is watched already stays so, also when the run named none, and keeps its budgets; what waited for
+ * the run may be judged again.
  */
 export function armWatch(draft: Draft, live: Live, exit: RunExit, verdict: Verdict): void {
-  const { reactions } = draft.state.settings;
-  if (exit.kind !== 'normal' || exit.scm === null || isFinal(verdict)) return;
-  const kinds = activeReactions(reactions).map(({ kind }) => kind);
-  if (kinds.length === 0) return;
-  const { owner, repo, prNumber, branch, sha } = exit.scm;
-  if (prNumber <= 0 || owner === '' || repo === '') return;
-  const mergeRequest: MergeRequestRef = { owner, repo, number: prNumber, branch, sha };
+  noteRun(draft, live.issue.id);
+  const kinds = activeReactions(draft.state.settings.reactions).map(({ kind }) => kind);
+  if (exit.kind !== 'normal' || isFinal(verdict) || kinds.length === 0) return;
   const before = draft.state.watches.get(live.issue.id);
-  const known = before && sameRequest(before.mergeRequest, mergeRequest) ? before : null;
-  const watch: Watch = {
+  const mergeRequest = believed(draft, live, requestOf(exit.scm), before);
+  if (!mergeRequest) return;
+  const isKnown = before !== undefined && sameRequest(before.mergeRequest, mergeRequest);
+  const facts = isKnown && before.mergeRequest.branch === mergeRequest.branch ? before.facts : NOTHING_KNOWN;
+  const reactions = kinds.map((kind) => [kind, armed(before?.reactions[kind], isKnown, draft.now)]);
+  putWatch(draft, {
     issue: live.issue,
     mergeRequest,
     armedAt: draft.now,
     attempt: live.attempt,
-    reactions: Object.fromEntries(kinds.map((kind) => [kind, armed(known?.reactions[kind], draft.now)])),
-  };
-  putWatch(draft, watch);
-  if (!known) announce(draft, 'reaction:watch:armed', { issue: live.issue, number: prNumber, owner, repo });
+    facts,
+    reactions: Object.fromEntries(reactions) as Watch['reactions'],
+  });
+  const { owner, repo, number } = mergeRequest;
+  if (!isKnown) announce(draft, 'reaction:watch:armed', { issue: live.issue, number, owner, repo });
+}
+
+/** A run that names a request of somebody else's project does not lose us the one that is this issue's. */
+function believed(
+  draft: Draft,
+  { issue }: Live,
+  named: MergeRequestRef | null,
+  before: Watch | undefined,
+): MergeRequestRef | null {
+  if (named === null || before?.facts.standing.is !== 'managed') return named ?? before?.mergeRequest ?? null;
+  const foreign = whyForeign(draft.state.settings.reactions, named);
+  if (foreign === null) return named;
+  const { owner, repo, number } = named;
+  announce(draft, 'reaction:request:refused', { issue, owner, repo, number, why: foreign.reason });
+  return before.mergeRequest;
+}
+
+/** Null where the run left none, or one that names no request. */
+function requestOf(scm: RunExit['scm']): MergeRequestRef | null {
+  if (scm === null || scm.prNumber <= 0 || scm.owner === '' || scm.repo === '') return null;
+  const { owner, repo, prNumber, branch, sha } = scm;
+  return { owner, repo, number: prNumber, branch, sha };
 }
 
 /** An issue that is over or waits for a person is not watched. */
@@ -37,9 +75,13 @@ function isFinal(verdict: Verdict): boolean {
   return verdict.then === 'park' || (verdict.then === 'release' && verdict.terminal);
 }
 
-/** The turn that was queued has ended: the same head may be judged once more, within the same budget. */
-function armed(progress: Watch['reactions'][ReactionKind], now: number): ReactionProgress {
+/**
+ * The turn that was queued has ended: the same head may be judged once more, within the same budget. A run that names
+ * another request in its place does not win a budget by that.
+ */
+function armed(progress: Watch['reactions'][ReactionKind], isKnown: boolean, now: number): ReactionProgress {
   if (progress === undefined) return freshProgress(now);
+  if (!isKnown) return { ...freshProgress(now), used: progress.used };
   return { ...progress, mark: reopened(progress.mark), nextAt: now };
 }
 

@@ -61,6 +61,7 @@ export type Event =
       readonly number: number;
       /** Of the watch that was looked at: a run that ended meanwhile began another one. */
       readonly armedAt: number;
+      readonly runs: number;
       readonly due: readonly ReactionKind[];
       readonly findings: Findings;
     }
@@ -124,7 +125,11 @@ export interface RunExit {
 
 /** `byUs` is false when somebody else was faster. */
 export type MergeOutcome =
-  { readonly kind: 'merged'; readonly byUs: boolean } | { readonly kind: 'refused'; readonly fault: Fault };
+  | { readonly kind: 'merged'; readonly byUs: boolean }
+  /** Handed to the forge's own queue, which merges it later. */
+  | { readonly kind: 'queued' }
+  /** `unsure`: an error, after which the request could not be read again. */
+  | { readonly kind: 'refused'; readonly fault: Fault; readonly unsure: boolean };
 
 export type HandoffOutcome =
   | { readonly kind: 'succeeded' }

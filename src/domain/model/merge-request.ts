@@ -1,7 +1,8 @@
 /** What a forge tells of a merge request, in one vocabulary for all of them. */
 export type ReviewDecision = 'APPROVED' | 'CHANGES_REQUESTED' | 'REVIEW_REQUIRED' | 'NOT_REQUIRED';
 export type Mergeability = 'clean' | 'dirty' | 'unknown' | 'blocked' | 'unstable';
-export type CiConclusion = 'success' | 'failing' | 'pending' | '';
+/** Empty when there are no checks. `failing-unseen` is a failure that the forge shows as something else: nobody is told of it. */
+export type CiConclusion = 'success' | 'failing' | 'failing-unseen' | 'pending' | '';
 
 export interface MergeStatus {
   readonly mergeability: Mergeability;
@@ -12,6 +13,10 @@ export interface MergeStatus {
   readonly headSha: string;
   readonly headBranch: string;
   readonly baseBranch: string;
+  /** The source branch is in another repository than the request. */
+  readonly fork: boolean;
+  /** The forge's own id of the project; empty where it does not tell. */
+  readonly projectId: string;
   /** Empty where the forge does not tell. */
   readonly mergeCommitSha: string;
   /** Lowercased. */

@@ -44,5 +44,5 @@ export const NO_SETTINGS: Settings = {
   dbPath: '',
   tokenRates: {},
   selfReview: { enabled: false, maxIterations: 0, verificationCommands: [], verificationTimeoutMs: 0 },
-  reactions: { provider: null, connection: null, on: {} },
+  reactions: { provider: null, connection: null, projects: [], votes: 'collaborators', on: {} },
 };

@@ -63,6 +63,11 @@ export interface Notices {
   'agent:kind:paused': { agentKind: string; until: number; reason: string };
   'agent:kind:resumed': { agentKind: string };
   'reaction:watch:armed': { issue: IssueRef; owner: string; repo: string; number: number };
+  'reaction:request:refused': { issue: IssueRef; owner: string; repo: string; number: number; why: string };
+  'reaction:request:gone': { issue: IssueRef; owner: string; repo: string; number: number };
+  /** Once per cause and request. */
+  'reaction:read:failed': { issue: IssueRef; number: number; error: string };
+  'reaction:merge:queued': { issue: IssueRef; number: number; headSha: string };
   'reaction:watch:ended': { issue: IssueRef; why: string };
   'reaction:check:completed': { issue: IssueRef; kind: ReactionKind; result: string; detail: string };
   'reaction:turn:queued': { issue: IssueRef; kind: ReactionKind; attempt: number };

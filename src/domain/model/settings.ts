@@ -145,17 +145,23 @@ export interface ReactionBase {
   readonly escalationLabel: string;
 }
 
+/** Whose words count: of anyone, or of those with write access as far as the forge tells. */
+export const TRUST = ['anyone', 'collaborators'] as const;
+export type Trust = (typeof TRUST)[number];
+
 /** What each reaction kind is told by the workflow file. */
 export interface ReactionOptions {
   readonly ci_failure: ReactionBase & { readonly maxLogLines: number };
-  readonly review_comments: ReactionBase & { readonly debounceMs: number };
-  readonly bot_review: ReactionBase & { readonly botUsernames: readonly string[] };
+  readonly review_comments: ReactionBase & { readonly debounceMs: number; readonly trust: Trust };
+  readonly bot_review: ReactionBase & { readonly botUsernames: readonly string[]; readonly trust: Trust };
   readonly merge_conflicts: ReactionBase;
   readonly auto_merge: ReactionBase & {
     readonly strategy: 'merge' | 'squash' | 'rebase';
     readonly requireCi: boolean;
     readonly deleteBranch: boolean;
     readonly dryRun: boolean;
+    /** How long a head without any check is waited for; 0 waits for none. */
+    readonly ciGraceMs: number;
   };
   readonly merge_completion: ReactionBase & { readonly targetState: string };
   readonly label_commands: ReactionBase & { readonly reviewLabel: string; readonly fixLabel: string };
@@ -164,6 +170,10 @@ export interface ReactionOptions {
 export interface ReactionSettings {
   /** Canonical kind, or null when none is on. All that are on name the same one. */
   readonly provider: string | null;
+  /** Projects whose merge requests are looked after, by path (or the id that the tracker is set to). */
+  readonly projects: readonly string[];
+  /** Whose votes count for and against a merge. */
+  readonly votes: Trust;
   /** The reactions that are switched on. */
   readonly on: Readonly<Partial<ReactionOptions>>;
   /** Credentials of the merge-request side: the provider's own block, with the tracker block filling gaps. */

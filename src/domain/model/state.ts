@@ -64,6 +64,8 @@ export interface State {
   readonly totals: Totals;
   /** The last look at each watched merge request, by issue id. */
   readonly readings: ReadonlyMap<string, Reading>;
+  /** What could not be read at the last looks and was told, by issue id. */
+  readonly unreadable: ReadonlyMap<string, ReadonlySet<string>>;
   /** Why this process merges nothing, or null when it may. */
   readonly autoMergeOff: string | null;
 }

@@ -7,6 +7,7 @@ export interface Watch {
   readonly mergeRequest: MergeRequestRef;
   readonly armedAt: number;
   readonly attempt: number;
+  readonly facts: RequestFacts;
   readonly reactions: { readonly [Kind in ReactionKind]?: ReactionProgress<Kind> };
 }
 
@@ -19,6 +20,33 @@ export interface MergeRequestRef {
   readonly sha: string;
 }
 
+/** What was found out about the request, besides what the run said of it. */
+export interface RequestFacts {
+  readonly standing: Standing;
+  /** How often a run of ours began or ended since the watch began. */
+  readonly runs: number;
+  /** The head at the last look that no run of ours went on at, and that count at the time. */
+  readonly head: { readonly sha: string; readonly runs: number } | null;
+  /** Looks in a row at which the forge did not have it. */
+  readonly missing: number;
+}
+
+/** Whether it is this issue's own. What a run says of its request is a claim, which the first look checks. */
+export type Standing =
+  | { readonly is: 'unread' | 'managed' }
+  | { readonly is: 'unmanaged'; readonly cause: 'project' | 'branch' | 'fork'; readonly reason: string };
+
+export const NOTHING_KNOWN: RequestFacts = { standing: { is: 'unread' }, head: null, runs: 0, missing: 0 };
+
+/** Looks in a row without the request after which it counts as gone. */
+const GONE_AFTER = 2;
+
+/** What keeps the reactions from looking after the request at all, for people; null when nothing does. */
+export function problemOf({ facts: { standing, missing } }: Watch): string | null {
+  if (standing.is === 'unmanaged') return `merge request is not this issue's: ${standing.reason}`;
+  return missing >= GONE_AFTER ? 'the forge no longer has the merge request' : null;
+}
+
 /** How far one reaction has come with this merge request. */
 export interface ReactionProgress<Kind extends ReactionKind = ReactionKind> {
   /** Turns or tries used of the budget. */
@@ -26,6 +54,8 @@ export interface ReactionProgress<Kind extends ReactionKind = ReactionKind> {
   /** What it last acted upon. */
   readonly mark: ReactionMarks[Kind];
   readonly escalated: boolean;
+  /** A label command gave the budget back: its turns count against that of the commands. */
+  readonly restored?: boolean;
   /** Reads that failed in a row. */
   readonly failures: number;
   readonly nextAt: number;
@@ -59,13 +89,25 @@ export interface GivenComments {
 }
 
 /**
- * waiting -> ready (one clean reading) -> merging (asked for) -> merged -> tidied (its branch was seen to). A refusal
- * leads back to waiting for a clean reading. A head that is pushed meanwhile starts over.
+ * waiting -> ready (one clean reading) -> merging (asked for) -> merged, or queued until the forge's own queue has merged it
+ * -> tidied (its branch was seen to). A refusal leads back to waiting for a clean reading. A head that is pushed meanwhile
+ * starts over.
  */
 export type MergeMark =
-  | { readonly at: 'waiting' | 'merging' | 'merged' | 'refused'; readonly headSha: string }
-  | { readonly at: 'ready'; readonly headSha: string; readonly decision: string }
+  | { readonly at: 'waiting'; readonly headSha: string; readonly bareSince: number | null }
+  | { readonly at: 'ready'; readonly headSha: string; readonly bareSince: number | null; readonly decision: string }
+  | { readonly at: 'merging' | 'queued'; readonly headSha: string; readonly seen: MergeReading }
+  /** `unsure`: the answer was an error, which does not tell that nothing was merged. */
+  | { readonly at: 'refused'; readonly headSha: string; readonly seen: MergeReading; readonly unsure: boolean }
+  | { readonly at: 'merged'; readonly headSha: string }
   | { readonly at: 'tidied' };
+
+/** What a merge was tried on. A refusal holds until one of these changes. */
+export interface MergeReading {
+  readonly decision: string;
+  readonly mergeability: string;
+  readonly ci: string;
+}
 
 export function isEscalated(watch: Watch): boolean {
   return Object.values(watch.reactions).some((progress) => progress.escalated);
@@ -75,7 +117,9 @@ export function isEscalated(watch: Watch): boolean {
 export function forgiven(watch: Watch, now: number): Watch {
   const reactions = Object.entries(watch.reactions).map(([kind, progress]) => [
     kind,
-    progress.escalated ? { ...progress, used: 0, escalated: false, nextAt: now, mark: kept(progress.mark) } : progress,
+    progress.escalated
+      ? { ...progress, used: 0, escalated: false, restored: false, nextAt: now, mark: kept(progress.mark) }
+      : progress,
   ]);
   return { ...watch, reactions: Object.fromEntries(reactions) as Watch['reactions'] };
 }

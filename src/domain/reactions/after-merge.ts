@@ -1,6 +1,6 @@
 import { sameState } from '../model/issue.ts';
 import type { State } from '../model/state.ts';
-import type { Watch } from '../model/watch.ts';
+import type { ReactionMarks, Watch } from '../model/watch.ts';
 import { progressOf } from './progress.ts';
 
 /** What a merge of ours still wants done, although the issue reads as terminal. Until then the watch must not end. */
@@ -11,8 +11,21 @@ export function hasWorkAfterMerge(state: State, watch: Watch, issueState: string
 /** True from a merge of ours until its branch was seen to, where branches are to be deleted. */
 export function mustDeleteBranch({ settings }: State, watch: Watch): boolean {
   const { mark } = progressOf(watch, 'auto_merge');
-  const isOurs = mark.at === 'merged' || mark.at === 'merging';
+  const isOurs = mark.at === 'merged' || mayHaveMerged(mark);
   return settings.reactions.on.auto_merge?.deleteBranch === true && isOurs && watch.mergeRequest.branch !== '';
+}
+
+/** A merge that was asked for, and whose outcome we do not know. When the request turns out to be merged, it was ours. */
+export function mayHaveMerged(mark: ReactionMarks['auto_merge']): boolean {
+  return mark.at === 'merging' || mark.at === 'queued' || (mark.at === 'refused' && mark.unsure);
+}
+
+/** A merge or a completion is half way through: the watch goes on whatever its window says. */
+export function isMidway(watch: Watch): boolean {
+  const { mark } = progressOf(watch, 'auto_merge');
+  const completion = progressOf(watch, 'merge_completion');
+  const isMerging = mark.at === 'merging' || mark.at === 'queued' || mark.at === 'merged';
+  return isMerging || (completion.mark.at === 'begun' && !completion.escalated);
 }
 
 /** True while a move that we began may have got only half way: some trackers label first and close afterwards. */

@@ -7,7 +7,15 @@ import type { MergeStatus } from '../model/merge-request.ts';
 import type { Findings } from './findings.ts';
 
 describe('auto_merge', () => {
-  const autoMerge = { ...BASE, budget: 2, strategy: 'squash', requireCi: true, deleteBranch: true, dryRun: false } as const;
+  const autoMerge = {
+    ...BASE,
+    budget: 2,
+    strategy: 'squash',
+    requireCi: true,
+    deleteBranch: true,
+    dryRun: false,
+    ciGraceMs: 0,
+  } as const;
   const READY: Partial<Findings> = { decision: ok('APPROVED'), gate: ok('success'), scope: ok({ mayMerge: 'yes', detail: '' }) };
 
   function lookTwice(player: Player, findings: Partial<Findings>): void {
@@ -92,7 +100,7 @@ describe('auto_merge', () => {
   }
 
   it('waits for the run under way, which may push', () => {
-    const player = watching({ auto_merge: autoMerge, review_comments: { ...BASE, debounceMs: 0 } });
+    const player = watching({ auto_merge: autoMerge, review_comments: { ...BASE, debounceMs: 0, trust: 'anyone' as const } });
     look(player, { ...READY, reviews: ok([comment('a')]) });
     look(player, { ...READY, reviews: ok([comment('a')]) });
     expect(player.asked('merge')).toHaveLength(0);
@@ -104,7 +112,17 @@ describe('auto_merge', () => {
 
   it('does not wait for a handoff that the tracker does not take', () => {
     const player = createPlayer(
-      settingsWith({ rest: { reactions: { provider: 'nsproject', connection: null, on: { auto_merge: autoMerge } } } }),
+      settingsWith({
+        rest: {
+          reactions: {
+            provider: 'nsproject',
+            connection: null,
+            projects: ['o/r'],
+            votes: 'anyone',
+            on: { auto_merge: autoMerge },
+          },
+        },
+      }),
     );
     player.poll([issueWith({ id: '1' })]);
     player.exit('1', { scm: SCM });
@@ -155,8 +173,7 @@ describe('auto_merge', () => {
   ])('keeps the branch when the forge names %s', (_name, status) => {
     const player = watching({ auto_merge: autoMerge });
     merged(player, { merge: ok({ ...OPEN, merged: true, ...status }) });
-    expect(player.asked('delete-branch')).toHaveLength(0);
-    expect(player.state.watches.size).toBe(0);
+    expect(player.everAsked('delete-branch')).toHaveLength(0);
   });
 
   it.each([
@@ -171,7 +188,7 @@ describe('auto_merge', () => {
       type: 'merge-answered',
       issueId: '1',
       expectedSha: 'sha1',
-      outcome: { kind: 'refused', fault: { ...FAULT, kind } },
+      outcome: { kind: 'refused', fault: { ...FAULT, kind }, unsure: false },
     });
     expect(progress(player, 'auto_merge')?.escalated).toBe(atOnce);
   });
@@ -180,7 +197,12 @@ describe('auto_merge', () => {
     const player = watching({ auto_merge: autoMerge });
     for (let round = 0; round < 2; round += 1) {
       lookTwice(player, READY);
-      player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'refused', fault: FAULT } });
+      player.send({
+        type: 'merge-answered',
+        issueId: '1',
+        expectedSha: 'sha1',
+        outcome: { kind: 'refused', fault: FAULT, unsure: false },
+      });
     }
     expect(progress(player, 'auto_merge')?.escalated).toBe(true);
     lookTwice(player, READY);
@@ -191,7 +213,12 @@ describe('auto_merge', () => {
     const player = watching({ auto_merge: autoMerge });
     for (let round = 0; round < 2; round += 1) {
       lookTwice(player, READY);
-      player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'refused', fault: FAULT } });
+      player.send({
+        type: 'merge-answered',
+        issueId: '1',
+        expectedSha: 'sha1',
+        outcome: { kind: 'refused', fault: FAULT, unsure: false },
+      });
       look(player, { ...READY, merge: ok({ ...OPEN, mergeability: 'unknown' }) });
     }
     expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true, used: 2 });
@@ -201,11 +228,111 @@ describe('auto_merge', () => {
     expect(player.asked('merge')).toHaveLength(1);
   });
 
-  it('has nothing to delete where the forge says that the branch is gone', () => {
+  it('never deletes a branch of another name than the forge says, even when the claim changed meanwhile', () => {
     const player = watching({ auto_merge: autoMerge });
-    merged(player, { merge: ok({ ...OPEN, merged: true, headBranch: 'refs/pull/7/head' }) });
-    expect(player.asked('delete-branch')).toHaveLength(0);
-    expect(player.told('reaction:branch:kept')).toHaveLength(0);
-    expect(player.state.watches.size).toBe(0);
+    merged(player, { merge: ok({ ...OPEN, merged: true, headBranch: 'other' }) });
+    expect(player.everAsked('delete-branch')).toHaveLength(0);
+    expect(player.everTold('reaction:request:refused')).toHaveLength(1);
+  });
+
+  describe('a head without checks', () => {
+    const bare: Partial<Findings> = { ...READY, gate: ok('') };
+
+    it('is merged only after it was seen that long without one', () => {
+      const player = watching({ auto_merge: { ...autoMerge, ciGraceMs: 60_000 } });
+      for (let looks = 0; looks < 6; looks += 1) look(player, bare);
+      expect(player.asked('merge')).toHaveLength(0);
+      player.after(60_000);
+      lookTwice(player, bare);
+      expect(player.asked('merge')).toHaveLength(1);
+    });
+
+    it('waits anew for a new head', () => {
+      const player = watching({ auto_merge: { ...autoMerge, ciGraceMs: 60_000 } });
+      look(player, bare);
+      player.after(60_000);
+      const pushed = { ...bare, merge: ok({ ...OPEN, headSha: 'sha2' }) };
+      lookTwice(player, pushed);
+      expect(player.asked('merge')).toHaveLength(0);
+    });
+  });
+
+  it('with require_ci off, unstable counts as clean and CI is not asked for', () => {
+    const player = watching({ auto_merge: { ...autoMerge, requireCi: false } });
+    const { gate: _unasked, ...rest } = READY;
+    lookTwice(player, { ...rest, merge: ok({ ...OPEN, mergeability: 'unstable' }) });
+    expect(player.asked('merge')).toHaveLength(1);
+  });
+
+  it('asks a person about a failed job that a manual pipeline hides', () => {
+    const player = watching({ auto_merge: autoMerge });
+    look(player, { ...READY, gate: ok('failing-unseen') });
+    expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true });
+    lookTwice(player, READY);
+    expect(player.asked('merge')).toHaveLength(1);
+  });
+
+  const refuse = (player: Player, unsure = false): void => {
+    const fault = { ...FAULT, kind: unsure ? 'tracker_transport_error' : 'scm_conflict_error' };
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'refused', fault, unsure } });
+  };
+
+  it.each([
+    [0, 1],
+    [1, 1],
+    [2, 2],
+  ])('max_retries %i asks a person after %i refusals', (budget, refusals) => {
+    const player = watching({ auto_merge: { ...autoMerge, budget } });
+    for (let tries = 1; tries <= refusals; tries += 1) {
+      expect(progress(player, 'auto_merge')?.escalated).toBe(false);
+      lookTwice(player, READY);
+      refuse(player);
+    }
+    expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true, used: refusals });
+  });
+
+  it.each<[string, Partial<Findings>]>([
+    ['the decision', { ...READY, decision: ok('NOT_REQUIRED') }],
+    ['the mergeability', { ...READY, merge: ok({ ...OPEN, mergeability: 'blocked' }) }],
+    ['the head', { ...READY, merge: ok({ ...OPEN, headSha: 'sha2' }) }],
+  ])('an escalation ends when %s changes', (_name, changed) => {
+    const player = watching({ auto_merge: { ...autoMerge, budget: 0 } });
+    lookTwice(player, READY);
+    refuse(player);
+    look(player, { ...READY, merge: ok({ ...OPEN, mergeability: 'unknown' }) });
+    expect(progress(player, 'auto_merge')?.escalated).toBe(true);
+    look(player, changed);
+    expect(progress(player, 'auto_merge')?.escalated).toBe(false);
+  });
+
+  it('a merge whose answer was an error but that was done is ours, branch and all, also after the window', () => {
+    const player = watching({ auto_merge: autoMerge });
+    lookTwice(player, READY);
+    refuse(player, true);
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.told('reaction:merge:succeeded')).toMatchObject([{ facts: { byUs: true } }]);
+    expect(player.asked('delete-branch')).toHaveLength(1);
+  });
+
+  it('a window that ends while a merge is under way does not drop the branch', () => {
+    const player = watching({ auto_merge: { ...autoMerge, watchWindowMs: 100_000 } });
+    lookTwice(player, READY);
+    player.after(200_000);
+    expect(player.state.watches.size).toBe(1);
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged', byUs: true } });
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.asked('delete-branch')).toHaveLength(1);
+  });
+
+  it('waits for the queue of the forge, and counts leaving it as a refusal', () => {
+    const player = watching({ auto_merge: { ...autoMerge, budget: 1 } });
+    lookTwice(player, READY);
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'queued' } });
+    look(player, { ...READY, queue: ok(true) });
+    expect(player.everAsked('merge')).toHaveLength(1);
+    look(player, { ...READY, queue: ok(false) });
+    expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true });
   });
 });

@@ -2,15 +2,19 @@ import { announce, ask, change, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { CiConclusion, MergeStatus, ReviewDecision } from '../model/merge-request.ts';
 import type { ReactionOptions } from '../model/settings.ts';
-import type { ReactionProgress, Watch } from '../model/watch.ts';
+import type { MergeReading, ReactionProgress, Watch } from '../model/watch.ts';
 import type { Findings } from './findings.ts';
-import { mustDeleteBranch } from './after-merge.ts';
-import { couldNotRead, escalate, isWorkedOn, progressOf, putProgress, waitFor } from './progress.ts';
+import { couldNotRead, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
 import type { Look, Reaction } from './reaction.ts';
 
 export const AUTO_MERGE: Reaction<'auto_merge'> = {
   kind: 'auto_merge',
-  needs: ['scope', 'decision', 'gate'],
+  needs: ({ on }, watch) => [
+    'scope',
+    'decision',
+    ...(on.auto_merge?.requireCi ? (['gate'] as const) : []),
+    ...(progressOf(watch, 'auto_merge').mark.at === 'queued' ? (['queue'] as const) : []),
+  ],
   prompt: null,
   judge: judgeAutoMerge,
 };
@@ -19,6 +23,7 @@ export const AUTO_MERGE: Reaction<'auto_merge'> = {
 const SETTLE_MS = 2_000;
 
 type AutoMerge = ReactionOptions['auto_merge'];
+type Progress = ReactionProgress<'auto_merge'>;
 
 /**
  * Fail-safe: every precondition must have been read and hold, twice in a row for the same head and decision, and the
@@ -29,29 +34,80 @@ function judgeAutoMerge(draft: Draft, watch: Watch, { merge, findings }: Look): 
   if (!settings) return;
   const hold = reasonToHold(draft, watch, findings);
   if (hold !== null) return waitFor(draft, watch, 'auto_merge', hold);
-  const { decision, gate } = findings;
+  const { decision } = findings;
+  const gate = settings.requireCi ? findings.gate : NOT_ASKED;
   if (!decision?.ok) return couldNotRead(draft, watch, 'auto_merge', decision?.fault.message ?? 'no review decision');
   if (!gate?.ok) return couldNotRead(draft, watch, 'auto_merge', gate?.fault.message ?? 'no CI status');
-  const obstacle = obstacleTo(settings, merge, decision.value, gate.value);
+  judgeReading(draft, watch, { settings, merge, findings, decision: decision.value, ci: gate.value });
+}
+
+const NOT_ASKED = { ok: true, value: '' } as const;
+
+/** Everything that a merge is decided upon. */
+interface Case {
+  readonly settings: AutoMerge;
+  readonly merge: MergeStatus;
+  readonly findings: Findings;
+  readonly decision: ReviewDecision;
+  readonly ci: CiConclusion;
+}
+
+function judgeReading(draft: Draft, watch: Watch, facts: Case): void {
+  const { settings, merge, decision, ci } = facts;
+  const { headSha, mergeability } = merge;
+  const seen: MergeReading = { decision, mergeability, ci };
+  const before = progressOf(watch, 'auto_merge');
+  const progress = { ...before, ...budgetFor(before, headSha, seen) };
+  const { used, escalated, mark } = progress;
+  if (mark.at === 'queued' && mark.headSha === headSha) return followQueue(draft, watch, facts);
+  if (settings.requireCi && ci === 'failing-unseen') {
+    const refused = { at: 'refused', headSha, seen, unsure: false } as const;
+    return escalate(draft, { ...watch, reactions: { ...watch.reactions, auto_merge: progress } }, 'auto_merge', UNSEEN, {
+      mark: refused,
+      used,
+    });
+  }
+  const bareSince = settings.requireCi && ci === '' ? bareSinceOf(progress, headSha, draft.now) : null;
+  const graceEnds = bareSince === null ? 0 : bareSince + settings.ciGraceMs;
+  const obstacle = obstacleTo(settings, merge, decision, ci) ?? (graceEnds > draft.now ? 'checks to appear' : null);
   announce(draft, 'reaction:check:completed', {
     issue: watch.issue,
     kind: 'auto_merge',
     result: obstacle === null ? 'ready' : 'waiting',
-    detail: obstacle ?? merge.headSha,
+    detail: obstacle ?? headSha,
   });
-  const forHead = budgetFor(progressOf(watch, 'auto_merge'), merge.headSha);
-  if (obstacle !== null)
-    return waitFor(draft, watch, 'auto_merge', obstacle, { ...forHead, mark: { at: 'waiting', headSha: merge.headSha } });
-  mergeWhenSettled(draft, watch, settings, merge, decision.value);
+  if (escalated) return waitFor(draft, watch, 'auto_merge', before.escalated ? before.waitingFor : 'a person');
+  if (obstacle === null)
+    return mergeWhenSettled(draft, watch, facts, { ...progress, mark: { at: 'waiting', headSha, bareSince } });
+  const nextAt = draft.now + settings.pollIntervalMs;
+  waitFor(draft, watch, 'auto_merge', obstacle, {
+    used,
+    escalated,
+    mark: { at: 'waiting', headSha, bareSince },
+    nextAt: graceEnds > draft.now ? Math.min(nextAt, graceEnds) : nextAt,
+  });
 }
 
-/** Refusals are counted for a head; another one is tried with a budget of its own. */
+const UNSEEN = 'a manual pipeline hides a failed job, which must be retried or allowed to fail';
+
+/** Refusals are counted for a head. One that a person was asked about counts no longer once what it was tried on has changed. */
 function budgetFor(
-  { mark, used, escalated }: ReactionProgress<'auto_merge'>,
+  { mark, used, escalated }: Progress,
   headSha: string,
-): Pick<ReactionProgress, 'used' | 'escalated'> {
+  { decision, mergeability, ci }: MergeReading,
+): Pick<Progress, 'used' | 'escalated'> {
   const isKnown = headSha !== '' && 'headSha' in mark && mark.headSha === headSha;
-  return isKnown ? { used, escalated } : { used: 0, escalated: false };
+  if (!isKnown) return { used: 0, escalated: false };
+  if (!escalated || mark.at !== 'refused' || mergeability === 'unknown') return { used, escalated };
+  const { seen } = mark;
+  const isSame = seen.decision === decision && seen.mergeability === mergeability && seen.ci === ci;
+  return isSame ? { used, escalated } : { used: 0, escalated: false };
+}
+
+/** Since when this head has been seen without a check. */
+function bareSinceOf({ mark }: Progress, headSha: string, now: number): number {
+  const known = (mark.at === 'waiting' || mark.at === 'ready') && mark.headSha === headSha ? mark.bareSince : null;
+  return known ?? now;
 }
 
 /** What keeps us from judging at all. A run that is queued or goes on may push. */
@@ -73,10 +129,12 @@ function offFrom(draft: Draft, { scope }: Findings): string | null {
 export function obstacleTo(settings: AutoMerge, merge: MergeStatus, decision: ReviewDecision, ci: CiConclusion): string | null {
   if (merge.draft) return 'the draft to be marked ready';
   if (merge.headSha === '') return 'the forge to name the head';
-  if (merge.mergeability !== 'clean') return MERGEABILITY_OBSTACLES[merge.mergeability];
+  // Checks alone make a request unstable.
+  const isStable = merge.mergeability === 'clean' || (merge.mergeability === 'unstable' && !settings.requireCi);
+  if (!isStable) return MERGEABILITY_OBSTACLES[merge.mergeability as keyof typeof MERGEABILITY_OBSTACLES];
   if (decision !== 'APPROVED' && decision !== 'NOT_REQUIRED') return DECISION_OBSTACLES[decision];
   if (!settings.requireCi || ci === 'success' || ci === '') return null;
-  return ci === 'failing' ? 'CI to be fixed' : 'CI to finish';
+  return ci === 'pending' ? 'CI to finish' : 'CI to be fixed';
 }
 
 const MERGEABILITY_OBSTACLES = {
@@ -91,40 +149,44 @@ const DECISION_OBSTACLES = {
   REVIEW_REQUIRED: 'an approval',
 } as const;
 
-function mergeWhenSettled(draft: Draft, watch: Watch, settings: AutoMerge, merge: MergeStatus, decision: string): void {
-  const { issue, mergeRequest } = watch;
-  const progress = progressOf(watch, 'auto_merge');
-  const { headSha } = merge;
-  const ready = { at: 'ready', headSha, decision } as const;
-  const { mark } = progress;
-  const forHead = budgetFor(progress, merge.headSha);
-  if (forHead.escalated) return waitFor(draft, watch, 'auto_merge', 'a person');
+function mergeWhenSettled(draft: Draft, watch: Watch, facts: Case, progress: Progress): void {
+  const { settings, merge, decision, ci } = facts;
+  const { headSha, mergeability } = merge;
+  const { used, escalated, mark: waiting } = progress;
+  const bareSince = waiting.at === 'waiting' ? waiting.bareSince : null;
+  const ready = { at: 'ready', headSha, decision, bareSince } as const;
+  const { mark } = progressOf(watch, 'auto_merge');
   if (mark.at !== 'ready' || mark.headSha !== headSha || mark.decision !== decision) {
     const nextAt = draft.now + Math.min(SETTLE_MS, settings.pollIntervalMs);
-    return waitFor(draft, watch, 'auto_merge', 'a second clean reading', { ...forHead, mark: ready, nextAt });
+    return waitFor(draft, watch, 'auto_merge', 'a second clean reading', { used, escalated, mark: ready, nextAt });
   }
-  if (settings.dryRun) {
-    announce(draft, 'reaction:merge:would', {
-      issue,
-      number: mergeRequest.number,
-      headSha: merge.headSha,
-      strategy: settings.strategy,
-    });
-    return waitFor(
-      draft,
-      watch,
-      'auto_merge',
-      `nothing: it would be merged now (${settings.strategy} of ${merge.headSha.slice(0, 12)}), but dry_run is on`,
-      { mark: ready },
-    );
-  }
+  if (settings.dryRun) return onlyTell(draft, watch, settings, headSha);
   const asked = ask(draft, {
     do: 'merge',
-    issueId: issue.id,
-    request: mergeRequest,
-    order: { strategy: settings.strategy, expectedSha: merge.headSha },
+    issueId: watch.issue.id,
+    request: watch.mergeRequest,
+    order: { strategy: settings.strategy, expectedSha: headSha },
   });
-  if (asked) waitFor(draft, watch, 'auto_merge', 'the merge to finish', { mark: { at: 'merging', headSha: merge.headSha } });
+  const seen = { decision, mergeability, ci };
+  if (asked) waitFor(draft, watch, 'auto_merge', 'the merge to finish', { mark: { at: 'merging', headSha, seen } });
+}
+
+function onlyTell(draft: Draft, watch: Watch, { strategy }: AutoMerge, headSha: string): void {
+  announce(draft, 'reaction:merge:would', { issue: watch.issue, number: watch.mergeRequest.number, headSha, strategy });
+  const what = `it would be merged now (${strategy} of ${headSha.slice(0, 12)}), but dry_run is on`;
+  waitFor(draft, watch, 'auto_merge', `nothing: ${what}`);
+}
+
+/** The forge's queue merges when its turn comes. A request that is no longer in it was refused. */
+function followQueue(draft: Draft, watch: Watch, { findings: { queue }, settings, merge }: Case): void {
+  if (!queue?.ok) return couldNotRead(draft, watch, 'auto_merge', queue?.fault.message ?? 'no answer about the merge queue');
+  if (queue.value) return waitFor(draft, watch, 'auto_merge', 'the merge queue of the forge');
+  onRefused(draft, watch, settings, {
+    headSha: merge.headSha,
+    why: 'it left the merge queue unmerged',
+    isFinal: false,
+    unsure: false,
+  });
 }
 
 export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'merge-answered' }>): void {
@@ -132,76 +194,50 @@ export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'mer
   const watch = draft.state.watches.get(event.issueId);
   const settings = draft.state.settings.reactions.on.auto_merge;
   if (!watch || !settings) return;
-  const { issue, mergeRequest } = watch;
-  const { outcome } = event;
-  if (outcome.kind === 'merged') {
-    announce(draft, 'reaction:merge:succeeded', {
-      issue,
-      number: mergeRequest.number,
-      headSha: event.expectedSha,
-      byUs: outcome.byUs,
-    });
-    waitFor(draft, watch, 'auto_merge', settings.deleteBranch ? 'the branch to be deleted' : 'nothing', {
-      mark: { at: 'merged', headSha: event.expectedSha },
-      nextAt: draft.now,
-    });
-    return;
+  const { outcome, expectedSha: headSha } = event;
+  const { number } = watch.mergeRequest;
+  switch (outcome.kind) {
+    case 'merged':
+      announce(draft, 'reaction:merge:succeeded', { issue: watch.issue, number, headSha, byUs: outcome.byUs });
+      waitFor(draft, watch, 'auto_merge', settings.deleteBranch ? 'the branch to be deleted' : 'nothing', {
+        mark: { at: 'merged', headSha },
+        nextAt: draft.now,
+      });
+      return;
+    case 'queued':
+      announce(draft, 'reaction:merge:queued', { issue: watch.issue, number, headSha });
+      waitFor(draft, watch, 'auto_merge', 'the merge queue of the forge', {
+        mark: { at: 'queued', headSha, seen: seenBy(watch) },
+      });
+      return;
+    case 'refused': {
+      const { fault, unsure } = outcome;
+      const isFinal = fault.kind === 'tracker_auth_error' || fault.kind === 'tracker_payload_error';
+      onRefused(draft, watch, settings, { headSha, why: fault.message, isFinal, unsure });
+    }
   }
-  const progress = progressOf(watch, 'auto_merge');
-  const used = progress.used + 1;
-  announce(draft, 'reaction:merge:failed', { issue, number: mergeRequest.number, error: outcome.fault.message });
-  const mark = { at: 'refused', headSha: event.expectedSha } as const;
-  if (outcome.fault.kind === 'tracker_auth_error' || outcome.fault.kind === 'tracker_payload_error') {
-    return escalate(draft, watch, 'auto_merge', outcome.fault.message, { mark, used });
-  }
-  if (settings.budget > 0 && used >= settings.budget) {
-    return escalate(draft, watch, 'auto_merge', `${used} merges were refused; the last: ${outcome.fault.message}`, {
-      mark,
-      used,
-    });
-  }
-  waitFor(draft, watch, 'auto_merge', `another try after: ${outcome.fault.message}`, { mark, used });
 }
 
-/** After a merge of ours: the branch goes where asked. True while there is still something to do. */
-export function tidyBranch(draft: Draft, watch: Watch, merge: MergeStatus): boolean {
-  if (!mustDeleteBranch(draft.state, watch)) return false;
-  const { issue, mergeRequest } = watch;
-  const reason = reasonToKeep(mergeRequest.branch, merge);
-  if (reason !== null) announce(draft, 'reaction:branch:kept', { issue, branch: mergeRequest.branch, error: reason });
-  if (reason !== null || isGone(merge)) {
-    waitFor(draft, watch, 'auto_merge', 'nothing', { mark: { at: 'tidied' } });
-    return false;
-  }
-  ask(draft, { do: 'delete-branch', issueId: issue.id, request: mergeRequest });
-  waitFor(draft, watch, 'auto_merge', 'the branch to be deleted');
-  return true;
+interface MergeRefusal {
+  readonly headSha: string;
+  readonly why: string;
+  /** Trying again cannot help. */
+  readonly isFinal: boolean;
+  readonly unsure: boolean;
 }
 
-/** The name comes from a file in the workspace, which the agent can write: only what the forge calls the head is deleted. */
-function reasonToKeep(branch: string, { headBranch, baseBranch }: MergeStatus): string | null {
-  if (branch === baseBranch) return 'it is the branch that was merged into';
-  if (headBranch === '' || headBranch === branch || isGone({ headBranch })) return null;
-  return `the merged branch is ${JSON.stringify(headBranch)}, says the forge`;
+function onRefused(draft: Draft, watch: Watch, settings: AutoMerge, { headSha, why, isFinal, unsure }: MergeRefusal): void {
+  const used = progressOf(watch, 'auto_merge').used + 1;
+  announce(draft, 'reaction:merge:failed', { issue: watch.issue, number: watch.mergeRequest.number, error: why });
+  const mark = { at: 'refused', headSha, seen: seenBy(watch), unsure } as const;
+  if (isFinal) return escalate(draft, watch, 'auto_merge', why, { mark, used });
+  if (used < settings.budget) return waitFor(draft, watch, 'auto_merge', `another try after: ${why}`, { mark, used });
+  const count = used === 1 ? 'the merge was refused' : `${used} merges were refused; the last`;
+  escalate(draft, watch, 'auto_merge', `${count}: ${why}`, { mark, used });
 }
 
-/** Where the branch was deleted, Gitea and Forgejo name a hidden reference instead. */
-function isGone({ headBranch }: Pick<MergeStatus, 'headBranch'>): boolean {
-  return headBranch.startsWith('refs/');
-}
-
-/** Deleted or not: the merge stands. */
-export function onBranchDeleted(draft: Draft, event: Extract<Event, { type: 'branch-deleted' }>): void {
-  settle(draft, 'delete-branch', event.issueId);
-  const watch = draft.state.watches.get(event.issueId);
-  if (!watch) return;
-  const { issue, mergeRequest } = watch;
-  if (event.fault === null) announce(draft, 'reaction:branch:deleted', { issue, branch: mergeRequest.branch });
-  else announce(draft, 'reaction:branch:kept', { issue, branch: mergeRequest.branch, error: event.fault.message });
-  putProgress(draft, issue.id, 'auto_merge', {
-    ...progressOf(watch, 'auto_merge'),
-    mark: { at: 'tidied' },
-    nextAt: draft.now,
-    waitingFor: 'nothing',
-  });
+/** What the merge under way was tried on. */
+function seenBy(watch: Watch): MergeReading {
+  const { mark } = progressOf(watch, 'auto_merge');
+  return 'seen' in mark ? mark.seen : { decision: '', mergeability: '', ci: '' };
 }

@@ -50,8 +50,30 @@ describe('ci_failure', () => {
     const player = watching(reactions);
     look(player, { ci: ci('failing') });
     finishTurn(player, 'sha2');
+    look(player, { merge: ok({ ...OPEN, headSha: 'sha2' }), ci: ci('pending', 'sha2') });
     look(player, { merge: ok({ ...OPEN, headSha: 'theirs' }), ci: ci('failing', 'theirs') });
     expect(player.state.claims.get('1')?.phase).toBe('waiting');
+  });
+
+  it('a head first seen after a run of ours is ours, whatever its scm.json says or does not say', () => {
+    const player = watching(reactions);
+    look(player, { ci: ci('failing') });
+    startTurn(player);
+    player.exit('1', { scm: null });
+    player.after(0);
+    look(player, { merge: ok({ ...OPEN, headSha: 'unsaid' }), ci: ci('failing', 'unsaid') });
+    expect(player.state.claims.size).toBe(0);
+    expect(progress(player, 'ci_failure')).toMatchObject({ used: 1, escalated: true });
+  });
+
+  it('green does not give the budget back', () => {
+    const player = watching(reactions);
+    look(player, { ci: ci('failing') });
+    finishTurn(player);
+    look(player, { ci: ci('success') });
+    look(player, { ci: ci('failing') });
+    expect(player.state.claims.size).toBe(0);
+    expect(progress(player, 'ci_failure')).toMatchObject({ used: 1, escalated: true });
   });
 
   it('our own push counts as ours, also while its run still goes on', () => {

@@ -24,6 +24,10 @@ export interface Findings {
   readonly botReviews?: Answer<readonly ReviewComment[]>;
   readonly labels?: Answer<readonly LabelEvent[]>;
   readonly scope?: Answer<ScopeCheck>;
+  /** Whether the request is in the forge's own merge queue. */
+  readonly queue?: Answer<boolean>;
+  /** The name of the credential's own account; empty where the forge does not tell. */
+  readonly self?: Answer<string>;
 }
 
 /** The last look, for people. */
@@ -38,4 +42,4 @@ export interface Reading {
   readonly draft: boolean;
 }
 
-export type Need = 'decision' | 'gate' | 'ci' | 'reviews' | 'botReviews' | 'labels' | 'scope';
+export type Need = Exclude<keyof Findings, 'issueState' | 'merge'>;

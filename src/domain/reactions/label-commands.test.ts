@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { issueWith } from '../../../test/support/issues.ts';
-import { BASE, OPEN, ok, watching, look, startTurn, finishTurn, comment } from '../../../test/support/watched.ts';
+import { BASE, OPEN, ok, watching, look, progress, startTurn, finishTurn, ci, comment } from '../../../test/support/watched.ts';
 import type { LabelEvent } from '../model/merge-request.ts';
 
 describe('label_commands', () => {
@@ -55,7 +55,10 @@ describe('label_commands', () => {
   });
 
   it('a command given while a run goes on is carried out after it', () => {
-    const player = watching({ label_commands: labelCommands, review_comments: { ...BASE, debounceMs: 0 } });
+    const player = watching({
+      label_commands: labelCommands,
+      review_comments: { ...BASE, debounceMs: 0, trust: 'anyone' as const },
+    });
     look(player, { reviews: ok([comment('a')]), labels: ok([]) });
     startTurn(player);
     const at = new Date(player.now).toISOString();
@@ -87,5 +90,52 @@ describe('label_commands', () => {
     const at = new Date(1_000_000).toISOString();
     look(player, { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix', at)]) });
     expect(player.state.claims.size).toBe(1);
+  });
+
+  describe('its budget', () => {
+    const at = (minute: number): string => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`;
+    const command = (minute: number, parts: Partial<LabelEvent> = {}) => ({
+      merge: ok({ ...OPEN, labels: ['foray:fix'] }),
+      labels: ok([{ ...added(String(minute), 'foray:fix', at(minute)), ...parts }]),
+    });
+
+    it("is not touched by the token's own account", () => {
+      const player = watching({ label_commands: labelCommands });
+      look(player, { ...command(1, { actor: 'Foray-Bot' }), self: ok('foray-bot') });
+      expect(player.state.claims.size).toBe(0);
+      expect(player.asked('remove-label')).toHaveLength(0);
+    });
+
+    it('is per head; a command beyond it escalates and its label is removed', () => {
+      const player = watching({ label_commands: labelCommands });
+      look(player, command(1));
+      player.send({ type: 'label-removed', issueId: '1', label: 'foray:fix', fault: null });
+      finishTurn(player);
+      look(player, command(2));
+      expect(player.state.claims.size).toBe(0);
+      expect(player.everAsked('remove-label')).toHaveLength(2);
+      expect(progress(player, 'label_commands')).toMatchObject({ escalated: true, used: 1 });
+      look(player, { ...command(3), merge: ok({ ...OPEN, headSha: 'sha2', labels: ['foray:fix'] }) });
+      expect(player.state.claims.get('1')).toMatchObject({ then: { trigger: 'label_commands' } });
+    });
+
+    it('pays for the turns of what it gave another try', () => {
+      const player = watching({ label_commands: { ...labelCommands, budget: 2 }, ci_failure: { ...BASE, maxLogLines: 0 } });
+      const quiet = { labels: ok([]), ci: ci('failing') };
+      look(player, quiet);
+      finishTurn(player);
+      look(player, quiet);
+      expect(progress(player, 'ci_failure')?.escalated).toBe(true);
+      look(player, { ...command(1), ci: ci('failing') });
+      finishTurn(player);
+      look(player, quiet);
+      expect(player.state.claims.get('1')).toMatchObject({ then: { trigger: 'ci_failure' } });
+      finishTurn(player);
+      look(player, quiet);
+      expect(progress(player, 'ci_failure')?.escalated).toBe(true);
+      look(player, { ...command(2), ci: ci('failing') });
+      expect(player.state.claims.size).toBe(0);
+      expect(progress(player, 'label_commands')).toMatchObject({ escalated: true, used: 2 });
+    });
   });
 });

@@ -1,16 +1,18 @@
 import { announce, ask, settle, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
-import type { LabelEvent } from '../model/merge-request.ts';
+import type { LabelEvent, MergeStatus } from '../model/merge-request.ts';
+import type { LabelCommandContext } from '../model/reaction-context.ts';
 import type { ReactionKind } from '../model/settings.ts';
 import type { Watch } from '../model/watch.ts';
-import { couldNotRead, progressOf, putProgress, queueTurn, reasonToWait, waitFor } from './progress.ts';
+import { couldNotRead, escalate, isOwnAccount, progressOf, putProgress, queueTurn, reasonToWait, waitFor } from './progress.ts';
 import type { Look, Reaction } from './reaction.ts';
 
 export const LABEL_COMMANDS: Reaction<'label_commands'> = {
   kind: 'label_commands',
-  needs: ['labels'],
+  needs: () => ['labels', 'self'],
   prompt: { context: 'labelCommand', variable: 'label_command' },
   judge: judgeLabels,
+  onNewHead: (progress) => ({ ...progress, used: 0, escalated: false }),
 };
 
 type Command = 'review' | 'fix';
@@ -20,16 +22,17 @@ type Names = Readonly<Record<Command, string>>;
  * Commands given by labelling the merge request. Read from the journal of label events, past a mark that only moves
  * forward and is stored before anything is queued: a command runs at most once. It counts while its label is still there.
  */
-function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels } }: Look): void {
+function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, self } }: Look): void {
   const settings = draft.state.settings.reactions.on.label_commands;
   if (!settings || !labels) return;
   if (!labels.ok) return couldNotRead(draft, watch, 'label_commands', labels.fault.message);
   const progress = progressOf(watch, 'label_commands');
   const mark = progress.mark.at === 'read' ? progress.mark.upTo : startOf(watch);
   const news = labels.value.filter((event) => (markOf(event) ?? '') > mark);
+  const isPersons = (event: LabelEvent): boolean => !isOwnAccount(draft, watch, self, event.actor);
   const present = new Set(merge.labels.map((label) => label.toLowerCase()));
   const names: Names = { review: settings.reviewLabel.toLowerCase(), fix: settings.fixLabel.toLowerCase() };
-  const order = news.findLast((event) => isOrder(names, event) && present.has(event.label));
+  const order = news.findLast((event) => isOrder(names, event) && present.has(event.label) && isPersons(event));
   const command = order ? commandOf(names, order.label) : null;
   announce(draft, 'reaction:check:completed', {
     issue: watch.issue,
@@ -38,31 +41,31 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels } }
     detail: '',
   });
   if (!order || !command) {
-    const settled = news.slice(0, unsettledAt(news, names, present));
+    const settled = news.slice(0, unsettledAt(news.filter(isPersons), news, names, present));
     return waitFor(draft, watch, 'label_commands', 'a label', { mark: readUpTo(markOf(settled.at(-1)) ?? mark) });
   }
   const reason = reasonToWait(draft, watch);
   // The mark stays where it is, whatever begins the watch anew meanwhile.
   if (reason !== null) return waitFor(draft, watch, 'label_commands', reason, { mark: readUpTo(mark) });
-  const { owner, repo, number, branch } = watch.mergeRequest;
-  const labelCommand = {
-    command,
-    prNumber: number,
-    owner,
-    repo,
-    branch: merge.headBranch || branch,
-    actor: order.actor,
-    requestedAt: order.at,
-  };
-  queueTurn(
-    draft,
-    watch,
-    'label_commands',
-    { labelCommand },
-    { ...progress, used: 0, mark: readUpTo(markOf(news.at(-1)) ?? mark) },
-  );
-  if (command === 'fix') rearm(draft, watch.issue.id);
+  const read = readUpTo(markOf(news.at(-1)) ?? mark);
   ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: order.label });
+  if (progress.used >= settings.budget) {
+    const why = `the label ${order.label} came after ${progress.used} commands for ${merge.headSha.slice(0, 12)}`;
+    return escalate(draft, watch, 'label_commands', why, { mark: read });
+  }
+  const labelCommand = contextOf(watch, merge, command, order);
+  queueTurn(draft, watch, 'label_commands', { labelCommand }, { ...progress, mark: read });
+  if (command === 'fix') rearm(draft, watch.issue.id);
+}
+
+function contextOf(
+  { mergeRequest }: Watch,
+  { headBranch }: MergeStatus,
+  command: Command,
+  order: LabelEvent,
+): LabelCommandContext {
+  const { owner, repo, number, branch } = mergeRequest;
+  return { command, prNumber: number, owner, repo, branch: headBranch || branch, actor: order.actor, requestedAt: order.at };
 }
 
 /** The label was a command and is taken off as its receipt; when that fails the command still counts once. */
@@ -89,12 +92,17 @@ function startOf({ armedAt }: Watch): string {
  * Where the journal has a command whose label was not there yet when the labels were read, a moment earlier. Whether it
  * still counts shows at the next look. Undefined where there is none.
  */
-function unsettledAt(news: readonly LabelEvent[], names: Names, present: ReadonlySet<string>): number | undefined {
-  const index = news.findIndex((event, at) => {
-    const isTakenBack = news.slice(at + 1).some((later) => later.label === event.label && !later.added);
+function unsettledAt(
+  commands: readonly LabelEvent[],
+  news: readonly LabelEvent[],
+  names: Names,
+  present: ReadonlySet<string>,
+): number | undefined {
+  const first = commands.find((event) => {
+    const isTakenBack = news.slice(news.indexOf(event) + 1).some((later) => later.label === event.label && !later.added);
     return isOrder(names, event) && !present.has(event.label) && !isTakenBack;
   });
-  return index === -1 ? undefined : index;
+  return first && news.indexOf(first);
 }
 
 function isOrder(names: Names, { added, label }: LabelEvent): boolean {
@@ -107,7 +115,7 @@ function commandOf(names: Names, label: string): Command | null {
   return label === names.review ? 'review' : null;
 }
 
-/** A person asked for a fix: what had given up may try again. */
+/** A person asked for a fix: what had given up may try again, as long as the budget of the commands lasts. */
 function rearm(draft: Draft, issueId: string): void {
   for (const kind of [
     'ci_failure',
@@ -117,6 +125,6 @@ function rearm(draft: Draft, issueId: string): void {
   ] as const satisfies readonly ReactionKind[]) {
     const watch = draft.state.watches.get(issueId);
     const progress = watch?.reactions[kind];
-    if (progress?.escalated) putProgress(draft, issueId, kind, { ...progress, used: 0, escalated: false });
+    if (progress?.escalated) putProgress(draft, issueId, kind, { ...progress, used: 0, escalated: false, restored: true });
   }
 }

@@ -54,11 +54,25 @@ describe('merge_completion', () => {
     ['tracker_not_found', 'ended'],
     ['tracker_transport_error', 'again'],
   ])('%s', (kind, then) => {
-    const player = watching({ merge_completion: mergeCompletion });
+    const player = watching({ merge_completion: { ...mergeCompletion, budget: 2 } });
     look(player, { merge: ok({ ...OPEN, merged: true }) });
     player.send({ type: 'completion-answered', issueId: '1', fault: { ...FAULT, kind } });
     const state =
       player.state.watches.size === 0 ? 'ended' : progress(player, 'merge_completion')?.escalated ? 'escalated' : 'again';
     expect(state).toBe(then);
+  });
+
+  it.each([
+    [0, 1],
+    [1, 1],
+    [2, 2],
+  ])('max_retries %i asks a person after %i failures', (budget, failures) => {
+    const player = watching({ merge_completion: { ...mergeCompletion, budget } });
+    for (let tries = 1; tries <= failures; tries += 1) {
+      expect(progress(player, 'merge_completion')?.escalated).toBe(false);
+      look(player, { merge: ok({ ...OPEN, merged: true }) });
+      player.send({ type: 'completion-answered', issueId: '1', fault: FAULT });
+    }
+    expect(progress(player, 'merge_completion')?.escalated).toBe(true);
   });
 });

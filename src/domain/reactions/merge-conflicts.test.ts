@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BASE, OPEN, ok, watching, look, progress, startTurn } from '../../../test/support/watched.ts';
+import { BASE, OPEN, ok, watching, look, progress, startTurn, finishTurn } from '../../../test/support/watched.ts';
 
 describe('merge_conflicts', () => {
   it.each([
@@ -27,5 +27,19 @@ describe('merge_conflicts', () => {
     look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
     const mergeConflict = { prNumber: 7, branch: 'b', headSha: 'sha1', base: 'main' };
     expect(player.state.claims.get('1')).toMatchObject({ then: { reaction: { mergeConflict } } });
+  });
+
+  it.each(['blocked', 'unknown', 'unstable'] as const)('a reading that is %s does not give the budget back', (mergeability) => {
+    const player = watching({ merge_conflicts: BASE });
+    const dirty = { merge: ok({ ...OPEN, mergeability: 'dirty' as const }) };
+    look(player, dirty);
+    finishTurn(player);
+    look(player, { merge: ok({ ...OPEN, mergeability }) });
+    look(player, dirty);
+    expect(player.state.claims.size).toBe(0);
+    expect(progress(player, 'merge_conflicts')?.escalated).toBe(true);
+    look(player, {});
+    look(player, dirty);
+    expect(player.state.claims.size).toBe(1);
   });
 });

@@ -5,12 +5,12 @@ import type { Look, Reaction } from './reaction.ts';
 
 export const MERGE_CONFLICTS: Reaction<'merge_conflicts'> = {
   kind: 'merge_conflicts',
-  needs: [],
+  needs: () => [],
   prompt: { context: 'mergeConflict', variable: 'merge_conflict' },
   judge: judgeConflicts,
 };
 
-/** Only `dirty` is a conflict; `unknown` changes nothing; anything else ends the episode and its budget. */
+/** Only `dirty` is a conflict, and only a request that can be merged has none: anything else changes nothing. */
 function judgeConflicts(draft: Draft, watch: Watch, { merge }: Look): void {
   const settings = draft.state.settings.reactions.on.merge_conflicts;
   if (!settings) return;
@@ -22,9 +22,10 @@ function judgeConflicts(draft: Draft, watch: Watch, { merge }: Look): void {
     detail: headSha,
   });
   if (mergeability === 'unknown') return waitFor(draft, watch, 'merge_conflicts', 'the forge to know');
-  if (mergeability !== 'dirty') {
-    return waitFor(draft, watch, 'merge_conflicts', 'a conflict', { used: 0, mark: NO_MARK, escalated: false });
+  if (mergeability === 'clean') {
+    return waitFor(draft, watch, 'merge_conflicts', 'a conflict', { used: 0, mark: NO_MARK, escalated: false, restored: false });
   }
+  if (mergeability !== 'dirty') return waitFor(draft, watch, 'merge_conflicts', 'a conflict');
   if (isWorkedOn(draft, watch)) return waitFor(draft, watch, 'merge_conflicts', 'the run under way to end');
   if (headSha === '' || baseBranch === '') return waitFor(draft, watch, 'merge_conflicts', 'the forge to name head and base');
   const progress = progressOf(watch, 'merge_conflicts');

@@ -1,8 +1,9 @@
-import { announce, dropWatch, putWaiting, putWatch, queueWrite, type Draft } from '../draft.ts';
+import { announce, change, dropWatch, putWaiting, putWatch, queueWrite, type Draft } from '../draft.ts';
 import { CONTINUATION_MS } from '../rules/backoff.ts';
 import { sameState, stateIn } from '../model/issue.ts';
 import type { ReactionContext } from '../model/reaction-context.ts';
 import type { ReactionBase, ReactionKind, ReactionSettings } from '../model/settings.ts';
+import type { Findings } from './findings.ts';
 import { NO_MARK, type ReactionProgress, type Watch } from '../model/watch.ts';
 
 const MAX_READ_BACKOFF_MS = 5 * 60_000;
@@ -46,17 +47,32 @@ export function waitFor<Kind extends ReactionKind>(
 
 /** A read failed: look again later and later. Never counts against a budget. */
 export function couldNotRead(draft: Draft, watch: Watch, kind: ReactionKind, why: string): void {
+  waitLonger(draft, watch, kind, `a readable answer: ${why}`);
+  announce(draft, 'reaction:check:completed', { issue: watch.issue, kind, result: 'error', detail: why });
+  tellUnreadable(draft, watch, why);
+}
+
+/** A look brought nothing: the next one comes later and later. */
+export function waitLonger(draft: Draft, watch: Watch, kind: ReactionKind, waitingFor: string): void {
   const progress = progressOf(watch, kind);
   const failures = progress.failures + 1;
-  const interval = settingsOf(draft.state.settings.reactions, kind)?.pollIntervalMs ?? 0;
+  const interval = intervalOf(draft, kind);
   const delay = Math.max(interval, Math.min(interval * 2 ** Math.min(failures, 10), MAX_READ_BACKOFF_MS));
-  putProgress(draft, watch.issue.id, kind, {
-    ...progress,
-    failures,
-    nextAt: draft.now + delay,
-    waitingFor: `a readable answer: ${why}`,
-  });
-  announce(draft, 'reaction:check:completed', { issue: watch.issue, kind, result: 'error', detail: why });
+  putProgress(draft, watch.issue.id, kind, { ...progress, failures, nextAt: draft.now + delay, waitingFor });
+}
+
+/** Once per cause and request, until a look finds everything readable again. */
+export function tellUnreadable(draft: Draft, { issue, mergeRequest }: Watch, why: string): void {
+  const told = draft.state.unreadable.get(issue.id) ?? new Set();
+  if (told.has(why)) return;
+  change(draft, { unreadable: new Map(draft.state.unreadable).set(issue.id, new Set(told).add(why)) });
+  announce(draft, 'reaction:read:failed', { issue, number: mergeRequest.number, error: why });
+}
+
+/** Whether an account is that of our own credential. Where the forge does not say who we are, nobody is. */
+export function isOwnAccount(draft: Draft, watch: Watch, self: Findings['self'], account: string): boolean {
+  if (self?.ok === false) tellUnreadable(draft, watch, self.fault.message);
+  return self?.ok === true && self.value !== '' && self.value.toLowerCase() === account.toLowerCase();
 }
 
 /** A run is queued or goes on: what it pushes changes what is judged. A handoff pushes nothing. */
@@ -93,6 +109,9 @@ export function queueTurn<Kind extends TurnKind>(
   const { issue } = watch;
   const reason = reasonToWait(draft, watch);
   if (reason !== null) return waitFor(draft, watch, kind, reason);
+  if (progress.restored === true && !takeFromCommands(draft, watch)) {
+    return escalate(draft, watch, kind, 'the budget of the label commands, which had given it another try, is used up');
+  }
   const attempt = watch.attempt + 1;
   putProgress(draft, issue.id, kind, {
     ...progress,
@@ -114,6 +133,16 @@ export function queueTurn<Kind extends TurnKind>(
   announce(draft, 'reaction:turn:queued', { issue, kind, attempt: progress.used + 1 });
 }
 
+/** A budget that a label command gave back is paid for by that of the commands. False when nothing is left of it. */
+function takeFromCommands(draft: Draft, { issue }: Watch): boolean {
+  const budget = draft.state.settings.reactions.on.label_commands?.budget ?? 0;
+  const watch = draft.state.watches.get(issue.id);
+  const commands = watch && progressOf(watch, 'label_commands');
+  if (!commands || commands.used >= budget) return false;
+  putProgress(draft, issue.id, 'label_commands', { ...commands, used: commands.used + 1 });
+  return true;
+}
+
 /** Asks for a person, once, in the configured way. Other kinds are not touched. */
 export function escalate<Kind extends ReactionKind>(
   draft: Draft,
@@ -123,8 +152,7 @@ export function escalate<Kind extends ReactionKind>(
   changes: Partial<ReactionProgress<Kind>> = {},
 ): void {
   const settings = settingsOf(draft.state.settings.reactions, kind);
-  const progress = progressOf(watch, kind);
-  if (!settings || progress.escalated) {
+  if (!settings || progressOf(watch, kind).escalated) {
     waitFor(draft, watch, kind, 'a person', changes);
     return;
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BASE, ok, watching, look, progress, finishTurn, ci, comment } from '../../../test/support/watched.ts';
 
 describe('review_comments and bot_review', () => {
-  const reactions = { review_comments: { ...BASE, budget: 2, debounceMs: 1_000 } };
+  const reactions = { review_comments: { ...BASE, budget: 2, debounceMs: 1_000, trust: 'anyone' as const } };
 
   it('starts a turn for a new comment, with all that remain, and none for those given before', () => {
     const player = watching(reactions);
@@ -23,7 +23,7 @@ describe('review_comments and bot_review', () => {
   });
 
   it('asks a person only for a new comment after the budget is spent', () => {
-    const player = watching({ review_comments: { ...BASE, debounceMs: 0 } });
+    const player = watching({ review_comments: { ...BASE, debounceMs: 0, trust: 'anyone' as const } });
     look(player, { reviews: ok([comment('a')]) });
     finishTurn(player);
     look(player, { reviews: ok([comment('a')]) });
@@ -33,7 +33,7 @@ describe('review_comments and bot_review', () => {
   });
 
   it('a listed bot does not drive the loop for people', () => {
-    const player = watching({ ...reactions, bot_review: { ...BASE, botUsernames: ['Lint-Bot'] } });
+    const player = watching({ ...reactions, bot_review: { ...BASE, botUsernames: ['Lint-Bot'], trust: 'anyone' as const } });
     look(player, {
       reviews: ok([comment('a', { reviewer: 'lint-bot' })]),
       botReviews: ok([comment('a', { reviewer: 'lint-bot' })]),
@@ -47,5 +47,19 @@ describe('review_comments and bot_review', () => {
     look(player, { ci: ci('failing'), reviews: ok([comment('a')]) });
     expect(player.state.claims.get('1')).toMatchObject({ then: { trigger: 'ci_failure' } });
     expect(progress(player, 'review_comments')).toMatchObject({ used: 0, mark: { at: 'none' } });
+  });
+
+  it("never gives back what the token's own account wrote, unless bot_usernames names it", () => {
+    const own = { self: ok('foray-bot') };
+    const people = watching(reactions);
+    look(people, { ...own, reviews: ok([comment('a', { reviewer: 'Foray-Bot' })]) });
+    expect(people.state.claims.size).toBe(0);
+    const bots = (botUsernames: readonly string[]) => {
+      const player = watching({ bot_review: { ...BASE, botUsernames, trust: 'anyone' as const } });
+      look(player, { ...own, botReviews: ok([comment('a', { reviewer: 'foray-bot' })]) });
+      return player.state.claims.size;
+    };
+    expect(bots([])).toBe(0);
+    expect(bots(['foray-bot'])).toBe(1);
   });
 });

@@ -2,30 +2,32 @@ import { announce, type Draft } from '../draft.ts';
 import type { ReviewComment } from '../model/merge-request.ts';
 import type { ReviewCommentContext } from '../model/reaction-context.ts';
 import type { Watch } from '../model/watch.ts';
-import { couldNotRead, escalate, progressOf, queueTurn, waitFor } from './progress.ts';
+import { couldNotRead, escalate, isOwnAccount, progressOf, queueTurn, waitFor } from './progress.ts';
 import type { Look, Reaction } from './reaction.ts';
 
 export const REVIEW_COMMENTS: Reaction<'review_comments'> = {
   kind: 'review_comments',
-  needs: ['reviews'],
+  needs: () => ['reviews', 'self'],
   prompt: { context: 'reviewComments', variable: 'review_comments' },
   judge: judgeReviews,
 };
 
 export const BOT_REVIEW: Reaction<'bot_review'> = {
   kind: 'bot_review',
-  needs: ['botReviews'],
+  needs: () => ['botReviews', 'self'],
   prompt: { context: 'botReviewComments', variable: 'bot_review_comments' },
   judge: judgeBotReviews,
 };
 
 /** People's change requests. A turn starts only for a comment that no earlier run was given, and carries all that remain. */
-function judgeReviews(draft: Draft, watch: Watch, { findings: { reviews } }: Look): void {
+function judgeReviews(draft: Draft, watch: Watch, { findings: { reviews, self } }: Look): void {
   const { review_comments: settings, bot_review: botReview } = draft.state.settings.reactions.on;
   if (!settings || !reviews) return;
   if (!reviews.ok) return couldNotRead(draft, watch, 'review_comments', reviews.fault.message);
-  const bots = new Set((botReview?.botUsernames ?? []).map((name) => name.toLowerCase()));
-  const remaining = reviews.value.filter((comment) => !comment.outdated && !bots.has(comment.reviewer.toLowerCase()));
+  const bots = namesOf(botReview?.botUsernames ?? []);
+  const remaining = reviews.value.filter(({ outdated, reviewer }) => {
+    return !outdated && !bots.has(reviewer.toLowerCase()) && !isOwnAccount(draft, watch, self, reviewer);
+  });
   const settledAt = newest(remaining) + settings.debounceMs;
   if (hasNew(watch, 'review_comments', remaining) && settledAt > draft.now) {
     return waitFor(draft, watch, 'review_comments', 'the reviewer to finish', { nextAt: settledAt });
@@ -34,11 +36,14 @@ function judgeReviews(draft: Draft, watch: Watch, { findings: { reviews } }: Loo
 }
 
 /** Findings of review bots. */
-function judgeBotReviews(draft: Draft, watch: Watch, { findings: { botReviews } }: Look): void {
+function judgeBotReviews(draft: Draft, watch: Watch, { findings: { botReviews, self } }: Look): void {
   const settings = draft.state.settings.reactions.on.bot_review;
   if (!settings || !botReviews) return;
   if (!botReviews.ok) return couldNotRead(draft, watch, 'bot_review', botReviews.fault.message);
-  const remaining = botReviews.value.filter((comment) => !comment.outdated);
+  const bots = namesOf(settings.botUsernames);
+  const remaining = botReviews.value.filter(({ outdated, reviewer }) => {
+    return !outdated && (bots.has(reviewer.toLowerCase()) || !isOwnAccount(draft, watch, self, reviewer));
+  });
   judge(draft, watch, 'bot_review', remaining, settings.budget);
 }
 
@@ -65,6 +70,10 @@ function judge(
   const comments = remaining.map(contextOf);
   const context = kind === 'bot_review' ? { botReviewComments: comments } : { reviewComments: comments };
   queueTurn(draft, watch, kind, context, { ...progress, mark });
+}
+
+function namesOf(accounts: readonly string[]): ReadonlySet<string> {
+  return new Set(accounts.map((name) => name.toLowerCase()));
 }
 
 function hasNew(watch: Watch, kind: 'review_comments' | 'bot_review', comments: readonly ReviewComment[]): boolean {

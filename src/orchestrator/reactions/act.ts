@@ -2,18 +2,45 @@ import type { Effect } from '../../domain/model/effect.ts';
 import { faultOf, ScmConflictError } from '../../domain/model/errors.ts';
 import type { MergeOutcome } from '../../domain/model/event.ts';
 import { sameState } from '../../domain/model/issue.ts';
+import type { MergeRequestRef } from '../../domain/model/watch.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import type { Forge } from './forge.ts';
 
 /** Merges if the head still is the expected one. Somebody else having been faster is success too. */
 export async function merge(effect: Extract<Effect, { do: 'merge' }>, forge: Forge, signal: AbortSignal): Promise<MergeOutcome> {
   try {
+    // A merge past the forge's own queue would be one that the project asks nobody to make.
+    if (await forge.scm.enqueue(effect.request, effect.order, signal)) return { kind: 'queued' };
     await forge.scm.merge(effect.request, effect.order, signal);
     return { kind: 'merged', byUs: true };
   } catch (error) {
-    if (error instanceof ScmConflictError && error.alreadyMerged) return { kind: 'merged', byUs: false };
-    return { kind: 'refused', fault: faultOf(error) };
+    if (error instanceof ScmConflictError) {
+      return error.alreadyMerged ? { kind: 'merged', byUs: false } : { kind: 'refused', fault: faultOf(error), unsure: false };
+    }
+    return afterError(effect, error, forge, signal);
   }
+}
+
+/** An error in place of an answer does not tell that nothing was merged. */
+async function afterError(
+  { request }: Extract<Effect, { do: 'merge' }>,
+  error: unknown,
+  forge: Forge,
+  signal: AbortSignal,
+): Promise<MergeOutcome> {
+  try {
+    const { merged } = await forge.scm.readMergeStatus(request, signal);
+    return merged ? { kind: 'merged', byUs: true } : { kind: 'refused', fault: faultOf(error), unsure: false };
+  } catch {
+    return { kind: 'refused', fault: faultOf(error), unsure: true };
+  }
+}
+
+/** Deletes a branch, but never the one that the project lives from. */
+export async function deleteMergedBranch(request: MergeRequestRef, forge: Forge, signal: AbortSignal): Promise<void> {
+  const kept = await forge.scm.readDefaultBranch(request, signal);
+  if (kept === request.branch) throw new Error('it is the default branch of the project');
+  await forge.scm.deleteBranch(request, request.branch, signal);
 }
 
 /** Moves the issue of a merged request to its last state, unless it is there already by somebody else's hand. */

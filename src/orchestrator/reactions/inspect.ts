@@ -3,6 +3,7 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import type { Answer } from '../../domain/model/answer.ts';
 import type { MergeStatus } from '../../domain/model/merge-request.ts';
 import type { Findings, Need } from '../../domain/reactions/findings.ts';
+import { whyNotOurs } from '../../domain/reactions/managed.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import { answer } from '../answer.ts';
 import type { Forge } from './forge.ts';
@@ -18,6 +19,8 @@ export async function inspect(effect: Inspect, tracker: Tracker, forge: Forge, s
   ]);
   if (!merge.ok || merge.value === null || merge.value.merged || merge.value.closed) return { issueState, merge };
   const status = merge.value;
+  // Nothing is read of a request that is not ours.
+  if (whyNotOurs(effect.settings.reactions, watch.mergeRequest, status) !== null) return { issueState, merge };
   const read = await Promise.all(needs.map(async (need) => [need, await READERS[need](effect, forge, status, signal)] as const));
   return { issueState, merge, ...(Object.fromEntries(read) as Partial<Findings>) };
 }
@@ -26,18 +29,24 @@ type Reader = (effect: Inspect, forge: Forge, status: MergeStatus, signal: Abort
 
 /** How each need is read. */
 const READERS: Readonly<Record<Need, Reader>> = {
-  decision: (effect, forge, _status, signal) => answer(forge.scm.readReviewDecision(effect.watch.mergeRequest, signal)),
+  decision: ({ watch, settings }, forge, _status, signal) =>
+    answer(forge.scm.readReviewDecision(watch.mergeRequest, settings.reactions.votes, signal)),
   gate: (effect, forge, _status, signal) => answer(forge.scm.readCiStatus(effect.watch.mergeRequest, signal)),
   ci: ({ watch, settings }, forge, status, signal) => {
     const { owner, repo } = watch.mergeRequest;
     const maxLogLines = settings.reactions.on.ci_failure?.maxLogLines ?? 0;
     return answer(forge.ci.readCi({ owner, repo, ref: status.headSha, maxLogLines }, signal));
   },
-  reviews: (effect, forge, _status, signal) => answer(forge.scm.readPendingReviews(effect.watch.mergeRequest, signal)),
+  reviews: ({ watch, settings }, forge, _status, signal) => {
+    const { trust = settings.reactions.votes } = settings.reactions.on.review_comments ?? {};
+    return answer(forge.scm.readPendingReviews(watch.mergeRequest, trust, signal));
+  },
   botReviews: ({ watch, settings }, forge, _status, signal) =>
     answer(forge.scm.readBotReviewComments(watch.mergeRequest, settings.reactions.on.bot_review?.botUsernames ?? [], signal)),
   labels: (effect, forge, _status, signal) => answer(forge.scm.readLabelEvents(effect.watch.mergeRequest, signal)),
   scope: (effect, forge, _status, signal) => forge.checkScope(effect.watch.mergeRequest, signal),
+  queue: (effect, forge, _status, signal) => answer(forge.scm.isQueued(effect.watch.mergeRequest, signal)),
+  self: (_effect, forge, _status, signal) => forge.readOwnAccount(signal),
 };
 
 async function readState(tracker: Tracker, id: string, signal: AbortSignal): Promise<string | null> {

@@ -114,12 +114,12 @@ describe.skipIf(!folder)('selfhosted against the vendor’s description (CONTRAC
     fake.status(fake.pull(1).headSha, { status: 'failure', description: 'broken', targetUrl: 'https://ci.example.org/1' });
     fake.editIssue(1, { labels: ['fix'] });
 
-    await scm.readReviewDecision(first, never);
+    await scm.readReviewDecision(first, 'anyone', never);
     fake.review(1, { state: 'REQUEST_CHANGES', body: 'no', comments: [{}] });
-    await scm.readReviewDecision(first, never);
+    await scm.readReviewDecision(first, 'anyone', never);
     await scm.readMergeStatus(first, never);
     await scm.readCiStatus(first, never);
-    await scm.readPendingReviews(first, never);
+    await scm.readPendingReviews(first, 'anyone', never);
     await scm.readBotReviewComments(first, ['bob'], never);
     await scm.readLabelEvents(first, never);
     await scm.removeLabel(first, 'fix', never);

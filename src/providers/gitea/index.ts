@@ -15,6 +15,7 @@ export const provider: Provider = {
   defaults: DEFAULTS,
   options: OPTIONS,
   check,
+  reviewTrust: 'collaborators',
   createTracker,
   createScm,
   createCi,

@@ -1,4 +1,5 @@
 import { TrackerError } from '../../domain/model/errors.ts';
+import type { Trust } from '../../domain/model/settings.ts';
 import type { ReviewDecision } from '../../ports/scm.ts';
 import { instantOf } from '../shared/rfc3339.ts';
 import type { WireReview } from './scm-schema.ts';
@@ -13,6 +14,11 @@ export const REVIEW_STATES: Readonly<Record<string, Decision | null>> = {
   REQUEST_CHANGES: 'CHANGES_REQUESTED',
   REQUEST_REVIEW: null,
 };
+
+/** A review that the remote calls unofficial is by somebody who may not decide here. Older releases do not tell. */
+export function trustedOf(reviews: readonly WireReview[], trust: Trust): readonly WireReview[] {
+  return trust === 'anyone' ? reviews : reviews.filter(({ official }) => official !== false);
+}
 
 /**
  * What the reviews amount to: each reviewer's latest decision stands, and one that asks for changes outweighs any approval.

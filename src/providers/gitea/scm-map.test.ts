@@ -47,6 +47,8 @@ describe('selfhosted merge status', () => {
       headSha: 'abc',
       headBranch: 'feat/x',
       baseBranch: 'main',
+      fork: false,
+      projectId: '',
       mergeCommitSha: '',
       labels: ['foray:fix'],
       url: 'https://h/acme/app/pulls/7',
@@ -67,6 +69,8 @@ describe('selfhosted merge status', () => {
         mergeability: 'unknown',
         headSha: '',
         baseBranch: '',
+        fork: false,
+        projectId: '',
         labels: [],
         url: '',
       });

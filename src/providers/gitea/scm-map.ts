@@ -10,12 +10,30 @@ export function toMergeStatus(pull: WirePull): MergeStatus {
     merged,
     closed: pull.state === 'closed' && !merged,
     headSha: pull.head?.sha ?? '',
-    headBranch: pull.head?.ref ?? '',
+    headBranch: branchOf(pull),
     baseBranch: pull.base?.ref ?? '',
+    fork: isFork(pull),
+    projectId: '',
     mergeCommitSha: merged ? (pull.merge_commit_sha ?? '') : '',
     labels: pull.labels.map(({ name }) => name.toLowerCase()),
     url: pull.html_url ?? '',
   };
+}
+
+/** Once the branch was deleted the remote names a hidden reference. */
+function branchOf({ head }: WirePull): string {
+  const ref = head?.ref ?? '';
+  return isHidden(ref) ? head?.label || ref : ref;
+}
+
+/** A request pushed to `refs/for/` has no branch at all, whoever made it: it counts as foreign, like a fork. */
+function isFork({ head, base }: WirePull): boolean {
+  if (isHidden(head?.ref ?? '') && head?.label === '') return true;
+  return typeof head?.repo_id === 'number' && head.repo_id !== base?.repo_id;
+}
+
+function isHidden(ref: string): boolean {
+  return ref.startsWith('refs/');
 }
 
 /** The remote knows one flag, which is false for a conflict and while it is still computing: that is unknown, never dirty. */

@@ -18,7 +18,7 @@ async function start() {
   return {
     fake,
     logged,
-    pending: () => scm.readPendingReviews(requestFor(1), never),
+    pending: () => scm.readPendingReviews(requestFor(1), 'anyone', never),
     bots: (names: readonly string[]) => scm.readBotReviewComments(requestFor(1), names, never),
     labels: () => scm.readLabelEvents(requestFor(1), never),
     look: () => scm.readMergeStatus(requestFor(1), never),

@@ -21,8 +21,11 @@ export const PULL = z.object({
   /** Null until merged. */
   merge_commit_sha: z.string().nullish(),
   html_url: z.string().nullish(),
-  head: z.object({ sha: z.string().nullish(), ref: z.string().nullish() }).nullish(),
-  base: z.object({ ref: z.string().nullish() }).nullish(),
+  /** `label` is the branch also where it was deleted; then `ref` is a hidden one. The repository is -1 once a fork was deleted. */
+  head: z
+    .object({ sha: z.string().nullish(), ref: z.string().nullish(), label: z.string().nullish(), repo_id: z.int().nullish() })
+    .nullish(),
+  base: z.object({ ref: z.string().nullish(), repo_id: z.int().nullish() }).nullish(),
   labels: readable(LABEL),
   requested_reviewers: LIST,
   /** Above 0 once there are inline comments. */
@@ -37,6 +40,8 @@ export const REVIEW = z.object({
   state: z.string().nullish(),
   body: z.string().nullish(),
   dismissed: z.boolean().nullish(),
+  /** False when the reviewer may not decide here. */
+  official: z.boolean().nullish(),
   submitted_at: z.unknown().optional(),
   /** Inline comments. */
   comments_count: COUNT,
@@ -83,3 +88,7 @@ export const COMBINED_STATUS = z.object({ statuses: LIST });
 
 /** `push` is the role of the user, whatever the token's scopes are. */
 export const PERMISSIONS = z.object({ permissions: z.object({ push: z.boolean().nullish() }).nullish() });
+
+export const ACCOUNT = z.object({ login: z.string() });
+
+export const DEFAULT_BRANCH = z.object({ default_branch: z.string().nullish() });

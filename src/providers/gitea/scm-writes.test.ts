@@ -190,7 +190,7 @@ describe('selfhosted branch deletion', () => {
     expect(fake.branches()).toEqual(['main']);
     await scm.deleteBranch(repo, 'feat/x', never);
     expect(asked(fake)).toEqual(Array(2).fill('DELETE /repos/acme/app/branches/feat%2Fx'));
-    expect((await scm.readMergeStatus(requestFor(1), never)).headBranch).toBe('refs/pull/1/head');
+    expect((await scm.readMergeStatus(requestFor(1), never)).headBranch).toBe('feat/x');
   });
 
   it.each<[string, string, string]>([

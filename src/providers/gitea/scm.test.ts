@@ -52,21 +52,21 @@ describe('selfhosted review decision', () => {
   it('comes from the reviews alone once somebody decided', async () => {
     const { fake, scm, request } = await start();
     fake.review(1, { author: 'ann', state: 'REQUEST_CHANGES', body: 'no' });
-    expect(await scm.readReviewDecision(request, never)).toBe('CHANGES_REQUESTED');
+    expect(await scm.readReviewDecision(request, 'anyone', never)).toBe('CHANGES_REQUESTED');
     fake.review(1, { author: 'ann', state: 'APPROVED' });
-    expect(await scm.readReviewDecision(request, never)).toBe('APPROVED');
+    expect(await scm.readReviewDecision(request, 'anyone', never)).toBe('APPROVED');
     expect(asked(fake)).toEqual([REVIEWS, REVIEWS]);
   });
 
   it('a non-empty list of requested reviewers asks for a review, an empty or null one does not', async () => {
     const { fake, scm, request } = await start();
     fake.review(1, { state: 'COMMENT', body: 'hm', submittedAt: 'nonsense' });
-    expect(await scm.readReviewDecision(request, never)).toBe('NOT_REQUIRED');
+    expect(await scm.readReviewDecision(request, 'anyone', never)).toBe('NOT_REQUIRED');
     fake.editPull(1, { requestedReviewers: ['ann'] });
-    expect(await scm.readReviewDecision(request, never)).toBe('REVIEW_REQUIRED');
+    expect(await scm.readReviewDecision(request, 'anyone', never)).toBe('REVIEW_REQUIRED');
     expect(asked(fake, 2)).toEqual([REVIEWS, PULL]);
     fake.failNext('GET /pulls/1', json({ requested_reviewers: null }));
-    expect(await scm.readReviewDecision(request, never)).toBe('NOT_REQUIRED');
+    expect(await scm.readReviewDecision(request, 'anyone', never)).toBe('NOT_REQUIRED');
   });
 
   it('a decision on the second page counts', async () => {
@@ -74,7 +74,7 @@ describe('selfhosted review decision', () => {
     fake.review(1, { author: 'bob', state: 'APPROVED' });
     for (let n = 0; n < 49; n += 1) fake.review(1, { body: 'hm' });
     fake.review(1, { author: 'ann', state: 'REQUEST_CHANGES', body: 'no' });
-    expect(await scm.readReviewDecision(request, never)).toBe('CHANGES_REQUESTED');
+    expect(await scm.readReviewDecision(request, 'anyone', never)).toBe('CHANGES_REQUESTED');
   });
 
   it('a page that is short because of somebody’s draft is not taken for the last', async () => {
@@ -83,13 +83,13 @@ describe('selfhosted review decision', () => {
     fake.review(1, { author: 'eve', state: 'PENDING' });
     for (let n = 0; n < 48; n += 1) fake.review(1, { body: 'hm' });
     fake.review(1, { author: 'ann', state: 'REQUEST_CHANGES', body: 'no' });
-    expect(await scm.readReviewDecision(request, never)).toBe('CHANGES_REQUESTED');
+    expect(await scm.readReviewDecision(request, 'anyone', never)).toBe('CHANGES_REQUESTED');
   });
 
   it('a decision with a time that is not RFC 3339 fails the read', async () => {
     const { fake, scm, request } = await start();
     fake.review(1, { state: 'APPROVED', submittedAt: '2026-01-01 00:00:00' });
-    expect((await failureOf(scm.readReviewDecision(request, never))).kind).toBe('tracker_payload_error');
+    expect((await failureOf(scm.readReviewDecision(request, 'anyone', never))).kind).toBe('tracker_payload_error');
   });
 
   it.each([
@@ -99,13 +99,13 @@ describe('selfhosted review decision', () => {
   ])('%s fails the read rather than be left out', async (_, body) => {
     const { fake, scm, request } = await start();
     fake.failNext('GET /reviews', json(body));
-    expect((await failureOf(scm.readReviewDecision(request, never))).kind).toBe('tracker_payload_error');
+    expect((await failureOf(scm.readReviewDecision(request, 'anyone', never))).kind).toBe('tracker_payload_error');
   });
 
   it('reviews may be null', async () => {
     const { fake, scm, request } = await start();
     fake.failNext('GET /reviews', json(null));
-    expect(await scm.readReviewDecision(request, never)).toBe('NOT_REQUIRED');
+    expect(await scm.readReviewDecision(request, 'anyone', never)).toBe('NOT_REQUIRED');
   });
 });
 
@@ -121,6 +121,8 @@ describe('selfhosted merge status', () => {
       headSha: sha,
       headBranch: 'feat/x',
       baseBranch: 'main',
+      fork: false,
+      projectId: '',
       mergeCommitSha: '',
       labels: ['foray:fix'],
       url: `${fake.url}/acme/app/pulls/1`,
@@ -220,9 +222,9 @@ describe('selfhosted reads that break off', () => {
     const { fake, scm, request } = await start();
     if (name === 'pending' || name === 'bots') fake.review(1, { state: 'REQUEST_CHANGES', body: 'no' });
     const read = {
-      decision: () => scm.readReviewDecision(request, never),
+      decision: () => scm.readReviewDecision(request, 'anyone', never),
       ci: () => scm.readCiStatus(request, never),
-      pending: () => scm.readPendingReviews(request, never),
+      pending: () => scm.readPendingReviews(request, 'anyone', never),
       bots: () => scm.readBotReviewComments(request, ['rita'], never),
       labels: () => scm.readLabelEvents(request, never),
     }[name];

@@ -14,12 +14,12 @@ import { createLabels, labelNamed } from './labels.ts';
 import { mergePull, namingScope } from './merge.ts';
 import type { PageReader } from '../shared/numbered-pages.ts';
 import { readNumbered } from '../shared/numbered-pages.ts';
-import { standingRequests, verdictOf } from './reviews.ts';
+import { standingRequests, trustedOf, verdictOf } from './reviews.ts';
 import { instantOf } from '../shared/rfc3339.ts';
 import { LABEL } from './schema.ts';
 import { byTime, toInlineComment, toLabelEvent, toMergeStatus, toRequestComment } from './scm-map.ts';
 import type { WirePull, WireReview } from './scm-schema.ts';
-import { ENTRIES, LABEL_ENTRY, PERMISSIONS, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
+import { ACCOUNT, DEFAULT_BRANCH, ENTRIES, LABEL_ENTRY, PERMISSIONS, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
 import { KIND, readScmSettings } from './settings.ts';
 import type { StatusReader } from './commit-status.ts';
 import { createStatusReader, toCheckRun } from './commit-status.ts';
@@ -34,17 +34,18 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
 
   return {
     kind: KIND,
-    readReviewDecision: async (request, signal) => {
-      const verdict = verdictOf(await readReviews(context, request, signal), reviewsPath(request));
+    readReviewDecision: async (request, votes, signal) => {
+      const reviews = await readReviews(context, request, signal);
+      const verdict = verdictOf(trustedOf(reviews, votes), reviewsPath(request));
       if (verdict !== null) return verdict;
       const { requested_reviewers: requested } = await readPull(context, request, signal);
       return requested.length > 0 ? 'REVIEW_REQUIRED' : 'NOT_REQUIRED';
     },
     readMergeStatus,
     readCiStatus: (request, signal) => readCiStatus(context, request, signal),
-    readPendingReviews: async (request, signal) => {
-      const reviews = standingRequests(await readReviews(context, request, signal), reviewsPath(request));
-      return readComments(context, request, reviews, signal);
+    readPendingReviews: async (request, trust, signal) => {
+      const reviews = trustedOf(await readReviews(context, request, signal), trust);
+      return readComments(context, request, standingRequests(reviews, reviewsPath(request)), signal);
     },
     readBotReviewComments: async (request, botUsernames, signal) => {
       const bots = new Set(botUsernames.map((name) => name.trim().toLowerCase()).filter(Boolean));
@@ -55,6 +56,12 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
       return comments.filter(({ reviewer }) => bots.has(reviewer.toLowerCase()));
     },
     readLabelEvents: (request, signal) => readLabelEvents(context, request, signal),
+    readOwnAccount: async (signal) => (await http.getJson(ACCOUNT, { path: '/user' }, signal)).login,
+    readDefaultBranch: async ({ owner, repo }, signal) =>
+      (await http.getJson(DEFAULT_BRANCH, { path: path`/repos/${owner}/${repo}` }, signal)).default_branch ?? '',
+    // The remote has no merge queue.
+    isQueued: () => Promise.resolve(false),
+    enqueue: () => Promise.resolve(false),
     merge: (request, order, signal) => mergePull({ http, readStatus: readMergeStatus }, request, order, signal),
     deleteBranch: (repo, branch, signal) => deleteBranch(http, repo, branch, signal),
     removeLabel: (request, label, signal) => removeLabel(reader, request, label, signal),

@@ -200,8 +200,8 @@ function endsFull(response: HttpResponse): boolean {
   if (Number(new URL(response.url).searchParams.get('page')) >= PAGE_CAP) return false;
   try {
     const body = response.json();
-    const { items, check_runs: runs, statuses } = recordOf(body);
-    const entries = Array.isArray(body) ? body : (items ?? runs ?? statuses);
+    const { items, check_runs: runs, workflow_runs: workflows, statuses } = recordOf(body);
+    const entries = Array.isArray(body) ? body : (items ?? runs ?? workflows ?? statuses);
     return Array.isArray(entries) && entries.length >= Number(new URL(response.url).searchParams.get('per_page') ?? PAGE_SIZE);
   } catch {
     return false;

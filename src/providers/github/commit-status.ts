@@ -6,7 +6,7 @@ import type { RepoKey } from '../../ports/scm.ts';
 import { aggregate } from '../shared/ci-aggregate.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import type { WireCheckRun, WireStatus } from './scm-schema.ts';
-import { CHECK_RUN_PAGE, STATUS_PAGE } from './scm-schema.ts';
+import { CHECK_RUN_PAGE, STATUS_PAGE, WORKFLOW_RUN_PAGE } from './scm-schema.ts';
 import { KIND } from './settings.ts';
 
 /** The most the remote gives on one page. */
@@ -24,7 +24,15 @@ export function createCommitChecks(http: TrackerHttp, logger: Logger): ReadCommi
   const reported = new Set<string>();
   return async ({ owner, repo }, ref, signal) => {
     const commit = path`/repos/${owner}/${repo}/commits/${commitRef(ref)}`;
-    const runs = await checkRuns(http, `${commit}/check-runs`, signal);
+    const runs = await checkRuns(http, `${commit}/check-runs`, signal).catch(async (error: unknown) => {
+      if (!isForbidden(error)) throw error;
+      const found = await workflowRuns(http, path`/repos/${owner}/${repo}/actions/runs`, ref, signal).catch(() => {
+        throw error;
+      });
+      if (!reported.has(FORBIDDEN)) logger.warn(FORBIDDEN, { tracker_kind: KIND, error: error.message });
+      reported.add(FORBIDDEN);
+      return found;
+    });
     const statuses = await commitStatuses(http, `${commit}/status`, signal);
     const checks = [...runs.checks, ...statuses.checks];
     reportUnknown(checks, reported, logger);
@@ -48,6 +56,21 @@ async function checkRuns(http: TrackerHttp, place: string, signal: AbortSignal):
   // A list that grows while its pages are read repeats some.
   const byId = new Map(pages.flatMap((page) => page.check_runs ?? []).map((run) => [run.id, run]));
   return { path: place, checks: [...byId.values()].map(checkOfRun), total: pages.at(-1)?.total_count ?? 0 };
+}
+
+/** Fine-grained tokens have no permission for check runs. Without the runs of Actions too, nothing would be known: then the read fails. */
+const FORBIDDEN = 'check runs may not be read with this token, commit statuses and runs of Actions are judged instead';
+
+function isForbidden(error: unknown): error is TrackerError {
+  return error instanceof TrackerError && error.kind === 'tracker_auth_error' && error.status === 403;
+}
+
+async function workflowRuns(http: TrackerHttp, place: string, ref: string, signal: AbortSignal): Promise<ReadList> {
+  const query = { ...PAGED, [/^[0-9a-f]{40,64}$/i.test(ref) ? 'head_sha' : 'branch']: ref };
+  const pages = await http.getPages(WORKFLOW_RUN_PAGE, { path: place, query }, signal);
+  const byId = new Map(pages.flatMap((page) => page.workflow_runs ?? []).map((run) => [run.id, run]));
+  const checks = [...byId.values()].map((run) => checkOfRun({ ...run, details_url: '', app: null, output: null }));
+  return { path: place, checks, total: pages.at(-1)?.total_count ?? 0 };
 }
 
 async function commitStatuses(http: TrackerHttp, place: string, signal: AbortSignal): Promise<ReadList> {

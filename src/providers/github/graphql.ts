@@ -3,7 +3,7 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import type { HttpResponse } from '../../lib/http/index.ts';
 import type { RequestKey } from '../../ports/scm.ts';
 import type { Classification } from '../shared/failures.ts';
-import type { TrackerHttpDeps } from '../shared/http.ts';
+import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import type { ApiAccess } from '../shared/settings.ts';
 import { type ClientRole, createClient } from './client.ts';
 import { text } from './schema.ts';
@@ -32,8 +32,12 @@ const answer = z.object({
   }),
 });
 
-export function createPullFacts(access: ApiAccess, deps: TrackerHttpDeps, remedies: ClientRole['remedies']): ReadPullFacts {
-  const http = createClient(access, deps, { baseUrl: graphqlEndpoint(access.baseUrl), remedies, faultIn });
+/** The remote's GraphQL side. */
+export function createGraphClient(access: ApiAccess, deps: TrackerHttpDeps, remedies: ClientRole['remedies']): TrackerHttp {
+  return createClient(access, deps, { baseUrl: graphqlEndpoint(access.baseUrl), remedies, faultIn });
+}
+
+export function createPullFacts(http: TrackerHttp): ReadPullFacts {
   return async ({ owner, repo, number }, signal) => {
     const body = { query: QUERY, variables: { owner, name: repo, number } };
     const { data } = await http.sendJson('POST', answer, { body }, signal);

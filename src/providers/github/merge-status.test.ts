@@ -73,6 +73,8 @@ describe('the status of a pull request', () => {
       headSha: 'abc',
       headBranch: 'fix/7',
       baseBranch: 'main',
+      fork: false,
+      projectId: '',
       mergeCommitSha: '',
       labels: ['fix', 'now'],
       url: 'https://forge.example/acme/widgets/pull/7',

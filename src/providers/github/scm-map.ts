@@ -1,3 +1,4 @@
+import type { Trust } from '../../domain/model/settings.ts';
 import { requiredInstant } from '../shared/rfc3339.ts';
 import type { LabelEvent, MergeStatus, Mergeability, ReviewComment, ReviewDecision } from '../../ports/scm.ts';
 import type { WireEvent, WirePull, WireReview, WireReviewComment, WireUser } from './scm-schema.ts';
@@ -25,10 +26,17 @@ export function toMergeStatus(pull: WirePull, mergeCommitSha: string): MergeStat
     headSha: pull.head.sha,
     headBranch: pull.head.ref,
     baseBranch: pull.base.ref,
+    fork: isFork(pull),
+    projectId: '',
     mergeCommitSha: merged ? mergeCommitSha : '',
     labels: pull.labels.map((label) => label.toLowerCase()),
     url: pull.html_url,
   };
+}
+
+/** Null is a fork that was deleted. No release of the remote leaves the repositories out. */
+function isFork({ head, base }: WirePull): boolean {
+  return head.repo !== undefined && head.repo?.id !== base.repo?.id;
 }
 
 /** Nothing is clean while the remote still works out whether it can be merged, or says that it cannot. */
@@ -42,23 +50,29 @@ export function isMerged({ merged, merged_at }: WirePull): boolean {
   return merged ?? merged_at !== '';
 }
 
-/** What the remote decided by itself. Anything else is folded from the reviews, see `foldDecision`. */
-export const DECISIONS: ReadonlyMap<string, ReviewDecision> = new Map([
-  ['APPROVED', 'APPROVED'],
-  ['CHANGES_REQUESTED', 'CHANGES_REQUESTED'],
-  ['REVIEW_REQUIRED', 'REVIEW_REQUIRED'],
-]);
+/** What the remote may say by itself; nothing where the base branch asks for no reviews. */
+export const DECISIONS: ReadonlySet<string> = new Set(['', 'APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED']);
 
 /**
- * For a base branch that asks for no reviews, where the remote decides nothing. Somebody who objects still counts, and so
- * does somebody who was asked and has not answered.
+ * What the votes that count amount to, with what the remote decided by itself. It never outweighs somebody who objects, nor
+ * somebody who was asked and has not answered; and what it decided on votes alone that do not count is no decision.
  */
-export function foldDecision(pull: WirePull, reviews: readonly WireReview[]): ReviewDecision {
-  const standing = standingReviews(reviews).map(stateOf);
-  if (standing.includes('CHANGES_REQUESTED')) return 'CHANGES_REQUESTED';
+export function foldDecision(told: string, pull: WirePull, reviews: readonly WireReview[], votes: Trust): ReviewDecision {
+  const standing = standingReviews(reviews);
+  const counted = standing.filter((review) => isTrusted(review, votes)).map(stateOf);
+  const isTold = told !== '' && !standing.some((review) => stateOf(review) === told);
+  if (counted.includes('CHANGES_REQUESTED') || (isTold && told === 'CHANGES_REQUESTED')) return 'CHANGES_REQUESTED';
   const asked = (pull.requested_reviewers?.length ?? 0) + (pull.requested_teams?.length ?? 0);
-  if (asked > 0) return 'REVIEW_REQUIRED';
-  return standing.includes('APPROVED') ? 'APPROVED' : 'NOT_REQUIRED';
+  if (asked > 0 || told === 'REVIEW_REQUIRED' || !DECISIONS.has(told)) return 'REVIEW_REQUIRED';
+  if (counted.includes('APPROVED') || (isTold && told === 'APPROVED')) return 'APPROVED';
+  return told === '' ? 'NOT_REQUIRED' : 'REVIEW_REQUIRED';
+}
+
+/** How the remote calls those who may write. No release of it leaves the word out. */
+const COLLABORATORS: ReadonlySet<string> = new Set(['OWNER', 'MEMBER', 'COLLABORATOR', '']);
+
+export function isTrusted({ author_association: word }: Pick<WireReview, 'author_association'>, trust: Trust): boolean {
+  return trust === 'anyone' || COLLABORATORS.has(word.toUpperCase());
 }
 
 /** The states in which a reviewer takes, or is taken back, a stand. A comment or a draft changes nothing. */

@@ -20,10 +20,10 @@ describe('the published description', () => {
     fake.pulls.job({ sha: headSha, steps, log: 'text' });
     fake.pulls.label(1, 'backlog');
     await scm.readMergeStatus(REQUEST, signal);
-    await scm.readReviewDecision(REQUEST, signal);
+    await scm.readReviewDecision(REQUEST, 'anyone', signal);
     await scm.readCiStatus(REQUEST, signal);
     await ci.readCi({ ...REQUEST, ref: headRef, maxLogLines: 5 }, signal);
-    await scm.readPendingReviews(REQUEST, signal);
+    await scm.readPendingReviews(REQUEST, 'anyone', signal);
     await scm.readBotReviewComments(REQUEST, [], signal);
     await scm.readLabelEvents(REQUEST, signal);
     await scm.removeLabel(REQUEST, 'review', signal);

@@ -8,7 +8,7 @@ import type { Remedy } from './client.ts';
 import { LIST_PAGE } from './commit-status.ts';
 import { labelName } from './routes.ts';
 import type { WirePull, WireReview, WireReviewComment } from './scm-schema.ts';
-import { MERGE, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
+import { ACCOUNT, MERGE, PULL, REPOSITORY, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
 
 /** The remote's routes for pull requests, as they are on the wire. */
 export interface PullRoutes {
@@ -19,6 +19,8 @@ export interface PullRoutes {
   /** The comments on lines of all reviews. */
   comments(request: RequestKey, signal: AbortSignal): Promise<readonly WireReviewComment[]>;
   merge(request: RequestKey, order: MergeOrder, signal: AbortSignal): Promise<z.output<typeof MERGE>>;
+  defaultBranch(repo: RepoKey, signal: AbortSignal): Promise<string>;
+  ownAccount(signal: AbortSignal): Promise<string>;
   /** A branch that is not there is no fault. */
   deleteBranch(repo: RepoKey, branch: string, signal: AbortSignal): Promise<void>;
   /** A label that is not there is no fault. */
@@ -42,6 +44,8 @@ export function createPullRoutes(http: TrackerHttp): PullRoutes {
       const body = { merge_method: strategy, sha: expectedSha };
       return http.sendJson('PUT', MERGE, { path: `${pullPath(request)}/merge`, body }, signal);
     },
+    defaultBranch: async (repo, signal) => (await http.getJson(REPOSITORY, { path: repoPath(repo) }, signal)).default_branch,
+    ownAccount: async (signal) => (await http.getJson(ACCOUNT, { path: '/user' }, signal)).login,
     deleteBranch: async (repo, branch, signal) => {
       const place = repoPath(repo) + path`/git/refs/heads/${branchName(branch)}`;
       await whenNoReference(http.send('DELETE', { path: place }, signal));

@@ -21,8 +21,9 @@ export const PULL = z.object({
   /** Null while the remote works it out. */
   mergeable: z.boolean().nullish(),
   mergeable_state: text,
-  head: z.object({ ref: text, sha: text }),
-  base: z.object({ ref: text }),
+  /** The repository of the head is null once a fork was deleted. */
+  head: z.object({ ref: text, sha: text, repo: z.object({ id: z.int() }).nullish() }),
+  base: z.object({ ref: text, repo: z.object({ id: z.int() }).nullish() }),
   labels,
   requested_reviewers: z.array(z.unknown()).nullish(),
   requested_teams: z.array(z.unknown()).nullish(),
@@ -30,13 +31,14 @@ export const PULL = z.object({
 });
 export type WirePull = z.output<typeof PULL>;
 
-export const REVIEW = z.object({ id, user, body: text, state: text, submitted_at: text });
+export const REVIEW = z.object({ id, user, author_association: text, body: text, state: text, submitted_at: text });
 export type WireReview = z.output<typeof REVIEW>;
 
 export const REVIEW_COMMENT = z.object({
   id,
   pull_request_review_id: id.nullish(),
   user,
+  author_association: text,
   body: text,
   path: text,
   /** Missing or null once a later push took the line away. */
@@ -80,6 +82,9 @@ export type WireStatus = z.output<typeof COMMIT_STATUS>;
 
 const total = z.int().nullish();
 export const CHECK_RUN_PAGE = z.object({ total_count: total, check_runs: z.array(CHECK_RUN).nullish() });
+/** A run of a workflow of Actions. */
+export const WORKFLOW_RUN = z.object({ id, name: text, status: text, conclusion: text, html_url: text });
+export const WORKFLOW_RUN_PAGE = z.object({ total_count: total, workflow_runs: z.array(WORKFLOW_RUN).nullish() });
 export const STATUS_PAGE = z.object({ total_count: total, statuses: z.array(COMMIT_STATUS).nullish() });
 
 export const STEP = z.object({ number: z.int(), name: text, conclusion: text, started_at: text, completed_at: text });
@@ -87,3 +92,6 @@ export type WireStep = z.output<typeof STEP>;
 export const JOB = z.object({ steps: z.array(z.unknown()).nullish() });
 
 export const MERGE = z.object({ merged: z.boolean().nullish(), sha: text, message: text });
+
+export const ACCOUNT = z.object({ login: text });
+export const REPOSITORY = z.object({ default_branch: text });

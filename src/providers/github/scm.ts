@@ -1,5 +1,5 @@
 import { ScmConflictError, TrackerError } from '../../domain/model/errors.ts';
-import type { ScmConnection } from '../../domain/model/settings.ts';
+import type { ScmConnection, Trust } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type {
@@ -15,11 +15,13 @@ import type {
 import { MERGE_STRATEGIES } from '../../ports/scm.ts';
 import { createClient } from './client.ts';
 import { createCommitChecks, type ReadCommitChecks } from './commit-status.ts';
-import { createPullFacts, type ReadPullFacts } from './graphql.ts';
+import { createGraphClient, createPullFacts, type ReadPullFacts } from './graphql.ts';
+import { createPullGraph, type PullGraph, type PullQueue } from './pull-graph.ts';
 import { readLabelJournal } from './label-events.ts';
 import { isMerged, toMergeStatus, MERGEABLE_STATES } from './scm-map.ts';
 import { createPullRoutes, issuePath, type PullRoutes } from './scm-routes.ts';
-import { botComments, DECISIONS, foldDecision, objections, reviewComments } from './scm-map.ts';
+import { botComments, DECISIONS, foldDecision, isTrusted, objections, reviewComments } from './scm-map.ts';
+import type { WireReviewComment } from './scm-schema.ts';
 import { SCM_REMEDIES } from './scm-routes.ts';
 import { checkMergeScope } from './scm-routes.ts';
 import { KIND, readScmSettings } from './settings.ts';
@@ -29,20 +31,26 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
   const { logger } = deps;
   const access = readScmSettings(connection);
   const http = createClient(access, deps, { remedies: SCM_REMEDIES });
+  const graphql = createGraphClient(access, deps, SCM_REMEDIES);
   const context: Context = {
     routes: createPullRoutes(http),
-    readFacts: createPullFacts(access, deps, SCM_REMEDIES),
+    readFacts: createPullFacts(graphql),
+    graph: createPullGraph(graphql),
     readChecks: createCommitChecks(http, logger),
     warnOnce: onceEach(logger),
   };
   return {
     kind: KIND,
-    readReviewDecision: (request, signal) => reviewDecision(context, request, signal),
+    readReviewDecision: (request, votes, signal) => reviewDecision(context, request, votes, signal),
     readMergeStatus: (request, signal) => mergeStatus(context, request, signal),
     readCiStatus: (request, signal) => ciStatus(context, request, signal),
-    readPendingReviews: (request, signal) => pendingReviews(context, request, signal),
+    readPendingReviews: (request, trust, signal) => pendingReviews(context, request, trust, signal),
     readBotReviewComments: (request, botUsernames, signal) => botReviewComments(context, request, botUsernames, signal),
     readLabelEvents: async (request, signal) => readLabelJournal(http, `${issuePath(request)}/events`, logger, signal),
+    readOwnAccount: context.routes.ownAccount,
+    readDefaultBranch: context.routes.defaultBranch,
+    isQueued: async (request, signal) => (await context.graph.readQueue(request, signal)).isQueued,
+    enqueue: (request, order, signal) => enqueue(context, request, order, signal),
     merge: (request, order, signal) => merge(context, request, order, signal),
     deleteBranch: context.routes.deleteBranch,
     removeLabel: context.routes.removeLabel,
@@ -54,23 +62,21 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
 interface Context {
   readonly routes: PullRoutes;
   readonly readFacts: ReadPullFacts;
+  readonly graph: PullGraph;
   readonly readChecks: ReadCommitChecks;
   readonly warnOnce: (message: string, request: RequestKey, fact: string) => void;
 }
 
-async function reviewDecision(context: Context, request: RequestKey, signal: AbortSignal): Promise<ReviewDecision> {
+async function reviewDecision(context: Context, request: RequestKey, votes: Trust, signal: AbortSignal): Promise<ReviewDecision> {
   const { routes, readFacts, warnOnce } = context;
   // Checked before the first request, which names no path.
   issuePath(request);
-  const { reviewDecision: told } = await readFacts(request, signal);
-  const decided = DECISIONS.get(told.toUpperCase());
-  if (decided) return decided;
-  if (told !== '') {
-    warnOnce('review decision is not known, a review is waited for', request, told);
-    return 'REVIEW_REQUIRED';
-  }
+  const told = (await readFacts(request, signal)).reviewDecision.toUpperCase();
+  if (!DECISIONS.has(told)) warnOnce('review decision is not known, a review is waited for', request, told);
+  // No vote can make more of it than the remote does.
+  if (told === 'REVIEW_REQUIRED') return told;
   const reviews = await routes.reviews(request, signal);
-  return foldDecision(await routes.pull(request, signal), reviews);
+  return foldDecision(told, await routes.pull(request, signal), reviews, votes);
 }
 
 async function mergeStatus(context: Context, request: RequestKey, signal: AbortSignal): Promise<MergeStatus> {
@@ -99,19 +105,42 @@ async function ciStatus({ routes, readChecks }: Context, request: RequestKey, si
   return checks.length === 0 ? '' : status;
 }
 
-async function pendingReviews({ routes }: Context, request: RequestKey, signal: AbortSignal): Promise<readonly ReviewComment[]> {
-  const reviews = objections(await routes.reviews(request, signal));
-  return reviews.length === 0 ? [] : reviewComments(reviews, await routes.comments(request, signal));
+async function pendingReviews(
+  context: Context,
+  request: RequestKey,
+  trust: Trust,
+  signal: AbortSignal,
+): Promise<readonly ReviewComment[]> {
+  const reviews = objections((await context.routes.reviews(request, signal)).filter((review) => isTrusted(review, trust)));
+  if (reviews.length === 0) return [];
+  return reviewComments(
+    reviews,
+    (await openComments(context, request, signal)).filter((comment) => isTrusted(comment, trust)),
+  );
+}
+
+/** The comments on lines whose conversation nobody has settled. Where that cannot be read, all of them. */
+async function openComments(context: Context, request: RequestKey, signal: AbortSignal): Promise<readonly WireReviewComment[]> {
+  const comments = await context.routes.comments(request, signal);
+  if (comments.length === 0) return [];
+  try {
+    const resolved = await context.graph.readResolved(request, signal);
+    return comments.filter(({ id }) => !resolved.has(id));
+  } catch (error) {
+    if (!(error instanceof TrackerError)) throw error;
+    context.warnOnce('which conversations are resolved could not be read, all comments count', request, error.message);
+    return comments;
+  }
 }
 
 async function botReviewComments(
-  { routes }: Context,
+  context: Context,
   request: RequestKey,
   botUsernames: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly ReviewComment[]> {
-  const reviews = await routes.reviews(request, signal);
-  return botComments(reviews, await routes.comments(request, signal), botUsernames);
+  const reviews = await context.routes.reviews(request, signal);
+  return botComments(reviews, await openComments(context, request, signal), botUsernames);
 }
 
 /** The answers to a merge that say no without saying why. */
@@ -128,6 +157,32 @@ async function merge(context: Context, request: RequestKey, order: MergeOrder, s
     const alreadyMerged = await isMergedNow(context, request, signal);
     const why = alreadyMerged ? 'somebody else merged it before' : error.detail;
     throw new ScmConflictError(`${nameOf(request)} was not merged: ${why}`, alreadyMerged);
+  }
+}
+
+/** The base branch's merge queue; null where it has none, or where the remote knows of no such thing. */
+async function queueOf({ graph, warnOnce }: Context, request: RequestKey, signal: AbortSignal): Promise<PullQueue | null> {
+  try {
+    const queue = await graph.readQueue(request, signal);
+    return queue.isEnabled ? queue : null;
+  } catch (error) {
+    if (!(error instanceof TrackerError)) throw error;
+    warnOnce('whether there is a merge queue could not be read, the request is merged without', request, error.message);
+    return null;
+  }
+}
+
+async function enqueue(context: Context, request: RequestKey, order: MergeOrder, signal: AbortSignal): Promise<boolean> {
+  checkOrder(request, order);
+  issuePath(request);
+  const queue = await queueOf(context, request, signal);
+  if (queue === null) return false;
+  try {
+    if (!queue.isQueued) await context.graph.enqueue(queue.pullId, order.expectedSha, signal);
+    return true;
+  } catch (error) {
+    if (!(error instanceof TrackerError) || error.kind !== 'tracker_api_error') throw error;
+    throw new ScmConflictError(`${nameOf(request)} was not put into the merge queue: ${error.detail}`, false);
   }
 }
 

@@ -107,5 +107,6 @@ async function foldJobs(
     forge.warnOnce('job has an unrecognized status, it counts as in progress', { ...facts, status, count });
   }
   if (entries.length === 0) forge.warnOnce('manual head pipeline shows no jobs, CI is held at pending', facts);
-  return aggregate(entries.map(toCheckRun)).status;
+  const { status } = aggregate(entries.map(toCheckRun));
+  return status === 'failing' ? 'failing-unseen' : status;
 }

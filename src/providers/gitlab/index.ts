@@ -15,6 +15,7 @@ export const provider: Provider = {
   defaults: DEFAULTS,
   options: OPTIONS,
   check,
+  reviewTrust: 'anyone',
   createTracker,
   createScm,
   createCi,

@@ -5,6 +5,7 @@ import type { MergeOrder, MergeResult, ScopeCheck } from '../../ports/scm.ts';
 import { MERGE_STRATEGIES } from '../../ports/scm.ts';
 import { whenMissing } from '../shared/failures.ts';
 import { ANY_JSON } from './client.ts';
+import { enterTrain, hasTrains } from './merge-train.ts';
 import type { Project } from './routes.ts';
 import { trackerError } from './routes.ts';
 import { TOKEN_SELF } from './schema.ts';
@@ -31,6 +32,17 @@ export async function merge(context: RequestContext, order: MergeOrder, signal: 
     });
   if (isMerged(answer)) return { mergeCommitSha: mergeCommitOf(answer) };
   throw new ScmConflictError(`${nameOf(context)} was not merged, its state is ${JSON.stringify(answer.state ?? null)}`, false);
+}
+
+/** Enters the merge train where the project has them; false where it has none. */
+export async function enqueue(context: RequestContext, order: MergeOrder, signal: AbortSignal): Promise<boolean> {
+  refuseOrder(context, order, context.requestRoute);
+  if (!(await hasTrains(context, signal))) return false;
+  const body = { sha: order.expectedSha, ...(order.strategy === 'squash' && { squash: true }) };
+  await enterTrain(context, body, signal).catch(async (error: unknown) => {
+    throw await refusalOf(context, error, signal);
+  });
+  return true;
 }
 
 function refuseOrder(context: RequestContext, { strategy, expectedSha }: MergeOrder, route: string): void {

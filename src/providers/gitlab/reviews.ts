@@ -4,28 +4,51 @@ import type { ReviewComment, ReviewDecision } from '../../ports/scm.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import { PAGE_SIZE } from './client.ts';
 import { decisionOf, hasRequestedChanges, toReviewComment } from './scm-map.ts';
+import type { IsTrusted } from './members.ts';
 import type { RequestContext } from './scm-routes.ts';
 import { factsOf, readMergeRequest } from './scm-routes.ts';
 import type { WireReviewNote, WireReviewer, WireUserRef } from './scm-schema.ts';
 import { APPROVALS, REVIEWER, REVIEW_NOTE, USER } from './scm-schema.ts';
 import { KIND } from './settings.ts';
 
-export async function readReviewDecision(context: RequestContext, signal: AbortSignal): Promise<ReviewDecision> {
+/** A reviewer who is not trusted still counts as asked. */
+export async function readReviewDecision(
+  context: RequestContext,
+  isTrusted: IsTrusted,
+  signal: AbortSignal,
+): Promise<ReviewDecision> {
   const reviewers = await readReviewers(context, signal);
-  if (reviewers.some(hasRequestedChanges)) return decisionOf(reviewers, false);
-  const { approved } = await context.http.getJson(APPROVALS, { path: `${context.requestRoute}/approvals` }, signal);
-  return decisionOf(reviewers, approved === true);
+  const counted = await Promise.all(
+    reviewers.map(async (reviewer) => {
+      const counts = !hasRequestedChanges(reviewer) || (await isTrusted(context, reviewer.user, signal));
+      return counts ? reviewer : { ...reviewer, state: 'unreviewed' };
+    }),
+  );
+  if (counted.some(hasRequestedChanges)) return decisionOf(counted, false);
+  return decisionOf(counted, await isApproved(context, isTrusted, signal));
+}
+
+/** Where the rules ask for no approval, the request is approved by nobody; else somebody who is trusted must be among those who did. */
+async function isApproved(context: RequestContext, isTrusted: IsTrusted, signal: AbortSignal): Promise<boolean> {
+  const { approved, approved_by: by } = await context.http.getJson(
+    APPROVALS,
+    { path: `${context.requestRoute}/approvals` },
+    signal,
+  );
+  if (approved !== true || !by || by.length === 0) return approved === true;
+  return (await Promise.all(by.map(({ user }) => isTrusted(context, user, signal)))).includes(true);
 }
 
 /** What the people wrote who ask for changes. */
 export async function readPendingReviews(
   context: RequestContext,
-  bots: BotLookup,
+  { bots, isTrusted }: { readonly bots: BotLookup; readonly isTrusted: IsTrusted },
   signal: AbortSignal,
 ): Promise<readonly ReviewComment[]> {
   const people: WireUserRef[] = [];
   for (const { user } of (await readReviewers(context, signal)).filter(hasRequestedChanges)) {
-    if (user && !(await isPlatformBot(context, bots, user, signal))) people.push(user);
+    if (!user || !(await isTrusted(context, user, signal))) continue;
+    if (!(await isPlatformBot(context, bots, user, signal))) people.push(user);
   }
   if (people.length === 0) return [];
   const notes = await readNotes(context, signal);

@@ -69,6 +69,8 @@ describe('the merge request', () => {
       headSha: 'abc',
       headBranch: 'feature',
       baseBranch: 'main',
+      fork: false,
+      projectId: expect.any(String),
       mergeCommitSha: '',
       labels: ['bug', 'ui'],
       url: 'https://gitlab.example.com/x/-/merge_requests/1',

@@ -45,17 +45,30 @@ export function mergeabilityOf(status: string): { mergeability: Mergeability; re
 
 export function toMergeStatus(wire: WireMergeRequest): MergeStatus {
   return {
-    mergeability: mergeabilityOf(wire.detailed_merge_status ?? '').mergeability,
+    mergeability: withConflicts(wire),
     draft: wire.draft ?? wire.work_in_progress ?? false,
     merged: isMerged(wire),
     closed: wire.state === 'closed',
     headSha: wire.sha ?? '',
     headBranch: wire.source_branch ?? '',
     baseBranch: wire.target_branch ?? '',
+    fork: isFork(wire),
+    projectId: wire.target_project_id ? String(wire.target_project_id) : '',
     mergeCommitSha: mergeCommitOf(wire),
     labels: (wire.labels ?? []).map((label) => label.toLowerCase()),
     url: wire.web_url ?? '',
   };
+}
+
+/** The status word names one obstacle, and a conflict may stand behind another one. */
+function withConflicts({ detailed_merge_status: status, has_conflicts: hasConflicts }: WireMergeRequest): Mergeability {
+  const { mergeability } = mergeabilityOf(status ?? '');
+  return mergeability === 'blocked' && hasConflicts === true ? 'dirty' : mergeability;
+}
+
+/** Null is a fork that was deleted. No release of the remote leaves the projects out. */
+function isFork({ source_project_id: source, target_project_id: target }: WireMergeRequest): boolean {
+  return source !== undefined && source !== target;
 }
 
 export function isMerged({ state }: WireMergeRequest): boolean {

@@ -20,6 +20,9 @@ export const MERGE_REQUEST = z.object({
   sha: z.string().nullish(),
   source_branch: z.string().nullish(),
   target_branch: z.string().nullish(),
+  source_project_id: z.int().nullish(),
+  target_project_id: z.int().nullish(),
+  has_conflicts: z.boolean().nullish(),
   merge_commit_sha: z.string().nullish(),
   squash_commit_sha: z.string().nullish(),
   labels: z.array(z.string()).nullish(),
@@ -36,9 +39,23 @@ export const REVIEWER = z.object({ state: z.string().nullish(), user: USER_REF.n
 export type WireReviewer = z.output<typeof REVIEWER>;
 
 /** The other fields are computed for the calling token and say nothing about the request. */
-export const APPROVALS = z.object({ approved: z.boolean().nullish() });
+export const APPROVALS = z.object({
+  approved: z.boolean().nullish(),
+  approved_by: z.array(z.object({ user: USER_REF.nullish() })).nullish(),
+});
 
 export const USER = z.object({ bot: z.boolean().nullish() });
+
+export const ACCOUNT = z.object({ username: z.string() });
+
+export const MEMBER = z.object({ access_level: z.int() });
+
+/** Merge trains are told of by the editions that have them. */
+export const PROJECT_FACTS = z.object({ default_branch: z.string().nullish(), merge_trains_enabled: z.boolean().nullish() });
+export type WireProjectFacts = z.output<typeof PROJECT_FACTS>;
+
+/** A request on a merge train. */
+export const TRAIN_CAR = z.object({ status: z.string().nullish() });
 
 const LINE = z.int().nullish();
 

@@ -120,10 +120,10 @@ describe('what is sent', () => {
 type Call = (scm: ScmAdapter, request: typeof REQUEST, signal: AbortSignal) => Promise<unknown>;
 
 const ON_REQUEST: readonly [string, Call][] = [
-  ['readReviewDecision', (scm, request, signal) => scm.readReviewDecision(request, signal)],
+  ['readReviewDecision', (scm, request, signal) => scm.readReviewDecision(request, 'anyone', signal)],
   ['readMergeStatus', (scm, request, signal) => scm.readMergeStatus(request, signal)],
   ['readCiStatus', (scm, request, signal) => scm.readCiStatus(request, signal)],
-  ['readPendingReviews', (scm, request, signal) => scm.readPendingReviews(request, signal)],
+  ['readPendingReviews', (scm, request, signal) => scm.readPendingReviews(request, 'anyone', signal)],
   ['readBotReviewComments', (scm, request, signal) => scm.readBotReviewComments(request, ['bot'], signal)],
   ['readLabelEvents', (scm, request, signal) => scm.readLabelEvents(request, signal)],
   ['merge', (scm, request, signal) => scm.merge(request, { strategy: 'merge', expectedSha: 'abc' }, signal)],
@@ -183,6 +183,8 @@ describe('merge status', () => {
       headSha: commitName('head 1'),
       headBranch: 'feature/1',
       baseBranch: 'main',
+      fork: false,
+      projectId: expect.any(String),
       mergeCommitSha: '',
       labels: ['bug'],
       url: `${fake.url}/acme/tools/rocket/-/merge_requests/1`,

@@ -10,25 +10,33 @@ import { checkMergeScope } from './merge.ts';
 import { trackerError } from './routes.ts';
 import { readBotComments, readPendingReviews, readReviewDecision } from './reviews.ts';
 import { mergeabilityOf, toLabelEvents, toMergeStatus } from './scm-map.ts';
-import { LABEL_EVENT } from './scm-schema.ts';
-import { deleteBranch, merge, removeLabel } from './merge.ts';
+import { createTrust } from './members.ts';
+import { ACCOUNT, LABEL_EVENT } from './scm-schema.ts';
+import { isOnTrain, readProject } from './merge-train.ts';
+import { deleteBranch, enqueue, merge, removeLabel } from './merge.ts';
 import { KIND, readScmSettings } from './settings.ts';
 
 /** Merge requests. The configured project is not used: every call names its own. */
 export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {
   const forge = openForge(readScmSettings(connection), deps);
   const bots = createBotLookup(forge.http);
+  const trusted = createTrust(deps.clock);
   // Async, so that what is refused before any request rejects like everything else.
   const at = async (request: RequestKey): Promise<RequestContext> => openRequest(forge, request);
   return {
     kind: KIND,
-    readReviewDecision: async (request, signal) => readReviewDecision(await at(request), signal),
+    readReviewDecision: async (request, votes, signal) => readReviewDecision(await at(request), trusted(votes), signal),
     readMergeStatus: async (request, signal) => readMergeStatus(forge, await at(request), signal),
     readCiStatus: async (request, signal) => readHeadPipeline(forge, await at(request), signal),
-    readPendingReviews: async (request, signal) => readPendingReviews(await at(request), bots, signal),
+    readPendingReviews: async (request, trust, signal) =>
+      readPendingReviews(await at(request), { bots, isTrusted: trusted(trust) }, signal),
     readBotReviewComments: async (request, botUsernames, signal) =>
       readBotComments(await at(request), bots, botUsernames, signal),
     readLabelEvents: async (request, signal) => readLabelEvents(await at(request), signal),
+    readOwnAccount: async (signal) => (await forge.http.getJson(ACCOUNT, { path: '/user' }, signal)).username,
+    readDefaultBranch: async (repo, signal) => (await readProject(openRepo(forge, repo), signal)).default_branch ?? '',
+    isQueued: async (request, signal) => isOnTrain(await at(request), signal),
+    enqueue: async (request, order, signal) => enqueue(await at(request), order, signal),
     merge: async (request, order, signal) => merge(await at(request), order, signal),
     deleteBranch: async (repo, branch, signal) => deleteBranch(openRepo(forge, repo), branch, signal),
     removeLabel: async (request, label, signal) => removeLabel(await at(request), label, signal),

@@ -4,7 +4,7 @@ import type { IssueRef } from '../../domain/model/issue.ts';
 import type { Run, RunEvent } from '../../domain/model/run.ts';
 import type { Hold } from '../../domain/model/state.ts';
 import type { RetryView, RunningView, WatchView } from '../../domain/snapshot.ts';
-import type { ReactionProgress } from '../../domain/model/watch.ts';
+import { problemOf, type ReactionProgress } from '../../domain/model/watch.ts';
 import { isoTime } from '../envelope.ts';
 import { wireNames } from '../wire-names.ts';
 
@@ -113,6 +113,8 @@ export function watchEntry(watch: WatchView) {
     branch,
     head_sha: reading?.headSha || sha,
     watched_since: isoTime(watch.armedAt),
+    managed: watch.facts.standing.is === 'unread' ? null : watch.facts.standing.is === 'managed',
+    problem: problemOf(watch),
     last_look: reading && {
       at: isoTime(reading.at),
       url: reading.url,

@@ -1,4 +1,4 @@
-import { NO_MARK } from '../../domain/model/watch.ts';
+import { NO_MARK, NOTHING_KNOWN } from '../../domain/model/watch.ts';
 import { describe, expect, it } from 'vitest';
 import { aRun, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../../../test/support/fake-daemon.ts';
 import { createMetrics } from '../metrics.ts';
@@ -177,6 +177,7 @@ it('GET /api/v2/merge-requests tells how far each reaction has come', async () =
     issue: anIssue('7', { displayIdentifier: 'a/b#7' }),
     mergeRequest: { owner: 'a', repo: 'b', number: 12, branch: 'fix-7', sha: 'abc123' },
     armedAt: NOON,
+    facts: NOTHING_KNOWN,
     attempt: 0,
     reading: {
       at: NOON,
@@ -204,6 +205,8 @@ it('GET /api/v2/merge-requests tells how far each reaction has come', async () =
     branch: 'fix-7',
     head_sha: 'def456',
     watched_since: noon,
+    managed: null,
+    problem: null,
     last_look: {
       at: noon,
       url: 'https://forge.example/a/b/12',

@@ -1,4 +1,4 @@
-import { NO_MARK } from '../../domain/model/watch.ts';
+import { NO_MARK, NOTHING_KNOWN } from '../../domain/model/watch.ts';
 import { describe, expect, it } from 'vitest';
 import {
   aRetry,
@@ -199,6 +199,7 @@ describe('the dashboard', () => {
       issue: anIssue('ENG-6'),
       mergeRequest: { owner: 'acme', repo: 'shop', number: 12, branch: 'fix-6', sha: '0123456789abcdef' },
       armedAt: NOON,
+      facts: NOTHING_KNOWN,
       attempt: 0,
       reading: {
         at: NOON,
@@ -327,6 +328,7 @@ describe('nasty values', () => {
             issue,
             mergeRequest: { owner: nasty, repo: nasty, number: 1, branch: nasty, sha: nasty },
             armedAt: NOON,
+            facts: NOTHING_KNOWN,
             attempt: 0,
             reading: {
               at: NOON,

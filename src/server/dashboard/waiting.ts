@@ -1,6 +1,6 @@
 import type { Parked } from '../../domain/model/claim.ts';
 import type { Hold, HoldReason } from '../../domain/model/state.ts';
-import type { ReactionProgress } from '../../domain/model/watch.ts';
+import { problemOf, type ReactionProgress } from '../../domain/model/watch.ts';
 import type { Snapshot, WatchView } from '../../domain/snapshot.ts';
 import { issueActions } from './actions.ts';
 import { naturalOrder, selectRows, type BoardQuery } from './board-query.ts';
@@ -123,13 +123,16 @@ function noHolds(snapshot: Snapshot): Value {
   return html`Every issue of the last poll is being worked on. ${pollText(snapshot)}`;
 }
 
-export function mergeRequestCell({ mergeRequest, reading }: WatchView): Html {
+export function mergeRequestCell(watch: WatchView): Html {
+  const { mergeRequest, reading } = watch;
+  const problem = problemOf(watch);
   const { owner, repo, number, branch, sha } = mergeRequest;
   const name = html`<bdi>${owner}/${repo}</bdi> <b>#${number}</b>`;
   const url = reading?.url ?? '';
   return html`${isLink(url) ? html`<a href="${url}">${name}</a>` : name}
     <span class="sub"><bdi>${branch}</bdi> <code>${(reading?.headSha || sha).slice(0, 8)}</code></span>
-    ${reading && html`<span class="sub">${readingText(reading)}</span>`}`;
+    ${reading && html`<span class="sub">${readingText(reading)}</span>`}
+    ${problem && html`<span class="sub" data-tone="bad">${problem}</span>`}`;
 }
 
 /** What the last look found, leaving out what was not looked at. */

@@ -7,6 +7,9 @@ const none = z.object({ at: z.literal('none') });
 const given = z.object({ at: z.literal('given'), comments: z.array(z.string()).readonly() });
 const headed = <At extends string>(...at: [At, ...At[]]) => z.object({ at: z.enum(at), headSha: z.string() });
 
+const bareSince = z.number().nullable();
+const seen = z.object({ decision: z.string(), mergeability: z.string(), ci: z.string() });
+
 /** What each reaction remembers. */
 const MARKS: { readonly [Kind in ReactionKind]: z.ZodType<ReactionMarks[Kind]> } = {
   ci_failure: z.union([none, headed('seen', 'fixing')]),
@@ -15,8 +18,11 @@ const MARKS: { readonly [Kind in ReactionKind]: z.ZodType<ReactionMarks[Kind]> }
   merge_conflicts: z.union([none, headed('resolving')]),
   auto_merge: z.union([
     none,
-    headed('waiting', 'merging', 'merged', 'refused'),
-    z.object({ at: z.literal('ready'), headSha: z.string(), decision: z.string() }),
+    headed('merged'),
+    headed('waiting').extend({ bareSince }),
+    headed('ready').extend({ bareSince, decision: z.string() }),
+    headed('merging', 'queued').extend({ seen }),
+    headed('refused').extend({ seen, unsure: z.boolean() }),
     z.object({ at: z.literal('tidied') }),
   ]),
   merge_completion: z.union([none, z.object({ at: z.literal('begun') })]),
@@ -29,6 +35,7 @@ const progressOf = <Kind extends ReactionKind>(kind: Kind) =>
     schemaOf<Omit<ReactionProgress, 'mark'>>()({
       used: z.number(),
       escalated: z.boolean(),
+      restored: z.boolean().optional(),
       failures: z.number(),
       nextAt: z.number(),
       waitingFor: z.string(),
@@ -58,5 +65,8 @@ function markOfText(kind: ReactionKind, { mark, given: comments = [] }: OldProgr
   if (kind === 'merge_conflicts') return { at: 'resolving', headSha: mark };
   const [at = '', headSha = '', decision = ''] = mark.split(':');
   if (at === 'begun' || at === 'tidied') return { at };
-  return at === 'ready' ? { at, headSha, decision } : { at, headSha };
+  const nothing = { decision: '', mergeability: '', ci: '' };
+  const more = { waiting: { bareSince: null }, ready: { bareSince: null, decision }, merging: { seen: nothing } };
+  const refused = { seen: nothing, unsure: false };
+  return { at, headSha, ...(at === 'refused' ? refused : more[at as keyof typeof more]) };
 }

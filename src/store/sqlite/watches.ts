@@ -1,9 +1,23 @@
 import { z } from 'zod';
-import type { Watch } from '../../domain/model/watch.ts';
+import { NOTHING_KNOWN, type RequestFacts, type Watch } from '../../domain/model/watch.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
-import { jsonColumn, toJson } from './json-column.ts';
+import { jsonColumn, schemaOf, toJson } from './json-column.ts';
 import { ReactionsSchema } from './reaction-progress.ts';
 import { defineTrackerTable } from './table.ts';
+
+/** A request that an earlier version watched is checked at the next look. */
+const FactsSchema = z.preprocess(
+  (stored) => ({ ...NOTHING_KNOWN, ...(stored as object) }),
+  schemaOf<RequestFacts>()({
+    standing: z.union([
+      z.object({ is: z.enum(['unread', 'managed']) }),
+      z.object({ is: z.literal('unmanaged'), cause: z.enum(['project', 'branch', 'fork']), reason: z.string() }),
+    ]),
+    head: z.object({ sha: z.string(), runs: z.number() }).nullable(),
+    runs: z.number(),
+    missing: z.number(),
+  }),
+);
 
 const Columns = z.object({
   ...ISSUE_COLUMNS,
@@ -14,6 +28,7 @@ const Columns = z.object({
   sha: z.string(),
   armed_at: z.number(),
   attempt: z.number(),
+  facts: jsonColumn(FactsSchema),
   reactions: jsonColumn(ReactionsSchema),
 });
 
@@ -30,6 +45,7 @@ export const WATCHES = defineTrackerTable({
     sha: watch.mergeRequest.sha,
     armed_at: watch.armedAt,
     attempt: watch.attempt,
+    facts: toJson(watch.facts),
     reactions: toJson(watch.reactions),
   }),
   fromRow: (row): Watch => ({
@@ -37,6 +53,7 @@ export const WATCHES = defineTrackerTable({
     mergeRequest: { owner: row.owner, repo: row.repo, number: row.number, branch: row.branch, sha: row.sha },
     armedAt: row.armed_at,
     attempt: row.attempt,
+    facts: row.facts,
     reactions: row.reactions,
   }),
 });

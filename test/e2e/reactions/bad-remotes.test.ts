@@ -87,18 +87,6 @@ describe.each(FORGE_KINDS)('%s', { timeout: 60_000 }, (kind) => {
     expect(scene.told('merge request merged')).toHaveLength(1);
   });
 
-  it('stops watching a merge request that is gone, and leaves the issue to people', async (test) => {
-    const scene = await openScene(kind, test);
-    const { forge, id } = scene;
-    const daemon = await scene.begin();
-    await scene.waiting('auto_merge', /./);
-    forge.remove(forge.number());
-    await daemon.record('merge request no longer watched', { reason: 'the forge no longer has the merge request' });
-    expect(forge.merges()).toEqual([]);
-    expect(forge.issueOf(id).labels).toContain(forge.handoff);
-    expect(scene.told('merge request no longer watched')).toHaveLength(1);
-  });
-
   it('takes a branch that is gone for deleted, and ends when the issue is gone', async (test) => {
     const scene = await openScene(kind, test);
     const { forge } = scene;

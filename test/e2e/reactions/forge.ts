@@ -34,7 +34,16 @@ export interface ForgeHands {
   readonly conflict: ((number: number, exists: boolean) => void) | null;
   approve(number: number): void;
   mergeByHand(number: number): void;
-  label(number: number, name: string): void;
+  /** By a person, or by the account of the token. */
+  label(number: number, name: string, actor?: string): void;
+  /** A stranger asks for changes. */
+  strangerObjects(number: number, body: string): void;
+  /** A person of the project approves what a stranger objects to. */
+  colleagueApproves(number: number): void;
+  /** What the account of the token itself says on the request. */
+  ownReview(number: number, body: string): void;
+  /** The source branch is in a fork. */
+  fork(number: number): void;
   labelsOf(number: number): readonly string[];
   remove(number: number): void;
   request(number: number): { readonly merged: boolean; readonly sha: string };
@@ -164,7 +173,7 @@ export function reactionsOf(kind: string, more: Readonly<Record<string, string>>
     review_comments: 'debounce_ms: 0',
     bot_review: 'bot_usernames: [lint-bot]',
     merge_conflicts: 'max_retries: 1',
-    auto_merge: 'strategy: squash',
+    auto_merge: 'strategy: squash, ci_grace_ms: 0',
     merge_completion: 'target_state: done',
     label_commands: 'fix_label: foray:fix',
   };

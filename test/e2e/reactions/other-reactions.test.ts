@@ -60,7 +60,7 @@ describe.each(FORGE_KINDS)('%s', { timeout: 60_000 }, (kind) => {
   it('says what it would merge in a dry run, and merges nothing', async (test) => {
     const scene = await openScene(kind, test);
     const { forge } = scene;
-    const daemon = await scene.begin({ reactions: reactionsOf(kind, { auto_merge: 'dry_run: true' }) });
+    const daemon = await scene.begin({ reactions: reactionsOf(kind, { auto_merge: 'dry_run: true, ci_grace_ms: 0' }) });
     forge.ci(forge.number(), 'green');
     forge.approve(forge.number());
     await daemon.record('merge request would be merged', { head_sha: forge.head(), strategy: 'squash' });

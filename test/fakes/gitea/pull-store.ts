@@ -4,6 +4,8 @@ import { addEvent, addIssue } from './store.ts';
 /** What a pull request has beyond its issue. */
 export interface FakePull {
   readonly number: number;
+  /** The repository of the branch; 1 is the project, -1 a fork that was deleted. */
+  headRepoId: number;
   readonly headBranch: string;
   headSha: string;
   readonly baseBranch: string;
@@ -24,6 +26,8 @@ export interface FakeReview {
   /** Null: the account was deleted. */
   readonly author: string | null;
   readonly state: ReviewState;
+  /** Whether its author may decide here; a comment never is. */
+  readonly official: boolean;
   readonly body: string;
   readonly submittedAt: string;
   dismissed: boolean;
@@ -69,6 +73,7 @@ export function pullOf(store: Store, issue: FakeIssue): FakePull | undefined {
 function openPull(store: Store, { number }: FakeIssue, given: NewPull): FakePull {
   const pull: FakePull = {
     number,
+    headRepoId: 1,
     headBranch: given.branch ?? `branch-${number}`,
     headSha: given.sha ?? number.toString(16).padStart(40, 'b'),
     baseBranch: 'main',
@@ -116,6 +121,7 @@ export function addReview(store: Store, pull: FakePull, given: NewReview): FakeR
     id: store.nextId(),
     author,
     state: given.state ?? 'COMMENT',
+    official: given.official ?? ['APPROVED', 'REQUEST_CHANGES'].includes(given.state ?? ''),
     body: given.body ?? '',
     submittedAt: given.submittedAt ?? store.now(),
     dismissed: given.dismissed ?? false,

@@ -31,8 +31,8 @@ export function pullBody(store: Store, issue: FakeIssue, pull: FakePull, base: s
       label: pull.headBranch,
       ref: branchLives ? pull.headBranch : `refs/pull/${pull.number}/head`,
       sha: pull.headSha,
-      repo_id: 1,
-      repo,
+      repo_id: pull.headRepoId,
+      repo: pull.headRepoId === 1 ? repo : null,
     },
   };
 }
@@ -47,7 +47,7 @@ export function reviewBody(store: Store, issue: FakeIssue, review: FakeReview, b
     body: review.body,
     commit_id: store.pulls.get(issue.number)?.headSha ?? '',
     stale: false,
-    official: review.state === 'APPROVED',
+    official: review.official,
     dismissed: review.dismissed,
     comments_count: review.comments.length,
     submitted_at: review.submittedAt,

@@ -8,7 +8,20 @@ const SCHEMA = buildSchema(`
   scalar GitObjectID
   enum PullRequestReviewDecision { APPROVED CHANGES_REQUESTED REVIEW_REQUIRED NEW_ONE }
   type Commit { oid: GitObjectID! }
-  type PullRequest { number: Int! reviewDecision: PullRequestReviewDecision mergeCommit: Commit }
+  type PageInfo { hasNextPage: Boolean! endCursor: String }
+  type PullRequestReviewComment { databaseId: Int }
+  type PullRequestReviewCommentConnection { nodes: [PullRequestReviewComment] }
+  type PullRequestReviewThread { isResolved: Boolean! comments(first: Int): PullRequestReviewCommentConnection! }
+  type PullRequestReviewThreadConnection { pageInfo: PageInfo! nodes: [PullRequestReviewThread] }
+  type MergeQueueEntry { id: ID! }
+  type PullRequest {
+    id: ID! number: Int! reviewDecision: PullRequestReviewDecision mergeCommit: Commit
+    isMergeQueueEnabled: Boolean! isInMergeQueue: Boolean!
+    reviewThreads(first: Int, after: String): PullRequestReviewThreadConnection!
+  }
+  input EnqueuePullRequestInput { pullRequestId: ID! expectedHeadOid: GitObjectID }
+  type EnqueuePullRequestPayload { mergeQueueEntry: MergeQueueEntry }
+  type Mutation { enqueuePullRequest(input: EnqueuePullRequestInput!): EnqueuePullRequestPayload }
   type Repository { pullRequest(number: Int!): PullRequest }
   type Query { repository(owner: String!, name: String!, followRenames: Boolean = true): Repository }
 `);
@@ -32,11 +45,32 @@ function root({ store, pulls }: RouteContext) {
           const pull = pulls.find(repo, number);
           if (!pull) throw new NotFound(`Could not resolve to a PullRequest with the number of ${number}.`);
           const mergeCommit = pull.mergeCommitSha === null ? null : { oid: pull.mergeCommitSha };
-          return { number, reviewDecision: decisionOf(pull), mergeCommit };
+          const isInMergeQueue = pull.queuedSha !== null;
+          const queue = { isMergeQueueEnabled: pull.hasQueue, isInMergeQueue };
+          return {
+            id: `PR_${number}`,
+            number,
+            reviewDecision: decisionOf(pull),
+            mergeCommit,
+            ...queue,
+            reviewThreads: threadsOf(pull),
+          };
         },
       };
     },
+    enqueuePullRequest: ({ input }: { input: { pullRequestId: string; expectedHeadOid: string } }) => {
+      const pull = pulls.get(Number(input.pullRequestId.slice('PR_'.length)));
+      if (pull.headSha !== input.expectedHeadOid) throw new Error('Head branch was modified. Review and try the merge again.');
+      pull.queuedSha = pull.headSha;
+      return { mergeQueueEntry: { id: 'MQE_1' } };
+    },
   };
+}
+
+/** Each comment starts a conversation of its own. */
+function threadsOf({ comments }: FakePull) {
+  const nodes = comments.map(({ id, resolved }) => ({ isResolved: resolved, comments: { nodes: [{ databaseId: id }] } }));
+  return { pageInfo: { hasNextPage: false, endCursor: null }, nodes };
 }
 
 class NotFound extends Error {}

@@ -47,6 +47,12 @@ export const PULL_ROUTES: RouteTable = {
   'GET /commits/:ref/status': onCommit(combinedStatus),
   'DELETE /git/refs/:ref': write((call) => deleteRef(call, call.params.ref ?? '')),
   'DELETE /git/refs/heads/:branch': write((call) => deleteRef(call, `heads/${call.params.branch}`)),
+  'GET /actions/runs': (call) => {
+    const { runs } = call.context.pulls.checksOf(call.request.query.get('head_sha') ?? '');
+    const own = runs.filter(({ app }) => app === 'github-actions');
+    const show = ({ id, name, status, conclusion }: (typeof own)[number]) => ({ id, name, status, conclusion, html_url: '' });
+    return paged(call, own, show, (entries) => ({ total_count: own.length, workflow_runs: entries }));
+  },
   'GET /actions/jobs/:job': (call) => {
     const job = call.context.pulls.findJob(Number(call.params.job));
     return job ? { status: 200, body: wireJob(call, job) } : NOT_FOUND;

@@ -3,6 +3,11 @@ import type { FakeIssue, FakeRepo, NewIssue, Store } from './store.ts';
 /** A pull request beside the issue of the same number. Everything may be changed at any time. */
 export interface FakePull {
   readonly issue: FakeIssue;
+  /** Where the branch is: a fork may have been deleted since. */
+  source: 'own' | 'fork' | 'deleted fork';
+  hasQueue: boolean;
+  /** The head that waits in the merge queue. */
+  queuedSha: string | null;
   headRef: string;
   headSha: string;
   baseRef: string;
@@ -28,6 +33,7 @@ export interface FakePull {
 export interface FakeReview {
   readonly id: number;
   author: string | null;
+  association: string;
   state: string;
   body: string;
   /** Missing while it is only drafted. */
@@ -39,6 +45,8 @@ export interface FakeReviewComment {
   readonly reviewId: number;
   readonly author: string | null;
   readonly body: string;
+  readonly association: string;
+  resolved: boolean;
   readonly path: string;
   line: number | null;
   startLine: number | null;
@@ -145,7 +153,8 @@ export function createPullStore(store: Store): PullStore {
     },
     review: (number, { comments = [], ...parts } = {}) => {
       const pull = pullStore.get(number);
-      const blank = { id: store.nextId(), author: 'rita', state: 'CHANGES_REQUESTED', body: '', submittedAt: store.tick() };
+      const said = { author: 'rita', association: 'MEMBER', state: 'CHANGES_REQUESTED', body: '' };
+      const blank = { id: store.nextId(), ...said, submittedAt: store.tick() };
       const review = { ...blank, ...parts };
       pull.reviews.push(review);
       for (const comment of comments) pull.comments.push(newComment(store, review, comment));
@@ -200,6 +209,9 @@ export function createPullStore(store: Store): PullStore {
 function newPull(issue: FakeIssue): FakePull {
   return {
     issue,
+    source: 'own',
+    hasQueue: false,
+    queuedSha: null,
     headRef: `fix/${issue.number}`,
     headSha: `${issue.number}`.padStart(40, 'a'),
     baseRef: 'main',
@@ -227,6 +239,8 @@ function newComment(store: Store, review: FakeReview, parts: Partial<FakeReviewC
     reviewId: review.id,
     author: review.author,
     body: 'Look here',
+    association: review.association,
+    resolved: false,
     path: 'src/a.ts',
     line,
     startLine: null,

@@ -40,7 +40,7 @@ export function wirePull({ context, repo }: Place, pull: FakePull): Record<strin
     assignees: [],
     requested_reviewers: pull.requestedReviewers.map((login) => wireUser(context, login)),
     requested_teams: pull.requestedTeams.map((name, index) => wireTeam(context.api, name, index)),
-    head: side(pull.headRef, pull.headSha),
+    head: { ...side(pull.headRef, pull.headSha), ...sourceRepo(pull, wireRepo(context, repo)) },
     base: side(pull.baseRef, 'b'.repeat(40)),
     author_association: 'MEMBER',
     auto_merge: null,
@@ -129,6 +129,12 @@ function wireTeam(api: string, name: string, index: number): Record<string, unkn
   };
 }
 
+/** The repository of the head where it is not the one of the base. */
+function sourceRepo({ source }: FakePull, own: Record<string, unknown>): Record<string, unknown> {
+  if (source === 'own') return {};
+  return { repo: source === 'fork' ? { ...own, id: 666, full_name: 'stranger/widgets', fork: true } : null };
+}
+
 export function wireReview(place: Place, pull: FakePull, review: FakeReview): Record<string, unknown> {
   const page = `${pullPage(place, pull)}#pullrequestreview-${review.id}`;
   const url = `${repoUrl(place.context, place.repo)}/pulls/${pull.issue.number}`;
@@ -140,7 +146,7 @@ export function wireReview(place: Place, pull: FakePull, review: FakeReview): Re
     state: review.state,
     html_url: page,
     pull_request_url: url,
-    author_association: 'MEMBER',
+    author_association: review.association,
     _links: { html: { href: page }, pull_request: { href: url } },
     ...(review.submittedAt === null ? {} : { submitted_at: review.submittedAt }),
     commit_id: pull.headSha,
@@ -166,7 +172,7 @@ export function wireReviewComment(place: Place, pull: FakePull, comment: FakeRev
     updated_at: comment.createdAt,
     html_url: page,
     pull_request_url: pullUrl,
-    author_association: 'MEMBER',
+    author_association: comment.association,
     _links: { self: { href: url }, html: { href: page }, pull_request: { href: pullUrl } },
     position: comment.position,
     original_position: comment.originalLine,

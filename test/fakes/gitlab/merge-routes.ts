@@ -31,7 +31,21 @@ export function mergeRoutes(context: MergeContext, inProject: InProject): Readon
     });
   const all = '/api/v4/projects/:project/merge_requests';
   return {
+    'GET /api/v4/user': () => json(userEntity(context.origin(), 'foray-bot')),
     'GET /api/v4/users/:id': (_, { id }) => showUser(context, Number(id)),
+    'GET /api/v4/projects/:project/members/all/:id': inProject((_, { id }) => {
+      const member = [...context.merges.members].find(([username]) => userId(username) === Number(id));
+      return member ? json({ id: Number(id), username: member[0], access_level: member[1] }) : answers.resourceMiss();
+    }),
+    'POST /api/v4/projects/:project/merge_trains/merge_requests/:iid': one((request, found) => {
+      if (statusOf(found) !== 'mergeable') return json({ message: '405 Method Not Allowed' }, 405);
+      if (bodyOf(request)['sha'] !== found.sha) return answers.conflict('SHA does not match HEAD of source branch');
+      found.onTrain = true;
+      return json([{ id: 1, status: 'fresh' }], 201);
+    }),
+    'GET /api/v4/projects/:project/merge_trains/merge_requests/:iid': one((_, { onTrain }) =>
+      onTrain ? json({ id: 1, status: 'fresh' }) : answers.resourceMiss(),
+    ),
     [`GET ${all}`]: inProject((request) => listRequests(context, request)),
     [`GET ${all}/:iid`]: one((_, found) => showRequest(context, found)),
     [`PUT ${all}/:iid`]: one((request, found) => putRequest(context, request, found)),

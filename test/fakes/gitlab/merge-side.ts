@@ -30,6 +30,10 @@ export interface FakeMergeSide {
   user(username: string, facts?: { readonly bot?: boolean }): void;
   removeUser(username: string): void;
   protect(branch: string): void;
+  /** 30 is a Developer. */
+  member(username: string, accessLevel: number): void;
+  /** Switches merge trains on. */
+  trains(): void;
   branchNames(): readonly string[];
 }
 
@@ -50,6 +54,8 @@ export function createMergeSide(world: MergeWorld): FakeMergeSide {
     pipeline: (fields = {}, iid) => addPipeline(world, fields, iid === undefined ? undefined : get(iid)),
     user: (username, { bot = false } = {}) => meet(world, username, bot),
     removeUser: (username) => void world.users.delete(username),
+    member: (username, level) => void world.members.set(username, level),
+    trains: () => void (world.hasTrains = true),
     protect: (branch) => void world.protectedBranches.add(branch),
     branchNames: () => [...world.branches.keys()],
   };

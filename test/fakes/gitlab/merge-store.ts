@@ -10,6 +10,9 @@ export interface MergeWorld {
   readonly branches: Map<string, string>;
   /** Into these the caller may not merge, and they cannot be deleted. */
   readonly protectedBranches: Set<string>;
+  /** Access level by user name; whoever is missing is a stranger. */
+  readonly members: Map<string, number>;
+  hasTrains: boolean;
   /** True for a bot. */
   readonly users: Map<string, boolean>;
   lastIid: number;
@@ -26,6 +29,10 @@ export interface FakeMergeRequest {
   detailedMergeStatus: string | null;
   /** So many reads still find the merge status being computed, as they do after a push. */
   settling: number;
+  /** Null once a fork was deleted. */
+  sourceProjectId: number | null;
+  /** Whether it waits on the merge train. */
+  onTrain: boolean;
   readonly sourceBranch: string;
   readonly targetBranch: string;
   sha: string;
@@ -104,6 +111,8 @@ export function createMergeWorld(base: World): MergeWorld {
     branches: new Map([['main', commitName('main')]]),
     protectedBranches: new Set(),
     users: new Map(),
+    members: new Map(),
+    hasTrains: false,
     lastIid: 0,
     lastId: 5000,
   };
@@ -126,6 +135,8 @@ export function createMergeRequest(world: MergeWorld, fields: MergeRequestFields
   const sourceBranch = fields.sourceBranch ?? `feature/${iid}`;
   const request: FakeMergeRequest = {
     title: `Change ${iid}`,
+    sourceProjectId: world.base.project.id,
+    onTrain: false,
     state: 'opened',
     draft: false,
     conflicting: false,

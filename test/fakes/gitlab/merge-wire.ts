@@ -32,7 +32,7 @@ export function mergeRequestEntity(origin: string, { base }: MergeWorld, request
     assignees: [],
     // The state in here is that of the account, not that of the review.
     reviewers: request.reviewers.map(({ username }) => userEntity(origin, username)),
-    source_project_id: project.id,
+    source_project_id: request.sourceProjectId,
     target_project_id: project.id,
     labels: [...request.labels].sort(),
     draft: request.draft,

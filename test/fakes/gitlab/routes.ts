@@ -27,7 +27,9 @@ export function apiRoutes(context: RouteContext): Handler {
     ...mergeRoutes(context, inside),
     ...pipelineRoutes(context, inside),
     'GET /api/v4/personal_access_tokens/self': () => (context.token ? json(context.token) : answers.routeMiss()),
-    'GET /api/v4/projects/:project': inProject(context, () => json(projectEntity(context.origin(), context.world.project))),
+    'GET /api/v4/projects/:project': inProject(context, () =>
+      json({ ...projectEntity(context.origin(), context.world.project), merge_trains_enabled: context.merges.hasTrains }),
+    ),
     'GET /api/v4/projects/:project/labels': inProject(context, (request) => listLabels(context, request)),
     'POST /api/v4/projects/:project/labels': inProject(context, (request) => createLabel(context, request)),
     'GET /api/v4/projects/:project/issues': inProject(context, (request) => listIssues(context, request)),

@@ -1,3 +1,4 @@
+import { NOTHING_KNOWN } from '../../../src/domain/model/watch.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +47,7 @@ export async function fillStore(store: Store): Promise<void> {
     { write: 'workspace', workspace: { path: '/w', issueId: '1', identifier: 'ABC-1', title: 't', lastUsedAt: 1 } },
     { write: 'spent', spent: { issueId: '2', sessions: 1, tokens: 2, costUsd: 0.5 } },
     { write: 'pause', pause: { agentKind: 'mock', until: 1, reason: 'limit' } },
-    { write: 'watch', watch: { issue, mergeRequest, armedAt: 1, attempt: 0, reactions: {} } },
+    { write: 'watch', watch: { issue, mergeRequest, armedAt: 1, attempt: 0, facts: NOTHING_KNOWN, reactions: {} } },
     { write: 'run', run: { id: 'r1', issue, attempt: 0, trigger: 'fresh', agentKind: 'mock', startedAt: 1, ...ended, ...about } },
     { write: 'run-events', events: [{ runId: 'r1', at: 1, type: 'message', text: 'hello' }], maxBytes: 1_000_000 },
   ]);

@@ -107,6 +107,8 @@ export const SCHEMAS = {
     branch: text,
     head_sha: text,
     watched_since: time,
+    managed: orNull(flag),
+    problem: orNull(text),
     last_look: orNull(record(LOOK)),
     reactions: listOf(record({ kind: text, attempts_used: count, escalated: flag, waiting_for: text, next_check_at: time })),
   }),

@@ -35,9 +35,14 @@ export async function selfhostedForge(): Promise<ForgeHands> {
     conflict: null,
     approve: (number) => void fake.review(number, { author: 'rita', state: 'APPROVED' }),
     mergeByHand: (number) => fake.mergePull(number),
-    label(number, name) {
+    strangerObjects: (number, body) =>
+      void fake.review(number, { author: 'stranger', state: 'REQUEST_CHANGES', body, official: false }),
+    colleagueApproves: (number) => void fake.review(number, { author: 'rita', state: 'APPROVED' }),
+    ownReview: (number, body) => void fake.review(number, { author: 'foray-bot', state: 'COMMENT', body }),
+    fork: (number) => void (fake.pull(number).headRepoId = 666),
+    label(number, name, actor = 'rita') {
       fake.editIssue(number, { labels: [name] });
-      Object.assign(fake.issue(number).timeline.at(-1) ?? {}, { createdAt: thisSecond() });
+      Object.assign(fake.issue(number).timeline.at(-1) ?? {}, { createdAt: thisSecond(), author: actor });
     },
     labelsOf: (number) => fake.issue(number).labels,
     remove: (number) => void gone.add(number),

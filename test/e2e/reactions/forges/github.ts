@@ -47,8 +47,16 @@ export async function repoissuesForge(): Promise<ForgeHands> {
       pulls.get(number).mergeableState = 'clean';
     },
     mergeByHand: (number) => pulls.merge(number, 'rita'),
-    label(number, name) {
-      pulls.label(number, name, 'rita');
+    strangerObjects: (number, body) =>
+      void pulls.review(number, { author: 'stranger', association: 'NONE', state: 'CHANGES_REQUESTED', body }),
+    colleagueApproves(number) {
+      pulls.review(number, { author: 'rita', state: 'APPROVED' });
+      pulls.get(number).mergeableState = 'clean';
+    },
+    ownReview: (number, body) => void pulls.review(number, { author: 'foray-bot', state: 'COMMENTED', body }),
+    fork: (number) => void (pulls.get(number).source = 'fork'),
+    label(number, name, actor = 'rita') {
+      pulls.label(number, name, actor);
       Object.assign(pulls.get(number).issue.events.at(-1) ?? {}, { createdAt: thisSecond() });
     },
     labelsOf: (number) => pulls.get(number).issue.labels,

@@ -7,6 +7,7 @@ const LABELS = ['backlog', 'in-progress', 'human-review', 'done'];
 export async function nsprojectForge(): Promise<ForgeHands> {
   const fake = await startFakeGitlab({ labels: LABELS });
   const { merges } = fake;
+  let labelEvents = 0;
   const shown = (number: number) => {
     const { iid, sourceBranch, targetBranch, sha } = merges.get(number);
     return { iid, source_branch: sourceBranch, target_branch: targetBranch, source_project_id: 1, target_project_id: 1, sha };
@@ -42,10 +43,24 @@ export async function nsprojectForge(): Promise<ForgeHands> {
       Object.assign(merges.get(number), { reviewers: [{ username: 'rita', state: 'approved' }], approvedBy: ['rita'] });
     },
     mergeByHand: (number) => void (merges.get(number).state = 'merged'),
-    label(number, name) {
+    strangerObjects(number, body) {
+      merges.get(number).reviewers = [{ username: 'stranger', state: 'requested_changes' }];
+      merges.note(number, { author: 'stranger', body });
+    },
+    colleagueApproves(number) {
+      merges.member('rita', 30);
+      merges.get(number).approvedBy = ['stranger', 'rita'];
+    },
+    ownReview(number, body) {
+      merges.user('foray-bot', { bot: true });
+      merges.note(number, { author: 'foray-bot', body });
+    },
+    fork: (number) => void (merges.get(number).sourceProjectId = 666),
+    label(number, name, actor = 'rita') {
       merges.get(number).labels.push(name);
       const createdAt = new Date().toISOString();
-      merges.labelEvent(number, { id: 1, action: 'add', label: name, actor: 'rita', createdAt });
+      labelEvents += 1;
+      merges.labelEvent(number, { id: labelEvents, action: 'add', label: name, actor, createdAt });
     },
     labelsOf: (number) => merges.get(number).labels,
     remove: (number) => merges.remove(number),

@@ -1,0 +1,30 @@
+import type { Problem } from '../domain/model/problem.ts';
+import type { Provider } from '../ports/provider.ts';
+import type { CheckedFrontMatter } from './check-front-matter.ts';
+import type { ReadTracker } from './tracker.ts';
+
+/** Whose merge requests are looked after: the tracker's own project where it lies on the same kind of forge, and those listed. */
+export function managedProjects(
+  provider: Provider,
+  read: CheckedFrontMatter,
+  tracker: ReadTracker,
+): { readonly projects: readonly string[]; readonly problems: readonly Problem[] } {
+  const written = (read.sections.reactions.projects ?? []).map((project) => project.trim());
+  const own = tracker.provider.kind === provider.kind ? (tracker.connection.project?.value ?? '') : '';
+  const projects = [own, ...written].filter((project) => project !== '');
+  const isMissing = tracker.provider.kind !== provider.kind && projects.length === 0 && !read.isFaulty('reactions.projects');
+  return { projects, problems: [...(isMissing ? [missing(provider, tracker)] : []), ...written.flatMap(faultOf)] };
+}
+
+function missing({ kind }: Provider, tracker: ReadTracker): Problem {
+  const message =
+    `reactions.projects is required when the tracker (${tracker.provider.kind}) is of another kind than the provider (${kind}): ` +
+    'list the projects whose merge requests belong to these issues, as owner/repo';
+  return { severity: 'error', check: 'reactions.projects.required', message, key: ['reactions'] };
+}
+
+function faultOf(project: string, index: number): readonly Problem[] {
+  if (/^[^\s/]+(?:\/[^\s/]+)+$/.test(project)) return [];
+  const message = `${JSON.stringify(project)} is not the path of a project, such as owner/repo`;
+  return [{ severity: 'error', check: 'reactions.projects', message, key: ['reactions', 'projects', String(index)] }];
+}

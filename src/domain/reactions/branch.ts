@@ -1,0 +1,54 @@
+import { announce, ask, settle, type Draft } from '../draft.ts';
+import type { Event } from '../model/event.ts';
+import type { MergeStatus } from '../model/merge-request.ts';
+import type { Watch } from '../model/watch.ts';
+import { mayHaveMerged, mustDeleteBranch } from './after-merge.ts';
+import { progressOf, putProgress, waitFor } from './progress.ts';
+
+/** A merge whose answer was lost turns out to be done: it was ours. */
+export function noteMerged(draft: Draft, watch: Watch): void {
+  const { mark } = progressOf(watch, 'auto_merge');
+  if (!mayHaveMerged(mark) || !('headSha' in mark)) return;
+  const { headSha } = mark;
+  announce(draft, 'reaction:merge:succeeded', { issue: watch.issue, number: watch.mergeRequest.number, headSha, byUs: true });
+  waitFor(draft, watch, 'auto_merge', 'nothing', { mark: { at: 'merged', headSha }, escalated: false });
+}
+
+/** After a merge of ours: the branch goes where asked. True while there is still something to do. */
+export function tidyBranch(draft: Draft, watch: Watch, merge: MergeStatus): boolean {
+  if (!mustDeleteBranch(draft.state, watch)) return false;
+  const { issue, mergeRequest } = watch;
+  const reason = reasonToKeep(mergeRequest.branch, merge);
+  if (reason !== null) {
+    announce(draft, 'reaction:branch:kept', { issue, branch: mergeRequest.branch, error: reason });
+    waitFor(draft, watch, 'auto_merge', 'nothing', { mark: { at: 'tidied' } });
+    return false;
+  }
+  ask(draft, { do: 'delete-branch', issueId: issue.id, request: mergeRequest });
+  waitFor(draft, watch, 'auto_merge', 'the branch to be deleted');
+  return true;
+}
+
+/** The name comes from a file in the workspace, which the agent can write: only what the forge calls the head is deleted. */
+function reasonToKeep(branch: string, merge: MergeStatus): string | null {
+  if (branch === merge.baseBranch) return 'it is the branch that was merged into';
+  if (merge.fork) return 'the merged branch is in a fork';
+  if (merge.headBranch === '' || merge.headBranch === branch) return null;
+  return `the merged branch is ${JSON.stringify(merge.headBranch)}, says the forge`;
+}
+
+/** Deleted or not: the merge stands. */
+export function onBranchDeleted(draft: Draft, event: Extract<Event, { type: 'branch-deleted' }>): void {
+  settle(draft, 'delete-branch', event.issueId);
+  const watch = draft.state.watches.get(event.issueId);
+  if (!watch) return;
+  const { issue, mergeRequest } = watch;
+  if (event.fault === null) announce(draft, 'reaction:branch:deleted', { issue, branch: mergeRequest.branch });
+  else announce(draft, 'reaction:branch:kept', { issue, branch: mergeRequest.branch, error: event.fault.message });
+  putProgress(draft, issue.id, 'auto_merge', {
+    ...progressOf(watch, 'auto_merge'),
+    mark: { at: 'tidied' },
+    nextAt: draft.now,
+    waitingFor: 'nothing',
+  });
+}

@@ -1,0 +1,61 @@
+import { announce, putWatch, type Draft } from '../draft.ts';
+import type { MergeStatus } from '../model/merge-request.ts';
+import type { ReactionKind } from '../model/settings.ts';
+import { problemOf, type RequestFacts, type Standing, type Watch } from '../model/watch.ts';
+import { whyForeign } from './managed.ts';
+import { isWorkedOn, progressOf, putProgress, waitLonger } from './progress.ts';
+import { activeReactions } from './registry.ts';
+
+/** A request in a project that is not ours is never asked about; an edit of the workflow may make it ours. */
+export function checkProject(draft: Draft, watch: Watch): void {
+  const { standing } = watch.facts;
+  const foreign = whyForeign(draft.state.settings.reactions, watch.mergeRequest);
+  if (foreign !== null) return refuse(draft, watch, foreign);
+  if (standing.is === 'unmanaged' && standing.cause === 'project') putFacts(draft, watch, { standing: { is: 'unread' } });
+}
+
+/** Not this issue's request: told once. */
+export function refuse(draft: Draft, watch: Watch, refusal: Extract<Standing, { is: 'unmanaged' }>): void {
+  const { standing } = watch.facts;
+  if (standing.is === 'unmanaged' && standing.reason === refusal.reason) return;
+  putFacts(draft, watch, { standing: refusal });
+  const { owner, repo, number } = watch.mergeRequest;
+  announce(draft, 'reaction:request:refused', { issue: watch.issue, owner, repo, number, why: refusal.reason });
+}
+
+function putFacts(draft: Draft, watch: Watch, facts: Partial<RequestFacts>): void {
+  const known = current(draft, watch);
+  putWatch(draft, { ...known, facts: { ...known.facts, ...facts } });
+}
+
+/** One look without the request proves nothing; two in a row do. It stays in the list, and is looked for now and then. */
+export function onMissing(draft: Draft, watch: Watch, due: readonly ReactionKind[]): void {
+  const before = problemOf(watch);
+  putFacts(draft, watch, { missing: watch.facts.missing + 1 });
+  const { issue, mergeRequest } = watch;
+  const { owner, repo, number } = mergeRequest;
+  const problem = problemOf(current(draft, watch));
+  if (before === null && problem !== null) announce(draft, 'reaction:request:gone', { issue, owner, repo, number });
+  for (const kind of due) waitLonger(draft, current(draft, watch), kind, problem ?? 'another look: the forge did not have it');
+}
+
+/** Notes what the look showed of the request itself. While a run of ours goes on, a head may be its work half done. */
+export function noteLook(draft: Draft, watch: Watch, { headSha }: MergeStatus): void {
+  const { head, runs } = watch.facts;
+  const isNoted = !isWorkedOn(draft, watch);
+  putFacts(draft, watch, {
+    standing: { is: 'managed' },
+    missing: 0,
+    ...(isNoted && { head: { sha: headSha, runs } }),
+  });
+  if (!isNoted || head === null || head.sha === headSha) return;
+  const byUs = runs !== head.runs;
+  for (const { kind, onNewHead } of activeReactions(draft.state.settings.reactions)) {
+    if (onNewHead) putProgress(draft, watch.issue.id, kind, onNewHead(progressOf(current(draft, watch), kind), byUs));
+  }
+}
+
+/** The watch as the draft has it by now. */
+export function current(draft: Draft, watch: Watch): Watch {
+  return draft.state.watches.get(watch.issue.id) ?? watch;
+}
