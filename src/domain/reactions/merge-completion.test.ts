@@ -17,7 +17,7 @@ describe('merge_completion', () => {
   });
 
   it('finishes a completion that got half way, where the state alone looks done', () => {
-    const player = watching({ merge_completion: mergeCompletion });
+    const player = watching({ merge_completion: { ...mergeCompletion, budget: 2 } });
     look(player, { merge: ok({ ...OPEN, merged: true }) });
     expect(player.asked('complete')).toMatchObject([{ begun: false }]);
     player.send({ type: 'completion-answered', issueId: '1', fault: FAULT });
