@@ -186,20 +186,20 @@ describe.skipIf(server === null)('a real Gitea or Forgejo', () => {
 
     it('reviews fold to a decision, and comments on lines come with them', async () => {
       const number = await openPull('reviews');
-      expect(await scm().readReviewDecision(key(number), never)).toBe('NOT_REQUIRED');
+      expect(await scm().readReviewDecision(key(number), 'anyone', never)).toBe('NOT_REQUIRED');
       const review = (event: string, body: string, comments: readonly object[] = []) =>
         must(ground.call, 'POST', repo(`/pulls/${String(number)}/reviews`), { event, body, comments }, ground.reviewer.token);
       await review('REQUEST_CHANGES', 'no', [{ path: 'reviews.txt', body: 'this line', new_position: 1 }]);
-      expect(await scm().readReviewDecision(key(number), never)).toBe('CHANGES_REQUESTED');
-      const pending = await scm().readPendingReviews(key(number), never);
+      expect(await scm().readReviewDecision(key(number), 'anyone', never)).toBe('CHANGES_REQUESTED');
+      const pending = await scm().readPendingReviews(key(number), 'anyone', never);
       expect(pending.map(({ body, file }) => [body, file])).toEqual([
         ['no', expect.anything()],
         ['this line', 'reviews.txt'],
       ]);
       expect(await scm().readBotReviewComments(key(number), [ground.reviewer.login.toUpperCase()], never)).toHaveLength(2);
       await review('APPROVED', 'yes');
-      expect(await scm().readReviewDecision(key(number), never)).toBe('APPROVED');
-      expect(await scm().readPendingReviews(key(number), never)).toEqual([]);
+      expect(await scm().readReviewDecision(key(number), 'anyone', never)).toBe('APPROVED');
+      expect(await scm().readPendingReviews(key(number), 'anyone', never)).toEqual([]);
     });
 
     it('label events are told in order, and a label is removed', async () => {
