@@ -5,13 +5,14 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import type { LabelWriter, Tracker } from '../../ports/tracker.ts';
+import type { Tracker } from '../../ports/tracker.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
 import { createClient, issuePath } from './client.ts';
 import { toDocument } from './document.ts';
 import { byIdsJql, byKeysJql, byStatesJql, candidatesJql } from './search.ts';
+import { createLabelWriter } from './labels.ts';
 import { toComment, toIssue } from './map.ts';
 import { preflight } from './preflight.ts';
 import type { WireComment, WireIssue } from './schema.ts';
@@ -63,7 +64,11 @@ export function createTracker(
     commentIssue: async (id, text, signal) => {
       await http.send('POST', { path: `${issuePath(id)}/comment`, body: { body: toDocument(text) } }, signal);
     },
-    labels: labelWriter(context),
+    labels: createLabelWriter({
+      http,
+      search: context.search,
+      readIssue: (id, fields, until) => readIssue(context, id, fields, until),
+    }),
     preflight: (signal) =>
       preflight(
         {
@@ -237,40 +242,4 @@ async function isIn(context: Context, id: string, state: string, signal: AbortSi
     if (error instanceof TrackerError) return false;
     throw error;
   }
-}
-
-/**
- * Labels differ by case here while we compare without it, so that the carried ones are read first: a second spelling is never
- * added, and every spelling is removed. Removing one that is not there is answered like a success.
- */
-function labelWriter(context: Context): LabelWriter {
-  const { http, search } = context;
-  const carried = async (id: string, label: string, signal: AbortSignal) => {
-    const { fields } = await readIssue(context, id, ['labels'], signal);
-    return fields.labels.filter((name) => name.toLowerCase() === label.trim().toLowerCase());
-  };
-  const update = async (id: string, labels: readonly Readonly<Record<string, string>>[], signal: AbortSignal) => {
-    await http.send('PUT', { path: issuePath(id), body: { update: { labels } } }, signal);
-    search.changed(id);
-  };
-  return {
-    add: async (id, label, signal) => {
-      if (label.trim() === '') throw namelessLabel(id);
-      if ((await carried(id, label, signal)).length === 0) await update(id, [{ add: label.trim() }], signal);
-    },
-    remove: async (id, label, signal) => {
-      const found = await carried(id, label, signal);
-      if (found.length > 0)
-        await update(
-          id,
-          found.map((remove) => ({ remove })),
-          signal,
-        );
-    },
-  };
-}
-
-function namelessLabel(id: string): TrackerError {
-  const detail = `no label was added to issue ${id}: a label needs a name`;
-  return new TrackerError({ kind: 'tracker_payload_error', method: 'PUT', path: issuePath(id), detail });
 }
