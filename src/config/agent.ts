@@ -19,6 +19,7 @@ export function agentSettings(agent: Sections['agent']): AgentSettings {
     turnTimeoutMs: agent.turn_timeout_ms,
     readTimeoutMs: agent.read_timeout_ms,
     stallTimeoutMs: agent.stall_timeout_ms,
+    toolTimeoutMs: agent.tool_timeout_ms,
     stopGraceMs: agent.stop_grace_ms,
     maxRetryBackoffMs: agent.max_retry_backoff_ms,
     maxAttempts: agent.max_attempts,
@@ -36,6 +37,7 @@ export function checkAgent(read: CheckedFrontMatter, agentKinds: readonly AgentK
     ...checkCommand(read),
     ...checkStateLimits(read.sections.agent),
     ...checkSelfReview(read),
+    ...checkCeilings(read),
   ];
 }
 
@@ -95,4 +97,17 @@ function checkSelfReview(read: CheckedFrontMatter): readonly Problem[] {
   const check = 'self_review.verification_commands';
   if (!enabled || verification_commands.length > 0 || read.isFaulty(check)) return [];
   return [{ severity: 'error', check, message: `${check} is required when self_review.enabled is true`, key: check.split('.') }];
+}
+
+/** A ceiling that is only looked at between turns is worth a word: one turn can go far beyond it. */
+function checkCeilings(read: CheckedFrontMatter): readonly Problem[] {
+  if (read.agentKind?.tellsUsage !== 'after-turn') return [];
+  const { max_tokens, max_cost_usd } = read.sections.agent;
+  const set = { max_tokens, max_cost_usd };
+  return Object.entries(set).flatMap(([name, limit]): Problem[] => {
+    if (limit === 0) return [];
+    const key = `agent.${name}`;
+    const message = `${key} may be exceeded by one turn: agents of kind ${read.agentKind?.kind} tell what they used when a turn has ended; until then it is guessed where they tell the size of their context`;
+    return [{ severity: 'warning', check: key, message, key: key.split('.') }];
+  });
 }

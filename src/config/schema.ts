@@ -128,6 +128,10 @@ function agentSection(kinds: readonly string[]) {
         milliseconds(-(2 ** 31), 'Silence after which a turn counts as stalled; 0 or less: never.'),
         300_000,
       ),
+      tool_timeout_ms: byDefault(
+        milliseconds(-(2 ** 31), 'Silence after which a turn counts as stalled while a tool call runs; 0 or less: never.'),
+        1_800_000,
+      ),
       stop_grace_ms: byDefault(milliseconds(0, 'Time an agent has to end by itself before it is killed.'), 5000),
       max_retry_backoff_ms: byDefault(milliseconds(1, 'Longest wait before a failed run is tried again.'), 300_000),
       max_attempts: byDefault(wholeNumber({ min: 0 }, 'Failed runs in a row after which an issue is parked; 0: no limit.'), 0),

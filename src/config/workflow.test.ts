@@ -54,6 +54,7 @@ describe('a valid file', () => {
         turnTimeoutMs: 3_600_000,
         readTimeoutMs: 5000,
         stallTimeoutMs: 300_000,
+        toolTimeoutMs: 1_800_000,
         stopGraceMs: 5000,
         maxRetryBackoffMs: 300_000,
         maxAttempts: 0,
@@ -216,6 +217,10 @@ describe('the fault of one key', () => {
     ],
     ['agent: { stall_timeout_ms: off }', 'error: agent.stall_timeout_ms: must be a whole number, got "off" (line 4, column 10)'],
     ['agent: { max_cost_usd: -0.5 }', 'error: agent.max_cost_usd: must be a number of at least 0, got -0.5 (line 4, column 10)'],
+    [
+      'agent: { kind: acp, command: x, max_cost_usd: 2 }',
+      'warning: agent.max_cost_usd: agent.max_cost_usd may be exceeded by one turn: agents of kind acp tell what they used when a turn has ended; until then it is guessed where they tell the size of their context (line 4, column 33)',
+    ],
     [
       'agent: { max_concurrent_agents: 0 }',
       'error: agent.max_concurrent_agents: must be a whole number of at least 1, got 0 (line 4, column 10)',

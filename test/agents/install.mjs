@@ -11,14 +11,19 @@ const stamp = path.join(modules, '.installed');
 /** Programs whose own package needs an install script. The native one is taken from the package of the platform instead. */
 const native = {
   claude: `@anthropic-ai/claude-code-linux-${process.arch}/claude`,
+  opencode: `opencode-linux-${process.arch}/bin/opencode`,
 };
 
 const wanted = await readFile(path.join(here, 'package-lock.json'), 'utf8');
 if ((await readFile(stamp, 'utf8').catch(() => '')) !== wanted) {
   await rm(stamp, { force: true });
   run('npm', ['ci', '--ignore-scripts', '--no-fund', '--no-audit']);
-  for (const [name, file] of Object.entries(native)) await symlink(path.join('..', file), path.join(modules, '.bin', name));
-  for (const name of ['claude', 'codex', 'codex-acp', 'gemini']) run(path.join(modules, '.bin', name), ['--version']);
+  for (const [name, file] of Object.entries(native)) {
+    await rm(path.join(modules, '.bin', name), { force: true });
+    await symlink(path.join('..', file), path.join(modules, '.bin', name));
+  }
+  for (const name of ['claude', 'claude-agent-acp', 'codex', 'codex-acp', 'copilot', 'gemini', 'opencode', 'qwen'])
+    run(path.join(modules, '.bin', name), ['--version']);
   await writeFile(stamp, wanted);
 }
 

@@ -38,6 +38,7 @@ export function settingsWith(
       turnTimeoutMs: 3_600_000,
       readTimeoutMs: 5_000,
       stallTimeoutMs: 300_000,
+      toolTimeoutMs: 1_800_000,
       stopGraceMs: 5_000,
       maxRetryBackoffMs: 300_000,
       maxAttempts: 0,

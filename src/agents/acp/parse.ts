@@ -138,3 +138,17 @@ export const permissionRequest = z.object({
   options: listOf(z.object({ optionId: z.string(), kind: z.string() })),
 });
 export type PermissionRequest = z.infer<typeof permissionRequest>;
+
+/** The tool's own name where the agent tells it, else what it calls the work. */
+export function nameOf({ name, title, kind, _meta }: ToolCall): string {
+  return [name, _meta?.claudeCode?.toolName, title, kind].find((one) => one !== undefined && one.trim() !== '') ?? 'tool';
+}
+
+/** What the tool was called with, as far as the agent tells. */
+export function inputOf(call: ToolCall): unknown {
+  const { rawInput, locations = [], title } = call;
+  if (typeof rawInput === 'object' && rawInput !== null && Object.keys(rawInput).length > 0) return rawInput;
+  const paths = locations.map(({ path }) => path).join(', ');
+  if (paths !== '') return paths;
+  return title === nameOf(call) ? undefined : title;
+}

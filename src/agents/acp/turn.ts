@@ -7,7 +7,7 @@ import type { Opened } from './handshake.ts';
 import { createEvidence, judge, type Circumstances, type Evidence, type TurnFacts, type Verdict } from './judge.ts';
 import type { AgentWays } from './known-agents.ts';
 import type { Listener } from './listener.ts';
-import { promptResult, sessionUpdate, type Chunk, type SessionUpdate, type ToolCall } from './parse.ts';
+import { inputOf, nameOf, promptResult, sessionUpdate, type Chunk, type SessionUpdate, type ToolCall } from './parse.ts';
 import type { Usage } from './usage.ts';
 
 export interface TurnParts {
@@ -208,19 +208,6 @@ function createCalls(events: EventStream) {
       return { isNew: before === undefined, kind: told.kind };
     },
   };
-}
-
-/** The tool's own name where the agent tells it, else what it calls the work. */
-function nameOf({ name, title, kind, _meta }: ToolCall): string {
-  return [name, _meta?.claudeCode?.toolName, title, kind].find((one) => one !== undefined && one.trim() !== '') ?? 'tool';
-}
-
-function inputOf(call: ToolCall): unknown {
-  const { rawInput, locations = [], title } = call;
-  if (typeof rawInput === 'object' && rawInput !== null && Object.keys(rawInput).length > 0) return rawInput;
-  const paths = locations.map(({ path }) => path).join(', ');
-  if (paths !== '') return paths;
-  return title === nameOf(call) ? undefined : title;
 }
 
 /** Model text is told and is work. The program's own words are neither; when the turn has failed they say why. */

@@ -205,6 +205,8 @@ describe('an outcome beyond the recordings', () => {
     const rest = recorded('rate-limit').filter((line) => !line.includes('api_retry'));
     expect(replay([...tries, ...rest], EXIT_1).verdict).toMatchObject({ error: { resetsAt: NOW + 2_000 } });
     expect(replay(rest, EXIT_1).verdict).toMatchObject({ error: { kind: 'agent_usage_limit', resetsAt: NOW + 60_000 } });
+    const own = tries.map((line) => line.replace('2000', '579.92'));
+    expect(replay([...own, ...rest], EXIT_1).verdict).toMatchObject({ error: { resetsAt: NOW + 60_000 } });
   });
 
   it('of an account without credit names no time', () => {

@@ -218,7 +218,7 @@ function createRemarks(events: EventStream) {
       if (record.type === 'compacted') events.notice('the conversation was compacted');
       if (record.type === 'unreadable') events.notice(record.why);
       if (record.type === 'retry') {
-        if (record.status === 429) retryAfterMs = record.delayMs;
+        if (record.status === 429) retryAfterMs = askedFor(record.delayMs);
         events.notice(`the model API failed (${record.status ?? record.error}), try ${record.attempt} of ${record.of} follows`);
       }
       if (record.type === 'init') {
@@ -227,4 +227,9 @@ function createRemarks(events: EventStream) {
       }
     },
   };
+}
+
+/** What the remote asks for are whole seconds; Claude Code's own waits are not. */
+function askedFor(delayMs: number | null): number | null {
+  return delayMs !== null && delayMs > 0 && delayMs % 1000 === 0 ? delayMs : null;
 }

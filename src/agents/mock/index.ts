@@ -37,15 +37,17 @@ function createSession(
   script: Script,
   clock: Clock,
 ): AgentSession {
+  const stopped = new AbortController();
   let tokens = NO_TOKENS;
   let requests = 0;
   return {
     sessionId,
     hasTools: false,
     async runTurn(turn, onEvent, signal) {
+      const either = AbortSignal.any([signal, stopped.signal]);
       const outcome = script.next(request.issueIdentifier);
       onEvent({ type: 'session_started', sessionId, ...(options.model === '' ? {} : { model: options.model }) });
-      const finished = await waitFor(outcome === 'hang' ? null : options.turn_delay_ms, options.stop_delay_ms, signal);
+      const finished = await waitFor(outcome === 'hang' ? null : options.turn_delay_ms, options.stop_delay_ms, either);
       if (!finished) return cancelled();
       tokens = spend(tokens, options);
       requests += 1;
@@ -54,7 +56,7 @@ function createSession(
       onEvent(usageEvent(tokens, requests, options));
       return resultOf(outcome, options, clock);
     },
-    stop: () => Promise.resolve(),
+    stop: async () => stopped.abort(),
   };
 }
 

@@ -65,18 +65,24 @@ function watchOver(draft: Draft, live: Live): void {
 /** A turn has a limit, and so has silence within a turn. Hooks have limits of their own. */
 function overdue(state: State, live: Live, now: number): StopReason | null {
   if (live.turnStartedAt === null || live.stopping !== null) return null;
-  const { turnTimeoutMs, stallTimeoutMs } = state.settings.agent;
-  if (now - live.turnStartedAt >= turnTimeoutMs) return 'turn_timeout';
-  if (stallTimeoutMs > 0 && now - live.lastEventAt >= stallTimeoutMs) return 'stalled';
-  return null;
+  if (now - live.turnStartedAt >= state.settings.agent.turnTimeoutMs) return 'turn_timeout';
+  const { ms, reason } = patience(state, live);
+  return ms > 0 && now - live.lastEventAt >= ms ? reason : null;
+}
+
+/** How long a turn may be silent: a command that runs needs more time than a model that writes. */
+function patience(state: State, live: Live): { readonly ms: number; readonly reason: StopReason } {
+  const { stallTimeoutMs, toolTimeoutMs } = state.settings.agent;
+  if (Object.keys(live.openTools).length === 0) return { ms: stallTimeoutMs, reason: 'stalled' };
+  return { ms: toolTimeoutMs, reason: 'tool_timeout' };
 }
 
 function deadlines(state: State, live: Live): readonly number[] {
-  const { turnTimeoutMs, stallTimeoutMs } = state.settings.agent;
   const save = live.savedAt + SAVE_EVERY_MS;
   if (live.turnStartedAt === null || live.stopping !== null) return [save];
-  const stall = stallTimeoutMs > 0 ? live.lastEventAt + stallTimeoutMs : Infinity;
-  return [save, live.turnStartedAt + turnTimeoutMs, stall];
+  const { ms } = patience(state, live);
+  const silence = ms > 0 ? live.lastEventAt + ms : Infinity;
+  return [save, live.turnStartedAt + state.settings.agent.turnTimeoutMs, silence];
 }
 
 /** A handoff that a crash cut short is asked for again. */

@@ -81,6 +81,8 @@ function afterStop(reason: StopReason, state: State, live: Live, exit: RunExit):
       return released('the tracker no longer gives the issue a state', false);
     case 'stalled':
       return retry('turn_stalled', `no sign of life for ${agent.stallTimeoutMs} ms (agent.stall_timeout_ms)`);
+    case 'tool_timeout':
+      return retry('turn_stalled', `a tool call gave no sign of life for ${agent.toolTimeoutMs} ms (agent.tool_timeout_ms)`);
     case 'turn_timeout':
       return retry('turn_timeout', `turn ${live.turn} took longer than ${agent.turnTimeoutMs} ms (agent.turn_timeout_ms)`);
     case 'token_budget':
@@ -241,10 +243,22 @@ function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fault: Fa
     trigger: 'error',
     delayMs: delay(failures, maxRetryBackoffMs, issue.id),
     error: fault.message,
-    keepSession: false,
+    keepSession: GOES_ON.has(fault.kind) && claim.failures % 2 === 0,
     failures,
   });
 }
+
+/**
+ * Faults after which the conversation is worth going on with: it is whole, and only its last turn broke. A second
+ * failure in a row begins a new one, in case the conversation itself is what breaks.
+ */
+const GOES_ON: ReadonlySet<string> = new Set([
+  'turn_failed',
+  'turn_timeout',
+  'turn_stalled',
+  'agent_exited',
+  'agent_protocol_error',
+]);
 
 /** How long an agent rests when its provider does not say when the limit lifts. */
 const DEFAULT_PAUSE_MS = 15 * 60_000;

@@ -3,6 +3,7 @@ import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import type { AgentEvent } from '../model/agent-event.ts';
+import { NOTHING_DURABLE } from '../model/durable.ts';
 import type { RunEvent } from '../model/run.ts';
 
 const ids = { issueId: '1', runId: 'run-1' };
@@ -89,5 +90,115 @@ describe('what is recorded of a run', () => {
     expect(recorded(player).length).toBeLessThanOrEqual(before);
     player.after(1_000);
     expect(player.asked('stop-run')).toMatchObject([{ reason: 'stalled' }]);
+  });
+});
+
+describe('silence in a turn', () => {
+  const call = { toolId: 't1', name: 'Bash' };
+
+  it('is no stall while a tool call is under way, but has a limit of its own', () => {
+    const player = createPlayer(settingsWith({ agent: { stallTimeoutMs: 1_000, toolTimeoutMs: 10_000 } }));
+    player.poll([issueWith({ id: '1' })]);
+    player.send({ type: 'turn-started', ...ids, turn: 1 });
+    say(player, { type: 'tool_started', ...call });
+    player.after(9_000);
+    expect(player.asked('stop-run')).toEqual([]);
+    player.after(1_000);
+    expect(player.asked('stop-run')).toMatchObject([{ reason: 'tool_timeout' }]);
+  });
+
+  it('is one again after the call', () => {
+    const player = createPlayer(settingsWith({ agent: { stallTimeoutMs: 1_000, toolTimeoutMs: 10_000 } }));
+    player.poll([issueWith({ id: '1' })]);
+    player.send({ type: 'turn-started', ...ids, turn: 1 });
+    say(player, { type: 'tool_started', ...call });
+    say(player, { type: 'tool_ended', ...call, ok: true });
+    player.after(1_000);
+    expect(player.asked('stop-run')).toMatchObject([{ reason: 'stalled' }]);
+  });
+});
+
+describe('what a run costs', () => {
+  const usage = (millions: number, costUsd?: number): AgentEvent => ({
+    type: 'usage',
+    tokens: { inputTokens: millions * 1e6, outputTokens: 0, totalTokens: millions * 1e6, cacheReadTokens: 0 },
+    ...(costUsd === undefined ? {} : { costUsd }),
+  });
+  const costing = (maxCostUsd: number, model: string): Player => {
+    const player = createPlayer(settingsWith({ agent: { maxCostUsd } }));
+    player.poll([issueWith({ id: '1' })]);
+    say(player, { type: 'session_started', sessionId: 's', model });
+    return player;
+  };
+  const cost = (player: Player) => player.state.live.get('1')?.costUsd;
+
+  it('is the list price of its model until the agent tells it, and what it tells is taken', () => {
+    const player = costing(0, 'claude-sonnet-4-5');
+    say(player, usage(1));
+    expect(cost(player)).toBe(3);
+    say(player, usage(1, 2.5));
+    expect(cost(player)).toBe(2.5);
+    expect(player.state.spent.get('1')?.costUsd).toBe(2.5);
+    say(player, usage(2, 2.5));
+    expect(cost(player)).toBe(5.5);
+  });
+
+  it('is unknown for an unknown model, unless a ceiling has to be kept', () => {
+    const free = costing(0, 'llama');
+    say(free, usage(1));
+    expect(cost(free)).toBeNull();
+    const limited = costing(4, 'llama');
+    say(limited, usage(1));
+    expect(limited.asked('stop-run')).toMatchObject([{ reason: 'cost_budget' }]);
+  });
+
+  it('stops a session within its turn', () => {
+    const player = costing(3, 'claude-sonnet-4-5');
+    say(player, usage(0.5));
+    expect(player.asked('stop-run')).toEqual([]);
+    say(player, usage(1));
+    expect(player.asked('stop-run')).toMatchObject([{ reason: 'cost_budget' }]);
+  });
+
+  it('counts what is only guessed for ceilings alone', () => {
+    const player = createPlayer(settingsWith({ agent: { maxTokens: 1_000 } }));
+    player.poll([issueWith({ id: '1' })]);
+    say(player, { type: 'usage', tokens: { ...TOKENS, totalTokens: 100 }, estimatedTokens: 899 });
+    expect(player.asked('stop-run')).toEqual([]);
+    say(player, { type: 'usage', tokens: { ...TOKENS, totalTokens: 100 }, estimatedTokens: 900 });
+    expect(player.asked('stop-run')).toMatchObject([{ reason: 'token_budget' }]);
+    expect(player.state.spent.get('1')?.tokens).toBe(100);
+  });
+
+  it('is handed to the run as what is left', () => {
+    const spent = [{ issueId: '1', sessions: 1, tokens: 0, costUsd: 1.5 }];
+    const player = createPlayer(settingsWith({ agent: { maxCostUsd: 4 } }), { ...NOTHING_DURABLE, spent });
+    player.poll([issueWith({ id: '1' })]);
+    expect(player.asked('start-run')[0]?.plan.costLeftUsd).toBe(2.5);
+  });
+});
+
+describe('the conversation of a run that failed', () => {
+  const fault = { kind: 'turn_failed', message: 'agent: turn_failed: 500', consequence: 'back-off' } as const;
+  const failing = (kinds: readonly string[]): (string | null | undefined)[] => {
+    const player = createPlayer();
+    player.poll([issueWith({ id: '1' })]);
+    return kinds.map((kind, index) => {
+      const runId = `run-${index + 1}`;
+      player.send({ type: 'session-started', issueId: '1', runId, sessionId: `s${index + 1}` });
+      player.exit('1', { kind: 'error', fault: { ...fault, kind } });
+      const claim = player.state.claims.get('1');
+      player.after(600_000);
+      player.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1' }) } });
+      return claim?.sessionId;
+    });
+  };
+
+  it('goes on with the first retry, and a new one begins with the second', () => {
+    expect(failing(['turn_failed', 'turn_failed', 'turn_failed'])).toEqual(['s1', null, 's3']);
+  });
+
+  it('does not go on where it is no use', () => {
+    expect(failing(['agent_did_nothing'])).toEqual([null]);
   });
 });

@@ -1,5 +1,5 @@
-import type { AgentEvent, TokenUsage } from '../model/agent-event.ts';
-import { budgetBroken, costOf, spentOn } from '../rules/budget.ts';
+import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../model/agent-event.ts';
+import { budgetBroken, costOf, priceOf, ratesOf, spentOn } from '../rules/budget.ts';
 import { announce, changeTotals, putClaim, putLive, putRun, putSpent, putWorkspace, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import { stopRun } from './on-issue-states.ts';
@@ -121,12 +121,12 @@ function callText(name: string, input: string): string {
   return input === '' ? name : `${name}: ${input}`;
 }
 
-/** Figures only grow: a late or smaller report never takes anything back. */
+/** Tokens only grow: a late or smaller report takes nothing back. A cost that was guessed gives way to one that is told. */
 function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'usage' }>): void {
   const tokens = higher(live.tokens, event.tokens);
   const added = subtract(tokens, live.tokens);
-  const { settings } = draft.state;
-  const costUsd = costOf(tokens, event.costUsd, settings.tokenRates[settings.agent.kind]);
+  const reportedCost = reportedBy(live, event, tokens);
+  const rates = ratesOf(draft.state.settings, live.model);
   const next: Live = {
     ...live,
     tokens,
@@ -134,16 +134,25 @@ function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'u
     requests: Math.max(live.requests, event.requests ?? live.requests),
     requestsByModel: event.requestsByModel ?? live.requestsByModel,
     apiMs: event.apiMs ?? live.apiMs,
-    costUsd: costUsd === null ? live.costUsd : Math.max(costUsd, live.costUsd ?? 0),
+    reportedCost,
+    costUsd: costOf(tokens, reportedCost, rates),
     lastEvent: 'usage',
     lastEventAt: draft.now,
   };
   putLive(draft, next);
   const addedCost = (next.costUsd ?? 0) - (live.costUsd ?? 0);
-  if (added.totalTokens > 0 || addedCost > 0) countSpent(draft, live, added, addedCost);
-  const broken = budgetBroken(draft.state, next, event.estimatedTokens ?? 0);
+  if (added.totalTokens > 0 || addedCost !== 0) countSpent(draft, live, added, addedCost);
+  const guess = { ...NO_TOKENS, inputTokens: event.estimatedTokens ?? 0 };
+  const underWay = { tokens: guess.inputTokens, costUsd: rates === null ? 0 : priceOf(guess, rates) };
+  const broken = budgetBroken(draft.state, next, underWay);
   if (broken) stopRun(draft, live.issue.id, broken.reason);
   if (broken || draft.now - (live.usageNoted?.at ?? 0) >= USAGE_EVERY_MS) noteUsage(draft, next);
+}
+
+/** Agents repeat their last figure while they work on: only one that has grown says something of the tokens of now. */
+function reportedBy(live: Live, { costUsd }: Extract<AgentEvent, { type: 'usage' }>, tokens: TokenUsage): Live['reportedCost'] {
+  if (costUsd === undefined || costUsd <= (live.reportedCost?.costUsd ?? -1)) return live.reportedCost;
+  return { costUsd, tokens };
 }
 
 /** Records the figures as they stand, unless they have not changed. */

@@ -30,6 +30,7 @@ export const NO_SETTINGS: Settings = {
     turnTimeoutMs: 0,
     readTimeoutMs: 0,
     stallTimeoutMs: 0,
+    toolTimeoutMs: 1_800_000,
     stopGraceMs: 0,
     maxRetryBackoffMs: 0,
     maxAttempts: 0,

@@ -93,4 +93,13 @@ export interface Spent {
 
 /** Why a run was told to stop from outside. */
 export type StopReason =
-  'terminal' | 'inactive' | 'vanished' | 'stalled' | 'turn_timeout' | 'token_budget' | 'cost_budget' | 'operator' | 'shutdown';
+  | 'terminal'
+  | 'inactive'
+  | 'vanished'
+  | 'stalled'
+  | 'tool_timeout'
+  | 'turn_timeout'
+  | 'token_budget'
+  | 'cost_budget'
+  | 'operator'
+  | 'shutdown';

@@ -96,6 +96,8 @@ export interface AgentSettings {
   readonly readTimeoutMs: number;
   /** 0 or less turns stall detection off. */
   readonly stallTimeoutMs: number;
+  /** The same while a tool call is under way. */
+  readonly toolTimeoutMs: number;
   readonly stopGraceMs: number;
   readonly maxRetryBackoffMs: number;
   /** The four below: 0 means no limit. */

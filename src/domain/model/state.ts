@@ -96,6 +96,8 @@ export interface Live {
   /** Tool calls under way, by tool id. */
   readonly openTools: Readonly<Record<string, OpenTool>>;
   readonly costUsd: number | null;
+  /** The last cost that the agent itself told, and the tokens it was told with. */
+  readonly reportedCost: { readonly costUsd: number; readonly tokens: TokenUsage } | null;
   /** Polls in a row that read no state for the issue. */
   readonly unseen: number;
   /** Set once the run was told to stop. */
@@ -128,6 +130,7 @@ export const NO_SESSION = {
   toolMs: null,
   openTools: {},
   costUsd: null,
+  reportedCost: null,
   unseen: 0,
   stopping: null,
   unsavedEvents: [],

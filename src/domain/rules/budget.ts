@@ -2,6 +2,7 @@ import type { TokenUsage } from '../model/agent-event.ts';
 import type { Spent, StopReason } from '../model/run.ts';
 import type { Settings, TokenRates } from '../model/settings.ts';
 import type { Live, State } from '../model/state.ts';
+import { listPrice, UNKNOWN_MODEL } from './prices.ts';
 
 export interface BudgetVerdict {
   readonly reason: 'session_budget' | 'token_budget' | 'cost_budget';
@@ -14,17 +15,17 @@ export function budgetSpent(state: State, issueId: string): BudgetVerdict | null
 }
 
 /**
- * Which budget a running session has used up, or null; `underWay` are tokens of the turn that are not counted yet.
+ * Which budget a running session has used up, or null; `underWay` is what the turn used that is not counted yet.
  * Sessions are counted when they start, so they do not stop one.
  */
 export function budgetBroken(
   state: State,
   live: Live,
-  underWay: number,
+  underWay: { readonly tokens: number; readonly costUsd: number },
 ): { readonly reason: StopReason; readonly detail: string } | null {
   const { maxTokens, maxCostUsd } = state.settings.agent;
   const counted = spentOn(state, live.issue.id);
-  const spent = { ...counted, tokens: counted.tokens + underWay };
+  const spent = { ...counted, tokens: counted.tokens + underWay.tokens, costUsd: counted.costUsd + underWay.costUsd };
   if (maxTokens > 0 && spent.tokens >= maxTokens) return { reason: 'token_budget', detail: tokenDetail(spent, maxTokens) };
   if (maxCostUsd > 0 && spent.costUsd >= maxCostUsd) return { reason: 'cost_budget', detail: costDetail(spent, maxCostUsd) };
   return null;
@@ -40,10 +41,27 @@ export function spentOn(state: State, issueId: string): Spent {
   return state.spent.get(issueId) ?? { issueId, sessions: 0, tokens: 0, costUsd: 0 };
 }
 
-/** The agent's own price where it tells one, else from the configured rates, else unknown. Cached input is paid once. */
-export function costOf(tokens: TokenUsage, reported: number | undefined, rates: TokenRates | undefined): number | null {
-  if (reported !== undefined) return reported;
-  if (rates === undefined) return null;
+/**
+ * What the tokens of a session cost: by the rates of the workflow file, else by the list price of its model. For a model
+ * of unknown price some figure is taken only where there is a ceiling to keep.
+ */
+export function ratesOf({ tokenRates, agent }: Settings, model: string | null): TokenRates | null {
+  return tokenRates[agent.kind] ?? listPrice(model) ?? (agent.maxCostUsd > 0 ? UNKNOWN_MODEL : null);
+}
+
+/** The last figure of the agent itself, and what was used since then by price. Null where neither is known. */
+export function costOf(tokens: TokenUsage, reported: Live['reportedCost'], rates: TokenRates | null): number | null {
+  if (reported === null) return rates === null ? null : priceOf(tokens, rates);
+  const since = {
+    inputTokens: tokens.inputTokens - reported.tokens.inputTokens,
+    outputTokens: tokens.outputTokens - reported.tokens.outputTokens,
+    cacheReadTokens: tokens.cacheReadTokens - reported.tokens.cacheReadTokens,
+  };
+  return reported.costUsd + (rates === null ? 0 : priceOf(since, rates));
+}
+
+/** Cached input is paid once. */
+export function priceOf(tokens: Omit<TokenUsage, 'totalTokens'>, rates: TokenRates): number {
   const fresh = tokens.inputTokens - tokens.cacheReadTokens;
   const cached = tokens.cacheReadTokens * (rates.cacheReadPerMtok ?? rates.inputPerMtok);
   return (fresh * rates.inputPerMtok + cached + tokens.outputTokens * rates.outputPerMtok) / 1_000_000;

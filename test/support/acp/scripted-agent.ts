@@ -81,6 +81,7 @@ const SETTINGS: AgentSettings = {
   turnTimeoutMs: 3_600_000,
   readTimeoutMs: 1_000,
   stallTimeoutMs: 300_000,
+  toolTimeoutMs: 1_800_000,
   stopGraceMs: 1_000,
   maxRetryBackoffMs: 300_000,
   maxAttempts: 0,

@@ -93,6 +93,7 @@ export const SETTINGS: AgentSettings = {
   turnTimeoutMs: 60_000,
   readTimeoutMs: 1000,
   stallTimeoutMs: 0,
+  toolTimeoutMs: 1_800_000,
   stopGraceMs: 1000,
   maxRetryBackoffMs: 1000,
   maxAttempts: 0,

@@ -93,6 +93,9 @@ if (!how.deaf) readline.createInterface({ input: process.stdin }).on('line', (li
 `;
 
 export interface FakeCodex {
+  /** The kind itself, over the stand-in. */
+  agent(behaviour?: FakeBehaviour, options?: Readonly<Record<string, unknown>>): Agent;
+  request(): SessionRequest;
   start(
     behaviour?: FakeBehaviour,
     request?: Partial<SessionRequest>,
@@ -124,6 +127,7 @@ export const FAKE_SETTINGS: AgentSettings = {
   turnTimeoutMs: 3_600_000,
   readTimeoutMs: 500,
   stallTimeoutMs: 300_000,
+  toolTimeoutMs: 1_800_000,
   stopGraceMs: 500,
   maxRetryBackoffMs: 300_000,
   maxAttempts: 0,
@@ -155,6 +159,16 @@ export function createFakeCodex(
     return { env, clock: { now: Date.now }, logger, processes };
   }
 
+  /** The same one for the same behaviour: it knows whether its home was set up. */
+  function agent(behaviour: FakeBehaviour = {}, options: Readonly<Record<string, unknown>> = {}): Agent {
+    const key = JSON.stringify([behaviour, options]);
+    const parsed = codexKind.options.parse(options);
+    const command = [process.execPath, script];
+    const known = agents.get(key) ?? codexKind.create({ ...FAKE_SETTINGS, command, ...settings }, parsed, deps(behaviour));
+    agents.set(key, known);
+    return known;
+  }
+
   function log(): Record<string, Record<string, unknown>>[] {
     const lines = readFileSync(logFile, 'utf8').trim().split('\n');
     return lines.map((line) => JSON.parse(line) as Record<string, Record<string, unknown>>);
@@ -165,13 +179,10 @@ export function createFakeCodex(
     ledger,
     log,
     received: (method) => log().flatMap(({ received }) => (received?.['method'] === method ? [received] : [])),
+    agent,
+    request: () => requestIn(folder),
     async start(behaviour = {}, request = {}, options = {}, signal = new AbortController().signal) {
-      const command = [process.execPath, script];
-      const parsed = codexKind.options.parse(options);
-      const key = JSON.stringify([behaviour, options]);
-      const agent = agents.get(key) ?? codexKind.create({ ...FAKE_SETTINGS, command, ...settings }, parsed, deps(behaviour));
-      agents.set(key, agent);
-      const session = await agent.startSession({ ...requestIn(folder), ...request }, signal);
+      const session = await agent(behaviour, options).startSession({ ...requestIn(folder), ...request }, signal);
       sessions.push(session);
       return session;
     },

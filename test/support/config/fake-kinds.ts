@@ -124,7 +124,7 @@ const AGENT: Omit<AgentKind, 'kind'> = {
 };
 
 const agentKinds: readonly AgentKind[] = [
-  { ...AGENT, kind: 'acp', requiresCommand: true },
+  { ...AGENT, kind: 'acp', requiresCommand: true, tellsUsage: 'after-turn' },
   {
     ...AGENT,
     kind: 'claude-code',
