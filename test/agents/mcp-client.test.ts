@@ -52,6 +52,7 @@ async function connect(): Promise<McpClient> {
     trigger: 'fresh',
     reaction: null,
     resumeSessionId: null,
+    issueAsRead: null,
     settings: settingsWith(),
   };
   const progress = () => Promise.resolve({ turn: 1, maxTurns: 1, attempt: 0, tokensUsed: 0, costUsd: 0, earlier: [] });

@@ -1,15 +1,17 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { anthropic } from './dialects/anthropic.ts';
 import { recordOf, type Dialect, type Figures, type JsonRecord, type ModelRequest, type Reply } from './dialects/dialect.ts';
+import { chat, DONE } from './dialects/chat.ts';
 import { gemini } from './dialects/gemini.ts';
 import { responses } from './dialects/responses.ts';
 import { cuesIn, nextMove, type Cue } from './scripted-model.ts';
 
 const LOOPBACK = '127.0.0.1';
-const DIALECTS: readonly Dialect[] = [anthropic, gemini, responses];
+const DIALECTS: readonly Dialect[] = [anthropic, chat, gemini, responses];
 
 /** One request to the model. */
 export interface Exchange {
@@ -38,7 +40,7 @@ export async function startModelApi(): Promise<ModelApi> {
       .then((reply) => reply && send(outgoing, reply))
       .catch((error: unknown) => {
         surprises.push(String(error));
-        send(outgoing, { status: 400, json: { error: { message: String(error) } } });
+        void send(outgoing, { status: 400, json: { error: { message: String(error) } } });
       });
   });
   // Every program is told to use this as its proxy, so whatever leaves the loopback device ends here.
@@ -121,10 +123,11 @@ async function bodyOf(incoming: IncomingMessage): Promise<JsonRecord> {
   return text === '' ? {} : recordOf(JSON.parse(text));
 }
 
-function send(outgoing: ServerResponse, { status, events, json }: Reply): void {
+async function send(outgoing: ServerResponse, { status, events, json }: Reply): Promise<void> {
   outgoing.writeHead(status, { 'content-type': events ? 'text/event-stream' : 'application/json' });
-  for (const { name, data } of events ?? []) {
-    outgoing.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`);
+  for (const { name, data, afterMs = 0 } of events ?? []) {
+    if (afterMs > 0) await delay(afterMs);
+    outgoing.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${data === DONE ? DONE : JSON.stringify(data)}\n\n`);
   }
   outgoing.end(json === undefined ? '' : JSON.stringify(json));
 }

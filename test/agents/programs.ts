@@ -16,8 +16,17 @@ export interface Program {
   files(apiUrl: string): Readonly<Record<string, string>>;
   /** Silence after which a turn counts as stalled: longer than the program takes to start on a busy machine. */
   readonly stallMs: number;
-  /** Whether it tells the cached share of the input. */
+  /** Whether it tells the cached share of the input, a price, and tokens before a turn has ended. */
   readonly tellsCached: boolean;
+  readonly tellsCost: boolean;
+  readonly tellsLiveTokens: boolean;
+  /** Whether it takes the tools of the issue, and asks before it acts. */
+  readonly takesTools: boolean;
+  readonly asks: boolean;
+  /** Its adapter is proven by others of the same kind: only what differs between programs is tried. */
+  readonly isBrief?: true;
+  /** Its figures are those of the last model request of a turn. */
+  readonly tellsLastRequest?: true;
 }
 
 function installed(name: string): string {
@@ -35,6 +44,10 @@ export const claudeCode: Program = {
   files: () => ({}),
   stallMs: 8_000,
   tellsCached: true,
+  tellsCost: true,
+  tellsLiveTokens: true,
+  takesTools: true,
+  asks: true,
 };
 
 export const codex: Program = {
@@ -48,6 +61,10 @@ export const codex: Program = {
   files: (apiUrl) => ({ '.codex/config.toml': codexConfig(apiUrl) }),
   stallMs: 8_000,
   tellsCached: true,
+  tellsCost: false,
+  tellsLiveTokens: true,
+  takesTools: true,
+  asks: true,
 };
 
 export const codexAcp: Program = {
@@ -72,7 +89,104 @@ export const geminiCli: Program = {
   files: () => ({ '.gemini/settings.json': JSON.stringify(GEMINI_SETTINGS) }),
   stallMs: 15_000,
   tellsCached: false,
+  tellsCost: false,
+  tellsLiveTokens: false,
+  takesTools: true,
+  asks: true,
 };
+
+export const claudeAgentAcp: Program = {
+  ...claudeCode,
+  name: 'claude-agent-acp',
+  kind: 'acp',
+  command: [installed('claude-agent-acp')],
+  options: ['mode: acceptEdits'],
+  denying: ['permission: deny', 'mode: default'],
+  env: (apiUrl) => ({ ...claudeCode.env(apiUrl), ANTHROPIC_MODEL: 'claude-sonnet-4-5', IS_SANDBOX: '1' }),
+  stallMs: 15_000,
+  isBrief: true,
+};
+
+const COMPATIBLE = { OPENAI_API_KEY: 'sk-scripted', OPENAI_MODEL: 'scripted-model' };
+
+export const qwenCode: Program = {
+  ...geminiCli,
+  name: 'Qwen Code',
+  command: [installed('qwen'), '--acp'],
+  model: '$runtime|openai|scripted-model(openai)',
+  env: (apiUrl) => ({ ...COMPATIBLE, OPENAI_BASE_URL: `${apiUrl}/v1` }),
+  files: () => ({ '.qwen/settings.json': JSON.stringify(QWEN_SETTINGS) }),
+  tellsCached: true,
+  tellsLiveTokens: true,
+  isBrief: true,
+};
+
+const QWEN_SETTINGS = {
+  general: { enableAutoUpdate: false, disableAutoUpdate: true },
+  privacy: { usageStatisticsEnabled: false },
+  security: { auth: { selectedType: 'openai' } },
+};
+
+export const openCode: Program = {
+  name: 'OpenCode',
+  kind: 'acp',
+  command: [installed('opencode'), 'acp'],
+  model: 'scripted/scripted-model',
+  options: [],
+  denying: ['permission: deny'],
+  env: () => ({
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+  }),
+  files: (apiUrl) => ({ '.config/opencode/opencode.json': JSON.stringify(openCodeConfig(apiUrl)) }),
+  stallMs: 15_000,
+  tellsCached: true,
+  tellsCost: true,
+  tellsLiveTokens: false,
+  takesTools: true,
+  asks: false,
+  isBrief: true,
+  tellsLastRequest: true,
+};
+
+export const copilot: Program = {
+  ...geminiCli,
+  name: 'GitHub Copilot CLI',
+  command: [installed('copilot'), '--acp'],
+  model: 'gpt-5.1',
+  env: (apiUrl) => ({
+    COPILOT_MODEL: 'gpt-5.1',
+    COPILOT_OFFLINE: 'true',
+    COPILOT_PROVIDER_API_KEY: 'sk-scripted',
+    COPILOT_PROVIDER_BASE_URL: `${apiUrl}/v1`,
+    COPILOT_PROVIDER_TYPE: 'openai',
+  }),
+  files: () => ({}),
+  tellsCached: true,
+  takesTools: false,
+  isBrief: true,
+};
+
+function openCodeConfig(apiUrl: string): object {
+  const model = { name: 'Scripted', cost: { input: 1, output: 2, cache_read: 0.1 }, limit: { context: 128_000, output: 8_000 } };
+  return {
+    model: 'scripted/scripted-model',
+    small_model: 'scripted/scripted-model',
+    autoupdate: false,
+    share: 'disabled',
+    enabled_providers: ['scripted'],
+    provider: {
+      scripted: {
+        npm: '@ai-sdk/openai-compatible',
+        name: 'Scripted',
+        options: { baseURL: `${apiUrl}/v1`, apiKey: 'sk-scripted' },
+        models: { 'scripted-model': model },
+      },
+    },
+  };
+}
 
 const GEMINI_SETTINGS = {
   general: { enableAutoUpdate: false, maxAttempts: 2 },

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Entry, FailingStatus, ModelRequest, OfferedTool, Utterance } from './dialects/dialect.ts';
+import type { Call, Entry, FailingStatus, ModelRequest, OfferedTool, Utterance } from './dialects/dialect.ts';
 
 /** What the model does when it is asked. */
 export type Move = Utterance | { readonly fail: FailingStatus } | { readonly hang: true };
@@ -15,8 +15,10 @@ export interface Cue {
 
 type Step =
   | Writing
+  /** Several at once. */
+  | { readonly writes: readonly Writing[] }
   | { readonly use: string; readonly input: Readonly<Record<string, unknown>> }
-  | { readonly say: string }
+  | { readonly say: string; readonly overMs?: number }
   | { readonly fail: FailingStatus }
   | { readonly hang: true };
 
@@ -38,6 +40,12 @@ export const SCENARIOS = {
     { use: 'finish', input: { outcome: 'needs-human-review', statement: 'Please look at it.' } },
     say('I told what I found.'),
   ],
+  moves: () => [{ use: 'move_issue', input: { state: 'review' } }, write('moved.txt', 'moved'), say('I moved it.')],
+  // The second step is never asked for: two results come back at once.
+  parallel: () => [{ writes: [write('a.txt', 'a'), write('b.txt', 'b')] }, say('never'), say('I wrote both.')],
+  slow: () => [write('slow.txt', 'slow'), { say: 'word '.repeat(24).trim(), overMs: 12_000 }],
+  question: () => [say('Which of the two files do you want me to change?')],
+  endless: () => [...Array.from({ length: 12 }, (_, n) => write(`n-${n}.txt`, 'n')), say('I am done.')],
   refused: () => [{ ...write('hello.txt', 'hello'), asks: true }, say('I was not allowed to write hello.txt.')],
   unauthorized: () => [{ fail: 401 }],
   limited: () => [{ fail: 429 }],
@@ -74,7 +82,9 @@ export function nextMove({ entries, tools }: ModelRequest, cue: Cue): Move {
   const results = entries.slice(last).filter((entry) => entry.by === 'tool' && entry.name !== SEARCH).length;
   const steps: readonly Step[] = SCENARIOS[cue.scenario](cue);
   const step = steps[results] ?? say('I am done.');
-  if ('write' in step) return writing(tools, { ...step, write: path.join(cue.folder, step.write) });
+  const placed = (one: Writing): Writing => ({ ...one, write: path.join(cue.folder, one.write) });
+  if ('write' in step) return { calls: [writing(tools, placed(step))] };
+  if ('writes' in step) return { calls: step.writes.map((one) => writing(tools, placed(one))) };
   return 'use' in step ? using(tools, step.use, step.input) : step;
 }
 
@@ -89,6 +99,8 @@ function say(text: string): { readonly say: string } {
 /** How each program lets its model write a file. */
 const WRITERS: Readonly<Record<string, (writing: Writing) => Readonly<Record<string, unknown>>>> = {
   Write: ({ write: file_path, content }) => ({ file_path, content }),
+  write: ({ write: filePath, content }) => ({ filePath, content }),
+  create: ({ write: file, content }) => ({ path: file, file_text: content }),
   write_file: ({ write: file_path, content }) => ({ file_path, content }),
   exec_command: ({ write: file, content, asks }) => ({
     cmd: `printf '%s' '${content}' > '${file}'`,
@@ -96,7 +108,7 @@ const WRITERS: Readonly<Record<string, (writing: Writing) => Readonly<Record<str
   }),
 };
 
-function writing(tools: readonly OfferedTool[], step: Writing): Utterance {
+function writing(tools: readonly OfferedTool[], step: Writing): Call {
   const call = tools.find(({ name }) => Object.hasOwn(WRITERS, name));
   const input = WRITERS[call?.name ?? '']?.(step);
   if (!call || !input) throw new Error(`no tool to write a file among ${tools.map(({ name }) => name).join(', ')}`);
@@ -106,10 +118,10 @@ function writing(tools: readonly OfferedTool[], step: Writing): Utterance {
 /** A tool of ours. Where tools are kept back until the model looks for them, it does that first. */
 function using(tools: readonly OfferedTool[], wanted: string, input: Readonly<Record<string, unknown>>): Utterance {
   const call = tools.find((tool) => isOwn(tool, wanted));
-  if (call) return { call, input };
+  if (call) return { calls: [{ call, input }] };
   const search = tools.find(({ name }) => name === SEARCH);
   if (!search) throw new Error(`no tool ${wanted} of foray among ${tools.map(({ name }) => name).join(', ')}`);
-  return { call: search, input: { query: `select:mcp__foray__${wanted}` } };
+  return { calls: [{ call: search, input: { query: `select:mcp__foray__${wanted}` } }] };
 }
 
 const SEARCH = 'ToolSearch';

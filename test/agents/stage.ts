@@ -14,6 +14,8 @@ export interface Stage {
   readonly workspace: string;
   /** Starts the daemon on one issue, whose title names the scenario. */
   play(scenario: ScenarioName, changes?: Changes): Promise<RunningDaemon>;
+  /** The same with so many issues, A-1 and on. */
+  playMany(scenario: ScenarioName, count: number): Promise<RunningDaemon>;
   /** Starts it again on what the first one left. */
   restart(): Promise<RunningDaemon>;
   /** Processes of the agent that live. */
@@ -35,6 +37,7 @@ export interface RunView {
   readonly model_name?: string;
   readonly tokens: Readonly<Record<'input_tokens' | 'output_tokens' | 'total_tokens' | 'cache_read_tokens', number>> | null;
   readonly error: string | null;
+  readonly cost_usd: number | null;
 }
 
 export async function createStage(program: Program, api: ModelApi): Promise<Stage> {
@@ -56,7 +59,12 @@ export async function createStage(program: Program, api: ModelApi): Promise<Stag
     workspace: ground.path('ws', 'A-1'),
     async play(scenario, { agent = ['max_turns: 1'], options = program.options } = {}) {
       await ground.write('WORKFLOW.md', workflowFor(program, agent, options, ground.path('ws')));
-      await ground.writeIssues([{ id: '1', identifier: 'A-1', title: scenario, state: 'todo' }]);
+      await ground.writeIssues(issuesFor(scenario, 1));
+      return start();
+    },
+    async playMany(scenario, count) {
+      await ground.write('WORKFLOW.md', workflowFor(program, ['max_turns: 1'], program.options, ground.path('ws')));
+      await ground.writeIssues(issuesFor(scenario, count));
       return start();
     },
     restart: start,
@@ -68,6 +76,15 @@ export async function createStage(program: Program, api: ModelApi): Promise<Stag
       await ground.cleanup();
     },
   };
+}
+
+function issuesFor(scenario: ScenarioName, count: number): Record<string, unknown>[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: String(index + 1),
+    identifier: `A-${index + 1}`,
+    title: scenario,
+    state: 'todo',
+  }));
 }
 
 function workflowFor(program: Program, agent: readonly string[], options: readonly string[], workspaces: string): string {

@@ -3,6 +3,7 @@ import { findProgram } from '../../lib/process/index.ts';
 import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import { programProblem } from '../shared/failures.ts';
+import { createFirstAlone } from '../shared/first-alone.ts';
 import { acpOptions, type AcpOptions } from './options.ts';
 import { startSession } from './session.ts';
 import { createConversations } from './usage.ts';
@@ -22,6 +23,7 @@ export const acpKind: AgentKind = {
 function createAgent(settings: AgentSettings, options: AcpOptions, deps: AgentDeps): Agent {
   const conversations = createConversations(deps.clock.now());
   const command = settings.command ?? [];
+  const firstAlone = createFirstAlone();
   return {
     kind: 'acp',
     async findProblem() {
@@ -29,6 +31,7 @@ function createAgent(settings: AgentSettings, options: AcpOptions, deps: AgentDe
       if (program === '') return `no program is named: ${REMEDY}`;
       return programProblem(program, await findProgram(program, deps.env), `install it, or ${REMEDY}`);
     },
-    startSession: (request, signal) => startSession({ command, options, settings, deps, conversations, request }, signal),
+    startSession: (request, signal) =>
+      firstAlone(() => startSession({ command, options, settings, deps, conversations, request }, signal), signal),
   };
 }

@@ -78,9 +78,23 @@ const toolCall = z.object({
 });
 export type ToolCall = z.infer<typeof toolCall>;
 
+const count = z.number().nonnegative().optional().catch(undefined);
+
+const usageFigures = z.object({
+  inputTokens: z.number().nonnegative(),
+  outputTokens: z.number().nonnegative(),
+  totalTokens: count,
+  thoughtTokens: count,
+  cachedReadTokens: count,
+  cachedWriteTokens: count,
+});
+export type UsageFigures = z.infer<typeof usageFigures>;
+
 const chunk = z.object({
   content: z.object({ type: text, text }).optional().catch(undefined),
   messageId: text,
+  /** Qwen Code tells the figures of each model request here, and none with the answer. */
+  _meta: z.object({ usage: usageFigures }).optional().catch(undefined),
 });
 
 export const sessionUpdate = z.discriminatedUnion('sessionUpdate', [
@@ -106,22 +120,10 @@ export type Chunk = z.infer<typeof chunk>;
 
 export const sessionNotification = z.object({ sessionId: z.string(), update: z.unknown() });
 
-const count = z.number().nonnegative().optional().catch(undefined);
-
 /** The draft's own place for usage, and the one that Gemini CLI uses. */
 export const promptResult = z.object({
   stopReason: z.string(),
-  usage: z
-    .object({
-      inputTokens: z.number().nonnegative(),
-      outputTokens: z.number().nonnegative(),
-      totalTokens: count,
-      thoughtTokens: count,
-      cachedReadTokens: count,
-      cachedWriteTokens: count,
-    })
-    .optional()
-    .catch(undefined),
+  usage: usageFigures.optional().catch(undefined),
   _meta: z
     .object({
       quota: z.object({
@@ -151,4 +153,11 @@ export function inputOf(call: ToolCall): unknown {
   const paths = locations.map(({ path }) => path).join(', ');
   if (paths !== '') return paths;
   return title === nameOf(call) ? undefined : title;
+}
+
+/** How far a plan is, on one line. */
+export function planOf(entries: readonly { content: string; status?: string }[]): string {
+  const done = entries.filter(({ status }) => status === 'completed').length;
+  const current = entries.find(({ status }) => status === 'in_progress');
+  return `plan: ${done} of ${entries.length} steps done${current ? `, now: ${current.content}` : ''}`;
 }

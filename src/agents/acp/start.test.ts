@@ -67,6 +67,19 @@ describe('opening a session', () => {
     expect(stage.ledger.started).toEqual([[expect.any(Number), runId]]);
   });
 
+  it('is done alone until one has set the home of the agent up', async () => {
+    const agent = await stage.agent(`
+      const lock = 'setting-up';
+      if (existsSync(lock)) { console.error('database is locked'); process.exit(1); }
+      writeFileSync(lock, '');
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      (await import('node:fs')).rmSync(lock);`);
+    const opening = ['first', 'second'].map((runId) => agent.startSession(stage.request({ runId }), never));
+    const sessions = await Promise.all(opening);
+    await Promise.all(sessions.map((session) => session.stop()));
+    expect(stage.ledger.started).toHaveLength(2);
+  });
+
   const toolServer = { name: 'foray', command: '/usr/bin/node', args: ['tools.js', '-x'], env: { A: '1', B: '2' } };
 
   it('hands the tool server over', async () => {

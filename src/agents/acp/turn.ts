@@ -7,7 +7,7 @@ import type { Opened } from './handshake.ts';
 import { createEvidence, judge, type Circumstances, type Evidence, type TurnFacts, type Verdict } from './judge.ts';
 import type { AgentWays } from './known-agents.ts';
 import type { Listener } from './listener.ts';
-import { inputOf, nameOf, promptResult, sessionUpdate, type Chunk, type SessionUpdate, type ToolCall } from './parse.ts';
+import { inputOf, nameOf, planOf, promptResult, sessionUpdate, type Chunk, type SessionUpdate, type ToolCall } from './parse.ts';
 import type { Usage } from './usage.ts';
 
 export interface TurnParts {
@@ -149,12 +149,24 @@ export function createTurnReader({ events, usage, ways, mayReplay }: ReaderParts
   function countUse({ used, cost }: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>): void {
     if (used !== undefined) usage.contextSeen(used);
     if (cost !== undefined) usage.cost(cost.amount, cost.currency);
-    const event = usage.news();
-    if (event !== null) events.usage(event);
+    tellUsage();
   }
 
   function noteState({ _meta }: Extract<SessionUpdate, { sessionUpdate: 'session_info_update' }>): void {
     evidence.stateIs(ways.stateOf(_meta));
+  }
+
+  function hearChunk(chunk: Chunk): void {
+    hear(chunk);
+    const { _meta } = chunk;
+    if (_meta === undefined) return;
+    usage.requestTold(_meta.usage);
+    tellUsage();
+  }
+
+  function tellUsage(): void {
+    const event = usage.news();
+    if (event !== null) events.usage(event);
   }
 
   function tellPlan(entries: readonly { content: string; status?: string }[]): void {
@@ -164,7 +176,7 @@ export function createTurnReader({ events, usage, ways, mayReplay }: ReaderParts
   }
 
   function read(update: SessionUpdate): void {
-    if (update.sessionUpdate === 'agent_message_chunk') hear(update);
+    if (update.sessionUpdate === 'agent_message_chunk') hearChunk(update);
     if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') sawTool(update);
     if (update.sessionUpdate === 'plan') tellPlan(update.entries);
     if (update.sessionUpdate === 'usage_update') countUse(update);
@@ -231,10 +243,4 @@ function createTextReader(events: EventStream, evidence: Evidence, ways: AgentWa
     const isOtherThanText = chunk.content !== undefined && chunk.content.type !== 'text';
     if (isOtherThanText || text.trim() !== '') evidence.wrote(text);
   };
-}
-
-function planOf(entries: readonly { content: string; status?: string }[]): string {
-  const done = entries.filter(({ status }) => status === 'completed').length;
-  const current = entries.find(({ status }) => status === 'in_progress');
-  return `plan: ${done} of ${entries.length} steps done${current ? `, now: ${current.content}` : ''}`;
 }

@@ -115,6 +115,18 @@ describe('the usage', () => {
     });
   });
 
+  it('adds up what is told request by request, once', () => {
+    const usage = usageOf({});
+    const figures = { inputTokens: 100, outputTokens: 10, totalTokens: 110 };
+    usage.requestTold(figures);
+    usage.requestTold(figures);
+    expect(usage.total()).toBe(220);
+    usage.turnEnded(promptResult.parse({ stopReason: 'end_turn' }));
+    usage.requestTold(figures);
+    usage.turnEnded(promptResult.parse({ stopReason: 'end_turn', usage: figures }));
+    expect(usage.total()).toBe(330);
+  });
+
   it('guesses the turn under way, and forgets that once it is told', () => {
     const usage = usageOf({});
     usage.turnEnded(tokens(10));

@@ -1,12 +1,14 @@
 import { NO_TOKENS, type TokenUsage } from '../../domain/model/agent-event.ts';
 import type { UsageEvent } from '../shared/event-stream.ts';
 import type { AgentWays } from './known-agents.ts';
-import type { PromptResult } from './parse.ts';
+import type { PromptResult, UsageFigures } from './parse.ts';
 
 /** What a session has spent, as far as the agent tells. Figures never go down. */
 export interface Usage {
   /** A prompt was answered, or failed: then what its requests held counts by estimate. */
   turnEnded(result: PromptResult | null): void;
+  /** The figures of one model request of the turn, where the agent tells them apart. */
+  requestTold(figures: UsageFigures): void;
   /** So many tokens are in the context after the last model request. */
   contextSeen(used: number): void;
   /** A tool was called: what comes next is another model request. */
@@ -30,11 +32,22 @@ export function createUsage({ covers, costBefore, onCost }: UsageStart): Usage {
   let before = covers.cost === 'process' ? 0 : costBefore;
   let costUsd: number | null = null;
   let told = '';
+  let requests = 0;
 
   return {
     turnEnded(result) {
-      const spent = result === null ? turn.asTokens() : tokensOf(result);
-      if (spent !== null) tokens.add(spent, result === null);
+      const answered = result === null ? null : tokensOf(result);
+      // What was told request by request is counted already.
+      const spent = requests > 0 ? null : (answered ?? (result === null ? turn.asTokens() : null));
+      if (spent !== null) tokens.add(spent, answered === null);
+      requests = 0;
+      turn.clear();
+    },
+    requestTold(figures) {
+      const spent = tokensOf({ stopReason: '', usage: figures });
+      if (spent === null) return;
+      requests += 1;
+      tokens.add(spent, true);
       turn.clear();
     },
     contextSeen: turn.seen,
@@ -84,8 +97,8 @@ function createTurnEstimate() {
 }
 
 interface TokenSum {
-  /** An estimate is of one turn alone. */
-  add(told: TokenUsage, isEstimate: boolean): void;
+  /** A part is of one turn or request alone, whatever the agent's answers cover. */
+  add(told: TokenUsage, isPart: boolean): void;
   sum(): TokenUsage | null;
 }
 
@@ -98,8 +111,8 @@ function createTokenSum(covers: AgentWays['tokens']): TokenSum {
   let highest: TokenUsage | null = null;
   let addsUp = covers === 'turn';
   return {
-    add(told, isEstimate) {
-      if (isEstimate) {
+    add(told, isPart) {
+      if (isPart) {
         total = combine(total ?? NO_TOKENS, told, (a, b) => a + b);
         highest = combine(highest ?? NO_TOKENS, told, (a, b) => a + b);
         return;

@@ -1,8 +1,9 @@
 import type { AgentSettings } from '../../domain/model/settings.ts';
 import { findProgram } from '../../lib/process/index.ts';
-import type { Agent, AgentDeps, AgentSession } from '../../ports/agent.ts';
+import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
-import { cancelled, programProblem } from '../shared/failures.ts';
+import { programProblem } from '../shared/failures.ts';
+import { createFirstAlone } from '../shared/first-alone.ts';
 import { codexOptions, type CodexOptions } from './options.ts';
 import { startSession } from './session.ts';
 
@@ -30,24 +31,5 @@ function createAgent(settings: AgentSettings, options: CodexOptions, deps: Agent
     },
     startSession: (request, signal) =>
       firstAlone(() => startSession({ command, options, settings, deps, request }, signal), signal),
-  };
-}
-
-/** Codex sets its home up when it first runs there, and two that do so at once break each other. */
-function createFirstAlone(): (start: () => Promise<AgentSession>, signal: AbortSignal) => Promise<AgentSession> {
-  let isSetUp = false;
-  let first: Promise<AgentSession> | null = null;
-  return async (start, signal) => {
-    while (first !== null) await first.catch(() => {});
-    if (signal.aborted) throw cancelled();
-    if (isSetUp) return start();
-    first = start();
-    try {
-      const session = await first;
-      isSetUp = true;
-      return session;
-    } finally {
-      first = null;
-    }
   };
 }

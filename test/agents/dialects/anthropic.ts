@@ -1,4 +1,4 @@
-import { recordOf, recordsIn, textOf, type Dialect, type Entry, type JsonRecord, type Utterance } from './dialect.ts';
+import { piecesOf, recordOf, recordsIn, textOf, type Dialect, type Entry, type JsonRecord, type Utterance } from './dialect.ts';
 
 /** Anthropic's Messages API: https://docs.anthropic.com/en/api/messages-streaming */
 export const anthropic: Dialect = {
@@ -17,21 +17,23 @@ export const anthropic: Dialect = {
     };
     const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model, stop_sequence: null };
     const stop_reason = 'say' in utterance ? 'end_turn' : 'tool_use';
-    const block = blockOf(utterance, id);
-    if (!streams)
-      return {
-        status: 200,
-        json: { ...message, content: [block.whole], stop_reason, usage: { ...usage, output_tokens: figures.output } },
-      };
+    const blocks = blocksOf(utterance, id);
+    if (!streams) {
+      const content = blocks.map(({ whole }) => whole);
+      return { status: 200, json: { ...message, content, stop_reason, usage: { ...usage, output_tokens: figures.output } } };
+    }
+    const start = { ...message, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } };
     const events = [
-      { type: 'message_start', message: { ...message, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } } },
-      { type: 'content_block_start', index: 0, content_block: block.empty },
-      { type: 'content_block_delta', index: 0, delta: block.delta },
-      { type: 'content_block_stop', index: 0 },
+      { type: 'message_start', message: start },
+      ...blocks.flatMap(({ empty, deltas }, index) => [
+        { type: 'content_block_start', index, content_block: empty },
+        ...deltas.map(({ delta, afterMs }) => ({ type: 'content_block_delta', index, delta, afterMs })),
+        { type: 'content_block_stop', index },
+      ]),
       { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: figures.output } },
       { type: 'message_stop' },
     ];
-    return { status: 200, events: events.map((data) => ({ name: data.type, data })) };
+    return { status: 200, events: events.map(({ afterMs = 0, ...data }: Timed) => ({ name: data.type, data, afterMs })) };
   },
   fail: (status) => ({ status, json: { type: 'error', error: FAULTS[status] } }),
 };
@@ -53,15 +55,25 @@ function entriesOf(messages: readonly JsonRecord[]): Entry[] {
   });
 }
 
-function blockOf(utterance: Utterance, id: string): { whole: object; empty: object; delta: object } {
+interface Timed {
+  readonly type: string;
+  readonly afterMs?: number;
+}
+
+interface Block {
+  readonly whole: object;
+  readonly empty: object;
+  readonly deltas: readonly { readonly delta: object; readonly afterMs: number }[];
+}
+
+function blocksOf(utterance: Utterance, id: string): Block[] {
   if ('say' in utterance) {
-    const text = utterance.say;
-    return { whole: { type: 'text', text }, empty: { type: 'text', text: '' }, delta: { type: 'text_delta', text } };
+    const deltas = piecesOf(utterance).map(({ text, afterMs }) => ({ delta: { type: 'text_delta', text }, afterMs }));
+    return [{ whole: { type: 'text', text: utterance.say }, empty: { type: 'text', text: '' }, deltas }];
   }
-  const use = { type: 'tool_use', id: `toolu_${id}`, name: utterance.call.name };
-  return {
-    whole: { ...use, input: recordOf(utterance.input) },
-    empty: { ...use, input: {} },
-    delta: { type: 'input_json_delta', partial_json: JSON.stringify(utterance.input) },
-  };
+  return utterance.calls.map(({ call, input }, index) => {
+    const use = { type: 'tool_use', id: `toolu_${id}${index}`, name: call.name };
+    const delta = { type: 'input_json_delta', partial_json: JSON.stringify(input) };
+    return { whole: { ...use, input: recordOf(input) }, empty: { ...use, input: {} }, deltas: [{ delta, afterMs: 0 }] };
+  });
 }

@@ -23,7 +23,26 @@ export interface OfferedTool {
 
 /** What the model says. */
 export type Utterance =
-  { readonly say: string } | { readonly call: OfferedTool; readonly input: Readonly<Record<string, unknown>> | string };
+  | {
+      readonly say: string;
+      /** How long the text takes to be written, piece by piece; at once unless given. */
+      readonly overMs?: number;
+    }
+  /** One call, or several at once. */
+  | { readonly calls: readonly Call[] };
+
+export interface Call {
+  readonly call: OfferedTool;
+  readonly input: Readonly<Record<string, unknown>> | string;
+}
+
+/** The pieces of a text and how long each of them is waited for. */
+export function piecesOf(utterance: { readonly say: string; readonly overMs?: number }): { text: string; afterMs: number }[] {
+  const { say, overMs = 0 } = utterance;
+  if (overMs === 0) return [{ text: say, afterMs: 0 }];
+  const words = say.split(/(?<= )/);
+  return words.map((text) => ({ text, afterMs: overMs / words.length }));
+}
 
 /** Figures of one answer. Input includes the cached share. */
 export interface Figures {
@@ -43,6 +62,8 @@ export interface Reply {
 export interface SentEvent {
   readonly name?: string;
   readonly data: unknown;
+  /** How long it is waited for. */
+  readonly afterMs?: number;
 }
 
 export type FailingStatus = 401 | 429 | 500;

@@ -1,4 +1,4 @@
-import { recordOf, recordsIn, textOf, type Dialect, type Entry, type JsonRecord } from './dialect.ts';
+import { piecesOf, recordOf, recordsIn, textOf, type Dialect, type Entry, type JsonRecord } from './dialect.ts';
 
 /** Google's Gemini API: https://ai.google.dev/api/generate-content */
 export const gemini: Dialect = {
@@ -12,21 +12,28 @@ export const gemini: Dialect = {
     streams: path.endsWith(':streamGenerateContent'),
   }),
   write(utterance, { model, streams }, figures, id) {
-    const part =
-      'say' in utterance
-        ? { text: utterance.say }
-        : { functionCall: { id: `fc_${id}`, name: utterance.call.name, args: utterance.input } };
-    const data = {
-      candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }],
-      usageMetadata: {
-        promptTokenCount: figures.input,
-        candidatesTokenCount: figures.output,
-        totalTokenCount: figures.input + figures.output,
-        cachedContentTokenCount: figures.cached,
-      },
+    const usageMetadata = {
+      promptTokenCount: figures.input,
+      candidatesTokenCount: figures.output,
+      totalTokenCount: figures.input + figures.output,
+      cachedContentTokenCount: figures.cached,
+    };
+    const chunk = (parts: readonly object[], isLast: boolean) => ({
+      candidates: [{ content: { role: 'model', parts }, ...(isLast ? { finishReason: 'STOP' } : {}), index: 0 }],
+      ...(isLast ? { usageMetadata } : {}),
       modelVersion: model,
       responseId: `resp_${id}`,
-    };
+    });
+    if ('say' in utterance && streams) {
+      const pieces = piecesOf(utterance);
+      const events = pieces.map(({ text, afterMs }, at) => ({ data: chunk([{ text }], at === pieces.length - 1), afterMs }));
+      return { status: 200, events };
+    }
+    const parts =
+      'say' in utterance
+        ? [{ text: utterance.say }]
+        : utterance.calls.map(({ call, input }, at) => ({ functionCall: { id: `fc_${id}${at}`, name: call.name, args: input } }));
+    const data = chunk(parts, true);
     return streams ? { status: 200, events: [{ data }] } : { status: 200, json: data };
   },
   fail: (status) => ({ status, json: { error: { code: status, ...FAULTS[status] } } }),
@@ -49,6 +56,6 @@ const FAULTS = {
 
 function entriesOf(content: JsonRecord): Entry[] {
   if (content['role'] === 'model') return [{ by: 'model' }];
-  const hasResult = recordsIn(content['parts']).some((part) => Object.keys(recordOf(part['functionResponse'])).length > 0);
-  return hasResult ? [{ by: 'tool' }] : [{ by: 'person', text: textOf(content['parts']) }];
+  const results = recordsIn(content['parts']).filter((part) => Object.keys(recordOf(part['functionResponse'])).length > 0);
+  return results.length > 0 ? results.map(() => ({ by: 'tool' }) as const) : [{ by: 'person', text: textOf(content['parts']) }];
 }

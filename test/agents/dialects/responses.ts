@@ -1,4 +1,5 @@
 import {
+  piecesOf,
   recordOf,
   recordsIn,
   textOf,
@@ -24,17 +25,28 @@ export const responses: Dialect = {
       input_tokens: figures.input,
       input_tokens_details: { cached_tokens: figures.cached },
       output_tokens: figures.output,
-      output_tokens_details: { reasoning_tokens: 0 },
+      // A part of the output, to be counted once.
+      output_tokens_details: { reasoning_tokens: 10 },
       total_tokens: figures.input + figures.output,
     };
-    const item = itemOf(utterance, id);
+    const items = itemsOf(utterance, id);
     const events = [
       { type: 'response.created', response: { ...base, status: 'in_progress', output: [], usage: null } },
-      { type: 'response.output_item.added', output_index: 0, item },
-      { type: 'response.output_item.done', output_index: 0, item },
-      { type: 'response.completed', response: { ...base, status: 'completed', output: [item], usage } },
+      ...items.flatMap((item, output_index) => [
+        { type: 'response.output_item.added', output_index, item: 'say' in utterance ? { ...item, content: [] } : item },
+        ...('say' in utterance ? deltasOf(utterance, id) : []),
+        { type: 'response.output_item.done', output_index, item },
+      ]),
+      { type: 'response.completed', response: { ...base, status: 'completed', output: items, usage } },
     ];
-    return { status: 200, events: events.map((data, index) => ({ name: data.type, data: { ...data, sequence_number: index } })) };
+    return {
+      status: 200,
+      events: events.map(({ afterMs = 0, ...data }: Timed, index) => ({
+        name: data.type,
+        data: { ...data, sequence_number: index },
+        afterMs,
+      })),
+    };
   },
   fail: (status) => ({ status, json: { error: FAULTS[status] } }),
 };
@@ -59,19 +71,35 @@ function toolsOf(tool: JsonRecord): OfferedTool[] {
   return recordsIn(tool['tools']).map((inner) => ({ name: String(inner['name']), type: String(inner['type']), namespace: name }));
 }
 
-function itemOf(utterance: Utterance, id: string): object {
+interface Timed {
+  readonly type: string;
+  readonly afterMs?: number;
+}
+
+function deltasOf(utterance: { readonly say: string; readonly overMs?: number }, id: string): Timed[] {
+  const place = { item_id: `msg_${id}`, output_index: 0, content_index: 0 };
+  return piecesOf(utterance).map(({ text, afterMs }) => ({
+    type: 'response.output_text.delta',
+    ...place,
+    delta: text,
+    afterMs,
+  }));
+}
+
+function itemsOf(utterance: Utterance, id: string): object[] {
   if ('say' in utterance) {
     const content = [{ type: 'output_text', text: utterance.say, annotations: [] }];
-    return { type: 'message', id: `msg_${id}`, role: 'assistant', status: 'completed', content };
+    return [{ type: 'message', id: `msg_${id}`, role: 'assistant', status: 'completed', content }];
   }
-  const { name, type, namespace } = utterance.call;
-  const call = {
-    id: `item_${id}`,
-    call_id: `call_${id}`,
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    status: 'completed',
-  };
-  if (type === 'custom') return { ...call, type: 'custom_tool_call', input: String(utterance.input) };
-  return { ...call, type: 'function_call', arguments: JSON.stringify(recordOf(utterance.input)) };
+  return utterance.calls.map(({ call: { name, type, namespace }, input }, index) => {
+    const call = {
+      id: `item_${id}${index}`,
+      call_id: `call_${id}${index}`,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      status: 'completed',
+    };
+    if (type === 'custom') return { ...call, type: 'custom_tool_call', input: String(input) };
+    return { ...call, type: 'function_call', arguments: JSON.stringify(recordOf(input)) };
+  });
 }

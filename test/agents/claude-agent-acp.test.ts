@@ -1,0 +1,4 @@
+import { describeProgram } from './contract.ts';
+import { claudeAgentAcp } from './programs.ts';
+
+describeProgram(claudeAgentAcp);

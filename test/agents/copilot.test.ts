@@ -1,0 +1,4 @@
+import { describeProgram } from './contract.ts';
+import { copilot } from './programs.ts';
+
+describeProgram(copilot);

@@ -1,0 +1,4 @@
+import { describeProgram } from './contract.ts';
+import { openCode } from './programs.ts';
+
+describeProgram(openCode);

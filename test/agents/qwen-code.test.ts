@@ -1,0 +1,4 @@
+import { describeProgram } from './contract.ts';
+import { qwenCode } from './programs.ts';
+
+describeProgram(qwenCode);
