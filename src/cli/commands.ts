@@ -1,7 +1,9 @@
 import type { Command } from './command.ts';
 import { command as completion } from './commands/completion.ts';
 import { command as demo } from './commands/demo.ts';
+import { command as doctor } from './commands/doctor.ts';
 import { command as explain } from './commands/explain.ts';
+import { command as init } from './commands/init.ts';
 import { command as logs } from './commands/logs.ts';
 import { command as mcp } from './commands/mcp.ts';
 import { command as pause } from './commands/pause.ts';
@@ -20,7 +22,9 @@ import { command as validate } from './commands/validate.ts';
 export const COMMANDS: readonly Command[] = [
   run,
   demo,
+  init,
   validate,
+  doctor,
   plan,
   status,
   explain,

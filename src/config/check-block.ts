@@ -81,7 +81,13 @@ interface Context {
 
 function problemsOf(issue: z.core.$ZodIssue, context: Context): readonly Problem[] {
   const path = issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)));
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, key], context));
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key, index) =>
+      index < MAX_SPELLED
+        ? unknownKey([...path, key], context)
+        : plainlyUnknown(written(context.name, [...path, key]).map(String)),
+    );
+  }
   const declared = declaredPart(context.schema, path);
   const check = join(context.name.check, declared);
   const value = valueAt(context.left, path);
@@ -91,11 +97,19 @@ function problemsOf(issue: z.core.$ZodIssue, context: Context): readonly Problem
   return [{ severity: 'error', check, message, key: written(context.name, path) }];
 }
 
+/** Of a thousand unknown keys nobody wants the nearest spelling of each, and the search for it takes its time. */
+const MAX_SPELLED = 100;
+
 function unknownKey(path: Key, context: Context): Problem {
   const { name } = context;
   const known = declaredKeys(context.schema, path.slice(0, -1));
   if (path.length === 1) known.push(...(name.alsoKnown ?? []));
   return unknownKeyProblem(written(name, path).map(String), known, context.elsewhere);
+}
+
+/** Warns of a key that nothing reads. */
+function plainlyUnknown(path: readonly string[]): Problem {
+  return { severity: 'warning', check: 'config.unknown_key', message: `unknown key \`${path.join('.')}\``, key: path };
 }
 
 /** Warns of a key that nothing reads, with the spelling that was probably meant. */

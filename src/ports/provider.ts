@@ -1,6 +1,7 @@
 import type { ZodType } from 'zod';
 import type { Problem } from '../domain/model/problem.ts';
 import type { ScmConnection, TrackerSettings, Trust } from '../domain/model/settings.ts';
+import type { Board } from './board.ts';
 import type { CiProvider } from './ci.ts';
 import type { Clock, Logger } from './runtime.ts';
 import type { RequestOpener } from './requests.ts';
@@ -42,6 +43,10 @@ export interface Provider {
   createTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker;
   /** Whose reviews count by default; of a kind with merge requests. */
   readonly reviewTrust?: Trust;
+  /** The states or labels there are, read once: it proves token and project too. */
+  readBoard(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board>;
+  /** Present where states are labels. */
+  createLabel?(settings: TrackerSettings, deps: ProviderDeps, name: string, signal: AbortSignal): Promise<void>;
   createScm?(connection: ScmConnection, deps: ProviderDeps): ScmAdapter;
   createCi?(connection: ScmConnection, deps: ProviderDeps): CiProvider;
   createRequests?(connection: ScmConnection, deps: ProviderDeps): RequestOpener;

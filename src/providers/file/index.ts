@@ -1,6 +1,7 @@
 import type { Provider } from '../../ports/provider.ts';
 import { check } from './checks.ts';
 import { DEFAULTS, KIND, OPTIONS, realLocationOf } from './settings.ts';
+import { readBoard } from './states.ts';
 import { createTracker } from './tracker.ts';
 
 /** Issues in a JSON file or in a directory of Markdown files. No credentials, no network. */
@@ -14,4 +15,5 @@ export const provider: Provider = {
   options: OPTIONS,
   check,
   createTracker,
+  readBoard,
 };

@@ -1,4 +1,5 @@
 import type { Provider } from '../../ports/provider.ts';
+import { createLabel, readBoard } from './board.ts';
 import { check } from './checks.ts';
 import { createCi } from './ci.ts';
 import { createRequests } from './requests.ts';
@@ -17,6 +18,8 @@ export const provider: Provider = {
   check,
   reviewTrust: 'anyone',
   createTracker,
+  readBoard,
+  createLabel,
   createScm,
   createCi,
   createRequests,

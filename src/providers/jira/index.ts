@@ -1,6 +1,7 @@
 import type { Provider } from '../../ports/provider.ts';
 import { check } from './checks.ts';
 import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
+import { readBoard } from './board.ts';
 import { createTracker } from './tracker.ts';
 
 /** Jira Cloud issues, REST v3. States are the statuses of the project's workflow; server and data-center editions are not supported. */
@@ -13,4 +14,5 @@ export const provider: Provider = {
   options: OPTIONS,
   check,
   createTracker,
+  readBoard,
 };

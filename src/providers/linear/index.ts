@@ -1,6 +1,7 @@
 import type { Provider } from '../../ports/provider.ts';
 import { check } from './checks.ts';
 import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
+import { readBoard } from './board.ts';
 import { createTracker } from './tracker.ts';
 
 /** Linear issues, by its one GraphQL endpoint. States are the team's workflow states; the project is a team key. */
@@ -13,4 +14,5 @@ export const provider: Provider = {
   options: OPTIONS,
   check,
   createTracker,
+  readBoard,
 };

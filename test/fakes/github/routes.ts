@@ -59,6 +59,12 @@ const REPO_ROUTES: RouteTable = {
   'GET ': ({ context, repo }) => ({ status: 200, body: { ...wireRepo(context, repo), default_branch: 'main' } }),
   ...PULL_ROUTES,
   'GET /issues': listIssues,
+  'GET /labels': (call) => paged(call, [...call.repo.labels.values()], (name) => wireLabel(call.context, call.repo, name)),
+  'POST /labels': (call) => {
+    const { name } = call.request.json() as { name: string };
+    call.repo.labels.set(name.toLowerCase(), name);
+    return { status: 201, body: wireLabel(call.context, call.repo, name) };
+  },
   'GET /issues/:number': onIssue(({ context, repo, issue }) => ({ status: 200, body: wireIssue(context, repo, issue) })),
   'PATCH /issues/:number': onIssue(write(updateIssue)),
   'GET /issues/:number/comments': onIssue((call) => {

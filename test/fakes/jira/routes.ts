@@ -34,6 +34,7 @@ export function routes(board: Board): Readonly<Record<string, Route>> {
   const issue = '/rest/api/3/issue/:id';
   return {
     'GET /rest/api/3/search/jql': (request) => search(board, request),
+    'GET /rest/api/3/project/:key/statuses': (_request, { key = '' }) => projectStatuses(board, key),
     [`GET ${issue}`]: ofIssue(board, (found, { query }) => ({
       status: 200,
       body: issueBody(board, found, fieldsAsked(query) ?? ['*all']),
@@ -160,4 +161,18 @@ function edit(site: Site, issue: SiteIssue, request: RecordedRequest): Answer {
   }
   editIssue(site, issue, { labels: [...labels], ...(fields?.summary === undefined ? {} : { summary: fields.summary }) });
   return { status: 204 };
+}
+
+/** The statuses of each type of issue, with the three categories there are. */
+function projectStatuses(board: Board, key: string): Answer {
+  if (key.toLowerCase() !== board.site.project.toLowerCase())
+    return failure(404, [`No project could be found with key '${key}'.`]);
+  const category = (index: number): string =>
+    index === 0 ? 'new' : index === board.site.statuses.length - 1 ? 'done' : 'indeterminate';
+  const statuses = board.site.statuses.map((name, index) => ({
+    id: String(10_000 + index),
+    name,
+    statusCategory: { key: category(index) },
+  }));
+  return { status: 200, body: [{ id: '10001', name: 'Task', subtask: false, statuses }] };
 }

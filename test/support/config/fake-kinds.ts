@@ -18,6 +18,7 @@ const BASE: Omit<Provider, 'kind'> = {
   defaults: { endpoint: '', activeStates: [], terminalStates: [], activeStatesGateDispatch: true },
   options: z.strictObject({}),
   check: () => [],
+  readBoard: async () => ({ what: 'states', states: [], createsMissing: false }),
   createTracker: unused,
 };
 

@@ -1,0 +1,34 @@
+import path from 'node:path';
+import { TrackerError } from '../domain/model/errors.ts';
+import type { TrackerSettings } from '../domain/model/settings.ts';
+import type { Board } from '../ports/board.ts';
+import type { Provider, ProviderDeps } from '../ports/provider.ts';
+import { PROVIDERS } from '../providers/registry.ts';
+
+export function providerOf({ kind }: TrackerSettings): Provider {
+  const provider = PROVIDERS.find((candidate) => candidate.kind === kind);
+  if (!provider) throw new Error(`unknown tracker kind ${kind}`);
+  return provider;
+}
+
+/** What a provider works with, for a workflow file at this place. */
+export function providerDeps(file: string, deps: Omit<ProviderDeps, 'workflowDir'>): ProviderDeps {
+  return { version: deps.version, clock: deps.clock, logger: deps.logger, workflowDir: path.dirname(path.resolve(file)) };
+}
+
+/**
+ * Reads the states or labels of the tracker, which proves token and project at once. A remote that does not tell them is
+ * asked for its issues instead, and what those are in is all that is known.
+ */
+export async function readBoard(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board> {
+  const provider = providerOf(settings);
+  try {
+    return await provider.readBoard(settings, deps, signal);
+  } catch (error) {
+    if (!(error instanceof TrackerError) || error.kind !== 'tracker_not_found') throw error;
+    const tracker = provider.createTracker(settings, deps);
+    await tracker.preflight?.(signal);
+    const states = new Set((await tracker.fetchCandidateIssues(signal)).map(({ state }) => state));
+    return { what: 'states', states: [...states].map((name) => ({ name, stage: null })), createsMissing: true };
+  }
+}

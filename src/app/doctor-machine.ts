@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Settings } from '../domain/model/settings.ts';
+import { checkPlace } from '../store/sqlite/errors.ts';
+import { buildAdapters } from './build-adapters.ts';
+import { finding, ok, type Finding } from './finding.ts';
+import { openRecords } from './records.ts';
+import { NO_RUN_TOOLS } from './run-tools.ts';
+import type { SurveyDeps } from './survey.ts';
+import type { GoodWorkflow } from './workflow.ts';
+
+const LEAST_NODE = 20;
+/** No machine that runs this version can truly be older. */
+const RELEASED = Date.UTC(2026, 0, 1);
+const COMMAND_MS = 10_000;
+
+export function checkEnvironment(): readonly Finding[] {
+  const major = Number(process.versions.node.split('.')[0]);
+  const node =
+    major >= LEAST_NODE
+      ? ok('node', `Node ${process.versions.node}`)
+      : finding('error', 'node', `Node ${process.versions.node} is too old`, `install Node ${LEAST_NODE} or newer`);
+  const clock =
+    Date.now() > RELEASED
+      ? ok('clock', new Date().toISOString())
+      : finding(
+          'error',
+          'clock',
+          `the clock says ${new Date().toISOString()}`,
+          'set the clock: due times and tokens depend on it',
+        );
+  return [node, clock];
+}
+
+/** The program of the agent, and where its login is kept by convention. */
+export async function checkAgentProgram(workflow: GoodWorkflow, deps: SurveyDeps): Promise<readonly Finding[]> {
+  const { agent } = adaptersOf(workflow, deps);
+  const problem = await agent.findProblem();
+  if (problem !== null) return [finding('error', 'agent', problem, 'install the program, or set agent.command to where it is')];
+  return [ok('agent', `${agent.kind} can be started`), ...checkLogin(workflow.settings, deps)];
+}
+
+/** Where each agent keeps its login, relative to the home directory, and the variables that take its place. */
+const LOGINS: Readonly<
+  Record<string, { readonly files: readonly string[]; readonly variables: readonly string[]; readonly how: string }>
+> = {
+  'claude-code': {
+    files: ['.claude/.credentials.json', '.claude.json'],
+    variables: [
+      'ANTHROPIC_API_KEY',
+      'ANTHROPIC_AUTH_TOKEN',
+      'CLAUDE_CODE_OAUTH_TOKEN',
+      'CLAUDE_CODE_USE_BEDROCK',
+      'CLAUDE_CODE_USE_VERTEX',
+    ],
+    how: 'run "claude" once and log in, or set ANTHROPIC_API_KEY',
+  },
+  codex: {
+    files: ['.codex/auth.json'],
+    variables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
+    how: 'run "codex login", or set OPENAI_API_KEY',
+  },
+};
+
+function checkLogin({ agent }: Settings, { env }: SurveyDeps): readonly Finding[] {
+  const login = LOGINS[agent.kind];
+  if (login === undefined) return [];
+  const home = env['HOME'] ?? os.homedir();
+  const has =
+    login.variables.some((name) => (env[name] ?? '') !== '') || login.files.some((file) => existsSync(path.join(home, file)));
+  return [
+    has
+      ? ok('agent.login', 'a login is there')
+      : finding('warning', 'agent.login', `no login of ${agent.kind} was found`, login.how),
+  ];
+}
+
+export async function checkWorkspaceRoot(workflow: GoodWorkflow, deps: SurveyDeps): Promise<readonly Finding[]> {
+  const { root } = workflow.settings.workspace;
+  const problem = await adaptersOf(workflow, deps).workspaces.findProblem();
+  return [
+    problem === null
+      ? ok('workspace.root', root)
+      : finding('error', 'workspace.root', problem, 'make the directory writable for this user, or change workspace.root'),
+  ];
+}
+
+export async function checkDatabase({ settings }: GoodWorkflow): Promise<readonly Finding[]> {
+  try {
+    checkPlace(settings.dbPath);
+    const records = await openRecords(settings.dbPath, settings.tracker.identity);
+    const daemon = records?.daemon ?? null;
+    await records?.load();
+    await records?.close();
+    if (daemon !== null) return [ok('database', `${settings.dbPath}, in use by the running service (pid ${daemon.pid})`)];
+    return [ok('database', records === null ? `${settings.dbPath} is made at the first start` : settings.dbPath)];
+  } catch (error) {
+    return [
+      finding(
+        'error',
+        'database',
+        error instanceof Error ? error.message : String(error),
+        'see the message; db_path names another place',
+      ),
+    ];
+  }
+}
+
+/** Whether the port is free, unless our own service has it. */
+export async function checkPort({ settings }: GoodWorkflow): Promise<readonly Finding[]> {
+  const { port, host } = settings.server;
+  if (port === null)
+    return [
+      finding('warning', 'server.port', 'no HTTP server: no dashboard, API or metrics', 'set server.port, or start with --port'),
+    ];
+  if (port === 0) return [ok('server.port', 'any free port')];
+  const records = await openRecords(settings.dbPath, settings.tracker.identity).catch(() => null);
+  const isOurs = records?.daemon != null;
+  await records?.close();
+  if (isOurs) return [ok('server.port', `${port}, served by the running service`)];
+  const problem = await listenProblem(port, host);
+  return [
+    problem === null
+      ? ok('server.port', `${host}:${port} is free`)
+      : finding(
+          'error',
+          'server.port',
+          `${host}:${port} cannot be used: ${problem}`,
+          'end what listens there, or change server.port',
+        ),
+  ];
+}
+
+function listenProblem(port: number, host: string): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(port, host, () => server.close(() => resolve(null)));
+  });
+}
+
+/** Git is needed by hooks that call it. */
+export async function checkGit({ settings }: GoodWorkflow): Promise<readonly Finding[]> {
+  const scripts = Object.values(settings.hooks).filter((script) => typeof script === 'string');
+  const isNeeded = scripts.some((script) => /\bgit\b/.test(script));
+  try {
+    const { stdout } = await promisify(execFile)('git', ['--version'], { timeout: COMMAND_MS });
+    return [ok('git', stdout.trim())];
+  } catch {
+    const remedy = 'install git';
+    return [
+      isNeeded
+        ? finding('error', 'git', 'a hook calls git, which is not there', remedy)
+        : finding('warning', 'git', 'git is not there; most agents want it', remedy),
+    ];
+  }
+}
+
+function adaptersOf(workflow: GoodWorkflow, deps: SurveyDeps) {
+  const processes = { started: () => {}, ended: () => {} };
+  return buildAdapters(workflow, { ...deps, processes, announce: () => {}, tools: NO_RUN_TOOLS }, null);
+}

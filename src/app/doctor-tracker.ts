@@ -1,0 +1,84 @@
+import { sameState } from '../domain/model/issue.ts';
+import type { TrackerSettings } from '../domain/model/settings.ts';
+import { nearestWord } from '../lib/nearest-word.ts';
+import type { Board } from '../ports/board.ts';
+import type { Provider, ProviderDeps } from '../ports/provider.ts';
+import { providerDeps, providerOf, readBoard } from './board.ts';
+import { finding, ok, type Finding } from './finding.ts';
+import type { SurveyDeps } from './survey.ts';
+import type { GoodWorkflow } from './workflow.ts';
+
+/** Access to the tracker, then every state and label that the workflow file names. */
+export async function checkTracker(
+  workflow: GoodWorkflow,
+  deps: SurveyDeps,
+  fix: boolean,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const { tracker } = workflow.settings;
+  const provider = providerOf(tracker);
+  const boardDeps = providerDeps(workflow.path, deps);
+  try {
+    await provider.createTracker(tracker, boardDeps).preflight?.(signal);
+    const board = await readBoard(tracker, boardDeps, signal);
+    const access = ok('tracker.access', `${tracker.kind} ${tracker.project} can be read: ${board.states.length} ${board.what}`);
+    const states = await Promise.all(
+      namesOf(tracker).map(([key, name]) =>
+        checkName(key, name, board, fix ? fixer(provider, tracker, boardDeps, signal) : null),
+      ),
+    );
+    return [access, ...states];
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = error instanceof Error ? error.message : String(error);
+    return [finding('error', 'tracker.access', message, 'see the message: the address, the token and its scopes, the project')];
+  }
+}
+
+/** Every state that the file names, by its key. */
+function namesOf(tracker: TrackerSettings): readonly (readonly [string, string])[] {
+  return [
+    ...tracker.activeStates.map((name) => ['tracker.active_states', name] as const),
+    ...tracker.terminalStates.map((name) => ['tracker.terminal_states', name] as const),
+    ...(tracker.handoffState === null ? [] : [['tracker.handoff_state', tracker.handoffState] as const]),
+    ...(tracker.inProgressState === null ? [] : [['tracker.in_progress_state', tracker.inProgressState] as const]),
+    ...(tracker.noChangeState === null || tracker.noChangeState === tracker.handoffState
+      ? []
+      : [['tracker.no_change_state', tracker.noChangeState] as const]),
+  ];
+}
+
+type Fix = (name: string) => Promise<void>;
+
+function fixer(provider: Provider, tracker: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Fix | null {
+  const { createLabel } = provider;
+  return createLabel ? (name) => createLabel(tracker, deps, name, signal) : null;
+}
+
+async function checkName(key: string, name: string, board: Board, fix: Fix | null): Promise<Finding> {
+  const what = board.what === 'labels' ? 'label' : 'state';
+  if (board.states.some((state) => sameState(state.name, name))) return ok(key, `${what} "${name}" is there`);
+  const near = nearestWord(
+    name,
+    board.states.map((state) => state.name),
+  );
+  const message = `the tracker has no ${what} "${name}"`;
+  const hint =
+    near === null ? `it has ${board.states.map((state) => state.name).join(', ') || 'none'}` : `did you mean "${near}"?`;
+  if (fix !== null) {
+    const failure = await fix(name).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    if (failure === null) return { check: key, status: 'fixed', message: `${what} "${name}" was made`, remedy: null };
+    return finding(
+      'error',
+      key,
+      `${message}, and it could not be made: ${failure}`,
+      'make it by hand, or give the token the right to',
+    );
+  }
+  if (!board.createsMissing) return finding('error', key, message, `${hint}; correct ${key}, or add it to the tracker`);
+  const made = what === 'label' ? 'it is made when it is first needed, or now by foray doctor --fix' : 'no issue is in it now';
+  return finding('warning', key, message, `${hint}; ${made}`);
+}

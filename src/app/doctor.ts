@@ -1,0 +1,50 @@
+import { mkdir } from 'node:fs/promises';
+import type { LoadedWorkflow } from '../config/workflow.ts';
+import { checkAgentProgram, checkDatabase, checkEnvironment, checkGit, checkPort, checkWorkspaceRoot } from './doctor-machine.ts';
+import { checkTracker } from './doctor-tracker.ts';
+import { ok, type Finding } from './finding.ts';
+import type { SurveyDeps } from './survey.ts';
+import { requireGood, WorkflowFault, type GoodWorkflow } from './workflow.ts';
+
+/** Looks at everything a run needs, near things first. With `fix` mends what is safe to mend. */
+export async function examine(
+  loaded: LoadedWorkflow,
+  deps: SurveyDeps,
+  fix: boolean,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const environment = checkEnvironment();
+  const file = fileFindings(loaded);
+  const workflow = goodOrNull(loaded);
+  if (workflow === null) return [...environment, ...file];
+  if (fix) await mkdir(workflow.settings.workspace.root, { recursive: true }).catch(() => {});
+  return [
+    ...environment,
+    ...file,
+    ...(await checkAgentProgram(workflow, deps)),
+    ...(await checkWorkspaceRoot(workflow, deps)),
+    ...(await checkDatabase(workflow)),
+    ...(await checkPort(workflow)),
+    ...(await checkGit(workflow)),
+    ...(await checkTracker(workflow, deps, fix, signal)),
+  ];
+}
+
+function goodOrNull(loaded: LoadedWorkflow): GoodWorkflow | null {
+  try {
+    return requireGood(loaded);
+  } catch (error) {
+    if (error instanceof WorkflowFault) return null;
+    throw error;
+  }
+}
+
+function fileFindings({ problems, path }: LoadedWorkflow): readonly Finding[] {
+  if (problems.length === 0) return [ok('workflow', `${path} is valid`)];
+  return problems.map(({ severity, check, message }) => ({
+    check,
+    status: severity,
+    message,
+    remedy: 'correct the workflow file',
+  }));
+}

@@ -1,0 +1,56 @@
+import os from 'node:os';
+import { AGENT_KINDS } from '../agents/registry.ts';
+import { readWorkflow } from '../config/workflow.ts';
+import type { Env } from '../config/expand.ts';
+import type { Problem } from '../domain/model/problem.ts';
+import type { Settings } from '../domain/model/settings.ts';
+import type { Provider } from '../ports/provider.ts';
+import { PROVIDERS } from '../providers/registry.ts';
+import { workflowText, type Answers } from './workflow-text.ts';
+
+/** What is known of a tracker kind before anything is asked. */
+export interface KindFacts {
+  readonly name: string;
+  readonly needs: Provider['requires'];
+  /** The variable its token is kept in by convention. */
+  readonly tokenVariables: readonly string[];
+}
+
+const TOKEN_VARIABLES: Readonly<Record<string, readonly string[]>> = {
+  github: ['GITHUB_TOKEN', 'FORGE_TOKEN'],
+  gitlab: ['GITLAB_TOKEN'],
+  gitea: ['GITEA_TOKEN', 'FORGEJO_TOKEN'],
+  jira: ['JIRA_API_KEY'],
+  linear: ['LINEAR_API_KEY'],
+};
+
+/** The names people use, with what each needs. */
+export const KINDS: readonly KindFacts[] = PROVIDERS.map(({ kind, aliases, requires }) => {
+  const name = aliases[0] ?? kind;
+  return { name, needs: requires, tokenVariables: TOKEN_VARIABLES[name] ?? [] };
+});
+
+export const AGENT_NAMES: readonly string[] = AGENT_KINDS.map(({ kind }) => kind);
+
+/** The kind of this name or alias, or null. */
+export function kindNamed(name: string): KindFacts | null {
+  const wanted = name.toLowerCase();
+  const provider = PROVIDERS.find(({ kind, aliases }) => kind === wanted || aliases.includes(wanted));
+  return provider ? (KINDS[PROVIDERS.indexOf(provider)] ?? null) : null;
+}
+
+export interface Draft {
+  readonly text: string;
+  readonly problems: readonly Problem[];
+  /** Null when there is an error. */
+  readonly settings: Settings | null;
+  readonly secrets: readonly string[];
+}
+
+/** The workflow file for these answers, held against every check. */
+export function draftOf(file: string, answers: Answers, env: Env): Draft {
+  const text = workflowText(answers);
+  const context = { env, homeDir: os.homedir(), providers: PROVIDERS, agentKinds: AGENT_KINDS, checkTemplate: () => [] };
+  const { problems, settings, secrets } = readWorkflow(text, file, context);
+  return { text, problems, settings, secrets };
+}

@@ -1,0 +1,28 @@
+import { DEFAULT_WORKFLOW, type Args, type Command } from '../command.ts';
+
+export const command: Command = {
+  name: 'init',
+  summary: 'write a workflow file for your tracker; checks the token',
+  usage: '[--tracker KIND] [--project P] [flags] [FILE]',
+  flags: [
+    { name: 'tracker', value: 'KIND', summary: 'file, github, gitlab, gitea, forgejo, jira or linear' },
+    { name: 'project', value: 'P', summary: 'owner/repo, group/project, a project or team key; for file the path of the issues' },
+    { name: 'endpoint', value: 'URL', summary: 'address of the API, where it is not the vendor’s own' },
+    { name: 'agent', value: 'KIND', summary: 'claude-code (default), codex, acp or mock' },
+    {
+      name: 'token-env',
+      value: 'NAME',
+      summary: 'variable that holds the token (for jira email:token); the file names it, never its value',
+    },
+    { name: 'active', value: 'A,B', summary: 'states (or labels) to work on' },
+    { name: 'terminal', value: 'C,D', summary: 'states that are over' },
+    { name: 'handoff', value: 'S', summary: 'state that finished work is moved to' },
+    { name: 'yes', short: 'y', summary: 'take what is proposed, ask nothing' },
+    { name: 'force', summary: 'overwrite an existing file' },
+  ],
+  example: 'foray init --tracker github --project acme/shop',
+  takes: { least: 0, most: 1 },
+  async run(args: Args) {
+    return (await import('../init.ts')).init(args, args.words[0] ?? DEFAULT_WORKFLOW);
+  },
+};

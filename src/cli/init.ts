@@ -1,0 +1,197 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface, type Interface } from 'node:readline/promises';
+import { providerDeps, readBoard } from '../app/board.ts';
+import { AGENT_NAMES, draftOf, kindNamed, KINDS, type KindFacts } from '../app/init.ts';
+import { proposeStates } from '../app/propose.ts';
+import { createKnownSecrets } from '../app/secrets.ts';
+import type { Answers } from '../app/workflow-text.ts';
+import type { Board } from '../ports/board.ts';
+import { createLog } from '../lib/log.ts';
+import { nearestWord } from '../lib/nearest-word.ts';
+import { UsageError, type Args } from './command.ts';
+import { printLine } from './output.ts';
+import { printProblems } from './problems.ts';
+import { onInterrupt } from './reading.ts';
+
+/** Writes a workflow file. Asks for what is missing, but only a person at a terminal. */
+export async function init(args: Args, file: string): Promise<number> {
+  if (existsSync(file) && !args.has('force')) return fail(`${file} exists already: --force overwrites it`);
+  const terminal = process.stdin.isTTY && process.stdout.isTTY && !args.has('yes');
+  const person = terminal ? createInterface({ input: process.stdin, output: process.stdout }) : null;
+  try {
+    return await write(args, file, person);
+  } finally {
+    person?.close();
+  }
+}
+
+async function write(args: Args, file: string, person: Interface | null): Promise<number> {
+  const base = await basicAnswers(args, person);
+  const first = draftOf(file, { ...base, ...statesOf(args) }, process.env);
+  const blocking = first.problems.filter(({ severity, check }) => severity === 'error' && !check.startsWith('tracker.handoff'));
+  if (first.settings === null || blocking.length > 0) {
+    printProblems(blocking);
+    return fail('nothing was written');
+  }
+  const secrets = createKnownSecrets();
+  secrets.add(first.secrets);
+  const board = await readBoard(first.settings.tracker, providerDeps(file, deps(secrets.mask)), onInterrupt()).catch(
+    (error: unknown) => {
+      process.stderr.write(`foray: ${secrets.mask(error instanceof Error ? error.message : String(error))}\n`);
+      return null;
+    },
+  );
+  if (board === null) return fail('the tracker was not read; nothing was written');
+  printLine(`${board.what} found: ${board.states.map(({ name }) => name).join(', ') || 'none'}`);
+  const answers = { ...base, ...(await chooseStates(args, board, person)) };
+  warnOfMissing(board, answers);
+  const { text, problems, settings } = draftOf(file, answers, process.env);
+  printProblems(problems);
+  if (settings === null) return fail('nothing was written');
+  await mkdir(path.dirname(path.resolve(file)), { recursive: true });
+  await writeFile(file, text, { flag: args.has('force') ? 'w' : 'wx' });
+  const suffix = file === 'WORKFLOW.md' ? '' : ` ${file}`;
+  printLine(`${file} written. Next: foray validate${suffix}, foray doctor${suffix}, foray --dry-run${suffix}, foray${suffix}`);
+  return 0;
+}
+
+/** Everything but the states. What nobody can be asked for is named by its flag, all at once. */
+async function basicAnswers(args: Args, person: Interface | null): Promise<Omit<Answers, 'active' | 'terminal' | 'handoff'>> {
+  const missing: string[] = [];
+  const answer = async (flag: string, question: string, fallback: string | null): Promise<string> => {
+    const given = args.value(flag);
+    if (given !== null) return given.trim();
+    const asked =
+      person === null ? '' : (await person.question(`${question}${fallback === null ? '' : ` [${fallback}]`}: `)).trim();
+    if (asked !== '') return asked;
+    if (fallback === null) missing.push(`--${flag} (${question})`);
+    return fallback ?? '';
+  };
+  const tracker = (await answer('tracker', `which tracker: ${KINDS.map(({ name }) => name).join(', ')}`, null)).toLowerCase();
+  const kind = tracker === '' ? null : kindOf(tracker);
+  const project = await answer('project', kind?.name === 'file' ? 'path of the issues' : 'which project', null);
+  const endpoint = kind?.needs.endpoint === true ? await answer('endpoint', 'address of the API', null) : args.value('endpoint');
+  const agent = agentOf(await answer('agent', `which agent: ${AGENT_NAMES.join(', ')}`, 'claude-code'));
+  const tokenVariable = kind?.needs.apiKey === true ? await tokenOf(args, kind, answer) : null;
+  if (missing.length > 0) throw new UsageError(`init needs ${missing.join(', ')}`);
+  return {
+    tracker,
+    project,
+    endpoint,
+    agent,
+    tokenVariable,
+    cloneFrom: agent === 'mock' ? null : cloneAddress(kind?.name ?? '', project, endpoint),
+  };
+}
+
+type Answer = (flag: string, question: string, fallback: string | null) => Promise<string>;
+
+/** The variable by convention, unless another one is named. */
+async function tokenOf(args: Args, kind: KindFacts, answer: Answer): Promise<string> {
+  const set = kind.tokenVariables.find((name) => (process.env[name] ?? '') !== '');
+  const form = kind.name === 'jira' ? ', as email:token' : '';
+  const question = `variable that holds the token${form}; none of ${kind.tokenVariables.join(', ')} is set`;
+  const name = await answer('token-env', question, set ?? null);
+  if (name !== '' && !/^[A-Za-z_]\w*$/.test(name))
+    throw new UsageError(`--token-env is the name of a variable, never the token itself`);
+  if (name !== '' && args.value('token-env') !== null && (process.env[name] ?? '') === '')
+    throw new Error(`the variable ${name} is not set: put the token into it; nothing was written`);
+  return name;
+}
+
+function kindOf(tracker: string): KindFacts {
+  const kind = kindNamed(tracker);
+  if (kind !== null) return kind;
+  const names = KINDS.map(({ name }) => name);
+  const near = nearestWord(tracker, [...names, 'forgejo']);
+  throw new UsageError(
+    `--tracker must be one of ${names.join(', ')}, got "${tracker}"${near === null ? '' : `, did you mean "${near}"?`}`,
+  );
+}
+
+function agentOf(agent: string): string {
+  if (AGENT_NAMES.includes(agent)) return agent;
+  const near = nearestWord(agent, AGENT_NAMES);
+  throw new UsageError(
+    `--agent must be one of ${AGENT_NAMES.join(', ')}, got "${agent}"${near === null ? '' : `, did you mean "${near}"?`}`,
+  );
+}
+
+/** Where the code lives, for forges at their own address. A private one needs credentials: see the recipe. */
+function cloneAddress(kind: string, project: string, endpoint: string | null): string | null {
+  if (!/^[\w.-]+(?:\/[\w.-]+)+$/.test(project)) return null;
+  if (kind === 'github' && endpoint === null) return `https://github.com/${project}`;
+  if (kind === 'gitlab' && endpoint === null) return `https://gitlab.com/${project}.git`;
+  if (kind === 'gitea' && endpoint !== null) return `${endpoint.replace(/\/(?:api\/v1\/?)?$/, '')}/${project}.git`;
+  return null;
+}
+
+function statesOf(args: Args): Pick<Answers, 'active' | 'terminal' | 'handoff'> {
+  return { active: listOf(args.value('active')), terminal: listOf(args.value('terminal')), handoff: args.value('handoff') };
+}
+
+/** What was given, else what a person says, else what is proposed. */
+async function chooseStates(
+  args: Args,
+  board: Board,
+  person: Interface | null,
+): Promise<Pick<Answers, 'active' | 'terminal' | 'handoff'>> {
+  const proposed = proposeStates(board);
+  const given = statesOf(args);
+  const missing: string[] = [];
+  const choose = async (flag: string, question: string, proposal: readonly string[]): Promise<readonly string[]> => {
+    const shown = proposal.join(', ');
+    const said = person === null ? '' : (await person.question(`${question}${shown === '' ? '' : ` [${shown}]`}: `)).trim();
+    const chosen = said === '' ? proposal : (listOf(said) ?? []);
+    if (chosen.length === 0) missing.push(`--${flag} (${question})`);
+    return chosen;
+  };
+  const active = given.active ?? (await choose('active', `${board.what} to work on`, proposed.active));
+  const terminal = given.terminal ?? (await choose('terminal', `${board.what} that are over`, proposed.terminal));
+  const handoff =
+    given.handoff ??
+    (await choose('handoff', 'where finished work goes', proposed.handoff === null ? [] : [proposed.handoff]))[0] ??
+    null;
+  if (missing.length > 0) throw new UsageError(`none of the ${board.what} looks right: init needs ${missing.join(', ')}`);
+  printLine(`active: ${active.join(', ')}; terminal: ${terminal.join(', ')}; handoff: ${handoff ?? 'none'}`);
+  return { active, terminal, handoff };
+}
+
+/** A state that the tracker does not have yet is no reason to stop; the person should know. */
+function warnOfMissing(board: Board, { active, terminal, handoff }: Pick<Answers, 'active' | 'terminal' | 'handoff'>): void {
+  const known = board.states.map(({ name }) => name.toLowerCase());
+  const absent = [...(active ?? []), ...(terminal ?? []), ...(handoff === null ? [] : [handoff])].filter(
+    (name) => !known.includes(name.toLowerCase()),
+  );
+  for (const name of absent) {
+    const near = nearestWord(
+      name,
+      board.states.map((state) => state.name),
+    );
+    const hint = near === null ? '' : `; did you mean "${near}"?`;
+    process.stderr.write(
+      `foray: the tracker has no ${board.what === 'labels' ? 'label' : 'state'} "${name}"${hint}${board.createsMissing ? ' (it is made when it is first needed)' : ''}\n`,
+    );
+  }
+}
+
+function listOf(text: string | null): readonly string[] | null {
+  return text === null
+    ? null
+    : text
+        .split(',')
+        .map((word) => word.trim())
+        .filter((word) => word !== '');
+}
+
+function deps(mask: (text: string) => string) {
+  const logger = createLog({ level: 'warn', format: 'text', write: (line) => process.stderr.write(line), now: Date.now, mask });
+  return { version: FORAY_VERSION, clock: { now: Date.now }, logger };
+}
+
+function fail(message: string): number {
+  process.stderr.write(`foray: ${message}\n`);
+  return 1;
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import type { TrackerSettings } from '../../domain/model/settings.ts';
+import { path } from '../../lib/http/index.ts';
+import type { Board } from '../../ports/board.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
+import { createClient, PAGE_SIZE } from './client.ts';
+import { readSettings } from './settings.ts';
+
+const LABEL = z.object({ name: z.string() });
+
+/** The labels of the repository. An issue that is given an unknown one gets it made. */
+export async function readBoard(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board> {
+  const { access, repository } = readSettings(settings);
+  const request = { path: labelsPath(repository), query: { per_page: PAGE_SIZE } };
+  const labels = await createClient(access, deps).getRecords(LABEL, request, signal);
+  return { what: 'labels', states: labels.map(({ name }) => ({ name, stage: null })), createsMissing: true };
+}
+
+export async function createLabel(
+  settings: TrackerSettings,
+  deps: ProviderDeps,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { access, repository } = readSettings(settings);
+  await createClient(access, deps).sendJson('POST', LABEL, { path: labelsPath(repository), body: { name } }, signal);
+}
+
+function labelsPath({ owner, repo }: { owner: string; repo: string }): string {
+  return path`/repos/${owner}/${repo}/labels`;
+}
