@@ -22,6 +22,7 @@ import { createApp } from '../server/routes.ts';
 import { openStore } from '../store/sqlite/open.ts';
 import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { startTelemetry } from '../telemetry/index.ts';
+import { forgetOldRuns } from './forget-runs.ts';
 import { checkTracker } from './check-tracker.ts';
 import { buildAdapters, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
 import { withCrashPoints } from './crash-points.ts';
@@ -145,6 +146,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     workflow: workflowStatus.status,
     ...viewOf(loop, store, clock, findPreflightProblem),
   };
+  releasers.push(forgetOldRuns({ store, now: clock.now, days: () => adapters.workflow.settings.dbRetentionDays, logger }));
   const url = await serve(daemon, metrics, options, releasers);
   releasers.push(
     followWorkflow({ env, logger, announce, adapterDeps }, adapters, (next) => {

@@ -13,6 +13,7 @@ import { type SectionName, type Sections, topLevelKeys, workflowSections } from 
 export interface CheckedFrontMatter {
   readonly sections: Sections;
   readonly dbPath: string | undefined;
+  readonly dbRetentionDays: number;
   readonly blocks: Blocks;
   /** The kinds in use; null when missing or unknown. */
   readonly provider: Provider | null;
@@ -39,7 +40,8 @@ export function checkFrontMatter(data: PlainMap, kinds: Kinds): CheckedFrontMatt
     problems.push(...checked.problems);
     for (const key of checked.faulty) faulty.add(key === '' ? name : `${name}.${key}`);
   }
-  const top = checkBlock(topLevelKeys, { db_path: data['db_path'] }, { check: '', key: '' }, elsewhere);
+  const written = Object.fromEntries(Object.keys(topLevelKeys.shape).flatMap((key) => (key in data ? [[key, data[key]]] : [])));
+  const top = checkBlock(topLevelKeys, written, { check: '', key: '' }, elsewhere);
   const read = sections as unknown as Sections;
   const provider = findProvider(kinds.providers, read.tracker.kind);
   const agentKind = kinds.agentKinds.find(({ kind }) => kind === read.agent.kind) ?? null;
@@ -48,6 +50,7 @@ export function checkFrontMatter(data: PlainMap, kinds: Kinds): CheckedFrontMatt
   return {
     sections: read,
     dbPath: top.value?.db_path,
+    dbRetentionDays: top.value?.db_retention_days ?? 0,
     blocks,
     provider,
     agentKind,

@@ -43,6 +43,10 @@ export type Sections = { readonly [Name in SectionName]: z.output<SectionSchemas
 /** The keys that stand at the top by themselves. */
 export const topLevelKeys = z.strictObject({
   db_path: filledText('Database file, relative to this file; `~` and `$NAME` expand. By default `.foray.db`.').optional(),
+  db_retention_days: byDefault(
+    wholeNumber({ min: 0, max: 36_500 }, 'Days after its end at which a run is forgotten; its sums stay. 0 keeps it.'),
+    90,
+  ),
 });
 
 function trackerSection(kinds: readonly string[]) {

@@ -67,6 +67,7 @@ describe('a valid file', () => {
       server: { port: null, host: '127.0.0.1', token: null, allowedHosts: [], webhookSecret: null },
       logging: { level: 'info', format: 'text' },
       dbPath: '/srv/team a/.foray.db',
+      dbRetentionDays: 90,
       tokenRates: {},
       selfReview: { enabled: false, maxIterations: 3, verificationCommands: [], verificationTimeoutMs: 120_000 },
       reactions: { provider: null, connection: null, projects: [], votes: 'collaborators', on: {} },
@@ -149,6 +150,7 @@ self_review: { enabled: true, max_iterations: 2, verification_commands: [npm tes
       server: { port: 0, host: '127.0.0.1', token: null, allowedHosts: [], webhookSecret: null },
       logging: { level: 'debug', format: 'json' },
       dbPath: '/srv/team a/data/x.db',
+      dbRetentionDays: 90,
       tokenRates: {
         mock: { inputPerMtok: 3, outputPerMtok: 15.5, cacheReadPerMtok: 0 },
         'claude-code': { inputPerMtok: 1, outputPerMtok: 2, cacheReadPerMtok: null },

@@ -22,6 +22,8 @@ export interface Store {
   findRun(id: string): Promise<{ readonly run: Run; readonly events: readonly RunEvent[] } | null>;
   /** Sums over all runs ever finished. */
   totals(): Promise<LifetimeTotals>;
+  /** Forgets finished runs, the oldest first and at most so many; the totals keep them. Returns how many went. */
+  forgetRuns(endedBefore: number, limit: number): Promise<number>;
   /** Sums over the runs since a moment, gathered by one thing: what `foray stats` and the statistics page show. */
   statistics(query: StatisticsQuery): Promise<readonly StatisticsRow[]>;
   /** Leaves a request for the daemon; gives its id. */

@@ -231,7 +231,12 @@ function historyContract(harness: () => StoreHarness): void {
       costUsd: 0.25,
     };
     expect(await harness().store.totals()).toEqual(expected);
-    expect(await (await harness().reopen()).totals()).toEqual(expected);
+    const reopened = await harness().reopen();
+    expect(await reopened.totals()).toEqual(expected);
+    expect(await reopened.forgetRuns(Number.MAX_SAFE_INTEGER, 1)).toBe(1);
+    expect(await reopened.listRuns({ limit: 10 })).toHaveLength(2);
+    expect(await reopened.forgetRuns(Number.MAX_SAFE_INTEGER, 10)).toBe(1);
+    expect(await reopened.totals()).toEqual(expected);
   });
 }
 

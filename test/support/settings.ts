@@ -52,6 +52,7 @@ export function settingsWith(
     server: { port: null, host: '127.0.0.1', token: null, allowedHosts: [], webhookSecret: null },
     logging: { level: 'info', format: 'text' },
     dbPath: '/db',
+    dbRetentionDays: 90,
     tokenRates: {},
     selfReview: { enabled: false, maxIterations: 3, verificationCommands: [], verificationTimeoutMs: 120_000 },
     reactions: { provider: null, connection: null, projects: [], votes: 'collaborators', on: {} },

@@ -43,6 +43,7 @@ export const NO_SETTINGS: Settings = {
   server: { port: null, host: '', token: null, allowedHosts: [], webhookSecret: null },
   logging: { level: 'info', format: 'text' },
   dbPath: '',
+  dbRetentionDays: 0,
   tokenRates: {},
   selfReview: { enabled: false, maxIterations: 0, verificationCommands: [], verificationTimeoutMs: 0 },
   reactions: { provider: null, connection: null, projects: [], votes: 'collaborators', on: {} },

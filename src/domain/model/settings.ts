@@ -11,6 +11,8 @@ export interface Settings {
   readonly logging: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'text' | 'json' };
   /** Absolute. */
   readonly dbPath: string;
+  /** 0 keeps finished runs for ever. */
+  readonly dbRetentionDays: number;
   readonly tokenRates: Readonly<Record<string, TokenRates>>;
   readonly selfReview: SelfReviewSettings;
   readonly reactions: ReactionSettings;

@@ -73,16 +73,38 @@ const TOTALS = `
   FROM runs WHERE ended_at IS NOT NULL`;
 
 export function totals(db: Sqlite): LifetimeTotals {
-  const row = db.get(TOTALS) ?? {};
+  const [kept, forgotten] = [db.get(TOTALS) ?? {}, db.get('SELECT * FROM forgotten_runs') ?? {}];
   return {
-    runs: Number(row.runs),
-    inputTokens: Number(row.inputTokens),
-    outputTokens: Number(row.outputTokens),
-    totalTokens: Number(row.totalTokens),
-    cacheReadTokens: Number(row.cacheReadTokens),
-    seconds: Number(row.seconds),
-    costUsd: Number(row.costUsd),
+    runs: Number(kept.runs) + Number(forgotten.runs),
+    inputTokens: Number(kept.inputTokens) + Number(forgotten.input_tokens),
+    outputTokens: Number(kept.outputTokens) + Number(forgotten.output_tokens),
+    totalTokens: Number(kept.totalTokens) + Number(forgotten.total_tokens),
+    cacheReadTokens: Number(kept.cacheReadTokens) + Number(forgotten.cache_read_tokens),
+    seconds: Number(kept.seconds) + Number(forgotten.seconds),
+    costUsd: Number(kept.costUsd) + Number(forgotten.cost_usd),
   };
+}
+
+const OLD = 'SELECT id FROM runs WHERE ended_at < ? ORDER BY ended_at LIMIT ?';
+const ADD_TO_FORGOTTEN = `
+  UPDATE forgotten_runs AS sums SET runs = sums.runs + 1, input_tokens = sums.input_tokens + run.input_tokens,
+    output_tokens = sums.output_tokens + run.output_tokens, total_tokens = sums.total_tokens + run.total_tokens,
+    cache_read_tokens = sums.cache_read_tokens + run.cache_read_tokens,
+    seconds = sums.seconds + (run.ended_at - run.started_at) / 1000, cost_usd = sums.cost_usd + coalesce(run.cost_usd, 0)
+  FROM (SELECT * FROM runs WHERE id = ?) AS run`;
+
+/** Deletes finished runs and their events, the oldest first; their sums stay. Returns how many went. */
+export function forgetRuns(db: Sqlite, endedBefore: number, limit: number): number {
+  const ids = db.all(OLD, endedBefore, limit).map((row) => String(row.id));
+  db.transaction(() => {
+    for (const id of ids) {
+      db.run(ADD_TO_FORGOTTEN, id);
+      db.run('DELETE FROM run_events WHERE run_id = ?', id);
+      db.run('DELETE FROM run_event_sums WHERE run_id = ?', id);
+      db.run('DELETE FROM runs WHERE id = ?', id);
+    }
+  });
+  return ids.length;
 }
 
 function rowOf({ run, tracker }: { run: Run; tracker: string }): z.input<typeof Columns> {

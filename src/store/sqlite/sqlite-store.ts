@@ -8,7 +8,7 @@ import { addRequest, createOperatorRequests, findAnswer } from './operator-reque
 import { createProcessRecords } from './processes.ts';
 import type { ProcessRecords } from './processes.ts';
 import { eventsOfRun } from './run-events.ts';
-import { findRun, listRuns, totals } from './runs.ts';
+import { findRun, forgetRuns, listRuns, totals } from './runs.ts';
 import { statistics } from './statistics.ts';
 import type { Sqlite } from './sqlite.ts';
 import { enterTracker } from './trackers.ts';
@@ -41,6 +41,7 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
       return run && { run, events: eventsOfRun(db, id) };
     },
     totals: async () => totals(db),
+    forgetRuns: async (endedBefore, limit) => forgetRuns(db, endedBefore, limit),
     statistics: async (query) => statistics(db, query),
     addRequest: async (request, by) => addRequest(db, request, by),
     takeRequests: async () => requests.take(),

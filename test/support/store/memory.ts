@@ -37,6 +37,7 @@ export function createMemoryStore(): Store {
   const trackers = new Map<string, Kept>();
   const labels = new Map<string, string>();
   const shared: Shared = { pauses: new Map(), operatorPause: null, requests: [] };
+  const forgotten: Run[] = [];
   let handedOut = 0;
   const keptOf = (tracker: string): Kept => {
     const kept = trackers.get(tracker) ?? nothingKept(shared);
@@ -70,7 +71,17 @@ export function createMemoryStore(): Store {
       const { events, leftOut } = kept?.events.get(id) ?? NO_EVENTS;
       return run ? { run, events: withLeftOut(id, events, leftOut) } : null;
     },
-    totals: async () => totalsOf(allRuns()),
+    totals: async () => totalsOf([...forgotten, ...allRuns()]),
+    async forgetRuns(endedBefore, limit) {
+      const isOld = ({ endedAt }: Run): boolean => endedAt !== null && endedAt < endedBefore;
+      const old = allRuns()
+        .filter(isOld)
+        .toSorted((a, b) => Number(a.endedAt) - Number(b.endedAt))
+        .slice(0, limit);
+      for (const run of old) for (const kept of trackers.values()) kept.runs.delete(run.id);
+      forgotten.push(...old);
+      return old.length;
+    },
     statistics: async ({ since, by }) => statisticsOf(allRuns(), since, by),
     addRequest: async (request, by) => {
       const id = String(shared.requests.length + 1);
