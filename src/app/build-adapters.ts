@@ -9,6 +9,9 @@ import { createForge } from '../orchestrator/reactions/forge.ts';
 import { hideFromEnvironment } from '../lib/process/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
+import { identityOf } from '../config/identity.ts';
+import type { Settings } from '../domain/model/settings.ts';
+import type { Store, TrackerNames } from '../ports/store.ts';
 import { createPrompt } from '../prompt/prompt.ts';
 import { PROVIDERS } from '../providers/registry.ts';
 import { createRepository } from '../git/index.ts';
@@ -31,6 +34,8 @@ export interface AdapterDeps {
 
 /** The adapters and the workflow they were built from. */
 export interface BuiltAdapters extends Adapters {
+  /** The settings as the file alone gives them, without what the tracker said of itself. */
+  readonly configured: Settings;
   readonly workflow: GoodWorkflow;
 }
 
@@ -40,12 +45,13 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
   hideCredentials(workflow, deps.logger);
   const { settings } = workflow;
   const old = before?.workflow.settings;
-  const sameTracker = before !== null && isDeepStrictEqual(old?.tracker, settings.tracker);
+  const sameTracker = before !== null && isDeepStrictEqual(before.configured.tracker, settings.tracker);
   const sameAgent =
     before !== null && isDeepStrictEqual([old?.agent, old?.agentOptions], [settings.agent, settings.agentOptions]);
   const sameForge = before !== null && isDeepStrictEqual(old?.reactions.connection, settings.reactions.connection);
   return {
     workflow,
+    configured: settings,
     tracker: sameTracker ? before.tracker : buildTracker(workflow, deps),
     agent: sameAgent ? before.agent : buildAgent(workflow, deps),
     workspaces: createWorkspaces({
@@ -68,6 +74,36 @@ function hideCredentials({ secretVariables }: GoodWorkflow, logger: Logger): voi
   const visible = hideFromEnvironment(secretVariables);
   if (visible.length === 0) return;
   logger.warn('agents can read credentials in the environment of this process', { variables: visible.join(', ') });
+}
+
+/** Gives the adapters the identity that the database knows this tracker by. */
+export async function knownAs(built: BuiltAdapters, store: Pick<Store, 'identityOf'>): Promise<BuiltAdapters> {
+  const configured = built.configured.tracker.identity;
+  const identity = await store.identityOf(configured);
+  return renamed(built, { identity, configured, label: configured });
+}
+
+/**
+ * The same project may be configured by several names: where the remote says by which id it knows the project, the names
+ * that lead to one id are one tracker. Asked after the preflight.
+ */
+export async function settleIdentity(
+  built: BuiltAdapters,
+  store: Pick<Store, 'identityOf' | 'nameTracker'>,
+  signal: AbortSignal,
+): Promise<BuiltAdapters> {
+  const project = (await built.tracker.describeProject?.(signal)) ?? null;
+  if (project === null || project.id === null) return built;
+  const { kind, endpoint } = built.configured.tracker;
+  const { names } = built.workflow;
+  const identity = await store.nameTracker(`${identityOf(kind, endpoint, project.id)} (id)`, names.identity);
+  return renamed(built, { ...names, identity });
+}
+
+function renamed(built: BuiltAdapters, names: TrackerNames): BuiltAdapters {
+  const { settings } = built.workflow;
+  const tracker = { ...settings.tracker, identity: names.identity };
+  return { ...built, workflow: { ...built.workflow, settings: { ...settings, tracker }, names } };
 }
 
 /** The tracker alone, for reads that need nothing else. */

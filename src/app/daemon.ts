@@ -5,13 +5,12 @@ import type { Claim } from '../domain/model/claim.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Settings } from '../domain/model/settings.ts';
-import { snapshotOf } from '../domain/snapshot.ts';
-import { createLocalRunner } from '../runners/local/index.ts';
+import type { AskedRequest } from '../domain/model/operator.ts';
+import { snapshotOfAll, type Snapshot } from '../domain/snapshot.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { createControlGroups } from '../lib/process/index.ts';
 import { createReleasers, type Releasers } from '../lib/releasers.ts';
-import { createInterpreter } from '../orchestrator/interpret.ts';
-import { createLoop, type Loop } from '../orchestrator/loop.ts';
+import type { Loop } from '../orchestrator/loop.ts';
 import { createNotices } from '../orchestrator/notices.ts';
 import { logNotices } from '../orchestrator/records.ts';
 import type { Daemon } from '../ports/daemon.ts';
@@ -24,8 +23,7 @@ import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { startTelemetry } from '../telemetry/index.ts';
 import { forgetOldRuns } from './forget-runs.ts';
 import { checkTracker } from './check-tracker.ts';
-import { buildAdapters, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
-import { withCrashPoints } from './crash-points.ts';
+import { buildAdapters, knownAs, settleIdentity, type AdapterDeps } from './build-adapters.ts';
 import { daemonId, endLeftovers, markedEnv } from './leftovers.ts';
 import { openOperatorDesk } from './operator-desk.ts';
 import { ownProcesses } from './owned-processes.ts';
@@ -34,7 +32,8 @@ import { followWorkflow } from './reload.ts';
 import { followWorkflowStatus } from './workflow-status.ts';
 import { openRunTools } from './run-tools.ts';
 import type { KnownSecrets } from './secrets.ts';
-import type { GoodWorkflow } from './workflow.ts';
+import { createWatchedTrackers, type WatchedTrackers } from './watched-trackers.ts';
+import { tellWarnings, type GoodWorkflow } from './workflow.ts';
 
 export interface DaemonOptions {
   readonly workflow: GoodWorkflow;
@@ -78,25 +77,29 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const killed = new AbortController();
   const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
   releasers.push(logNotices(notices, logger));
-  const metrics = createMetrics(notices, () => snapshotOf(loop.state(), clock.now()));
+  const snapshot = (): Snapshot => snapshotOfAll(trackers.states(), clock.now());
+  const metrics = createMetrics(notices, snapshot);
   releasers.push(() => metrics.stop());
-  const agentKind = (): string => adapters.workflow.settings.agent.kind;
+  const agentKind = (): string => trackers.adapters().workflow.settings.agent.kind;
   releasers.push(await startTelemetry({ notices, env: options.env, version, logger, agentKind }));
   const announce = (notice: Notice): void => notices.announce(secrets.maskDeep(notice));
   const instance = randomBytes(5).toString('hex');
   const store = await openOwnStore(options, instance, releasers);
 
-  const report = (event: Event): void => {
+  const screen = (event: Event): Event => {
     crashPoint(`answered by ${event.type}`);
     if (event.type === 'run-exited') void processes.ownerDone(event.runId);
-    loop.report(MASKED.has(event.type) ? secrets.maskDeep(event) : event);
+    return MASKED.has(event.type) ? secrets.maskDeep(event) : event;
   };
+  const onStoreFault = (fault: unknown, tries: number): void =>
+    logger.error('the database did not take a write, trying again', { error: textOf(fault), tries });
+  const trackers = createWatchedTrackers({ store, clock, instance, announce, screen, onStoreFault, killed: killed.signal });
   const tools = await openRunTools({
     logger,
     scope: workflow.settings.dbPath,
     store,
-    state: () => loop.state(),
-    report,
+    state: (tracker) => trackers.states().find(({ settings }) => settings.tracker.identity === tracker),
+    report: trackers.report,
     pidsOf: (runId) => processes.pidsOf(runId),
   });
   releasers.push(() => tools.stop());
@@ -107,33 +110,21 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     logger.error('a process could not be written down, trying again', { error: textOf(fault) }),
   );
   releasers.push(() => groups.stop());
-  const isRun = (owner: string): boolean => runningIn(loop.state().claims.values()).includes(owner);
+  const isRun = (owner: string): boolean => trackers.states().some(({ claims }) => runningIn(claims.values()).includes(owner));
   const processes = ownProcesses(groups, controlGroups, isRun);
   const adapterDeps: AdapterDeps = { version, env, clock, logger, secrets, processes, announce, tools };
-  let adapters: BuiltAdapters = buildAdapters(workflow, adapterDeps, null);
-
-  const findPreflightProblem = async () => (await adapters.agent.findProblem()) ?? (await adapters.workspaces.findProblem());
-  const interpret = createInterpreter({
-    adapters: () => adapters,
-    report,
-    announce,
-    findPreflightProblem,
-    runner: createLocalRunner({ adapters: () => adapters, killed: killed.signal }),
-    killed: killed.signal,
-  });
-  const tracker = await enterTracker(workflow, store, announce);
-  const loopDeps = withCrashPoints({
-    store: { apply: (writes) => store.apply(tracker, writes) },
-    clock,
-    interpret,
-    onStoreFault: (fault, tries) =>
-      logger.error('the database did not take a write, trying again', { error: textOf(fault), tries }),
-  });
-  const loop = createLoop(workflow.settings, await store.load(tracker), instance, loopDeps);
-
-  const workflowStatus = followWorkflowStatus(() => adapters.workflow, notices, clock);
+  const startUp = AbortSignal.any([killed.signal, options.interrupted]);
+  const built = await knownAs(buildAdapters(workflow, adapterDeps, null), store);
+  await trackers.watch(built);
+  const workflowStatus = followWorkflowStatus(() => trackers.adapters().workflow, notices, clock);
   releasers.push(() => workflowStatus.stop());
-  const desk = openOperatorDesk({ store, notices, logger, report: (asked) => report({ type: 'operator-asked', asked }) });
+
+  const desk = openOperatorDesk({
+    store,
+    notices,
+    logger,
+    report: (asked) => loopFor(trackers, asked).report({ type: 'operator-asked', asked }),
+  });
   releasers.push(() => desk.stop());
   const daemon: Daemon = {
     version,
@@ -144,21 +135,17 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     ask: desk.ask,
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
     workflow: workflowStatus.status,
-    ...viewOf(loop, store, clock, findPreflightProblem),
+    ...viewOf(trackers, snapshot, store, clock),
   };
   releasers.push(forgetOldRuns({ store, now: clock.now, days: () => adapters.workflow.settings.dbRetentionDays, logger }));
   const url = await serve(daemon, metrics, options, releasers);
-  releasers.push(
-    followWorkflow({ env, logger, announce, adapterDeps }, adapters, (next) => {
-      adapters = next;
-      report({ type: 'settings-changed', settings: next.workflow.settings });
-    }),
-  );
-
-  const postponed = await checkTracker(adapters.tracker, logger, AbortSignal.any([killed.signal, options.interrupted]));
+  const postponed = await checkTracker(built.tracker, logger, startUp);
   if (postponed !== null) announce({ name: 'tracker:start:postponed', facts: postponed });
-  loop.start(...(postponed === null ? [] : [{ type: 'polls-postponed', byMs: postponed.retryInMs } as const]));
-  const done = loop.done.finally(() => {
+  const first = await settleIdentity(built, store, startUp);
+  if (first.workflow.names.identity !== built.workflow.names.identity) await trackers.watch(first);
+  releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, trackers.watch));
+  trackers.start(...(postponed === null ? [] : [{ type: 'polls-postponed', byMs: postponed.retryInMs } as const]));
+  const done = trackers.done.finally(() => {
     killed.abort(new Error('the service has stopped'));
     processes.killAll();
     return releasers.run();
@@ -166,11 +153,11 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   return {
     url,
     done,
-    stop: () => loop.report({ type: 'stop-requested' }),
+    stop: trackers.stop,
     kill() {
       killed.abort(new Error('the service was told to stop at once'));
       processes.killAll();
-      loop.kill();
+      trackers.kill();
     },
   };
 }
@@ -182,6 +169,7 @@ function sayHello({ workflow, version, logger }: DaemonOptions): void {
   const { settings, path } = workflow;
   logger.info('foray starting', { version, workflow_path: path });
   logger.info('database path resolved', { db_path: settings.dbPath });
+  tellWarnings(workflow, logger);
   if (settings.tracker.activeStates.length === 0) logger.warn('tracker.active_states is empty: nothing is dispatched', {});
 }
 
@@ -196,12 +184,13 @@ async function openOwnStore(options: DaemonOptions, instance: string, releasers:
   return store;
 }
 
-/** From here on the records of this tracker are acted upon, and of no other. Says which those are. */
-async function enterTracker({ settings }: GoodWorkflow, store: SqliteStore, announce: (notice: Notice) => void): Promise<string> {
-  const { identity } = settings.tracker;
-  for (const foreign of await store.enter({ identity, configured: identity, label: identity }))
-    announce({ name: 'tracker:records:left', facts: foreign });
-  return identity;
+/** A request about an issue that still runs for a tracker watched before is for that one; any other for the watched one. */
+function loopFor(trackers: WatchedTrackers, { request }: AskedRequest): Loop {
+  const wanted = 'identifier' in request ? request.identifier.toLowerCase() : null;
+  const runs = trackers
+    .loops()
+    .find((loop) => [...loop.state().live.values()].some(({ issue }) => issue.identifier.toLowerCase() === wanted));
+  return runs ?? trackers.active();
 }
 
 function runningIn(claims: Iterable<Claim>): readonly string[] {
@@ -210,21 +199,22 @@ function runningIn(claims: Iterable<Claim>): readonly string[] {
 
 /** What the HTTP side sees of the loop. */
 function viewOf(
-  loop: Loop,
+  trackers: WatchedTrackers,
+  snapshot: () => Snapshot,
   store: SqliteStore,
   clock: Clock,
-  findPreflightProblem: () => Promise<string | null>,
 ): Pick<Daemon, 'snapshot' | 'revision' | 'requestRefresh' | 'hint' | 'watchedKinds' | 'isDraining' | 'checkReadiness'> {
+  const { active } = trackers;
   return {
-    revision: () => loop.state(),
-    hint: () => loop.report({ type: 'webhook-received' }),
-    watchedKinds: () => kindsOf(loop.state().settings),
-    snapshot: () => snapshotOf(loop.state(), clock.now()),
-    requestRefresh: createRefresh(loop, clock),
-    isDraining: () => loop.state().lifecycle === 'draining',
+    revision: trackers.states,
+    hint: () => active().report({ type: 'webhook-received' }),
+    watchedKinds: () => kindsOf(active().state().settings),
+    snapshot,
+    requestRefresh: createRefresh(active, clock),
+    isDraining: () => active().state().lifecycle === 'draining',
     checkReadiness: async () => ({
       database: await succeeds(store.ping()),
-      preflight: (await findPreflightProblem().catch(textOf)) === null,
+      preflight: (await trackers.findPreflightProblem().catch(textOf)) === null,
       workflow: true,
     }),
   };
@@ -258,14 +248,14 @@ function isWildcard(host: string): boolean {
 }
 
 /** A request is pending until a poll began after it; what comes meanwhile is merged with it. */
-function createRefresh(loop: Loop, clock: Clock): Daemon['requestRefresh'] {
+function createRefresh(active: () => Loop, clock: Clock): Daemon['requestRefresh'] {
   let requestedAt = 0;
   return () => {
-    const { lifecycle, poll } = loop.state();
+    const { lifecycle, poll } = active().state();
     if (lifecycle === 'draining') return { queued: false, coalesced: false };
     const coalesced = poll.begunAt < requestedAt;
     if (!coalesced) requestedAt = clock.now();
-    loop.report({ type: 'refresh-requested' });
+    active().report({ type: 'refresh-requested' });
     return { queued: true, coalesced };
   };
 }

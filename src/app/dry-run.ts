@@ -1,5 +1,5 @@
 import { surveyBoard, type SurveyDeps, type SurveyedIssue } from './survey.ts';
-import type { GoodWorkflow } from './workflow.ts';
+import { tellWarnings, type GoodWorkflow } from './workflow.ts';
 
 /** Exactly one poll, told record by record. Starts nothing, writes nothing. */
 export async function reportDryRun(
@@ -10,6 +10,7 @@ export async function reportDryRun(
   const { logger } = deps;
   const { settings } = workflow;
   logger.info('dry run starting', { version: deps.version, workflow_path: workflow.path, tracker_kind: settings.tracker.kind });
+  tellWarnings(workflow, logger);
   const { candidates } = await surveyBoard(workflow, deps, signal);
   for (const candidate of candidates) logger.info('dry run candidate', attributesOf(candidate));
   const dispatched = candidates.filter(({ verdict }) => verdict === null).length;

@@ -1,41 +1,88 @@
 import type { Env } from '../config/expand.ts';
 import { formatProblem } from '../config/format.ts';
 import { watchWorkflow } from '../config/watch.ts';
+import { TrackerError } from '../domain/model/errors.ts';
 import type { Notice } from '../domain/model/notice.ts';
+import type { NoticeBus } from '../ports/events.ts';
 import type { Logger } from '../ports/runtime.ts';
-import { buildAdapters, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
-import { readWorkflowFile, requireGood, WorkflowFault } from './workflow.ts';
+import type { Store } from '../ports/store.ts';
+import { buildAdapters, knownAs, settleIdentity, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
+import { readWorkflowFile, requireGood, tellWarnings, WorkflowFault } from './workflow.ts';
 
 export interface ReloadDeps {
   readonly env: Env;
   readonly logger: Logger;
+  readonly notices: Pick<NoticeBus, 'listen'>;
   readonly announce: (notice: Notice) => void;
   readonly adapterDeps: AdapterDeps;
+  readonly store: Pick<Store, 'identityOf' | 'nameTracker'>;
 }
 
-/** Applies edits of the workflow file while the daemon runs. A broken edit is reported once; the last good one stays. */
-export function followWorkflow(deps: ReloadDeps, first: BuiltAdapters, onGood: (adapters: BuiltAdapters) => void): () => void {
+/**
+ * Applies edits of the workflow file while the daemon runs, one after the other and each as the file is by then, so
+ * that the newest content comes last. A broken edit is reported once and the last good one stays; one that could not
+ * be tried because the tracker was out of reach is tried again at every poll, until it is applied or replaced.
+ */
+export function followWorkflow(
+  deps: ReloadDeps,
+  first: BuiltAdapters,
+  onGood: (adapters: BuiltAdapters) => Promise<void>,
+): () => void {
   const stopped = new AbortController();
   const { path, digest } = first.workflow;
   let current = first;
+  let queue = Promise.resolve();
+  let waitsForTracker = false;
+  let told = '';
 
   async function apply(): Promise<void> {
+    if (stopped.signal.aborted) return;
     try {
       const workflow = requireGood(await readWorkflowFile(path, deps.env));
-      const next = buildAdapters(workflow, deps.adapterDeps, current);
-      if (next.tracker !== current.tracker) await next.tracker.preflight?.(stopped.signal);
+      const built = await knownAs(buildAdapters(workflow, deps.adapterDeps, current), deps.store);
+      if (built.tracker !== current.tracker) await built.tracker.preflight?.(stopped.signal);
+      const next = await settleIdentity(built, deps.store, stopped.signal);
       warnOfRestart(current, next, deps.logger);
+      await onGood(next);
       current = next;
-      onGood(next);
+      waitsForTracker = false;
+      told = '';
+      tellWarnings(workflow, deps.logger);
       deps.announce({ name: 'workflow:file:reloaded', facts: { path } });
     } catch (error) {
-      if (stopped.signal.aborted) return;
-      deps.announce({ name: 'workflow:file:rejected', facts: { path, problems: reasonsOf(error) } });
+      if (!stopped.signal.aborted) reject(error);
     }
   }
 
-  watchWorkflow(path, { onChange: () => void apply(), seen: digest }, stopped.signal);
-  return () => stopped.abort();
+  function reject(error: unknown): void {
+    waitsForTracker = isOutOfReach(error);
+    const problems = reasonsOf(error);
+    if (problems.join('\n') === told) return;
+    told = problems.join('\n');
+    deps.announce({ name: 'workflow:file:rejected', facts: { path, problems } });
+  }
+
+  function enqueue(isDue: () => boolean): void {
+    queue = queue.then(() => (isDue() ? apply() : undefined));
+  }
+
+  const onChange = (): void => {
+    told = '';
+    enqueue(() => true);
+  };
+  watchWorkflow(path, { onChange, seen: digest }, stopped.signal);
+  const unlisten = deps.notices.listen(({ name }) => {
+    if (waitsForTracker && (name === 'poll:tick:completed' || name === 'poll:tick:failed')) enqueue(() => waitsForTracker);
+  });
+  return () => {
+    stopped.abort();
+    unlisten();
+  };
+}
+
+/** Time may heal it, without anybody touching the file. */
+function isOutOfReach(error: unknown): boolean {
+  return error instanceof TrackerError && (error.kind === 'tracker_transport_error' || error.kind === 'tracker_api_error');
 }
 
 function reasonsOf(error: unknown): readonly string[] {

@@ -12,8 +12,9 @@ export interface RunToolsDeps {
   /** The database this daemon owns. */
   readonly scope: string;
   readonly store: Pick<Store, 'listRuns'>;
-  readonly state: () => State;
-  readonly report: (event: Event) => void;
+  /** Of the tracker with this identity. */
+  readonly state: (tracker: string) => State | undefined;
+  readonly report: (tracker: string, event: Event) => void;
   /** The processes of a run, by their pids. */
   readonly pidsOf: (runId: string) => readonly number[];
 }
@@ -35,17 +36,18 @@ export async function openRunTools(deps: RunToolsDeps): Promise<RunTools & { sto
         plan,
         tracker,
         record: (text) =>
-          deps.report({
+          deps.report(plan.settings.tracker.identity, {
             type: 'agent-spoke',
             issueId: plan.issue.id,
             runId: plan.runId,
             event: { type: 'notice', text: `tool ${text}` },
           }),
         async progress() {
-          const state = deps.state();
-          const live = state.live.get(plan.issue.id);
-          const { tokens, costUsd } = spentOn(state, plan.issue.id);
-          const runs = await deps.store.listRuns({ identifier: plan.issue.identifier, limit: EARLIER_RUNS + 1 });
+          const tracker = plan.settings.tracker.identity;
+          const state = deps.state(tracker);
+          const live = state?.live.get(plan.issue.id);
+          const { tokens, costUsd } = state ? spentOn(state, plan.issue.id) : { tokens: 0, costUsd: 0 };
+          const runs = await deps.store.listRuns({ tracker, identifier: plan.issue.identifier, limit: EARLIER_RUNS + 1 });
           return {
             turn: live?.turn ?? 0,
             maxTurns: plan.settings.agent.maxTurns,

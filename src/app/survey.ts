@@ -44,7 +44,7 @@ export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, sign
   await answeredOrTold(tracker, deps.logger, signal);
   const candidates = inDispatchOrder(await tracker.fetchCandidateIssues(signal));
   const preflightProblem = (await adapters.agent.findProblem()) ?? (await adapters.workspaces.findProblem());
-  const state = { ...(await stateOf(workflow, deps.clock.now())), preflightProblem };
+  const state = { ...(await stateOf(adapters.workflow, deps.clock.now())), preflightProblem };
   const blockers = await readBlockers(tracker, blockersToRead(state, candidates), signal);
   const draft = openDraft(state, deps.clock.now());
   return { candidates: candidates.map((issue) => judge(draft, issue, blockers.get(issue.id))), state, tracker };

@@ -5,6 +5,8 @@ import { loadWorkflow, type LoadedWorkflow } from '../config/workflow.ts';
 import { TemplateError } from '../domain/model/errors.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { Settings } from '../domain/model/settings.ts';
+import type { Logger } from '../ports/runtime.ts';
+import type { TrackerNames } from '../ports/store.ts';
 import { analyseTemplate } from '../prompt/analyse.ts';
 import { parseTemplate } from '../prompt/parse.ts';
 import { PROVIDERS } from '../providers/registry.ts';
@@ -12,6 +14,7 @@ import { PROVIDERS } from '../providers/registry.ts';
 /** A workflow file that can be run. */
 export interface GoodWorkflow extends LoadedWorkflow {
   readonly settings: Settings;
+  readonly names: TrackerNames;
 }
 
 /** The one way a workflow file is read: validate, start-up, reload and dry run all come through here. */
@@ -32,7 +35,14 @@ export class WorkflowFault extends Error {
 export function requireGood(loaded: LoadedWorkflow): GoodWorkflow {
   const { settings } = loaded;
   if (settings === null) throw new WorkflowFault(loaded.problems);
-  return { ...loaded, settings };
+  const { identity } = settings.tracker;
+  return { ...loaded, settings, names: { identity, configured: identity, label: identity } };
+}
+
+/** Warnings are records of the service; only `foray validate` prints them as lines. */
+export function tellWarnings({ problems }: LoadedWorkflow, logger: Logger): void {
+  for (const { severity, check, message } of problems)
+    if (severity === 'warning') logger.warn('workflow warning', { check, message });
 }
 
 /** Faults of the prompt template, found without rendering it. */

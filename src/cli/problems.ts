@@ -2,7 +2,10 @@ import { formatProblem } from '../config/format.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import { readWorkflowFile, requireGood, WorkflowFault, type GoodWorkflow } from '../app/workflow.ts';
 
-/** Loads a workflow to run it. Errors are printed line by line and give null, as do warnings where they are not allowed. */
+/**
+ * Loads a workflow to run it. Errors are printed line by line and give null, as do warnings where they are not allowed;
+ * other warnings become records of the run.
+ */
 export async function openWorkflow(args: {
   readonly workflowPath: string;
   readonly isStrict: boolean;
@@ -13,9 +16,7 @@ export async function openWorkflow(args: {
     return null;
   }
   try {
-    const good = requireGood(loaded);
-    printProblems(loaded.problems);
-    return good;
+    return requireGood(loaded);
   } catch (error) {
     if (!(error instanceof WorkflowFault)) throw error;
     printProblems(loaded.problems);

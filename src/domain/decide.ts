@@ -20,6 +20,7 @@ import { onBranchDeleted } from './reactions/branch.ts';
 import { onLabelRemoved } from './reactions/label-commands.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';
 import { onWebhookReceived } from './events/on-webhook.ts';
+import type { Claim } from './model/claim.ts';
 import type { State } from './model/state.ts';
 
 /** Requests for a refresh within this time become one. */
@@ -46,6 +47,12 @@ function handle(draft: Draft, event: Event): void {
       return onSettingsChanged(draft, event);
     case 'polls-postponed':
       return onPollsPostponed(draft, event.byMs);
+    case 'tracker-left':
+      return onTrackerLeft(draft);
+    case 'sessions-elsewhere':
+      return change(draft, { elsewhere: event.running });
+    case 'agent-paused':
+      return change(draft, { pauses: new Map(draft.state.pauses).set(event.pause.agentKind, event.pause) });
     case 'refresh-requested':
       return onRefreshRequested(draft);
     case 'webhook-received':
@@ -103,6 +110,7 @@ function handle(draft: Draft, event: Event): void {
 function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings-changed' }>): void {
   wakeCapped(draft, draft.state.settings.agent.maxRetryBackoffMs);
   change(draft, { settings: event.settings });
+  if (draft.state.lifecycle === 'leaving') change(draft, { lifecycle: 'serving' });
   changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
 }
 
@@ -124,8 +132,13 @@ function onPollsPostponed(draft: Draft, byMs: number): void {
   });
 }
 
+/** Runs and what they still have to write go on; everything else of this tracker rests until it is watched again. */
+function onTrackerLeft(draft: Draft): void {
+  if (draft.state.lifecycle === 'serving') change(draft, { lifecycle: 'leaving', holds: new Map() });
+}
+
 function onRefreshRequested(draft: Draft): void {
-  if (draft.state.lifecycle === 'draining' || draft.state.poll.refreshAt !== null) return;
+  if (draft.state.lifecycle !== 'serving' || draft.state.poll.refreshAt !== null) return;
   changePoll(draft, { refreshAt: draft.now + REFRESH_MERGE_MS });
 }
 
@@ -147,4 +160,14 @@ function onStopRequested(draft: Draft): void {
 export function isDrained(state: State, now: number): boolean {
   if (state.lifecycle !== 'draining') return false;
   return (state.drainBy !== null && now >= state.drainBy) || (state.live.size === 0 && pendingWrites(state).length === 0);
+}
+
+/** Whether a tracker that is no longer watched has nothing left to do: no session, no handoff, no comment. */
+export function isRetired(state: State): boolean {
+  if (state.lifecycle !== 'leaving' || state.live.size > 0 || state.outbox.size > 0) return false;
+  return pendingWrites(state).length === 0 && ![...state.claims.values()].some(isHandoff);
+}
+
+function isHandoff(claim: Claim): boolean {
+  return claim.phase === 'handing-off' || (claim.phase === 'waiting' && claim.then.kind === 'handoff');
 }

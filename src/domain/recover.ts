@@ -43,6 +43,8 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
   return {
     settings,
     lifecycle: 'serving',
+    elsewhere: 0,
+    runSettings: new Map(),
     drainBy: null,
     startedAt: now,
     instance,

@@ -72,12 +72,37 @@ export interface RetryView {
   readonly error: string;
 }
 
+/** The watched tracker, with what still runs for those watched before. */
+export function snapshotOfAll([watched, ...others]: readonly State[], now: number): Snapshot {
+  if (watched === undefined) throw new Error('no tracker is watched yet');
+  const snapshot = snapshotOf(watched, now);
+  return others.map((state) => snapshotOf(state, now)).reduce(withRunsOf, snapshot);
+}
+
+function withRunsOf(snapshot: Snapshot, other: Snapshot): Snapshot {
+  const { totals } = snapshot;
+  return {
+    ...snapshot,
+    running: [...snapshot.running, ...other.running].sort((a, b) => a.startedAt - b.startedAt),
+    totals: {
+      tokens: {
+        inputTokens: totals.tokens.inputTokens + other.totals.tokens.inputTokens,
+        outputTokens: totals.tokens.outputTokens + other.totals.tokens.outputTokens,
+        totalTokens: totals.tokens.totalTokens + other.totals.tokens.totalTokens,
+        cacheReadTokens: totals.tokens.cacheReadTokens + other.totals.tokens.cacheReadTokens,
+      },
+      secondsRunning: totals.secondsRunning + other.totals.secondsRunning,
+      costUsd: totals.costUsd + other.totals.costUsd,
+    },
+  };
+}
+
 export function snapshotOf(state: State, now: number): Snapshot {
   const live = [...state.live.values()];
   return {
     generatedAt: now,
     startedAt: state.startedAt,
-    lifecycle: state.lifecycle,
+    lifecycle: state.lifecycle === 'draining' ? 'draining' : 'serving',
     trackerKind: state.settings.tracker.kind,
     agentKind: state.settings.agent.kind,
     running: [...live.map((entry) => runningView(entry, now)), ...handingOff(state).map((entry) => runningView(entry, now))].sort(

@@ -36,6 +36,7 @@ export function countRequests(tracker: Tracker, announce: (notice: Notice) => vo
     ...(blockers && {
       blockers: { read: (id: string, signal: AbortSignal) => counted('fetch_blockers', () => blockers.read(id, signal)) },
     }),
+    ...(tracker.describeProject && { describeProject: (signal: AbortSignal) => tracker.describeProject!(signal) }),
     ...(tracker.preflight && {
       preflight: (signal: AbortSignal) => counted('preflight', async () => tracker.preflight?.(signal)),
     }),

@@ -44,6 +44,7 @@ function brokenInterpreter() {
   };
   const deps: InterpretDeps = {
     adapters: broken,
+    adaptersOf: broken,
     runner: { start: broken, stop: () => 'unknown' },
     report: (event) => void reported.push(event),
     announce: () => {},

@@ -5,6 +5,7 @@ import type { Answer } from '../domain/model/answer.ts';
 import type { AnswerTo, Event, HandoffOutcome } from '../domain/model/event.ts';
 import { sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
 import type { Notice } from '../domain/model/notice.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import type { Runner } from '../ports/runner.ts';
 import type { Adapters } from './adapters.ts';
 import { answer } from './answer.ts';
@@ -16,6 +17,8 @@ import { inspect } from './reactions/inspect.ts';
 export interface InterpretDeps {
   /** The adapters of the workflow in force. */
   readonly adapters: () => Adapters;
+  /** Those that a run began with. */
+  readonly adaptersOf: (settings: Settings) => Adapters;
   readonly runner: Runner;
   readonly report: (event: Event) => void;
   readonly announce: (notice: Notice) => void;
@@ -136,7 +139,7 @@ async function findIssue(deps: InterpretDeps, issueId: string): Promise<Issue | 
 /** Reads the state once more before writing, so that a terminal or moved issue is never overwritten. */
 async function handOff(deps: InterpretDeps, effect: EffectNamed<'hand-off'>): Promise<AnswerTo<'hand-off'>> {
   const { issue, handoff, settings } = effect;
-  const { tracker } = deps.adapters();
+  const { tracker } = deps.adaptersOf(settings);
   const answered = (outcome: HandoffOutcome): AnswerTo<'hand-off'> => ({
     type: 'handoff-answered',
     issueId: issue.id,

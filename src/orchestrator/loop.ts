@@ -1,4 +1,4 @@
-import { decide, isDrained } from '../domain/decide.ts';
+import { decide, isDrained, isRetired } from '../domain/decide.ts';
 import type { Durable, Write } from '../domain/model/durable.ts';
 import type { Decision, Effect } from '../domain/model/effect.ts';
 import type { Event } from '../domain/model/event.ts';
@@ -156,7 +156,7 @@ async function carryOut(work: Work, decision: Decision): Promise<void> {
 /** Nothing to do now: sleep until the next moment something falls due. */
 function rest(work: Work, report: (event: Event) => void, end: () => void): void {
   const now = work.deps.clock.now();
-  if (isDrained(work.current, now)) {
+  if (isDrained(work.current, now) || isRetired(work.current)) {
     end();
     return;
   }

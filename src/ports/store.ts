@@ -13,6 +13,10 @@ export interface Store {
    * tracker, and tells what is stored for others.
    */
   enter(tracker: TrackerNames): Promise<readonly ForeignRecords[]>;
+  /** The identity that a tracker is known by under this name; a new one is known by the name itself. */
+  identityOf(name: string): Promise<string>;
+  /** Lets another name lead to this identity, unless it leads to one already. Says to which it leads. */
+  nameTracker(name: string, identity: string): Promise<string>;
   /** Everything the core needs to go on with one tracker after a restart. */
   load(tracker: string): Promise<Durable>;
   /** One unit of work on the records of one tracker. */
@@ -52,6 +56,7 @@ export interface TrackerNames {
 
 /** What is stored for a tracker that is not the one being watched. */
 export interface ForeignRecords {
+  readonly identity: string;
   readonly label: string;
   readonly claims: number;
   readonly retries: number;

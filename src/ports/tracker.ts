@@ -30,6 +30,16 @@ export interface Tracker {
   readonly blockers?: BlockerReader;
   /** Proves credentials and project before the first poll. A rejection ends start-up. */
   preflight?(signal: AbortSignal): Promise<void>;
+  /** What the remote says of the project itself. Asked after the preflight; null where it does not say. */
+  describeProject?(signal: AbortSignal): Promise<ProjectFacts | null>;
+}
+
+export interface ProjectFacts {
+  /** The one name that never changes, where the same project may be configured by several; else null. */
+  readonly id: string | null;
+  readonly path: string;
+  /** Whether anybody can see it and open issues; null where the remote does not say. */
+  readonly isPublic: boolean | null;
 }
 
 export interface LabelWriter {

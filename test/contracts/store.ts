@@ -112,7 +112,7 @@ function durableContract(open: () => Promise<StoreHarness>, harness: () => Store
       { write: 'pause', pause: { agentKind: 'mock', until: 9, reason: 'limit' } },
     ]);
     expect(await others('other')).toEqual([
-      { label: `label of ${TRACKER}`, claims: 0, retries: 0, parked: 1, outbox: 1, watches: 0, workspaces: 0 },
+      { identity: TRACKER, label: `label of ${TRACKER}`, claims: 0, retries: 0, parked: 1, outbox: 1, watches: 0, workspaces: 0 },
     ]);
     const pauses = [{ agentKind: 'mock', until: 9, reason: 'limit' }];
     expect(await store.load('other')).toEqual({ ...NOTHING_DURABLE, pauses });

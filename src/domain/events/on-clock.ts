@@ -7,19 +7,20 @@ import { inspectDueWatches, nextInspection } from './on-reaction.ts';
 import { fireDueRetries, nextRetry } from './on-retry-due.ts';
 import { SAVE_EVERY_MS, saveLive } from './on-run.ts';
 import type { StopReason } from '../model/run.ts';
-import type { Live, State } from '../model/state.ts';
+import { settingsFor, type Live, type State } from '../model/state.ts';
 
 /** Time passed: everything that is due happens, whatever woke us. So a lost timer delays, and never loses. */
 export function onClock(draft: Draft): void {
   for (const live of draft.state.live.values()) watchOver(draft, live);
   resumeHandoffs(draft);
-  liftPauses(draft);
+  if (draft.state.lifecycle !== 'leaving') liftPauses(draft);
   sendDueWrites(draft);
   fireDueRetries(draft);
   if (draft.state.lifecycle === 'draining') {
     tellWhatHangs(draft);
     return;
   }
+  if (draft.state.lifecycle === 'leaving') return;
   inspectDueWatches(draft);
   cleanupIfDue(draft);
   if (isPollDue(draft.state, draft.now)) {
@@ -33,13 +34,13 @@ export function nextWake(state: State): number {
   const { poll, lifecycle } = state;
   const moments = [
     ...[...state.live.values()].flatMap((live) => deadlines(state, live)),
-    ...[...state.pauses.values()].map((pause) => pause.until),
+    ...(lifecycle === 'leaving' ? [] : [...state.pauses.values()].map((pause) => pause.until)),
     ...[...state.outbox.values()].filter((entry) => !isPending(state, 'write-out', entry.id)).map((entry) => entry.dueAt),
   ];
   if (lifecycle === 'draining') moments.push(state.drainBy ?? Infinity);
+  if (lifecycle !== 'draining') moments.push(nextRetry(state));
   if (lifecycle === 'serving') {
     if (poll.inFlight === null) moments.push(poll.nextAt, poll.refreshAt ?? Infinity);
-    moments.push(nextRetry(state));
     moments.push(poll.cleanupAt ?? Infinity, ...[...state.watches.values()].map((watch) => nextInspection(state, watch)));
   }
   return moments.reduce((earliest, moment) => Math.min(earliest, moment), Infinity);
@@ -65,14 +66,14 @@ function watchOver(draft: Draft, live: Live): void {
 /** A turn has a limit, and so has silence within a turn. Hooks have limits of their own. */
 function overdue(state: State, live: Live, now: number): StopReason | null {
   if (live.turnStartedAt === null || live.stopping !== null) return null;
-  if (now - live.turnStartedAt >= state.settings.agent.turnTimeoutMs) return 'turn_timeout';
+  if (now - live.turnStartedAt >= settingsFor(state, live.issue.id).agent.turnTimeoutMs) return 'turn_timeout';
   const { ms, reason } = patience(state, live);
   return ms > 0 && now - live.lastEventAt >= ms ? reason : null;
 }
 
 /** How long a turn may be silent: a command that runs needs more time than a model that writes. */
 function patience(state: State, live: Live): { readonly ms: number; readonly reason: StopReason } {
-  const { stallTimeoutMs, toolTimeoutMs } = state.settings.agent;
+  const { stallTimeoutMs, toolTimeoutMs } = settingsFor(state, live.issue.id).agent;
   if (Object.keys(live.openTools).length === 0) return { ms: stallTimeoutMs, reason: 'stalled' };
   return { ms: toolTimeoutMs, reason: 'tool_timeout' };
 }
@@ -82,7 +83,7 @@ function deadlines(state: State, live: Live): readonly number[] {
   if (live.turnStartedAt === null || live.stopping !== null) return [save];
   const { ms } = patience(state, live);
   const silence = ms > 0 ? live.lastEventAt + ms : Infinity;
-  return [save, live.turnStartedAt + state.settings.agent.turnTimeoutMs, silence];
+  return [save, live.turnStartedAt + settingsFor(state, live.issue.id).agent.turnTimeoutMs, silence];
 }
 
 /** A handoff that a crash cut short is asked for again. */
@@ -90,7 +91,7 @@ function resumeHandoffs(draft: Draft): void {
   for (const claim of draft.state.claims.values()) {
     if (claim.phase !== 'handing-off') continue;
     const { issue, handoff } = claim;
-    ask(draft, { do: 'hand-off', issue, handoff, settings: draft.state.settings });
+    ask(draft, { do: 'hand-off', issue, handoff, settings: settingsFor(draft.state, issue.id) });
   }
 }
 

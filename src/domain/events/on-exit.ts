@@ -27,7 +27,7 @@ import { stoppedBy } from './on-operator.ts';
 import { saveEvents } from './on-run.ts';
 import type { RunStatus, StopReason } from '../model/run.ts';
 import { runOf } from './start-run.ts';
-import type { Live, State } from '../model/state.ts';
+import { settingsFor, type Live, type State } from '../model/state.ts';
 import { stopComment } from '../rules/stop-comment.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { armWatch } from './watching.ts';
@@ -50,7 +50,8 @@ export function judgeExit(state: State, live: Live, exit: RunExit): Verdict {
   const stopped = stopping === null ? null : afterStop(stopping, state, live, exit);
   if (stopped) return stopped;
   if (exit.kind === 'normal') return afterNormalExit(state, live, exit);
-  if (stateIn(state.settings.tracker.terminalStates, live.issue.state)) return released('the issue is terminal', true);
+  if (stateIn(settingsFor(state, live.issue.id).tracker.terminalStates, live.issue.state))
+    return released('the issue is terminal', true);
   const fault = exit.fault ?? { kind: 'internal_error', message: 'the run ended without saying why', consequence: 'back-off' };
   return { then: 'retry', fault };
 }
@@ -66,12 +67,13 @@ function operatorOf(state: State, live: Live): string | null {
 }
 
 function parkedByOperator(state: State, live: Live): Verdict {
-  if (stateIn(state.settings.tracker.terminalStates, live.issue.state)) return released('the issue is terminal', true);
+  if (stateIn(settingsFor(state, live.issue.id).tracker.terminalStates, live.issue.state))
+    return released('the issue is terminal', true);
   return { then: 'park', reason: 'stopped_by_operator', detail: stoppedBy(operatorOf(state, live) ?? '') };
 }
 
 function afterStop(reason: StopReason, state: State, live: Live, exit: RunExit): Verdict | null {
-  const { agent } = state.settings;
+  const { agent } = settingsFor(state, live.issue.id);
   switch (reason) {
     case 'terminal':
       return released('the issue is terminal', true);
@@ -105,13 +107,13 @@ function afterStop(reason: StopReason, state: State, live: Live, exit: RunExit):
 }
 
 function afterNormalExit(state: State, live: Live, exit: RunExit): Verdict {
-  const { handoffState, noChangeState } = state.settings.tracker;
+  const { handoffState, noChangeState, activeStates } = settingsFor(state, live.issue.id).tracker;
   const moved = reasonToStop(state, live, live.issue.state);
   if (moved === 'terminal') return released('the issue is terminal', true);
   const word = exit.status?.word ?? null;
   if (word === 'blocked') return { then: 'park', reason: 'blocked', detail: exit.status?.statement ?? '' };
   if (moved !== null) return released(`the issue moved to "${live.issue.state}"`, false);
-  if (!stateIn(state.settings.tracker.activeStates, live.issue.state)) return released('the reaction ended', false);
+  if (!stateIn(activeStates, live.issue.state)) return released('the reaction ended', false);
   const target = word === 'no-change-needed' ? (noChangeState ?? handoffState) : handoffState;
   if (target !== null) return { then: 'hand-off', target };
   if (word !== null) return { then: 'park', reason: 'needs_review', detail: exit.status?.statement ?? '' };
@@ -177,20 +179,22 @@ function follow(draft: Draft, issue: IssueRef, claim: RunningClaim, verdict: Ver
     case 'park':
       park(draft, issue, verdict.reason, verdict.detail);
       return;
-    case 'release':
+    case 'release': {
+      const { handoffState } = settingsFor(draft.state, issue.id).tracker;
       release(draft, issue, verdict.reason);
       if (verdict.terminal) {
         dropWatch(draft, issue.id);
         removeWorkspaceOf(draft, issue, 'the issue is terminal');
       }
-      if (draft.state.settings.tracker.handoffState !== null) {
+      if (handoffState !== null) {
         announce(draft, 'handoff:transition:skipped', {
           issue,
-          state: draft.state.settings.tracker.handoffState,
+          state: handoffState,
           reason: verdict.reason,
         });
       }
       return;
+    }
   }
 }
 
@@ -200,13 +204,14 @@ export const RESTART_ERROR = 'the run was cut short by a restart of the service'
 export function handOff(draft: Draft, claim: Omit<RunningClaim, 'phase'>, handoff: { runId: string; target: string }): void {
   const { issue, attempt, failures, refusals, sessionId } = claim;
   putClaim(draft, { phase: 'handing-off', issue, attempt, failures, refusals, sessionId, since: draft.now, handoff });
-  ask(draft, { do: 'hand-off', issue, handoff, settings: draft.state.settings });
+  ask(draft, { do: 'hand-off', issue, handoff, settings: settingsFor(draft.state, issue.id) });
 }
 
 /** A failed run: the fault's class decides between waiting, pausing the agent and asking a person. */
 function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fault: Fault): void {
-  const { maxAttempts, maxRetryBackoffMs, kind } = draft.state.settings.agent;
-  if (draft.state.settings.tracker.comments.onFailure) {
+  const { agent, tracker } = settingsFor(draft.state, issue.id);
+  const { maxAttempts, maxRetryBackoffMs, kind } = agent;
+  if (tracker.comments.onFailure) {
     const text = `Foray's run ${claim.runId} on this issue failed: ${fault.kind}.`;
     queueWrite(draft, issue, `failure:${claim.runId}`, { kind: 'comment', text });
   }

@@ -1,3 +1,5 @@
+import type { Settings } from '../model/settings.ts';
+import { settingsFor } from '../model/state.ts';
 import { backoffMs, cappedBackoffMs, CONTINUATION_MS } from '../rules/backoff.ts';
 import type { HandoffClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
@@ -16,8 +18,8 @@ export function onHandoffAnswered(draft: Draft, event: Extract<Event, { type: 'h
   switch (outcome.kind) {
     case 'succeeded':
       announce(draft, 'handoff:transition:succeeded', { issue, state: handoff.target });
+      commentCompletion(draft, claim, settingsFor(draft.state, issue.id));
       release(draft, { ...issue, state: handoff.target }, 'handed off');
-      commentCompletion(draft, claim);
       return;
     case 'moved':
       skip(draft, claim, `the issue moved to "${outcome.state}" meanwhile`);
@@ -42,8 +44,8 @@ function skip(draft: Draft, claim: HandoffClaim, reason: string): void {
   release(draft, claim.issue, reason);
 }
 
-function commentCompletion(draft: Draft, claim: HandoffClaim): void {
-  if (!draft.state.settings.tracker.comments.onCompletion) return;
+function commentCompletion(draft: Draft, claim: HandoffClaim, settings: Settings): void {
+  if (!settings.tracker.comments.onCompletion) return;
   const text = `Foray finished its work on this issue and moved it to "${claim.handoff.target}" (run ${claim.handoff.runId}).`;
   queueWrite(draft, claim.issue, `completion:${claim.handoff.runId}`, { kind: 'comment', text });
 }

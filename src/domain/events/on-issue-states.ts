@@ -3,7 +3,7 @@ import type { Answer } from '../model/answer.ts';
 import { sameState, stateIn } from '../model/issue.ts';
 import type { Parked } from '../model/claim.ts';
 import type { StopReason } from '../model/run.ts';
-import type { Live, State } from '../model/state.ts';
+import { settingsFor, type Live, type State } from '../model/state.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 
 /** Polls in a row that may read no state before a running issue is stopped. */
@@ -38,7 +38,7 @@ function reconcileRunning(draft: Draft, live: Live, state: string): void {
 
 /** A run may go on in an active state, and one that a reaction started in the handoff state too. */
 export function reasonToStop(state: State, live: Live, issueState: string): StopReason | null {
-  const { activeStates, terminalStates, handoffState } = state.settings.tracker;
+  const { activeStates, terminalStates, handoffState } = settingsFor(state, live.issue.id).tracker;
   if (stateIn(terminalStates, issueState)) return 'terminal';
   if (stateIn(activeStates, issueState)) return null;
   const fromHandoff = handoffState !== null && sameState(live.pickedFrom, handoffState);

@@ -42,6 +42,7 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   settle(draft, 'poll', '');
   const { inFlight } = draft.state.poll;
   if (inFlight?.stage.at !== 'reading') return;
+  if (draft.state.lifecycle === 'leaving') return changePoll(draft, { inFlight: null });
   notePreflight(draft, event.preflightProblem);
   reconcile(draft, inFlight.asked, event.states);
   if (!event.candidates.ok) {
@@ -65,6 +66,7 @@ export function onBlockersAnswered(draft: Draft, event: EventNamed<'blockers-ans
   settle(draft, 'read-blockers', '');
   const stage = draft.state.poll.inFlight?.stage;
   if (stage?.at !== 'blockers') return;
+  if (draft.state.lifecycle === 'leaving') return changePoll(draft, { inFlight: null });
   enter(draft, dispatchStage(stage.candidates, event.blockers));
   walk(draft);
 }

@@ -42,6 +42,7 @@ type Inspected = Extract<Event, { type: 'inspected' }>;
 
 export function onInspected(draft: Draft, event: Inspected): void {
   settle(draft, 'inspect', event.issueId);
+  if (draft.state.lifecycle === 'leaving') return;
   const watch = draft.state.watches.get(event.issueId);
   // A look that began before a run of ours began or ended may have seen the head before its push.
   if (!watch || watch.mergeRequest.number !== event.number) return;

@@ -63,7 +63,7 @@ export function mayStartRuns(state: State): boolean {
 export function onIssueRead(draft: Draft, event: Extract<Event, { type: 'issue-read' }>): void {
   settle(draft, 'read-issue', event.issueId);
   const claim = draft.state.claims.get(event.issueId);
-  if (claim?.phase !== 'waiting' || claim.then.kind !== 'run') return;
+  if (claim?.phase !== 'waiting' || claim.then.kind !== 'run' || draft.state.lifecycle === 'leaving') return;
   if (!event.issue.ok) {
     const delayMs = backoffMs(claim.failures, draft.state.settings.agent.maxRetryBackoffMs, claim.issue.id);
     waitOn(draft, claim, { delayMs, reason: event.issue.fault.message, error: event.issue.fault.message });

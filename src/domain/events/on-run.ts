@@ -5,7 +5,7 @@ import type { Event } from '../model/event.ts';
 import { stopRun } from './on-issue-states.ts';
 import type { RunEvent, RunEventDetails } from '../model/run.ts';
 import { runOf } from './start-run.ts';
-import type { Live } from '../model/state.ts';
+import { settingsFor, type Live } from '../model/state.ts';
 
 /** A live run's figures and events are stored at least this often. */
 export const SAVE_EVERY_MS = 5_000;
@@ -27,7 +27,7 @@ type RunProgress = Extract<
 export function onRunProgress(draft: Draft, event: RunProgress): void {
   const live = draft.state.live.get(event.issueId);
   if (live === undefined || live.runId !== event.runId) return;
-  const { maxTurns } = draft.state.settings.agent;
+  const { maxTurns } = settingsFor(draft.state, event.issueId).agent;
   const { issue, runId } = live;
   switch (event.type) {
     case 'workspace-chosen':
@@ -126,7 +126,7 @@ function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'u
   const tokens = higher(live.tokens, event.tokens);
   const added = subtract(tokens, live.tokens);
   const reportedCost = reportedBy(live, event, tokens);
-  const rates = ratesOf(draft.state.settings, live.model);
+  const rates = ratesOf(settingsFor(draft.state, live.issue.id), live.model);
   const next: Live = {
     ...live,
     tokens,

@@ -6,7 +6,7 @@ const SOON_MS = 5_000;
 
 /** Somebody says that something changed: the next poll and the looks at merge requests come now. Nothing else follows from it. */
 export function onWebhookReceived(draft: Draft): void {
-  if (draft.state.lifecycle === 'draining') return;
+  if (draft.state.lifecycle !== 'serving') return;
   changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
   for (const watch of draft.state.watches.values()) {
     const sooner = lookNow(watch, draft.now);

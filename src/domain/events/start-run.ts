@@ -4,7 +4,7 @@ import type { Issue, IssueRef } from '../model/issue.ts';
 import type { ReactionContext } from '../model/reaction-context.ts';
 import type { Run, RunStatus, Trigger } from '../model/run.ts';
 import { withoutEntry } from '../model/versioned-map.ts';
-import { NO_SESSION, type Live } from '../model/state.ts';
+import { settingsFor, NO_SESSION, type Live } from '../model/state.ts';
 import { noteRun } from './watching.ts';
 
 /** What a new run carries over from the claim it belongs to. */
@@ -34,6 +34,7 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAs
   change(draft, { runsStarted, holds: withoutEntry(draft.state.holds, issue.id) });
   putClaim(draft, { phase: 'running', issue, runId, since: draft.now, stoppedBy: null, ...start });
   const live = freshLive(draft, issue, runId, start);
+  change(draft, { runSettings: new Map(draft.state.runSettings).set(issue.id, draft.state.settings) });
   putLive(draft, live);
   noteRun(draft, issue.id);
   putRun(draft, runOf(draft, live, start.trigger, 'running', null));
@@ -67,7 +68,7 @@ export function runOf(draft: Draft, live: Live, trigger: Trigger, status: RunSta
     issue: live.issue,
     attempt: live.attempt,
     trigger,
-    agentKind: draft.state.settings.agent.kind,
+    agentKind: settingsFor(draft.state, live.issue.id).agent.kind,
     status,
     startedAt: live.startedAt,
     endedAt: status === 'running' ? null : draft.now,

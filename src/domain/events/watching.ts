@@ -4,7 +4,7 @@ import type { Verdict } from '../model/verdict.ts';
 import { whyForeign } from '../reactions/managed.ts';
 import { freshProgress } from '../reactions/progress.ts';
 import { activeReactions } from '../reactions/registry.ts';
-import type { Live } from '../model/state.ts';
+import { settingsFor, type Live } from '../model/state.ts';
 import {
   NO_MARK,
   NOTHING_KNOWN,
@@ -28,7 +28,7 @@ export function noteRun(draft: Draft, issueId: string): void {
  */
 export function armWatch(draft: Draft, live: Live, exit: RunExit, verdict: Verdict): void {
   noteRun(draft, live.issue.id);
-  const kinds = activeReactions(draft.state.settings.reactions).map(({ kind }) => kind);
+  const kinds = activeReactions(settingsFor(draft.state, live.issue.id).reactions).map(({ kind }) => kind);
   if (exit.kind !== 'normal' || isFinal(verdict) || kinds.length === 0) return;
   const before = draft.state.watches.get(live.issue.id);
   const mergeRequest = believed(draft, live, requestOf(exit.scm), before);

@@ -1,3 +1,4 @@
+import type { AgentPause } from './claim.ts';
 import type { AgentEvent } from './agent-event.ts';
 import type { AgentStatus, ScmRecord } from './agent-status.ts';
 import type { Answer } from './answer.ts';
@@ -16,6 +17,12 @@ export type Event =
   /** The wall clock was set forward, or back by a negative amount. */
   | { readonly type: 'clock-jumped'; readonly byMs: number }
   | { readonly type: 'settings-changed'; readonly settings: Settings }
+  /** Another tracker is watched from here on. */
+  | { readonly type: 'tracker-left' }
+  /** How many sessions run for trackers watched before. */
+  | { readonly type: 'sessions-elsewhere'; readonly running: number }
+  /** A run for another tracker met its agent's limit. */
+  | { readonly type: 'agent-paused'; readonly pause: AgentPause }
   | { readonly type: 'refresh-requested' }
   /** The tracker asked to be left alone for a while. */
   | { readonly type: 'polls-postponed'; readonly byMs: number }

@@ -27,7 +27,10 @@ import type { Watch } from './watch.ts';
  */
 export interface State {
   readonly settings: Settings;
-  readonly lifecycle: 'serving' | 'draining';
+  /** `leaving`: another tracker is watched now; what runs is brought to its end, nothing new is begun. */
+  readonly lifecycle: 'serving' | 'leaving' | 'draining';
+  /** Sessions that still run for trackers watched before: they take slots too. */
+  readonly elsewhere: number;
   /** When a draining daemon stops waiting, whatever is still under way. */
   readonly drainBy: number | null;
   readonly startedAt: number;
@@ -50,6 +53,8 @@ export interface State {
   /** Set while a person keeps the service from dispatching. */
   readonly operatorPause: OperatorPause | null;
 
+  /** The settings that each issue's last run began with: they hold until its handoff is written. By issue id. */
+  readonly runSettings: ReadonlyMap<string, Settings>;
   /** What is known of each running session, by issue id. */
   readonly live: ReadonlyMap<string, Live>;
   /** Sessions that ended and whose handoff is under way, as they were at the end. */
@@ -68,6 +73,11 @@ export interface State {
   readonly unreadable: ReadonlyMap<string, ReadonlySet<string>>;
   /** Why this process merges nothing, or null when it may. */
   readonly autoMergeOff: string | null;
+}
+
+/** What holds for the run of an issue, whatever was edited since it began. */
+export function settingsFor(state: State, issueId: string): Settings {
+  return state.runSettings.get(issueId) ?? state.settings;
 }
 
 /** A session as it runs. */

@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../model/agent-event.ts';
 import type { Spent, StopReason } from '../model/run.ts';
 import type { Settings, TokenRates } from '../model/settings.ts';
-import type { Live, State } from '../model/state.ts';
+import { settingsFor, type Live, type State } from '../model/state.ts';
 import { listPrice, UNKNOWN_MODEL } from './prices.ts';
 
 export interface BudgetVerdict {
@@ -23,7 +23,7 @@ export function budgetBroken(
   live: Live,
   underWay: { readonly tokens: number; readonly costUsd: number },
 ): { readonly reason: StopReason; readonly detail: string } | null {
-  const { maxTokens, maxCostUsd } = state.settings.agent;
+  const { maxTokens, maxCostUsd } = settingsFor(state, live.issue.id).agent;
   const counted = spentOn(state, live.issue.id);
   const spent = { ...counted, tokens: counted.tokens + underWay.tokens, costUsd: counted.costUsd + underWay.costUsd };
   if (maxTokens > 0 && spent.tokens >= maxTokens) return { reason: 'token_budget', detail: tokenDetail(spent, maxTokens) };

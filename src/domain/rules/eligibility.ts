@@ -21,7 +21,7 @@ export function cheapHold(state: State, issue: IssueRef): HoldVerdict | null {
   if (claim) return hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
   const parked = state.parked.get(issue.id);
   if (parked) return hold('parked', `${parked.reason}: ${parked.detail}`);
-  if (state.lifecycle === 'draining') return hold('draining', 'the service is stopping');
+  if (state.lifecycle !== 'serving') return hold('draining', 'the service is stopping, or watches another tracker');
   if (state.operatorPause !== null) return hold('paused', pauseDetail(state.operatorPause));
   if (state.preflightProblem !== null) return hold('preflight_failed', state.preflightProblem);
   const pause = state.pauses.get(agent.kind);
@@ -54,7 +54,7 @@ export function slotHold(state: State, issueState: string): HoldVerdict | null {
 }
 
 export function globalSlots(state: State): number {
-  return Math.max(0, state.settings.agent.maxConcurrentAgents - state.occupied);
+  return Math.max(0, state.settings.agent.maxConcurrentAgents - state.elsewhere - state.occupied);
 }
 
 /** Free slots that nobody is being read for. */

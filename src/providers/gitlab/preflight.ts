@@ -1,6 +1,7 @@
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { Clock, LogAttributes } from '../../ports/runtime.ts';
+import type { ProjectFacts } from '../../ports/tracker.ts';
 import { withRetries } from '../shared/retry.ts';
 import type { LabelCatalog } from './labels.ts';
 import type { Project } from './routes.ts';
@@ -22,14 +23,17 @@ export interface PreflightPlan {
 }
 
 /** Before the first poll: the token (advice only), the project and the labels (both must be readable). */
-export async function preflight(plan: PreflightPlan, signal: AbortSignal): Promise<void> {
+export async function preflight(plan: PreflightPlan, signal: AbortSignal): Promise<ProjectFacts> {
   const { project, catalog, retryDelaysMs, clock } = plan;
   await inspectToken(project, clock, signal);
-  await explained(project, project.route, () => withRetries(() => checkProject(project, signal), retryDelaysMs, signal));
+  const facts = await explained(project, project.route, () =>
+    withRetries(() => checkProject(project, signal), retryDelaysMs, signal),
+  );
   if (plan.hasStateLabels) {
     await explained(project, `${project.route}/labels`, () => withRetries(() => catalog.read(signal), retryDelaysMs, signal));
   }
   if (plan.filterLabels.length > 0) await adviseOnFilter(project, plan.filterLabels, signal);
+  return facts;
 }
 
 // Tried once. Older servers and some token kinds lack the route, so no answer of it may keep the service from starting.
@@ -57,11 +61,20 @@ function tokenWarnings({ scopes, active, revoked, expires_at }: WireToken, now: 
   ];
 }
 
-async function checkProject({ http, logger, name, route }: Project, signal: AbortSignal): Promise<void> {
-  const { archived, issues_access_level } = await http.getJson(PROJECT, { path: route }, signal);
+async function checkProject({ http, logger, name, route }: Project, signal: AbortSignal): Promise<ProjectFacts> {
+  const { archived, issues_access_level, id, path_with_namespace, visibility } = await http.getJson(
+    PROJECT,
+    { path: route },
+    signal,
+  );
   const facts: LogAttributes = { tracker_kind: KIND, project: name };
   if (archived === true) logger.warn('project is archived, every write will be refused', facts);
   if (issues_access_level === 'disabled') logger.warn('project has its issues switched off', facts);
+  return {
+    id: id == null ? null : String(id),
+    path: path_with_namespace ?? name,
+    isPublic: visibility == null ? null : visibility === 'public' && issues_access_level !== 'private',
+  };
 }
 
 const UNREACHABLE = (): string => 'check that tracker.endpoint is the address of the instance and that it can be reached';
@@ -77,9 +90,9 @@ const REMEDIES: Partial<Record<TrackerErrorKind, (project: string) => string>> =
 };
 
 /** Adds what can be done to the failure that is left after every try. */
-async function explained(project: Project, path: string, run: () => Promise<unknown>): Promise<void> {
+async function explained<T>(project: Project, path: string, run: () => Promise<T>): Promise<T> {
   try {
-    await run();
+    return await run();
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
     const { kind, status, detail } = error;

@@ -42,6 +42,9 @@ export const CREATED_NOTE = z.object({
 export const LABEL = z.object({ name: z.string() });
 
 export const PROJECT = z.object({
+  id: z.number().nullish().catch(null),
+  path_with_namespace: z.string().nullish().catch(null),
+  visibility: z.string().nullish().catch(null),
   archived: z.boolean().nullish().catch(null),
   issues_access_level: z.string().nullish().catch(null),
 });

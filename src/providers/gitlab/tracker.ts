@@ -2,7 +2,7 @@ import type { Issue, IssueComment } from '../../domain/model/issue.ts';
 import { normalState, stateIn } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
-import type { Tracker } from '../../ports/tracker.ts';
+import type { ProjectFacts, Tracker } from '../../ports/tracker.ts';
 import type { LabelStateRule } from '../shared/label-state.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
@@ -32,6 +32,7 @@ export function createTracker(
   const { project, catalog, inputs } = context;
   const hasStateLabels = context.rule.lists.flat().length > 0;
   const fetchStates = (ids: readonly string[], signal: AbortSignal) => fetchIssueStates(context, ids, signal);
+  let facts: ProjectFacts | null = null;
   return {
     kind: KIND,
     fetchCandidateIssues: (signal) => fetchCandidateIssues(context, signal),
@@ -44,11 +45,12 @@ export function createTracker(
     transitionIssue: (id, state, signal) => transitionIssue(context, id, state, signal),
     commentIssue: (id, text, signal) => commentIssue(context, id, text, signal),
     labels: createLabelWriter(project, catalog),
-    preflight: (signal) =>
-      preflight(
-        { project, catalog, clock: deps.clock, hasStateLabels, filterLabels: inputs.filter.labels, retryDelaysMs },
-        signal,
-      ),
+    async preflight(signal) {
+      const { clock } = deps;
+      const { filter } = inputs;
+      facts = await preflight({ project, catalog, clock, hasStateLabels, filterLabels: filter.labels, retryDelaysMs }, signal);
+    },
+    describeProject: async () => facts,
   };
 }
 

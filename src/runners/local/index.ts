@@ -5,14 +5,14 @@ import type { RunAdapters, RunListener, Runner } from '../../ports/runner.ts';
 import { runAttempt } from './attempt.ts';
 
 export interface LocalRunnerDeps {
-  /** The adapters of the workflow in force. */
-  readonly adapters: () => RunAdapters;
+  /** The adapters that a plan's settings were made into. */
+  readonly adaptersOf: (plan: RunPlan) => RunAdapters;
   /** Aborts even what a stopped run still does to leave things tidy. */
   readonly killed: AbortSignal;
 }
 
 /** Runs on this machine, inside this process. */
-export function createLocalRunner({ adapters, killed }: LocalRunnerDeps): Runner {
+export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): Runner {
   const running = new Map<string, AbortController>();
 
   async function run(plan: RunPlan, hear: RunListener, stopped: AbortSignal): Promise<void> {
@@ -28,7 +28,7 @@ export function createLocalRunner({ adapters, killed }: LocalRunnerDeps): Runner
   }
 
   async function attempt(plan: RunPlan, { report, announce }: RunListener, signal: AbortSignal): Promise<RunExit> {
-    return runAttempt(plan, { report, announce, adapters: adapters(), killed }, signal);
+    return runAttempt(plan, { report, announce, adapters: adaptersOf(plan), killed }, signal);
   }
 
   return {

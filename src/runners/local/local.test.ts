@@ -64,7 +64,7 @@ async function play(scene: Scene) {
     promptFor: () => 'work',
     tools: { open: () => (seen.opened += 1) && null, statusOf: () => null, close: () => (seen.closed += 1) },
   } as unknown as RunAdapters;
-  const runner = createLocalRunner({ adapters: () => adapters, killed: new AbortController().signal });
+  const runner = createLocalRunner({ adaptersOf: () => adapters, killed: new AbortController().signal });
   const plan: RunPlan = {
     runId: 'r',
     issue: refOf(issueWith({ id: '1' })),

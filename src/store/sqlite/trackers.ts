@@ -30,6 +30,12 @@ export function identityOf(db: Sqlite, configured: string): string {
   return row ? String(row.identity) : configured;
 }
 
+/** Lets another name lead to this identity, unless it leads to one already. Says to which it leads. */
+export function nameTracker(db: Sqlite, name: string, identity: string): string {
+  db.run('INSERT INTO tracker_names VALUES (?, ?) ON CONFLICT DO NOTHING', name, identity);
+  return identityOf(db, name);
+}
+
 function foreignRecords(db: Sqlite, identity: string): readonly ForeignRecords[] {
   const others = db.all("SELECT identity, label FROM trackers WHERE identity <> ? AND identity <> '' ORDER BY rowid", identity);
   return others.map((other) => recordsOf(db, String(other.identity), String(other.label))).filter(holdsAny);
@@ -38,6 +44,7 @@ function foreignRecords(db: Sqlite, identity: string): readonly ForeignRecords[]
 function recordsOf(db: Sqlite, identity: string, label: string): ForeignRecords {
   const count = (from: string) => Number(db.get(`SELECT count(*) AS n FROM ${from} AND tracker = ?`, identity)?.n);
   return {
+    identity,
     label,
     claims: count("claims WHERE phase <> 'waiting'"),
     retries: count("claims WHERE phase = 'waiting'"),

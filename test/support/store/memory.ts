@@ -36,6 +36,7 @@ const NO_EVENTS: KeptEvents = { events: [], leftOut: { events: 0, bytes: 0 } };
 export function createMemoryStore(): Store {
   const trackers = new Map<string, Kept>();
   const labels = new Map<string, string>();
+  const names = new Map<string, string>();
   const shared: Shared = { pauses: new Map(), operatorPause: null, requests: [] };
   const forgotten: Run[] = [];
   let handedOut = 0;
@@ -46,10 +47,16 @@ export function createMemoryStore(): Store {
   };
   const allRuns = (): Run[] => [...trackers.values()].flatMap((kept) => [...kept.runs.values()]);
   return {
-    async enter({ identity, label }) {
+    identityOf: async (name) => names.get(name) ?? name,
+    async nameTracker(name, identity) {
+      if (!names.has(name)) names.set(name, identity);
+      return names.get(name) ?? identity;
+    },
+    async enter({ identity, label, configured }) {
+      names.set(configured, identity);
       labels.set(identity, label);
       const others = [...trackers].filter(([tracker]) => tracker !== identity);
-      return others.map(([tracker, kept]) => countsOf(labels.get(tracker) ?? tracker, kept)).filter(isNotEmpty);
+      return others.map(([tracker, kept]) => countsOf(tracker, labels.get(tracker) ?? tracker, kept)).filter(isNotEmpty);
     },
     load: async (tracker) => durableOf(keptOf(tracker)),
     async apply(tracker, writes) {
@@ -101,9 +108,10 @@ export function createMemoryStore(): Store {
   };
 }
 
-function countsOf(label: string, kept: Kept): ForeignRecords {
+function countsOf(identity: string, label: string, kept: Kept): ForeignRecords {
   const waiting = [...kept.claims.values()].filter((claim) => claim.phase === 'waiting').length;
   return {
+    identity,
     label,
     claims: kept.claims.size - waiting,
     retries: waiting,

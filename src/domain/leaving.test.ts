@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { createPlayer } from '../../test/support/core.ts';
+import { issueWith } from '../../test/support/issues.ts';
+import { settingsWith } from '../../test/support/settings.ts';
+import { isRetired } from './decide.ts';
+import type { State } from './model/state.ts';
+
+const first = settingsWith({ tracker: { comments: { onDispatch: false, onCompletion: true, onFailure: false } } });
+
+function answerHandoff(state: State, issueId: string) {
+  const claim = state.claims.get(issueId);
+  if (claim?.phase !== 'handing-off') throw new Error('no handoff is under way');
+  return { type: 'handoff-answered', issueId, runId: claim.handoff.runId, outcome: { kind: 'succeeded' } } as const;
+}
+
+describe('a run keeps what it began with', () => {
+  const edited = settingsWith({
+    tracker: { handoffState: 'elsewhere', terminalStates: ['doing'] },
+    agent: { kind: 'claude-code', maxTurns: 9 },
+    rest: { tokenRates: { 'claude-code': { inputPerMtok: 1_000_000, outputPerMtok: 0, cacheReadPerMtok: null } } },
+  });
+
+  it('until it is handed off: turns, prices, agent kind, handoff state and comments', () => {
+    const player = createPlayer(first);
+    player.poll([issueWith({ id: '1' })]);
+    const { runId } = player.state.live.get('1')!;
+    player.send({ type: 'settings-changed', settings: edited });
+    player.send({ type: 'turn-started', issueId: '1', runId, turn: 1, prompt: '' });
+    expect(player.told('run:turn:started')).toMatchObject([{ facts: { maxTurns: first.agent.maxTurns } }]);
+    const tokens = { inputTokens: 5, outputTokens: 0, totalTokens: 5, cacheReadTokens: 0 };
+    player.send({ type: 'agent-spoke', issueId: '1', runId, event: { type: 'usage', tokens } });
+    expect(player.state.live.get('1')?.costUsd).toBeNull();
+    player.exit('1');
+    expect(player.writes).toContainEqual(expect.objectContaining({ run: expect.objectContaining({ agentKind: 'mock' }) }));
+    expect(player.asked('hand-off')).toMatchObject([{ handoff: { target: 'review' }, settings: first }]);
+    player.send(answerHandoff(player.state, '1'));
+    expect([...player.state.outbox.keys()]).toEqual([`completion:${runId}`]);
+    expect(player.state.runSettings.size).toBe(0);
+  });
+
+  it('and a limit that it meets pauses its own agent', () => {
+    const player = createPlayer(first);
+    player.poll([issueWith({ id: '1' })]);
+    player.send({ type: 'settings-changed', settings: edited });
+    const fault = { kind: 'agent_limit', message: 'usage limit', consequence: 'pause-agent' } as const;
+    player.exit('1', { kind: 'error', fault });
+    expect([...player.state.pauses.keys()]).toEqual(['mock']);
+  });
+});
+
+describe('a tracker that is no longer watched', () => {
+  it('brings its runs to their end, begins nothing, and is retired when all is written', () => {
+    const player = createPlayer(first);
+    player.poll([issueWith({ id: '1' })]);
+    player.send({ type: 'tracker-left' });
+    expect(isRetired(player.state)).toBe(false);
+    player.after(3_600_000 * 3);
+    expect(player.asked('poll')).toEqual([]);
+    player.exit('1');
+    expect(player.asked('hand-off')).toHaveLength(1);
+    player.send(answerHandoff(player.state, '1'));
+    expect(isRetired(player.state)).toBe(false);
+    player.after(1);
+    const [out] = player.asked('write-out');
+    player.send({ type: 'outbox-answered', id: out!.entry.id, fault: null });
+    expect(isRetired(player.state)).toBe(true);
+  });
+
+  it('keeps a failed run for the day it is watched again', () => {
+    const player = createPlayer(first);
+    player.poll([issueWith({ id: '1' })]);
+    player.send({ type: 'tracker-left' });
+    player.exit('1', { kind: 'error', fault: { kind: 'turn_failed', message: 'broken', consequence: 'back-off' } });
+    player.after(86_400_000);
+    expect(player.asked('read-issue')).toEqual([]);
+    expect(isRetired(player.state)).toBe(true);
+    player.send({ type: 'settings-changed', settings: first });
+    player.after(1);
+    expect(player.asked('read-issue')).toMatchObject([{ issueId: '1' }]);
+  });
+
+  it('leaves its slots taken while its sessions run', () => {
+    const player = createPlayer(settingsWith({ agent: { maxConcurrentAgents: 2 } }));
+    player.send({ type: 'sessions-elsewhere', running: 1 });
+    player.poll([issueWith({ id: '1' }), issueWith({ id: '2' })]);
+    expect([...player.state.live.keys()]).toEqual(['1']);
+  });
+});

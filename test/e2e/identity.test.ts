@@ -1,0 +1,85 @@
+import { symlink } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+
+let ground: Playground;
+beforeEach(async () => {
+  ground = await createPlayground();
+});
+afterEach(() => ground.cleanup());
+
+const A1 = { id: '1', identifier: 'A-1', title: 'First', state: 'todo' };
+
+/** A file tracker whose agent takes its time. */
+function workflow(file: string, turnMs: number, turns = 1): string {
+  const tracker =
+    'kind: file\nactive_states: [todo]\nterminal_states: [done]\nhandoff_state: review\ncomments: { on_completion: true }';
+  return fileWorkflow({
+    tracker,
+    file: `path: ${file}`,
+    agent: `kind: mock\nmax_turns: ${turns}`,
+    mock: `turn_delay_ms: ${turnMs}`,
+  });
+}
+
+async function issuesOf(file: string): Promise<Record<string, unknown>[]> {
+  return JSON.parse(await ground.read(file)) as Record<string, unknown>[];
+}
+
+describe('an edit that swaps the tracker', () => {
+  it('leaves runs with their own tracker, and takes new ones from the new one', async () => {
+    await ground.write('old.json', JSON.stringify([A1]));
+    await ground.write('new.json', JSON.stringify([{ ...A1, title: 'Of the other project' }]));
+    await ground.write('WORKFLOW.md', workflow('old.json', 2_500));
+    const daemon = await ground.start();
+    await daemon.record('turn started', { issue_identifier: 'A-1' });
+    await ground.write('WORKFLOW.md', workflow('new.json', 50));
+    await daemon.record('workflow reloaded');
+    await eventually(
+      () => issuesOf('new.json'),
+      ([issue]) => issue?.['state'] === 'review' && 'comments' in issue,
+      'the new one to be handed off',
+    );
+    expect(await issuesOf('old.json')).toMatchObject([{ state: 'todo' }]);
+    expect((await daemon.json('/api/v1/state'))['running']).toHaveLength(1);
+    await eventually(
+      () => issuesOf('old.json'),
+      ([issue]) => issue?.['state'] === 'review' && 'comments' in issue,
+      'the old one to be handed off',
+    );
+    for (const file of ['old.json', 'new.json']) expect((await issuesOf(file))[0]?.['comments']).toHaveLength(1);
+    const { code } = await daemon.stop();
+    expect(code).toBe(0);
+  });
+
+  it('keeps what belongs to the old one stored until it is watched again', async () => {
+    const blocked = { ...A1, id: '7', identifier: 'B-7' };
+    await ground.write('old.json', JSON.stringify([blocked]));
+    await ground.write('new.json', JSON.stringify([{ ...blocked, state: 'later' }]));
+    const budget = (file: string): string =>
+      workflow(file, 10)
+        .replace('kind: mock', 'kind: mock\n  max_tokens: 1')
+        .replace('turn_delay_ms: 10', 'input_tokens_per_turn: 9');
+    await ground.write('WORKFLOW.md', budget('old.json'));
+    const first = await ground.start();
+    await first.record('issue parked until a person acts', { issue_identifier: 'B-7' });
+    await first.stop();
+    await ground.write('WORKFLOW.md', budget('new.json'));
+    const second = await ground.start();
+    const left = await second.record('records of another tracker are left alone');
+    expect(left).toMatchObject({ identity: `file ${ground.path('old.json')}`, parked: '1', retries: '0' });
+    await second.record('tick completed');
+    expect((await second.json('/api/v2/parked'))['parked']).toEqual([]);
+    expect((await ground.run(['unpark', 'B-7', 'WORKFLOW.md'])).code).toBe(1);
+    await symlink(ground.path('old.json'), ground.path('link.json'));
+    await ground.write('WORKFLOW.md', budget('link.json'));
+    await second.record('workflow reloaded');
+    await eventually(
+      async () => (await second.json('/api/v2/parked'))['parked'] as unknown[],
+      (parked) => parked.length === 1,
+      'the parked issue to be there again',
+    );
+    const { records } = await second.stop();
+    expect(records.filter(({ msg }) => msg === 'records of another tracker are left alone')).toHaveLength(1);
+  });
+});
