@@ -30,6 +30,8 @@ export interface AdapterDeps {
   readonly processes: ProcessLedger;
   readonly announce: (notice: Notice) => void;
   readonly tools: RunTools;
+  /** What marks of workspaces are signed with. */
+  readonly markKey: string;
 }
 
 /** The adapters and the workflow they were built from. */
@@ -52,10 +54,13 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
   return {
     workflow,
     configured: settings,
+    identity: settings.tracker.identity,
     tracker: sameTracker ? before.tracker : buildTracker(workflow, deps),
     agent: sameAgent ? before.agent : buildAgent(workflow, deps),
     workspaces: createWorkspaces({
       root: settings.workspace.root,
+      removedDays: settings.workspace.removedDays,
+      markKey: deps.markKey,
       env: deps.env,
       logger: deps.logger,
       processes: deps.processes,
@@ -103,7 +108,7 @@ export async function settleIdentity(
 function renamed(built: BuiltAdapters, names: TrackerNames): BuiltAdapters {
   const { settings } = built.workflow;
   const tracker = { ...settings.tracker, identity: names.identity };
-  return { ...built, workflow: { ...built.workflow, settings: { ...settings, tracker }, names } };
+  return { ...built, identity: names.identity, workflow: { ...built.workflow, settings: { ...settings, tracker }, names } };
 }
 
 /** The tracker alone, for reads that need nothing else. */

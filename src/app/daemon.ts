@@ -23,13 +23,14 @@ import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { startTelemetry } from '../telemetry/index.ts';
 import { forgetOldRuns } from './forget-runs.ts';
 import { checkTracker } from './check-tracker.ts';
-import { buildAdapters, knownAs, settleIdentity, type AdapterDeps } from './build-adapters.ts';
+import { buildAdapters, knownAs, settleIdentity, type AdapterDeps, type BuiltAdapters } from './build-adapters.ts';
 import { daemonId, endLeftovers, markedEnv } from './leftovers.ts';
 import { openOperatorDesk } from './operator-desk.ts';
 import { ownProcesses } from './owned-processes.ts';
 import { trackProcessGroups } from './process-groups.ts';
 import { followWorkflow } from './reload.ts';
 import { followWorkflowStatus } from './workflow-status.ts';
+import { createRootLocks } from './root-locks.ts';
 import { openRunTools } from './run-tools.ts';
 import type { KnownSecrets } from './secrets.ts';
 import { createWatchedTrackers, type WatchedTrackers } from './watched-trackers.ts';
@@ -112,10 +113,17 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   releasers.push(() => groups.stop());
   const isRun = (owner: string): boolean => trackers.states().some(({ claims }) => runningIn(claims.values()).includes(owner));
   const processes = ownProcesses(groups, controlGroups, isRun);
-  const adapterDeps: AdapterDeps = { version, env, clock, logger, secrets, processes, announce, tools };
+  const markKey = store.workspaceKey();
+  const roots = createRootLocks({ workflowPath: workflow.path, dbPath: workflow.settings.dbPath });
+  releasers.push(roots.release);
+  const watch = async (next: BuiltAdapters): Promise<void> => {
+    await roots.take(next.workflow.settings.workspace.root);
+    await trackers.watch(next);
+  };
+  const adapterDeps: AdapterDeps = { markKey, version, env, clock, logger, secrets, processes, announce, tools };
   const startUp = AbortSignal.any([killed.signal, options.interrupted]);
   const built = await knownAs(buildAdapters(workflow, adapterDeps, null), store);
-  await trackers.watch(built);
+  await watch(built);
   const workflowStatus = followWorkflowStatus(() => trackers.adapters().workflow, notices, clock);
   releasers.push(() => workflowStatus.stop());
 
@@ -137,13 +145,15 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     workflow: workflowStatus.status,
     ...viewOf(trackers, snapshot, store, clock),
   };
-  releasers.push(forgetOldRuns({ store, now: clock.now, days: () => adapters.workflow.settings.dbRetentionDays, logger }));
+  releasers.push(
+    forgetOldRuns({ store, now: clock.now, days: () => trackers.adapters().workflow.settings.dbRetentionDays, logger }),
+  );
   const url = await serve(daemon, metrics, options, releasers);
   const postponed = await checkTracker(built.tracker, logger, startUp);
   if (postponed !== null) announce({ name: 'tracker:start:postponed', facts: postponed });
   const first = await settleIdentity(built, store, startUp);
-  if (first.workflow.names.identity !== built.workflow.names.identity) await trackers.watch(first);
-  releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, trackers.watch));
+  if (first.workflow.names.identity !== built.workflow.names.identity) await watch(first);
+  releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, watch));
   trackers.start(...(postponed === null ? [] : [{ type: 'polls-postponed', byMs: postponed.retryInMs } as const]));
   const done = trackers.done.finally(() => {
     killed.abort(new Error('the service has stopped'));

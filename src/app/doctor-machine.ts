@@ -162,5 +162,5 @@ export async function checkGit({ settings }: GoodWorkflow): Promise<readonly Fin
 
 function adaptersOf(workflow: GoodWorkflow, deps: SurveyDeps) {
   const processes = { started: () => {}, ended: () => {} };
-  return buildAdapters(workflow, { ...deps, processes, announce: () => {}, tools: NO_RUN_TOOLS }, null);
+  return buildAdapters(workflow, { ...deps, processes, announce: () => {}, tools: NO_RUN_TOOLS, markKey: '' }, null);
 }

@@ -15,7 +15,7 @@ import { buildAdapters, type AdapterDeps } from './build-adapters.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
-export type SurveyDeps = Omit<AdapterDeps, 'processes' | 'announce' | 'tools'>;
+export type SurveyDeps = Omit<AdapterDeps, 'processes' | 'announce' | 'tools' | 'markKey'>;
 
 /** One candidate, and why it would not be dispatched; null when it would. */
 export interface SurveyedIssue {
@@ -37,7 +37,7 @@ export interface Survey {
 export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
   const adapters = buildAdapters(
     workflow,
-    { ...deps, processes: { started: () => {}, ended: () => {} }, announce: () => {}, tools: NO_RUN_TOOLS },
+    { ...deps, processes: { started: () => {}, ended: () => {} }, announce: () => {}, tools: NO_RUN_TOOLS, markKey: '' },
     null,
   );
   const { tracker } = adapters;

@@ -90,6 +90,13 @@ const workspaceSection = z
       wholeNumber({ min: 0, max: 36_500 }, 'Days after its last use at which a workspace is removed; 0 keeps it.'),
       0,
     ),
+    removed_days: byDefault(
+      wholeNumber(
+        { min: 0, max: 36_500 },
+        'Days that a directory of a finished issue is kept in `.foray-removed/` when nobody marked it as ours.',
+      ),
+      7,
+    ),
     repo: filledText(
       'Repository that each workspace is checked out from, as `git@host:owner/name.git` or `https://host/owner/name.git`; `$NAME` expands. One clone is shared by all issues, each of which has a branch `foray/<identifier>`.',
     ).optional(),

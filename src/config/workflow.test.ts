@@ -43,7 +43,7 @@ describe('a valid file', () => {
         options: { path: 'issues.json' },
       },
       polling: { intervalMs: 30_000 },
-      workspace: { root: '/home/op/.local/state/foray/workspaces/team_a-4613df22', retentionDays: 0, repo: null },
+      workspace: { root: '/home/op/.local/state/foray/workspaces/team_a-4613df22', retentionDays: 0, removedDays: 7, repo: null },
       hooks: { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 60_000 },
       agent: {
         kind: 'claude-code',
@@ -129,7 +129,7 @@ self_review: { enabled: true, max_iterations: 2, verification_commands: [npm tes
         comments: { onDispatch: true, onCompletion: true, onFailure: true },
       },
       polling: { intervalMs: 50 },
-      workspace: { root: '/srv/ws', retentionDays: 30, repo: null },
+      workspace: { root: '/srv/ws', retentionDays: 30, removedDays: 7, repo: null },
       hooks: { afterCreate: 'a', beforeRun: 'b', afterRun: 'c', beforeRemove: 'd', timeoutMs: 7 },
       agent: {
         kind: 'mock',

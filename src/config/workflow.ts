@@ -141,7 +141,12 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   const settings: Settings = {
     tracker: trackerRead,
     polling: { intervalMs: sections.polling.interval_ms },
-    workspace: { root: root.path, retentionDays: sections.workspace.retention_days, repo: repo.repo },
+    workspace: {
+      root: root.path,
+      retentionDays: sections.workspace.retention_days,
+      removedDays: sections.workspace.removed_days,
+      repo: repo.repo,
+    },
     hooks: hookSettings(read),
     agent: agentSettings(sections.agent),
     agentOptions: blocks.agents.get(sections.agent.kind) ?? {},

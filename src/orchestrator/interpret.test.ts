@@ -33,7 +33,7 @@ const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Na
   'delete-branch': { do: 'delete-branch', issueId: '1', request },
   'remove-label': { do: 'remove-label', issueId: '1', request, label: 'l' },
   complete: { do: 'complete', issue, target: 'done', begun: false },
-  'remove-workspace': { do: 'remove-workspace', issueId: '1', identifier: 'T-1', title: 't', why: 'w' },
+  'remove-workspace': { do: 'remove-workspace', issueId: '1', identifier: 'T-1', title: 't', why: 'w', recorded: true },
 };
 
 /** An interpreter whose whole world throws, and what it reports. */
@@ -59,6 +59,7 @@ function interpreterWith(tracker: object) {
   const reported: Event[] = [];
   const deps: InterpretDeps = {
     adapters: () => ({ tracker }) as never,
+    adaptersOf: () => ({ tracker }) as never,
     runner: { start: () => {}, stop: () => 'told' },
     report: (event) => void reported.push(event),
     announce: () => {},

@@ -181,10 +181,10 @@ function wordsOf(text: string): string {
 
 /** Only issues whose workspace is still here matter: without any the tracker is not asked. */
 async function readTerminal(deps: InterpretDeps, { states }: EffectNamed<'read-terminal'>): Promise<AnswerTo<'read-terminal'>> {
-  const { tracker, workspaces } = deps.adapters();
+  const { tracker, workspaces, identity } = deps.adapters();
   const names = new Set(await workspaces.list());
   const terminal = names.size === 0 ? [] : await tracker.fetchIssuesByStates(states, deps.killed);
-  const issues = terminal.filter((issue) => names.has(workspaces.nameOf(issue.identifier) ?? ''));
+  const issues = terminal.filter((issue) => workspaces.namesOf(issue.identifier, identity).some((name) => names.has(name)));
   return { type: 'cleanup-answered', issues: { ok: true, value: issues } };
 }
 
@@ -203,11 +203,14 @@ async function removeWorkspace(
   deps: InterpretDeps,
   effect: EffectNamed<'remove-workspace'>,
 ): Promise<AnswerTo<'remove-workspace'>> {
-  const { workspaces, hooks } = deps.adapters();
-  const { issueId, identifier, title, why } = effect;
-  const removal = await answer(workspaces.remove({ issueId, identifier, title, attempt: 0, hooks }, deps.killed));
-  const outcome: Answer<boolean> = removal.ok ? { ok: true, value: removal.value.removed } : removal;
-  return { type: 'workspace-removed', issueId, identifier, path: workspaces.pathOf(identifier) ?? '', why, outcome };
+  const { workspaces, hooks, identity: tracker } = deps.adapters();
+  const { issueId, identifier, title, why, recorded } = effect;
+  const removal = await answer(
+    workspaces.remove({ tracker, issueId, identifier, title, attempt: 0, hooks, recorded }, deps.killed),
+  );
+  if (!removal.ok) return { type: 'workspace-removed', issueId, identifier, path: '', why, aside: null, outcome: removal };
+  const { removed, path, aside } = removal.value;
+  return { type: 'workspace-removed', issueId, identifier, path, why, aside, outcome: { ok: true, value: removed } };
 }
 
 async function lookAt(deps: InterpretDeps, effect: EffectNamed<'inspect'>): Promise<AnswerTo<'inspect'>> {

@@ -81,6 +81,8 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'reconcile:issue:stopped': ({ issue, reason, state }) => info('reconciliation stops the run', { ...of(issue), reason, state }),
   'workspace:directory:removed': ({ issueId, identifier, workspace, why }) =>
     info('workspace removed', { issue_id: issueId, issue_identifier: identifier, workspace, reason: why }),
+  'workspace:directory:aside': ({ issueId, identifier, workspace, aside }) =>
+    warn('directory without a mark moved aside', { issue_id: issueId, issue_identifier: identifier, workspace, aside }),
   'workspace:directory:kept': ({ issueId, identifier, workspace, error: reason }) =>
     warn('workspace could not be removed', { issue_id: issueId, issue_identifier: identifier, workspace, error: reason }),
   'cleanup:read:failed': ({ error: reason, retryInMs }) =>

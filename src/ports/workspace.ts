@@ -5,18 +5,21 @@ import type { HookSettings } from '../domain/model/settings.ts';
 export interface Workspaces {
   /** What keeps workspaces from being made (root not writable), or null. */
   findProblem(): Promise<string | null>;
-  /** Where an identifier's workspace is or would be; null for an identifier that names none. */
-  pathOf(identifier: string): string | null;
-  /** The directory name alone. */
-  nameOf(identifier: string): string | null;
+  /** Where the issue's workspace is or would be; null where it can have none. */
+  pathFor(subject: WorkspaceSubject): Promise<string | null>;
+  /** The directory names that an issue's workspace may have; none for an identifier that names none. */
+  namesOf(identifier: string, tracker: string): readonly string[];
   /** Makes the directory when missing (then runs `after_create`) and clears what an earlier run left in `.foray/`. */
   prepare(subject: WorkspaceSubject, signal: AbortSignal): Promise<{ readonly path: string; readonly created: boolean }>;
   /** Runs `before_run`; a failure fails the attempt. */
   beforeRun(subject: WorkspaceSubject, signal: AbortSignal): Promise<void>;
   /** Runs `after_run`; a failure is only logged. */
   afterRun(subject: WorkspaceSubject, signal: AbortSignal): Promise<void>;
-  /** Runs `before_remove` (a failure is only logged) and deletes the directory. A missing one is fine. */
-  remove(subject: WorkspaceSubject, signal: AbortSignal): Promise<{ readonly removed: boolean }>;
+  /**
+   * Runs `before_remove` (a failure is only logged) and deletes the issue's own directory. One that nobody marked is moved
+   * aside, unless we know to have made it; one that was made for another is left alone. A missing one is fine.
+   */
+  remove(subject: WorkspaceSubject & { readonly recorded?: boolean }, signal: AbortSignal): Promise<Removal>;
   /** Runs one verification command in a workspace: whether it passed, and the end of what it printed. */
   verify(check: VerificationCheck, signal: AbortSignal): Promise<{ readonly ok: boolean; readonly output: string }>;
   /** What the agent said in `.foray/status`, or null. */
@@ -29,6 +32,14 @@ export interface Workspaces {
   list(): Promise<readonly string[]>;
 }
 
+export interface Removal {
+  readonly removed: boolean;
+  /** What was removed or would have been; empty where there is nothing. */
+  readonly path: string;
+  /** Where a directory that nobody marked was moved to, or null. */
+  readonly aside: string | null;
+}
+
 export interface VerificationCheck {
   readonly command: string;
   readonly path: string;
@@ -37,6 +48,8 @@ export interface VerificationCheck {
 }
 
 export interface WorkspaceSubject {
+  /** Identity of the issue's tracker. */
+  readonly tracker: string;
   readonly issueId: string;
   readonly identifier: string;
   readonly title: string;

@@ -50,18 +50,16 @@ describe('containment', () => {
     await fc.assert(
       fc.asyncProperty(wild, async (identifier) => {
         const subject = bench.subject({}, identifier);
-        const expected = bench.workspaces.pathOf(identifier);
-        if (expected === null) {
-          expect(bench.workspaces.nameOf(identifier)).toBeNull();
+        const [name] = bench.workspaces.namesOf(identifier, subject.tracker);
+        if (name === undefined) {
           await expect(bench.workspaces.prepare(subject, signal)).rejects.toMatchObject({ retryable: false });
           return;
         }
-        expect(path.dirname(expected)).toBe(bench.root);
-        expect(path.basename(expected)).toBe(bench.workspaces.nameOf(identifier));
+        const expected = path.join(bench.root, name);
         expect((await bench.workspaces.prepare(subject, signal)).path).toBe(expected);
-        expect(await bench.workspaces.list()).toEqual([path.basename(expected)]);
-        expect(await bench.workspaces.remove(subject, signal)).toEqual({ removed: true });
-        expect(await readdir(bench.root)).toEqual([]);
+        expect(await bench.workspaces.list()).toEqual([name]);
+        expect(await bench.workspaces.remove(subject, signal)).toMatchObject({ removed: true });
+        expect(await readdir(bench.root)).toEqual(['.foray-marks']);
       }),
       { numRuns: 60 },
     );
@@ -75,13 +73,14 @@ describe('containment', () => {
     await symlink(bench.root, link);
     const { createWorkspaces } = await import('./index.ts');
     const linked = createWorkspaces({
+      markKey: 'key',
+      removedDays: 7,
       root: path.join(link, 'deeper'),
       env: {},
       logger: { debug() {}, info() {}, warn() {}, error() {} },
       processes: { started() {}, ended() {} },
       maskSecrets: (text) => text,
     });
-    expect(linked.pathOf('A-1')).toBe(path.join(bench.root, 'deeper', 'A-1'));
     expect((await linked.prepare(bench.subject({}, 'A-1'), signal)).path).toBe(path.join(bench.root, 'deeper', 'A-1'));
   });
 
@@ -147,13 +146,13 @@ describe('containment', () => {
 });
 
 describe('prepare', () => {
-  it('keeps the work and the merge request, and clears the status of the run before', async () => {
+  it('keeps the work, and clears what was said before the run', async () => {
     await bench.workspaces.prepare(bench.subject(), signal);
     await writeFile(at('work'), 'half done');
     await writeFile(at('.foray', 'status'), 'blocked');
     await writeFile(at('.foray', 'scm.json'), '{}');
     await bench.workspaces.prepare(bench.subject(), signal);
-    expect((await readdir(at('.foray'))).sort()).toEqual(['.gitignore', 'scm.json']);
+    expect((await readdir(at('.foray'))).sort()).toEqual(['.gitignore']);
     expect(await readFile(at('work'), 'utf8')).toBe('half done');
   });
 
@@ -173,7 +172,7 @@ describe('prepare', () => {
 
 describe('remove', () => {
   it('is content with a workspace that is not there', async () => {
-    expect(await bench.workspaces.remove(bench.subject(), signal)).toEqual({ removed: false });
+    expect(await bench.workspaces.remove(bench.subject(), signal)).toMatchObject({ removed: false });
   });
 
   it('deletes links without following them, and read-only directories', async () => {
@@ -183,15 +182,15 @@ describe('remove', () => {
     await writeFile(at('cache', 'module', 'file'), 'x');
     await chmod(at('cache', 'module'), 0o555);
     await chmod(at('cache'), 0o555);
-    expect(await bench.workspaces.remove(bench.subject(), signal)).toEqual({ removed: true });
-    expect(await readdir(bench.root)).toEqual([]);
+    expect(await bench.workspaces.remove(bench.subject(), signal)).toMatchObject({ removed: true });
+    expect(await readdir(bench.root)).toEqual(['.foray-marks']);
     await expectOutsideUntouched();
   });
 
   it('forgets a workspace that a crash left half deleted', async () => {
     await mkdir(bench.root);
     await markUnfinished(at());
-    expect(await bench.workspaces.remove(bench.subject(), signal)).toEqual({ removed: false });
+    expect(await bench.workspaces.remove(bench.subject(), signal)).toMatchObject({ removed: false });
     expect(await readdir(bench.root)).toEqual([]);
   });
 });

@@ -143,7 +143,7 @@ describe('each hook', () => {
   it('after_create that fails takes the fresh directory with it', async () => {
     const failing = bench.subject({ afterCreate: 'touch half; exit 1' });
     await expect(bench.workspaces.prepare(failing, signal)).rejects.toThrow('workspace: hook after_create: exit status 1');
-    expect(await readdir(bench.root)).toEqual([]);
+    expect(await readdir(bench.root)).toEqual(['.foray-marks']);
   });
 
   it('after_create runs again in a clean directory after a crash in its middle', async () => {
@@ -154,14 +154,14 @@ describe('each hook', () => {
     await writeFile(inWorkspace('half'), 'clone');
     expect(await bench.workspaces.prepare(subject, signal)).toMatchObject({ created: true });
     expect(await readdir(path.join(bench.root, 'ABC-1'))).toEqual(['.foray']);
-    expect((await readdir(bench.root)).sort()).toEqual(['ABC-1', 'seen']);
+    expect((await readdir(bench.root)).sort()).toEqual(['.foray-marks', 'ABC-1', 'seen']);
   });
 
   it('after_run and before_remove that fail only warn', async () => {
     const subject = bench.subject({ afterRun: 'exit 1', beforeRemove: 'pwd > ../removing; exit 2' });
     await bench.workspaces.prepare(subject, signal);
     await bench.workspaces.afterRun(subject, signal);
-    expect(await bench.workspaces.remove(subject, signal)).toEqual({ removed: true });
+    expect(await bench.workspaces.remove(subject, signal)).toMatchObject({ removed: true });
     expect(await readFile(path.join(bench.root, 'removing'), 'utf8')).toBe(`${bench.root}/ABC-1\n`);
     expect(bench.log.filter(({ level }) => level === 'warn').map(({ attributes }) => attributes['hook'])).toEqual([
       'after_run',

@@ -4,15 +4,19 @@ import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { Logger } from '../ports/runtime.ts';
-import type { Workspaces } from '../ports/workspace.ts';
+import type { Removal, Workspaces, WorkspaceSubject } from '../ports/workspace.ts';
 import { codeOf, hasDirectory, realRoot } from './containment.ts';
 import type { Delivery } from './delivery.ts';
-import { createHookRunner } from './hooks.ts';
-import { isWorkspaceKey, namesNone, workspaceKey } from './key.ts';
+import { clearOldRemovals, moveAside } from './aside.ts';
+import { createHookRunner, type RunHook } from './hooks.ts';
+import { dropMark } from './marks.ts';
+import { chooseDirectory, findOwnDirectory, findUnmarked, type Place } from './place.ts';
+import { isWorkspaceKey, workspaceNames } from './key.ts';
 import { prepareWorkspace } from './prepare.ts';
 import { removeWorkspace } from './remove.ts';
 import { readScmFile } from './scm-file.ts';
 import { readStatusFile } from './status-file.ts';
+import { clearUnfinished } from './unfinished.ts';
 import { runVerification } from './verify.ts';
 
 export interface WorkspaceDeps {
@@ -24,6 +28,10 @@ export interface WorkspaceDeps {
   readonly processes: ProcessLedger;
   /** Null unless `workspace.repo` is set. */
   readonly delivery?: Delivery | null;
+  /** What marks are signed with. */
+  readonly markKey: string;
+  /** How long a directory that was moved aside is kept. */
+  readonly removedDays: number;
   maskSecrets(text: string): string;
 }
 
@@ -31,17 +39,28 @@ export interface WorkspaceDeps {
 export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   const { root, delivery = null } = deps;
   const runHook = createHookRunner(deps);
-  const pathOf = (identifier: string): string => path.join(realRoot(root), workspaceKey(identifier));
+  const place = (): Place => ({ root: realRoot(root), key: deps.markKey });
+  const own = async (subject: WorkspaceSubject): Promise<string> => {
+    const found = await findOwnDirectory(place(), subject);
+    if (found) return found.path;
+    throw new WorkspaceError('missing', `the workspace of ${subject.identifier} is gone; it is made again at the next attempt`, {
+      retryable: true,
+    });
+  };
 
   return {
     findProblem: () => findRootProblem(root),
-    pathOf: (identifier) => (namesNone(identifier) ? null : pathOf(identifier)),
-    nameOf: (identifier) => (namesNone(identifier) ? null : workspaceKey(identifier)),
+    namesOf: workspaceNames,
+    pathFor: (subject) =>
+      chooseDirectory(place(), subject).then(
+        (chosen) => chosen.path,
+        () => null,
+      ),
     prepare: (subject, signal) =>
-      asWorkspaceError('prepare', () => prepareWorkspace(pathOf(subject.identifier), subject, { delivery, runHook }, signal)),
+      asWorkspaceError('prepare', () => prepareWorkspace(place(), subject, { delivery, runHook }, signal)),
     beforeRun: (subject, signal) =>
       asWorkspaceError('before_run', async () => {
-        const workspace = await present(pathOf(subject.identifier));
+        const workspace = await own(subject);
         await delivery?.update(workspace, subject, signal);
         const failure = await runHook('before_run', subject, workspace, signal);
         if (failure !== null) throw failure;
@@ -49,21 +68,41 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     async afterRun(subject, signal) {
       if (subject.hooks.afterRun === null) return;
       try {
-        await runHook('after_run', subject, await present(pathOf(subject.identifier)), signal);
+        await runHook('after_run', subject, await own(subject), signal);
       } catch (error) {
         const { issueId: issue_id, identifier: issue_identifier } = subject;
         deps.logger.warn('hook failed', { issue_id, issue_identifier, hook: 'after_run', reason: String(error) });
       }
     },
-    remove: (subject, signal) =>
-      asWorkspaceError('remove', () => removeWorkspace(pathOf(subject.identifier), subject, runHook, signal)),
+    remove: (subject, signal) => asWorkspaceError('remove', () => removeFor(place(), subject, { ...deps, runHook }, signal)),
     verify: (check, signal) => asWorkspaceError('verification', () => runVerification(check, deps, signal)),
     readStatus: (workspace) => readStatusFile(workspace, deps),
     readScm: (workspace) => readScmFile(workspace, deps),
-    deliver: async (subject, signal) =>
-      delivery === null ? null : delivery.deliver(await present(pathOf(subject.identifier)), subject, signal),
+    deliver: async (subject, signal) => (delivery === null ? null : delivery.deliver(await own(subject), subject, signal)),
     list: () => asWorkspaceError('list', () => listWorkspaces(root)),
   };
+}
+
+/** Removes what is the issue's own; what nobody marked is moved aside, what is another's is not touched. */
+async function removeFor(
+  place: Place,
+  subject: WorkspaceSubject & { readonly recorded?: boolean },
+  { removedDays, runHook }: Pick<WorkspaceDeps, 'removedDays'> & { readonly runHook: RunHook },
+  signal: AbortSignal,
+): Promise<Removal> {
+  await clearOldRemovals(place.root, removedDays, Date.now());
+  const unmarked = await findUnmarked(place, subject);
+  const own = (await findOwnDirectory(place, subject)) ?? (subject.recorded === true ? unmarked : null);
+  if (own) {
+    const { removed } = await removeWorkspace(own.path, subject, runHook, signal);
+    await dropMark(place.root, own.name);
+    return { removed, path: own.path, aside: null };
+  }
+  if (!unmarked) {
+    for (const name of workspaceNames(subject.identifier, subject.tracker)) await forgetUnfinished(path.join(place.root, name));
+    return { removed: false, path: '', aside: null };
+  }
+  return { removed: true, path: unmarked.path, aside: await moveAside(place.root, unmarked.name, Date.now()) };
 }
 
 /** What keeps directories from being made under the root, told for an operator. Reads only. */
@@ -89,9 +128,9 @@ async function nearestExisting(place: string): Promise<string> {
   }
 }
 
-async function present(workspace: string): Promise<string> {
-  if (await hasDirectory(workspace)) return workspace;
-  throw new WorkspaceError('missing', `${workspace} is gone; it is made again at the next attempt`, { retryable: true });
+/** A crash may have left its note after the directory was gone. */
+async function forgetUnfinished(directory: string): Promise<void> {
+  if (!(await hasDirectory(directory))) await clearUnfinished(directory);
 }
 
 async function listWorkspaces(root: string): Promise<readonly string[]> {

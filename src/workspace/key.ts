@@ -15,9 +15,16 @@ export function workspaceKey(identifier: string): string {
       retryable: false,
     });
   }
-  const name = identifier.replaceAll(/[^A-Za-z0-9._-]/gu, '_');
+  const name = identifier.replaceAll(/[^A-Za-z0-9._-]/gu, '_').replace(/^\.(?=foray-)/i, '_');
   if (name === identifier && name.length <= LONGEST_NAME) return name;
   return `${name.slice(0, LONGEST_NAME - HASH_DIGITS - 1)}-${hashOf(identifier)}`;
+}
+
+/** The names a workspace may have: the plain one, and the one for when that is taken by another tracker or issue. */
+export function workspaceNames(identifier: string, tracker: string): readonly string[] {
+  if (namesNone(identifier)) return [];
+  const name = workspaceKey(identifier);
+  return [name, `${name.slice(0, LONGEST_NAME - HASH_DIGITS - 1)}-${hashOf(tracker)}`];
 }
 
 /** Identifiers that would mean the root itself or what is above it. */
@@ -27,7 +34,7 @@ export function namesNone(identifier: string): boolean {
 
 /** Whether a name under the root can be a workspace. */
 export function isWorkspaceKey(name: string): boolean {
-  return /^[A-Za-z0-9._-]+$/.test(name);
+  return /^[A-Za-z0-9._-]+$/.test(name) && !/^\.foray-/i.test(name);
 }
 
 /** A name beside the workspaces that no identifier maps to. */

@@ -4,6 +4,8 @@ import type { WorkspaceSubject } from '../ports/workspace.ts';
 import { codeOf, DATA_FOLDER, hasDirectory, look, refused } from './containment.ts';
 import type { Delivery } from './delivery.ts';
 import type { RunHook } from './hooks.ts';
+import { putMark } from './marks.ts';
+import { chooseDirectory, type Place } from './place.ts';
 import { clearUnfinished, isUnfinished, markUnfinished } from './unfinished.ts';
 import { removeTree } from './remove.ts';
 
@@ -19,13 +21,15 @@ export interface Filling {
 
 /** Makes the directory when it is missing and gets our folder in it ready for a new run. */
 export async function prepareWorkspace(
-  workspace: string,
+  place: Place,
   subject: WorkspaceSubject,
   filling: Filling,
   signal: AbortSignal,
 ): Promise<{ readonly path: string; readonly created: boolean }> {
   signal.throwIfAborted();
-  await mkdir(path.dirname(workspace), { recursive: true, mode: DIRECTORY_MODE });
+  await mkdir(place.root, { recursive: true, mode: DIRECTORY_MODE });
+  const { name, path: workspace, owner } = await chooseDirectory(place, subject);
+  if (owner !== 'own') await putMark(place.root, name, subject, place.key);
   await discardUnfinished(workspace);
   const created = await createDirectory(workspace);
   if (created) await finishCreation(workspace, subject, filling, signal);
@@ -65,12 +69,12 @@ async function finishCreation(
   await clearUnfinished(workspace);
 }
 
-/** Clears what an earlier run said. `scm.json` stays: a later run still belongs to the merge request it names. */
+/** Clears what was said before this run, by whomever: it is not this agent's word. */
 async function resetDataFolder(workspace: string): Promise<void> {
   if (!(await hasDirectory(workspace))) throw refused(workspace, 'was taken away by its own hook');
   const folder = path.join(workspace, DATA_FOLDER);
   if (!(await hasDirectory(folder))) await mkdir(folder);
-  await rm(path.join(folder, 'status'), { force: true, recursive: true });
+  for (const name of ['status', 'scm.json']) await rm(path.join(folder, name), { force: true, recursive: true });
   await keepOutOfGit(folder);
 }
 

@@ -1,4 +1,4 @@
-import { symlink } from 'node:fs/promises';
+import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
 
@@ -81,5 +81,31 @@ describe('an edit that swaps the tracker', () => {
     );
     const { records } = await second.stop();
     expect(records.filter(({ msg }) => msg === 'records of another tracker are left alone')).toHaveLength(1);
+  });
+});
+
+describe('a workspace root', () => {
+  it('is refused to a second daemon with another database, which says who holds it', async () => {
+    await ground.writeIssues([]);
+    await ground.write('WORKFLOW.md', fileWorkflow());
+    await ground.write('OTHER.md', fileWorkflow().replace('---\n', '---\ndb_path: other.db\n'));
+    const daemon = await ground.start();
+    const second = await ground.run(['OTHER.md']);
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain(`${ground.path('ws')} is in use by another foray (pid ${daemon.pid} `);
+    expect(second.stderr).toContain(`database ${ground.path('.foray.db')}`);
+    await daemon.stop();
+  });
+
+  it('keeps what nobody marked: it is moved aside when its issue is finished', async () => {
+    await ground.writeIssues([{ ...A1, state: 'done' }]);
+    await mkdir(ground.path('ws', 'A-1'), { recursive: true });
+    await ground.write('ws/A-1/precious', 'keep me');
+    await ground.write('WORKFLOW.md', fileWorkflow());
+    const daemon = await ground.start();
+    const { aside } = await daemon.record('directory without a mark moved aside', { issue_identifier: 'A-1' });
+    expect(aside).toContain(ground.path('ws', '.foray-removed'));
+    expect(await readFile(`${aside}/precious`, 'utf8')).toBe('keep me');
+    await daemon.stop();
   });
 });

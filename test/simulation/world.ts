@@ -297,6 +297,7 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
           return later(
             {
               type: 'workspace-removed',
+              aside: null,
               issueId,
               identifier,
               why,

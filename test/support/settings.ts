@@ -27,7 +27,7 @@ export function settingsWith(
       ...parts.tracker,
     },
     polling: { intervalMs: 30_000 },
-    workspace: { root: '/workspaces', retentionDays: 0, repo: null },
+    workspace: { root: '/workspaces', retentionDays: 0, removedDays: 7, repo: null },
     hooks: { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 60_000 },
     agent: {
       kind: 'mock',

@@ -43,6 +43,8 @@ export async function createWorkspaceBench(env: Readonly<Record<string, string>>
   const logger = createLogBook();
   const live = new Set<number>();
   const workspaces = createWorkspaces({
+    markKey: 'key',
+    removedDays: 7,
     root,
     env: { PATH: process.env['PATH'] ?? '', ...env },
     logger,
@@ -56,6 +58,7 @@ export async function createWorkspaceBench(env: Readonly<Record<string, string>>
     log: logger.records,
     live,
     subject: (hooks = {}, identifier = 'ABC-1') => ({
+      tracker: 'file /issues.json',
       issueId: 'id-1',
       identifier,
       title: 'A title',

@@ -22,6 +22,7 @@ export function removeWorkspaceOf(draft: Draft, issue: Pick<IssueRef, 'id' | 'id
     identifier: issue.identifier,
     title: issue.title,
     why,
+    recorded: workspacesOf(draft.state, issue.id).length > 0,
   });
 }
 
@@ -80,8 +81,10 @@ export function onWorkspaceRemoved(draft: Draft, event: Extract<Event, { type: '
     announce(draft, 'workspace:directory:kept', { issueId, identifier, workspace: path, error: event.outcome.fault.message });
     return;
   }
-  dropWorkspace(draft, path);
-  if (event.outcome.value)
+  for (const record of workspacesOf(draft.state, issueId)) dropWorkspace(draft, record.path);
+  if (event.aside !== null)
+    announce(draft, 'workspace:directory:aside', { issueId, identifier, workspace: path, aside: event.aside });
+  else if (event.outcome.value)
     announce(draft, 'workspace:directory:removed', { issueId, identifier, workspace: path, why: event.why });
 }
 
@@ -94,6 +97,10 @@ function onTerminal(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 't
   const watch = draft.state.watches.get(issue.id);
   if (watch && !hasWorkAfterMerge(draft.state, watch, state)) dropWatch(draft, issue.id);
   removeWorkspaceOf(draft, issue, 'the issue is terminal');
+}
+
+function workspacesOf(state: State, issueId: string): readonly WorkspaceRecord[] {
+  return [...state.workspaces.values()].filter((workspace) => workspace.issueId === issueId);
 }
 
 /** Workspaces of issues we neither work on, nor wait with, nor keep for a person. Ordered by path. */

@@ -59,6 +59,7 @@ const FAILED: { readonly [Name in AskedName]: (effect: EffectNamed<Name>, fault:
   complete: ({ issue }, fault) => ({ type: 'completion-answered', issueId: issue.id, fault }),
   'remove-workspace': ({ issueId, identifier, why }, fault) => ({
     type: 'workspace-removed',
+    aside: null,
     issueId,
     identifier,
     path: '',

@@ -61,6 +61,8 @@ export type AskedEffect =
       readonly identifier: string;
       readonly title: string;
       readonly why: string;
+      /** Whether we know to have made one, marked or not. */
+      readonly recorded: boolean;
     };
 
 export type AskedName = AskedEffect['do'];

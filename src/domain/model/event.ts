@@ -82,6 +82,8 @@ export type Event =
       readonly identifier: string;
       readonly path: string;
       readonly why: string;
+      /** Where a directory that nobody marked was moved to, or null. */
+      readonly aside: string | null;
       readonly outcome: Answer<boolean>;
     }
   /** An effect could not be carried out: stands for the answer it should have had. */

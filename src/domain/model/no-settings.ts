@@ -19,7 +19,7 @@ export const NO_SETTINGS: Settings = {
     options: {},
   },
   polling: { intervalMs: 0 },
-  workspace: { root: '', retentionDays: 0, repo: null },
+  workspace: { root: '', retentionDays: 0, removedDays: 0, repo: null },
   hooks: { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 0 },
   agent: {
     kind: '',

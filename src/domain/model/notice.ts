@@ -56,6 +56,8 @@ export interface Notices {
   'reconcile:issue:stopped': { issue: IssueRef; reason: StopReason; state: string };
   'reconcile:issue:kept': { issue: IssueRef };
   'workspace:directory:removed': { issueId: string; identifier: string; workspace: string; why: string };
+  /** It had the issue's name, but no mark of ours. */
+  'workspace:directory:aside': { issueId: string; identifier: string; workspace: string; aside: string };
   'workspace:directory:kept': { issueId: string; identifier: string; workspace: string; error: string };
   'cleanup:read:failed': { error: string; retryInMs: number };
   'outbox:write:sent': { issue: IssueRef; kind: 'comment' | 'label' };

@@ -58,6 +58,8 @@ export interface WorkspaceSettings {
   readonly root: string;
   /** 0 keeps for ever. */
   readonly retentionDays: number;
+  /** How long a directory that nobody marked is kept after it was moved aside. */
+  readonly removedDays: number;
   /** Null: hooks fill the workspaces. */
   readonly repo: RepoSettings | null;
 }

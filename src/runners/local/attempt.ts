@@ -21,7 +21,7 @@ export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: Abort
   let workspacePath = '';
   let exit: RunExit;
   try {
-    const expected = deps.adapters.workspaces.pathOf(plan.issue.identifier);
+    const expected = await deps.adapters.workspaces.pathFor(subjectOf(plan));
     if (expected !== null) deps.report({ type: 'workspace-chosen', ...idsOf(plan), workspacePath: expected });
     const issue = await readIssue(plan, deps, signal);
     if (issue === null) return { kind: 'normal', turns: 0, fault: null, status: null, scm: null };
@@ -206,5 +206,6 @@ function idsOf(plan: RunPlan): { issueId: string; runId: string } {
 
 function subjectOf(plan: RunPlan): WorkspaceSubject {
   const { id, identifier, title } = plan.issue;
-  return { issueId: id, identifier, title, attempt: plan.attempt, hooks: plan.settings.hooks };
+  const { hooks, tracker } = plan.settings;
+  return { tracker: tracker.identity, issueId: id, identifier, title, attempt: plan.attempt, hooks };
 }

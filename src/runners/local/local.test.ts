@@ -49,7 +49,7 @@ async function play(scene: Scene) {
             }),
     },
     workspaces: {
-      pathOf: () => '/workspaces/T-1',
+      pathFor: async () => '/workspaces/T-1',
       prepare: () => Promise.resolve({ path: '/workspaces/T-1', created: true }),
       beforeRun: () => Promise.resolve(),
       afterRun: () => Promise.resolve(),

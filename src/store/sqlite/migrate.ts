@@ -7,10 +7,19 @@ import { OPERATOR } from './migrations/003-operator.ts';
 import { TRACKERS } from './migrations/004-trackers.ts';
 import { REQUEST_FACTS } from './migrations/005-request-facts.ts';
 import { FORGOTTEN_RUNS } from './migrations/006-forgotten-runs.ts';
+import { WORKSPACE_KEY } from './migrations/007-workspace-key.ts';
 import type { Sqlite } from './sqlite.ts';
 
 /** In order; the first is version 1. A migration that was released is never edited, only followed by another. */
-const MIGRATIONS: readonly string[] = [INITIAL, RUN_EVENT_DETAILS, OPERATOR, TRACKERS, REQUEST_FACTS, FORGOTTEN_RUNS];
+const MIGRATIONS: readonly string[] = [
+  INITIAL,
+  RUN_EVENT_DETAILS,
+  OPERATOR,
+  TRACKERS,
+  REQUEST_FACTS,
+  FORGOTTEN_RUNS,
+  WORKSPACE_KEY,
+];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

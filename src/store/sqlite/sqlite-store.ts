@@ -18,6 +18,8 @@ export interface SqliteStore extends Store {
   readonly processes: ProcessRecords;
   /** Runs under way when the last daemon ended, of whatever tracker. */
   runningRuns(): readonly string[];
+  /** What marks of workspaces are signed with. */
+  workspaceKey(): string;
 }
 
 /** The store over a database that is open, up to date and locked for this owner. */
@@ -28,6 +30,7 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
     runningRuns: () => db.all("SELECT run_id FROM claims WHERE phase = 'running'").map((row) => String(row.run_id)),
     identityOf: async (name) => identityOf(db, name),
     nameTracker: async (name, identity) => nameTracker(db, name, identity),
+    workspaceKey: () => String(db.get('SELECT key FROM workspace_key')?.key),
     enter: async (tracker) => enterTracker(db, tracker),
     load: async (tracker) => loadDurable(db, tracker),
     async apply(tracker, writes) {

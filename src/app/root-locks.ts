@@ -1,0 +1,64 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { takeLock, type Lock } from '../store/sqlite/lock.ts';
+
+/** Beside the workspaces: the lock itself, and who has it. */
+const LOCK_NAME = '.foray-root';
+
+export interface RootHolder {
+  readonly workflowPath: string;
+  readonly dbPath: string;
+}
+
+/**
+ * The workspace roots that are this daemon's. Two daemons with databases of their own know nothing of each other's
+ * sessions, so they must not share a root. Where a root cannot be written, the preflight says so.
+ */
+export function createRootLocks(holder: RootHolder): { take(root: string): Promise<void>; release(): void } {
+  const held = new Map<string, Lock>();
+  return {
+    async take(root) {
+      if (held.has(root) || !canWrite(root)) return;
+      const lock = await takeLock(path.join(root, LOCK_NAME));
+      if (lock === null) throw new Error(inUse(root));
+      held.set(root, lock);
+      writeFileSync(path.join(root, `${LOCK_NAME}.json`), `${JSON.stringify(recordOf(holder))}\n`, { mode: 0o600 });
+    },
+    release() {
+      for (const lock of held.values()) lock.release();
+      held.clear();
+    },
+  };
+}
+
+function canWrite(root: string): boolean {
+  try {
+    mkdirSync(root, { recursive: true, mode: 0o750 });
+    writeFileSync(path.join(root, `${LOCK_NAME}.lock`), '', { flag: 'a', mode: 0o600 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function recordOf({ workflowPath, dbPath }: RootHolder) {
+  return { pid: process.pid, host: os.hostname(), workflow: workflowPath, database: dbPath };
+}
+
+function inUse(root: string): string {
+  const remedy = 'stop that one first, or give this workflow a workspace.root of its own';
+  return `workspace.root ${root} is in use by another foray${whoHas(root)}: ${remedy}`;
+}
+
+function whoHas(root: string): string {
+  try {
+    const { pid, host, workflow, database } = JSON.parse(readFileSync(path.join(root, `${LOCK_NAME}.json`), 'utf8')) as Record<
+      string,
+      unknown
+    >;
+    return ` (pid ${String(pid)} on ${String(host)}, workflow ${String(workflow)}, database ${String(database)})`;
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,25 @@
+import { mkdir, readdir, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { removeTree } from './remove.ts';
+
+const FOLDER = '.foray-removed';
+const DAY_MS = 86_400_000;
+
+/** Moves a directory that nobody marked out of the way instead of deleting it: it may be somebody's. Says where it is. */
+export async function moveAside(root: string, name: string, now: number): Promise<string> {
+  const folder = path.join(root, FOLDER);
+  await mkdir(folder, { recursive: true, mode: 0o750 });
+  const target = path.join(folder, `${name}.${now}`);
+  await rename(path.join(root, name), target);
+  return target;
+}
+
+/** Deletes what was moved aside longer ago than this. */
+export async function clearOldRemovals(root: string, days: number, now: number): Promise<void> {
+  const folder = path.join(root, FOLDER);
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) {
+    const movedAt = Number(/\.(\d+)$/.exec(name)?.[1] ?? Number.NaN);
+    if (now - movedAt > days * DAY_MS) await removeTree(path.join(folder, name));
+  }
+}

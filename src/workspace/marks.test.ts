@@ -1,0 +1,87 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLogBook, createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
+import { createWorkspaces } from './index.ts';
+import { workspaceKey } from './key.ts';
+
+let bench: WorkspaceBench;
+const { signal } = new AbortController();
+const OTHER = 'nsproject https://gitlab.com acme/other';
+beforeEach(async () => {
+  bench = await createWorkspaceBench();
+});
+afterEach(() => bench.cleanUp());
+
+/** The same root, seen by a daemon with another database. */
+function stranger() {
+  return createWorkspaces({
+    root: bench.root,
+    markKey: 'another key',
+    removedDays: 7,
+    env: {},
+    logger: createLogBook(),
+    processes: { started: () => {}, ended: () => {} },
+    maskSecrets: (text) => text,
+  });
+}
+
+describe('a workspace that was made for another', () => {
+  it('tracker is never used, cleaned or resumed from: the name gets a hash of the identity', async () => {
+    const first = await bench.workspaces.prepare(bench.subject(), signal);
+    await writeFile(path.join(first.path, 'work'), 'of the first');
+    const subject = { ...bench.subject(), tracker: OTHER };
+    const second = await bench.workspaces.prepare(subject, signal);
+    expect(path.basename(second.path)).toMatch(/^ABC-1-[0-9a-f]{16}$/);
+    expect(await readdir(second.path)).toEqual(['.foray']);
+    expect(await bench.workspaces.remove(subject, signal)).toMatchObject({ removed: true, path: second.path });
+    expect(await bench.workspaces.remove(subject, signal)).toMatchObject({ removed: false });
+    expect(await readFile(path.join(first.path, 'work'), 'utf8')).toBe('of the first');
+  });
+
+  it('issue is not used either: a crafted identifier does not share the directory of the one it imitates', async () => {
+    const real = await bench.workspaces.prepare(bench.subject({}, 'A/B'), signal);
+    const crafted = { ...bench.subject({}, workspaceKey('A/B')), issueId: 'id-2' };
+    const other = await bench.workspaces.prepare(crafted, signal);
+    expect(other.path).not.toBe(real.path);
+    expect((await bench.workspaces.prepare(bench.subject({}, 'A/B'), signal)).path).toBe(real.path);
+    expect((await bench.workspaces.prepare(crafted, signal)).path).toBe(other.path);
+  });
+
+  it('daemon is left alone, whatever a file says that an agent can write', async () => {
+    const { path: mine } = await bench.workspaces.prepare(bench.subject(), signal);
+    expect(await stranger().remove({ ...bench.subject(), recorded: true }, signal)).toMatchObject({ removed: false });
+    expect(existsSync(mine)).toBe(true);
+    expect(path.basename((await stranger().prepare(bench.subject(), signal)).path)).toMatch(/^ABC-1-[0-9a-f]{16}$/);
+    const mark = path.join(bench.root, '.foray-marks', 'ABC-1.json');
+    const forged = (await readFile(mark, 'utf8')).replace('file /issues.json', OTHER);
+    await writeFile(mark, forged);
+    const victim = { ...bench.subject(), tracker: OTHER };
+    expect(path.basename((await bench.workspaces.prepare(victim, signal)).path)).toMatch(/^ABC-1-/);
+  });
+});
+
+describe('a directory without any mark', () => {
+  it('is moved aside and deleted some days later, not at once', async () => {
+    await mkdir(path.join(bench.root, 'ABC-1'), { recursive: true });
+    await writeFile(path.join(bench.root, 'ABC-1', 'precious'), 'keep me');
+    const { aside, path: place } = await bench.workspaces.remove(bench.subject(), signal);
+    expect(place).toBe(path.join(bench.root, 'ABC-1'));
+    expect(await readFile(path.join(aside ?? '', 'precious'), 'utf8')).toBe('keep me');
+    const old = path.join(bench.root, '.foray-removed', `OLD-1.${Date.now() - 8 * 86_400_000}`);
+    await mkdir(old);
+    await utimes(old, new Date(), new Date());
+    await bench.workspaces.remove(bench.subject(), signal);
+    expect(existsSync(old)).toBe(false);
+    expect(existsSync(aside ?? '')).toBe(true);
+    expect(await bench.workspaces.list()).toEqual([]);
+  });
+
+  it('is deleted where an older version recorded that it is ours', async () => {
+    await mkdir(path.join(bench.root, 'ABC-1'), { recursive: true });
+    const removal = await bench.workspaces.remove({ ...bench.subject(), recorded: true }, signal);
+    expect(removal).toMatchObject({ removed: true, aside: null });
+    expect(existsSync(path.join(bench.root, 'ABC-1'))).toBe(false);
+  });
+});

@@ -1,0 +1,79 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { codeOf } from './containment.ts';
+
+/** Beside the workspaces: who each was made for. */
+const FOLDER = '.foray-marks';
+
+/** Whose a directory is: of this issue, of nobody we know of, or of another issue, tracker or daemon. */
+export type Owner = 'own' | 'nobody' | 'other';
+
+/** An issue of a tracker. */
+export interface MarkSubject {
+  readonly tracker: string;
+  readonly issueId: string;
+}
+
+const markSchema = z.object({ tracker: z.string(), issue_id: z.string(), signature: z.string() });
+
+/**
+ * Whose the directory of this name is. Only a mark signed with the key of our database proves that it is ours: agents
+ * can write files here, and so can a daemon with another database.
+ */
+export async function ownerOf(root: string, name: string, subject: MarkSubject, key: string): Promise<Owner> {
+  const text = await readMark(root, name);
+  if (text === null) return 'nobody';
+  const mark = markSchema.safeParse(decode(text));
+  if (!mark.success) return 'other';
+  const { tracker, issue_id: issueId, signature } = mark.data;
+  const signed = sameText(signature, signatureOf(name, { tracker, issueId }, key));
+  return signed && tracker === subject.tracker && issueId === subject.issueId ? 'own' : 'other';
+}
+
+/** Marks a directory before it is made. */
+export async function putMark(root: string, name: string, subject: MarkSubject, key: string): Promise<void> {
+  await mkdir(path.join(root, FOLDER), { recursive: true, mode: 0o700 });
+  const signature = signatureOf(name, subject, key);
+  const text = `${JSON.stringify({ tracker: subject.tracker, issue_id: subject.issueId, signature })}\n`;
+  const file = fileOf(root, name);
+  await writeFile(`${file}.new`, text, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+export async function dropMark(root: string, name: string): Promise<void> {
+  await rm(fileOf(root, name), { force: true });
+}
+
+async function readMark(root: string, name: string): Promise<string | null> {
+  try {
+    return await readFile(fileOf(root, name), 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function fileOf(root: string, name: string): string {
+  return path.join(root, FOLDER, `${name.slice(0, 240)}.json`);
+}
+
+function signatureOf(name: string, { tracker, issueId }: MarkSubject, key: string): string {
+  return createHmac('sha256', key)
+    .update(JSON.stringify([name, tracker, issueId]))
+    .digest('hex');
+}
+
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function decode(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,59 @@
+import path from 'node:path';
+import { WorkspaceError } from '../domain/model/errors.ts';
+import type { WorkspaceSubject } from '../ports/workspace.ts';
+import { hasDirectory } from './containment.ts';
+import { workspaceKey, workspaceNames } from './key.ts';
+import { ownerOf, type Owner } from './marks.ts';
+
+export interface Place {
+  /** Real path of the root. */
+  readonly root: string;
+  /** What marks are signed with. */
+  readonly key: string;
+}
+
+export interface Candidate {
+  readonly name: string;
+  readonly path: string;
+  readonly exists: boolean;
+  readonly owner: Owner;
+}
+
+/** The directory that is the issue's own, else the first one it may have: its plain name, unless that is another's. */
+export async function chooseDirectory(place: Place, subject: WorkspaceSubject): Promise<Candidate> {
+  const candidates = await candidatesFor(place, subject);
+  const free = candidates.find(({ owner, exists }) => !exists || owner === 'nobody');
+  const chosen = candidates.find(isOwn) ?? free;
+  if (chosen) return chosen;
+  const name = workspaceKey(subject.identifier);
+  throw new WorkspaceError(
+    'taken',
+    `${path.join(place.root, name)} was made for another issue, tracker or daemon; move it away or change workspace.root`,
+    { retryable: false },
+  );
+}
+
+/** The directory that was made for this issue, or null. */
+export async function findOwnDirectory(place: Place, subject: WorkspaceSubject): Promise<Candidate | null> {
+  return (await candidatesFor(place, subject)).find(isOwn) ?? null;
+}
+
+/** A directory with the issue's name that nobody marked, or null. */
+export async function findUnmarked(place: Place, subject: WorkspaceSubject): Promise<Candidate | null> {
+  const [plain] = await candidatesFor(place, subject);
+  return plain?.exists === true && plain.owner === 'nobody' ? plain : null;
+}
+
+function isOwn({ exists, owner }: Candidate): boolean {
+  return exists && owner === 'own';
+}
+
+async function candidatesFor({ root, key }: Place, subject: WorkspaceSubject): Promise<readonly Candidate[]> {
+  const candidates: Candidate[] = [];
+  for (const name of workspaceNames(subject.identifier, subject.tracker)) {
+    const directory = path.join(root, name);
+    const exists = await hasDirectory(directory);
+    candidates.push({ name, path: directory, exists, owner: await ownerOf(root, name, subject, key) });
+  }
+  return candidates;
+}
