@@ -8,7 +8,9 @@ const VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'] as 
  */
 export async function useProxies(env: Env): Promise<void> {
   if (!VARIABLES.some((name) => env[name])) return;
-  const { EnvHttpProxyAgent, setGlobalDispatcher } = await import('undici');
+  // Bundled, a CommonJS package has all of its names under `default`.
+  const { default: undici } = await import('undici');
+  const { EnvHttpProxyAgent, setGlobalDispatcher } = undici;
   setGlobalDispatcher(
     new EnvHttpProxyAgent({
       httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'],
