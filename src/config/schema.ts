@@ -147,6 +147,13 @@ function agentSection(kinds: readonly string[]) {
       max_retry_backoff_ms: byDefault(milliseconds(1, 'Longest wait before a failed run is tried again.'), 300_000),
       max_attempts: byDefault(wholeNumber({ min: 0 }, 'Failed runs in a row after which an issue is parked; 0: no limit.'), 0),
       max_sessions: byDefault(wholeNumber({ min: 0 }, 'Sessions one issue may use; 0: no limit.'), 0),
+      evidence: byDefault(
+        choice(
+          ['any', 'changes'],
+          'What a successful run must show: model text or a tool call in every turn (`any`), or also a commit, a changed file or a branch in the workspace (`changes`).',
+        ),
+        'any',
+      ),
       max_tokens: byDefault(wholeNumber({ min: 0 }, 'Tokens one issue may use; 0: no limit.'), 0),
       max_cost_usd: byDefault(amount('Dollars one issue may cost; 0: no limit.'), 0),
       max_recorded_bytes: byDefault(

@@ -59,6 +59,7 @@ describe('a valid file', () => {
         maxRetryBackoffMs: 300_000,
         maxAttempts: 0,
         maxSessions: 0,
+        evidence: 'any',
         maxTokens: 0,
         maxCostUsd: 0,
         maxRecordedBytes: 2_097_152,

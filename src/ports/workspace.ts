@@ -26,6 +26,8 @@ export interface Workspaces {
   readStatus(path: string): Promise<AgentStatus | null>;
   /** The merge request named in `.foray/scm.json`, or null. */
   readScm(path: string): Promise<ScmRecord | null>;
+  /** One text for the work in a workspace: it differs when something was changed, committed or branched. */
+  fingerprint(path: string, signal: AbortSignal): Promise<string>;
   /** After a good run: commits, pushes and opens the merge request, where that is set up. Null when there is none. */
   deliver(subject: WorkspaceSubject, signal: AbortSignal): Promise<ScmRecord | null>;
   /** Names of the directories under the root. */

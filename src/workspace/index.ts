@@ -8,11 +8,13 @@ import type { Removal, Workspaces, WorkspaceSubject } from '../ports/workspace.t
 import { codeOf, hasDirectory, realRoot } from './containment.ts';
 import type { Delivery } from './delivery.ts';
 import { clearOldRemovals, moveAside } from './aside.ts';
+import { fingerprintOf } from './evidence.ts';
 import { createHookRunner, type RunHook } from './hooks.ts';
 import { dropMark } from './marks.ts';
 import { chooseDirectory, findOwnDirectory, findUnmarked, type Place } from './place.ts';
 import { isWorkspaceKey, workspaceNames } from './key.ts';
 import { prepareWorkspace } from './prepare.ts';
+import { createPreparedWords } from './prepared.ts';
 import { removeWorkspace } from './remove.ts';
 import { readScmFile } from './scm-file.ts';
 import { readStatusFile } from './status-file.ts';
@@ -39,6 +41,7 @@ export interface WorkspaceDeps {
 export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   const { root, delivery = null } = deps;
   const runHook = createHookRunner(deps);
+  const prepared = createPreparedWords();
   const place = (): Place => ({ root: realRoot(root), key: deps.markKey });
   const own = async (subject: WorkspaceSubject): Promise<string> => {
     const found = await findOwnDirectory(place(), subject);
@@ -64,6 +67,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
         await delivery?.update(workspace, subject, signal);
         const failure = await runHook('before_run', subject, workspace, signal);
         if (failure !== null) throw failure;
+        await prepared.clear(workspace, signal);
       }),
     async afterRun(subject, signal) {
       if (subject.hooks.afterRun === null) return;
@@ -76,8 +80,9 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     },
     remove: (subject, signal) => asWorkspaceError('remove', () => removeFor(place(), subject, { ...deps, runHook }, signal)),
     verify: (check, signal) => asWorkspaceError('verification', () => runVerification(check, deps, signal)),
-    readStatus: (workspace) => readStatusFile(workspace, deps),
-    readScm: (workspace) => readScmFile(workspace, deps),
+    readStatus: async (workspace) => ((await prepared.isPrepared(workspace, 'status')) ? null : readStatusFile(workspace, deps)),
+    readScm: async (workspace) => ((await prepared.isPrepared(workspace, 'scm.json')) ? null : readScmFile(workspace, deps)),
+    fingerprint: (workspace, signal) => asWorkspaceError('evidence', () => fingerprintOf(workspace, signal)),
     deliver: async (subject, signal) => (delivery === null ? null : delivery.deliver(await own(subject), subject, signal)),
     list: () => asWorkspaceError('list', () => listWorkspaces(root)),
   };

@@ -43,6 +43,7 @@ export function settingsWith(
       maxRetryBackoffMs: 300_000,
       maxAttempts: 0,
       maxSessions: 0,
+      evidence: 'any',
       maxTokens: 0,
       maxCostUsd: 0,
       maxRecordedBytes: 2_097_152,

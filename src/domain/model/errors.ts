@@ -62,6 +62,7 @@ export type AgentErrorKind =
   | 'agent_exited'
   | 'agent_did_nothing'
   | 'verification_failed'
+  | 'agent_no_evidence'
   | 'turn_failed'
   | 'turn_timeout'
   | 'turn_stalled'
@@ -79,6 +80,7 @@ export const AGENT_ERROR_CONSEQUENCE: Readonly<Record<AgentErrorKind, Consequenc
   agent_exited: 'back-off',
   agent_did_nothing: 'back-off',
   verification_failed: 'back-off',
+  agent_no_evidence: 'back-off',
   turn_failed: 'back-off',
   turn_timeout: 'back-off',
   turn_stalled: 'back-off',

@@ -35,6 +35,7 @@ export const NO_SETTINGS: Settings = {
     maxRetryBackoffMs: 0,
     maxAttempts: 0,
     maxSessions: 0,
+    evidence: 'any',
     maxTokens: 0,
     maxCostUsd: 0,
     maxRecordedBytes: 0,

@@ -107,6 +107,8 @@ export interface AgentSettings {
   /** The four below: 0 means no limit. */
   readonly maxAttempts: number;
   readonly maxSessions: number;
+  /** What a run must show: words or tool calls (`any`), or also a change in the workspace (`changes`). */
+  readonly evidence: 'any' | 'changes';
   readonly maxTokens: number;
   readonly maxCostUsd: number;
   /** How much of a run's events is kept. */

@@ -86,6 +86,7 @@ const SETTINGS: AgentSettings = {
   maxRetryBackoffMs: 300_000,
   maxAttempts: 0,
   maxSessions: 0,
+  evidence: 'any',
   maxTokens: 0,
   maxCostUsd: 0,
   maxRecordedBytes: 2_097_152,

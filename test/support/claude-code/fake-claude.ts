@@ -98,6 +98,7 @@ export const SETTINGS: AgentSettings = {
   maxRetryBackoffMs: 1000,
   maxAttempts: 0,
   maxSessions: 0,
+  evidence: 'any',
   maxTokens: 0,
   maxCostUsd: 0,
   maxRecordedBytes: 2_097_152,

@@ -132,6 +132,7 @@ export const FAKE_SETTINGS: AgentSettings = {
   maxRetryBackoffMs: 300_000,
   maxAttempts: 0,
   maxSessions: 0,
+  evidence: 'any',
   maxTokens: 0,
   maxCostUsd: 0,
   maxRecordedBytes: 2_097_152,

@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
+
+let bench: WorkspaceBench;
+let workspace: string;
+const { signal } = new AbortController();
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: workspace, stdio: 'pipe' });
+const look = () => bench.workspaces.fingerprint(workspace, signal);
+beforeEach(async () => {
+  bench = await createWorkspaceBench();
+  ({ path: workspace } = await bench.workspaces.prepare(bench.subject(), signal));
+});
+afterEach(() => bench.cleanUp());
+
+describe('evidence of work', () => {
+  const DEEDS: Readonly<Record<string, () => unknown>> = {
+    'a new file': () => writeFile(path.join(workspace, 'new.ts'), 'x'),
+    'a changed file': () => writeFile(path.join(workspace, 'known.ts'), 'changed'),
+    'a commit': () => git('commit', '--allow-empty', '-qm', 'work'),
+    'a branch': () => git('branch', 'work'),
+  };
+  it.each(Object.entries(DEEDS))('in a repository: %s', async (_name, deed) => {
+    git('init', '-q');
+    await writeFile(path.join(workspace, 'known.ts'), 'x');
+    await writeFile(path.join(workspace, '.gitignore'), 'ignored\n');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    const before = await look();
+    await writeFile(path.join(workspace, '.foray', 'scm.json'), '{}');
+    await writeFile(path.join(workspace, 'ignored'), 'x');
+    expect(await look()).toBe(before);
+    await deed();
+    expect(await look()).not.toBe(before);
+  });
+
+  it('elsewhere: any changed file but what the agent says of itself', async () => {
+    await mkdir(path.join(workspace, 'deep'));
+    await writeFile(path.join(workspace, 'deep', 'file'), 'x');
+    const before = await look();
+    await writeFile(path.join(workspace, '.foray', 'status'), 'needs-human-review');
+    expect(await look()).toBe(before);
+    await utimes(path.join(workspace, 'deep', 'file'), 1, 1);
+    expect(await look()).not.toBe(before);
+  });
+});
+
+describe('words that were there before the run', () => {
+  it('are cleared, and ignored when they come back unchanged from the repository', async () => {
+    git('init', '-q');
+    await writeFile(path.join(workspace, '.foray', 'status'), 'no-change-needed\nprepared');
+    git('add', '-f', '.foray/status');
+    git('commit', '-qm', 'a trap');
+    await bench.workspaces.beforeRun(bench.subject(), signal);
+    expect(await bench.workspaces.readStatus(workspace)).toBeNull();
+    git('checkout', '-q', '--', '.foray/status');
+    expect(await bench.workspaces.readStatus(workspace)).toBeNull();
+    await writeFile(path.join(workspace, '.foray', 'status'), 'no-change-needed\nits own');
+    expect(await bench.workspaces.readStatus(workspace)).toEqual({ word: 'no-change-needed', statement: 'its own' });
+  });
+
+  it('are cleared also where a hook wrote them', async () => {
+    await bench.workspaces.beforeRun(bench.subject({ beforeRun: 'echo blocked > .foray/status' }), signal);
+    expect(await bench.workspaces.readStatus(workspace)).toBeNull();
+  });
+});

@@ -1,0 +1,56 @@
+import { lstat, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { runGit } from '../git/command.ts';
+import { DATA_FOLDER } from './containment.ts';
+
+/** The files by which an agent speaks to us. */
+const NAMES = ['status', 'scm.json'] as const;
+/** In bytes. */
+const LONGEST = 64 * 1024;
+export type WordFile = (typeof NAMES)[number];
+
+/** What lay there before a run, or stands in the repository's own commits: not the word of the run's agent. */
+export interface PreparedWords {
+  /** Takes away what is there now and remembers it. */
+  clear(workspace: string, signal: AbortSignal): Promise<void>;
+  /** Whether the file says just what was prepared. */
+  isPrepared(workspace: string, name: WordFile): Promise<boolean>;
+}
+
+export function createPreparedWords(): PreparedWords {
+  const known = new Map<string, ReadonlySet<string>>();
+  const fileOf = (workspace: string, name: string): string => path.join(workspace, DATA_FOLDER, name);
+  return {
+    async clear(workspace, signal) {
+      for (const name of NAMES) {
+        const file = fileOf(workspace, name);
+        const texts = [await textOf(file), await committed(workspace, name, signal)];
+        known.set(file, new Set(texts.filter((text) => text !== null)));
+        await rm(file, { force: true, recursive: true });
+      }
+    },
+    async isPrepared(workspace, name) {
+      const file = fileOf(workspace, name);
+      const text = await textOf(file);
+      return text !== null && known.get(file)?.has(text) === true;
+    },
+  };
+}
+
+/** Of a plain file of a size that could be a word of ours; a pipe or a link is never opened here. */
+async function textOf(file: string): Promise<string | null> {
+  const stats = await lstat(file).catch(() => null);
+  return stats?.isFile() === true && stats.size <= LONGEST ? readFile(file, 'utf8').catch(() => null) : null;
+}
+
+async function committed(workspace: string, name: string, signal: AbortSignal): Promise<string | null> {
+  const env = { PATH: process.env['PATH'] ?? '', GIT_TERMINAL_PROMPT: '0' };
+  const command = { args: ['show', `HEAD:./${DATA_FOLDER}/${name}`], cwd: workspace, env, timeoutMs: 10_000 };
+  try {
+    const { code, stdout } = await runGit(command, signal);
+    return code === 0 ? stdout : null;
+  } catch {
+    signal.throwIfAborted();
+    return null;
+  }
+}
