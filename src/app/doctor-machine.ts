@@ -1,3 +1,4 @@
+import { AGENT_KINDS } from '../agents/registry.ts';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -44,30 +45,8 @@ export async function checkAgentProgram(workflow: GoodWorkflow, deps: SurveyDeps
   return [ok('agent', `${agent.kind} can be started`), ...checkLogin(workflow.settings, deps)];
 }
 
-/** Where each agent keeps its login, relative to the home directory, and the variables that take its place. */
-const LOGINS: Readonly<
-  Record<string, { readonly files: readonly string[]; readonly variables: readonly string[]; readonly how: string }>
-> = {
-  'claude-code': {
-    files: ['.claude/.credentials.json', '.claude.json'],
-    variables: [
-      'ANTHROPIC_API_KEY',
-      'ANTHROPIC_AUTH_TOKEN',
-      'CLAUDE_CODE_OAUTH_TOKEN',
-      'CLAUDE_CODE_USE_BEDROCK',
-      'CLAUDE_CODE_USE_VERTEX',
-    ],
-    how: 'run "claude" once and log in, or set ANTHROPIC_API_KEY',
-  },
-  codex: {
-    files: ['.codex/auth.json'],
-    variables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
-    how: 'run "codex login", or set OPENAI_API_KEY',
-  },
-};
-
 function checkLogin({ agent }: Settings, { env }: SurveyDeps): readonly Finding[] {
-  const login = LOGINS[agent.kind];
+  const login = AGENT_KINDS.find(({ kind }) => kind === agent.kind)?.login;
   if (login === undefined) return [];
   const home = env['HOME'] ?? os.homedir();
   const has =
@@ -75,7 +54,7 @@ function checkLogin({ agent }: Settings, { env }: SurveyDeps): readonly Finding[
   return [
     has
       ? ok('agent.login', 'a login is there')
-      : finding('warning', 'agent.login', `no login of ${agent.kind} was found`, login.how),
+      : finding('warning', 'agent.login', `no login of ${agent.kind} was found`, login.remedy),
   ];
 }
 

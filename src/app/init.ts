@@ -30,6 +30,12 @@ export const KINDS: readonly KindFacts[] = PROVIDERS.map(({ kind, aliases, requi
   return { name, needs: requires, tokenVariables: TOKEN_VARIABLES[name] ?? [] };
 });
 
+/** Whether an agent changes files, so that it needs something to work on. */
+export function startsProgram(agent: string): boolean {
+  const kind = AGENT_KINDS.find((candidate) => candidate.kind === agent);
+  return kind === undefined || kind.requiresCommand || kind.defaultCommand !== null;
+}
+
 export const AGENT_NAMES: readonly string[] = AGENT_KINDS.map(({ kind }) => kind);
 
 /** The kind of this name or alias, or null. */

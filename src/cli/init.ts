@@ -3,7 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { providerDeps, readBoard } from '../app/board.ts';
-import { AGENT_NAMES, draftOf, kindNamed, KINDS, type KindFacts } from '../app/init.ts';
+import { AGENT_NAMES, draftOf, kindNamed, KINDS, startsProgram, type KindFacts } from '../app/init.ts';
+import { DEFAULT_AGENT_KIND } from '../config/schema.ts';
 import { proposeStates } from '../app/propose.ts';
 import { createKnownSecrets } from '../app/secrets.ts';
 import type { Answers } from '../app/workflow-text.ts';
@@ -73,7 +74,7 @@ async function basicAnswers(args: Args, person: Interface | null): Promise<Omit<
   const kind = tracker === '' ? null : kindOf(tracker);
   const project = await answer('project', kind?.name === 'file' ? 'path of the issues' : 'which project', null);
   const endpoint = kind?.needs.endpoint === true ? await answer('endpoint', 'address of the API', null) : args.value('endpoint');
-  const agent = agentOf(await answer('agent', `which agent: ${AGENT_NAMES.join(', ')}`, 'claude-code'));
+  const agent = agentOf(await answer('agent', `which agent: ${AGENT_NAMES.join(', ')}`, DEFAULT_AGENT_KIND));
   const tokenVariable = kind?.needs.apiKey === true ? await tokenOf(args, kind, answer) : null;
   if (missing.length > 0) throw new UsageError(`init needs ${missing.join(', ')}`);
   return {
@@ -82,7 +83,7 @@ async function basicAnswers(args: Args, person: Interface | null): Promise<Omit<
     endpoint,
     agent,
     tokenVariable,
-    cloneFrom: agent === 'mock' ? null : cloneAddress(kind?.name ?? '', project, endpoint),
+    cloneFrom: startsProgram(agent) ? cloneAddress(kind?.name ?? '', project, endpoint) : null,
   };
 }
 

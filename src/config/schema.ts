@@ -120,10 +120,13 @@ const hooksSection = z
   })
   .describe('Shell scripts at the turning points of a workspace.');
 
+/** The agent that is taken when the file names none. */
+export const DEFAULT_AGENT_KIND = 'claude-code';
+
 function agentSection(kinds: readonly string[]) {
   return z
     .strictObject({
-      kind: byDefault(text('The coding agent to run.').meta({ enum: [...kinds] }), 'claude-code'),
+      kind: byDefault(text('The coding agent to run.').meta({ enum: [...kinds] }), DEFAULT_AGENT_KIND),
       command: commandLine("Program and arguments. By default the kind's own.").optional(),
       max_turns: byDefault(wholeNumber({ min: 1 }, 'Turns of one session.'), 20),
       max_concurrent_agents: byDefault(wholeNumber({ min: 1 }, 'Sessions at the same time.'), 10),

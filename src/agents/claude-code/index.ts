@@ -16,6 +16,17 @@ export const claudeCodeKind: AgentKind = {
   defaultCommand: DEFAULT_COMMAND,
   requiresCommand: false,
   tellsUsage: 'during-turn',
+  login: {
+    files: ['.claude/.credentials.json', '.claude.json'],
+    variables: [
+      'ANTHROPIC_API_KEY',
+      'ANTHROPIC_AUTH_TOKEN',
+      'CLAUDE_CODE_OAUTH_TOKEN',
+      'CLAUDE_CODE_USE_BEDROCK',
+      'CLAUDE_CODE_USE_VERTEX',
+    ],
+    remedy: 'run "claude" once and log in, or set ANTHROPIC_API_KEY',
+  },
   options: claudeCodeOptions,
   create: (settings, options, deps) => createAgent(settings, claudeCodeOptions.parse(options), deps),
 };

@@ -16,6 +16,11 @@ export const codexKind: AgentKind = {
   defaultCommand: DEFAULT_COMMAND,
   requiresCommand: false,
   tellsUsage: 'during-turn',
+  login: {
+    files: ['.codex/auth.json'],
+    variables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
+    remedy: 'run "codex login", or set OPENAI_API_KEY',
+  },
   options: codexOptions,
   create: (settings, options, deps) => createAgent(settings, codexOptions.parse(options), deps),
 };
