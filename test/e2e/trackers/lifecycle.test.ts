@@ -57,8 +57,8 @@ describe.each(KINDS)('%s, the whole way', (kind) => {
         (entry) => (msg ?? entry['msg']) === entry['msg'] && Object.entries(match).every(([key, value]) => entry[key] === value),
       );
 
-  it('removes at start the workspace of what is already terminal', async () => {
-    await daemon.record('workspace removed', { issue_id: over.id, issue_identifier: over.identifier });
+  it('clears at start the directory of what is already terminal; one that nobody marked is only moved aside', async () => {
+    await daemon.record('directory without a mark moved aside', { issue_id: over.id, issue_identifier: over.identifier });
     expect(existsSync(ground.path('ws', over.identifier))).toBe(false);
   });
 
