@@ -29,8 +29,10 @@ export async function publish(
   const range = `refs/remotes/origin/${base}..${sha}`;
   const ahead = await mustPass(repository, worktree.path, ['rev-list', '--count', range], signal);
   if (Number(ahead.trim()) === 0) return null;
-  await push(repository, worktree.branch, sha, signal);
-  await mustPass(repository, repository.shared, ['update-ref', `refs/remotes/origin/${worktree.branch}`, sha], signal);
+  await repository.exclusively(async () => {
+    await push(repository, worktree.branch, sha, signal);
+    await mustPass(repository, repository.shared, ['update-ref', `refs/remotes/origin/${worktree.branch}`, sha], signal);
+  });
   return { branch: worktree.branch, base, sha };
 }
 

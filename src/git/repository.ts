@@ -40,6 +40,8 @@ export interface Repository {
   baseBranch(): string;
   /** Brings both up to date with the remote. Calls that overlap become one. */
   refresh(signal: AbortSignal): Promise<void>;
+  /** Runs work that writes refs or settings of the two after all earlier such work: git itself would refuse to wait. */
+  exclusively<T>(work: () => Promise<T>): Promise<T>;
   /** Runs git in `control`, with the credential. A refusal is a GitRefusal. */
   remote(what: string, args: readonly string[], signal: AbortSignal): Promise<string>;
   /** Runs git in a directory of the agents', without any credential. */
@@ -69,6 +71,7 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
   const shared = path.join(folder, 'shared.git');
   let base = settings.baseBranch;
   let refreshing: Promise<void> | null = null;
+  let lastWork: Promise<unknown> = Promise.resolve();
 
   const ledger = {
     timeoutMs: settings.timeoutMs,
@@ -86,10 +89,17 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
       return base;
     },
     refresh(signal) {
-      refreshing ??= refreshAll(signal).finally(() => {
-        refreshing = null;
-      });
+      refreshing ??= repository
+        .exclusively(() => refreshAll(signal))
+        .finally(() => {
+          refreshing = null;
+        });
       return refreshing;
+    },
+    exclusively(work) {
+      const done = lastWork.then(work, work);
+      lastWork = done.catch(() => {});
+      return done;
     },
     async remote(what, args, signal) {
       await writeFile(path.join(control, 'config'), CONTROL_CONFIG);

@@ -15,9 +15,12 @@ export async function createWorktree(repository: Repository, worktree: Worktree,
     throw new WorkspaceError('repo', `${path} is not empty, so nothing is checked out in it`, { retryable: false });
   }
   await repository.refresh(signal);
-  await mustPass(repository, repository.shared, ['worktree', 'prune'], signal);
-  const start = await startOf(repository, branch, signal);
-  await mustPass(repository, repository.shared, ['worktree', 'add', '--quiet', '--force', '-B', branch, path, start], signal);
+  await repository.exclusively(async () => {
+    await mustPass(repository, repository.shared, ['worktree', 'prune'], signal);
+    const start = await startOf(repository, branch, signal);
+    const how = ['--quiet', '--force', '--no-track', '-B', branch];
+    await mustPass(repository, repository.shared, ['worktree', 'add', ...how, path, start], signal);
+  });
 }
 
 /** Before a further run: what others pushed to the branch is taken over where nothing stands against it. */
