@@ -205,7 +205,8 @@ function inputOf(stream: Writable | null): ProcessInput {
     write(text) {
       if (stream === null || !stream.writable) return Promise.resolve(false);
       return new Promise((resolve) => {
-        stream.write(text, (error) => resolve(!error));
+        // Node reports a write as done when the stream was destroyed under it.
+        stream.write(text, (error) => resolve(!error && !stream.destroyed));
       });
     },
     end() {
