@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
 import { buildForge, forgeEnv, forgeWorkflow, reactionsOf } from '../e2e/reactions/forge.ts';
 
@@ -188,10 +189,9 @@ const reload: Scenario = {
       env: {},
       async play() {
         await new Promise((resolve) => setTimeout(resolve, 700));
-        await ground.write(
-          'WORKFLOW.md',
-          fileWorkflow({ mock: 'turn_delay_ms: 1', agent: 'kind: mock\nmax_turns: 1' }, 'Edited.'),
-        );
+        const edited = fileWorkflow({ mock: 'turn_delay_ms: 1', agent: 'kind: mock\nmax_turns: 1' }, 'Edited.');
+        // As editors save: a daemon that starts meanwhile finds the old file or the new one, never half of it.
+        await rename(await ground.write('WORKFLOW.next', edited), ground.path('WORKFLOW.md'));
         await eventually(
           () => stateOf(0),
           (state) => state === 'review',

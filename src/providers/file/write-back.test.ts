@@ -52,11 +52,12 @@ describe('rewriteFile', () => {
     const { openSync, writeSync, closeSync } = await import('node:fs');
     const theirs = openSync(file, 'r+');
     let calls = 0;
+    let watch: NodeJS.Timeout | undefined;
     await rewriteFile(file, (text) => {
       calls += 1;
       if (calls === 1) {
         // As soon as our text is there, they write into the old file, which they have open.
-        const watch = setInterval(() => {
+        watch = setInterval(() => {
           if (!readFileSync(file, 'utf8').includes('ours')) return;
           clearInterval(watch);
           writeSync(theirs, 'start\ntheirs\n', 0);
@@ -64,6 +65,7 @@ describe('rewriteFile', () => {
       }
       return `${text}ours\n`;
     });
+    clearInterval(watch);
     closeSync(theirs);
     const found = await lines();
     expect(found).toContain('ours');
