@@ -10,13 +10,13 @@ export interface Answers {
   readonly active: readonly string[] | null;
   readonly terminal: readonly string[] | null;
   readonly handoff: string | null;
-  /** Where the code is cloned from; null leaves the hook out. */
-  readonly cloneFrom: string | null;
+  /** Where the code is checked out from, and pushed to where the tracker is a forge; null leaves it out. */
+  readonly repo: string | null;
 }
 
 /** The workflow file as a newcomer would want to read it. Never holds a token. */
 export function workflowText(answers: Answers): string {
-  const { tracker, project, endpoint, tokenVariable, active, terminal, handoff, agent, cloneFrom } = answers;
+  const { tracker, project, endpoint, tokenVariable, active, terminal, handoff, agent, repo } = answers;
   const isFile = tracker === 'file';
   const lines = [
     '---',
@@ -29,11 +29,10 @@ export function workflowText(answers: Answers): string {
     ...(terminal === null ? [] : [`  terminal_states: ${list(terminal)}`]),
     ...(handoff === null ? [] : [`  handoff_state: ${quoted(handoff)}`]),
     ...(isFile ? ['file:', `  path: ${quoted(project)}`] : []),
-    ...(cloneFrom === null
-      ? []
-      : ['hooks:', `  after_create: git clone --depth 50 ${quoted(cloneFrom)} .`, '  timeout_ms: 300000']),
+    ...(repo === null ? [] : ['workspace:', `  repo: ${quoted(repo)}`]),
     'agent:',
     `  kind: ${agent}`,
+    ...(repo === null ? [] : ['  # A run that changed nothing has failed.', '  evidence: changes']),
     '  max_concurrent_agents: 2',
     '  max_turns: 5',
     '  # A ceiling for each issue, in US dollars. Choose your own.',

@@ -83,7 +83,7 @@ async function basicAnswers(args: Args, person: Interface | null): Promise<Omit<
     endpoint,
     agent,
     tokenVariable,
-    cloneFrom: startsProgram(agent) ? cloneAddress(kind?.name ?? '', project, endpoint) : null,
+    repo: args.value('repo') ?? (startsProgram(agent) ? repoOf(kind?.name ?? '', project, endpoint) : null),
   };
 }
 
@@ -120,14 +120,16 @@ function agentOf(agent: string): string {
   );
 }
 
-/** Where the code lives, for forges at their own address. A private one needs credentials: see the recipe. */
-function cloneAddress(kind: string, project: string, endpoint: string | null): string | null {
-  if (!/^[\w.-]+(?:\/[\w.-]+)+$/.test(project)) return null;
-  if (kind === 'github' && endpoint === null) return `https://github.com/${project}`;
-  if (kind === 'gitlab' && endpoint === null) return `https://gitlab.com/${project}.git`;
-  if (kind === 'gitea' && endpoint !== null) return `${endpoint.replace(/\/(?:api\/v1\/?)?$/, '')}/${project}.git`;
-  return null;
+/** The repository of a project on a forge: beside the API, whatever the address of that ends with. */
+function repoOf(kind: string, project: string, endpoint: string | null): string | null {
+  const home = FORGES[kind];
+  if (home === undefined || !/^[\w.-]+(?:\/[\w.-]+)+$/.test(project)) return null;
+  const server = endpoint?.replace(/\/(?:api\/v\d+\/?)?$/, '') ?? home;
+  return server === '' ? null : `${server}/${project}.git`;
 }
+
+/** Where each forge is when no other address is given. */
+const FORGES: Readonly<Record<string, string>> = { github: 'https://github.com', gitlab: 'https://gitlab.com', gitea: '' };
 
 function statesOf(args: Args): Pick<Answers, 'active' | 'terminal' | 'handoff'> {
   return { active: listOf(args.value('active')), terminal: listOf(args.value('terminal')), handoff: args.value('handoff') };

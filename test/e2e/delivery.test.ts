@@ -1,7 +1,8 @@
-import { mkdir, symlink } from 'node:fs/promises';
+import { chmod, mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { createPlayground, eventually, type RunningDaemon } from '../support/daemon.ts';
+import { createPlayground, eventually, TOOL_PATH, type RunningDaemon } from '../support/daemon.ts';
+import { FIXTURES } from '../support/claude-code/fake-claude.ts';
 import { startGitServer } from '../support/git/http-backend.ts';
 import { buildForge, forgeEnv, forgeWorkflow, FORGE_KINDS } from './reactions/forge.ts';
 import { createOrigin } from './reactions/origin.ts';
@@ -87,4 +88,38 @@ describe.each(FORGE_KINDS)('delivery to %s', { timeout: 60_000 }, (kind) => {
     expect(opened()).toHaveLength(1);
     await next.stop();
   });
+});
+
+/** What stands in a tracker block, as flags of `foray init`. */
+function initArgs({ kind, project, front, states }: Awaited<ReturnType<typeof buildForge>>, repo: string): readonly string[] {
+  const listed = (key: string): string =>
+    (new RegExp(`^${key}: \\[?([^\\]\\n]*)`, 'm').exec(states)?.[1] ?? '').replaceAll(' ', '');
+  const tracker = ['--tracker', kind, '--project', project, '--endpoint', front.url, '--token-env', 'REACTION_TOKEN'];
+  const words = [
+    '--active',
+    listed('active_states'),
+    '--terminal',
+    listed('terminal_states'),
+    '--handoff',
+    listed('handoff_state'),
+  ];
+  return ['init', ...tracker, ...words, '--repo', repo, '--yes'];
+}
+
+it('the file that a newcomer is given ends in a request a reviewer can open', { timeout: 60_000 }, async (test) => {
+  const { ground, forge, origin, server, opened } = await openStage('repoissues', test);
+  const id = forge.addIssue('Say hello');
+  await mkdir(ground.path('bin'));
+  const agent = await ground.write(
+    'bin/claude',
+    `#!/bin/sh\ncat > /dev/null\necho hello > hello.txt\ncat ${FIXTURES}/success.jsonl\n`,
+  );
+  await chmod(agent, 0o755);
+  const env = { ...forgeEnv(forge), PATH: `${ground.path('bin')}:${TOOL_PATH}`, ANTHROPIC_API_KEY: 'not-asked-for' };
+  const made = await ground.run(initArgs(forge, `${server.origin}/${forge.project}.git`), { env });
+  expect(made, made.stderr).toMatchObject({ code: 0 });
+  const daemon = await ground.start(['--port', '0'], { env });
+  await daemon.record('handoff transition succeeded, releasing claim', { issue_id: id });
+  expect(await origin.git('origin.git', 'show', `foray/${id}:hello.txt`)).toBe('hello');
+  expect(opened().map((request) => request.json())).toMatchObject([{ title: 'Say hello', head: `foray/${id}`, base: 'main' }]);
 });
