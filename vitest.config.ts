@@ -19,7 +19,7 @@ export default defineConfig({
         test: {
           name: 'suite',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/agents/**', 'test/real/**', 'node_modules/**', ...MEASURING],
+          exclude: ['test/agents/**', 'test/fleet/**', 'test/real/**', 'node_modules/**', ...MEASURING],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
