@@ -20,7 +20,7 @@ export function providerDeps(file: string, deps: Omit<ProviderDeps, 'workflowDir
  * Reads the states or labels of the tracker, which proves token and project at once. A remote that does not tell them is
  * asked for its issues instead, and what those are in is all that is known.
  */
-export async function readBoard(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board> {
+export async function readBoardOrIssues(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board> {
   const provider = providerOf(settings);
   try {
     return await provider.readBoard(settings, deps, signal);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TrackerError } from '../domain/model/errors.ts';
 import type { Tracker } from '../ports/tracker.ts';
-import { checkTracker } from './check-tracker.ts';
+import { proveTracker } from './check-tracker.ts';
 
 const signal = new AbortController().signal;
 const facts = { method: 'GET', path: '/', detail: 'slow down' } as const;
@@ -10,7 +10,7 @@ function check(preflight: () => Promise<void>) {
   const told: string[] = [];
   const tell = (message: string): void => void told.push(message);
   const logger = { debug: tell, info: tell, warn: tell, error: tell };
-  return { told, answer: checkTracker({ kind: 'repoissues', preflight } as unknown as Tracker, logger, signal) };
+  return { told, answer: proveTracker({ kind: 'repoissues', preflight } as unknown as Tracker, logger, signal) };
 }
 
 describe('the tracker at start', () => {

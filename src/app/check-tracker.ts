@@ -7,7 +7,7 @@ import type { Tracker } from '../ports/tracker.ts';
 const PATIENCE_MS = 800;
 
 /** Proves credentials and project. A remote that only asks to wait does not end the start: its wait is returned. */
-export async function checkTracker(
+export async function proveTracker(
   tracker: Tracker,
   logger: Logger,
   signal: AbortSignal,

@@ -22,7 +22,7 @@ import { openStore } from '../store/sqlite/open.ts';
 import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { startTelemetry } from '../telemetry/index.ts';
 import { forgetOldRuns } from './forget-runs.ts';
-import { checkTracker } from './check-tracker.ts';
+import { proveTracker } from './check-tracker.ts';
 import { buildAdapters, knownAs, settleIdentity, type AdapterDeps, type BuiltAdapters } from './build-adapters.ts';
 import { daemonId, endLeftovers, markedEnv } from './leftovers.ts';
 import { openOperatorDesk } from './operator-desk.ts';
@@ -149,7 +149,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     forgetOldRuns({ store, now: clock.now, days: () => trackers.adapters().workflow.settings.dbRetentionDays, logger }),
   );
   const url = await serve(daemon, metrics, options, releasers);
-  const postponed = await checkTracker(built.tracker, logger, startUp);
+  const postponed = await proveTracker(built.tracker, logger, startUp);
   if (postponed !== null) announce({ name: 'tracker:start:postponed', facts: postponed });
   const first = await settleIdentity(built, store, startUp);
   if (first.workflow.names.identity !== built.workflow.names.identity) await watch(first);

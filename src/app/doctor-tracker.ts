@@ -3,13 +3,13 @@ import type { TrackerSettings } from '../domain/model/settings.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 import type { Board } from '../ports/board.ts';
 import type { Provider, ProviderDeps } from '../ports/provider.ts';
-import { providerDeps, providerOf, readBoard } from './board.ts';
+import { providerDeps, providerOf, readBoardOrIssues } from './board.ts';
 import { finding, ok, type Finding } from './finding.ts';
 import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
 /** Access to the tracker, then every state and label that the workflow file names. */
-export async function checkTracker(
+export async function diagnoseTracker(
   workflow: GoodWorkflow,
   deps: SurveyDeps,
   fix: boolean,
@@ -20,7 +20,7 @@ export async function checkTracker(
   const boardDeps = providerDeps(workflow.path, deps);
   try {
     await provider.createTracker(tracker, boardDeps).preflight?.(signal);
-    const board = await readBoard(tracker, boardDeps, signal);
+    const board = await readBoardOrIssues(tracker, boardDeps, signal);
     const access = ok('tracker.access', `${tracker.kind} ${tracker.project} can be read: ${board.states.length} ${board.what}`);
     const states = await Promise.all(
       namesOf(tracker).map(([key, name]) =>

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { checkAgentProgram, checkDatabase, checkEnvironment, checkGit, checkPort, checkWorkspaceRoot } from './doctor-machine.ts';
-import { checkTracker } from './doctor-tracker.ts';
+import { diagnoseTracker } from './doctor-tracker.ts';
 import { ok, type Finding } from './finding.ts';
 import type { SurveyDeps } from './survey.ts';
 import { requireGood, WorkflowFault, type GoodWorkflow } from './workflow.ts';
@@ -26,7 +26,7 @@ export async function examine(
     ...(await checkDatabase(workflow)),
     ...(await checkPort(workflow)),
     ...(await checkGit(workflow)),
-    ...(await checkTracker(workflow, deps, fix, signal)),
+    ...(await diagnoseTracker(workflow, deps, fix, signal)),
   ];
 }
 

@@ -45,7 +45,7 @@ export function kindNamed(name: string): KindFacts | null {
   return provider ? (KINDS[PROVIDERS.indexOf(provider)] ?? null) : null;
 }
 
-export interface Draft {
+export interface WorkflowDraft {
   readonly text: string;
   readonly problems: readonly Problem[];
   /** Null when there is an error. */
@@ -54,7 +54,7 @@ export interface Draft {
 }
 
 /** The workflow file for these answers, held against every check. */
-export function draftOf(file: string, answers: Answers, env: Env): Draft {
+export function draftOf(file: string, answers: Answers, env: Env): WorkflowDraft {
   const text = workflowText(answers);
   const context = { env, homeDir: os.homedir(), providers: PROVIDERS, agentKinds: AGENT_KINDS, checkTemplate: () => [] };
   const { problems, settings, secrets } = readWorkflow(text, file, context);

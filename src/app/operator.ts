@@ -1,15 +1,8 @@
 import os from 'node:os';
 import type { Env } from '../config/expand.ts';
-import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
-import { askThroughDatabase } from '../store/sqlite/operator.ts';
+import type { OperatorRequest } from '../domain/model/operator.ts';
+import { askThroughDatabase, type OperatorReply } from '../store/sqlite/operator.ts';
 import { readWorkflowFile, WorkflowFault } from './workflow.ts';
-
-/** What a command asks for, and how it went. */
-export interface OperatorReply {
-  readonly answer: OperatorAnswer;
-  /** Whether the running service answered, or the database was changed without one. */
-  readonly byDaemon: boolean;
-}
 
 /** Asks the service of a workflow file. Faults of the file do no harm while its database is known. */
 export async function askService(workflowPath: string, env: Env, request: OperatorRequest): Promise<OperatorReply> {

@@ -6,14 +6,19 @@ import { surveyBoard, type SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
 /** What an edit of the workflow file would change. */
-export interface Plan {
+export interface EditPlan {
   readonly start: readonly { readonly identifier: string; readonly state: string; readonly title: string }[];
   readonly stop: readonly { readonly identifier: string; readonly state: string; readonly reason: string }[];
   readonly changes: readonly { readonly key: string; readonly from: unknown; readonly to: unknown }[];
 }
 
 /** The new file against the live board and what the service of the current one runs. Reads only. */
-export async function planOf(next: GoodWorkflow, current: LoadedWorkflow, deps: SurveyDeps, signal: AbortSignal): Promise<Plan> {
+export async function planOf(
+  next: GoodWorkflow,
+  current: LoadedWorkflow,
+  deps: SurveyDeps,
+  signal: AbortSignal,
+): Promise<EditPlan> {
   // What runs is in the database of the file in force, wherever the new file would keep its own.
   const dbPath = current.dbPath ?? next.settings.dbPath;
   const survey = await surveyBoard({ ...next, settings: { ...next.settings, dbPath } }, deps, signal);
@@ -28,7 +33,7 @@ export async function planOf(next: GoodWorkflow, current: LoadedWorkflow, deps: 
 }
 
 /** Sessions whose issue would no longer be in an active state. */
-function stopsOf(state: State, seen: ReadonlyMap<string, string>): Plan['stop'] {
+function stopsOf(state: State, seen: ReadonlyMap<string, string>): EditPlan['stop'] {
   const { activeStates, terminalStates } = state.settings.tracker;
   return [...state.claims.values()].flatMap(({ phase, issue }) => {
     const at = seen.get(issue.id) ?? issue.state;
@@ -39,7 +44,7 @@ function stopsOf(state: State, seen: ReadonlyMap<string, string>): Plan['stop'] 
 }
 
 /** Every setting that differs, by its dotted name; credentials are never shown. */
-function changesOf(before: unknown, after: unknown, key = ''): Plan['changes'] {
+function changesOf(before: unknown, after: unknown, key = ''): EditPlan['changes'] {
   if (isDeepStrictEqual(before, after)) return [];
   if (isRecord(before) && isRecord(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];

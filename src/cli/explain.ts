@@ -1,5 +1,5 @@
 import { explainBoard, isWell, type Explanation } from '../app/explain.ts';
-import { moment, printJson, printLine, printTable } from './output.ts';
+import { utcMoment, printJson, printLine, printTable } from './output.ts';
 import { loadGood, onInterrupt, surveyDeps } from './reading.ts';
 
 export interface ExplainSettings {
@@ -30,7 +30,7 @@ function tell({ identifier, state, would_dispatch: would, reason, detail, since,
     `${identifier}${state === '' ? '' : ` (${state})`}: ${would ? 'would be dispatched at the next poll' : (reason ?? '')}`,
   );
   if (detail) printLine(`  why:    ${detail}`);
-  if (since) printLine(`  since:  ${moment(Date.parse(since))}`);
-  if (until) printLine(`  until:  ${moment(Date.parse(until))}`);
+  if (since) printLine(`  since:  ${utcMoment(Date.parse(since))}`);
+  if (until) printLine(`  until:  ${utcMoment(Date.parse(until))}`);
   if (remedy) printLine(`  remedy: ${remedy}`);
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
-import { providerDeps, readBoard } from '../app/board.ts';
+import { providerDeps, readBoardOrIssues } from '../app/board.ts';
 import { AGENT_NAMES, draftOf, kindNamed, KINDS, startsProgram, type KindFacts } from '../app/init.ts';
 import { DEFAULT_AGENT_KIND } from '../config/schema.ts';
 import { proposeStates } from '../app/propose.ts';
@@ -38,7 +38,7 @@ async function write(args: Args, file: string, person: Interface | null): Promis
   }
   const secrets = createKnownSecrets();
   secrets.add(first.secrets);
-  const board = await readBoard(first.settings.tracker, providerDeps(file, deps(secrets.mask)), onInterrupt()).catch(
+  const board = await readBoardOrIssues(first.settings.tracker, providerDeps(file, deps(secrets.mask)), onInterrupt()).catch(
     (error: unknown) => {
       process.stderr.write(`foray: ${secrets.mask(error instanceof Error ? error.message : String(error))}\n`);
       return null;

@@ -3,7 +3,8 @@ import type { Settings } from '../domain/model/settings.ts';
 import { createLog } from '../lib/log.ts';
 import { logOutput } from '../lib/log-output.ts';
 import type { Logger } from '../ports/runtime.ts';
-import type { LogFormat, LogLevel } from './run-settings.ts';
+import type { LogLevel } from '../ports/runtime.ts';
+import type { LogFormat } from './run-settings.ts';
 
 /** Records go to standard error; the command line wins over the file. */
 export function openLog(

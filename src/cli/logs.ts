@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Run, RunEvent } from '../domain/model/run.ts';
 import type { Records } from '../app/records.ts';
-import { duration, iso, moment, printJson, printLine, printTitle } from './output.ts';
+import { duration, iso, utcMoment, printJson, printLine, printTitle } from './output.ts';
 import { onInterrupt, openReading } from './reading.ts';
 
 export interface LogSettings {
@@ -69,15 +69,15 @@ function tell({ run, events }: Story, seen: Map<string, number>, asJson: boolean
   const told = seen.get(run.id);
   if (told === DONE) return;
   if (told === undefined && !asJson)
-    printTitle(`run ${run.id}: attempt ${run.attempt}, ${run.agentKind}, started ${moment(run.startedAt)}`);
+    printTitle(`run ${run.id}: attempt ${run.attempt}, ${run.agentKind}, started ${utcMoment(run.startedAt)}`);
   const isEnded = run.endedAt !== null;
   for (const event of events.slice(told ?? 0)) {
     if (asJson) process.stdout.write(`${JSON.stringify(eventFacts(event))}\n`);
-    else printLine(`${moment(event.at)}  ${event.type.padEnd(16)} ${event.text}`);
+    else printLine(`${utcMoment(event.at)}  ${event.type.padEnd(16)} ${event.text}`);
   }
   if (isEnded && !asJson)
     printLine(
-      `${moment(run.endedAt)}  ${run.status.padEnd(16)} ${run.turns} turns in ${duration((run.endedAt ?? 0) - run.startedAt)}${run.error === null ? '' : `: ${run.error}`}`,
+      `${utcMoment(run.endedAt)}  ${run.status.padEnd(16)} ${run.turns} turns in ${duration((run.endedAt ?? 0) - run.startedAt)}${run.error === null ? '' : `: ${run.error}`}`,
     );
   seen.set(run.id, isEnded ? DONE : events.length);
 }

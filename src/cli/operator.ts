@@ -5,7 +5,7 @@ import { printJson } from './output.ts';
 import { printProblems } from './problems.ts';
 
 /** Asks the service and prints its answer: what was taken on standard output, what was not on standard error. */
-export async function ask(workflowPath: string, request: OperatorRequest, asJson: boolean): Promise<number> {
+export async function askAndPrint(workflowPath: string, request: OperatorRequest, asJson: boolean): Promise<number> {
   try {
     const { answer, byDaemon } = await askService(workflowPath, process.env, request);
     const by = byDaemon ? 'the running service' : 'the database: no service is running';

@@ -9,10 +9,10 @@ export function printLine(text: string): void {
 
 /** A table with a heading; says so when there is nothing in it. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[], none = 'none'): void {
-  process.stdout.write(rows.length === 0 ? `${none}\n` : table(head, rows));
+  process.stdout.write(rows.length === 0 ? `${none}\n` : textTable(head, rows));
 }
 
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const shown = [head, ...rows].map((row) => row.map((cell) => cut(oneLine(cell))));
   const widths = head.map((_, column) => Math.max(...shown.map((row) => width(row[column] ?? ''))));
   const lines = shown.map((row) =>
@@ -44,7 +44,7 @@ export function oneLine(text: string): string {
 }
 
 /** For people: to the second, in UTC. */
-export function moment(at: number | null): string {
+export function utcMoment(at: number | null): string {
   return at === null || !Number.isFinite(at)
     ? '-'
     : new Date(at)

@@ -5,10 +5,10 @@ import { readWorkflowFile, requireGood, WorkflowFault, type GoodWorkflow } from 
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { createLog } from '../lib/log.ts';
 import { printProblems } from './problems.ts';
-import { moment } from './output.ts';
+import { utcMoment } from './output.ts';
 
 /** Opens the records of a workflow file; only the place of its database matters. Faults are printed and give null. */
-export async function openReading(path: string): Promise<Reading | null> {
+export async function openReading(path: string): Promise<ReadWorkflow | null> {
   const loaded = await readWorkflowFile(path, process.env);
   if (loaded.dbPath === null) {
     printProblems(loaded.problems);
@@ -17,7 +17,7 @@ export async function openReading(path: string): Promise<Reading | null> {
   return { loaded, records: await openRecords(loaded.dbPath, loaded.settings?.tracker.identity ?? null) };
 }
 
-export interface Reading {
+export interface ReadWorkflow {
   readonly loaded: LoadedWorkflow;
   /** Null before the first start. */
   readonly records: Records | null;
@@ -62,7 +62,7 @@ export function serviceLine(records: Records | null): string {
   if (records === null) return 'service: never started with this workflow file';
   const { daemon } = records;
   if (daemon === null) return 'service: not running; this is what the database holds';
-  return `service: running (pid ${daemon.pid} on ${daemon.host}, since ${moment(daemon.startedAt)})`;
+  return `service: running (pid ${daemon.pid} on ${daemon.host}, since ${utcMoment(daemon.startedAt)})`;
 }
 
 /** The same for programs. */

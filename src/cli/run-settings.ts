@@ -1,3 +1,5 @@
+import type { LogLevel } from '../ports/runtime.ts';
+
 /** What the command line says about a run of the service. Null leaves it to the workflow file. */
 export interface RunSettings {
   readonly workflowPath: string;
@@ -10,5 +12,4 @@ export interface RunSettings {
   readonly logFormat: LogFormat | null;
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFormat = 'text' | 'json';

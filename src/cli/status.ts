@@ -3,8 +3,8 @@ import type { HandoffClaim, RunningClaim, WaitingClaim } from '../domain/model/c
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
 import type { Run } from '../domain/model/run.ts';
-import { duration, iso, moment, printJson, printLine, printTable, printTitle } from './output.ts';
-import { onInterrupt, openReading, serviceFacts, serviceLine, type Reading } from './reading.ts';
+import { duration, iso, utcMoment, printJson, printLine, printTable, printTitle } from './output.ts';
+import { onInterrupt, openReading, serviceFacts, serviceLine, type ReadWorkflow } from './reading.ts';
 
 const WATCH_EVERY_MS = 1_000;
 const CLEAR_SCREEN = '\u001B[H\u001B[2J\u001B[3J';
@@ -32,7 +32,7 @@ export async function showStatus({ workflowPath, watch, asJson }: StatusSettings
 }
 
 interface Report {
-  readonly reading: Reading;
+  readonly reading: ReadWorkflow;
   readonly durable: Durable;
   readonly running: readonly { readonly claim: RunningClaim | HandoffClaim; readonly run: Run | null }[];
   readonly waiting: readonly WaitingClaim[];
@@ -41,7 +41,7 @@ interface Report {
 
 const NO_TOTALS = { runs: 0, totalTokens: 0, costUsd: 0, seconds: 0 };
 
-async function gather(reading: Reading): Promise<Report> {
+async function gather(reading: ReadWorkflow): Promise<Report> {
   const { records } = reading;
   const durable = (await records?.load()) ?? NOTHING_DURABLE;
   const held = durable.claims.filter((claim) => claim.phase !== 'waiting');
@@ -60,9 +60,10 @@ function print({ reading, durable, running, waiting, totals }: Report): void {
   printLine(serviceLine(reading.records));
   if (durable.operatorPause) {
     const { by, reason, since } = durable.operatorPause;
-    printLine(`PAUSED by ${by} since ${moment(since)}${reason === '' ? '' : `: ${reason}`} ("foray resume" lets it go on)`);
+    printLine(`PAUSED by ${by} since ${utcMoment(since)}${reason === '' ? '' : `: ${reason}`} ("foray resume" lets it go on)`);
   }
-  for (const pause of durable.pauses) printLine(`agent ${pause.agentKind} rests until ${moment(pause.until)}: ${pause.reason}`);
+  for (const pause of durable.pauses)
+    printLine(`agent ${pause.agentKind} rests until ${utcMoment(pause.until)}: ${pause.reason}`);
   printTitle(`\nRunning (${running.length})`);
   printTable(
     ['ISSUE', 'STATE', 'ATTEMPT', 'FOR', 'TURNS', 'TOKENS', 'COST', 'TITLE'],
@@ -90,7 +91,7 @@ function print({ reading, durable, running, waiting, totals }: Report): void {
   printTitle(`\nParked (${durable.parked.length})`);
   printTable(
     ['ISSUE', 'REASON', 'SINCE', 'DETAIL'],
-    durable.parked.map(({ issue, reason, parkedAt, detail }) => [issue.identifier, reason, moment(parkedAt), detail]),
+    durable.parked.map(({ issue, reason, parkedAt, detail }) => [issue.identifier, reason, utcMoment(parkedAt), detail]),
   );
   if (durable.watches.length > 0) {
     printTitle(`\nMerge requests watched (${durable.watches.length})`);
@@ -100,7 +101,7 @@ function print({ reading, durable, running, waiting, totals }: Report): void {
         issue.identifier,
         `${owner}/${repo}#${number}`,
         branch,
-        moment(armedAt),
+        utcMoment(armedAt),
       ]),
     );
   }

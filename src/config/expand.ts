@@ -33,7 +33,7 @@ export function referencesIn(text: string): readonly string[] {
 }
 
 /** The keys of a tracker or provider block that may hold references; null is "not written". */
-export interface Connection {
+export interface ExpandedConnection {
   readonly api_key: Expanded | null;
   readonly endpoint: Expanded | null;
   readonly project: Expanded | null;
@@ -46,7 +46,7 @@ interface ConnectionKeys {
 }
 
 /** Expands a block's connection keys in the manner of its kind. */
-export function expandConnection(keys: ConnectionKeys, modes: Provider['expansion'], env: Env): Connection {
+export function expandConnection(keys: ConnectionKeys, modes: Provider['expansion'], env: Env): ExpandedConnection {
   const one = (text: string | undefined, mode: Expansion) => (text === undefined ? null : expand(text, mode, env));
   return {
     api_key: one(keys.api_key, modes.apiKey),

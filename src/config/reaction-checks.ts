@@ -2,7 +2,7 @@ import { sameState, stateIn } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { ReactionKind, ScmConnection } from '../domain/model/settings.ts';
 import type { Provider } from '../ports/provider.ts';
-import { type Connection, unsetNote } from './expand.ts';
+import { type ExpandedConnection, unsetNote } from './expand.ts';
 import { managedProjects } from './reaction-projects.ts';
 import { activeKinds, type MergeRequestSide, onlyActive } from './reactions.ts';
 import { findProvider, type CheckedFrontMatter } from './check-front-matter.ts';
@@ -18,7 +18,7 @@ export interface CheckedReactions extends MergeRequestSide {
 export interface ReactionCheckContext {
   readonly providers: readonly Provider[];
   /** The blocks named after tracker kinds, with references resolved, by canonical kind. */
-  readonly blockConnections: ReadonlyMap<string, Connection>;
+  readonly blockConnections: ReadonlyMap<string, ExpandedConnection>;
   /** Null when the tracker's kind is unknown: then it is too early to say that a credential is missing. */
   readonly tracker: ReadTracker | null;
 }
@@ -119,7 +119,7 @@ function connect(
   const block = read.blocks.providers.get(kind);
   const own = context.blockConnections.get(kind) ?? null;
   const fallback = context.tracker.provider.kind === kind ? context.tracker.connection : null;
-  const pick = (key: keyof Connection) => own?.[key]?.value || fallback?.[key]?.value || '';
+  const pick = (key: keyof ExpandedConnection) => own?.[key]?.value || fallback?.[key]?.value || '';
   const connection: ScmConnection = {
     kind,
     apiKey: pick('api_key'),
@@ -140,13 +140,13 @@ function connect(
   return { connection, problems };
 }
 
-function missingKey(kind: string, name: string, key: keyof Connection, own: Connection | null): Problem {
+function missingKey(kind: string, name: string, key: keyof ExpandedConnection, own: ExpandedConnection | null): Problem {
   const places = `set \`${name}.${key}\`, or \`tracker.${key}\` with tracker.kind ${kind}`;
   const message = `${kind}.${key} is required for reactions with provider ${kind}${unsetNote(own?.[key] ?? null)}; ${places}`;
   return { severity: 'error', check: `${kind}.${key}`, message, key: [name, key] };
 }
 
-function incompleteKey(kind: string, name: string, key: keyof Connection, own: Connection | null): Problem {
+function incompleteKey(kind: string, name: string, key: keyof ExpandedConnection, own: ExpandedConnection | null): Problem {
   const message = `${name}.${key} is incomplete${unsetNote(own?.[key] ?? null)}`;
   return { severity: 'warning', check: `${kind}.${key}.unset_variable`, message, key: [name, key] };
 }

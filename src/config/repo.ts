@@ -1,6 +1,6 @@
 import type { Problem } from '../domain/model/problem.ts';
 import type { RepoSettings, ScmConnection, TrackerSettings } from '../domain/model/settings.ts';
-import { type Connection, type Env, expand, type Expanded, unsetNote } from './expand.ts';
+import { type ExpandedConnection, type Env, expand, type Expanded, unsetNote } from './expand.ts';
 
 /** The keys of `workspace` that are about its repository. */
 export interface RepoKeys {
@@ -50,7 +50,7 @@ export function readRepo(keys: RepoKeys, context: RepoContext): ReadRepo {
 }
 
 /** What the secrets of the repository keys are, in the form of a tracker's. */
-export function repoSecrets(keys: RepoKeys, env: Env): Connection {
+export function repoSecrets(keys: RepoKeys, env: Env): ExpandedConnection {
   return { api_key: expanded(keys.repo_token, env), endpoint: expanded(keys.repo, env), project: null };
 }
 

@@ -1,4 +1,4 @@
-import { type Connection, type Env, expand, type Expanded } from './expand.ts';
+import { type ExpandedConnection, type Env, expand, type Expanded } from './expand.ts';
 
 /** What must not be shown, and which variables must not reach an agent. */
 export interface Secrets {
@@ -8,7 +8,7 @@ export interface Secrets {
 }
 
 /** Gathers the credentials of every block that has some, used or not, and the secrets of other keys. */
-export function collectSecrets(connections: readonly Connection[], others: readonly Expanded[], env: Env): Secrets {
+export function collectSecrets(connections: readonly ExpandedConnection[], others: readonly Expanded[], env: Env): Secrets {
   const keys = [...connections.flatMap(({ api_key }) => api_key ?? []), ...others];
   const values = [
     ...keys.flatMap(({ value, variables }) => [...keyValues(value), ...variables.map((name) => env[name] ?? '')]),
@@ -22,7 +22,7 @@ export function collectSecrets(connections: readonly Connection[], others: reado
 }
 
 /** The connection keys of a block whose kind is unknown: every reference counts, so that nothing leaks meanwhile. */
-export function suspectConnection(keys: { api_key?: string; endpoint?: string; project?: string }, env: Env): Connection {
+export function suspectConnection(keys: { api_key?: string; endpoint?: string; project?: string }, env: Env): ExpandedConnection {
   const one = (text: string | undefined) => (text === undefined ? null : expand(text, 'anywhere', env));
   return { api_key: one(keys.api_key), endpoint: one(keys.endpoint), project: one(keys.project) };
 }

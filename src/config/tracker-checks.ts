@@ -1,11 +1,11 @@
 import { sameState, stateIn } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { Provider } from '../ports/provider.ts';
-import { type Connection, unsetNote } from './expand.ts';
+import { type ExpandedConnection, unsetNote } from './expand.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
 import { overlapOf, type ReadTracker } from './tracker.ts';
 
-type ConnectionKey = keyof Connection;
+type ConnectionKey = keyof ExpandedConnection;
 
 /** What is said when the kind is missing or unknown: nothing else of the tracker can be judged then. */
 export function checkTrackerKind(read: CheckedFrontMatter, providers: readonly Provider[]): readonly Problem[] {

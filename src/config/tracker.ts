@@ -3,7 +3,7 @@ import type { Problem } from '../domain/model/problem.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { Provider, ProviderCheckInput } from '../ports/provider.ts';
 import type { PlainMap } from './document.ts';
-import { type Connection, type Env, type Expanded, expandConnection } from './expand.ts';
+import { type ExpandedConnection, type Env, type Expanded, expandConnection } from './expand.ts';
 import { identityOf } from './identity.ts';
 import type { RoleKeys } from './reaction-keys.ts';
 import type { Sections } from './schema.ts';
@@ -14,7 +14,7 @@ type TrackerSection = Sections['tracker'];
 export interface ReadTracker {
   readonly provider: Provider;
   readonly section: TrackerSection;
-  readonly connection: Connection;
+  readonly connection: ExpandedConnection;
   /** Null when the kind's own block does not fit its schema. */
   readonly options: PlainMap | null;
   readonly states: TrackerStates;

@@ -4,7 +4,7 @@ import type { Problem } from '../domain/model/problem.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { agentSettings, checkAgent, selfReviewSettings, tokenRates } from './agent.ts';
 import { type FrontMatter, type PlainMap, readFrontMatter, withPosition } from './document.ts';
-import { type Connection, type Env, expandConnection } from './expand.ts';
+import { type ExpandedConnection, type Env, expandConnection } from './expand.ts';
 import { readCredentialFiles } from './credential-files.ts';
 import { readWorkflowText } from './file.ts';
 import { splitFrontMatter } from './front-matter.ts';
@@ -161,7 +161,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   return { settings, dbPath: dbPath.path, problems, secrets };
 }
 
-function connectionsOf({ blocks }: CheckedFrontMatter, context: LoadContext): ReadonlyMap<string, Connection> {
+function connectionsOf({ blocks }: CheckedFrontMatter, context: LoadContext): ReadonlyMap<string, ExpandedConnection> {
   const known = context.providers.filter(({ kind }) => blocks.providers.has(kind));
   return new Map(
     known.map(({ kind, expansion }) => [kind, expandConnection(blocks.providers.get(kind)?.role ?? {}, expansion, context.env)]),

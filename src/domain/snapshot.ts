@@ -3,7 +3,7 @@ import type { AgentPause, HandoffClaim, Parked, WaitingClaim } from './model/cla
 import { globalSlots, presentHold } from './rules/eligibility.ts';
 import type { OperatorPause } from './model/operator.ts';
 import { NO_SESSION, type Hold, type Live, type PollState, type State } from './model/state.ts';
-import type { Reading } from './reactions/findings.ts';
+import type { RequestReading } from './reactions/findings.ts';
 import type { Watch } from './model/watch.ts';
 
 /** The one read model: JSON API, dashboard, metrics and agent tools all show this. */
@@ -32,7 +32,7 @@ export interface Snapshot {
 
 /** A watched merge request with the last look at it. */
 export interface WatchView extends Watch {
-  readonly reading: Reading | null;
+  readonly reading: RequestReading | null;
 }
 
 export interface RunningView {

@@ -1,6 +1,6 @@
 export type Level = 'debug' | 'info' | 'warn' | 'error';
-export type Value = string | number | boolean | null | undefined;
-export type Attributes = Readonly<Record<string, Value>>;
+export type FieldValue = string | number | boolean | null | undefined;
+export type Attributes = Readonly<Record<string, FieldValue>>;
 
 export interface LogOptions {
   readonly level: Level;
@@ -54,7 +54,7 @@ export function jsonRecord(level: Level, message: string, attributes: Attributes
 
 const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 
-function present(attributes: Attributes): readonly (readonly [string, Value])[] {
+function present(attributes: Attributes): readonly (readonly [string, FieldValue])[] {
   return Object.entries(attributes).filter(([, value]) => value !== undefined);
 }
 
@@ -66,7 +66,7 @@ function masked(attributes: Attributes, mask: (text: string) => string): Attribu
 }
 
 /** Quoted when it holds anything that could be taken for the end of the value. */
-function textValue(value: Value): string {
+function textValue(value: FieldValue): string {
   const text = String(value);
   return SAFE.test(text) ? text : escapeLineBreaks(JSON.stringify(text));
 }

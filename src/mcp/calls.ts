@@ -170,7 +170,7 @@ function isOutcome(word: string): word is AgentStatus['word'] {
 }
 
 /** What an agent is told of a failure: enough to act on, nothing of ours. */
-export function faultText(error: unknown): string {
+export function toolFaultText(error: unknown): string {
   if (error instanceof ToolFault) return error.message;
   if (error instanceof TrackerError) return `${error.kind}: ${error.detail}`;
   return 'the call failed for a reason outside of your reach';

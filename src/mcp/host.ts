@@ -8,7 +8,7 @@ import { createJsonRpcPeer, JsonRpcError, RPC_CODES } from '../lib/json-rpc/inde
 import type { ToolServer } from '../ports/agent.ts';
 import type { Logger } from '../ports/runtime.ts';
 import { isCallerOf, type PidsOf } from './caller.ts';
-import { createCalls, faultText, type CallTool, type RunContext } from './calls.ts';
+import { createCalls, toolFaultText, type CallTool, type RunContext } from './calls.ts';
 import { TOOL_NAMES, TOOLS, type ToolName } from './tools.ts';
 
 /**
@@ -178,7 +178,7 @@ async function callTool(run: OpenRun, fields: Fields, logger: Logger): Promise<u
     return { ok: true, data: await run.call(name, asRecord(fields['arguments']), run.over.signal) };
   } catch (error) {
     logger.debug('a tool call failed', { tool: name, error: error instanceof Error ? error.message : String(error) });
-    return { ok: false, error: faultText(error) };
+    return { ok: false, error: toolFaultText(error) };
   }
 }
 

@@ -10,7 +10,7 @@ import type { Runner } from '../ports/runner.ts';
 import type { Adapters } from './adapters.ts';
 import { answer } from './answer.ts';
 import { inOrder } from './in-order.ts';
-import { complete, deleteMergedBranch, merge } from './reactions/act.ts';
+import { complete, deleteMergedBranch, mergeIfUnchanged } from './reactions/act.ts';
 import type { Forge } from './reactions/forge.ts';
 import { inspect } from './reactions/inspect.ts';
 
@@ -229,7 +229,7 @@ async function lookAt(deps: InterpretDeps, effect: EffectNamed<'inspect'>): Prom
 }
 
 async function mergeRequest(deps: InterpretDeps, effect: EffectNamed<'merge'>): Promise<AnswerTo<'merge'>> {
-  const outcome = await merge(effect, forgeOf(deps), deps.killed);
+  const outcome = await mergeIfUnchanged(effect, forgeOf(deps), deps.killed);
   return { type: 'merge-answered', issueId: effect.issueId, expectedSha: effect.order.expectedSha, outcome };
 }
 

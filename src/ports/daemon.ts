@@ -23,7 +23,7 @@ export interface Daemon {
   /** Asks for something as an operator; `by` says who. The answer comes when it has been stored. */
   ask(request: OperatorRequest, by: string): Promise<OperatorAnswer>;
   /** Where this service is: two of them must never look alike. */
-  readonly place: Place;
+  readonly place: ServicePlace;
   workflow(): WorkflowStatus;
   isDraining(): boolean;
   /** The three checks of readiness, run now. */
@@ -37,7 +37,7 @@ export interface Readiness {
   readonly workflow: boolean;
 }
 
-export interface Place {
+export interface ServicePlace {
   /** Name of the machine. */
   readonly host: string;
   /** What the tracker's project is called; empty where the kind has none. */

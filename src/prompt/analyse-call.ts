@@ -1,5 +1,5 @@
 import { FUNCTIONS } from './functions.ts';
-import { kindOf, truth, type TemplateValue } from './value.ts';
+import { valueKindOf, truth, type TemplateValue } from './value.ts';
 import { BOOL, NIL, NUMBER, STRING, type Alternatives, type Shape } from './variables.ts';
 
 /** What is known of a value before there is data. */
@@ -33,7 +33,7 @@ export function withoutNil(shapes: Alternatives): Alternatives {
 }
 
 export function literalShape(value: TemplateValue): Shape {
-  const kind = kindOf(value);
+  const kind = valueKindOf(value);
   return kind === 'bool' || kind === 'number' || kind === 'string' ? RESULTS[kind] : NIL;
 }
 

@@ -3,7 +3,7 @@ import { CHARS_PER_STEP, MAX_OUTPUT_BYTES, MAX_STEPS, TOO_LARGE } from './limits
 import type { ErrorAt } from './position.ts';
 import { fieldHint, shortName } from './spelling.ts';
 import { pathText, type CallExpression, type Expression, type FieldExpression } from './template.ts';
-import { entryOf, isMap, kindOf, truth, type TemplateMap, type TemplateValue } from './value.ts';
+import { entryOf, isMap, valueKindOf, truth, type TemplateMap, type TemplateValue } from './value.ts';
 
 /** What one rendering knows while it evaluates. */
 export interface Evaluation {
@@ -64,7 +64,7 @@ function describeMiss(run: Evaluation, expression: FieldExpression, index: numbe
   if (index === 0 && expression.base.kind === 'dot' && entryOf(run.root, name) !== undefined) {
     return `.${name} is not in the element that . stands for here; write $${pathText(expression, expression.path.length)}`;
   }
-  if (!isMap(value)) return `unknown field .${shortName(name)}: ${owner} is a ${kindOf(value)} and has no fields`;
+  if (!isMap(value)) return `unknown field .${shortName(name)}: ${owner} is a ${valueKindOf(value)} and has no fields`;
   return `unknown field .${shortName(name)} of ${owner}${fieldHint(name, Object.keys(value))}`;
 }
 

@@ -1,7 +1,7 @@
 import { createText, type CallSite } from './call-site.ts';
 import { formatPrintf } from './printf.ts';
-import { quoted } from './spelling.ts';
-import { compareText, entryOf, formatJson, formatValue, isList, isMap, kindOf, truth, type TemplateValue } from './value.ts';
+import { quotedText } from './spelling.ts';
+import { compareText, entryOf, formatJson, formatValue, isList, isMap, valueKindOf, truth, type TemplateValue } from './value.ts';
 
 export interface TemplateFunction {
   readonly min: number;
@@ -58,7 +58,7 @@ function lastOf(args: readonly TemplateValue[]): TemplateValue {
 function isEqual(a: TemplateValue = null, b: TemplateValue = null, site: CallSite): boolean {
   if (a === null || b === null) return a === b;
   requireSameKind(a, b, site);
-  if (isList(a) || isMap(a)) throw site.fail(`a ${kindOf(a)} cannot be compared`);
+  if (isList(a) || isMap(a)) throw site.fail(`a ${valueKindOf(a)} cannot be compared`);
   if (typeof a === 'string') site.spend(a.length);
   return a === b;
 }
@@ -67,13 +67,13 @@ function order(a: TemplateValue = null, b: TemplateValue = null, site: CallSite)
   if (a === null || b === null) throw site.fail('nil has no order; guard it with {{ if }}');
   requireSameKind(a, b, site);
   if (typeof a === 'number' && typeof b === 'number') return a - b;
-  if (typeof a !== 'string' || typeof b !== 'string') throw site.fail(`a ${kindOf(a)} has no order`);
+  if (typeof a !== 'string' || typeof b !== 'string') throw site.fail(`a ${valueKindOf(a)} has no order`);
   site.spend(a.length + b.length);
   return compareText(a, b);
 }
 
 function requireSameKind(a: TemplateValue, b: TemplateValue, site: CallSite): void {
-  if (kindOf(a) !== kindOf(b)) throw site.fail(`a ${kindOf(a)} cannot be compared with a ${kindOf(b)}`);
+  if (valueKindOf(a) !== valueKindOf(b)) throw site.fail(`a ${valueKindOf(a)} cannot be compared with a ${valueKindOf(b)}`);
 }
 
 /** Of a text the UTF-8 bytes, as in Go. */
@@ -81,7 +81,7 @@ function length(value: TemplateValue, site: CallSite): number {
   if (isList(value)) return value.length;
   if (isMap(value)) return Object.keys(value).length;
   if (value === null) throw site.fail('nil has no length; guard it with {{ if }}');
-  if (typeof value !== 'string') throw site.fail(`a ${kindOf(value)} has no length`);
+  if (typeof value !== 'string') throw site.fail(`a ${valueKindOf(value)} has no length`);
   site.spend(value.length);
   return Buffer.byteLength(value);
 }
@@ -94,20 +94,20 @@ function indexAll(value: TemplateValue, keys: readonly TemplateValue[], site: Ca
 function indexOnce(value: TemplateValue, key: TemplateValue, site: CallSite): TemplateValue {
   if (value === null) throw site.fail('nil cannot be indexed; guard it with {{ if }}');
   if (isMap(value)) return entry(value, key, site);
-  if (!isList(value) && typeof value !== 'string') throw site.fail(`a ${kindOf(value)} cannot be indexed`);
+  if (!isList(value) && typeof value !== 'string') throw site.fail(`a ${valueKindOf(value)} cannot be indexed`);
   if (typeof key !== 'number' || !Number.isInteger(key))
-    throw site.fail(`a ${kindOf(value)} is indexed by a whole number, got ${kindOf(key)}`);
+    throw site.fail(`a ${valueKindOf(value)} is indexed by a whole number, got ${valueKindOf(key)}`);
   if (typeof value === 'string') site.spend(value.length);
   const items = typeof value === 'string' ? Buffer.from(value) : value;
   const item = key < 0 ? undefined : items[key];
-  if (item === undefined) throw site.fail(`index ${key} is out of range: the ${kindOf(value)} has length ${items.length}`);
+  if (item === undefined) throw site.fail(`index ${key} is out of range: the ${valueKindOf(value)} has length ${items.length}`);
   return item;
 }
 
 function entry(map: Parameters<typeof entryOf>[0], key: TemplateValue, site: CallSite): TemplateValue {
-  if (typeof key !== 'string') throw site.fail(`a map is indexed by a string, got ${kindOf(key)}`);
+  if (typeof key !== 'string') throw site.fail(`a map is indexed by a string, got ${valueKindOf(key)}`);
   const value = entryOf(map, key);
-  if (value === undefined) throw site.fail(`the map has no entry ${quoted(key)}`);
+  if (value === undefined) throw site.fail(`the map has no entry ${quotedText(key)}`);
   return value;
 }
 
@@ -125,7 +125,7 @@ function print(args: readonly TemplateValue[], site: CallSite): string {
 function join(a: TemplateValue, b: TemplateValue, site: CallSite): string {
   const [list, separator] = isList(a) ? [a, b] : [b, a];
   if (!isList(list) || typeof separator !== 'string') {
-    throw site.fail(`wants a separator and a list, got ${kindOf(a)} and ${kindOf(b)}`);
+    throw site.fail(`wants a separator and a list, got ${valueKindOf(a)} and ${valueKindOf(b)}`);
   }
   const out = createText(site);
   list.forEach((item, index) => out.add((index > 0 ? separator : '') + formatValue(item)));
@@ -139,7 +139,7 @@ function toJson(value: TemplateValue, site: CallSite): string {
 }
 
 function text(value: TemplateValue | undefined, site: CallSite): string {
-  if (typeof value !== 'string') throw site.fail(`wants a string, got ${kindOf(value ?? null)}`);
+  if (typeof value !== 'string') throw site.fail(`wants a string, got ${valueKindOf(value ?? null)}`);
   site.spend(value.length);
   return value;
 }

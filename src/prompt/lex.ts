@@ -1,5 +1,5 @@
 import type { ErrorAt } from './position.ts';
-import { quoted, shortName } from './spelling.ts';
+import { quotedText, shortName } from './spelling.ts';
 
 export type TokenKind =
   | 'text'
@@ -130,7 +130,7 @@ function scanToken(scanner: Scanner, at: number): readonly [TokenKind, number] {
   if (startsNumber(source, at)) return ['number', endOfNumber(source, at)];
   if (first === '.' || first === '$') return scanName(scanner, at, first === '.' ? 'field' : 'variable');
   if (wordLength(source, at) > 0) return ['word', endOfWord(scanner, at, at)];
-  throw errorAt(at, `unexpected character ${quoted(characterAt(source, at))}`);
+  throw errorAt(at, `unexpected character ${quotedText(characterAt(source, at))}`);
 }
 
 function scanQuoted(scanner: Scanner, at: number, quote: string): readonly [TokenKind, number] {
@@ -152,7 +152,7 @@ function endOfWord(scanner: Scanner, start: number, from: number): number {
   const next = source[end];
   if (next === undefined || isBlank(next) || '.,|:()='.includes(next) || source.startsWith('}}', end)) return end;
   const name = shortName(source.slice(start, end));
-  throw errorAt(end, `unexpected ${quoted(characterAt(source, end))} after ${name}; names are made of letters, digits and _`);
+  throw errorAt(end, `unexpected ${quotedText(characterAt(source, end))} after ${name}; names are made of letters, digits and _`);
 }
 
 function startsNumber(source: string, at: number): boolean {

@@ -10,7 +10,7 @@ const WHOLE_NUMBERS: readonly (readonly [RegExp, number])[] = [
 const FRACTION = /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 
 /** Reads a number as Go writes it, or undefined when it is none or does not fit. */
-export function readNumber(text: string): number | undefined {
+export function readGoNumber(text: string): number | undefined {
   if (text.length > LONGEST_NUMBER || /__|_$|^[+-]?_/.test(text)) return undefined;
   const sign = text.startsWith('-') ? -1 : 1;
   const digits = text.replace(/^[+-]/, '').replaceAll('_', '');

@@ -1,9 +1,9 @@
 import { FUNCTIONS } from './functions.ts';
 import { MAX_DEPTH } from './limits.ts';
 import type { Token, TokenKind } from './lex.ts';
-import { readNumber, readRune, readString } from './literal.ts';
+import { readGoNumber, readRune, readString } from './literal.ts';
 import type { ErrorAt } from './position.ts';
-import { nearest, quoted, shortName } from './spelling.ts';
+import { nearest, quotedText, shortName } from './spelling.ts';
 import type { CallExpression, Expression, FieldExpression, FieldName, Literal, Pipe } from './template.ts';
 import type { TemplateValue } from './value.ts';
 
@@ -88,7 +88,7 @@ function parseStage(parser: Parser): CallExpression {
   const token = peek(parser);
   const stage = parseCommand(parser, true);
   if (stage.kind !== 'call')
-    throw parser.errorAt(token.at, `${quoted(token.text)} is no function and cannot take what is piped into it`);
+    throw parser.errorAt(token.at, `${quotedText(token.text)} is no function and cannot take what is piped into it`);
   return stage;
 }
 
@@ -101,12 +101,18 @@ function parseCommand(parser: Parser, piped: boolean): Expression {
   const value = parseOperand(parser);
   const next = peek(parser);
   if (!STARTS_OPERAND.has(next.kind)) return value;
-  throw parser.errorAt(next.at, `unexpected ${quoted(next.text)}: ${quoted(token.text)} is no function and takes no arguments`);
+  throw parser.errorAt(
+    next.at,
+    `unexpected ${quotedText(next.text)}: ${quotedText(token.text)} is no function and takes no arguments`,
+  );
 }
 
 function unexpectedEnd(parser: Parser, token: Token): Error {
   const isEnd = token.kind === 'close' || token.kind === 'right' || token.kind === 'pipe';
-  return parser.errorAt(token.at, isEnd ? `a value is missing before ${quoted(token.text)}` : `unexpected ${quoted(token.text)}`);
+  return parser.errorAt(
+    token.at,
+    isEnd ? `a value is missing before ${quotedText(token.text)}` : `unexpected ${quotedText(token.text)}`,
+  );
 }
 
 function parseCall(parser: Parser, piped: boolean): CallExpression {
@@ -129,13 +135,13 @@ function requireFunction(parser: Parser, { text, at }: Token): void {
   const near = nearest(text, [...FUNCTIONS.keys()]);
   const name = shortName(text);
   const hint = near ? `did you mean ${near}?` : `a value starts with a dot, as in .${name}`;
-  throw parser.errorAt(at, `unknown function ${quoted(text)}; ${hint}`);
+  throw parser.errorAt(at, `unknown function ${quotedText(text)}; ${hint}`);
 }
 
 function requireBlank(parser: Parser, after: Token): void {
   const token = peek(parser);
   if (!token.spaced)
-    throw parser.errorAt(token.at, `a blank is missing between ${shortName(after.text)} and ${quoted(token.text)}`);
+    throw parser.errorAt(token.at, `a blank is missing between ${shortName(after.text)} and ${quotedText(token.text)}`);
 }
 
 function checkCount(parser: Parser, { text, at }: Token, count: number): void {
@@ -175,14 +181,14 @@ function parseBareCall(parser: Parser, token: Token): CallExpression {
 function parseLiteral(parser: Parser, token: Token): Literal {
   const value = literalValue(token);
   if (value === undefined)
-    throw parser.errorAt(token.at, `${quoted(token.text)} is no valid ${LITERAL_NAMES[token.kind] ?? 'value'}`);
+    throw parser.errorAt(token.at, `${quotedText(token.text)} is no valid ${LITERAL_NAMES[token.kind] ?? 'value'}`);
   return { kind: 'literal', at: token.at, value };
 }
 
 const LITERAL_NAMES: Partial<Record<TokenKind, string>> = { number: 'number', string: 'string', rune: 'character' };
 
 function literalValue({ kind, text }: Token): TemplateValue | undefined {
-  if (kind === 'number') return readNumber(text);
+  if (kind === 'number') return readGoNumber(text);
   if (kind === 'string') return readString(text);
   return kind === 'rune' ? readRune(text) : CONSTANTS.get(text);
 }
@@ -192,7 +198,7 @@ function parseParentheses(parser: Parser, left: Token): Expression {
   if (parser.depth > MAX_DEPTH) throw parser.errorAt(left.at, `nested more than ${MAX_DEPTH} levels deep`);
   const value = parseCommands(parser);
   const right = take(parser);
-  if (right.kind !== 'right') throw parser.errorAt(right.at, `unexpected ${quoted(right.text)}, ) was expected`);
+  if (right.kind !== 'right') throw parser.errorAt(right.at, `unexpected ${quotedText(right.text)}, ) was expected`);
   parser.depth -= 1;
   return value;
 }
@@ -201,7 +207,7 @@ function parseParentheses(parser: Parser, left: Token): Expression {
 function withPath(parser: Parser, base: Expression, path: FieldName[]): Expression {
   while (peek(parser).kind === 'field' && !peek(parser).spaced) path.push(fieldName(take(parser)));
   const next = peek(parser);
-  if (!next.spaced && STARTS_OPERAND.has(next.kind)) throw parser.errorAt(next.at, `unexpected ${quoted(next.text)}`);
+  if (!next.spaced && STARTS_OPERAND.has(next.kind)) throw parser.errorAt(next.at, `unexpected ${quotedText(next.text)}`);
   if (path.length === 0) return base;
   if (base.kind === 'field') return { ...base, path: [...base.path, ...path] };
   if (base.kind === 'literal') throw parser.errorAt(path[0]?.at ?? base.at, 'a literal has no fields');
@@ -215,7 +221,7 @@ function fieldName({ at, text }: Token): FieldName {
 function requireNoField(parser: Parser, before: Token): void {
   const next = peek(parser);
   if (next.spaced || !STARTS_OPERAND.has(next.kind)) return;
-  throw parser.errorAt(next.at, `unexpected ${quoted(next.text)} after ${quoted(before.text)}`);
+  throw parser.errorAt(next.at, `unexpected ${quotedText(next.text)} after ${quotedText(before.text)}`);
 }
 
 function slotOf(parser: Parser, { text, at }: Token): number {

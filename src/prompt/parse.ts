@@ -2,7 +2,7 @@ import { MAX_DEPTH } from './limits.ts';
 import { lex, type Token } from './lex.ts';
 import { closeScope, declare, openScope, parsePipe, peek, take, type Parser } from './parse-pipeline.ts';
 import { createErrorAt, createPositions } from './position.ts';
-import { quoted } from './spelling.ts';
+import { quotedText } from './spelling.ts';
 import { ROOT_SLOT, type Branch, type ChoiceNode, type Node, type Pipe, type RangeNode, type Template } from './template.ts';
 
 /**
@@ -146,7 +146,7 @@ function parseClosedPipe(parser: Parser, mostVariables: 1 | 2): Pipe {
 
 function expectClose(parser: Parser): void {
   const token = take(parser);
-  if (token.kind !== 'close') throw parser.errorAt(token.at, `unexpected ${quoted(token.text)}, }} was expected`);
+  if (token.kind !== 'close') throw parser.errorAt(token.at, `unexpected ${quotedText(token.text)}, }} was expected`);
 }
 
 function enterBlock(parser: Parser, at: number): void {

@@ -1,7 +1,7 @@
 import { createText, type CallSite } from './call-site.ts';
 import { MAX_OUTPUT_BYTES, TOO_LARGE } from './limits.ts';
-import { quoted } from './spelling.ts';
-import { formatNested, formatValue, isList, isMap, kindOf, type TemplateValue } from './value.ts';
+import { quotedText } from './spelling.ts';
+import { formatNested, formatValue, isList, isMap, valueKindOf, type TemplateValue } from './value.ts';
 
 interface Directive {
   readonly verb: string;
@@ -47,14 +47,14 @@ function readDirective(format: string, percent: number, site: CallSite): Directi
   const [whole = '', flags = '', width = '', precision, verb = ''] = pattern.exec(format) ?? [];
   if (verb !== '%' && !Object.hasOwn(VERBS, verb)) {
     throw site.fail(
-      `unknown verb ${quoted(whole)}; known are ${Object.keys(VERBS)
+      `unknown verb ${quotedText(whole)}; known are ${Object.keys(VERBS)
         .map((name) => `%${name}`)
         .join(' ')} and %%`,
     );
   }
   if (Number(width) > MAX_OUTPUT_BYTES) throw site.fail(TOO_LARGE);
   if (precision && Number(precision.slice(1)) > HIGHEST_PRECISION)
-    throw site.fail(`the precision in ${quoted(whole)} is over ${HIGHEST_PRECISION}`);
+    throw site.fail(`the precision in ${quotedText(whole)} is over ${HIGHEST_PRECISION}`);
   const end = percent + whole.length;
   return { verb, flags, width: Number(width), precision: precision ? Number(precision.slice(1)) : undefined, end };
 }
@@ -71,7 +71,7 @@ function formatDirective(directive: Directive, value: TemplateValue, site: CallS
   const text = value === null ? formatNil(directive.verb, nil) : VERBS[directive.verb]?.(value, directive);
   if (text === undefined)
     throw site.fail(
-      `%${directive.verb} cannot print ${value === null ? 'nil' : `the ${kindOf(value)} ${quoted(formatValue(value))}`}`,
+      `%${directive.verb} cannot print ${value === null ? 'nil' : `the ${valueKindOf(value)} ${quotedText(formatValue(value))}`}`,
     );
   return pad(text, directive, typeof value === 'number');
 }

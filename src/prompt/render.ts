@@ -2,7 +2,7 @@ import { evaluate, spend, type Evaluation } from './evaluate.ts';
 import { MAX_ITERATIONS, MAX_OUTPUT_BYTES, TOO_LARGE } from './limits.ts';
 import { createErrorAt } from './position.ts';
 import { ROOT_SLOT, type ChoiceNode, type Node, type Pipe, type RangeNode, type Template } from './template.ts';
-import { formatValue, isList, isMap, kindOf, sortedKeys, truth, type TemplateValue } from './value.ts';
+import { formatValue, isList, isMap, valueKindOf, sortedKeys, truth, type TemplateValue } from './value.ts';
 import type { TemplateData } from './variables.ts';
 
 interface Run extends Evaluation {
@@ -97,7 +97,7 @@ function entriesOf(run: Run, node: RangeNode, value: TemplateValue): Iterable<re
   const isCount = typeof value === 'number' && Number.isInteger(value);
   if (isCount && node.pipe.sets.length < 2) return countTo(value);
   const detail = isCount ? 'with two variables' : '';
-  throw run.errorAt(node.pipe.at, `range cannot go over a ${kindOf(value)} ${detail}`.trimEnd());
+  throw run.errorAt(node.pipe.at, `range cannot go over a ${valueKindOf(value)} ${detail}`.trimEnd());
 }
 
 function* countTo(end: number): Generator<readonly [number, number]> {

@@ -3,7 +3,7 @@ import { editDistance } from '../lib/edit-distance.ts';
 const LONGEST_SHOWN = 40;
 
 /** Text of the template as it may stand in a message: quoted, on one line, shortened. */
-export function quoted(text: string): string {
+export function quotedText(text: string): string {
   const characters = Array.from(text.slice(0, LONGEST_SHOWN * 2));
   const short = characters.length > LONGEST_SHOWN ? `${characters.slice(0, LONGEST_SHOWN).join('')}…` : text;
   return JSON.stringify(short);

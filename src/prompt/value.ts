@@ -7,7 +7,7 @@ export interface TemplateMap {
 
 export type ValueKind = 'nil' | 'bool' | 'number' | 'string' | 'list' | 'map';
 
-export function kindOf(value: TemplateValue): ValueKind {
+export function valueKindOf(value: TemplateValue): ValueKind {
   if (value === null) return 'nil';
   if (isList(value)) return 'list';
   if (isMap(value)) return 'map';

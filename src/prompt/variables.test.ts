@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { BARE_SUBJECT, FULL_SUBJECT } from '../../test/support/prompt-subject.ts';
-import { isList, isMap, kindOf, type TemplateValue } from './value.ts';
+import { isList, isMap, valueKindOf, type TemplateValue } from './value.ts';
 import { ROOT, templateData, type Alternatives } from './variables.ts';
 
 /** Paths where a value has none of the shapes of the table, or fields other than those of the table. */
 function mismatches(value: TemplateValue, shapes: Alternatives, path: string): string[] {
-  const shape = shapes.find((candidate) => candidate.kind === kindOf(value));
-  if (!shape) return [`${path} is ${kindOf(value)}`];
+  const shape = shapes.find((candidate) => candidate.kind === valueKindOf(value));
+  if (!shape) return [`${path} is ${valueKindOf(value)}`];
   if (shape.kind === 'list' && isList(value)) return value.flatMap((item) => mismatches(item, shape.items, `${path}[]`));
   if (shape.kind !== 'map' || !isMap(value)) return [];
   const names = new Set([...Object.keys(shape.fields), ...Object.keys(value)]);

@@ -3,10 +3,10 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import { loginPage } from './dashboard/login.ts';
 import { fail } from './envelope.ts';
-import type { Connection } from './events-stream.ts';
+import type { ClientConnection } from './events-stream.ts';
 import { hostOf } from './security.ts';
 
-type ServerContext = Context<{ Bindings: Connection }>;
+type ServerContext = Context<{ Bindings: ClientConnection }>;
 
 /** Answered without a token: probes, webhooks with their own signature, and what the login page is made of. */
 const OPEN_PATHS = /^\/(?:livez|readyz|hooks\/.*|login|session|assets\/.*)$/;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { anIssue, createFakeDaemon, NOON } from '../../test/support/fake-daemon.ts';
 import type { Notice } from '../domain/model/notice.ts';
-import { BUFFER_BYTES, HEARTBEAT_MS, HINT_EVERY_MS, MAX_STREAMS, type Connection } from './events-stream.ts';
+import { BUFFER_BYTES, HEARTBEAT_MS, HINT_EVERY_MS, MAX_STREAMS, type ClientConnection } from './events-stream.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp } from './routes.ts';
 
@@ -11,7 +11,7 @@ const issue = anIssue('ENG-1');
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] }));
 afterEach(() => void vi.useRealTimers());
 
-async function open(query = '', connection: Connection = {}) {
+async function open(query = '', connection: ClientConnection = {}) {
   const daemon = createFakeDaemon();
   const metrics = createMetrics(daemon.notices, () => daemon.snapshot());
   metrics.stop();

@@ -18,7 +18,7 @@ export const BUFFER_BYTES = 2 * 1024 * 1024;
 export const MAX_STREAMS = 128;
 
 /** What a connection lends an answer: none of it is there when the app is called without a socket. */
-export interface Connection {
+export interface ClientConnection {
   /** A large answer, sent as it is instead of through a stream; its headers come with the response as always. */
   bytes?: Uint8Array;
   readonly outgoing?: ServerResponse;
@@ -32,7 +32,7 @@ export interface Connection {
 export function getEvents(daemon: Daemon) {
   const encode = createEncoder(daemon);
   let open = 0;
-  return (c: Context<{ Bindings: Connection }>): Response => {
+  return (c: Context<{ Bindings: ClientConnection }>): Response => {
     if (open >= MAX_STREAMS) {
       c.header('Retry-After', '5');
       return fail(c, 'too_many_streams', `${MAX_STREAMS} event streams are open already. Close one, or come again later.`);

@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { trackConnections } from './connections.ts';
 import { fail } from './envelope.ts';
-import type { Connection } from './events-stream.ts';
+import type { ClientConnection } from './events-stream.ts';
 import { createSecureApp, type App } from './security.ts';
 import { answerUnparsedRequests } from './unparsed-requests.ts';
 
@@ -70,7 +70,7 @@ function requestListener(app: App, stopping: AbortSignal) {
   malformed.notFound((c) => fail(c, 'bad_request', 'The request target or the Host header is malformed.'));
   return getRequestListener(
     async (request, env) => {
-      const connection: Connection = { stopping, ...connectionOf(env) };
+      const connection: ClientConnection = { stopping, ...connectionOf(env) };
       const response = await app.fetch(request, connection);
       return connection.bytes === undefined ? response : sendBytes(response, connection.bytes, connection.outgoing);
     },
@@ -90,7 +90,7 @@ function sendBytes({ status, headers }: Response, bytes: Uint8Array, outgoing: S
   return RESPONSE_ALREADY_SENT;
 }
 
-function connectionOf(env: object): Pick<Connection, 'outgoing' | 'address'> {
+function connectionOf(env: object): Pick<ClientConnection, 'outgoing' | 'address'> {
   const { incoming, outgoing } = env as { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
   const address = incoming?.socket.remoteAddress;
   return { ...(outgoing && { outgoing }), ...(address !== undefined && { address }) };

@@ -15,10 +15,10 @@ export interface Family {
   /** Set for a histogram; without it the family is a counter. */
   readonly buckets?: readonly number[];
   /** What each notice adds to it. */
-  readonly on: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => readonly Sample[] };
+  readonly on: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => readonly MetricSample[] };
 }
 
-export interface Sample {
+export interface MetricSample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -28,7 +28,7 @@ export interface Measure {
   readonly name: string;
   readonly help: string;
   readonly label?: string;
-  readonly read: (snapshot: Snapshot) => readonly Sample[];
+  readonly read: (snapshot: Snapshot) => readonly MetricSample[];
 }
 
 const EXIT_KINDS: readonly ExitKind[] = ['normal', 'error', 'cancelled'];
@@ -220,11 +220,11 @@ export const MEASURES: readonly Measure[] = [
   },
 ];
 
-function one(labels: Sample['labels']): readonly Sample[] {
+function one(labels: MetricSample['labels']): readonly MetricSample[] {
   return [{ labels, value: 1 }];
 }
 
-function amount(value: number, labels: Sample['labels'] = {}): readonly Sample[] {
+function amount(value: number, labels: MetricSample['labels'] = {}): readonly MetricSample[] {
   return [{ labels, value }];
 }
 

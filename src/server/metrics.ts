@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 import type { NoticeBus } from '../ports/events.ts';
-import { FAMILIES, MEASURES, type Family, type Measure, type Sample } from './metric-families.ts';
+import { FAMILIES, MEASURES, type Family, type Measure, type MetricSample } from './metric-families.ts';
 
 export interface Metrics {
   readonly contentType: string;
@@ -60,19 +60,19 @@ function recorder(registry: Registry, family: Family): (notice: Notice) => void 
   const record = family.buckets === undefined ? counter(registry, family) : histogram(registry, family);
   return (notice) => {
     // Name and facts belong together in the union, but the compiler cannot follow that through the table.
-    const samplesOf = family.on[notice.name] as ((facts: Notice['facts']) => readonly Sample[]) | undefined;
+    const samplesOf = family.on[notice.name] as ((facts: Notice['facts']) => readonly MetricSample[]) | undefined;
     samplesOf?.(notice.facts).forEach(record);
   };
 }
 
 /** Known label values show from the start, as 0: a rate needs a first value to grow from. */
-function counter(registry: Registry, { name, help, labels }: Family): (sample: Sample) => void {
+function counter(registry: Registry, { name, help, labels }: Family): (sample: MetricSample) => void {
   const metric = new Counter({ name, help, labelNames: Object.keys(labels), registers: [registry] });
   for (const combination of combinations(labels)) metric.inc(combination, 0);
   return ({ labels: of, value }) => metric.inc(of, value);
 }
 
-function histogram(registry: Registry, { name, help, labels, buckets }: Family): (sample: Sample) => void {
+function histogram(registry: Registry, { name, help, labels, buckets }: Family): (sample: MetricSample) => void {
   const metric = new Histogram({
     name,
     help,

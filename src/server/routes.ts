@@ -18,10 +18,10 @@ import { getRunPage, getTranscriptRows } from './dashboard/run-page.ts';
 import { keepSamples } from './dashboard/samples.ts';
 import { getStatisticsPage } from './dashboard/statistics-page.ts';
 import { fail } from './envelope.ts';
-import { getEvents, type Connection } from './events-stream.ts';
+import { getEvents, type ClientConnection } from './events-stream.ts';
 import { getLiveness, getReadiness } from './health.ts';
 import type { Metrics } from './metrics.ts';
-import { createSecureApp, guardHost, guardMethod, guardOrigin, type App, type Method } from './security.ts';
+import { createSecureApp, guardHost, guardMethod, guardOrigin, type App, type RouteMethod } from './security.ts';
 import { postWebhook } from './webhooks.ts';
 
 /** Who may come in and what they may send, from the server section of the workflow file. */
@@ -32,11 +32,11 @@ export interface AppOptions {
 }
 
 export interface Route {
-  readonly method: Method;
+  readonly method: RouteMethod;
   readonly path: string;
   /** Webhooks come from elsewhere and carry a signature instead. */
   readonly anyOrigin?: boolean;
-  readonly answer: (c: Context<{ Bindings: Connection }>) => Response | Promise<Response>;
+  readonly answer: (c: Context<{ Bindings: ClientConnection }>) => Response | Promise<Response>;
 }
 
 /** Everything the server answers, without a socket: host, then token, method, origin and route. */

@@ -1,10 +1,10 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 import { fail } from './envelope.ts';
-import type { Connection } from './events-stream.ts';
+import type { ClientConnection } from './events-stream.ts';
 
-export type Method = 'GET' | 'POST';
-export type App = Hono<{ Bindings: Connection }>;
+export type RouteMethod = 'GET' | 'POST';
+export type App = Hono<{ Bindings: ClientConnection }>;
 
 /** An app whose every answer, errors included, carries the security headers and may not be kept. */
 export function createSecureApp(): App {
@@ -54,7 +54,7 @@ export function guardHost(allowed: readonly string[]): MiddlewareHandler {
 }
 
 /** Lets one method through. */
-export function guardMethod(method: Method): MiddlewareHandler {
+export function guardMethod(method: RouteMethod): MiddlewareHandler {
   return async (c, next) => {
     if (c.req.method === method) return next();
     c.header('Allow', method);

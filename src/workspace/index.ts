@@ -11,7 +11,7 @@ import { clearOldRemovals, moveAside } from './aside.ts';
 import { fingerprintOf } from './evidence.ts';
 import { createHookRunner, type RunHook } from './hooks.ts';
 import { dropMark } from './marks.ts';
-import { chooseDirectory, findOwnDirectory, findUnmarked, type Place } from './place.ts';
+import { chooseDirectory, findOwnDirectory, findUnmarked, type WorkspacePlace } from './place.ts';
 import { isWorkspaceKey, workspaceNames } from './key.ts';
 import { prepareWorkspace } from './prepare.ts';
 import { createPreparedWords } from './prepared.ts';
@@ -42,7 +42,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   const { root, delivery = null } = deps;
   const runHook = createHookRunner(deps);
   const prepared = createPreparedWords();
-  const place = (): Place => ({ root: realRoot(root), key: deps.markKey });
+  const place = (): WorkspacePlace => ({ root: realRoot(root), key: deps.markKey });
   const own = async (subject: WorkspaceSubject): Promise<string> => {
     const found = await findOwnDirectory(place(), subject);
     if (found) return found.path;
@@ -90,7 +90,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
 
 /** Removes what is the issue's own; what nobody marked is moved aside, what is another's is not touched. */
 async function removeFor(
-  place: Place,
+  place: WorkspacePlace,
   subject: WorkspaceSubject & { readonly recorded?: boolean },
   { removedDays, runHook }: Pick<WorkspaceDeps, 'removedDays'> & { readonly runHook: RunHook },
   signal: AbortSignal,

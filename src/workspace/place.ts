@@ -5,7 +5,7 @@ import { hasDirectory } from './containment.ts';
 import { workspaceKey, workspaceNames } from './key.ts';
 import { ownerOf, type Owner } from './marks.ts';
 
-export interface Place {
+export interface WorkspacePlace {
   /** Real path of the root. */
   readonly root: string;
   /** What marks are signed with. */
@@ -20,7 +20,7 @@ export interface Candidate {
 }
 
 /** The directory that is the issue's own, else the first one it may have: its plain name, unless that is another's. */
-export async function chooseDirectory(place: Place, subject: WorkspaceSubject): Promise<Candidate> {
+export async function chooseDirectory(place: WorkspacePlace, subject: WorkspaceSubject): Promise<Candidate> {
   const candidates = await candidatesFor(place, subject);
   const free = candidates.find(({ owner, exists }) => !exists || owner === 'nobody');
   const chosen = candidates.find(isOwn) ?? free;
@@ -34,12 +34,12 @@ export async function chooseDirectory(place: Place, subject: WorkspaceSubject): 
 }
 
 /** The directory that was made for this issue, or null. */
-export async function findOwnDirectory(place: Place, subject: WorkspaceSubject): Promise<Candidate | null> {
+export async function findOwnDirectory(place: WorkspacePlace, subject: WorkspaceSubject): Promise<Candidate | null> {
   return (await candidatesFor(place, subject)).find(isOwn) ?? null;
 }
 
 /** A directory with the issue's name that nobody marked, or null. */
-export async function findUnmarked(place: Place, subject: WorkspaceSubject): Promise<Candidate | null> {
+export async function findUnmarked(place: WorkspacePlace, subject: WorkspaceSubject): Promise<Candidate | null> {
   const [plain] = await candidatesFor(place, subject);
   return plain?.exists === true && plain.owner === 'nobody' ? plain : null;
 }
@@ -48,7 +48,7 @@ function isOwn({ exists, owner }: Candidate): boolean {
   return exists && owner === 'own';
 }
 
-async function candidatesFor({ root, key }: Place, subject: WorkspaceSubject): Promise<readonly Candidate[]> {
+async function candidatesFor({ root, key }: WorkspacePlace, subject: WorkspaceSubject): Promise<readonly Candidate[]> {
   const candidates: Candidate[] = [];
   for (const name of workspaceNames(subject.identifier, subject.tracker)) {
     const directory = path.join(root, name);

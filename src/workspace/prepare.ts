@@ -5,7 +5,7 @@ import { codeOf, DATA_FOLDER, hasDirectory, look, refused } from './containment.
 import type { Delivery } from './delivery.ts';
 import type { RunHook } from './hooks.ts';
 import { putMark } from './marks.ts';
-import { chooseDirectory, type Place } from './place.ts';
+import { chooseDirectory, type WorkspacePlace } from './place.ts';
 import { clearUnfinished, isUnfinished, markUnfinished } from './unfinished.ts';
 import { removeTree } from './remove.ts';
 
@@ -21,7 +21,7 @@ export interface Filling {
 
 /** Makes the directory when it is missing and gets our folder in it ready for a new run. */
 export async function prepareWorkspace(
-  place: Place,
+  place: WorkspacePlace,
   subject: WorkspaceSubject,
   filling: Filling,
   signal: AbortSignal,

@@ -10,7 +10,7 @@ export interface Channel {
   readonly offers: readonly { readonly value: string; readonly name?: string }[];
 }
 
-export interface Plan {
+export interface PlannedChoice {
   readonly channel: Channel;
   readonly value: string;
   readonly isListed: boolean;
@@ -28,7 +28,7 @@ export function currentChoice(what: ChoiceName, setup: SessionSetup): string | u
 }
 
 /** The channels to try, best first, with the value as each one lists it: by id, or by the name that people see. */
-export function planChoice(channels: readonly Channel[], wanted: string): readonly Plan[] {
+export function planChoice(channels: readonly Channel[], wanted: string): readonly PlannedChoice[] {
   const plans = channels.map((channel) => {
     const match = find(channel, wanted);
     return { channel, value: match ?? wanted, isListed: match !== undefined };

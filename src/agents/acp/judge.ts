@@ -3,7 +3,7 @@ import { needsPerson } from '../shared/failures.ts';
 import { openQuestion } from '../shared/open-question.ts';
 import { complaintError } from './classify.ts';
 
-export type Verdict = { readonly ok: true; readonly notice?: string } | { readonly ok: false; readonly error: AgentError };
+export type TurnVerdict = { readonly ok: true; readonly notice?: string } | { readonly ok: false; readonly error: AgentError };
 
 export interface Circumstances {
   readonly now: number;
@@ -24,7 +24,7 @@ export const STOP_REASONS: Readonly<Record<string, { readonly kind: StopKind; re
 };
 
 /** A turn counts with the agent's word of success and a sign of work, and without a failure that is called success. */
-export function judge(stopReason: string, facts: TurnFacts, { now, changedBefore }: Circumstances): Verdict {
+export function judge(stopReason: string, facts: TurnFacts, { now, changedBefore }: Circumstances): TurnVerdict {
   const reason = Object.hasOwn(STOP_REASONS, stopReason) ? STOP_REASONS[stopReason] : undefined;
   if (reason === undefined) return fail('turn_failed', `the agent stopped for an unknown reason: ${stopReason.slice(0, 200)}`);
   const { kind, says } = reason;
@@ -41,7 +41,7 @@ export function judge(stopReason: string, facts: TurnFacts, { now, changedBefore
   return question === null ? { ok: true } : { ok: false, error: needsPerson(`it changed nothing and asks: ${question}`) };
 }
 
-function denied(what: string): Verdict {
+function denied(what: string): TurnVerdict {
   const detail = `permission was denied for ${what.slice(0, 500)} and nothing else was done; change acp.permission or acp.mode`;
   return { ok: false, error: needsPerson(detail) };
 }
@@ -56,7 +56,7 @@ function withText(says: string, text: string): string {
   return said === '' ? says : `${says}: ${said.slice(-500)}`;
 }
 
-function fail(kind: 'agent_refused' | 'turn_failed' | 'agent_did_nothing', detail: string): Verdict {
+function fail(kind: 'agent_refused' | 'turn_failed' | 'agent_did_nothing', detail: string): TurnVerdict {
   return { ok: false, error: new AgentError({ kind, detail }) };
 }
 

@@ -142,7 +142,7 @@ export const permissionRequest = z.object({
 export type PermissionRequest = z.infer<typeof permissionRequest>;
 
 /** The tool's own name where the agent tells it, else what it calls the work. */
-export function nameOf({ name, title, kind, _meta }: ToolCall): string {
+export function toolNameOf({ name, title, kind, _meta }: ToolCall): string {
   return [name, _meta?.claudeCode?.toolName, title, kind].find((one) => one !== undefined && one.trim() !== '') ?? 'tool';
 }
 
@@ -152,11 +152,11 @@ export function inputOf(call: ToolCall): unknown {
   if (typeof rawInput === 'object' && rawInput !== null && Object.keys(rawInput).length > 0) return rawInput;
   const paths = locations.map(({ path }) => path).join(', ');
   if (paths !== '') return paths;
-  return title === nameOf(call) ? undefined : title;
+  return title === toolNameOf(call) ? undefined : title;
 }
 
 /** How far a plan is, on one line. */
-export function planOf(entries: readonly { content: string; status?: string }[]): string {
+export function planProgress(entries: readonly { content: string; status?: string }[]): string {
   const done = entries.filter(({ status }) => status === 'completed').length;
   const current = entries.find(({ status }) => status === 'in_progress');
   return `plan: ${done} of ${entries.length} steps done${current ? `, now: ${current.content}` : ''}`;

@@ -4,10 +4,19 @@ import { departureError, within, type AgentConnection } from '../shared/connecti
 import type { EventStream } from '../shared/event-stream.ts';
 import { rpcError } from './classify.ts';
 import type { Opened } from './handshake.ts';
-import { createEvidence, judge, type Circumstances, type Evidence, type TurnFacts, type Verdict } from './judge.ts';
+import { createEvidence, judge, type Circumstances, type Evidence, type TurnFacts, type TurnVerdict } from './judge.ts';
 import type { AgentWays } from './known-agents.ts';
 import type { Listener } from './listener.ts';
-import { inputOf, nameOf, planOf, promptResult, sessionUpdate, type Chunk, type SessionUpdate, type ToolCall } from './parse.ts';
+import {
+  inputOf,
+  toolNameOf,
+  planProgress,
+  promptResult,
+  sessionUpdate,
+  type Chunk,
+  type SessionUpdate,
+  type ToolCall,
+} from './parse.ts';
 import type { Usage } from './usage.ts';
 
 export interface TurnParts {
@@ -39,7 +48,7 @@ export async function takeTurn(
   parts: TurnParts,
   { prompt, events, isFirst, changedBefore }: TurnInput,
   signal: AbortSignal,
-): Promise<{ readonly verdict: Verdict; readonly changed: boolean }> {
+): Promise<{ readonly verdict: TurnVerdict; readonly changed: boolean }> {
   const { opened, connection, listener, usage, clock } = parts;
   const { sessionId, ways } = opened;
   const reader = createTurnReader({ events, usage, ways, mayReplay: isFirst && opened.wasLoaded });
@@ -93,7 +102,7 @@ async function verdictOn(
   facts: TurnFacts,
   connection: AgentConnection,
   circumstances: Circumstances,
-): Promise<Verdict> {
+): Promise<TurnVerdict> {
   switch (ending.type) {
     case 'aborted':
       return fail('turn_cancelled', 'the turn was told to stop');
@@ -113,7 +122,7 @@ async function verdictOn(
   }
 }
 
-function fail(kind: AgentError['kind'], detail: string): Verdict {
+function fail(kind: AgentError['kind'], detail: string): TurnVerdict {
   return { ok: false, error: new AgentError({ kind, detail }) };
 }
 
@@ -170,7 +179,7 @@ export function createTurnReader({ events, usage, ways, mayReplay }: ReaderParts
   }
 
   function tellPlan(entries: readonly { content: string; status?: string }[]): void {
-    const text = planOf(entries);
+    const text = planProgress(entries);
     if (text !== plan) events.notice(text);
     plan = text;
   }
@@ -214,7 +223,7 @@ function createCalls(events: EventStream) {
       const input = inputOf(call) ?? before?.input;
       const told = { input, kind: kind === '' ? (before?.kind ?? '') : kind };
       if (before !== undefined || known.size < MOST_CALLS) known.set(id, told);
-      if (before === undefined) events.toolStarted({ id, name: nameOf(call), input });
+      if (before === undefined) events.toolStarted({ id, name: toolNameOf(call), input });
       const isOver = status === 'completed' || status === 'failed';
       if (isOver) events.toolEnded({ id, ok: status === 'completed', input, output: call.rawOutput ?? call.content });
       return { isNew: before === undefined, kind: told.kind };

@@ -75,7 +75,7 @@ const ENV_DEFAULTS: Readonly<Record<string, string>> = {
 /** Set inside a Claude Code session: a daemon started from one would look like a part of it. */
 const FOREIGN_SESSION = new Set(['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT']);
 
-export interface Runner {
+export interface ProcessUser {
   readonly isRoot: boolean;
 }
 
@@ -84,7 +84,7 @@ export function envFor(
   inherited: Readonly<Record<string, string>>,
   request: SessionRequest,
   options: ClaudeCodeOptions,
-  runner: Runner,
+  runner: ProcessUser,
 ): Record<string, string> {
   const own = Object.entries(inherited).filter(([name]) => !FOREIGN_SESSION.has(name));
   return {

@@ -7,7 +7,7 @@ import type { ClaudeCodeOptions } from './options.ts';
 import type { ResultRecord } from './parse.ts';
 
 /** What the output of one process amounts to. */
-export interface Findings {
+export interface Evidence {
   /** Lines that were stream-json, and lines that were not. */
   readonly readable: number;
   readonly unreadable: number;
@@ -42,7 +42,7 @@ export interface Circumstances {
   readonly changedBefore: boolean;
 }
 
-export type Verdict =
+export type TurnVerdict =
   | { readonly type: 'ok'; readonly notices: readonly string[] }
   | { readonly type: 'failed'; readonly error: AgentError }
   /** Nothing was done because the conversation cannot go on: a new one may. */
@@ -60,7 +60,7 @@ export const PERSON_TOOLS: readonly string[] = ['AskUserQuestion', 'ExitPlanMode
 const LONGEST_DETAIL = 2000;
 
 /** What a turn came to: success needs the agent's own word for it and a sign of work. */
-export function judge(findings: Findings, ending: Ending, circumstances: Circumstances): Verdict {
+export function judge(findings: Evidence, ending: Ending, circumstances: Circumstances): TurnVerdict {
   const { now } = circumstances;
   const verdict =
     findings.result === null ? withoutResult(findings, ending, now) : byResult(findings, findings.result, circumstances);
@@ -70,11 +70,11 @@ export function judge(findings: Findings, ending: Ending, circumstances: Circums
 }
 
 /** A sign of work: the model wrote or called a tool. */
-function hasWorked({ text, calls }: Findings): boolean {
+function hasWorked({ text, calls }: Evidence): boolean {
   return text !== '' || calls > 0;
 }
 
-function byResult(findings: Findings, result: ResultRecord, circumstances: Circumstances): Verdict {
+function byResult(findings: Evidence, result: ResultRecord, circumstances: Circumstances): TurnVerdict {
   const cut = CUT_SHORT[result.subtype];
   const signs = { error: findings.error.word, status: result.status, stopReason: result.stopReason, text: result.text };
   const context = { findings, now: circumstances.now };
@@ -94,7 +94,7 @@ function byResult(findings: Findings, result: ResultRecord, circumstances: Circu
 }
 
 /** What only a person can answer, or null. */
-function askedPerson(findings: Findings, result: ResultRecord, { mode, changedBefore }: Circumstances): string | null {
+function askedPerson(findings: Evidence, result: ResultRecord, { mode, changedBefore }: Circumstances): string | null {
   const tool = result.denials.find((denial) => PERSON_TOOLS.includes(denial.name));
   if (tool) return `${tool.name} needs a person, and none is there`;
   if (result.denials.length > 0 && !findings.toolWorked) return refusedText(namesOf(result));
@@ -112,7 +112,7 @@ function refusedText(names: string): string {
 }
 
 /** A process that ends without a result failed, whatever its exit code. */
-function withoutResult(findings: Findings, ending: Ending, now: number): Verdict {
+function withoutResult(findings: Evidence, ending: Ending, now: number): TurnVerdict {
   const { error, readable, unreadable } = findings;
   const said = error.text === '' ? lastOf(ending.stderr) : error.text;
   const detail = `claude ${exitText(ending)} without a result${said === '' ? '' : `: ${said}`}`;
@@ -128,7 +128,7 @@ function withoutResult(findings: Findings, ending: Ending, now: number): Verdict
 }
 
 interface Context {
-  readonly findings: Findings;
+  readonly findings: Evidence;
   readonly now: number;
   /** The kind when no row of the table fits. */
   readonly otherwise: AgentErrorKind;
@@ -139,7 +139,7 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<AgentErrorKind, string>>> = {
   turn_failed: 'claude reported an error',
 };
 
-function failure(signs: Signs, { findings, now, otherwise }: Context): Verdict {
+function failure(signs: Signs, { findings, now, otherwise }: Context): TurnVerdict {
   const row = classify(signs);
   const kind = row?.kind ?? otherwise;
   const said = [row?.what ?? DEFAULT_TEXTS[kind], signs.text].filter((part) => part).join(': ');
@@ -149,7 +149,7 @@ function failure(signs: Signs, { findings, now, otherwise }: Context): Verdict {
   return { type: 'failed', error: limitError({ detail, text: signs.text, now, toldAt, retryAfterMs }) };
 }
 
-function failed(kind: AgentErrorKind, detail: string): Verdict {
+function failed(kind: AgentErrorKind, detail: string): TurnVerdict {
   return { type: 'failed', error: new AgentError({ kind, detail: shorten(detail) }) };
 }
 
@@ -159,7 +159,7 @@ function shorten(text: string): string {
   return `${text.slice(0, LONGEST_DETAIL / 2)} … ${text.slice(-LONGEST_DETAIL / 2)}`;
 }
 
-function withExit(verdict: Verdict, ending: Ending): Verdict {
+function withExit(verdict: TurnVerdict, ending: Ending): TurnVerdict {
   if (verdict.type !== 'ok' || ending.code === 0 || verdict.notices.length > 0) return verdict;
   return { type: 'ok', notices: [`claude ${exitText(ending)} after it had reported success`] };
 }

@@ -1,4 +1,4 @@
-import { amountOf, countOf, jsonOf, listOf, objectOf, objectsIn, textOf, type Raw } from '../shared/json.ts';
+import { amountOf, countOf, jsonOf, arrayOr, objectOf, objectsIn, textOf, type Raw } from '../shared/json.ts';
 
 // Wrong or missing fields fall back one by one, so that a release that changes one of them costs only that one. Done by
 // hand: a flood has hundreds of thousands of lines, and a schema is an order of magnitude slower.
@@ -174,7 +174,7 @@ function readLimit(raw: Raw): StreamRecord {
 const MOST_DENIALS = 100;
 
 function readResult(raw: Raw): StreamRecord {
-  const errors = listOf(raw['errors']).map(textOf);
+  const errors = arrayOr(raw['errors']).map(textOf);
   const denials = objectsIn(raw['permission_denials']).slice(0, MOST_DENIALS);
   const own = figuresOf(objectOf(raw['usage']), USAGE_FIELDS);
   return {

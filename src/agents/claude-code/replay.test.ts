@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createEventStream } from '../shared/event-stream.ts';
-import { judge, type Circumstances, type Ending, type Verdict } from './judge.ts';
+import { judge, type Circumstances, type Ending, type TurnVerdict } from './judge.ts';
 import { parseLine } from './parse.ts';
 import { createReader } from './turn.ts';
 import { createUsage } from './usage.ts';
@@ -20,7 +20,7 @@ const recorded = (name: string): string[] =>
 
 interface Replay {
   readonly events: AgentEvent[];
-  readonly verdict: Verdict;
+  readonly verdict: TurnVerdict;
   readonly sessionIds: string[];
 }
 
@@ -36,8 +36,8 @@ function replay(lines: readonly string[], ending: Ending, circumstances = PLAIN)
   return { events, verdict, sessionIds };
 }
 
-const kindOf = (verdict: Verdict): string => (verdict.type === 'ok' ? 'ok' : verdict.error.kind);
-const messageOf = (verdict: Verdict): string => (verdict.type === 'ok' ? '' : verdict.error.message);
+const kindOf = (verdict: TurnVerdict): string => (verdict.type === 'ok' ? 'ok' : verdict.error.kind);
+const messageOf = (verdict: TurnVerdict): string => (verdict.type === 'ok' ? '' : verdict.error.message);
 const textsOf = (events: readonly AgentEvent[], type: 'message' | 'notice'): string[] =>
   events.flatMap((event) => (event.type === type ? [event.text] : []));
 const lastUsage = (events: readonly AgentEvent[]): AgentEvent | undefined => events.findLast((event) => event.type === 'usage');

@@ -7,7 +7,7 @@ import { cancelled, failedTurn, startError } from '../shared/failures.ts';
 import { ledgerOf } from '../shared/ledger.ts';
 import { aliveEvery, maskFor, runMarker } from '../shared/run-environment.ts';
 import { argsFor, envFor, type Conversation } from './args.ts';
-import { judge, type Verdict } from './judge.ts';
+import { judge, type TurnVerdict } from './judge.ts';
 import type { ClaudeCodeOptions } from './options.ts';
 import { createReader, takeTurn, type Patience } from './turn.ts';
 import { createUsage } from './usage.ts';
@@ -75,7 +75,7 @@ export function startSession(parts: SessionParts): AgentSession {
 /** What left the session's group belongs to work that is over. */
 const STRAY_GRACE_MS = 500;
 
-type ProcessRunner = (turn: Turn, events: EventStream, signal: AbortSignal) => Promise<Verdict>;
+type ProcessRunner = (turn: Turn, events: EventStream, signal: AbortSignal) => Promise<TurnVerdict>;
 
 /** One process is one turn, unless the conversation turns out to be lost. What it spends adds up over the session. */
 function createProcessRunner(parts: SessionParts, env: Record<string, string>, conversation: ConversationKeeper): ProcessRunner {

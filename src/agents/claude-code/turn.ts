@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startProcess, type ProcessOptions, type RunningProcess } from '../../lib/process/index.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { epochMs } from '../shared/reset-time.ts';
-import type { Ending, Findings } from './judge.ts';
+import type { Ending, Evidence } from './judge.ts';
 import { parseLine, type AssistantRecord, type ResultRecord, type StreamRecord, type ToolCall } from './parse.ts';
 import type { Usage } from './usage.ts';
 
@@ -90,7 +90,7 @@ export interface Reader {
   accept(line: string): void;
   hasResult(): boolean;
   /** The process is over: what it spent is kept. */
-  finish(): Findings;
+  finish(): Evidence;
 }
 
 export interface ReaderDeps {
@@ -161,7 +161,7 @@ export function createReader({ events, usage, onInit }: ReaderDeps): Reader {
   };
 }
 
-const NO_ERROR: Findings['error'] = { word: '', text: '' };
+const NO_ERROR: Evidence['error'] = { word: '', text: '' };
 
 /** Tools that look and change nothing. */
 const LOOKING =
@@ -186,7 +186,7 @@ function createToolSums() {
       open.delete(id);
     },
     /** A call without an end that we saw counts as one that ended well, unless it was refused. */
-    sums(refused: ReadonlySet<string>): Pick<Findings, 'calls' | 'toolWorked' | 'changed'> {
+    sums(refused: ReadonlySet<string>): Pick<Evidence, 'calls' | 'toolWorked' | 'changed'> {
       const lost = [...open].filter(([id]) => !refused.has(id));
       return { calls, toolWorked: endedWell || lost.length > 0, changed: changed || lost.some(([, changes]) => changes) };
     },

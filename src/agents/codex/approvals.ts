@@ -2,7 +2,7 @@ import { JsonRpcError, RPC_CODES } from '../../lib/json-rpc/index.ts';
 import type { CodexOptions } from './options.ts';
 
 /** How a request of Codex is answered. */
-export interface Answer {
+export interface ApprovalAnswer {
   /** The result, or the error to answer with. */
   readonly reply: unknown;
   /** What the operator should read about it; empty for nothing. */
@@ -21,14 +21,14 @@ export interface ApprovalContext {
 type Params = Readonly<Record<string, unknown>>;
 
 /** Answers any request at once: nobody is there who could be asked. */
-export function answerTo(method: string, params: unknown, context: ApprovalContext): Answer {
+export function answerTo(method: string, params: unknown, context: ApprovalContext): ApprovalAnswer {
   const answer = Object.hasOwn(ANSWERS, method) ? ANSWERS[method] : undefined;
   if (answer) return answer(isRecord(params) ? params : {}, context);
   return { reply: new JsonRpcError(RPC_CODES.methodNotFound, `foray does not know ${method}`), notice: '' };
 }
 
 /** One row for each request that Codex can make. */
-const ANSWERS: Readonly<Record<string, (params: Params, context: ApprovalContext) => Answer>> = {
+const ANSWERS: Readonly<Record<string, (params: Params, context: ApprovalContext) => ApprovalAnswer>> = {
   'item/commandExecution/requestApproval': (params, context) =>
     decision(mayAct(context), `command ${quoted(params['command'])}`, params['availableDecisions']),
   'item/fileChange/requestApproval': (params, context) => decision(mayAct(context), 'file change', params['availableDecisions']),
@@ -51,7 +51,7 @@ function mayAct({ options }: ApprovalContext): boolean {
   return options.approval_policy !== 'never' && options.sandbox !== 'read-only';
 }
 
-function decision(isAllowed: boolean, what: string, available: unknown): Answer {
+function decision(isAllowed: boolean, what: string, available: unknown): ApprovalAnswer {
   const offered = Array.isArray(available) ? available : null;
   const wanted = isAllowed && (offered?.includes('accept') ?? true) ? 'accept' : 'decline';
   // To cancel ends the turn, so it is the last resort, and only a person can help then.
@@ -61,13 +61,13 @@ function decision(isAllowed: boolean, what: string, available: unknown): Answer 
   return isOver ? { reply, notice, question: `may it have the ${what}?` } : { reply, notice };
 }
 
-function review(isAllowed: boolean, what: string): Answer {
+function review(isAllowed: boolean, what: string): ApprovalAnswer {
   if (isAllowed) return { reply: { decision: 'approved' }, notice: '' };
   return { reply: { decision: { denied: { rejection: 'nobody is there to approve it' } } }, notice: `declined a ${what}` };
 }
 
 /** A tool server asks a person. Codex asks in the same way whether it may call a tool. */
-function elicitation(params: Params, context: ApprovalContext): Answer {
+function elicitation(params: Params, context: ApprovalContext): ApprovalAnswer {
   const { _meta: meta, serverName, message } = params;
   const isApproval = isRecord(meta) && meta['codex_approval_kind'] === 'mcp_tool_call';
   const isOwn = context.ownServer !== null && serverName === context.ownServer;
@@ -79,7 +79,7 @@ function elicitation(params: Params, context: ApprovalContext): Answer {
 }
 
 /** A question that does not hold the agent up may stay without an answer. */
-function userInput({ questions, isBlocking }: Params): Answer {
+function userInput({ questions, isBlocking }: Params): ApprovalAnswer {
   const question = (Array.isArray(questions) ? questions : [])
     .map((entry) => (isRecord(entry) ? String(entry['question']) : ''))
     .join(' ');

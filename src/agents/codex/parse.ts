@@ -138,7 +138,7 @@ export function toolOf(item: Item): string | null {
 }
 
 /** The text of the model that the item carries, or an empty one. */
-export function textOf({ type, text = '' }: Item): string {
+export function itemText({ type, text = '' }: Item): string {
   return type === 'agentMessage' || type === 'plan' ? text : '';
 }
 

@@ -18,7 +18,7 @@ import {
   onlyLooks,
   outputOf,
   succeeded,
-  textOf,
+  itemText,
   toolOf,
   turnAnswer,
   type Item,
@@ -174,7 +174,7 @@ export function watchTurn(threadId: string, events: EventStream): TurnWatch {
     const tool = toolOf(item);
     if (tool !== null) seeCall(item, tool, isEnd);
     else if (!isPlain(item)) found.otherSigns = true;
-    const text = textOf(item);
+    const text = itemText(item);
     if (text.trim() === '') return;
     found.wrote = true;
     if (!isEnd) return;

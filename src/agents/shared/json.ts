@@ -14,12 +14,12 @@ export function objectOf(value: unknown): Raw | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Raw) : null;
 }
 
-export function listOf(value: unknown): readonly unknown[] {
+export function arrayOr(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
 export function objectsIn(value: unknown): readonly Raw[] {
-  return listOf(value)
+  return arrayOr(value)
     .map(objectOf)
     .filter((entry) => entry !== null);
 }

@@ -5,7 +5,7 @@ import { stateIn } from '../model/issue.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import { noteMerged, tidyBranch } from '../reactions/branch.ts';
-import type { Findings, Reading } from '../reactions/findings.ts';
+import type { Findings, RequestReading } from '../reactions/findings.ts';
 import { completeMerge } from '../reactions/merge-completion.ts';
 import { hasWorkAfterMerge, isMidway, mustFinishCompletion } from '../reactions/after-merge.ts';
 import { whyNotOurs } from '../reactions/managed.ts';
@@ -137,7 +137,7 @@ function isPastWindow(state: State, watch: Watch, kind: ReactionKind, now: numbe
   return window > 0 && now - watch.armedAt > window && !isMidway(watch);
 }
 
-function readingOf(draft: Draft, issueId: string, merge: MergeStatus, findings: Findings): Reading {
+function readingOf(draft: Draft, issueId: string, merge: MergeStatus, findings: Findings): RequestReading {
   const { decision, gate, ci } = findings;
   const before = draft.state.readings.get(issueId);
   const last = before?.headSha === merge.headSha ? before : undefined;

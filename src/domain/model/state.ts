@@ -4,7 +4,7 @@ import type { Pending } from './effect.ts';
 import type { Answer } from './answer.ts';
 import type { Blocker, Issue, IssueRef } from './issue.ts';
 import type { OperatorPause } from './operator.ts';
-import type { Reading } from '../reactions/findings.ts';
+import type { RequestReading } from '../reactions/findings.ts';
 import type { RunEvent, Spent, StopReason } from './run.ts';
 import type { Settings } from './settings.ts';
 import type { Watch } from './watch.ts';
@@ -68,7 +68,7 @@ export interface State {
   readonly preflightProblem: string | null;
   readonly totals: Totals;
   /** The last look at each watched merge request, by issue id. */
-  readonly readings: ReadonlyMap<string, Reading>;
+  readonly readings: ReadonlyMap<string, RequestReading>;
   /** What could not be read at the last looks and was told, by issue id. */
   readonly unreadable: ReadonlyMap<string, ReadonlySet<string>>;
   /** Why this process merges nothing, or null when it may. */

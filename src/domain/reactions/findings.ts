@@ -31,7 +31,7 @@ export interface Findings {
 }
 
 /** The last look, for people. */
-export interface Reading {
+export interface RequestReading {
   readonly at: number;
   readonly headSha: string;
   readonly url: string;

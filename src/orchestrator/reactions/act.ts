@@ -7,7 +7,11 @@ import type { Tracker } from '../../ports/tracker.ts';
 import type { Forge } from './forge.ts';
 
 /** Merges if the head still is the expected one. Somebody else having been faster is success too. */
-export async function merge(effect: Extract<Effect, { do: 'merge' }>, forge: Forge, signal: AbortSignal): Promise<MergeOutcome> {
+export async function mergeIfUnchanged(
+  effect: Extract<Effect, { do: 'merge' }>,
+  forge: Forge,
+  signal: AbortSignal,
+): Promise<MergeOutcome> {
   try {
     // A merge past the forge's own queue would be one that the project asks nobody to make.
     if (await forge.scm.enqueue(effect.request, effect.order, signal)) return { kind: 'queued' };

@@ -1,8 +1,8 @@
 import type { TimedEdit } from './edit.ts';
-import { nameOf, REQUIRED_FIELDS } from './schema.ts';
+import { nonEmptyText, REQUIRED_FIELDS } from './schema.ts';
 
 /** Something wrong with the source, told for an operator. */
-export interface Problem {
+export interface SourceProblem {
   /** The same for the same problem, also when lines above it were added. */
   readonly key: string;
   /** With its place. Costs something: only for a message. */
@@ -19,15 +19,15 @@ export interface FoundRecord {
 }
 
 /** What one read of the source found. The same object comes again while nothing changed. */
-export interface Reading {
+export interface SourceReading {
   readonly records: readonly FoundRecord[];
   /** Files that could not be read as an issue. One of them may be any issue that is missing. */
-  readonly unreadable: readonly Problem[];
+  readonly unreadable: readonly SourceProblem[];
 }
 
 /** Where issues are kept. Others change it at any time. */
 export interface IssueSource {
-  read(signal: AbortSignal): Promise<Reading>;
+  read(signal: AbortSignal): Promise<SourceReading>;
   /** Changes one record for good. A missing one is `tracker_not_found`. */
   change(id: string, edit: TimedEdit, signal: AbortSignal): Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface Entry {
 }
 
 /** All issues of one reading. */
-export interface Board {
+export interface IssueBoard {
   /** In the order of the source. */
   readonly entries: readonly Entry[];
   readonly byId: ReadonlyMap<string, Entry>;
@@ -50,17 +50,17 @@ export interface Board {
   /** States by id and by identifier, also of records that lack something else; '' without a state. */
   readonly stateById: ReadonlyMap<string, string>;
   readonly stateByIdentifier: ReadonlyMap<string, string>;
-  readonly unreadable: readonly Problem[];
+  readonly unreadable: readonly SourceProblem[];
   readonly badRecords: readonly BadRecord[];
 }
 
 /** A record that cannot be worked with; its id where it has one. */
-export interface BadRecord extends Problem {
+export interface BadRecord extends SourceProblem {
   readonly id: string;
 }
 
 /** Sorts out what can be worked with. A bad record costs itself only; of two with one name the first one counts. */
-export function createBoard({ records, unreadable }: Reading): Board {
+export function createBoard({ records, unreadable }: SourceReading): IssueBoard {
   const byId = new Map<string, Entry>();
   const byIdentifier = new Map<string, Entry>();
   const stateById = new Map<string, string>();
@@ -88,10 +88,10 @@ function entryOf(value: unknown): Entry {
   const record = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   const { id, identifier, title, state } = record;
   return {
-    id: nameOf(id) ?? '',
-    identifier: nameOf(identifier) ?? '',
-    title: nameOf(title) ?? '',
-    state: nameOf(state) ?? '',
+    id: nonEmptyText(id) ?? '',
+    identifier: nonEmptyText(identifier) ?? '',
+    title: nonEmptyText(title) ?? '',
+    state: nonEmptyText(state) ?? '',
     record,
   };
 }

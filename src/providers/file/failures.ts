@@ -2,13 +2,13 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { EditRefusedError } from './edit.ts';
 
-export type Method = 'READ' | 'WRITE';
+export type FileAccess = 'READ' | 'WRITE';
 
-export function payloadError(method: Method, path: string, detail: string): TrackerError {
+export function payloadError(method: FileAccess, path: string, detail: string): TrackerError {
   return new TrackerError({ kind: 'tracker_payload_error', method, path, detail });
 }
 
-export function notFound(method: Method, path: string, id: string): TrackerError {
+export function notFound(method: FileAccess, path: string, id: string): TrackerError {
   return new TrackerError({ kind: 'tracker_not_found', method, path, detail: `no issue has the id "${id}"` });
 }
 
@@ -25,7 +25,12 @@ const DETAILS: Readonly<Record<string, string>> = {
 };
 
 /** Every failure as a TrackerError; an abort leaves as its own reason. */
-export async function asTrackerErrors<T>(method: Method, path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function asTrackerErrors<T>(
+  method: FileAccess,
+  path: string,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     signal.throwIfAborted();
     return await work();

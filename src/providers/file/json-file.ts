@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { IssueSource, Reading } from './board.ts';
+import type { IssueSource, SourceReading } from './board.ts';
 import type { TimedEdit } from './edit.ts';
 import { notFound, payloadError } from './failures.ts';
-import type { Method } from './failures.ts';
+import type { FileAccess } from './failures.ts';
 import { editJsonRecord } from './json-edit.ts';
 import { elementsOf, findFault, skipBlanks } from './json-text.ts';
 import type { Span } from './json-text.ts';
 import { placeOf } from './place.ts';
-import { nameOf } from './schema.ts';
+import { nonEmptyText } from './schema.ts';
 import { rewriteFile, UnreadableTextError } from './write-back.ts';
 
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -16,7 +16,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
 /** Issues as the records of one JSON list. */
 export function createJsonFile(file: string): IssueSource {
   // Parsing is the costly part of a read, and most reads find what the last one found.
-  let last: { readonly bytes: Buffer; readonly reading: Reading } | null = null;
+  let last: { readonly bytes: Buffer; readonly reading: SourceReading } | null = null;
 
   return {
     async read(signal) {
@@ -28,7 +28,7 @@ export function createJsonFile(file: string): IssueSource {
   };
 }
 
-function readingOf(file: string, text: string): Reading {
+function readingOf(file: string, text: string): SourceReading {
   const { list, mark, body } = parseList('READ', file, text);
   // Positions are looked for when the first bad record asks for one, and then once.
   let spans: Span[] | null = null;
@@ -45,7 +45,7 @@ function readingOf(file: string, text: string): Reading {
 
 function editText(file: string, text: string, id: string, edit: TimedEdit): string | null {
   const { list, mark, body } = parseForEdit(file, text);
-  const index = list.findIndex((record) => nameOf((record as Record<string, unknown> | null)?.['id']) === id);
+  const index = list.findIndex((record) => nonEmptyText((record as Record<string, unknown> | null)?.['id']) === id);
   if (index === -1) throw notFound('WRITE', file, id);
   const changed = editJsonRecord(body, index, edit);
   return changed === null ? null : mark + changed;
@@ -66,7 +66,7 @@ interface ParsedList {
   readonly body: string;
 }
 
-function parseList(method: Method, file: string, text: string): ParsedList {
+function parseList(method: FileAccess, file: string, text: string): ParsedList {
   const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
   const body = text.slice(mark.length);
   const fail = (offset: number, why: string): never => {

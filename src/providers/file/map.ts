@@ -1,6 +1,6 @@
 import type { ZodType } from 'zod';
 import type { Blocker, Issue, IssueComment, IssueParent } from '../../domain/model/issue.ts';
-import type { Board, Entry } from './board.ts';
+import type { IssueBoard, Entry } from './board.ts';
 import { commentSchema, optionalFields } from './schema.ts';
 import type { Reference } from './schema.ts';
 
@@ -14,7 +14,7 @@ export interface Mapped<T> {
 }
 
 /** An entry as a list shows it: without comments. */
-export function toIssue(entry: Entry, board: Board): Mapped<Issue> {
+export function toIssue(entry: Entry, board: IssueBoard): Mapped<Issue> {
   const { values, unfit } = readFields(entry.record);
   const value: Issue = {
     id: entry.id,
@@ -66,20 +66,20 @@ function readFields(record: Readonly<Record<string, unknown>>): { values: Values
   return { values: Object.fromEntries(values) as Values, unfit };
 }
 
-function parentOf(reference: Reference, board: Board): IssueParent {
+function parentOf(reference: Reference, board: IssueBoard): IssueParent {
   const { id, identifier } = namesOf(reference, board);
   return { id, identifier };
 }
 
 /** A state that is not written is the one of that issue in the same source; unknown, it still blocks. */
-function blockerOf(reference: Reference, board: Board): Blocker {
+function blockerOf(reference: Reference, board: IssueBoard): Blocker {
   const { id, identifier } = namesOf(reference, board);
   const state = reference.state || board.stateById.get(id) || board.stateByIdentifier.get(identifier) || '';
   return { id, identifier, state };
 }
 
 /** Both names of an issue of which the file may tell only one. */
-function namesOf({ id, identifier }: Reference, board: Board): IssueParent {
+function namesOf({ id, identifier }: Reference, board: IssueBoard): IssueParent {
   const entry = board.byId.get(id) ?? board.byIdentifier.get(identifier);
   return { id: entry?.id ?? (id || identifier), identifier: entry?.identifier ?? (identifier || id) };
 }

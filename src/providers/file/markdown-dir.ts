@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FoundRecord, IssueSource, Problem, Reading } from './board.ts';
+import type { FoundRecord, IssueSource, SourceProblem, SourceReading } from './board.ts';
 import { notFound, payloadError } from './failures.ts';
 import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
 import { editMarkdown } from './markdown-edit.ts';
-import { nameOf } from './schema.ts';
+import { nonEmptyText } from './schema.ts';
 import { rewriteFile, UnreadableTextError } from './write-back.ts';
 import type { TimedEdit } from './edit.ts';
 
@@ -15,16 +15,16 @@ const READERS = 4;
 interface IssueFile {
   readonly name: string;
   readonly bytes: Buffer;
-  readonly result: FoundRecord | Problem;
+  readonly result: FoundRecord | SourceProblem;
 }
 
 /** Issues as Markdown files of one directory, in the order of their names. */
 export function createMarkdownDirectory(directory: string): IssueSource {
   // Every file is read at every call; only one that changed is parsed again.
   let files: ReadonlyMap<string, IssueFile> = new Map();
-  let reading: Reading = { records: [], unreadable: [] };
+  let reading: SourceReading = { records: [], unreadable: [] };
 
-  async function read(signal: AbortSignal): Promise<Reading> {
+  async function read(signal: AbortSignal): Promise<SourceReading> {
     const found = await readFiles(directory, files, signal);
     const unchanged = found.length === files.size && found.every((file) => files.get(file.name) === file);
     if (unchanged) return reading;
@@ -46,16 +46,16 @@ export function createMarkdownDirectory(directory: string): IssueSource {
   };
 }
 
-function isRecord(result: FoundRecord | Problem): result is FoundRecord {
+function isRecord(result: FoundRecord | SourceProblem): result is FoundRecord {
   return 'value' in result;
 }
 
-function isProblem(result: FoundRecord | Problem): result is Problem {
+function isProblem(result: FoundRecord | SourceProblem): result is SourceProblem {
   return 'key' in result;
 }
 
 function idOf(value: unknown): string | null {
-  return nameOf((value as Record<string, unknown> | null)?.['id']);
+  return nonEmptyText((value as Record<string, unknown> | null)?.['id']);
 }
 
 async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile>, signal: AbortSignal): Promise<IssueFile[]> {
@@ -88,7 +88,7 @@ async function readOrNull(file: string, signal: AbortSignal): Promise<Buffer | n
   }
 }
 
-function parseFile(name: string, text: string): FoundRecord | Problem {
+function parseFile(name: string, text: string): FoundRecord | SourceProblem {
   // A note beside the issues. An empty file may be one that is just being written.
   if (!hasFrontMatter(text) && text.trim() !== '') return { value: null, label: name, place: () => `${name} (no front matter)` };
   try {

@@ -1,10 +1,10 @@
 import type { Logger } from '../../ports/runtime.ts';
-import type { Problem } from './board.ts';
+import type { SourceProblem } from './board.ts';
 import type { Mapped } from './map.ts';
 
 export interface Reporter {
   /** Warns of records that are left out, of each problem once. */
-  records(problems: readonly Problem[]): void;
+  records(problems: readonly SourceProblem[]): void;
   /** Warns of fields that are left out, of each problem once, and hands on the rest. */
   fields<T>(mapped: Mapped<T>): T;
 }

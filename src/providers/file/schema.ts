@@ -6,7 +6,7 @@ import { z } from 'zod';
  */
 
 /** The text of a field that names something, or null. Called for every record of every read, so it is kept cheap. */
-export function nameOf(value: unknown): string | null {
+export function nonEmptyText(value: unknown): string | null {
   if (typeof value === 'string') return value.trim() || null;
   // An integer beyond what a number holds exactly has become another one.
   return typeof value === 'number' && (Number.isSafeInteger(value) || !Number.isInteger(value)) ? String(value) : null;

@@ -6,7 +6,7 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import { createBoard } from './board.ts';
-import type { Board, Entry, IssueSource, Reading } from './board.ts';
+import type { IssueBoard, Entry, IssueSource, SourceReading } from './board.ts';
 import type { RecordEdit } from './edit.ts';
 import { asTrackerErrors, notFound, payloadError } from './failures.ts';
 import { toComments, toIssue } from './map.ts';
@@ -39,9 +39,9 @@ type Writes = Pick<Tracker, 'transitionIssue' | 'commentIssue' | 'labels'>;
 
 function createReads(settings: TrackerSettings, { location, source, deps }: Context): Omit<Tracker, 'kind' | keyof Writes> {
   const report = createReporter(location, deps.logger);
-  let last: { readonly reading: Reading; readonly board: Board } | null = null;
+  let last: { readonly reading: SourceReading; readonly board: IssueBoard } | null = null;
 
-  function read<T>(signal: AbortSignal, use: (board: Board) => T | Promise<T>): Promise<T> {
+  function read<T>(signal: AbortSignal, use: (board: IssueBoard) => T | Promise<T>): Promise<T> {
     return asTrackerErrors('READ', location, signal, async () => {
       const reading = await source.read(signal);
       const board = last?.reading === reading ? last.board : await boardOf(reading);
@@ -112,13 +112,13 @@ function createWrites(settings: TrackerSettings, { location, source, deps }: Con
 }
 
 /** Apart from the parsing, so that neither keeps others waiting for long. */
-async function boardOf(reading: Reading): Promise<Board> {
+async function boardOf(reading: SourceReading): Promise<IssueBoard> {
   await nextTurn();
   return createBoard(reading);
 }
 
 /** An issue that is there but cannot be used is not missing; and while some file cannot be read, nobody knows. */
-function entryOf(board: Board, id: string, location: string): Entry {
+function entryOf(board: IssueBoard, id: string, location: string): Entry {
   const entry = board.byId.get(id);
   if (entry !== undefined) return entry;
   const fault = board.badRecords.find((record) => record.id === id) ?? board.unreadable[0];
@@ -128,7 +128,7 @@ function entryOf(board: Board, id: string, location: string): Entry {
 function statesOf(
   names: readonly string[],
   states: ReadonlyMap<string, string>,
-  board: Board,
+  board: IssueBoard,
   location: string,
 ): Map<string, string> {
   const found = names.flatMap((name) => {

@@ -9,7 +9,7 @@ import type { BlockerReader } from '../../ports/tracker.ts';
 import type { LabelStateRule } from '../shared/label-state.ts';
 import type { PageReader } from '../shared/numbered-pages.ts';
 import { readNumbered } from '../shared/numbered-pages.ts';
-import { faultText } from '../shared/records.ts';
+import { recordFaultText } from '../shared/records.ts';
 import { issuePath } from './client.ts';
 import { toBlocker } from './map.ts';
 import { ISSUES, REPOSITORY } from './schema.ts';
@@ -66,7 +66,7 @@ async function readDependencies(
   // Decoded as a whole: a blocker that cannot be read must hold the issue, not vanish.
   const parsed = ISSUES.safeParse(found);
   if (parsed.success) return parsed.data.map(map);
-  const detail = `unexpected answer: ${faultText(parsed.error)}`;
+  const detail = `unexpected answer: ${recordFaultText(parsed.error)}`;
   throw new TrackerError({ kind: 'tracker_payload_error', method: 'GET', path: route, detail });
 }
 

@@ -8,7 +8,7 @@ import type { CiConclusion, LabelEvent, RepoKey, RequestKey, ReviewComment, ScmA
 import { aggregate } from '../shared/ci-aggregate.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
-import { faultText } from '../shared/records.ts';
+import { recordFaultText } from '../shared/records.ts';
 import { createClient, pageReader, issuePath, pullPath } from './client.ts';
 import { createLabels, labelNamed } from './labels.ts';
 import { mergePull, namingScope } from './merge.ts';
@@ -199,7 +199,7 @@ function isLabelEntry(entry: unknown): boolean {
 function parseAll<T>(schema: ZodType<T>, entries: readonly unknown[], route: string): readonly T[] {
   const parsed = z.array(schema).safeParse(entries);
   if (parsed.success) return parsed.data;
-  throw payloadError('GET', route, `unexpected answer: ${faultText(parsed.error)}`);
+  throw payloadError('GET', route, `unexpected answer: ${recordFaultText(parsed.error)}`);
 }
 
 function payloadError(method: string, route: string, detail: string): TrackerError {

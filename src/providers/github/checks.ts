@@ -6,7 +6,7 @@ import {
   endpointInvalid,
   overlapping,
   queryFilterInvalid,
-  quoted,
+  quotedStates,
   refusal,
   runChecks,
   setVariable,
@@ -54,7 +54,7 @@ function overlap(input: ProviderCheckInput): readonly Problem[] {
   const { active, terminal } = effective(input);
   const both = overlapping(active, terminal);
   if (both.length === 0) return [];
-  const message = `${quoted(both)} stand in both tracker.active_states and tracker.terminal_states; an issue with such a label counts as active`;
+  const message = `${quotedStates(both)} stand in both tracker.active_states and tracker.terminal_states; an issue with such a label counts as active`;
   return [warning('states.overlap', message, ['terminal_states'])];
 }
 
@@ -67,7 +67,7 @@ function handoffCollision(input: ProviderCheckInput): readonly Problem[] {
     ...(stateIn(terminal, handoffState) ? ['tracker.terminal_states'] : []),
   ];
   if (lists.length === 0) return [];
-  const message = `tracker.handoff_state ${quoted([handoffState])} is also in ${lists.join(' and ')}`;
+  const message = `tracker.handoff_state ${quotedStates([handoffState])} is also in ${lists.join(' and ')}`;
   return [warning('handoff_state.collision', message)];
 }
 
@@ -79,7 +79,7 @@ function inProgressCollision(input: ProviderCheckInput): readonly Problem[] {
     ...(handoffState !== null && sameState(handoffState, inProgressState) ? ['is also tracker.handoff_state'] : []),
   ];
   if (clashes.length === 0) return [];
-  const message = `tracker.in_progress_state ${quoted([inProgressState])} ${clashes.join(' and ')}`;
+  const message = `tracker.in_progress_state ${quotedStates([inProgressState])} ${clashes.join(' and ')}`;
   return [warning('in_progress_state.collision', message)];
 }
 

@@ -6,7 +6,7 @@ import type { Classification } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import type { ApiAccess } from '../shared/settings.ts';
 import { type ClientRole, createClient } from './client.ts';
-import { text } from './schema.ts';
+import { nullableText } from './schema.ts';
 
 /** What only the remote's GraphQL side tells of a pull request. */
 export interface PullFacts {
@@ -26,7 +26,7 @@ const answer = z.object({
   data: z.object({
     repository: z
       .object({
-        pullRequest: z.object({ reviewDecision: text, mergeCommit: z.object({ oid: text }).nullish() }).nullish(),
+        pullRequest: z.object({ reviewDecision: nullableText, mergeCommit: z.object({ oid: nullableText }).nullish() }).nullish(),
       })
       .nullish(),
   }),
@@ -53,7 +53,7 @@ export function graphqlEndpoint(endpoint: string): string {
   return endpoint.endsWith(enterprise) ? `${endpoint.slice(0, -enterprise.length)}/api/graphql` : `${endpoint}/graphql`;
 }
 
-const errors = z.object({ errors: z.array(z.object({ type: text, message: text })).min(1) });
+const errors = z.object({ errors: z.array(z.object({ type: nullableText, message: nullableText })).min(1) });
 
 /** What the types of GraphQL errors mean, all of which come with status 200. */
 const ERROR_TYPES: ReadonlyMap<string, Classification['kind']> = new Map([

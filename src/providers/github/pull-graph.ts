@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RequestKey } from '../../ports/scm.ts';
 import type { TrackerHttp } from '../shared/http.ts';
-import { text } from './schema.ts';
+import { nullableText } from './schema.ts';
 
 /** Conversations and merge queues, which only the remote's GraphQL side knows. */
 export interface PullGraph {
@@ -41,7 +41,7 @@ const pullAnswer = <Fields extends z.ZodRawShape>(fields: Fields) =>
 const THREADS_ANSWER = pullAnswer({
   reviewThreads: z
     .object({
-      pageInfo: z.object({ hasNextPage: z.boolean().nullish(), endCursor: text }).nullish(),
+      pageInfo: z.object({ hasNextPage: z.boolean().nullish(), endCursor: nullableText }).nullish(),
       nodes: z.array(
         z.object({
           isResolved: z.boolean().nullish(),
@@ -51,7 +51,11 @@ const THREADS_ANSWER = pullAnswer({
     })
     .nullish(),
 });
-const QUEUE_ANSWER = pullAnswer({ id: text, isMergeQueueEnabled: z.boolean().nullish(), isInMergeQueue: z.boolean().nullish() });
+const QUEUE_ANSWER = pullAnswer({
+  id: nullableText,
+  isMergeQueueEnabled: z.boolean().nullish(),
+  isInMergeQueue: z.boolean().nullish(),
+});
 
 export function createPullGraph(http: TrackerHttp): PullGraph {
   const variablesOf = ({ owner, repo, number }: RequestKey) => ({ owner, name: repo, number });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Only the fields that are used. What the remote may leave out or send as null is allowed to be missing. */
 
-export const text = z
+export const nullableText = z
   .string()
   .nullish()
   .transform((value) => value ?? '');
@@ -11,7 +11,7 @@ export const text = z
  * A label is an object, or a bare name. Labels decide the state, so that an issue whose labels cannot be read is left out:
  * without them it would count as waiting for work.
  */
-const label = z.union([z.string(), z.object({ name: text }).transform(({ name }) => name)]);
+const label = z.union([z.string(), z.object({ name: nullableText }).transform(({ name }) => name)]);
 
 /** Their names. */
 export const labels = z
@@ -21,25 +21,25 @@ export const labels = z
 
 /** Decorations: a strange one is taken as absent rather than losing the issue. */
 const assignees = z
-  .array(z.object({ login: text }))
+  .array(z.object({ login: nullableText }))
   .nullish()
   .catch(null);
-const issueType = z.object({ name: text }).nullish().catch(null);
+const issueType = z.object({ name: nullableText }).nullish().catch(null);
 const dependencies = z.object({ total_blocked_by: z.number().nullish() }).nullish().catch(null);
 
 export const ISSUE = z.object({
   number: z.int().positive(),
-  title: text,
-  body: text,
+  title: nullableText,
+  body: nullableText,
   /** `open` or `closed`. */
-  state: text,
-  html_url: text,
+  state: nullableText,
+  html_url: nullableText,
   labels,
   assignees,
   type: issueType,
-  created_at: text,
-  updated_at: text,
-  repository_url: text,
+  created_at: nullableText,
+  updated_at: nullableText,
+  repository_url: nullableText,
   /** Present on pull requests, which share numbers and lists with issues. */
   pull_request: z.unknown().optional(),
   issue_dependencies_summary: dependencies,
@@ -49,9 +49,9 @@ export type WireIssue = z.output<typeof ISSUE>;
 export const COMMENT = z.object({
   id: z.union([z.int(), z.string()]).transform(String),
   /** Null when the account is gone. */
-  user: z.object({ login: text }).nullish().catch(null),
-  body: text,
-  created_at: text,
+  user: z.object({ login: nullableText }).nullish().catch(null),
+  body: nullableText,
+  created_at: nullableText,
 });
 export type WireComment = z.output<typeof COMMENT>;
 

@@ -8,7 +8,7 @@ import { logTail } from '../shared/log-excerpt.ts';
 import { readPipelineStatuses, toCheckRun, unrecognizedStatuses } from './commit-status.ts';
 import type { Project } from './routes.ts';
 import { openProject } from './routes.ts';
-import type { Forge } from './scm-routes.ts';
+import type { GitlabForge } from './scm-routes.ts';
 import { openForge, openRepo, refuseUnsendable } from './scm-routes.ts';
 import type { WireCommitStatus } from './scm-schema.ts';
 import { COMMIT } from './scm-schema.ts';
@@ -27,7 +27,12 @@ export function createCi(connection: ScmConnection, deps: ProviderDeps): CiProvi
   return { kind: KIND, readCi: async (request, signal) => readCi(forge, projectOf(request), request, signal) };
 }
 
-async function readCi(forge: Forge, project: Project, { ref, maxLogLines }: CiRequest, signal: AbortSignal): Promise<CiReport> {
+async function readCi(
+  forge: GitlabForge,
+  project: Project,
+  { ref, maxLogLines }: CiRequest,
+  signal: AbortSignal,
+): Promise<CiReport> {
   const entries = await readStatuses(forge, project, ref, signal);
   const checkRuns = entries.map(toCheckRun);
   const verdict = aggregate(checkRuns);
@@ -38,7 +43,7 @@ async function readCi(forge: Forge, project: Project, { ref, maxLogLines }: CiRe
 
 /** The entries of the pipeline that the remote calls the commit's current one; none when it has none. */
 async function readStatuses(
-  forge: Forge,
+  forge: GitlabForge,
   project: Project,
   ref: string,
   signal: AbortSignal,

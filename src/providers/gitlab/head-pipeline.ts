@@ -1,7 +1,7 @@
 import type { CiConclusion } from '../../ports/scm.ts';
 import { aggregate } from '../shared/ci-aggregate.ts';
 import { readPipelineStatuses, toCheckRun, unrecognizedStatuses } from './commit-status.ts';
-import type { Forge, RequestContext } from './scm-routes.ts';
+import type { GitlabForge, RequestContext } from './scm-routes.ts';
 import { factsOf, readMergeRequest, refuseUnsendable } from './scm-routes.ts';
 import { trackerError } from './routes.ts';
 import { sameSha } from './scm-map.ts';
@@ -59,7 +59,7 @@ function readManual({ id, sha }: WirePipeline): HeadReading {
 }
 
 /** The CI conclusion for the merge gate. */
-export async function readHeadPipeline(forge: Forge, context: RequestContext, signal: AbortSignal): Promise<CiConclusion> {
+export async function readHeadPipeline(forge: GitlabForge, context: RequestContext, signal: AbortSignal): Promise<CiConclusion> {
   const request = await readMergeRequest(context, signal);
   const reading = readHead(request, context.number);
   switch (reading.kind) {
@@ -95,7 +95,7 @@ export async function readHeadPipeline(forge: Forge, context: RequestContext, si
 
 /** A manual pipeline waits for a person, which says nothing of its other jobs. */
 async function foldJobs(
-  forge: Forge,
+  forge: GitlabForge,
   context: RequestContext,
   { sha, pipelineId }: { sha: string; pipelineId: number },
   signal: AbortSignal,

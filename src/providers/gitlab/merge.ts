@@ -10,7 +10,7 @@ import type { Project } from './routes.ts';
 import { trackerError } from './routes.ts';
 import { TOKEN_SELF } from './schema.ts';
 import { isMerged, mergeCommitOf } from './scm-map.ts';
-import type { Forge, RequestContext } from './scm-routes.ts';
+import type { GitlabForge, RequestContext } from './scm-routes.ts';
 import { factsOf, readMergeRequest, refuseUnsendable } from './scm-routes.ts';
 import { MERGE_REQUEST } from './scm-schema.ts';
 import { KIND } from './settings.ts';
@@ -115,7 +115,7 @@ export async function removeLabel(context: RequestContext, label: string, signal
 }
 
 /** Whether the token may merge. Older servers lack the route and some tokens its scopes, so only a plain "no" counts against it. */
-export async function checkMergeScope({ http, logger }: Forge, signal: AbortSignal): Promise<ScopeCheck> {
+export async function checkMergeScope({ http, logger }: GitlabForge, signal: AbortSignal): Promise<ScopeCheck> {
   try {
     const { scopes } = await http.getJson(TOKEN_SELF, { path: '/personal_access_tokens/self' }, signal);
     return judgeScopes(scopes ?? []);

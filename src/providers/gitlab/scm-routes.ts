@@ -10,7 +10,7 @@ import { MERGE_REQUEST } from './scm-schema.ts';
 import { KIND } from './settings.ts';
 
 /** The remote as the merge-request and CI roles see it: its projects are named with every call. */
-export interface Forge extends Pick<Project, 'http' | 'logger'> {
+export interface GitlabForge extends Pick<Project, 'http' | 'logger'> {
   readonly baseUrl: string;
   /** Says the same thing only once: the reads are repeated with every look, their warnings are not. */
   warnOnce(message: string, facts: LogAttributes): void;
@@ -25,7 +25,7 @@ export interface RequestContext extends Project {
 
 const REMEMBERED_WARNINGS = 1000;
 
-export function openForge(access: ApiAccess, deps: TrackerHttpDeps): Forge {
+export function openForge(access: ApiAccess, deps: TrackerHttpDeps): GitlabForge {
   const { logger } = deps;
   const said = new Set<string>();
   return {
@@ -43,7 +43,7 @@ export function openForge(access: ApiAccess, deps: TrackerHttpDeps): Forge {
 }
 
 /** Both halves together are the namespace path, wherever the groups between them were put. */
-export function openRepo(forge: Forge, { owner, repo }: RepoKey): Project {
+export function openRepo(forge: GitlabForge, { owner, repo }: RepoKey): Project {
   const name = `${owner}/${repo}`;
   if (owner.trim() !== '' && repo.trim() !== '' && isSendable(name)) return openProject(name, forge.baseUrl, forge);
   const nowhere = openProject('', forge.baseUrl, forge);
@@ -51,7 +51,7 @@ export function openRepo(forge: Forge, { owner, repo }: RepoKey): Project {
   throw trackerError(nowhere, { kind: 'tracker_payload_error', method: 'GET', path: nowhere.route, detail });
 }
 
-export function openRequest(forge: Forge, request: RequestKey): RequestContext {
+export function openRequest(forge: GitlabForge, request: RequestKey): RequestContext {
   const project = openRepo(forge, request);
   const { number } = request;
   const route = `${project.route}/merge_requests`;

@@ -3,7 +3,7 @@ import type { ProviderDeps } from '../../ports/provider.ts';
 import type { LabelEvent, MergeStatus, RequestKey, ScmAdapter } from '../../ports/scm.ts';
 import { createBotLookup } from './reviews.ts';
 import { PAGE_SIZE } from './client.ts';
-import type { Forge, RequestContext } from './scm-routes.ts';
+import type { GitlabForge, RequestContext } from './scm-routes.ts';
 import { factsOf, openForge, openRepo, openRequest, readMergeRequest } from './scm-routes.ts';
 import { readHeadPipeline } from './head-pipeline.ts';
 import { checkMergeScope } from './merge.ts';
@@ -44,7 +44,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
   };
 }
 
-async function readMergeStatus(forge: Forge, context: RequestContext, signal: AbortSignal): Promise<MergeStatus> {
+async function readMergeStatus(forge: GitlabForge, context: RequestContext, signal: AbortSignal): Promise<MergeStatus> {
   const wire = await readMergeRequest(context, signal);
   const status = wire.detailed_merge_status ?? '';
   if (!mergeabilityOf(status).recognized) {

@@ -1,7 +1,7 @@
 import type { Problem } from '../../domain/model/problem.ts';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
 import type { Check } from '../shared/checks.ts';
-import { endpointInsecure, endpointInvalid, overlapping, quoted, refusal, runChecks, warning } from '../shared/checks.ts';
+import { endpointInsecure, endpointInvalid, overlapping, quotedStates, refusal, runChecks, warning } from '../shared/checks.ts';
 import { DEFAULTS, KEY_FAULT, parseKey, parseSite } from './settings.ts';
 
 /** What is found without the network: errors first, then warnings, each in the documented order. */
@@ -29,6 +29,6 @@ function insecure(input: ProviderCheckInput): readonly Problem[] {
 function overlap({ activeStates, terminalStates }: ProviderCheckInput): readonly Problem[] {
   const both = overlapping(activeStates ?? DEFAULTS.activeStates, terminalStates ?? DEFAULTS.terminalStates);
   if (both.length === 0) return [];
-  const message = `${quoted(both)} stand in both tracker.active_states and tracker.terminal_states`;
+  const message = `${quotedStates(both)} stand in both tracker.active_states and tracker.terminal_states`;
   return [warning('states.overlap', message, ['terminal_states'])];
 }

@@ -8,7 +8,7 @@ import type { TrackerHttpDeps } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
 import { createAllowanceWatch } from './allowance.ts';
 import { classifyErrors } from './errors.ts';
-import type { Operation } from './operations.ts';
+import type { GraphqlOperation } from './operations.ts';
 import type { WireConnection } from './schema.ts';
 import type { ApiAccess } from '../shared/settings.ts';
 import { userAgentOf } from '../shared/settings.ts';
@@ -37,7 +37,7 @@ export type FetchPage = (after: string | null) => Promise<WireConnection>;
 /** The one endpoint. */
 export interface LinearClient {
   /** The data of one document. An answer that holds errors is a TrackerError, whatever data it holds beside them. */
-  run<T>(operation: Operation<T>, variables: Variables, signal: AbortSignal): Promise<T>;
+  run<T>(operation: GraphqlOperation<T>, variables: Variables, signal: AbortSignal): Promise<T>;
   /** The entries of every page. One that does not fit is left out with a warning. `list` is for messages. */
   readAll<T>(list: string, schema: ZodType<T>, fetchPage: FetchPage): Promise<T[]>;
   /** A mutation may say that it did nothing without giving an error. */
@@ -73,7 +73,7 @@ export function createClient(access: ApiAccess, deps: TrackerHttpDeps): LinearCl
     new TrackerError({ ...more, kind, method: 'POST', path, detail });
 
   return {
-    run: async <T>({ text, data }: Operation<T>, variables: Variables, signal: AbortSignal) => {
+    run: async <T>({ text, data }: GraphqlOperation<T>, variables: Variables, signal: AbortSignal) => {
       const request = { path: route, body: { query: text, variables } };
       return (await http.sendJson('POST', z.object({ data }), request, signal)).data;
     },

@@ -9,7 +9,7 @@ import type { FakeLinear, FakeLinearOptions } from '../../../test/fakes/linear.t
 import { startFakeLinear } from '../../../test/fakes/linear.ts';
 import { openTracker } from '../../../test/fakes/linear/connect.ts';
 import { OWN_SCHEMA } from '../../../test/fakes/linear/schema.ts';
-import { OPERATIONS } from './operations.ts';
+import { GRAPHQL_OPERATIONS } from './operations.ts';
 
 const STATES = { active: ['todo', 'in progress'], terminal: ['Done', 'Canceled'], handoff: 'in review' };
 
@@ -55,13 +55,13 @@ const folder = process.env.CONTRACTS_DIR;
 const schema = folder ? buildSchema(readFileSync(join(folder, 'linear.graphql'), 'utf8'), { assumeValidSDL: true }) : null;
 
 describe('graphql documents', () => {
-  it.each(Object.entries(OPERATIONS))('%s fits the fake’s schema', (_, { text }) => {
+  it.each(Object.entries(GRAPHQL_OPERATIONS))('%s fits the fake’s schema', (_, { text }) => {
     expect(validate(OWN_SCHEMA, parse(text))).toEqual([]);
   });
 });
 
 describe.skipIf(!schema)('graphql against the vendor’s published schema (CONTRACTS_DIR)', () => {
-  it.each(Object.entries(OPERATIONS))('%s is a valid document', (_, { text }) => {
+  it.each(Object.entries(GRAPHQL_OPERATIONS))('%s is a valid document', (_, { text }) => {
     expect(validate(schema!, parse(text))).toEqual([]);
   });
 

@@ -4,12 +4,12 @@ import { CONNECTION, ISSUE } from './schema.ts';
 import { NESTED_CAP, PAGE_SIZE } from './settings.ts';
 
 /** One document and the shape of the `data` it is answered with. */
-export interface Operation<T> {
+export interface GraphqlOperation<T> {
   readonly text: string;
   readonly data: ZodType<T>;
 }
 
-function operation<T>(text: string, data: ZodType<T>): Operation<T> {
+function operation<T>(text: string, data: ZodType<T>): GraphqlOperation<T> {
   return { text, data };
 }
 
@@ -132,7 +132,7 @@ export const ISSUE_LABELS_BY_NAME = operation(
 );
 
 /** Every document the adapter can send. */
-export const OPERATIONS = {
+export const GRAPHQL_OPERATIONS = {
   VIEWER,
   TEAM_STATES,
   ISSUES,

@@ -98,6 +98,6 @@ export function noChangeUnknown({ noChangeState, handoffState, activeStates }: P
 }
 
 /** State names as a message shows them. */
-export function quoted(states: readonly string[]): string {
+export function quotedStates(states: readonly string[]): string {
   return states.map((state) => JSON.stringify(state)).join(', ');
 }

@@ -6,7 +6,7 @@ import { createHttpClient, followPages, maskCutSecrets, maskSecrets, onOrigin, p
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Failure, FailureRules, Mask } from './failures.ts';
 import { failureOf, networkErrorOf } from './failures.ts';
-import { faultText, parseRecords } from './records.ts';
+import { recordFaultText, parseRecords } from './records.ts';
 
 /**
  * How an adapter talks to its remote. Every failure is a TrackerError with the credential masked; an abort by the caller is
@@ -173,7 +173,7 @@ function decode<T>({ mask, settings }: Line, method: Method, schema: ZodType<T>,
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw unusable(`unexpected answer: ${faultText(parsed.error)}`);
+  throw unusable(`unexpected answer: ${recordFaultText(parsed.error)}`);
 }
 
 function pageRecords<T>(line: Line, schema: ZodType<T>, page: HttpResponse): readonly T[] {

@@ -11,14 +11,14 @@ export function parseRecords<T>(
   for (const [index, entry] of entries.entries()) {
     const parsed = schema.safeParse(entry);
     if (parsed.success) good.push(parsed.data);
-    else faults.push(`entry ${index}: ${faultText(parsed.error)}`);
+    else faults.push(`entry ${index}: ${recordFaultText(parsed.error)}`);
   }
   if (faults.length > 0) onBad(faults);
   return good;
 }
 
 /** The first fault with its place: `fields.status.name: Invalid input: expected string, received null`. */
-export function faultText({ issues }: ZodError): string {
+export function recordFaultText({ issues }: ZodError): string {
   const [first] = issues;
   if (!first) return 'unknown fault';
   const place = first.path.map(String).join('.');

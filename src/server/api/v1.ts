@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { RetryView, RunningView, Snapshot } from '../../domain/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { fail, isoTime } from '../envelope.ts';
-import type { Connection } from '../events-stream.ts';
+import type { ClientConnection } from '../events-stream.ts';
 import { displayIdentifier, retryEntry, runningEntry, tokenCounts } from './entries.ts';
 
 /** An answer is sent again while the state is the same, and for a second at most: it contains durations. */
@@ -15,7 +15,7 @@ export function getState(daemon: Daemon) {
   let kept: { readonly body: Uint8Array; readonly revision: unknown; readonly at: number; readonly tookMs: number } | null = null;
   const isFresh = (revision: unknown, age: number) =>
     kept !== null && age >= 0 && age < STATE_KEPT_MS && (revision === kept.revision || age < STATE_REST * kept.tookMs);
-  return (c: Context<{ Bindings: Connection }>): Response => {
+  return (c: Context<{ Bindings: ClientConnection }>): Response => {
     const begun = performance.now();
     const revision = daemon.revision();
     if (kept === null || !isFresh(revision, begun - kept.at)) {

@@ -8,7 +8,7 @@ import { BOARD_PANELS, BOARD_SORTS, boardQuery, type BoardPanel, type BoardQuery
 import { footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
 import { historyPanel, HISTORY_LENGTH, type History } from './history.ts';
-import { html, type Html, type Value } from './html.ts';
+import { html, type Html, type TemplatePart } from './html.ts';
 import { noticePage } from './notice-page.ts';
 import { alerts, countsText, summaryCards } from './summary.ts';
 import { holdsPanel, mergeRequestPanel, parkedPanel } from './waiting.ts';
@@ -76,7 +76,7 @@ const SORT_NAMES = {
 
 /** Search, filter and sort, as a plain form: they live in the URL. */
 function filterBar({ search, show, sort }: BoardQuery): Html {
-  const option = (value: string, name: string, current: string): Value =>
+  const option = (value: string, name: string, current: string): TemplatePart =>
     html`<option value="${value}" ${value === current && html` selected`}>${name}</option>`;
   return html`<form class="tools filters" method="get" action="/" role="search" data-key="filters" data-keep>
     <label class="grow"

@@ -1,4 +1,4 @@
-import { html, type Html, type Value } from './html.ts';
+import { html, type Html, type TemplatePart } from './html.ts';
 
 const WIDTH = 420;
 const HEIGHT = 150;
@@ -92,7 +92,7 @@ export function lineChart(frame: Omit<Frame, 'max'>, lines: readonly Line[], mar
   return figure({ ...frame, max }, points.length < 2 ? null : drawn);
 }
 
-function figure({ id, title, text, max, label, legend = [] }: Frame, drawn: Value): Html {
+function figure({ id, title, text, max, label, legend = [] }: Frame, drawn: TemplatePart): Html {
   return html`<figure class="chart" data-key="chart-${id}">
     <figcaption id="chart-${id}">
       ${title}

@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../domain/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { actionForm } from './actions.ts';
-import { html, type Html, type Value } from './html.ts';
+import { html, type Html, type TemplatePart } from './html.ts';
 import { clock } from './parts.ts';
 import { pollText } from './summary.ts';
 
@@ -72,7 +72,7 @@ export function footer({ version }: Daemon, { trackerKind, agentKind, startedAt,
   </footer>`;
 }
 
-export function fact(term: string, value: Value): Html {
+export function fact(term: string, value: TemplatePart): Html {
   return html`<div data-key="${term}">
     <dt>${term}</dt>
     <dd>${value}</dd>

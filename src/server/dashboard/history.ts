@@ -8,7 +8,7 @@ import { readSnapshot } from '../api/v1.ts';
 import { footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
 import { countText, durationText, moneyText, wordsOf } from './format.ts';
-import { html, type Html, type Value } from './html.ts';
+import { html, type Html, type TemplatePart } from './html.ts';
 import { noticePage } from './notice-page.ts';
 import { chip, clock, issueCell, panel, runHref, table, type Column } from './parts.ts';
 import { tokensText } from './work.ts';
@@ -85,7 +85,7 @@ export function getHistoryPage(daemon: Daemon) {
   };
 }
 
-export function runTable(runs: readonly Run[], snapshot: Snapshot, empty: Value): Html {
+export function runTable(runs: readonly Run[], snapshot: Snapshot, empty: TemplatePart): Html {
   const now = snapshot.generatedAt;
   const columns: readonly Column<Run>[] = [
     { label: 'Issue', cell: (run) => issueCell(run.issue) },
@@ -129,7 +129,7 @@ export function runDuration(run: Run, now: number): Html {
   return html`<span>${durationText(run.endedAt - run.startedAt)}</span>`;
 }
 
-function lifetimeText({ runs, totalTokens, seconds, costUsd }: LifetimeTotals): Value {
+function lifetimeText({ runs, totalTokens, seconds, costUsd }: LifetimeTotals): TemplatePart {
   if (runs === 0) return null;
   const cost = costUsd > 0 ? `, est. ${moneyText(costUsd)}` : '';
   return `All time: ${runs} ${runs === 1 ? 'run' : 'runs'}, ${countText(totalTokens)} tokens, ${durationText(seconds * 1000)}${cost}`;

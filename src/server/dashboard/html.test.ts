@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { html, type Value } from './html.ts';
+import { html, type TemplatePart } from './html.ts';
 
 const markupOf = String;
 
@@ -18,7 +18,7 @@ describe('html', () => {
   });
 
   it('takes an object of another make for text, not for markup', () => {
-    const forged = Object.assign(Object.create(null) as object, { toString: () => '<script>' }) as Value;
+    const forged = Object.assign(Object.create(null) as object, { toString: () => '<script>' }) as TemplatePart;
     expect(markupOf(html`${forged}`)).not.toContain('<script>');
   });
 

@@ -6,4 +6,4 @@ export { html } from 'hono/html';
 export type Html = ReturnType<typeof honoHtml>;
 
 /** What may stand in a template: text is escaped, markup is kept, lists are joined, nothing is nothing. */
-export type Value = string | number | Html | null | undefined | false | readonly Value[];
+export type TemplatePart = string | number | Html | null | undefined | false | readonly TemplatePart[];

@@ -10,10 +10,10 @@ import { fact, footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
 import { countText, durationText, moneyText, wordsOf } from './format.ts';
 import { currentRun, RUN_TONES } from './history.ts';
-import { html, type Html, type Value } from './html.ts';
+import { html, type Html, type TemplatePart } from './html.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { noticePage } from './notice-page.ts';
-import { chip, clock, foldedText, isLink, moment, nameOf, panel, runHref } from './parts.ts';
+import { chip, clock, foldedText, isLink, moment, shownIdentifier, panel, runHref } from './parts.ts';
 import { mergeRequestCell, reactionList } from './waiting.ts';
 
 /** One issue over all its runs: where it is now, why, what would change that, and what happened. */
@@ -23,7 +23,7 @@ export function getIssuePage(daemon: Daemon, journal: Journal) {
     if (snapshot === null) return c.html(noticePage(daemon, 'The state of the service could not be read.'), 503);
     const record = await findIssueRecord(daemon, snapshot, c.req.param('identifier') ?? '');
     if (record === null) return c.html(noticePage(daemon, 'This service has never heard of this issue.'), 404);
-    const name = nameOf(record.issue);
+    const name = shownIdentifier(record.issue);
     const body = html`${masthead(daemon, snapshot, '')}
       <main data-key="main">
         ${heading(record)} ${placePanel(record, snapshot)} ${mergeRequestOf(record, snapshot)}
@@ -56,7 +56,7 @@ const PLACE_ACTIONS: Readonly<Record<IssuePlace, readonly IssueRequestKind[]>> =
 };
 
 function heading({ issue, place }: IssueRecord): Html {
-  const name = nameOf(issue);
+  const name = shownIdentifier(issue);
   return html`<div class="heading" data-key="heading">
     <h1>
       <bdi>${name}</bdi> <span class="title"><bdi>${issue.title}</bdi></span>
@@ -87,8 +87,8 @@ function placePanel(record: IssueRecord, snapshot: Snapshot): Html {
 }
 
 interface Explanation {
-  readonly reason: Value;
-  readonly change: Value;
+  readonly reason: TemplatePart;
+  readonly change: TemplatePart;
 }
 
 /** Why it is where it is, and what would change that. */
@@ -149,7 +149,7 @@ const HOLD_ENDS: Readonly<Partial<Record<HoldReason, string>>> = {
   cost_budget: 'It starts when somebody releases it, or with a larger budget.',
 };
 
-function mergeRequestOf({ watch }: IssueRecord, { generatedAt: now }: Snapshot): Value {
+function mergeRequestOf({ watch }: IssueRecord, { generatedAt: now }: Snapshot): TemplatePart {
   if (watch === null) return null;
   return panel(
     { id: 'merge-request', title: 'Merge request', wide: true },

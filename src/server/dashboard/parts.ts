@@ -1,5 +1,5 @@
 import { clockText, utcText, type ClockKind } from './format.ts';
-import { html, type Html, type Value } from './html.ts';
+import { html, type Html, type TemplatePart } from './html.ts';
 
 /** Text longer than this is folded away. */
 const EXCERPT = 160;
@@ -28,7 +28,7 @@ interface Named {
 
 /** What people call the issue, linked to its page, its title, and the way to the tracker. */
 export function issueCell(issue: Named, href: string = issueHref(issue.identifier)): Html {
-  const name = nameOf(issue);
+  const name = shownIdentifier(issue);
   return html`<a class="issue" href="${href}"><bdi>${name}</bdi></a>
     ${isLink(issue.url) && html`<a class="outside" href="${issue.url}" aria-label="${name} in the tracker" title="in the tracker">${OUTSIDE}</a>`}
     <span class="sub title"><bdi>${issue.title}</bdi></span>`;
@@ -38,7 +38,7 @@ const OUTSIDE = html`<svg viewBox="0 0 16 16" width="11" height="11" aria-hidden
   <path d="M6 3H3v10h10v-3M9 2h5v5M14 2 7 9" />
 </svg>`;
 
-export function nameOf({ displayIdentifier, identifier }: Pick<Named, 'displayIdentifier' | 'identifier'>): string {
+export function shownIdentifier({ displayIdentifier, identifier }: Pick<Named, 'displayIdentifier' | 'identifier'>): string {
   return displayIdentifier ?? identifier;
 }
 
@@ -75,10 +75,10 @@ interface PanelOptions {
   readonly title: string;
   readonly count?: number;
   readonly wide?: boolean;
-  readonly aside?: Value;
+  readonly aside?: TemplatePart;
 }
 
-export function panel({ id, title, count, wide, aside }: PanelOptions, body: Value): Html {
+export function panel({ id, title, count, wide, aside }: PanelOptions, body: TemplatePart): Html {
   return html`<section class="panel${wide ? ' wide' : ''}" aria-labelledby="${id}-title" data-key="panel-${id}" id="${id}">
     <header>
       <h2 id="${id}-title">${title}${count !== undefined && html` <span class="count">${count}</span>`}</h2>
@@ -92,7 +92,7 @@ export interface Column<Row> {
   readonly label: string;
   /** Figures stand on the right and never break; on a phone they and other short cells share a line. */
   readonly fit?: 'figure' | 'short' | 'act';
-  readonly cell: (row: Row) => Value;
+  readonly cell: (row: Row) => TemplatePart;
 }
 
 interface TableOptions<Row> {
@@ -102,7 +102,7 @@ interface TableOptions<Row> {
   /** Which part of the rows is shown, from 1. */
   readonly page?: Page;
   /** Shown in place of no rows: what happens next. */
-  readonly empty: Value;
+  readonly empty: TemplatePart;
 }
 
 export interface Page {

@@ -9,9 +9,9 @@ import { fact, footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
 import { moneyText, wordsOf } from './format.ts';
 import { currentRun, runDuration, RUN_TONES } from './history.ts';
-import { html, type Html, type Value } from './html.ts';
+import { html, type Html, type TemplatePart } from './html.ts';
 import { noticePage } from './notice-page.ts';
-import { chip, foldedText, isLink, issueHref, moment, nameOf, panel } from './parts.ts';
+import { chip, foldedText, isLink, issueHref, moment, shownIdentifier, panel } from './parts.ts';
 import { isFailure, selectPart, transcriptOf, transcriptQuery, type TranscriptPart, type TranscriptQuery } from './transcript.ts';
 import { transcriptRows } from './transcript-rows.ts';
 import { tokensText } from './work.ts';
@@ -25,7 +25,7 @@ export function getRunPage(daemon: Daemon) {
     if (found === null) return c.html(noticePage(daemon, 'There is no such run.'), 404);
     const run = currentRun(found.run, snapshot);
     const query = transcriptQuery(c.req.query());
-    const name = nameOf(run.issue);
+    const name = shownIdentifier(run.issue);
     const body = html`${masthead(daemon, snapshot, '/history')}
       <main data-key="main">${heading(run)} ${detailsPanel(run, snapshot)} ${transcriptPanel(run, found.events, query)}</main>
       ${footer(daemon, snapshot)}`;
@@ -48,7 +48,7 @@ export function getTranscriptRows(daemon: Daemon) {
 }
 
 function heading(run: Run): Html {
-  const name = nameOf(run.issue);
+  const name = shownIdentifier(run.issue);
   return html`<div class="heading" data-key="heading">
     <p class="crumbs">
       <a href="${issueHref(run.issue.identifier)}"><bdi>${name}</bdi></a> / run
@@ -61,7 +61,7 @@ function heading(run: Run): Html {
 }
 
 function detailsPanel(run: Run, { generatedAt: now }: Snapshot): Html {
-  const rows: readonly (readonly [string, Value])[] = [
+  const rows: readonly (readonly [string, TemplatePart])[] = [
     ['Status', chip(RUN_TONES[run.status], wordsOf(run.status))],
     ['Started', moment(run.startedAt)],
     ['Duration', runDuration(run, now)],

@@ -1,7 +1,7 @@
 import type { Daemon } from '../../ports/daemon.ts';
 
 /** How the service was at one moment. */
-export interface Sample {
+export interface ServiceSample {
   readonly at: number;
   readonly running: number;
   readonly retrying: number;
@@ -14,12 +14,12 @@ const MAX_SAMPLES = 720;
 
 /** What each poll found, since this service started. */
 export interface Samples {
-  all(): readonly Sample[];
+  all(): readonly ServiceSample[];
 }
 
 export function keepSamples({ notices, clock }: Pick<Daemon, 'notices' | 'clock'>): Samples {
-  let kept: readonly Sample[] = [];
-  const add = (sample: Sample) => {
+  let kept: readonly ServiceSample[] = [];
+  const add = (sample: ServiceSample) => {
     kept = [...kept, sample];
     if (kept.length > MAX_SAMPLES) kept = kept.filter(({ failed }, index) => failed || index % 2 === 1).slice(-MAX_SAMPLES);
   };

@@ -11,7 +11,7 @@ import { countText, durationText, moneyText, wordsOf } from './format.ts';
 import { html, type Html } from './html.ts';
 import { noticePage } from './notice-page.ts';
 import { issueHref, panel, table, type Column } from './parts.ts';
-import type { Sample, Samples } from './samples.ts';
+import type { ServiceSample, Samples } from './samples.ts';
 
 const DAY_MS = 86_400_000;
 const SPANS = [1, 7, 30, 90] as const;
@@ -53,7 +53,11 @@ function choices(by: StatisticsBy, days: number): Html {
   </nav>`;
 }
 
-function chartsPanel(byDay: readonly StatisticsRow[], byAgent: readonly StatisticsRow[], samples: readonly Sample[]): Html {
+function chartsPanel(
+  byDay: readonly StatisticsRow[],
+  byAgent: readonly StatisticsRow[],
+  samples: readonly ServiceSample[],
+): Html {
   const days = byDay.toReversed();
   const dayLabel = (day: string) => day.slice(5);
   return panel({ id: 'charts', title: 'Charts', wide: true }, [
@@ -118,7 +122,7 @@ function sumChart(
   );
 }
 
-function sampleCharts(samples: readonly Sample[]): readonly Html[] {
+function sampleCharts(samples: readonly ServiceSample[]): readonly Html[] {
   const failures = samples.filter(({ failed }) => failed);
   const last = samples.at(-1);
   const slowest = Math.max(0, ...samples.map(({ pollMs }) => pollMs));

@@ -2,7 +2,7 @@ import type { Snapshot } from '../../domain/snapshot.ts';
 import type { WorkflowStatus } from '../../ports/daemon.ts';
 import type { StatisticsRow } from '../../ports/store.ts';
 import { countText, durationText, exactText, moneyText } from './format.ts';
-import { html, type Html, type Value } from './html.ts';
+import { html, type Html, type TemplatePart } from './html.ts';
 import { clock, foldedText } from './parts.ts';
 
 /** The figures one looks at first. Only the counts are read aloud when they change. */
@@ -45,7 +45,7 @@ function moneyCard({ generatedAt, costLimitUsd }: Snapshot, days: readonly Stati
 /** What keeps everything back, said where nobody can miss it. */
 export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus): Html {
   const { poll, preflightProblem, pauses, lifecycle, operatorPause, generatedAt: now } = snapshot;
-  const all: readonly Value[] = [
+  const all: readonly TemplatePart[] = [
     lifecycle === 'draining' && alert('warn', 'draining', 'Stopping', 'Sessions are being ended and nothing new starts.'),
     operatorPause !== null &&
       alert(
@@ -78,7 +78,7 @@ export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus): Html {
 }
 
 /** When the tracker is looked at next; used wherever nothing is to be seen yet. */
-export function pollText({ poll, lifecycle, generatedAt: now }: Snapshot): Value {
+export function pollText({ poll, lifecycle, generatedAt: now }: Snapshot): TemplatePart {
   if (lifecycle === 'draining') return 'Polling has ended.';
   if (poll.inFlight) return 'A poll is under way.';
   return html`Next poll ${clock('until', poll.nextAt, now)}.`;
@@ -86,7 +86,7 @@ export function pollText({ poll, lifecycle, generatedAt: now }: Snapshot): Value
 
 const PARKED_NOTES = ['nobody has to act', 'waits for somebody', 'wait for somebody'] as const;
 
-function card(label: string, value: Value, note: Value, tone?: string): Html {
+function card(label: string, value: TemplatePart, note: TemplatePart, tone?: string): Html {
   return html`<div class="card" data-key="card-${label}" ${tone !== undefined && html` data-tone="${tone}"`}>
     <p class="label">${label}</p>
     <p class="value">${value}</p>
@@ -94,11 +94,11 @@ function card(label: string, value: Value, note: Value, tone?: string): Html {
   </div>`;
 }
 
-function nextRetry({ retrying, generatedAt: now }: Snapshot): Value {
+function nextRetry({ retrying, generatedAt: now }: Snapshot): TemplatePart {
   const first = retrying[0];
   return first === undefined ? 'queue is empty' : html`next ${clock('until', first.dueAt, now)}`;
 }
 
-function alert(tone: 'bad' | 'warn', key: string, title: string, text: Value): Html {
+function alert(tone: 'bad' | 'warn', key: string, title: string, text: TemplatePart): Html {
   return html`<div class="alert" data-tone="${tone}" data-key="alert-${key}"><strong>${title}.</strong> ${text}</div>`;
 }

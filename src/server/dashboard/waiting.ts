@@ -5,8 +5,8 @@ import type { Snapshot, WatchView } from '../../domain/snapshot.ts';
 import { issueActions } from './actions.ts';
 import { naturalOrder, selectRows, type BoardQuery } from './board-query.ts';
 import { wordsOf } from './format.ts';
-import { html, type Html, type Value } from './html.ts';
-import { chip, clock, foldedText, isLink, issueCell, nameOf, panel, table, type Column } from './parts.ts';
+import { html, type Html, type TemplatePart } from './html.ts';
+import { chip, clock, foldedText, isLink, issueCell, shownIdentifier, panel, table, type Column } from './parts.ts';
 import { pollText } from './summary.ts';
 import { foundText, NOT_FOUND } from './work.ts';
 
@@ -21,7 +21,7 @@ export function parkedPanel({ parked, generatedAt: now }: Snapshot, query: Board
     { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
     { label: 'Reason', cell: parkedReason },
     { label: 'Parked', fit: 'figure', cell: (row) => clock('ago', row.parkedAt, now) },
-    { label: 'Actions', fit: 'act', cell: ({ issue }) => issueActions(['unpark'], issue.identifier, nameOf(issue)) },
+    { label: 'Actions', fit: 'act', cell: ({ issue }) => issueActions(['unpark'], issue.identifier, shownIdentifier(issue)) },
   ];
   return panel(
     {
@@ -67,7 +67,7 @@ export function holdsPanel(snapshot: Snapshot, query: BoardQuery): Html {
 }
 
 /** Nothing to show when no merge request is watched: then reactions are most likely off. */
-export function mergeRequestPanel({ watches, generatedAt: now }: Snapshot, query: BoardQuery): Value {
+export function mergeRequestPanel({ watches, generatedAt: now }: Snapshot, query: BoardQuery): TemplatePart {
   if (watches.length === 0) return null;
   const rows = selectRows(watches, query, (row) => ({
     ...row.issue,
@@ -105,7 +105,7 @@ function shellWord(identifier: string): string {
   return /^[\w./-]+$/.test(identifier) ? identifier : `'${identifier.replaceAll("'", `'\\''`)}'`;
 }
 
-function reasonCounts(holds: readonly Hold[]): Value {
+function reasonCounts(holds: readonly Hold[]): TemplatePart {
   const counts = new Map<HoldReason, number>();
   for (const { reason } of holds) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   if (counts.size < 2) return null;
@@ -115,7 +115,7 @@ function reasonCounts(holds: readonly Hold[]): Value {
   </ul>`;
 }
 
-function noHolds(snapshot: Snapshot): Value {
+function noHolds(snapshot: Snapshot): TemplatePart {
   const { last } = snapshot.poll;
   if (last === null) return html`No poll has finished yet. ${pollText(snapshot)}`;
   if (last.error !== null) return html`The last poll failed, so nothing is known of new issues. ${pollText(snapshot)}`;

@@ -2,8 +2,8 @@ import type { RetryView, RunningView, Snapshot } from '../../domain/snapshot.ts'
 import { issueActions } from './actions.ts';
 import { selectRows, type BoardQuery } from './board-query.ts';
 import { countText, exactText, moneyText, wordsOf } from './format.ts';
-import { html, type Html, type Value } from './html.ts';
-import { chip, clock, foldedText, issueCell, nameOf, panel, runHref, table, type Column } from './parts.ts';
+import { html, type Html, type TemplatePart } from './html.ts';
+import { chip, clock, foldedText, issueCell, shownIdentifier, panel, runHref, table, type Column } from './parts.ts';
 import { pollText } from './summary.ts';
 
 const PAGE_SIZE = 50;
@@ -22,7 +22,7 @@ export function runningPanel(snapshot: Snapshot, query: BoardQuery): Html {
     { label: 'Duration', fit: 'figure', cell: (row) => clock('since', row.startedAt, now) },
     { label: 'Last event', cell: (row) => lastEvent(row, now) },
     { label: 'Tokens', fit: 'figure', cell: (row) => [tokensText(row), sub(sessionNote(row))] },
-    { label: 'Actions', fit: 'act', cell: (row) => issueActions(['stop'], row.issueIdentifier, nameOf(named(row))) },
+    { label: 'Actions', fit: 'act', cell: (row) => issueActions(['stop'], row.issueIdentifier, shownIdentifier(named(row))) },
   ];
   return panel(
     { id: 'running', title: 'Running sessions', count: running.length, wide: true, aside: foundText(rows, running) },
@@ -43,7 +43,11 @@ export function retryPanel({ retrying, generatedAt: now }: Snapshot, query: Boar
     { label: 'Attempt', fit: 'figure', cell: (row) => row.attempt },
     { label: 'Due', fit: 'figure', cell: (row) => clock('until', row.dueAt, now) },
     { label: 'Error', cell: (row) => foldedText(row.error, `error-${row.issueId}`) },
-    { label: 'Actions', fit: 'act', cell: (row) => issueActions(['retry', 'stop'], row.issueIdentifier, nameOf(named(row))) },
+    {
+      label: 'Actions',
+      fit: 'act',
+      cell: (row) => issueActions(['retry', 'stop'], row.issueIdentifier, shownIdentifier(named(row))),
+    },
   ];
   return panel(
     { id: 'retrying', title: 'Retry queue', count: retrying.length, wide: true, aside: foundText(rows, retrying) },
@@ -60,7 +64,7 @@ export function retryPanel({ retrying, generatedAt: now }: Snapshot, query: Boar
 export const NOT_FOUND = 'Nothing here contains what you look for.';
 
 /** How many of the rows a search left. */
-export function foundText(found: readonly unknown[], all: readonly unknown[]): Value {
+export function foundText(found: readonly unknown[], all: readonly unknown[]): TemplatePart {
   return found.length !== all.length && `${found.length} found`;
 }
 
@@ -90,6 +94,6 @@ function sessionNote({ modelName, costUsd }: RunningView): string {
   return [modelName, costUsd === null ? null : moneyText(costUsd)].filter(Boolean).join(' · ');
 }
 
-function sub(text: string | false): Value {
+function sub(text: string | false): TemplatePart {
   return text !== false && text !== '' && html`<span class="sub" title="${text}"><bdi>${text}</bdi></span>`;
 }

@@ -13,7 +13,7 @@ const OPERATOR_PAUSE = defineTable({
   fromRow: (row): OperatorPause => ({ reason: row.reason, by: row.asked_by, since: row.since }),
 });
 
-export function putOperatorPause(db: Sqlite, pause: OperatorPause | null): void {
+export function writeOperatorPause(db: Sqlite, pause: OperatorPause | null): void {
   if (pause === null) db.run('DELETE FROM operator_pause');
   else OPERATOR_PAUSE.put(db, pause);
 }

@@ -48,7 +48,7 @@ export function withdrawRequest(db: Sqlite, id: string): void {
   db.run('DELETE FROM operator_requests WHERE id = ? AND outcome IS NULL', Number(id));
 }
 
-export function answerRequest(db: Sqlite, id: string, answer: OperatorAnswer, at: number): void {
+export function writeAnswer(db: Sqlite, id: string, answer: OperatorAnswer, at: number): void {
   const sql = 'UPDATE operator_requests SET outcome = ?, message = ?, answered_at = ? WHERE id = ?';
   db.run(sql, answer.outcome, answer.message, at, Number(id));
   db.run('DELETE FROM operator_requests WHERE answered_at < ?', at - KEEP_MS);

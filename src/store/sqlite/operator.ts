@@ -14,7 +14,7 @@ import { addRequest, findAnswer, readRequest, withdrawRequest } from './operator
 import { prepare, writeDurably } from './prepare.ts';
 import type { Sqlite } from './sqlite.ts';
 import { openSqlite } from './sqlite.ts';
-import { adoptNameless, identityOf } from './trackers.ts';
+import { adoptNameless, storedIdentity } from './trackers.ts';
 import { applyWrite, loadDurable } from './writes.ts';
 
 /** The database, and the tracker as the workflow file configures it; null when the file does not say. */
@@ -23,9 +23,10 @@ export interface AskedPlace {
   readonly tracker: string | null;
 }
 
-/** The answer, and whether a daemon at work gave it. */
+/** What a command asks for, and how it went. */
 export interface OperatorReply {
   readonly answer: OperatorAnswer;
+  /** Whether the running service answered, or the database was changed without one. */
   readonly byDaemon: boolean;
 }
 
@@ -87,7 +88,7 @@ function answerHere(db: Sqlite, configured: string | null, request: OperatorRequ
 
 /** Whose issues are meant. A file that does not say can only mean the one tracker there is. */
 function trackerOf(db: Sqlite, configured: string | null): string {
-  if (configured !== null) return db.transaction(() => adoptNameless(db, identityOf(db, configured)));
+  if (configured !== null) return db.transaction(() => adoptNameless(db, storedIdentity(db, configured)));
   const [only, ...more] = db.all('SELECT identity FROM trackers');
   if (more.length === 0) return String(only?.identity ?? '');
   const remedy = 'correct the errors of the workflow file, so that it says which one is meant';

@@ -13,7 +13,7 @@ import { eventsOfRun } from './run-events.ts';
 import { findRun, listRuns, totals } from './runs.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Sqlite } from './sqlite.ts';
-import { identityOf } from './trackers.ts';
+import { storedIdentity } from './trackers.ts';
 import { loadDurable } from './writes.ts';
 
 export interface ReadOnlyStore extends Pick<Store, 'load' | 'listRuns' | 'findRun' | 'totals' | 'close'> {
@@ -28,7 +28,7 @@ export async function openStoreReadOnly(path: string): Promise<ReadOnlyStore | n
   if (!existsSync(path)) return null;
   const { db, dispose } = await openUntouched(path);
   return {
-    load: async (tracker) => loadDurable(db, identityOf(db, tracker)),
+    load: async (tracker) => loadDurable(db, storedIdentity(db, tracker)),
     listRuns: async (query) => listRuns(db, query),
     async findRun(id) {
       const run = findRun(db, id);

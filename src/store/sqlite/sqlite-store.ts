@@ -11,7 +11,7 @@ import { eventsOfRun } from './run-events.ts';
 import { findRun, forgetRuns, listRuns, totals } from './runs.ts';
 import { statistics } from './statistics.ts';
 import type { Sqlite } from './sqlite.ts';
-import { enterTracker, identityOf, nameTracker } from './trackers.ts';
+import { enterTracker, storedIdentity, nameTracker } from './trackers.ts';
 import { applyWrite, loadDurable } from './writes.ts';
 
 export interface SqliteStore extends Store {
@@ -28,7 +28,7 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
   return {
     processes: createProcessRecords(db, deps.owner.id),
     runningRuns: () => db.all("SELECT run_id FROM claims WHERE phase = 'running'").map((row) => String(row.run_id)),
-    identityOf: async (name) => identityOf(db, name),
+    identityOf: async (name) => storedIdentity(db, name),
     nameTracker: async (name, identity) => nameTracker(db, name, identity),
     workspaceKey: () => String(db.get('SELECT key FROM workspace_key')?.key),
     enter: async (tracker) => enterTracker(db, tracker),

@@ -25,7 +25,7 @@ export function adoptNameless(db: Sqlite, identity: string): string {
 }
 
 /** The identity that a tracker was found to have, by the name it is configured by. A new one has that name itself. */
-export function identityOf(db: Sqlite, configured: string): string {
+export function storedIdentity(db: Sqlite, configured: string): string {
   const row = db.get('SELECT identity FROM tracker_names WHERE name = ?', configured);
   return row ? String(row.identity) : configured;
 }
@@ -33,7 +33,7 @@ export function identityOf(db: Sqlite, configured: string): string {
 /** Lets another name lead to this identity, unless it leads to one already. Says to which it leads. */
 export function nameTracker(db: Sqlite, name: string, identity: string): string {
   db.run('INSERT INTO tracker_names VALUES (?, ?) ON CONFLICT DO NOTHING', name, identity);
-  return identityOf(db, name);
+  return storedIdentity(db, name);
 }
 
 function foreignRecords(db: Sqlite, identity: string): readonly ForeignRecords[] {

@@ -1,8 +1,8 @@
 import type { Durable, Write } from '../../ports/store.ts';
 import { CLAIMS } from './claims.ts';
 import type { ClaimHolder } from './claims.ts';
-import { putOperatorPause, readOperatorPause } from './operator-pause.ts';
-import { answerRequest } from './operator-requests.ts';
+import { writeOperatorPause, readOperatorPause } from './operator-pause.ts';
+import { writeAnswer } from './operator-requests.ts';
 import { OUTBOX } from './outbox.ts';
 import { PARKED } from './parked.ts';
 import { PAUSES } from './pauses.ts';
@@ -39,8 +39,8 @@ const WRITERS: { readonly [K in Write['write']]: Writer<K> } = {
   resume: (db, { agentKind }) => PAUSES.remove(db, agentKind),
   watch: (db, { watch }, { tracker }) => WATCHES.put(db, tracker, watch),
   unwatch: (db, { issueId }, { tracker }) => WATCHES.remove(db, tracker, issueId),
-  'operator-pause': (db, { pause }) => putOperatorPause(db, pause),
-  answer: (db, { requestId, answer, at }) => answerRequest(db, requestId, answer, at),
+  'operator-pause': (db, { pause }) => writeOperatorPause(db, pause),
+  answer: (db, { requestId, answer, at }) => writeAnswer(db, requestId, answer, at),
 };
 
 /** Carries out one write of a unit of work. */

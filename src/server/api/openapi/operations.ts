@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../envelope.ts';
-import { amount, count, flag, listOf, oneOf, orNull, record, ref, text, time, type Schema } from './schemas.ts';
+import { AMOUNT, COUNT, FLAG, listOf, oneOf, orNull, record, ref, TEXT, TIME, type Schema } from './schemas.ts';
 
 /** What one route takes and gives. Routes of pages are not described here. */
 export interface Operation {
@@ -20,12 +20,12 @@ export interface Operation {
 const verdict = oneOf('pass', 'fail');
 const readiness = record({
   status: verdict,
-  version: text,
-  uptime_seconds: amount,
+  version: TEXT,
+  uptime_seconds: AMOUNT,
   checks: record({ database: verdict, preflight: verdict, workflow: verdict }),
-  'workflow_error?': text,
+  'workflow_error?': TEXT,
 });
-const refreshed = record({ queued: flag, coalesced: flag, requested_at: time, operations: listOf(oneOf('poll', 'reconcile')) });
+const refreshed = record({ queued: FLAG, coalesced: FLAG, requested_at: TIME, operations: listOf(oneOf('poll', 'reconcile')) });
 const requestErrors = ['issue_not_found', 'not_possible_now', 'forbidden_origin'] as const;
 
 function issueRequest(kind: string, summary: string): Operation {
@@ -47,13 +47,13 @@ export const OPERATIONS: readonly Operation[] = [
     open: true,
   },
   { method: 'get', path: '/readyz', summary: 'Readiness', answers: { 200: readiness, 503: readiness }, open: true },
-  { method: 'get', path: '/metrics', summary: 'Metrics for Prometheus', type: 'text/plain', answers: { 200: text } },
+  { method: 'get', path: '/metrics', summary: 'Metrics for Prometheus', type: 'text/plain', answers: { 200: TEXT } },
   {
     method: 'post',
     path: '/hooks/{kind}',
     summary: 'A webhook of the tracker or forge, signed in its own manner',
     body: {},
-    answers: { 202: record({ accepted: flag, duplicate: flag }) },
+    answers: { 202: record({ accepted: FLAG, duplicate: FLAG }) },
     errors: ['bad_signature', 'not_found', 'body_too_large'],
     open: true,
   },
@@ -63,16 +63,16 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'What runs and what waits for a retry',
     answers: {
       200: record({
-        generated_at: time,
-        counts: record({ running: count, retrying: count }),
+        generated_at: TIME,
+        counts: record({ running: COUNT, retrying: COUNT }),
         running: listOf(ref('Running')),
         retrying: listOf(ref('Retry')),
         agent_totals: record({
-          input_tokens: count,
-          output_tokens: count,
-          total_tokens: count,
-          cache_read_tokens: count,
-          seconds_running: amount,
+          input_tokens: COUNT,
+          output_tokens: COUNT,
+          total_tokens: COUNT,
+          cache_read_tokens: COUNT,
+          seconds_running: AMOUNT,
         }),
         rate_limits: record({}),
       }),
@@ -92,16 +92,16 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'One issue that runs or waits',
     answers: {
       200: record({
-        issue_identifier: text,
-        'display_identifier?': text,
-        issue_id: text,
+        issue_identifier: TEXT,
+        'display_identifier?': TEXT,
+        issue_id: TEXT,
         status: oneOf('running', 'retrying'),
-        workspace: orNull(record({ path: text })),
-        attempts: record({ restart_count: count, current_retry_attempt: count }),
+        workspace: orNull(record({ path: TEXT })),
+        attempts: record({ restart_count: COUNT, current_retry_attempt: COUNT }),
         running: orNull(ref('Running')),
         retry: orNull(ref('Retry')),
         recent_events: listOf({}),
-        last_error: orNull(text),
+        last_error: orNull(TEXT),
         tracked: record({}),
       }),
     },
@@ -117,7 +117,7 @@ export const OPERATIONS: readonly Operation[] = [
       before: 'only runs that started before this moment',
       cursor: 'the next_cursor of an earlier answer',
     },
-    answers: { 200: record({ runs: listOf(ref('Run')), next_cursor: orNull(text) }) },
+    answers: { 200: record({ runs: listOf(ref('Run')), next_cursor: orNull(TEXT) }) },
     errors: ['bad_request'],
   },
   {
@@ -141,7 +141,7 @@ export const OPERATIONS: readonly Operation[] = [
     method: 'post',
     path: '/api/v2/pause',
     summary: 'Dispatch nothing new until resumed',
-    body: record({ 'reason?': text }),
+    body: record({ 'reason?': TEXT }),
     answers: { 202: ref('Requested') },
     errors: ['bad_request', 'forbidden_origin', 'not_possible_now', 'body_too_large'],
   },
@@ -166,11 +166,11 @@ export const OPERATIONS: readonly Operation[] = [
     answers: {
       200: record({
         holds: listOf(ref('Hold')),
-        preflight_problem: orNull(text),
-        pause: orNull(record({ reason: text, by: text, since: time })),
-        agent_pauses: listOf(record({ agent_kind: text, until: time, reason: text })),
-        last_poll: orNull(record({ at: time, duration_ms: amount, candidates: count, error: orNull(text) })),
-        next_poll_at: time,
+        preflight_problem: orNull(TEXT),
+        pause: orNull(record({ reason: TEXT, by: TEXT, since: TIME })),
+        agent_pauses: listOf(record({ agent_kind: TEXT, until: TIME, reason: TEXT })),
+        last_poll: orNull(record({ at: TIME, duration_ms: AMOUNT, candidates: COUNT, error: orNull(TEXT) })),
+        next_poll_at: TIME,
       }),
     },
     errors: ['snapshot_unavailable'],
@@ -188,10 +188,10 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'The workflow file in force',
     answers: {
       200: record({
-        path: text,
-        applied_at: time,
-        warnings: listOf(text),
-        rejected: orNull(record({ at: time, reason: text })),
+        path: TEXT,
+        applied_at: TIME,
+        warnings: listOf(TEXT),
+        rejected: orNull(record({ at: TIME, reason: TEXT })),
       }),
     },
   },
@@ -200,7 +200,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/api/v2/statistics',
     summary: 'Runs added up',
     query: { by: 'day, agent, state or issue; day unless given', days: 'how far back; 7 unless given' },
-    answers: { 200: record({ by: text, since: time, rows: listOf(ref('Statistics')) }) },
+    answers: { 200: record({ by: TEXT, since: TIME, rows: listOf(ref('Statistics')) }) },
     errors: ['bad_request'],
   },
   {
@@ -209,7 +209,7 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'Everything that happens, as server-sent events',
     query: { names: 'only events of these names, separated by commas' },
     type: 'text/event-stream',
-    answers: { 200: text },
+    answers: { 200: TEXT },
     errors: ['too_many_streams'],
   },
   { method: 'get', path: '/api/v2/openapi.json', summary: 'This description', answers: { 200: {} } },

@@ -1,11 +1,11 @@
 /** A JSON Schema, as OpenAPI 3.1 takes it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-export const text: Schema = { type: 'string' };
-export const count: Schema = { type: 'integer' };
-export const amount: Schema = { type: 'number' };
-export const flag: Schema = { type: 'boolean' };
-export const time: Schema = { type: 'string', format: 'date-time' };
+export const TEXT: Schema = { type: 'string' };
+export const COUNT: Schema = { type: 'integer' };
+export const AMOUNT: Schema = { type: 'number' };
+export const FLAG: Schema = { type: 'boolean' };
+export const TIME: Schema = { type: 'string', format: 'date-time' };
 
 export function orNull(schema: Schema): Schema {
   return { anyOf: [schema, { type: 'null' }] };
@@ -39,87 +39,87 @@ function mapOf(values: Schema): Schema {
   return { type: 'object', additionalProperties: values };
 }
 
-const NAMES = { issue_id: text, issue_identifier: text, 'display_identifier?': text };
-const ISSUE = { ...NAMES, title: text, url: text, state: text };
+const NAMES = { issue_id: TEXT, issue_identifier: TEXT, 'display_identifier?': TEXT };
+const ISSUE = { ...NAMES, title: TEXT, url: TEXT, state: TEXT };
 
 const RUNNING = {
   ...NAMES,
-  state: text,
-  session_id: text,
-  turn_count: count,
-  last_event: text,
-  last_message: text,
-  started_at: time,
-  last_event_at: time,
-  workspace_path: text,
+  state: TEXT,
+  session_id: TEXT,
+  turn_count: COUNT,
+  last_event: TEXT,
+  last_message: TEXT,
+  started_at: TIME,
+  last_event_at: TIME,
+  workspace_path: TEXT,
   tokens: { $ref: '#/components/schemas/Tokens' },
-  'model_name?': text,
-  api_request_count: count,
-  'requests_by_model?': mapOf(count),
-  tool_time_percent: orNull(amount),
-  api_time_percent: orNull(amount),
+  'model_name?': TEXT,
+  api_request_count: COUNT,
+  'requests_by_model?': mapOf(COUNT),
+  tool_time_percent: orNull(AMOUNT),
+  api_time_percent: orNull(AMOUNT),
 };
 
 const RUN = {
-  id: text,
+  id: TEXT,
   ...ISSUE,
-  attempt: count,
-  trigger: text,
-  agent_kind: text,
+  attempt: COUNT,
+  trigger: TEXT,
+  agent_kind: TEXT,
   status: oneOf('running', 'succeeded', 'failed', 'cancelled', 'interrupted', 'budget_stopped', 'blocked'),
-  started_at: time,
-  ended_at: orNull(time),
-  turn_count: count,
-  session_id: text,
-  workspace_path: text,
-  'model_name?': text,
+  started_at: TIME,
+  ended_at: orNull(TIME),
+  turn_count: COUNT,
+  session_id: TEXT,
+  workspace_path: TEXT,
+  'model_name?': TEXT,
   tokens: orNull({ $ref: '#/components/schemas/Tokens' }),
-  cost_usd: orNull(amount),
-  error: orNull(text),
+  cost_usd: orNull(AMOUNT),
+  error: orNull(TEXT),
 };
 
 const LOOK = {
-  at: time,
-  url: text,
-  mergeability: text,
-  review_decision: text,
-  ci_status: text,
-  draft: flag,
-  merged: flag,
+  at: TIME,
+  url: TEXT,
+  mergeability: TEXT,
+  review_decision: TEXT,
+  ci_status: TEXT,
+  draft: FLAG,
+  merged: FLAG,
 };
 
 /** Every record that an answer is made of. */
 export const SCHEMAS = {
-  Error: record({ error: record({ code: text, message: text }) }),
-  Tokens: record({ input_tokens: count, output_tokens: count, total_tokens: count, cache_read_tokens: count }),
+  Error: record({ error: record({ code: TEXT, message: TEXT }) }),
+  Tokens: record({ input_tokens: COUNT, output_tokens: COUNT, total_tokens: COUNT, cache_read_tokens: COUNT }),
   Running: record(RUNNING),
   Claim: record({ phase: oneOf('running', 'handing_off'), ...RUNNING }),
-  Retry: record({ ...NAMES, attempt: count, due_at: time, error: text }),
+  Retry: record({ ...NAMES, attempt: COUNT, due_at: TIME, error: TEXT }),
   Run: record(RUN),
-  RunEvent: record({ at: time, type: text, text, 'details?': { type: 'object' } }),
-  Parked: record({ ...ISSUE, reason: text, detail: text, parked_at: time }),
-  Hold: record({ ...ISSUE, reason: text, detail: text, since: time }),
+  RunEvent: record({ at: TIME, type: TEXT, TEXT, 'details?': { type: 'object' } }),
+  Parked: record({ ...ISSUE, reason: TEXT, detail: TEXT, parked_at: TIME }),
+  Hold: record({ ...ISSUE, reason: TEXT, detail: TEXT, since: TIME }),
   MergeRequest: record({
     ...NAMES,
-    owner: text,
-    repo: text,
-    number: count,
-    branch: text,
-    head_sha: text,
-    watched_since: time,
-    managed: orNull(flag),
-    problem: orNull(text),
+    owner: TEXT,
+    repo: TEXT,
+    number: COUNT,
+    branch: TEXT,
+    head_sha: TEXT,
+    watched_since: TIME,
+    managed: orNull(FLAG),
+    problem: orNull(TEXT),
     last_look: orNull(record(LOOK)),
-    reactions: listOf(record({ kind: text, attempts_used: count, escalated: flag, waiting_for: text, next_check_at: time })),
+    reactions: listOf(record({ kind: TEXT, attempts_used: COUNT, escalated: FLAG, waiting_for: TEXT, next_check_at: TIME })),
   }),
   Statistics: record({
-    key: text,
-    runs: count,
-    outcomes: mapOf(count),
-    seconds: amount,
-    longest_seconds: amount,
+    key: TEXT,
+    runs: COUNT,
+    outcomes: mapOf(COUNT),
+    seconds: AMOUNT,
+    longest_seconds: AMOUNT,
     tokens: { $ref: '#/components/schemas/Tokens' },
-    cost_usd: amount,
+    cost_usd: AMOUNT,
   }),
   Issue: record({
     ...ISSUE,
@@ -130,14 +130,14 @@ export const SCHEMAS = {
     watch: orNull({ $ref: '#/components/schemas/MergeRequest' }),
     holds: listOf({ $ref: '#/components/schemas/Hold' }),
     runs: listOf({ $ref: '#/components/schemas/Run' }),
-    next_cursor: orNull(text),
+    next_cursor: orNull(TEXT),
   }),
   Requested: record({
     requested: oneOf('stop', 'retry', 'unpark', 'pause', 'resume'),
-    'issue_identifier?': text,
-    'reason?': text,
-    requested_at: time,
-    by: text,
-    message: text,
+    'issue_identifier?': TEXT,
+    'reason?': TEXT,
+    requested_at: TIME,
+    by: TEXT,
+    message: TEXT,
   }),
 } as const satisfies Readonly<Record<string, Schema>>;
