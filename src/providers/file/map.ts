@@ -54,17 +54,21 @@ export function toComments(entry: Entry): Mapped<readonly IssueComment[]> {
   return { value: oldestFirst(comments), problems };
 }
 
-/** Every field by its own schema; one that does not fit reads as if it were absent. */
+/** Every field by its own schema; one that does not fit reads as if it were absent. Most are absent, so that is read once. */
 function readFields(record: Readonly<Record<string, unknown>>): { values: Values; unfit: Map<string, string> } {
   const unfit = new Map<string, string>();
-  const values = Object.entries(optionalFields).map(([key, schema]) => {
-    const parsed = schema.safeParse(record[key]);
-    if (parsed.success) return [key, parsed.data];
-    unfit.set(key, parsed.error.issues[0]?.message ?? 'does not fit');
-    return [key, schema.parse(undefined)];
-  });
-  return { values: Object.fromEntries(values) as Values, unfit };
+  const values: Record<string, unknown> = { ...ABSENT };
+  for (const key of FIELD_NAMES) {
+    if (record[key] === undefined) continue;
+    const parsed = optionalFields[key].safeParse(record[key]);
+    if (parsed.success) values[key] = parsed.data;
+    else unfit.set(key, parsed.error.issues[0]?.message ?? 'does not fit');
+  }
+  return { values: values as Values, unfit };
 }
+
+const FIELD_NAMES = Object.keys(optionalFields) as readonly (keyof Fields)[];
+const ABSENT = Object.fromEntries(FIELD_NAMES.map((key) => [key, optionalFields[key].parse(undefined)])) as Values;
 
 function parentOf(reference: Reference, board: IssueBoard): IssueParent {
   const { id, identifier } = namesOf(reference, board);
