@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TRUST } from '../domain/model/settings.ts';
 
 /** The longest delay a timer can hold: a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -83,6 +84,23 @@ export function byDefault<Schema extends z.ZodType>(schema: Schema, value: z.out
 
 /** Marks an issue whose sentence should end with the value that was found. */
 const SHOW_VALUE = { showValue: true } as const;
+
+/** `anyone`, `collaborators`, or the names of people. */
+export function authors(about: string) {
+  return z
+    .unknown()
+    .transform((value, context) => {
+      const word = TRUST.find((known) => known === value);
+      if (word) return word;
+      if (!isStringList(value)) return refuse(context, value, 'must be anyone, collaborators or a list of user names');
+      const names = value.map((name) => name.trim()).filter((name) => name !== '');
+      return names.length > 0 ? names : refuse(context, value, 'must name somebody, or nothing would ever be dispatched');
+    })
+    .meta({
+      anyOf: [{ enum: [...TRUST] }, { type: 'array', items: { type: 'string', pattern: '\\S' }, minItems: 1 }],
+      description: about,
+    });
+}
 
 /** Program and arguments: a list, or a string that is split at blanks outside of quotes. */
 export function commandLine(about: string) {

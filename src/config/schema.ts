@@ -3,6 +3,7 @@ import type { AgentKind } from '../ports/agent-kind.ts';
 import type { Provider } from '../ports/provider.ts';
 import {
   amount,
+  authors,
   byDefault,
   choice,
   commandLine,
@@ -64,6 +65,15 @@ function trackerSection(kinds: readonly string[]) {
       in_progress_state: filledText('State set when an issue is dispatched; one of `active_states`.').optional(),
       no_change_state: filledText('State for an issue that needs no change. By default `handoff_state`.').optional(),
       query_filter: text('Narrows the issues that are fetched, in the query language of the tracker.').optional(),
+      authors: byDefault(
+        authors(
+          'Whose issues are worked on and whose comments reach a prompt: `anyone`, `collaborators` (people with write access, on the kinds that tell), or a list of user names.',
+        ),
+        'anyone',
+      ),
+      approval_label: filledText(
+        'Only issues that carry this label are worked on, and only as long as their text is what it was when the label was first seen.',
+      ).optional(),
       user_agent: filledText('User-Agent header, for the kinds that let it be chosen.').optional(),
       comments: z
         .strictObject({

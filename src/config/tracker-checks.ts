@@ -34,6 +34,8 @@ export function checkTracker(tracker: ReadTracker, isFaulty: CheckedFrontMatter[
     ...checkHandoff(tracker),
     ...(isFaulty('tracker.active_states') ? [] : checkInProgress(tracker)),
     ...(isFaulty('tracker.handoff_state') ? [] : checkNoChange(tracker)),
+    ...judged('authors', checkAuthors(tracker)),
+    ...judged('approval_label', checkApprovalLabel(tracker)),
   ];
 }
 
@@ -120,6 +122,21 @@ function checkNoChange({ section, states }: ReadTracker): readonly Problem[] {
   return fault(
     `the no-change state ${JSON.stringify(state)} is one of the active states: the issue would be dispatched again at once`,
   );
+}
+
+function checkAuthors({ section, provider }: ReadTracker): readonly Problem[] {
+  if (section.authors !== 'collaborators' || provider.tellsCollaborators) return [];
+  const message = `tracker kind ${provider.kind} does not tell who may write to the project: tracker.authors takes a list of user names there`;
+  return [problem('error', 'tracker.authors', message)];
+}
+
+// A move to another state would take the approval away with the label.
+function checkApprovalLabel({ section, provider, states }: ReadTracker): readonly Problem[] {
+  const { approval_label: label, handoff_state: handoff } = section;
+  if (label === undefined || !provider.createLabel) return [];
+  if (!stateIn([...states.derived, ...states.terminal, handoff ?? ''], label)) return [];
+  const message = `the approval label ${JSON.stringify(label)} is also a state: an issue loses it with the state, and waits for approval again`;
+  return [problem('warning', 'tracker.approval_label', message)];
 }
 
 function problem(severity: Problem['severity'], check: string, message: string, key = check.split('.')[1]!): Problem {

@@ -60,6 +60,8 @@ export function trackerSettings(
     inProgressState: trimmed(section.in_progress_state),
     noChangeState: trimmed(section.no_change_state ?? section.handoff_state),
     queryFilter: section.query_filter ?? '',
+    authors: section.authors,
+    approvalLabel: trimmed(section.approval_label)?.toLowerCase() ?? null,
     userAgent: section.user_agent ?? role.user_agent ?? null,
     comments: { onDispatch: comments.on_dispatch, onCompletion: comments.on_completion, onFailure: comments.on_failure },
     options: options ?? {},

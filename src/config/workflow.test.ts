@@ -38,6 +38,8 @@ describe('a valid file', () => {
         inProgressState: null,
         noChangeState: null,
         queryFilter: '',
+        authors: 'anyone',
+        approvalLabel: null,
         userAgent: null,
         comments: { onDispatch: false, onCompletion: false, onFailure: false },
         options: { path: 'issues.json' },

@@ -1,6 +1,7 @@
 import { holdsSlot } from './model/claim.ts';
 import type {
   AgentPause,
+  Approval,
   Claim,
   OutboxEntry,
   ParkReason,
@@ -188,6 +189,17 @@ export function dropWatch(draft: Draft, issueId: string): void {
     readings: withoutEntry(draft.state.readings, issueId),
   });
   draft.writes.push({ write: 'unwatch', issueId });
+}
+
+export function putApproval(draft: Draft, approval: Approval): void {
+  change(draft, { approvals: withEntry(draft.state.approvals, approval.issueId, approval) });
+  draft.writes.push({ write: 'approve', approval });
+}
+
+export function dropApproval(draft: Draft, issueId: string): void {
+  if (!draft.state.approvals.has(issueId)) return;
+  change(draft, { approvals: withoutEntry(draft.state.approvals, issueId) });
+  draft.writes.push({ write: 'unapprove', issueId });
 }
 
 export function putOperatorPause(draft: Draft, pause: OperatorPause | null): void {

@@ -43,6 +43,10 @@ export interface Provider {
   createTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker;
   /** Whose reviews count by default; of a kind with merge requests. */
   readonly reviewTrust?: Trust;
+  /** It tells who may write to the project: `tracker.authors` may be `collaborators`. */
+  readonly tellsCollaborators?: boolean;
+  /** An open issue without a state label is taken for one in the first active state. */
+  readonly takesUnlabelled?: boolean;
   /** The states or labels there are, read once: it proves token and project too. */
   readBoard(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board>;
   /** Present where states are labels. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { PARK_REASONS } from '../../src/domain/model/claim.ts';
-import type { AgentPause, Claim, Handoff, OutboxEntry, Parked, WorkspaceRecord } from '../../src/domain/model/claim.ts';
+import type { Approval, AgentPause, Claim, Handoff, OutboxEntry, Parked, WorkspaceRecord } from '../../src/domain/model/claim.ts';
 import type { IssueRef } from '../../src/domain/model/issue.ts';
 import type { ReactionContext } from '../../src/domain/model/reaction-context.ts';
 import type { Run, RunEvent, RunEventDetails, RunStatus, Spent, Trigger } from '../../src/domain/model/run.ts';
@@ -239,6 +239,7 @@ const details: fc.Arbitrary<RunEventDetails> = fc.oneof(
     requests: count,
   }),
 );
+const approval: fc.Arbitrary<Approval> = fc.record({ issueId: ids, label: text, digest: text, labelling: text, seenAt: moment });
 const event: fc.Arbitrary<RunEvent> = fc.record(
   { runId: ids, at: moment, type: text, text, details },
   { requiredKeys: ['runId', 'at', 'type', 'text'] },
@@ -264,6 +265,8 @@ const WRITES = {
   resume: ids.map((agentKind) => ({ write: 'resume' as const, agentKind })),
   watch: watch.map((value) => ({ write: 'watch' as const, watch: value })),
   unwatch: ids.map((issueId) => ({ write: 'unwatch' as const, issueId })),
+  approve: approval.map((value) => ({ write: 'approve' as const, approval: value })),
+  unapprove: ids.map((issueId) => ({ write: 'unapprove' as const, issueId })),
   'operator-pause': nullable(fc.record({ reason: text, by: text, since: moment })).map((value) => ({
     write: 'operator-pause' as const,
     pause: value,

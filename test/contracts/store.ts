@@ -364,6 +364,9 @@ function modelOf(writes: readonly Write[]): Durable {
     watches: lastOf(writes, (write) =>
       write.write === 'watch' ? [write.watch.issue.id, write.watch] : write.write === 'unwatch' && [write.issueId],
     ),
+    approvals: lastOf(writes, (write) =>
+      write.write === 'approve' ? [write.approval.issueId, write.approval] : write.write === 'unapprove' && [write.issueId],
+    ),
     operatorPause: writes.reduce<OperatorPause | null>(
       (pause, write) => (write.write === 'operator-pause' ? write.pause : pause),
       null,

@@ -10,6 +10,7 @@ export interface DurableModel {
   readonly spent: Map<string, Durable['spent'][number]>;
   readonly pauses: Map<string, Durable['pauses'][number]>;
   readonly watches: Map<string, Durable['watches'][number]>;
+  readonly approvals: Map<string, Durable['approvals'][number]>;
   operatorPause: Durable['operatorPause'];
 }
 
@@ -22,6 +23,7 @@ export function createDurableModel(): DurableModel {
     spent: new Map(),
     pauses: new Map(),
     watches: new Map(),
+    approvals: new Map(),
     operatorPause: null,
   };
 }
@@ -39,13 +41,14 @@ export function loadModel(model: DurableModel): Durable {
     spent: [...model.spent.values()],
     pauses: [...model.pauses.values()],
     watches: [...model.watches.values()],
+    approvals: [...model.approvals.values()],
     operatorPause: model.operatorPause,
   };
 }
 
 /** The names of the parts in which memory and store differ. Records are compared by identity: they are never changed in place. */
 export function differences(model: DurableModel, state: State): readonly string[] {
-  const parts = ['claims', 'parked', 'outbox', 'workspaces', 'spent', 'pauses', 'watches'] as const;
+  const parts = ['claims', 'parked', 'outbox', 'workspaces', 'spent', 'pauses', 'watches', 'approvals'] as const;
   const maps = parts.filter(
     (part) => !sameMap(model[part] as ReadonlyMap<string, unknown>, state[part] as ReadonlyMap<string, unknown>),
   );
@@ -92,6 +95,12 @@ function applyWrite(model: DurableModel, write: Write): void {
       return;
     case 'unwatch':
       model.watches.delete(write.issueId);
+      return;
+    case 'approve':
+      model.approvals.set(write.approval.issueId, write.approval);
+      return;
+    case 'unapprove':
+      model.approvals.delete(write.issueId);
       return;
     case 'operator-pause':
       model.operatorPause = write.pause;

@@ -21,6 +21,8 @@ export function settingsWith(
       inProgressState: null,
       noChangeState: null,
       queryFilter: '',
+      authors: 'anyone',
+      approvalLabel: null,
       userAgent: null,
       comments: { onDispatch: false, onCompletion: false, onFailure: false },
       options: {},

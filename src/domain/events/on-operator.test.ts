@@ -160,6 +160,7 @@ function durableOf({ state }: Player): Durable {
     spent: [...state.spent.values()],
     pauses: [...state.pauses.values()],
     watches: [...state.watches.values()],
+    approvals: [...state.approvals.values()],
     operatorPause: state.operatorPause,
   };
 }

@@ -1,4 +1,4 @@
-import type { IssueRef } from './issue.ts';
+import type { Approvable, IssueRef } from './issue.ts';
 import type { ReactionContext } from './reaction-context.ts';
 import type { Trigger } from './run.ts';
 
@@ -98,6 +98,14 @@ export interface OutboxEntry {
 
 export type TrackerWrite =
   { readonly kind: 'comment'; readonly text: string } | { readonly kind: 'label'; readonly label: string };
+
+/** What an issue said when its approval label was first seen. It stays: the same label approves no later edit. */
+export interface Approval extends Approvable {
+  readonly issueId: string;
+  /** The label that approved it. */
+  readonly label: string;
+  readonly seenAt: number;
+}
 
 /** A workspace directory we made, kept until it is removed. */
 export interface WorkspaceRecord {

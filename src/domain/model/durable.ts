@@ -1,4 +1,4 @@
-import type { AgentPause, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
+import type { AgentPause, Approval, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
 import type { OperatorAnswer, OperatorPause } from './operator.ts';
 import type { Run, RunEvent, Spent } from './run.ts';
 import type { Watch } from './watch.ts';
@@ -12,6 +12,7 @@ export interface Durable {
   readonly spent: readonly Spent[];
   readonly pauses: readonly AgentPause[];
   readonly watches: readonly Watch[];
+  readonly approvals: readonly Approval[];
   readonly operatorPause: OperatorPause | null;
 }
 
@@ -23,6 +24,7 @@ export const NOTHING_DURABLE: Durable = {
   spent: [],
   pauses: [],
   watches: [],
+  approvals: [],
   operatorPause: null,
 };
 
@@ -48,6 +50,10 @@ export type Write =
   /** Inserts or replaces the watched merge request of an issue. */
   | { readonly write: 'watch'; readonly watch: Watch }
   | { readonly write: 'unwatch'; readonly issueId: string }
+  /** Inserts or replaces what was approved of an issue. */
+  | { readonly write: 'approve'; readonly approval: Approval }
+  /** The label is gone. */
+  | { readonly write: 'unapprove'; readonly issueId: string }
   /** Null lets issues be dispatched again. */
   | { readonly write: 'operator-pause'; readonly pause: OperatorPause | null }
   /** What became of a request; it is not handed out again. */

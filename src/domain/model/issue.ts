@@ -28,6 +28,30 @@ export interface Issue {
   readonly blockedBy: readonly Blocker[] | null;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Who opened it; absent where the tracker does not tell or is not asked. */
+  readonly author?: Person | null;
+  /** No label says so: the kind takes an issue without a state label for this. */
+  readonly stateAssumed?: boolean;
+  /** What an approval is held against. On whole reads only, where `tracker.approval_label` is set. */
+  readonly approvable?: Approvable;
+}
+
+/** A person as far as the tracker tells. */
+export interface Person {
+  /** What the tracker asks for them by. */
+  readonly id: string;
+  /** The user names they go by. */
+  readonly names: readonly string[];
+  /** Whether they may write to the project; null where that must be asked for, or nobody tells. */
+  readonly mayWrite: boolean | null;
+}
+
+/** What was approved, if the issue carries the label. */
+export interface Approvable {
+  /** Of title, description and trusted comments. */
+  readonly digest: string;
+  /** Which setting of the label this is; empty where the tracker does not tell one from the next. */
+  readonly labelling: string;
 }
 
 export interface IssueParent {
@@ -40,6 +64,8 @@ export interface IssueComment {
   readonly author: string;
   readonly body: string;
   readonly createdAt: string;
+  /** The author as a person; absent where the tracker does not tell. */
+  readonly writer?: Person | null;
 }
 
 export interface Blocker {
@@ -61,12 +87,25 @@ export interface IssueRef {
   readonly title: string;
   readonly url: string;
   readonly state: string;
+  /** No label says so. Known from a read only: it is not kept in the store. */
+  readonly stateAssumed?: boolean;
 }
 
 /** The part of an issue that the core keeps. */
 export function refOf(issue: Issue): IssueRef {
   const { id, identifier, displayIdentifier, title, url, state } = issue;
-  return { id, identifier, displayIdentifier, title, url, state };
+  return { id, identifier, displayIdentifier, title, url, state, ...(issue.stateAssumed ? { stateAssumed: true } : {}) };
+}
+
+/** The issue in the state that was read of it alone. A label put on since says another one or none. */
+export function refIn(issue: IssueRef, state: string): IssueRef {
+  const { stateAssumed: _assumed, ...rest } = issue;
+  return sameState(issue.state, state) ? { ...issue, state } : { ...rest, state };
+}
+
+/** For people: a state that no label carries is marked. */
+export function shownState({ state, stateAssumed }: Pick<IssueRef, 'state' | 'stateAssumed'>): string {
+  return stateAssumed ? `${state} (assumed)` : state;
 }
 
 /** State names match ignoring case and surrounding blanks. */

@@ -14,6 +14,8 @@ export const NO_SETTINGS: Settings = {
     inProgressState: null,
     noChangeState: null,
     queryFilter: '',
+    authors: 'anyone',
+    approvalLabel: null,
     userAgent: null,
     comments: { onDispatch: false, onCompletion: false, onFailure: false },
     options: {},

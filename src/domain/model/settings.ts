@@ -47,6 +47,10 @@ export interface TrackerSettings {
   /** Where an issue goes that needs no change; the handoff state unless set. */
   readonly noChangeState: string | null;
   readonly queryFilter: string;
+  /** Whose issues are worked on and whose comments reach a prompt: a word, or user names. */
+  readonly authors: Trust | readonly string[];
+  /** Only issues that carry it are worked on; lowercased. */
+  readonly approvalLabel: string | null;
   readonly userAgent: string | null;
   readonly comments: { readonly onDispatch: boolean; readonly onCompletion: boolean; readonly onFailure: boolean };
   /** The kind's own top-level block, already checked by that kind's schema. */

@@ -1,5 +1,5 @@
 import { NO_TOKENS, type TokenUsage } from './agent-event.ts';
-import type { AgentPause, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
+import type { AgentPause, Approval, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
 import type { Pending } from './effect.ts';
 import type { Answer } from './answer.ts';
 import type { Blocker, Issue, IssueRef } from './issue.ts';
@@ -50,6 +50,8 @@ export interface State {
   /** By agent kind. */
   readonly pauses: ReadonlyMap<string, AgentPause>;
   readonly watches: ReadonlyMap<string, Watch>;
+  /** What was approved of each issue, where approval is asked for. */
+  readonly approvals: ReadonlyMap<string, Approval>;
   /** Set while a person keeps the service from dispatching. */
   readonly operatorPause: OperatorPause | null;
 

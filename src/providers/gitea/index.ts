@@ -17,6 +17,7 @@ export const provider: Provider = {
   options: OPTIONS,
   check,
   reviewTrust: 'collaborators',
+  tellsCollaborators: true,
   createTracker,
   readBoard,
   createLabel,

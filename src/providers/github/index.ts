@@ -17,6 +17,8 @@ export const provider: Provider = {
   options: OPTIONS,
   check,
   reviewTrust: 'collaborators',
+  tellsCollaborators: true,
+  takesUnlabelled: true,
   createTracker,
   readBoard,
   createLabel,

@@ -17,6 +17,8 @@ export const provider: Provider = {
   options: OPTIONS,
   check,
   reviewTrust: 'anyone',
+  tellsCollaborators: true,
+  takesUnlabelled: true,
   createTracker,
   readBoard,
   createLabel,

@@ -8,6 +8,7 @@ import { TRACKERS } from './migrations/004-trackers.ts';
 import { REQUEST_FACTS } from './migrations/005-request-facts.ts';
 import { FORGOTTEN_RUNS } from './migrations/006-forgotten-runs.ts';
 import { WORKSPACE_KEY } from './migrations/007-workspace-key.ts';
+import { APPROVALS } from './migrations/008-approvals.ts';
 import type { Sqlite } from './sqlite.ts';
 
 /** In order; the first is version 1. A migration that was released is never edited, only followed by another. */
@@ -19,6 +20,7 @@ const MIGRATIONS: readonly string[] = [
   REQUEST_FACTS,
   FORGOTTEN_RUNS,
   WORKSPACE_KEY,
+  APPROVALS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -2,7 +2,7 @@ import type { ForeignRecords, TrackerNames } from '../../ports/store.ts';
 import type { Sqlite } from './sqlite.ts';
 
 /** The tables whose records belong to a tracker. */
-const TABLES = ['claims', 'parked', 'outbox', 'workspaces', 'spent', 'watches', 'runs'] as const;
+const TABLES = ['claims', 'parked', 'outbox', 'workspaces', 'spent', 'watches', 'approvals', 'runs'] as const;
 
 /** Notes the names of the tracker, adopts what has none yet, and counts what belongs to others. */
 export function enterTracker(db: Sqlite, { identity, configured, label }: TrackerNames): readonly ForeignRecords[] {

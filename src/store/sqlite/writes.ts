@@ -1,4 +1,5 @@
 import type { Durable, Write } from '../../ports/store.ts';
+import { APPROVALS } from './approvals.ts';
 import { CLAIMS } from './claims.ts';
 import type { ClaimHolder } from './claims.ts';
 import { writeOperatorPause, readOperatorPause } from './operator-pause.ts';
@@ -39,6 +40,8 @@ const WRITERS: { readonly [K in Write['write']]: Writer<K> } = {
   resume: (db, { agentKind }) => PAUSES.remove(db, agentKind),
   watch: (db, { watch }, { tracker }) => WATCHES.put(db, tracker, watch),
   unwatch: (db, { issueId }, { tracker }) => WATCHES.remove(db, tracker, issueId),
+  approve: (db, { approval }, { tracker }) => APPROVALS.put(db, tracker, approval),
+  unapprove: (db, { issueId }, { tracker }) => APPROVALS.remove(db, tracker, issueId),
   'operator-pause': (db, { pause }) => writeOperatorPause(db, pause),
   answer: (db, { requestId, answer, at }) => writeAnswer(db, requestId, answer, at),
 };
@@ -59,6 +62,7 @@ export function loadDurable(db: Sqlite, tracker: string): Durable {
     spent: SPENT.load(db, tracker),
     pauses: PAUSES.load(db),
     watches: WATCHES.load(db, tracker),
+    approvals: APPROVALS.load(db, tracker),
     operatorPause: readOperatorPause(db),
   }));
 }

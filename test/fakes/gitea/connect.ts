@@ -27,6 +27,8 @@ export function settingsFor(remote: { url: string; token: string; project: strin
     inProgressState: null,
     noChangeState: null,
     queryFilter: '',
+    authors: 'anyone',
+    approvalLabel: null,
     userAgent: null,
     comments: { onDispatch: false, onCompletion: false, onFailure: false },
     options: {},

@@ -28,6 +28,8 @@ export function settingsFor(remote: Remote, changes: Partial<TrackerSettings> = 
     inProgressState: null,
     noChangeState: null,
     queryFilter: '',
+    authors: 'anyone',
+    approvalLabel: null,
     userAgent: null,
     comments: { onDispatch: false, onCompletion: false, onFailure: false },
     options: {},

@@ -44,6 +44,7 @@ const wfboard: Provider = {
 const repoissues: Provider = {
   ...BASE,
   kind: 'repoissues',
+  tellsCollaborators: true,
   aliases: ['github'],
   expansion: { endpoint: 'whole', apiKey: 'anywhere', project: 'whole' },
   defaults: {

@@ -135,6 +135,7 @@ function nothingKept(shared: Shared): Kept {
     spent: new Map(),
     pauses: shared.pauses,
     watches: new Map(),
+    approvals: new Map(),
     shared,
     runs: new Map(),
     events: new Map(),
@@ -158,6 +159,8 @@ const WRITERS: { readonly [K in Write['write']]: (kept: Kept, write: Extract<Wri
   resume: (kept, { agentKind }) => kept.pauses.delete(agentKind),
   watch: (kept, { watch }) => kept.watches.set(watch.issue.id, watch),
   unwatch: (kept, { issueId }) => kept.watches.delete(issueId),
+  approve: (kept, { approval }) => kept.approvals.set(approval.issueId, approval),
+  unapprove: (kept, { issueId }) => kept.approvals.delete(issueId),
   'operator-pause': (kept, { pause }) => void (kept.shared.operatorPause = pause),
   answer(kept, { requestId, answer }) {
     for (const asked of kept.shared.requests) if (asked.id === requestId) asked.answer = answer;
@@ -194,6 +197,7 @@ function durableOf(kept: Kept): Durable {
     spent: [...kept.spent.values()],
     pauses: [...kept.pauses.values()],
     watches: [...kept.watches.values()],
+    approvals: [...kept.approvals.values()],
     operatorPause: kept.shared.operatorPause,
   };
 }
