@@ -96,6 +96,15 @@ export const FAMILIES: readonly Family[] = [
     },
   },
   {
+    name: 'svc_cost_usd_total',
+    help: 'What sessions cost in US dollars, by agent kind. A guess by token_rates counts when its session is over.',
+    labels: { agent: [] },
+    on: {
+      'issue:dispatch:started': ({ agentKind }) => amount(0, { agent: agentKind }),
+      'run:cost:counted': ({ agentKind, costUsd }) => amount(costUsd, { agent: agentKind }),
+    },
+  },
+  {
     name: 'svc_retries_total',
     help: 'Entries put into the retry queue, by why.',
     labels: { trigger: [...TRIGGERS, 'handoff'] },

@@ -38,8 +38,12 @@ const COUNTED: readonly (readonly [notice: Notice, series: Readonly<Record<strin
     { 'svc_polls_total{result="error"}': 1, svc_poll_duration_seconds_sum: 2 },
   ],
   [
-    { name: 'issue:dispatch:started', facts: { ...run, attempt: 0, trigger: 'ci_failure' } },
-    { 'svc_dispatches_total{trigger="ci_failure"}': 1 },
+    { name: 'issue:dispatch:started', facts: { ...run, attempt: 0, trigger: 'ci_failure', agentKind: 'codex' } },
+    { 'svc_dispatches_total{trigger="ci_failure"}': 1, 'svc_cost_usd_total{agent="codex"}': 0 },
+  ],
+  [
+    { name: 'run:cost:counted', facts: { ...run, agentKind: 'codex', costUsd: 0.25 } },
+    { 'svc_cost_usd_total{agent="codex"}': 0.25 },
   ],
   [{ name: 'poll:holds:counted', facts: { counts: { blocked_by: 3 } } }, { 'svc_candidate_holds_total{reason="blocked_by"}': 3 }],
   [

@@ -24,7 +24,7 @@ import type { Event, RunExit } from '../model/event.ts';
 import { stateIn, type IssueRef } from '../model/issue.ts';
 import { reasonToStop } from './on-issue-states.ts';
 import { stoppedBy } from './on-operator.ts';
-import { saveEvents } from './on-run.ts';
+import { countCost, saveEvents } from './on-run.ts';
 import type { RunStatus, StopReason } from '../model/run.ts';
 import { runOf } from './start-run.ts';
 import { settingsFor, type Live, type State } from '../model/state.ts';
@@ -127,6 +127,7 @@ function closeRun(draft: Draft, live: Live, claim: RunningClaim, exit: RunExit, 
   const durationMs = draft.now - live.startedAt;
   putRun(draft, { ...runOf(draft, live, claim.trigger, status, error), turns: exit.turns });
   saveEvents(draft, live);
+  countCost(draft, live, live.costUsd ?? 0);
   const { totals } = draft.state;
   changeTotals(draft, { ...totals, seconds: totals.seconds + durationMs / 1000 });
   dropLive(draft, live.issue.id);

@@ -143,6 +143,19 @@ describe('what a run costs', () => {
     expect(cost(player)).toBe(5.5);
   });
 
+  it('is counted once and never taken back: what is told at once, what is guessed at the end', () => {
+    const player = costing(0, 'claude-sonnet-4-5');
+    const counted = (): readonly number[] =>
+      player.everTold('run:cost:counted').map(({ facts }) => (facts as { costUsd: number }).costUsd);
+    say(player, usage(1));
+    expect(counted()).toEqual([]);
+    say(player, usage(1, 2.5));
+    say(player, usage(2, 2.5));
+    expect(counted()).toEqual([2.5]);
+    player.exit('1');
+    expect(counted()).toEqual([2.5, 3]);
+  });
+
   it('is unknown for an unknown model, unless a ceiling has to be kept', () => {
     const free = costing(0, 'llama');
     say(free, usage(1));

@@ -142,6 +142,7 @@ function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'u
   putLive(draft, next);
   const addedCost = (next.costUsd ?? 0) - (live.costUsd ?? 0);
   if (added.totalTokens > 0 || addedCost !== 0) countSpent(draft, live, added, addedCost);
+  countCost(draft, next, reportedCost?.costUsd ?? 0);
   const guess = { ...NO_TOKENS, inputTokens: event.estimatedTokens ?? 0 };
   const underWay = { tokens: guess.inputTokens, costUsd: rates === null ? 0 : priceOf(guess, rates) };
   const broken = budgetBroken(draft.state, next, underWay);
@@ -176,6 +177,15 @@ function countSpent(draft: Draft, live: Live, added: TokenUsage, addedCost: numb
   const { totals } = draft.state;
   changeTotals(draft, { ...totals, tokens: add(totals.tokens, added), costUsd: totals.costUsd + addedCost });
   announce(draft, 'run:tokens:counted', { issue, runId, tokens: added });
+}
+
+/** Tells what the run has cost for certain since it was last told: a counter takes nothing back. */
+export function countCost(draft: Draft, live: Live, certainUsd: number): void {
+  const costUsd = certainUsd - live.costCounted;
+  if (costUsd <= 0) return;
+  const { issue, runId } = live;
+  putLive(draft, { ...current(draft, live), costCounted: certainUsd });
+  announce(draft, 'run:cost:counted', { issue, runId, agentKind: settingsFor(draft.state, issue.id).agent.kind, costUsd });
 }
 
 /** Remembers the last event and records it. */

@@ -40,7 +40,8 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAs
   putRun(draft, runOf(draft, live, start.trigger, 'running', null));
   const spent = spentOn(draft.state, issue.id);
   putSpent(draft, { ...spent, sessions: spent.sessions + 1 });
-  announce(draft, 'issue:dispatch:started', { issue, runId, attempt: start.attempt, trigger: start.trigger });
+  const agentKind = draft.state.settings.agent.kind;
+  announce(draft, 'issue:dispatch:started', { issue, runId, attempt: start.attempt, trigger: start.trigger, agentKind });
   if (draft.state.settings.tracker.comments.onDispatch) {
     queueWrite(draft, issue, `dispatch:${runId}`, { kind: 'comment', text: `Foray started work on this issue (run ${runId}).` });
   }

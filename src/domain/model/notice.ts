@@ -17,7 +17,7 @@ export interface Notices {
   'poll:states:failed': { error: string; running: number };
   'poll:preflight:failed': { problem: string };
   'poll:preflight:passed': Record<never, never>;
-  'issue:dispatch:started': { issue: IssueRef; runId: string; attempt: number; trigger: Trigger };
+  'issue:dispatch:started': { issue: IssueRef; runId: string; attempt: number; trigger: Trigger; agentKind: string };
   /** Told when the reason is new. */
   'issue:candidate:held': { issue: IssueRef; reason: HoldReason; detail: string };
   /** Told instead of one record for each when many are held for the same reason. */
@@ -36,6 +36,8 @@ export interface Notices {
   'run:turn:completed': { issue: IssueRef; runId: string; turn: number; maxTurns: number };
   'run:agent:spoke': { issue: IssueRef; runId: string; type: string; text: string; details?: RunEventDetails };
   'run:tokens:counted': { issue: IssueRef; runId: string; tokens: TokenUsage };
+  /** What became certain since the last time: a guess is told only when the run is over. */
+  'run:cost:counted': { issue: IssueRef; runId: string; agentKind: string; costUsd: number };
   'run:stop:requested': { issue: IssueRef; runId: string; reason: StopReason };
   'run:review:failed': { issue: IssueRef; runId: string; command: string; output: string; iteration: number };
   'run:worker:exited': {

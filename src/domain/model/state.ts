@@ -110,6 +110,8 @@ export interface Live {
   readonly costUsd: number | null;
   /** The last cost that the agent itself told, and the tokens it was told with. */
   readonly reportedCost: { readonly costUsd: number; readonly tokens: TokenUsage } | null;
+  /** How much of the cost was told to those who count. */
+  readonly costCounted: number;
   /** Polls in a row that read no state for the issue. */
   readonly unseen: number;
   /** Set once the run was told to stop. */
@@ -143,6 +145,7 @@ export const NO_SESSION = {
   openTools: {},
   costUsd: null,
   reportedCost: null,
+  costCounted: 0,
   unseen: 0,
   stopping: null,
   unsavedEvents: [],
