@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { command as backup } from './commands/backup.ts';
 import { command as completion } from './commands/completion.ts';
 import { command as demo } from './commands/demo.ts';
 import { command as doctor } from './commands/doctor.ts';
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   unpark,
   pause,
   resume,
+  backup,
   schema,
   completion,
   mcp,

@@ -1,0 +1,16 @@
+import { readWorkflowFile } from '../app/workflow.ts';
+import { backUp } from '../store/sqlite/backup.ts';
+import { printLine } from './output.ts';
+import { printProblems } from './problems.ts';
+
+/** Copies the database of a workflow file. */
+export async function backup(file: string, workflowPath: string): Promise<number> {
+  const { dbPath, problems } = await readWorkflowFile(workflowPath, process.env);
+  if (dbPath === null) {
+    printProblems(problems);
+    return 1;
+  }
+  const { bytes, runs } = await backUp(dbPath, file);
+  printLine(`${file} written: ${runs} runs, ${bytes} bytes, checked`);
+  return 0;
+}
