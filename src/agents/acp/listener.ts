@@ -35,27 +35,6 @@ export function createListener(policy: PermissionPolicy): Listener {
   let unreadable = '';
   let costBetween: number | null = null;
 
-  function decide(params: unknown): unknown {
-    const read = permissionRequest.safeParse(params);
-    if (!read.success) throw new JsonRpcError(RPC_CODES.invalidParams, 'not a permission request');
-    if (isCancelled) return CANCELLED_PERMISSION;
-    const call = read.data.toolCall;
-    const title = call?.title ?? call?.toolCallId ?? 'something';
-    const optionId = choosePermission(policy, read.data);
-    if (optionId === null) {
-      turn?.onNeedsPerson(`the agent asked whether it may do "${title}" and offered no way to ${policy} it`);
-      return CANCELLED_PERMISSION;
-    }
-    if (policy === 'deny') refuse(title, call ?? null);
-    else if (call) turn?.reader.permissionGiven(call);
-    return selectedPermission(optionId);
-  }
-
-  function refuse(title: string, call: ToolCall | null): void {
-    turn?.events.notice(`permission denied: ${title}`);
-    turn?.reader.permissionRefused(title, call);
-  }
-
   /** A loaded conversation may tell what it has cost so far before its first turn. */
   function noteCost(update: unknown): void {
     const read = sessionUpdate.safeParse(update);
@@ -64,7 +43,7 @@ export function createListener(policy: PermissionPolicy): Listener {
 
   return {
     onRequest(method, params) {
-      if (method === 'session/request_permission') return decide(params);
+      if (method === 'session/request_permission') return answerPermission(params, { policy, turn, isCancelled });
       turn?.events.notice(`the agent asked for ${method.slice(0, SHOWN_LENGTH)}, which is not offered`);
       throw new JsonRpcError(RPC_CODES.methodNotFound, `method not found: ${method.slice(0, SHOWN_LENGTH)}`);
     },
@@ -96,6 +75,34 @@ export function createListener(policy: PermissionPolicy): Listener {
       turn = null;
     },
   };
+}
+
+interface Asked {
+  readonly policy: PermissionPolicy;
+  readonly turn: ListeningTurn | null;
+  readonly isCancelled: boolean;
+}
+
+/** Answers by the policy, and tells the turn what was given or refused. */
+function answerPermission(params: unknown, { policy, turn, isCancelled }: Asked): unknown {
+  const read = permissionRequest.safeParse(params);
+  if (!read.success) throw new JsonRpcError(RPC_CODES.invalidParams, 'not a permission request');
+  if (isCancelled) return CANCELLED_PERMISSION;
+  const call = read.data.toolCall;
+  const title = call?.title ?? call?.toolCallId ?? 'something';
+  const optionId = choosePermission(policy, read.data);
+  if (optionId === null) {
+    turn?.onNeedsPerson(`the agent asked whether it may do "${title}" and offered no way to ${policy} it`);
+    return CANCELLED_PERMISSION;
+  }
+  if (policy === 'deny') refuse(turn, title, call ?? null);
+  else if (call) turn?.reader.permissionGiven(call);
+  return selectedPermission(optionId);
+}
+
+function refuse(turn: ListeningTurn | null, title: string, call: ToolCall | null): void {
+  turn?.events.notice(`permission denied: ${title}`);
+  turn?.reader.permissionRefused(title, call);
 }
 
 /** What each policy answers, first choice first. A lasting answer only where a single one is not offered. */

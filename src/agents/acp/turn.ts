@@ -16,6 +16,7 @@ import {
   type Chunk,
   type SessionUpdate,
   type ToolCall,
+  type UsageFigures,
 } from './parse.ts';
 import type { Usage } from './usage.ts';
 
@@ -93,6 +94,10 @@ async function interrupt({ opened, connection, listener, cancelMs }: TurnParts, 
 function countUsage(usage: Usage, events: EventStream, ending: Ending): void {
   const read = ending.type === 'answered' ? promptResult.safeParse(ending.result) : null;
   usage.turnEnded(read?.success ? read.data : null);
+  tellUsage(usage, events);
+}
+
+function tellUsage(usage: Usage, events: EventStream): void {
   const event = usage.news();
   if (event !== null) events.usage(event);
 }
@@ -147,6 +152,7 @@ export function createTurnReader({ events, usage, ways, mayReplay }: ReaderParts
   const evidence = createEvidence();
   const hear = createTextReader(events, evidence, ways);
   const calls = createCalls(events);
+  const spent = createSpentReader(usage, events);
   let plan = '';
 
   function sawTool(call: ToolCall): void {
@@ -155,27 +161,9 @@ export function createTurnReader({ events, usage, ways, mayReplay }: ReaderParts
     evidence.usedTool(call.status === 'completed', !LOOKING.has(known.kind));
   }
 
-  function countUse({ used, cost }: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>): void {
-    if (used !== undefined) usage.contextSeen(used);
-    if (cost !== undefined) usage.cost(cost.amount, cost.currency);
-    tellUsage();
-  }
-
-  function noteState({ _meta }: Extract<SessionUpdate, { sessionUpdate: 'session_info_update' }>): void {
-    evidence.stateIs(ways.stateOf(_meta));
-  }
-
   function hearChunk(chunk: Chunk): void {
     hear(chunk);
-    const { _meta } = chunk;
-    if (_meta === undefined) return;
-    usage.requestTold(_meta.usage);
-    tellUsage();
-  }
-
-  function tellUsage(): void {
-    const event = usage.news();
-    if (event !== null) events.usage(event);
+    if (chunk._meta !== undefined) spent.request(chunk._meta.usage);
   }
 
   function tellPlan(entries: readonly { content: string; status?: string }[]): void {
@@ -188,8 +176,8 @@ export function createTurnReader({ events, usage, ways, mayReplay }: ReaderParts
     if (update.sessionUpdate === 'agent_message_chunk') hearChunk(update);
     if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') sawTool(update);
     if (update.sessionUpdate === 'plan') tellPlan(update.entries);
-    if (update.sessionUpdate === 'usage_update') countUse(update);
-    if (update.sessionUpdate === 'session_info_update') noteState(update);
+    if (update.sessionUpdate === 'usage_update') spent.conversation(update);
+    if (update.sessionUpdate === 'session_info_update') evidence.stateIs(ways.stateOf(update._meta));
     // Gemini CLI repeats a conversation after it said that it is loaded: what stands before a prompt is history.
     if (update.sessionUpdate === 'user_message_chunk' && mayReplay) evidence.forget();
   }
@@ -227,6 +215,21 @@ function createCalls(events: EventStream) {
       const isOver = status === 'completed' || status === 'failed';
       if (isOver) events.toolEnded({ id, ok: status === 'completed', input, output: call.rawOutput ?? call.content });
       return { isNew: before === undefined, kind: told.kind };
+    },
+  };
+}
+
+/** Counts what is told of tokens and cost in a turn, and tells how much it has become. */
+function createSpentReader(usage: Usage, events: EventStream) {
+  return {
+    request(figures: UsageFigures): void {
+      usage.requestTold(figures);
+      tellUsage(usage, events);
+    },
+    conversation({ used, cost }: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>): void {
+      if (used !== undefined) usage.contextSeen(used);
+      if (cost !== undefined) usage.cost(cost.amount, cost.currency);
+      tellUsage(usage, events);
     },
   };
 }

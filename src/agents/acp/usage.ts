@@ -29,8 +29,7 @@ export interface UsageStart {
 export function createUsage({ covers, costBefore, onCost }: UsageStart): Usage {
   const tokens = createTokenSum(covers.tokens);
   const turn = createTurnEstimate();
-  let before = covers.cost === 'process' ? 0 : costBefore;
-  let costUsd: number | null = null;
+  const cost = createCost(covers.cost === 'process' ? 0 : costBefore);
   let told = '';
   let requests = 0;
 
@@ -55,27 +54,39 @@ export function createUsage({ covers, costBefore, onCost }: UsageStart): Usage {
     cost(amount, currency) {
       if (currency.toUpperCase() !== 'USD' || !Number.isFinite(amount) || amount < 0) return;
       onCost?.(amount);
-      // Without knowing what came before, the first figure is taken for it: nothing is counted twice.
-      // A figure below what came before shows that the agent began to count anew.
-      if (costUsd === null) before = before === null ? amount : amount < before ? 0 : before;
-      costUsd = Math.max(costUsd ?? 0, amount - (before ?? 0));
+      cost.seen(amount);
     },
     news() {
       const sum = tokens.sum();
       const estimatedTokens = turn.tokens();
+      const costUsd = cost.usd();
       if (sum === null && estimatedTokens === 0 && (costUsd ?? 0) === 0) return null;
-      const cost = costUsd === null ? {} : { costUsd };
       const event: UsageEvent = {
         type: 'usage',
         tokens: sum ?? NO_TOKENS,
         ...(estimatedTokens === 0 ? {} : { estimatedTokens }),
-        ...cost,
+        ...(costUsd === null ? {} : { costUsd }),
       };
       const figures = JSON.stringify(event);
       if (figures === told) return null;
       told = figures;
       return event;
     },
+  };
+}
+
+/** What this process has cost, out of figures that may cover the conversation before it. */
+function createCost(costBefore: number | null) {
+  let before = costBefore;
+  let usd: number | null = null;
+  return {
+    seen(amount: number): void {
+      // Without knowing what came before, the first figure is taken for it: nothing is counted twice.
+      // A figure below what came before shows that the agent began to count anew.
+      if (usd === null) before = before === null ? amount : amount < before ? 0 : before;
+      usd = Math.max(usd ?? 0, amount - (before ?? 0));
+    },
+    usd: (): number | null => usd,
   };
 }
 

@@ -103,44 +103,19 @@ export interface ReaderDeps {
 export function createReader({ events, usage, onInit }: ReaderDeps): Reader {
   const remarks = createRemarks(events);
   const tools = createToolSums();
+  const messages = createMessageReader(events, usage, tools);
   let [readable, unreadable] = [0, 0];
-  let text = '';
-  let error = NO_ERROR;
   let result: ResultRecord | null = null;
-
-  function tellUsage(): void {
-    const event = usage.event();
-    if (event !== null) events.usage(event);
-  }
-
-  function takeMessage(record: AssistantRecord): void {
-    if (record.synthetic) {
-      // Its words are no work of the model, and it cost no request.
-      error = { word: record.error, text: record.texts.join('\n') };
-      if (error.text !== '') events.notice(error.text);
-      return;
-    }
-    // It went on, so the error before is over.
-    error = NO_ERROR;
-    for (const said of record.texts) events.message(said);
-    text = record.texts.at(-1) ?? text;
-    for (const call of record.tools) {
-      tools.start(call);
-      events.toolStarted(call);
-    }
-    usage.message(record.id, record.model, record.figures);
-    tellUsage();
-  }
 
   function take(record: StreamRecord): void {
     if (record.type === 'init') onInit(record.sessionId, record.model);
-    if (record.type === 'assistant') takeMessage(record);
+    if (record.type === 'assistant') messages.take(record);
     if (record.type === 'tool-results') for (const ended of record.results) tools.end(ended.id, ended.ok);
     if (record.type === 'tool-results') for (const ended of record.results) events.toolEnded(ended);
     if (record.type !== 'result') return;
     result = record;
     usage.result(record);
-    tellUsage();
+    tellUsage(usage, events);
   }
 
   return {
@@ -155,7 +130,7 @@ export function createReader({ events, usage, onInit }: ReaderDeps): Reader {
     hasResult: () => result !== null,
     finish() {
       usage.endProcess();
-      const told = { readable, unreadable, error, result, text, ...remarks.limits() };
+      const told = { readable, unreadable, result, ...messages.said(), ...remarks.limits() };
       return { ...told, ...tools.sums(new Set(result?.denials.map((denial) => denial.id))) };
     },
   };
@@ -163,11 +138,45 @@ export function createReader({ events, usage, onInit }: ReaderDeps): Reader {
 
 const NO_ERROR: Evidence['error'] = { word: '', text: '' };
 
+/** Tells what the model says and calls, and remembers its last words and the error that stands. */
+function createMessageReader(events: EventStream, usage: Usage, tools: ToolSums) {
+  let text = '';
+  let error = NO_ERROR;
+  return {
+    take(record: AssistantRecord): void {
+      if (record.synthetic) {
+        // Its words are no work of the model, and it cost no request.
+        error = { word: record.error, text: record.texts.join('\n') };
+        if (error.text !== '') events.notice(error.text);
+        return;
+      }
+      // It went on, so the error before is over.
+      error = NO_ERROR;
+      for (const said of record.texts) events.message(said);
+      text = record.texts.at(-1) ?? text;
+      for (const call of record.tools) {
+        tools.start(call);
+        events.toolStarted(call);
+      }
+      usage.message(record.id, record.model, record.figures);
+      tellUsage(usage, events);
+    },
+    said: (): Pick<Evidence, 'text' | 'error'> => ({ text, error }),
+  };
+}
+
+function tellUsage(usage: Usage, events: EventStream): void {
+  const event = usage.event();
+  if (event !== null) events.usage(event);
+}
+
 /** Tools that look and change nothing. */
 const LOOKING =
   /^(?:Read|Glob|Grep|LS|NotebookRead|WebFetch|WebSearch|TodoWrite|ToolSearch|mcp__foray__(?:read_issue|run_status))$/;
 /** Calls under way that are remembered; more are never open at once. */
 const MOST_OPEN = 1_000;
+
+type ToolSums = ReturnType<typeof createToolSums>;
 
 /** What the tool calls of one process came to. */
 function createToolSums() {

@@ -32,13 +32,12 @@ const HEAD_LENGTH = 500;
 export function createListener(context: ApprovalContext): Listener {
   const [usage, limits] = [createUsage(), createAccountLimits()];
   let turn: ListeningTurn | null = null;
-  let held: string[] = [];
+  const held = createHeldNotes();
   const answerer = createAnswerer(context, note);
 
   function note(text: string): void {
-    if (turn !== null) turn.events.notice(text);
-    // A copy: a mere slice would keep the whole line it came from in memory.
-    else if (held.length < MAX_HELD) held.push(Buffer.from(text.slice(0, 2 * HEAD_LENGTH)).toString());
+    if (turn === null) held.add(text);
+    else turn.events.notice(text);
   }
 
   function hear(said: Note): void {
@@ -46,7 +45,7 @@ export function createListener(context: ApprovalContext): Listener {
       case 'turn-started':
         return usage.turnStarted(said.turnId);
       case 'usage':
-        return hearUsage(said);
+        return hearUsage(usage, turn, said);
       case 'limits':
         return limits.add(said.limits);
       case 'model':
@@ -58,13 +57,6 @@ export function createListener(context: ApprovalContext): Listener {
     }
   }
 
-  function hearUsage({ threadId, turnId, usage: report }: Extract<Note, { type: 'usage' }>): void {
-    if (!usage.add(threadId, turnId, report) || turn === null) return;
-    if (turnId === turn.watch.turnId()) turn.watch.requestEnded();
-    const event = usage.event();
-    if (event) turn.events.usage(event);
-  }
-
   return {
     usage,
     limits,
@@ -72,8 +64,7 @@ export function createListener(context: ApprovalContext): Listener {
     note,
     beginTurn(next) {
       turn = next;
-      for (const text of held) note(text);
-      held = [];
+      for (const text of held.takeAll()) note(text);
     },
     endTurn: () => void (turn = null),
     onNotification(method, params) {
@@ -85,6 +76,30 @@ export function createListener(context: ApprovalContext): Listener {
     onUnreadable(line, why) {
       turn?.watch.lineLost(line.slice(0, HEAD_LENGTH));
       note(`codex printed a line that is ${why}: ${line.slice(0, HEAD_LENGTH)}`);
+    },
+  };
+}
+
+/** Adds a report to the figures, and tells the turn what they have become. */
+function hearUsage(usage: Usage, turn: ListeningTurn | null, said: Extract<Note, { type: 'usage' }>): void {
+  if (!usage.add(said.threadId, said.turnId, said.usage) || turn === null) return;
+  if (said.turnId === turn.watch.turnId()) turn.watch.requestEnded();
+  const event = usage.event();
+  if (event) turn.events.usage(event);
+}
+
+/** What was said between two turns, for the next one to tell. */
+function createHeldNotes() {
+  let held: string[] = [];
+  return {
+    add(text: string): void {
+      // A copy: a mere slice would keep the whole line it came from in memory.
+      if (held.length < MAX_HELD) held.push(Buffer.from(text.slice(0, 2 * HEAD_LENGTH)).toString());
+    },
+    takeAll(): readonly string[] {
+      const all = held;
+      held = [];
+      return all;
     },
   };
 }

@@ -152,35 +152,10 @@ export interface TurnWatch {
 /** Follows the turn that is started next in the thread. Other threads and other turns are none of its business. */
 export function watchTurn(threadId: string, events: EventStream): TurnWatch {
   const found: Mutable<Evidence> = { ...NOTHING };
-  const seen = new Set<string>();
+  const seeItem = createItemReader(found, events);
   let ownId: string | null = null;
   let end = (_end: TurnEnd): void => {};
   const ended = new Promise<TurnEnd>((resolve) => (end = resolve));
-
-  function seeCall(item: Item, name: string, isEnd: boolean): void {
-    if (!seen.has(item.id)) {
-      if (seen.size < MOST_CALLS) seen.add(item.id);
-      found.tools += 1;
-      if (isCommand(item)) found.commands += 1;
-      events.toolStarted({ id: item.id, name, input: inputOf(item) });
-    }
-    if (!isEnd) return;
-    const duration = item.durationMs == null ? {} : { durationMs: item.durationMs };
-    events.toolEnded({ id: item.id, ok: succeeded(item), input: inputOf(item), output: outputOf(item), ...duration });
-    countEnd(found, item);
-  }
-
-  function seeItem(item: Item, isEnd: boolean): void {
-    const tool = toolOf(item);
-    if (tool !== null) seeCall(item, tool, isEnd);
-    else if (!isPlain(item)) found.otherSigns = true;
-    const text = itemText(item);
-    if (text.trim() === '') return;
-    found.wrote = true;
-    if (!isEnd) return;
-    found.text = text;
-    events.message(text);
-  }
 
   function see(note: Note): void {
     if (!('turnId' in note) || note.threadId !== threadId) return;
@@ -224,6 +199,36 @@ const NOTHING: Evidence = {
   otherSigns: false,
   error: null,
 };
+
+/** Tells the items of a turn as events, and keeps what they are evidence of. */
+function createItemReader(found: Mutable<Evidence>, events: EventStream): (item: Item, isEnd: boolean) => void {
+  const seen = new Set<string>();
+
+  function seeCall(item: Item, name: string, isEnd: boolean): void {
+    if (!seen.has(item.id)) {
+      if (seen.size < MOST_CALLS) seen.add(item.id);
+      found.tools += 1;
+      if (isCommand(item)) found.commands += 1;
+      events.toolStarted({ id: item.id, name, input: inputOf(item) });
+    }
+    if (!isEnd) return;
+    const duration = item.durationMs == null ? {} : { durationMs: item.durationMs };
+    events.toolEnded({ id: item.id, ok: succeeded(item), input: inputOf(item), output: outputOf(item), ...duration });
+    countEnd(found, item);
+  }
+
+  return (item, isEnd) => {
+    const tool = toolOf(item);
+    if (tool !== null) seeCall(item, tool, isEnd);
+    else if (!isPlain(item)) found.otherSigns = true;
+    const text = itemText(item);
+    if (text.trim() === '') return;
+    found.wrote = true;
+    if (!isEnd) return;
+    found.text = text;
+    events.message(text);
+  };
+}
 
 function countEnd(found: Mutable<Evidence>, item: Item): void {
   const why = isCommand(item) ? neverRan(item) : null;

@@ -16,7 +16,7 @@ const PAUSE_MS = 200;
 const RETRY_MS = 100;
 const LONGEST_WORD = 500;
 const LONGEST_TEXT_BYTES = 4096;
-/** Of more than this the last words win. */
+/** Of more than twice this the last words win. */
 const LONGEST_HELD = 4 * LONGEST_TEXT_BYTES;
 
 export function createJoinedText(allowance: Allowance, show: (text: string) => void): JoinedText {
@@ -43,9 +43,7 @@ export function createJoinedText(allowance: Allowance, show: (text: string) => v
 
   /** Shows as much as fits into one event, at most up to `end`. Returns how much that was. */
   function showPart(end: number): number {
-    const start = longestStart(held.slice(0, end));
-    const cut = start.length < end ? endOfWords(start) : start.length;
-    const taken = cut > start.length / 2 ? cut : start.length;
+    const taken = partLength(held, end);
     const text = held.slice(0, taken).trim();
     held = held.slice(taken);
     if (text !== '') show(text);
@@ -55,11 +53,9 @@ export function createJoinedText(allowance: Allowance, show: (text: string) => v
   return {
     add(piece) {
       if (piece === '') return;
-      if (isEnded && held !== '') held += '\n';
+      held = bounded(isEnded && held !== '' ? `${held}\n${piece}` : held + piece);
       isEnded = false;
       addedAt = performance.now();
-      held += piece;
-      if (held.length > 2 * LONGEST_HELD) held = `…${held.slice(-LONGEST_HELD)}`;
       arm(COLLECT_MS);
     },
     end() {
@@ -73,6 +69,17 @@ export function createJoinedText(allowance: Allowance, show: (text: string) => v
       held = '';
     },
   };
+}
+
+function bounded(text: string): string {
+  return text.length > 2 * LONGEST_HELD ? `…${text.slice(-LONGEST_HELD)}` : text;
+}
+
+/** How much of a text fits into one event, at most up to `end`: whole words where that leaves more than half. */
+function partLength(text: string, end: number): number {
+  const start = longestStart(text.slice(0, end));
+  const cut = start.length < end ? endOfWords(start) : start.length;
+  return cut > start.length / 2 ? cut : start.length;
 }
 
 /** Cut between words, so that none is torn in two, nor a secret. Not every script has blanks: then anywhere. */
