@@ -1,13 +1,13 @@
 import type { Env } from '../config/expand.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { AGENT_KINDS } from '../agents/registry.ts';
-import type { Notice } from '../domain/model/notice.ts';
 import { countRequests } from '../orchestrator/counted-tracker.ts';
 import type { Adapters } from '../orchestrator/adapters.ts';
 import type { RunTools } from '../ports/runner.ts';
 import { createForge } from '../orchestrator/reactions/forge.ts';
 import { hideFromEnvironment } from '../lib/process/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
+import type { ProviderDeps } from '../ports/provider.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
 import { identityOf } from '../config/identity.ts';
 import type { Settings } from '../domain/model/settings.ts';
@@ -18,6 +18,7 @@ import { createRepository } from '../git/index.ts';
 import { createDelivery, type Delivery } from '../workspace/delivery.ts';
 import { createWorkspaces } from '../workspace/index.ts';
 import path from 'node:path';
+import type { OperationMeter } from './request-meter.ts';
 import type { KnownSecrets } from './secrets.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
@@ -28,7 +29,7 @@ export interface AdapterDeps {
   readonly logger: Logger;
   readonly secrets: KnownSecrets;
   readonly processes: ProcessLedger;
-  readonly announce: (notice: Notice) => void;
+  readonly meter: OperationMeter;
   readonly tools: RunTools;
   /** What marks of workspaces are signed with. */
   readonly markKey: string;
@@ -119,9 +120,8 @@ export function buildTracker(
   const { tracker } = workflow.settings;
   const provider = PROVIDERS.find((candidate) => candidate.kind === tracker.kind);
   if (!provider) throw new Error(`unknown tracker kind ${tracker.kind}`);
-  const { version, clock, logger } = deps;
-  const built = provider.createTracker(tracker, { version, clock, logger, workflowDir: path.dirname(workflow.path) });
-  return countRequests(built, deps.announce);
+  const built = provider.createTracker(tracker, providerDeps(workflow, deps));
+  return countRequests(built, deps.meter.during);
 }
 
 function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Adapters['forge'] {
@@ -129,21 +129,26 @@ function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Adapters['forge'
   if (connection === null) return null;
   const provider = PROVIDERS.find((candidate) => candidate.kind === connection.kind);
   if (!provider?.createScm || !provider.createCi) throw new Error(`tracker kind ${connection.kind} has no merge requests`);
-  const { version, clock, logger } = deps;
-  const providerDeps = { version, clock, logger, workflowDir: path.dirname(workflow.path) };
-  return createForge(provider.createScm(connection, providerDeps), provider.createCi(connection, providerDeps));
+  const shared = providerDeps(workflow, deps);
+  return createForge(provider.createScm(connection, shared), provider.createCi(connection, shared));
+}
+
+function providerDeps(
+  { path: file }: GoodWorkflow,
+  { version, clock, logger, meter }: Pick<AdapterDeps, 'version' | 'clock' | 'logger' | 'meter'>,
+): ProviderDeps {
+  return { version, clock, logger, meter, workflowDir: path.dirname(file) };
 }
 
 /** The way from `workspace.repo` to a merge request; null where hooks fill the workspaces. */
 function buildDelivery(workflow: GoodWorkflow, deps: AdapterDeps): Delivery | null {
   const { root, repo } = workflow.settings.workspace;
   if (repo === null) return null;
-  const { version, clock, logger, env, processes } = deps;
+  const { clock, logger, env, processes } = deps;
   const { url, token, baseBranch, push, connection } = repo;
   const folder = path.join(root, REPOSITORIES);
   const provider = PROVIDERS.find((candidate) => candidate.kind === connection?.kind);
-  const opener =
-    connection && provider?.createRequests?.(connection, { version, clock, logger, workflowDir: path.dirname(workflow.path) });
+  const opener = connection && provider?.createRequests?.(connection, providerDeps(workflow, deps));
   return createDelivery({
     repository: createRepository({ url, folder, token, baseBranch, timeoutMs: GIT_TIMEOUT_MS }, { env, processes }),
     push,

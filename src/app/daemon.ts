@@ -14,6 +14,7 @@ import type { Loop } from '../orchestrator/loop.ts';
 import { createNotices } from '../orchestrator/notices.ts';
 import { logNotices } from '../orchestrator/records.ts';
 import type { Daemon } from '../ports/daemon.ts';
+import type { NoticeBus } from '../ports/events.ts';
 import type { Clock, Logger, SteadyClock } from '../ports/runtime.ts';
 import { listen } from '../server/listen.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
@@ -30,6 +31,7 @@ import { ownProcesses } from './owned-processes.ts';
 import { trackProcessGroups } from './process-groups.ts';
 import { followWorkflow } from './reload.ts';
 import { followWorkflowStatus } from './workflow-status.ts';
+import { createRequestMeter } from './request-meter.ts';
 import { createRootLocks } from './root-locks.ts';
 import { openRunTools } from './run-tools.ts';
 import type { KnownSecrets } from './secrets.ts';
@@ -120,10 +122,12 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     await roots.take(next.workflow.settings.workspace.root);
     await trackers.watch(next);
   };
-  const adapterDeps: AdapterDeps = { markKey, version, env, clock, logger, secrets, processes, announce, tools };
+  const meter = createRequestMeter(announce);
+  const adapterDeps: AdapterDeps = { markKey, version, env, clock, logger, secrets, processes, meter, tools };
   const startUp = AbortSignal.any([killed.signal, options.interrupted]);
   const built = await knownAs(buildAdapters(workflow, adapterDeps, null), store);
   await watch(built);
+  releasers.push(followQuotas(notices, trackers));
   const workflowStatus = followWorkflowStatus(() => trackers.adapters().workflow, notices, clock);
   releasers.push(() => workflowStatus.stop());
 
@@ -170,6 +174,13 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
       trackers.kill();
     },
   };
+}
+
+/** What remotes say is left of their budgets decides when the watched tracker is polled next. */
+function followQuotas(notices: NoticeBus, trackers: WatchedTrackers): () => void {
+  return notices.listen((notice) => {
+    if (notice.name === 'tracker:quotas:read') trackers.active().report({ type: 'quotas-read', quotas: notice.facts.quotas });
+  });
 }
 
 /** Events that carry what an agent or a process said. */

@@ -10,6 +10,7 @@ import { checkPlace } from '../store/sqlite/errors.ts';
 import { buildAdapters } from './build-adapters.ts';
 import { finding, ok, type Finding } from './finding.ts';
 import { openRecords } from './records.ts';
+import { NO_METER } from './request-meter.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
@@ -141,5 +142,5 @@ export async function checkGit({ settings }: GoodWorkflow): Promise<readonly Fin
 
 function adaptersOf(workflow: GoodWorkflow, deps: SurveyDeps) {
   const processes = { started: () => {}, ended: () => {} };
-  return buildAdapters(workflow, { ...deps, processes, announce: () => {}, tools: NO_RUN_TOOLS, markKey: '' }, null);
+  return buildAdapters(workflow, { ...deps, processes, meter: NO_METER, tools: NO_RUN_TOOLS, markKey: '' }, null);
 }

@@ -134,6 +134,7 @@ const REMEDIES: Readonly<Record<Reason, string | null>> = {
   running: null,
   retrying: 'wait for its time, or: foray retry IDENTIFIER',
   handing_off: null,
+  tracker_quota: 'wait for the reset, or lower tracker.quota_reserve_percent',
   next_poll: 'nothing: the next poll looks at it',
   just_released: 'wait for the next poll',
   parked: 'mend what the detail says, then change its state in the tracker, or: foray unpark IDENTIFIER',

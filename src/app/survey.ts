@@ -12,10 +12,11 @@ import type { Tracker } from '../ports/tracker.ts';
 import { openRecords } from './records.ts';
 import { answeredOrTold } from './check-tracker.ts';
 import { buildAdapters, type AdapterDeps } from './build-adapters.ts';
+import { NO_METER } from './request-meter.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
-export type SurveyDeps = Omit<AdapterDeps, 'processes' | 'announce' | 'tools' | 'markKey'>;
+export type SurveyDeps = Omit<AdapterDeps, 'processes' | 'meter' | 'tools' | 'markKey'>;
 
 /** One candidate, and why it would not be dispatched; null when it would. */
 export interface SurveyedIssue {
@@ -37,7 +38,7 @@ export interface Survey {
 export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
   const adapters = buildAdapters(
     workflow,
-    { ...deps, processes: { started: () => {}, ended: () => {} }, announce: () => {}, tools: NO_RUN_TOOLS, markKey: '' },
+    { ...deps, processes: { started: () => {}, ended: () => {} }, meter: NO_METER, tools: NO_RUN_TOOLS, markKey: '' },
     null,
   );
   const { tracker } = adapters;

@@ -74,6 +74,10 @@ function trackerSection(kinds: readonly string[]) {
       approval_label: filledText(
         'Only issues that carry this label are worked on, and only as long as their text is what it was when the label was first seen.',
       ).optional(),
+      quota_reserve_percent: byDefault(
+        wholeNumber({ min: 0, max: 95 }, 'Share of the quota of the tracker, in percent, that polls leave to people.'),
+        20,
+      ),
       user_agent: filledText('User-Agent header, for the kinds that let it be chosen.').optional(),
       comments: z
         .strictObject({

@@ -62,6 +62,7 @@ export function trackerSettings(
     queryFilter: section.query_filter ?? '',
     authors: section.authors,
     approvalLabel: trimmed(section.approval_label)?.toLowerCase() ?? null,
+    quotaReservePercent: section.quota_reserve_percent,
     userAgent: section.user_agent ?? role.user_agent ?? null,
     comments: { onDispatch: comments.on_dispatch, onCompletion: comments.on_completion, onFailure: comments.on_failure },
     options: options ?? {},

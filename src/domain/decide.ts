@@ -19,6 +19,7 @@ import { onMergeAnswered } from './reactions/auto-merge.ts';
 import { onBranchDeleted } from './reactions/branch.ts';
 import { onLabelRemoved } from './reactions/label-commands.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';
+import { onQuotasRead } from './events/on-quotas.ts';
 import { onWebhookReceived } from './events/on-webhook.ts';
 import type { Claim } from './model/claim.ts';
 import type { State } from './model/state.ts';
@@ -55,6 +56,8 @@ function handle(draft: Draft, event: Event): void {
       return change(draft, { pauses: new Map(draft.state.pauses).set(event.pause.agentKind, event.pause) });
     case 'refresh-requested':
       return onRefreshRequested(draft);
+    case 'quotas-read':
+      return onQuotasRead(draft, event.quotas);
     case 'webhook-received':
       return onWebhookReceived(draft);
     case 'stop-requested':

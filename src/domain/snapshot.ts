@@ -1,6 +1,7 @@
 import type { TokenUsage } from './model/agent-event.ts';
 import type { AgentPause, HandoffClaim, Parked, WaitingClaim } from './model/claim.ts';
 import { globalSlots, presentHold } from './rules/eligibility.ts';
+import type { PostponedPoll, Quota } from './model/quota.ts';
 import type { OperatorPause } from './model/operator.ts';
 import { NO_SESSION, type Hold, type Live, type PollState, type State } from './model/state.ts';
 import type { RequestReading } from './reactions/findings.ts';
@@ -23,6 +24,10 @@ export interface Snapshot {
   /** Cumulative since start; the seconds include sessions that still run. */
   readonly totals: { readonly tokens: TokenUsage; readonly secondsRunning: number; readonly costUsd: number };
   readonly poll: Pick<PollState, 'last' | 'nextAt'> & { readonly inFlight: boolean };
+  /** Set while the next poll waits for the tracker's quota. */
+  readonly postponedPoll: PostponedPoll | null;
+  /** What the tracker and the forge said is left of their budgets. */
+  readonly quotas: readonly Quota[];
   readonly preflightProblem: string | null;
   /** Set while a person keeps the service from dispatching. */
   readonly operatorPause: OperatorPause | null;
@@ -122,10 +127,17 @@ export function snapshotOf(state: State, now: number): Snapshot {
       costUsd: state.totals.costUsd,
     },
     poll: { last: state.poll.last, nextAt: state.poll.nextAt, inFlight: state.poll.inFlight !== null },
+    postponedPoll: state.poll.postponed,
+    quotas: watchedQuotas(state),
     preflightProblem: state.preflightProblem,
     operatorPause: state.operatorPause,
     costLimitUsd: state.settings.agent.maxCostUsd,
   };
+}
+
+function watchedQuotas({ quotas, settings }: State): readonly Quota[] {
+  const kinds = [settings.tracker.kind, settings.reactions.connection?.kind];
+  return [...quotas.values()].filter(({ kind }) => kinds.includes(kind));
 }
 
 function runningView(live: Live, now: number): RunningView {

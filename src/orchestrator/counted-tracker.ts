@@ -1,22 +1,17 @@
-import type { Notice } from '../domain/model/notice.ts';
 import type { Tracker, TrackerOperation } from '../ports/tracker.ts';
 
-/** The same tracker, with every call told: one notice for each, with how it went. */
-export function countRequests(tracker: Tracker, announce: (notice: Notice) => void): Tracker {
-  const counted = async <T>(operation: TrackerOperation, call: () => Promise<T>): Promise<T> => {
-    const tell = (result: 'success' | 'error') => announce({ name: 'tracker:request:made', facts: { operation, result } });
-    try {
-      const value = await call();
-      tell('success');
-      return value;
-    } catch (error) {
-      tell('error');
-      throw error;
-    }
-  };
+/** Runs a call as part of an operation, so that its requests count for that one. */
+export type During = <T>(operation: TrackerOperation, isLocal: boolean, call: () => Promise<T>) => Promise<T>;
+
+/** The same tracker, with every request counted for the operation that made it. */
+export function countRequests(tracker: Tracker, during: During): Tracker {
+  const counted = <T>(operation: TrackerOperation, call: () => Promise<T>): Promise<T> =>
+    during(operation, tracker.isLocal === true, call);
   const { labels, blockers } = tracker;
   return {
     kind: tracker.kind,
+    ...(tracker.finishedAreCostly && { finishedAreCostly: tracker.finishedAreCostly }),
+    ...(tracker.isLocal && { isLocal: tracker.isLocal }),
     fetchCandidateIssues: (signal) => counted('fetch_candidates', () => tracker.fetchCandidateIssues(signal)),
     fetchIssueById: (id, signal) => counted('fetch_issue', () => tracker.fetchIssueById(id, signal)),
     fetchIssuesByStates: (states, signal) => counted('fetch_by_states', () => tracker.fetchIssuesByStates(states, signal)),
@@ -36,7 +31,10 @@ export function countRequests(tracker: Tracker, announce: (notice: Notice) => vo
     ...(blockers && {
       blockers: { read: (id: string, signal: AbortSignal) => counted('fetch_blockers', () => blockers.read(id, signal)) },
     }),
-    ...(tracker.describeProject && { describeProject: (signal: AbortSignal) => tracker.describeProject!(signal) }),
+    ...(tracker.describeProject && {
+      describeProject: (signal: AbortSignal) =>
+        counted('preflight', async () => (await tracker.describeProject?.(signal)) ?? null),
+    }),
     ...(tracker.preflight && {
       preflight: (signal: AbortSignal) => counted('preflight', async () => tracker.preflight?.(signal)),
     }),

@@ -26,7 +26,7 @@ const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Na
   },
   'hand-off': { do: 'hand-off', issue, handoff: { runId: 'r', target: 'review' }, settings },
   'write-out': { do: 'write-out', entry: { id: 'o', issue, write: { kind: 'comment', text: 't' }, tries: 0, dueAt: 0 } },
-  'read-terminal': { do: 'read-terminal', states: ['done'] },
+  'read-terminal': { do: 'read-terminal', states: ['done'], workspaces: [] },
   sweep: { do: 'sweep', workspaces: [{ issueId: '1', path: '/w/T-1' }] },
   inspect: { do: 'inspect', watch, due: ['auto_merge'], needs: [], settings },
   merge: { do: 'merge', issueId: '1', request, order: { strategy: 'squash', expectedSha: 's' } },
@@ -55,11 +55,11 @@ function brokenInterpreter() {
 }
 
 /** An interpreter over a tracker with these members. */
-function interpreterWith(tracker: object) {
+function interpreterWith(tracker: object, more: object = {}) {
   const reported: Event[] = [];
   const deps: InterpretDeps = {
-    adapters: () => ({ tracker }) as never,
-    adaptersOf: () => ({ tracker }) as never,
+    adapters: () => ({ tracker, ...more }) as never,
+    adaptersOf: () => ({ tracker, ...more }) as never,
     runner: { start: () => {}, stop: () => 'told' },
     report: (event) => void reported.push(event),
     announce: () => {},
@@ -114,6 +114,41 @@ describe('every effect that is asked for', () => {
       ['2', true],
       ['3', true],
     ]);
+  });
+
+  it.each([
+    ['every directory is known: by its issue', ['T-1', 'T-2'], 'ids 1,2'],
+    ['one is not: by state', ['T-1', 'T-2', 'T-9'], 'states done'],
+    ['there is none: not at all', [], ''],
+  ])('read-terminal, where listing finished issues is costly and %s', async (_, names, request) => {
+    const requests: string[] = [];
+    const tracker = {
+      finishedAreCostly: true,
+      fetchIssuesByStates(states: readonly string[]) {
+        requests.push(`states ${states.join(',')}`);
+        return Promise.resolve(['1', '7'].map((id) => issueWith({ id, state: 'done' })));
+      },
+      fetchIssueStatesByIds(ids: readonly string[]) {
+        requests.push(`ids ${ids.join(',')}`);
+        return Promise.resolve(new Map(ids.map((id) => [id, id === '1' ? 'Done' : 'todo'])));
+      },
+    };
+    const workspaces = { list: () => Promise.resolve(names), namesOf: (identifier: string) => [identifier] };
+    const { reported, interpret } = interpreterWith(tracker, { workspaces, identity: 'x' });
+    const known = ['1', '2', '3'].map((id) => ({
+      issueId: id,
+      identifier: `T-${id}`,
+      title: '',
+      path: `/w/T-${id}`,
+      createdAt: 0,
+      lastUsedAt: 0,
+    }));
+    interpret({ do: 'read-terminal', states: ['done'], workspaces: known });
+    await expect.poll(() => reported).toHaveLength(1);
+    expect(requests.join()).toBe(request);
+    const [event] = reported;
+    const found = event?.type === 'cleanup-answered' && event.issues.ok ? event.issues.value.map(({ id }) => id) : null;
+    expect(found).toEqual(names.length === 0 ? [] : ['1']);
   });
 
   it('is answered also when a run to be stopped is no longer known', () => {

@@ -1,8 +1,8 @@
-import type { OutboxEntry } from '../domain/model/claim.ts';
+import type { OutboxEntry, WorkspaceRecord } from '../domain/model/claim.ts';
 import type { AskedEffect, AskedName, Effect, EffectNamed } from '../domain/model/effect.ts';
 import { faultOf, TrackerError, type Fault } from '../domain/model/errors.ts';
 import type { Answer } from '../domain/model/answer.ts';
-import type { AnswerTo, Event, HandoffOutcome } from '../domain/model/event.ts';
+import type { AnswerTo, Event, HandoffOutcome, TerminalIssue } from '../domain/model/event.ts';
 import { sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Settings } from '../domain/model/settings.ts';
@@ -179,20 +179,47 @@ function wordsOf(text: string): string {
   return text.replaceAll(/[`\s]+/g, ' ').trim();
 }
 
+/** More issues than this are cheaper to list than to ask about one by one. */
+const FEW_WORKSPACES = 100;
+
 /** Only issues whose workspace is still here matter: without any the tracker is not asked. */
-async function readTerminal(deps: InterpretDeps, { states }: EffectNamed<'read-terminal'>): Promise<AnswerTo<'read-terminal'>> {
+async function readTerminal(deps: InterpretDeps, effect: EffectNamed<'read-terminal'>): Promise<AnswerTo<'read-terminal'>> {
   const { tracker, workspaces, identity } = deps.adapters();
   const names = new Set(await workspaces.list());
-  const terminal = names.size === 0 ? [] : await tracker.fetchIssuesByStates(states, deps.killed);
+  const known = effect.workspaces.filter(({ path }) => names.has(directoryName(path)));
+  if (tracker.finishedAreCostly && known.length <= FEW_WORKSPACES && new Set(known.map(({ path }) => path)).size === names.size)
+    return { type: 'cleanup-answered', issues: { ok: true, value: await finishedAmong(deps, known, effect.states) } };
+  const terminal = names.size === 0 ? [] : await tracker.fetchIssuesByStates(effect.states, deps.killed);
   const issues = terminal.filter((issue) => workspaces.namesOf(issue.identifier, identity).some((name) => names.has(name)));
   return { type: 'cleanup-answered', issues: { ok: true, value: issues } };
+}
+
+/** The issues of known workspaces that are finished now. */
+async function finishedAmong(
+  deps: InterpretDeps,
+  known: readonly WorkspaceRecord[],
+  states: readonly string[],
+): Promise<readonly TerminalIssue[]> {
+  if (known.length === 0) return [];
+  const { tracker } = deps.adapters();
+  const current = await tracker.fetchIssueStatesByIds(
+    known.map(({ issueId }) => issueId),
+    deps.killed,
+  );
+  return known
+    .map(({ issueId: id, identifier, title }) => ({ id, identifier, title, state: current.get(id) ?? '' }))
+    .filter(({ state }) => stateIn(states, state));
+}
+
+function directoryName(path: string): string {
+  return path.split(/[\\/]/).at(-1) ?? '';
 }
 
 /** Asks only about workspaces that are still there. */
 async function sweep(deps: InterpretDeps, { workspaces }: EffectNamed<'sweep'>): Promise<AnswerTo<'sweep'>> {
   const adapters = deps.adapters();
   const names = new Set(await adapters.workspaces.list());
-  const isThere = ({ path }: { readonly path: string }): boolean => names.has(path.split(/[\\/]/).at(-1) ?? '');
+  const isThere = ({ path }: { readonly path: string }): boolean => names.has(directoryName(path));
   const ids = workspaces.filter(isThere).map(({ issueId }) => issueId);
   const missing = workspaces.filter((workspace) => !isThere(workspace)).map(({ path }) => path);
   const states = ids.length === 0 ? new Map<string, string>() : await adapters.tracker.fetchIssueStatesByIds(ids, deps.killed);

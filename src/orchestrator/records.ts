@@ -30,6 +30,11 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     warn('poll failed, nothing dispatched until the next one', { error, error_kind: kind, retry_in_ms: retryInMs }),
   'tracker:start:postponed': ({ error, kind, retryInMs }) =>
     warn('the tracker asks to wait, polling begins later', { error, error_kind: kind, retry_in_ms: retryInMs }),
+  'poll:tick:postponed': ({ reason, resource, until }) =>
+    warn('poll waits for the quota of the tracker', { reason, resource, until: new Date(until).toISOString() }),
+  'poll:pace:slowed': ({ intervalMs }) =>
+    warn('polls are slowed to stay within the quota of the tracker', { interval_ms: intervalMs }),
+  'poll:pace:restored': ({ intervalMs }) => info('polls come as configured again', { interval_ms: intervalMs }),
   'poll:states:failed': ({ error, running }) => warn('states could not be read, running issues keep running', { error, running }),
   'poll:preflight:failed': ({ problem }) => error('dispatch preflight failed, nothing is dispatched', { problem }),
   'poll:preflight:passed': () => info('dispatch preflight passed', {}),

@@ -4,6 +4,7 @@ import type { ScmConnection, TrackerSettings, Trust } from '../domain/model/sett
 import type { Board } from './board.ts';
 import type { CiProvider } from './ci.ts';
 import type { Clock, Logger } from './runtime.ts';
+import type { RequestMeter } from './request-meter.ts';
 import type { RequestOpener } from './requests.ts';
 import type { ScmAdapter } from './scm.ts';
 import type { Tracker } from './tracker.ts';
@@ -86,4 +87,6 @@ export interface ProviderDeps {
   readonly workflowDir: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Told of every request; nobody listens where it is not given. */
+  readonly meter?: RequestMeter;
 }

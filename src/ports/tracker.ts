@@ -8,6 +8,8 @@ import type { Blocker, Issue, IssueComment } from '../domain/model/issue.ts';
 export interface Tracker {
   /** The canonical kind. */
   readonly kind: string;
+  /** Set where no request leaves the machine: then its calls are counted in their place. */
+  readonly isLocal?: true;
   /** Issues in active states. `comments` is null on each; `blockedBy` is null where the list does not tell. */
   fetchCandidateIssues(signal: AbortSignal): Promise<readonly Issue[]>;
   /** One full issue with comments, parent and blockers. A missing one is `tracker_not_found`. */
@@ -24,6 +26,8 @@ export interface Tracker {
   transitionIssue(id: string, state: string, signal: AbortSignal): Promise<void>;
   /** Posts a plain-text comment; fenced code blocks are kept literal. */
   commentIssue(id: string, text: string, signal: AbortSignal): Promise<void>;
+  /** Listing issues by finished states costs of a small budget: few are better asked about one by one. */
+  readonly finishedAreCostly?: true;
   /** Present when issues carry labels that can be written. Both are safe to repeat. */
   readonly labels?: LabelWriter;
   /** Present when the candidate list lacks blockers and they are read one issue at a time. */

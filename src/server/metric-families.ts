@@ -1,5 +1,6 @@
 import { PARK_REASONS } from '../domain/model/claim.ts';
 import type { NoticeName, Notices } from '../domain/model/notice.ts';
+import type { Quota } from '../domain/model/quota.ts';
 import { TRIGGERS, type ExitKind } from '../domain/model/run.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 import { REACTION_KINDS } from '../domain/model/settings.ts';
@@ -27,8 +28,8 @@ export interface MetricSample {
 export interface Measure {
   readonly name: string;
   readonly help: string;
-  readonly label?: string;
   readonly read: (snapshot: Snapshot) => readonly MetricSample[];
+  readonly labels?: readonly string[];
 }
 
 const EXIT_KINDS: readonly ExitKind[] = ['normal', 'error', 'cancelled'];
@@ -132,9 +133,21 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     name: 'svc_tracker_requests_total',
-    help: 'Calls of the tracker, by operation.',
+    help: 'Requests to the tracker, by the operation that made them.',
     labels: { operation: TRACKER_OPERATIONS, result: ['success', 'error'] },
     on: { 'tracker:request:made': ({ operation, result }) => one({ operation, result }) },
+  },
+  {
+    name: 'svc_forge_requests_total',
+    help: 'Requests of reactions and deliveries to the forge.',
+    labels: { kind: [], result: ['success', 'error'] },
+    on: { 'forge:request:made': ({ kind, result }) => one({ kind, result }) },
+  },
+  {
+    name: 'svc_polls_postponed_total',
+    help: 'Polls that waited because the quota of the tracker could not pay for them.',
+    labels: {},
+    on: { 'poll:tick:postponed': () => one({}) },
   },
   {
     name: 'svc_tracker_comments_total',
@@ -205,6 +218,12 @@ export const FAMILIES: readonly Family[] = [
   },
 ];
 
+const QUOTA_LABELS = ['kind', 'resource'];
+
+function quotaLabels({ kind, resource }: Quota): MetricSample['labels'] {
+  return { kind, resource };
+}
+
 export const MEASURES: readonly Measure[] = [
   { name: 'svc_sessions_running', help: 'Sessions that run now.', read: (snapshot) => amount(snapshot.running.length) },
   { name: 'svc_sessions_retrying', help: 'Issues in the retry queue.', read: (snapshot) => amount(snapshot.retrying.length) },
@@ -221,9 +240,21 @@ export const MEASURES: readonly Measure[] = [
     read: (snapshot) => amount(snapshot.watches.length),
   },
   {
+    name: 'svc_quota_remaining',
+    help: 'What the tracker or forge last said is left of its quota.',
+    labels: QUOTA_LABELS,
+    read: ({ quotas }) => quotas.flatMap((quota) => amount(quota.remaining, quotaLabels(quota))),
+  },
+  {
+    name: 'svc_quota_limit',
+    help: 'What a full quota of the tracker or forge holds, where it says so.',
+    labels: QUOTA_LABELS,
+    read: ({ quotas }) => quotas.flatMap((quota) => (quota.limit === null ? [] : amount(quota.limit, quotaLabels(quota)))),
+  },
+  {
     name: 'svc_parked_issues',
     help: 'Issues that wait for a person, by why.',
-    label: 'reason',
+    labels: ['reason'],
     read: ({ parked }) =>
       PARK_REASONS.flatMap((reason) => amount(parked.filter((entry) => entry.reason === reason).length, { reason })),
   },

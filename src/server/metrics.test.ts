@@ -119,6 +119,11 @@ const COUNTED: readonly (readonly [notice: Notice, series: Readonly<Record<strin
     { name: 'tracker:request:made', facts: { operation: 'fetch_candidates', result: 'error' } },
     { 'svc_tracker_requests_total{operation="fetch_candidates",result="error"}': 1 },
   ],
+  [
+    { name: 'forge:request:made', facts: { kind: 'nsproject', result: 'success' } },
+    { 'svc_forge_requests_total{kind="nsproject",result="success"}': 1 },
+  ],
+  [{ name: 'poll:tick:postponed', facts: { reason: 'spent', resource: 'core', until: NOON } }, { svc_polls_postponed_total: 1 }],
   [{ name: 'workflow:file:reloaded', facts: { path: 'W' } }, { 'svc_workflow_reloads_total{result="success"}': 1 }],
   [{ name: 'workflow:file:rejected', facts: { path: 'W', problems: [] } }, { 'svc_workflow_reloads_total{result="error"}': 1 }],
   [
@@ -241,7 +246,7 @@ it('docs/metrics.md lists every family with its type and labels, and no other', 
 
   const labelsOf = new Map([
     ...FAMILIES.map(({ name, labels }) => [name, Object.keys(labels)] as const),
-    ...MEASURES.map(({ name, label }) => [name, label === undefined ? [] : [label]] as const),
+    ...MEASURES.map(({ name, labels = [] }) => [name, labels] as const),
     ['svc_build_info', ['version', 'node_version']] as const,
   ]);
   for (const [, name = '', , cell = ''] of rows) {

@@ -41,11 +41,11 @@ function addBuildInfo(registry: Registry): void {
   gauge.set(info, 1);
 }
 
-function addGauge(registry: Registry, { name, help, label, read }: Measure, current: () => Snapshot | null): void {
+function addGauge(registry: Registry, { name, help, labels = [], read }: Measure, current: () => Snapshot | null): void {
   new Gauge({
     name,
     help,
-    labelNames: label === undefined ? [] : [label],
+    labelNames: [...labels],
     registers: [registry],
     collect() {
       const snapshot = current();

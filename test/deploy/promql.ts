@@ -25,7 +25,7 @@ interface Known {
 const SERIES: ReadonlyMap<string, Known> = new Map([
   ['up', known({})],
   ['svc_build_info', known({ version: [], node_version: [] })],
-  ...MEASURES.map(({ name, label }) => [name, known(label === undefined ? {} : { [label]: [] })] as const),
+  ...MEASURES.map(({ name, labels = [] }) => [name, known(Object.fromEntries(labels.map((label) => [label, []])))] as const),
   ...FAMILIES.flatMap(({ name, labels, buckets }) =>
     buckets === undefined
       ? [[name, known(labels)] as const]

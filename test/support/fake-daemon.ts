@@ -133,6 +133,8 @@ export function aSnapshot(changes: Partial<Snapshot> = {}): Snapshot {
     slots: { max: 10, available: 10 },
     totals: { tokens: NO_TOKENS, secondsRunning: 0, costUsd: 0 },
     poll: { last: { at: NOON - 18_000, durationMs: 120, candidates: 0, error: null }, nextAt: NOON + 12_000, inFlight: false },
+    postponedPoll: null,
+    quotas: [],
     preflightProblem: null,
     operatorPause: null,
     costLimitUsd: 0,

@@ -23,6 +23,7 @@ export function settingsWith(
       queryFilter: '',
       authors: 'anyone',
       approvalLabel: null,
+      quotaReservePercent: 20,
       userAgent: null,
       comments: { onDispatch: false, onCompletion: false, onFailure: false },
       options: {},

@@ -1,6 +1,6 @@
 import { announce, ask, changePoll, dropWatch, dropWorkspace, settle, release, unpark, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
-import { refOf, stateIn, type IssueRef } from '../model/issue.ts';
+import { stateIn, type IssueRef } from '../model/issue.ts';
 import type { WorkspaceRecord } from '../model/claim.ts';
 import { hasWorkAfterMerge } from '../reactions/after-merge.ts';
 import type { State } from '../model/state.ts';
@@ -32,7 +32,7 @@ export function cleanupIfDue(draft: Draft): void {
   if (cleanupAt === null || cleanupAt > draft.now) return;
   const states = draft.state.settings.tracker.terminalStates;
   changePoll(draft, { cleanupAt: null });
-  if (states.length > 0) ask(draft, { do: 'read-terminal', states });
+  if (states.length > 0) ask(draft, { do: 'read-terminal', states, workspaces: [...draft.state.workspaces.values()] });
 }
 
 export function onCleanupAnswered(draft: Draft, event: Extract<Event, { type: 'cleanup-answered' }>): void {
@@ -42,7 +42,7 @@ export function onCleanupAnswered(draft: Draft, event: Extract<Event, { type: 'c
     changePoll(draft, { cleanupAt: draft.now + CLEANUP_RETRY_MS });
     return;
   }
-  for (const issue of event.issues.value) onTerminal(draft, refOf(issue), issue.state);
+  for (const issue of event.issues.value) onTerminal(draft, issue, issue.state);
 }
 
 /** Now and then: look up the issues whose workspaces are still here, and let old ones go. */

@@ -62,6 +62,7 @@ function shiftedPoll(poll: PollState, byMs: number): PollState {
     nextAt: poll.nextAt + byMs,
     refreshAt: later(poll.refreshAt, byMs),
     begunAt: poll.begunAt + byMs,
+    postponed: poll.postponed && { ...poll.postponed, until: poll.postponed.until + byMs },
     cleanupAt: later(poll.cleanupAt, byMs),
     inFlight: poll.inFlight && { ...poll.inFlight, startedAt: poll.inFlight.startedAt + byMs },
     last: poll.last && { ...poll.last, at: poll.last.at + byMs },

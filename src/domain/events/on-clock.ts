@@ -3,6 +3,7 @@ import { announce, ask, dropPause, isPending, pendingWrites, type Draft } from '
 import { stopRun } from './on-issue-states.ts';
 import { sendDueWrites } from './on-outbox.ts';
 import { beginPoll } from './on-poll.ts';
+import { postponeUnpaid } from './on-quotas.ts';
 import { inspectDueWatches, nextInspection } from './on-reaction.ts';
 import { fireDueRetries, nextRetry } from './on-retry-due.ts';
 import { SAVE_EVERY_MS, saveLive } from './on-run.ts';
@@ -23,10 +24,9 @@ export function onClock(draft: Draft): void {
   if (draft.state.lifecycle === 'leaving') return;
   inspectDueWatches(draft);
   cleanupIfDue(draft);
-  if (isPollDue(draft.state, draft.now)) {
-    sweepIfDue(draft);
-    beginPoll(draft);
-  }
+  if (!isPollDue(draft.state, draft.now) || postponeUnpaid(draft)) return;
+  sweepIfDue(draft);
+  beginPoll(draft);
 }
 
 /** The next moment at which something falls due; Infinity when nothing does. */

@@ -14,6 +14,7 @@ import type { EventNamed } from '../model/event.ts';
 import { refOf, sameState, type Blocker, type Issue } from '../model/issue.ts';
 import type { DispatchStage, Hold, HoldReason, PollInFlight, PollStage, State } from '../model/state.ts';
 import { mapOf, withEntry } from '../model/versioned-map.ts';
+import { pollInterval } from './on-quotas.ts';
 import { reconcile } from './on-issue-states.ts';
 import { FIRST_START, startRun } from './start-run.ts';
 
@@ -33,6 +34,7 @@ export function beginPoll(draft: Draft): void {
     inFlight: { startedAt: draft.now, asked, releasedMeanwhile: new Set(), stage: { at: 'reading' } },
     begunAt: draft.now,
     refreshAt: null,
+    postponed: null,
   });
   ask(draft, { do: 'poll', lookups: asked });
 }
@@ -237,7 +239,7 @@ function endPoll(
   const durationMs = draft.now - inFlight.startedAt;
   const { fault } = result;
   const allowedAt = draft.now + (fault?.retryAfterMs ?? 0);
-  const nextAt = Math.max(allowedAt, inFlight.startedAt + draft.state.settings.polling.intervalMs);
+  const nextAt = Math.max(allowedAt, inFlight.startedAt + pollInterval(draft));
   const last = { at: draft.now, durationMs, candidates: result.candidates, error: fault?.message ?? null };
   changePoll(draft, { inFlight: null, nextAt, count: draft.state.poll.count + 1, last });
   if (fault !== null) {

@@ -33,7 +33,8 @@ export type AskedEffect =
   | { readonly do: 'hand-off'; readonly issue: IssueRef; readonly handoff: Handoff; readonly settings: Settings }
   | { readonly do: 'write-out'; readonly entry: OutboxEntry }
   /** Issues already in terminal states, for workspace cleanup. */
-  | { readonly do: 'read-terminal'; readonly states: readonly string[] }
+  /** With the workspaces that we know to have made. */
+  | { readonly do: 'read-terminal'; readonly states: readonly string[]; readonly workspaces: readonly WorkspaceRecord[] }
   /** States of issues whose workspaces are still here. */
   | { readonly do: 'sweep'; readonly workspaces: readonly Pick<WorkspaceRecord, 'issueId' | 'path'>[] }
   /** One look at a merge request, for every reaction that is due. */

@@ -6,9 +6,13 @@ import type { AskedEffect, AskedName } from './effect.ts';
 import type { Fault } from './errors.ts';
 import type { Blocker, Issue } from './issue.ts';
 import type { AskedRequest } from './operator.ts';
+import type { Quota } from './quota.ts';
 import type { ExitKind } from './run.ts';
 import type { Findings } from '../reactions/findings.ts';
 import type { ReactionKind, Settings } from './settings.ts';
+
+/** What is known of an issue whose workspace may go. */
+export type TerminalIssue = Pick<Issue, 'id' | 'identifier' | 'title' | 'state'>;
 
 /** Everything that happens. Events of a run carry its id, so that a late word of an ended run is recognized. */
 export type Event =
@@ -26,6 +30,8 @@ export type Event =
   | { readonly type: 'refresh-requested' }
   /** The tracker asked to be left alone for a while. */
   | { readonly type: 'polls-postponed'; readonly byMs: number }
+  /** What is left of the remotes' budgets, all that is known of them. */
+  | { readonly type: 'quotas-read'; readonly quotas: readonly Quota[] }
   /** The tracker or forge says that something changed there. */
   | { readonly type: 'webhook-received' }
   | { readonly type: 'stop-requested' }
@@ -60,7 +66,7 @@ export type Event =
   | { readonly type: 'run-exited'; readonly issueId: string; readonly runId: string; readonly exit: RunExit }
   | { readonly type: 'handoff-answered'; readonly issueId: string; readonly runId: string; readonly outcome: HandoffOutcome }
   | { readonly type: 'outbox-answered'; readonly id: string; readonly fault: Fault | null }
-  | { readonly type: 'cleanup-answered'; readonly issues: Answer<readonly Issue[]> }
+  | { readonly type: 'cleanup-answered'; readonly issues: Answer<readonly TerminalIssue[]> }
   | { readonly type: 'sweep-answered'; readonly states: Answer<ReadonlyMap<string, string>>; readonly missing: readonly string[] }
   | {
       readonly type: 'inspected';

@@ -16,6 +16,7 @@ export const NO_SETTINGS: Settings = {
     queryFilter: '',
     authors: 'anyone',
     approvalLabel: null,
+    quotaReservePercent: 20,
     userAgent: null,
     comments: { onDispatch: false, onCompletion: false, onFailure: false },
     options: {},

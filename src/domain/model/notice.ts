@@ -2,6 +2,7 @@ import type { TokenUsage } from './agent-event.ts';
 import type { ParkReason } from './claim.ts';
 import type { IssueRef } from './issue.ts';
 import type { OperatorAnswer, OperatorRequest } from './operator.ts';
+import type { Quota } from './quota.ts';
 import type { Escalation, ReactionKind } from './settings.ts';
 import type { HoldReason } from './state.ts';
 import type { ExitKind, RunEventDetails, RunStatus, StopReason, Trigger } from './run.ts';
@@ -14,6 +15,10 @@ export interface Notices {
   'poll:tick:completed': { candidates: number; dispatched: number; running: number; retrying: number; durationMs: number };
   'poll:tick:failed': { error: string; kind: string; retryInMs: number; durationMs: number };
   'tracker:start:postponed': { error: string; kind: string; retryInMs: number };
+  /** Told once for each wait. */
+  'poll:tick:postponed': { reason: string; resource: string; until: number };
+  'poll:pace:slowed': { intervalMs: number };
+  'poll:pace:restored': { intervalMs: number };
   'poll:states:failed': { error: string; running: number };
   'poll:preflight:failed': { problem: string };
   'poll:preflight:passed': Record<never, never>;
@@ -96,6 +101,9 @@ export interface Notices {
     workspaces: number;
   };
   'tracker:request:made': { operation: string; result: 'success' | 'error' };
+  /** A request of a reaction or a delivery. */
+  'forge:request:made': { kind: string; result: 'success' | 'error' };
+  'tracker:quotas:read': { quotas: readonly Quota[] };
   'workflow:file:reloaded': { path: string };
   'workflow:file:rejected': { path: string; problems: readonly string[] };
   /** A person asked for something and was answered. */

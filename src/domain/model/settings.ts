@@ -51,6 +51,8 @@ export interface TrackerSettings {
   readonly authors: Trust | readonly string[];
   /** Only issues that carry it are worked on; lowercased. */
   readonly approvalLabel: string | null;
+  /** The share of the tracker's quota that polls leave to people. */
+  readonly quotaReservePercent: number;
   readonly userAgent: string | null;
   readonly comments: { readonly onDispatch: boolean; readonly onCompletion: boolean; readonly onFailure: boolean };
   /** The kind's own top-level block, already checked by that kind's schema. */

@@ -5,6 +5,7 @@ import type { Answer } from './answer.ts';
 import type { Blocker, Issue, IssueRef } from './issue.ts';
 import type { OperatorPause } from './operator.ts';
 import type { RequestReading } from '../reactions/findings.ts';
+import type { PostponedPoll, Quota } from './quota.ts';
 import type { RunEvent, Spent, StopReason } from './run.ts';
 import type { Settings } from './settings.ts';
 import type { Watch } from './watch.ts';
@@ -64,6 +65,8 @@ export interface State {
   /** Why each candidate of the last poll was not dispatched, by issue id. */
   readonly holds: ReadonlyMap<string, Hold>;
   readonly poll: PollState;
+  /** What remotes said is left of their budgets, by kind and resource. */
+  readonly quotas: ReadonlyMap<string, Quota>;
   /** Effects under way, so that none is asked for twice. */
   readonly pending: Pending;
   /** Null when dispatch may go on; otherwise what stands in its way. */
@@ -179,6 +182,7 @@ export const HOLDS = {
   blockers_not_read: { isPassing: true, means: 'its blockers wait to be read' },
   no_global_slot: { isPassing: true, means: 'all slots are taken' },
   no_state_slot: { isPassing: true, means: 'all slots of its state are taken' },
+  tracker_quota: { isPassing: true, means: "the next poll waits for the tracker's quota" },
   next_poll: { isPassing: true, means: 'nothing holds it now; the next poll looks at it again' },
 } as const satisfies Record<string, HoldKind>;
 export type HoldReason = keyof typeof HOLDS;
@@ -205,6 +209,10 @@ export interface PollState {
   /** When terminal issues are fetched for cleanup; null once that succeeded. */
   readonly cleanupAt: number | null;
   readonly queue: SlotQueue;
+  /** Set while the next poll waits for the tracker's quota. */
+  readonly postponed: PostponedPoll | null;
+  /** The interval that polls are slowed to by the tracker's quota; null where they come as configured. */
+  readonly pacedTo: number | null;
   /** The workspace after which the next sweep goes on. */
   readonly sweepAfter: string;
   readonly last: {

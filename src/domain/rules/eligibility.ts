@@ -86,8 +86,14 @@ export function presentHold(state: State, { issue, reason, detail }: HoldVerdict
   const now = cheapHold(state, issue);
   if (now) return now;
   if (reason === 'blocked_by' || reason === 'blockers_unresolved') return hold(reason, detail);
-  return slotHold(state, issue.state) ?? hold('next_poll', 'nothing holds it now; it is looked at again at the next poll');
+  const { postponed } = state.poll;
+  return slotHold(state, issue.state) ?? (postponed ? hold('tracker_quota', postponed.reason) : NEXT_POLL);
 }
+
+const NEXT_POLL: HoldVerdict = {
+  reason: 'next_poll',
+  detail: 'nothing holds it now; it is looked at again at the next poll',
+};
 
 /** In the order of dispatch: priority ascending (none last), oldest first, identifier. */
 export function inDispatchOrder(issues: readonly Issue[]): readonly Issue[] {

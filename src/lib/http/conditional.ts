@@ -62,5 +62,5 @@ export function createConditionalCache({
 export function revived(cached: CachedResponse, notModified: HttpResponse): HttpResponse {
   const headers = new Headers(cached.response.headers);
   for (const [name, value] of notModified.headers) if (name !== 'content-length') headers.set(name, value);
-  return { ...cached.response, headers };
+  return { ...cached.response, headers, revalidated: true };
 }

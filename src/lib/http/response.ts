@@ -8,6 +8,8 @@ export interface HttpResponse {
   readonly body: string;
   /** The body was longer than what was read of it. */
   readonly truncated: boolean;
+  /** A remembered answer that the remote said still holds. */
+  readonly revalidated?: boolean;
   /** The body as JSON; throws a SyntaxError when it is none. */
   json(): unknown;
 }

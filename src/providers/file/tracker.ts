@@ -24,6 +24,7 @@ export function createTracker(settings: TrackerSettings, deps: ProviderDeps): Tr
   const source = createSource(location);
   return {
     kind: KIND,
+    isLocal: true,
     ...createReads(settings, { location, source, deps }),
     ...createWrites(settings, { location, source, deps }),
   };

@@ -4,7 +4,9 @@ import { createConditionalCache, parseLinkHeader } from '../../lib/http/index.ts
 import type { Classification, StatusTable } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
+import { plainQuotas, type ReadQuotas } from '../shared/quota.ts';
 import { type ApiAccess, userAgentOf } from '../shared/settings.ts';
+import { createSearchPace } from './search-pace.ts';
 import { KIND } from './settings.ts';
 
 export const PAGE_SIZE = 50;
@@ -38,7 +40,13 @@ export function createClient(access: ApiAccess, deps: TrackerHttpDeps, role: Cli
     classify: (response: HttpResponse) => faultIn?.(response) ?? classify(response, remedies),
     detail: detailOf,
   };
-  const settings = { kind: KIND, baseUrl, secrets: [access.apiKey], ...rules };
+  const pace = createSearchPace(deps);
+  const quotas: ReadQuotas = (response, now) => {
+    const readings = readQuotas(response, now);
+    pace.heard(readings);
+    return readings;
+  };
+  const settings = { kind: KIND, baseUrl, secrets: [access.apiKey], quotas, beforeRequest: pace.before, ...rules };
   const headers = headersOf(access, deps);
   const { [VERSION_HEADER]: _, ...unversioned } = headers;
   return withVersionFallback(
@@ -47,6 +55,9 @@ export function createClient(access: ApiAccess, deps: TrackerHttpDeps, role: Cli
     deps,
   );
 }
+
+/** Each budget by the name in the answer: `core`, `search`, `graphql`. */
+const readQuotas = plainQuotas(KIND, 'hold', 'core');
 
 const VERSION_HEADER = 'X-GitHub-Api-Version';
 

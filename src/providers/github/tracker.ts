@@ -35,6 +35,8 @@ export function createTracker(
   const lookUp = (ids: readonly string[], signal: AbortSignal) => currentStates(context, ids, signal);
   return {
     kind: KIND,
+    // They are searched for, thirty times a minute at most.
+    finishedAreCostly: true,
     fetchCandidateIssues: (signal) => candidates(context, signal),
     fetchIssueById: (id, signal) => fullIssue(context, id, signal),
     fetchIssuesByStates: (states, signal) => issuesByStates(context, names(states), signal),

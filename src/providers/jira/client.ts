@@ -5,6 +5,7 @@ import { path } from '../../lib/http/index.ts';
 import type { Classification, StatusTable } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
+import { plainQuotas } from '../shared/quota.ts';
 import type { ApiAccess } from '../shared/settings.ts';
 import { userAgentOf } from '../shared/settings.ts';
 import { KIND, parseKey } from './settings.ts';
@@ -20,7 +21,10 @@ export function createClient(access: ApiAccess, deps: TrackerHttpDeps): TrackerH
     'User-Agent': userAgentOf(access, deps),
   };
   const rules = { statuses: STATUSES, classify, detail: spoken };
-  return createTrackerHttp({ kind: KIND, baseUrl: access.baseUrl, headers, secrets: [token, pair], ...rules }, deps);
+  return createTrackerHttp(
+    { kind: KIND, baseUrl: access.baseUrl, headers, secrets: [token, pair], quotas: plainQuotas(KIND, 'show'), ...rules },
+    deps,
+  );
 }
 
 /** The path of one issue, by its id or key. */

@@ -1,16 +1,26 @@
 import type { Logger } from '../../ports/runtime.ts';
+import type { ReadQuotas } from '../shared/quota.ts';
+import { figuresOf, numberOf } from '../shared/quota.ts';
 import { KIND } from './settings.ts';
 
 /** What the remote grants, by the headers that say how much of it is left and when there will be more. */
 const ALLOWANCES = [
-  { allowance: 'requests', remaining: 'x-ratelimit-requests-remaining', reset: 'x-ratelimit-requests-reset' },
-  { allowance: 'complexity', remaining: 'x-ratelimit-complexity-remaining', reset: 'x-ratelimit-complexity-reset' },
-  {
-    allowance: 'endpoint requests',
-    remaining: 'x-ratelimit-endpoint-requests-remaining',
-    reset: 'x-ratelimit-endpoint-requests-reset',
-  },
+  { allowance: 'requests', ...headersNamed('x-ratelimit-requests') },
+  { allowance: 'complexity', ...headersNamed('x-ratelimit-complexity') },
+  { allowance: 'endpoint requests', ...headersNamed('x-ratelimit-endpoint-requests') },
 ] as const;
+
+function headersNamed(prefix: string) {
+  return { remaining: `${prefix}-remaining`, limit: `${prefix}-limit`, reset: `${prefix}-reset` };
+}
+
+/** The same for the polls, which are spread so that an allowance lasts. What a document took is told in points. */
+export const readAllowances: ReadQuotas = ({ headers }, now) =>
+  ALLOWANCES.flatMap(({ allowance: resource, ...names }) => {
+    const figures = figuresOf(headers, names, now);
+    const cost = resource === 'complexity' ? (numberOf(headers.get('x-complexity')) ?? 0) : 1;
+    return figures === null ? [] : [{ kind: KIND, rule: 'pace' as const, resource, ...figures, cost }];
+  });
 
 /** Reads the headers of every answer and warns when an allowance reaches zero: once, until there is some again. */
 export function createAllowanceWatch(logger: Logger): (headers: Headers) => void {
@@ -26,10 +36,6 @@ export function createAllowanceWatch(logger: Logger): (headers: Headers) => void
       }
     }
   };
-}
-
-function numberOf(value: string | null): number | null {
-  return value !== null && /^\s*-?\d{1,15}(\.\d+)?\s*$/.test(value) ? Number(value) : null;
 }
 
 // Milliseconds since the epoch. A number beyond what a date can hold is no time.

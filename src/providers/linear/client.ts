@@ -6,7 +6,7 @@ import type { HttpResponse } from '../../lib/http/index.ts';
 import type { StatusTable } from '../shared/failures.ts';
 import type { TrackerHttpDeps } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
-import { createAllowanceWatch } from './allowance.ts';
+import { createAllowanceWatch, readAllowances } from './allowance.ts';
 import { classifyErrors } from './errors.ts';
 import type { GraphqlOperation } from './operations.ts';
 import type { WireConnection } from './schema.ts';
@@ -64,6 +64,7 @@ export function createClient(access: ApiAccess, deps: TrackerHttpDeps): LinearCl
       headers: { authorization: apiKey, 'user-agent': userAgentOf(access, deps) },
       errorBodyBytes: ERROR_BODY_BYTES,
       statuses: STATUSES,
+      quotas: readAllowances,
       classify,
       detail: (body) => body.slice(0, DETAIL_CHARACTERS),
     },

@@ -7,6 +7,7 @@ import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Failure, FailureRules, Mask } from './failures.ts';
 import { failureOf, networkErrorOf } from './failures.ts';
 import { recordFaultText, parseRecords } from './records.ts';
+import type { ReadQuotas } from './quota.ts';
 
 /**
  * How an adapter talks to its remote. Every failure is a TrackerError with the credential masked; an abort by the caller is
@@ -42,9 +43,13 @@ export interface TrackerHttpSettings extends HttpClientSettings, FailureRules {
   readonly pageCap?: number;
   /** Given: next links are followed on the configured origin, whatever host they name. It is the API's own path. */
   readonly linkSuffix?: string;
+  /** What the remote's answers say is left of its budgets. */
+  readonly quotas?: ReadQuotas;
+  /** Waits until a request may be sent, where the remote's budget asks for it. */
+  readonly beforeRequest?: (request: HttpRequest, signal: AbortSignal) => Promise<void>;
 }
 
-export type TrackerHttpDeps = Pick<ProviderDeps, 'version' | 'clock' | 'logger'>;
+export type TrackerHttpDeps = Pick<ProviderDeps, 'version' | 'clock' | 'logger' | 'meter'>;
 
 export function createTrackerHttp(settings: TrackerHttpSettings, deps: TrackerHttpDeps): TrackerHttp {
   const line: Line = {
@@ -100,17 +105,21 @@ function maskFor({ baseUrl, secrets }: TrackerHttpSettings): Mask {
 }
 
 async function perform(line: Line, request: HttpRequest & { method: Method }, signal: AbortSignal): Promise<HttpResponse> {
-  const { settings, client, mask, clock } = line;
+  const { settings, client, mask, clock, meter } = line;
   const { method } = request;
   let response: HttpResponse;
+  await settings.beforeRequest?.(request, signal);
   try {
     response = await client.request(request, signal);
   } catch (error) {
+    meter?.made(settings.kind, 'error');
     throw networkErrorOf(error, settings.statuses, { method, path: mask(pathOf(settings, request)), mask });
   }
   const path = mask(response.path);
   const failure =
     failureOf(response, settings, { now: clock.now(), mask }) ?? (method === 'GET' ? undefined : pageFault(response));
+  for (const reading of settings.quotas?.(response, clock.now()) ?? []) meter?.left(reading);
+  meter?.made(settings.kind, failure ? 'error' : 'success');
   if (!failure) return response;
   if (response.status === 429) {
     const asked = response.headers.get('retry-after') ?? undefined;

@@ -29,6 +29,7 @@ export function settingsFor(remote: { url: string; token: string; project: strin
     queryFilter: '',
     authors: 'anyone',
     approvalLabel: null,
+    quotaReservePercent: 20,
     userAgent: null,
     comments: { onDispatch: false, onCompletion: false, onFailure: false },
     options: {},

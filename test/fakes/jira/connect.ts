@@ -30,6 +30,7 @@ export function settingsFor(remote: Remote, changes: Partial<TrackerSettings> = 
     queryFilter: '',
     authors: 'anyone',
     approvalLabel: null,
+    quotaReservePercent: 20,
     userAgent: null,
     comments: { onDispatch: false, onCompletion: false, onFailure: false },
     options: {},

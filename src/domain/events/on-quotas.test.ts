@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { createPlayer, type Player } from '../../../test/support/core.ts';
+import { issueWith } from '../../../test/support/issues.ts';
+import { settingsWith } from '../../../test/support/settings.ts';
+import type { Quota } from '../model/quota.ts';
+import { presentHold } from '../rules/eligibility.ts';
+
+const MINUTE = 60_000;
+
+function hear(player: Player, changes: Partial<Quota> = {}): void {
+  const kind = player.state.settings.tracker.kind;
+  const quota: Quota = {
+    kind,
+    resource: 'core',
+    rule: 'hold',
+    limit: 5000,
+    remaining: 5000,
+    resetAt: player.now + 30 * MINUTE,
+    pollCost: 10,
+    ...changes,
+  };
+  player.send({ type: 'quotas-read', quotas: [quota] });
+}
+
+function polled(settings = settingsWith()): Player {
+  const player = createPlayer(settings);
+  player.poll([]);
+  return player;
+}
+
+describe('a poll that the quota cannot pay for', () => {
+  it('waits for the reset, is told once and shows until then', () => {
+    const player = polled();
+    hear(player, { remaining: 1009 });
+    player.after(MINUTE);
+    expect(player.asked('poll')).toEqual([]);
+    expect(player.told('poll:tick:postponed')).toHaveLength(1);
+    expect(player.state.poll.postponed).toMatchObject({
+      resource: 'core',
+      until: player.now + 29 * MINUTE,
+      reason: `the tracker's quota "core" cannot pay for a poll: 1009 of 5000 are left, and 20 % are kept for people`,
+    });
+    player.send({ type: 'refresh-requested' });
+    player.after(1000);
+    expect(player.asked('poll')).toEqual([]);
+    expect(player.everTold('poll:tick:postponed')).toHaveLength(1);
+    player.after(29 * MINUTE);
+    expect(player.asked('poll')).toHaveLength(1);
+    expect(player.state.poll.postponed).toBeNull();
+  });
+
+  it('gives candidates that nothing else holds its reason', () => {
+    const player = createPlayer();
+    const issue = issueWith({ id: '1', identifier: 'A-1', title: 'One', state: 'todo' });
+    const hold = { issue, reason: 'next_poll' as const, detail: '' };
+    expect(presentHold(player.state, hold).reason).toBe('next_poll');
+    hear(player, { remaining: 0 });
+    player.after(0);
+    expect(presentHold(player.state, hold)).toEqual({ reason: 'tracker_quota', detail: player.state.poll.postponed?.reason });
+  });
+
+  it('begins when a later reading pays for it', () => {
+    const player = polled();
+    hear(player, { remaining: 0 });
+    player.after(MINUTE);
+    hear(player, { remaining: 4000 });
+    player.after(0);
+    expect(player.asked('poll')).toHaveLength(1);
+  });
+
+  it('that costs more than there ever is begins with a full budget', () => {
+    const player = polled();
+    hear(player, { limit: 30, remaining: 29, pollCost: 40 });
+    player.after(MINUTE);
+    expect(player.asked('poll')).toEqual([]);
+    hear(player, { limit: 30, remaining: 30, pollCost: 40 });
+    player.after(0);
+    expect(player.asked('poll')).toHaveLength(1);
+  });
+});
+
+describe('a poll begins', () => {
+  it.each([
+    ['with enough for people left', { remaining: 1010 }],
+    ['when the reset is not told', { remaining: 0, resetAt: null }],
+    ['when the reset has passed', { remaining: 0, resetAt: 1 }],
+    ['whatever a budget says that only shows', { remaining: 0, rule: 'show' }],
+    ['whatever another remote says', { remaining: 0, kind: 'elsewhere' }],
+  ] as const)('%s', (_, changes) => {
+    const player = polled();
+    hear(player, changes);
+    player.after(MINUTE);
+    expect(player.asked('poll')).toHaveLength(1);
+  });
+
+  it('with the last request when nothing is kept for people', () => {
+    const { tracker } = settingsWith();
+    const player = polled(settingsWith({ tracker: { ...tracker, quotaReservePercent: 0 } }));
+    hear(player, { remaining: 10 });
+    player.after(MINUTE);
+    expect(player.asked('poll')).toHaveLength(1);
+  });
+});
+
+describe('a budget that paces polls', () => {
+  it('spreads them until its reset, told when it begins and ends', () => {
+    const player = polled();
+    const pace = { rule: 'pace', limit: 250_000, remaining: 110_000, pollCost: 6000, resetAt: player.now + 60 * MINUTE } as const;
+    hear(player, pace);
+    player.poll([]);
+    // 60,000 points above the share for people pay for ten polls.
+    expect(player.told('poll:pace:slowed')).toHaveLength(1);
+    expect(player.state.poll.pacedTo).toBeCloseTo((pace.resetAt - player.now) / 10, -2);
+    hear(player, { ...pace, remaining: 250_000, pollCost: 10 });
+    player.poll([]);
+    expect(player.told('poll:pace:restored')).toHaveLength(1);
+    expect(player.state.poll.pacedTo).toBeNull();
+  });
+});

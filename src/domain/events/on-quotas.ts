@@ -1,0 +1,32 @@
+import { announce, change, changePoll, type Draft } from '../draft.ts';
+import type { Quota } from '../model/quota.ts';
+import { pacedInterval, unpaidPoll } from '../rules/quota.ts';
+
+/** A reading that pays for the poll that waits lets it begin. */
+export function onQuotasRead(draft: Draft, quotas: readonly Quota[]): void {
+  change(draft, { quotas: new Map(quotas.map((quota) => [`${quota.kind} ${quota.resource}`, quota])) });
+  const waits = draft.state.poll.postponed !== null;
+  if (waits && unpaidPoll(draft.state, draft.now) === null) changePoll(draft, { postponed: null, nextAt: draft.now });
+}
+
+/** Puts off a poll that the tracker's quota cannot pay for. Says whether it did; told once for each wait. */
+export function postponeUnpaid(draft: Draft): boolean {
+  const postponed = unpaidPoll(draft.state, draft.now);
+  if (postponed === null) return false;
+  const isNews = draft.state.poll.postponed?.until !== postponed.until;
+  changePoll(draft, { postponed, nextAt: postponed.until, refreshAt: null });
+  if (isNews) announce(draft, 'poll:tick:postponed', postponed);
+  return true;
+}
+
+/** The time between two polls: as configured, unless a budget asks for more. */
+export function pollInterval(draft: Draft): number {
+  const { settings, poll } = draft.state;
+  const { intervalMs } = settings.polling;
+  const paced = Math.ceil(pacedInterval(draft.state, draft.now));
+  const pacedTo = paced > intervalMs ? paced : null;
+  if (pacedTo !== null && poll.pacedTo === null) announce(draft, 'poll:pace:slowed', { intervalMs: pacedTo });
+  if (pacedTo === null && poll.pacedTo !== null) announce(draft, 'poll:pace:restored', { intervalMs });
+  changePoll(draft, { pacedTo });
+  return pacedTo ?? intervalMs;
+}

@@ -1,0 +1,55 @@
+import type { PostponedPoll, Quota } from '../model/quota.ts';
+import type { State } from '../model/state.ts';
+
+/** However far away a remote says its reset is, it is asked again after this time. */
+const LONGEST_WAIT_MS = 3_600_000;
+
+/** Why the next poll must wait, and until when; null when every budget can pay for it. */
+export function unpaidPoll(state: State, now: number): PostponedPoll | null {
+  const unpaid = pollQuotas(state, now)
+    .filter((quota) => quota.remaining < wanted(state, quota))
+    .map((quota) => postponed(state, quota, now));
+  return unpaid.toSorted((a, b) => b.until - a.until)[0] ?? null;
+}
+
+/** How far apart polls must be for the budgets that pace them to last until their reset; 0 where nothing asks for it. */
+export function pacedInterval(state: State, now: number): number {
+  const paced = pollQuotas(state, now).filter(({ rule, pollCost }) => rule === 'pace' && pollCost > 0);
+  return Math.max(0, ...paced.map((quota) => spread(state, quota, now)));
+}
+
+/** Budgets that polls depend on and whose figures still hold: after its reset a budget is full. */
+function pollQuotas(state: State, now: number): readonly Dated[] {
+  return [...state.quotas.values()].filter((quota): quota is Dated => {
+    const counts = quota.kind === state.settings.tracker.kind && quota.rule !== 'show';
+    return counts && quota.resetAt !== null && quota.resetAt > now;
+  });
+}
+
+type Dated = Quota & { readonly resetAt: number };
+
+/** What must be left for a poll to begin. One that costs more than there ever is begins when the budget is full. */
+function wanted(state: State, quota: Quota): number {
+  const kept = keptForPeople(state, quota);
+  const cost = Math.max(1, quota.pollCost);
+  return quota.limit === null ? cost : Math.min(kept + cost, quota.limit);
+}
+
+function keptForPeople(state: State, { limit }: Quota): number {
+  return Math.floor(((limit ?? 0) * state.settings.tracker.quotaReservePercent) / 100);
+}
+
+function postponed(state: State, quota: Dated, now: number): PostponedPoll {
+  const { resource, remaining, limit } = quota;
+  const { quotaReservePercent: percent } = state.settings.tracker;
+  const left = limit === null ? `${remaining} are left` : `${remaining} of ${limit} are left`;
+  const kept = limit !== null && percent > 0 ? `, and ${percent} % are kept for people` : '';
+  const reason = `the tracker's quota "${resource}" cannot pay for a poll: ${left}${kept}`;
+  return { until: Math.min(quota.resetAt, now + LONGEST_WAIT_MS), resource, reason };
+}
+
+function spread(state: State, quota: Dated, now: number): number {
+  const payable = Math.floor((quota.remaining - keptForPeople(state, quota)) / quota.pollCost);
+  // With nothing left to spread, the next poll waits for the reset by itself.
+  return payable < 1 ? 0 : Math.min((quota.resetAt - now) / payable, LONGEST_WAIT_MS);
+}

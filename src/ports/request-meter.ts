@@ -1,0 +1,14 @@
+import type { Quota } from '../domain/model/quota.ts';
+
+/** Hears of every request that goes to a remote, and of what the remote says is left of its budgets. */
+export interface RequestMeter {
+  /** One request was answered, or failed on the way. */
+  made(kind: string, result: 'success' | 'error'): void;
+  /** What an answer said of one budget. */
+  left(reading: QuotaReading): void;
+}
+
+export interface QuotaReading extends Omit<Quota, 'pollCost'> {
+  /** What the request took of it. */
+  readonly cost: number;
+}
