@@ -3,11 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { inDispatchOrder } from '../../src/domain/rules/eligibility.ts';
 import type { TrackerSettings } from '../../src/domain/model/settings.ts';
 import { provider } from '../../src/providers/github/index.ts';
-import { median, timesFloor, type Row } from '../table.ts';
+import { timesFloor, type Row } from '../table.ts';
 
 const ISSUES = 10_000;
 const PAGE = 50;
-const ROUNDS = 5;
+/** In turns, and the best of each counts: what else the machine does then falls on all of them alike. */
+const ROUNDS = 7;
 
 /** A poll of many open issues, and the same once more with nothing changed. */
 export async function pollRows(): Promise<Row[]> {
@@ -22,11 +23,11 @@ export async function pollRows(): Promise<Row[]> {
     counted.push(remote.counted() - before);
   }
   remote.close();
-  const first = median(firsts);
+  const first = Math.min(...firsts);
   return [
-    timesFloor('poll of 10,000 issues over 200 pages, to ranked candidates', 'ms', first, median(floors), 1.25),
-    timesFloor('the same poll again, nothing changed', 'ms', median(agains), first, 0.5),
-    { ...zero('requests of that poll that count against the limit', median(counted)) },
+    timesFloor('poll of 10,000 issues over 200 pages, to ranked candidates', 'ms', first, Math.min(...floors), 1.25),
+    timesFloor('the same poll again, nothing changed', 'ms', Math.min(...agains), first, 0.5),
+    { ...zero('requests of that poll that count against the limit', Math.max(...counted)) },
   ];
 }
 

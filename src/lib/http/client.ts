@@ -137,9 +137,8 @@ async function withDeadline<T>(timeoutMs: number, signal: AbortSignal, run: (dea
   // Any number of requests may hang on one signal; each takes its listener away again.
   setMaxListeners(0, signal);
   const controller = new AbortController();
-  const timedOut = new HttpTransportError(`timed out after ${timeoutMs / 1000} s`, { code: 'ETIMEDOUT', timedOut: true });
   const cancel = (): void => controller.abort(signal.reason);
-  const timer = setTimeout(() => controller.abort(timedOut), timeoutMs);
+  const timer = setTimeout(() => controller.abort(timeoutOf(timeoutMs)), timeoutMs);
   signal.addEventListener('abort', cancel, { once: true });
   try {
     return await run(controller.signal);
@@ -152,13 +151,17 @@ async function withDeadline<T>(timeoutMs: number, signal: AbortSignal, run: (dea
   }
 }
 
+function timeoutOf(timeoutMs: number): HttpTransportError {
+  return new HttpTransportError(`timed out after ${timeoutMs / 1000} s`, { code: 'ETIMEDOUT', timedOut: true });
+}
+
 async function fetchOnce(order: Exchange, url: URL, init: RequestInit): Promise<HttpResponse> {
   const { settings, request } = order;
   // Headers of a single request may change the answer, so such a request is never answered from memory.
   const cache = init.method === 'GET' && !request.headers ? settings.cache : undefined;
   const cached = cache?.get(url.href);
-  const headers = new Headers(init.headers);
-  if (cached) headers.set('if-none-match', cached.etag);
+  const headers = cached ? new Headers(init.headers) : init.headers;
+  if (cached) (headers as Headers).set('if-none-match', cached.etag);
 
   const answer = await fetch(url, { ...init, headers }).catch((error: unknown) => {
     throw transportErrorOf(error, 'request');

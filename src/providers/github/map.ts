@@ -11,7 +11,7 @@ export interface MapContext {
 }
 
 /** The field-mapping table of the specification. Parent and comments are read separately. */
-export function toIssue(wire: WireIssue, { repository, states }: MapContext): Issue {
+export function toIssue(wire: WireIssue, { repository, states }: MapContext, derived = stateOf(wire, states)): Issue {
   const number = String(wire.number);
   return {
     id: number,
@@ -20,7 +20,7 @@ export function toIssue(wire: WireIssue, { repository, states }: MapContext): Is
     title: wire.title,
     description: wire.body,
     priority: null,
-    state: stateOf(wire, states).state,
+    state: derived.state,
     branchName: '',
     url: wire.html_url,
     labels: wire.labels.map((label) => label.toLowerCase()),

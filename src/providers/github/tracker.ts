@@ -110,13 +110,18 @@ async function currentStates(
   return found;
 }
 
-/** Maps an issue, and says once when its labels name several states. */
+/** Maps an issue, and says once when its labels name several states. A page that did not change gives the same records again. */
 function issueReader({ repository, states }: TrackerInputs, logger: Logger): (issue: WireIssue) => Issue {
   const reported = new Set<string>();
+  const known = new WeakMap<WireIssue, Issue>();
   return (wire) => {
-    const issue = toIssue(wire, { repository, states });
-    const { matches } = stateOf(wire, states);
-    const key = `${issue.id} ${matches.join(' ')}`;
+    const before = known.get(wire);
+    if (before) return before;
+    const derived = stateOf(wire, states);
+    const issue = toIssue(wire, { repository, states }, derived);
+    known.set(wire, issue);
+    const { matches } = derived;
+    const key = matches.length > 1 ? `${issue.id} ${matches.join(' ')}` : '';
     if (matches.length > 1 && !reported.has(key)) {
       if (reported.size >= 1000) reported.clear();
       reported.add(key);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ZodType } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { HttpClient, HttpClientSettings, HttpRequest, HttpResponse } from '../../lib/http/index.ts';
-import { createHttpClient, followPages, maskCutSecrets, maskSecrets, onOrigin, parseLinkHeader } from '../../lib/http/index.ts';
+import { createHttpClient, createMask, followPages, maskCutSecrets, onOrigin, parseLinkHeader } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Failure, FailureRules, Mask } from './failures.ts';
 import { failureOf, networkErrorOf } from './failures.ts';
@@ -101,7 +101,8 @@ interface Line extends TrackerHttpDeps {
 function maskFor({ baseUrl, secrets }: TrackerHttpSettings): Mask {
   const { username, password } = new URL(baseUrl);
   const all = password ? [...secrets, password, `${username}:${password}`] : secrets;
-  return (text, cut = false) => (cut ? maskCutSecrets(text, all) : maskSecrets(text, all));
+  const mask = createMask(all);
+  return (text, cut = false) => (cut ? maskCutSecrets(text, all) : mask(text));
 }
 
 async function perform(line: Line, request: HttpRequest & { method: Method }, signal: AbortSignal): Promise<HttpResponse> {
@@ -115,12 +116,12 @@ async function perform(line: Line, request: HttpRequest & { method: Method }, si
     meter?.made(settings.kind, 'error');
     throw networkErrorOf(error, settings.statuses, { method, path: mask(pathOf(settings, request)), mask });
   }
-  const path = mask(response.path);
   const failure =
     failureOf(response, settings, { now: clock.now(), mask }) ?? (method === 'GET' ? undefined : pageFault(response));
   for (const reading of settings.quotas?.(response, clock.now()) ?? []) meter?.left(reading);
   meter?.made(settings.kind, failure ? 'error' : 'success');
   if (!failure) return response;
+  const path = mask(response.path);
   if (response.status === 429) {
     const asked = response.headers.get('retry-after') ?? undefined;
     // Whoever asked tells of the failure, and its message says how long to wait: a second warning would be the same once more.

@@ -18,12 +18,22 @@ export interface DerivedState {
 
 /** Case does not matter; states come back as configured. The order of the configuration decides, never that of the labels. */
 export function deriveState(labels: readonly string[], native: 'open' | 'closed', rule: LabelStateRule): DerivedState {
-  const present = new Set(labels.map(normalState));
+  const present = labels.map(normalState);
   const matches = new Map<string, string>();
-  for (const state of rule.lists.flat()) {
-    const key = normalState(state);
-    if (key !== '' && present.has(key) && !matches.has(key)) matches.set(key, state);
+  for (const list of rule.lists) {
+    for (const [index, key] of normalStates(list).entries()) {
+      if (key !== '' && present.includes(key) && !matches.has(key)) matches.set(key, list[index] ?? key);
+    }
   }
   const [first] = matches.values();
   return { state: first ?? rule[native], matches: [...matches.values()] };
+}
+
+/** The configured lists are the same for every issue of every poll. */
+const NORMAL = new WeakMap<readonly string[], readonly string[]>();
+
+function normalStates(list: readonly string[]): readonly string[] {
+  const known = NORMAL.get(list) ?? list.map(normalState);
+  NORMAL.set(list, known);
+  return known;
 }

@@ -106,8 +106,7 @@ function createConnection(path: string, database: Database): Sqlite {
     return known;
   };
   const exec = (sql: string) => guard(() => database.exec(sql));
-  const all = (sql: string, ...values: SqlValue[]) =>
-    guard(() => prepared(sql).all(values.map(encode)));
+  const all = (sql: string, ...values: SqlValue[]) => guard(() => prepared(sql).all(values.map(encode)));
   const within = <T>(begin: string, work: () => T): T => {
     exec(begin);
     try {
