@@ -4,7 +4,7 @@ import { BARE_SUBJECT } from '../../../test/support/prompt-subject.ts';
 import { REACTION_KEYS } from '../../config/reaction-keys.ts';
 import { templateData } from '../../prompt/variables.ts';
 import { FAMILIES } from '../../server/metric-families.ts';
-import { TriggerSchema } from '../../store/sqlite/trigger.ts';
+import { TriggerSchema } from '../../store/records/trigger.ts';
 import { REACTION_KINDS } from '../model/settings.ts';
 import { REACTIONS } from './registry.ts';
 

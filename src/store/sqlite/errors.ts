@@ -1,29 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
-
-export type StoreErrorKind = 'corrupt' | 'unwritable' | 'newer' | 'locked' | 'missing' | 'unreadable-row' | 'closed' | 'failed';
-
-export interface StoreErrorFacts {
-  readonly path: string;
-  readonly kind: StoreErrorKind;
-  readonly what: string;
-  readonly remedy: string;
-  readonly cause?: unknown;
-}
-
-/** Reads `database <path>: <what is wrong>: <what to do>`. */
-export class StoreError extends Error {
-  readonly kind: StoreErrorKind;
-  readonly path: string;
-
-  constructor(facts: StoreErrorFacts) {
-    super(`database ${facts.path}: ${facts.what}: ${facts.remedy}`, { cause: facts.cause });
-    this.name = 'StoreError';
-    this.kind = facts.kind;
-    this.path = facts.path;
-  }
-}
+import { StoreError, type StoreErrorFacts } from '../errors.ts';
+import { UnreadableRow } from '../records/work.ts';
 
 type Explanation = Pick<StoreErrorFacts, 'kind' | 'what' | 'remedy'>;
 
@@ -50,9 +29,15 @@ const UNEXPLAINED: Explanation = {
 /** Turns what the SQLite driver threw into words for an operator. */
 export function storeErrorOf(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
+  if (error instanceof UnreadableRow) return unreadable(path, error);
   const explanation = EXPLANATIONS[primaryCodeOf(error)] ?? UNEXPLAINED;
   const detail = error instanceof Error ? error.message : String(error);
   return new StoreError({ ...explanation, path, what: `${explanation.what} (${detail})`, cause: error });
+}
+
+function unreadable(path: string, error: UnreadableRow): StoreError {
+  const remedy = 'restore the file from a backup, or correct or delete that row with the sqlite3 program';
+  return new StoreError({ path, kind: 'unreadable-row', what: error.message, remedy, cause: error.cause });
 }
 
 /** Whether SQLite gave up because another connection holds the lock. */

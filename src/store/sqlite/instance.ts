@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isSameProcess, processStartTime } from '../../lib/process-identity.ts';
 import type { Sqlite } from './sqlite.ts';
-import { defineTable } from './table.ts';
+import { defineTable } from '../records/table.ts';
 
 /** The daemon that has a database. */
 export interface StoreOwner {
@@ -51,7 +51,7 @@ const INSTANCE = defineTable({
 });
 
 export function recordInstance(db: Sqlite, owner: StoreOwner, now: number): void {
-  INSTANCE.put(db, { ...owner, processStart: processStartTime(owner.pid) ?? '', startedAt: now });
+  db.perform(INSTANCE.put({ ...owner, processStart: processStartTime(owner.pid) ?? '', startedAt: now }));
 }
 
 export function forgetInstance(db: Sqlite, id: string): void {
@@ -60,7 +60,7 @@ export function forgetInstance(db: Sqlite, id: string): void {
 
 /** The daemon that recorded itself last and did not take leave. The schema must exist. */
 export function readInstance(db: Sqlite): Instance | null {
-  return INSTANCE.load(db)[0] ?? null;
+  return db.perform(INSTANCE.load())[0] ?? null;
 }
 
 /** Whether the recorded daemon still runs on this host. */

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NOTHING_DURABLE } from '../../ports/store.ts';
-import { StoreError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import { isLockTaken } from './lock.ts';
 import { openStore } from './open.ts';
 import { openSqlite } from './sqlite.ts';

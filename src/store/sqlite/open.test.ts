@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { StoreError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { openStore } from './open.ts';
 import { openSqlite } from './sqlite.ts';

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../ports/runtime.ts';
-import { adoptClaims, LEASE_MS } from './claims.ts';
-import { checkPlace, StoreError } from './errors.ts';
+import { StoreError } from '../errors.ts';
+import { adoptClaims, LEASE_MS } from '../records/claims.ts';
+import { checkPlace } from './errors.ts';
 import { isAlive, readInstance, recordInstance } from './instance.ts';
 import type { Instance, StoreOwner } from './instance.ts';
 import { takeLock } from './lock.ts';
@@ -40,7 +41,7 @@ async function openLocked({ path, owner, clock }: OpenOptions, lock: Lock): Prom
     prepare(db, clock);
     db.transaction(() => {
       recordInstance(db, owner, clock.now());
-      adoptClaims(db, { owner: owner.id, leaseUntil: clock.now() + LEASE_MS });
+      db.perform(adoptClaims({ owner: owner.id, leaseUntil: clock.now() + LEASE_MS }));
     });
     db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     return createSqliteStore(db, { owner, clock, lock });

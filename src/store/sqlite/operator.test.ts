@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { StoreError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import { openStore } from './open.ts';
 import { askThroughDatabase } from './operator.ts';
 import type { SqliteStore } from './sqlite-store.ts';

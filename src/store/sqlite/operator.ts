@@ -6,16 +6,17 @@ import { onOperatorAsked } from '../../domain/events/on-operator.ts';
 import { NO_SETTINGS } from '../../domain/model/no-settings.ts';
 import type { OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
 import { rebuilt } from '../../domain/recover.ts';
-import { checkPlace, StoreError } from './errors.ts';
+import { StoreError } from '../errors.ts';
+import { addRequest, findAnswer, readRequest, withdrawRequest } from '../records/operator-requests.ts';
+import { adoptNameless, storedIdentity } from '../records/trackers.ts';
+import { applyWrites, loadDurable } from '../records/writes.ts';
+import { checkPlace } from './errors.ts';
 import { isAlive, readInstance } from './instance.ts';
 import { isLockTaken, takeLock } from './lock.ts';
 import { SCHEMA_VERSION, schemaVersion } from './migrate.ts';
-import { addRequest, findAnswer, readRequest, withdrawRequest } from './operator-requests.ts';
 import { prepare, writeDurably } from './prepare.ts';
 import type { Sqlite } from './sqlite.ts';
 import { openSqlite } from './sqlite.ts';
-import { adoptNameless, storedIdentity } from './trackers.ts';
-import { applyWrite, loadDurable } from './writes.ts';
 
 /** The database, and the tracker as the workflow file configures it; null when the file does not say. */
 export interface AskedPlace {
@@ -73,22 +74,22 @@ function answerHere(db: Sqlite, configured: string | null, request: OperatorRequ
     return { outcome: 'refused', message: `no service is running, so ${request.identifier} is not running` };
   prepare(db, { now: Date.now });
   const tracker = trackerOf(db, configured);
-  const durable = loadDurable(db, tracker);
+  const durable = db.snapshot(() => db.perform(loadDurable(tracker)));
   return db.transaction(() => {
     const now = Date.now();
-    const id = addRequest(db, request, by);
-    const asked = readRequest(db, id);
+    const id = db.perform(addRequest(request, by));
+    const asked = db.perform(readRequest(id));
     if (asked === null) throw new Error(`request ${id} cannot be read back`);
     const draft = openDraft(rebuilt(NO_SETTINGS, durable, '', now), now);
     onOperatorAsked(draft, { type: 'operator-asked', asked });
-    for (const write of closeDraft(draft).writes) applyWrite(db, write, { tracker, hold: { owner: '', leaseUntil: now } });
-    return findAnswer(db, id) ?? { outcome: 'refused', message: 'nothing was decided' };
+    db.perform(applyWrites(closeDraft(draft).writes, { tracker, hold: { owner: '', leaseUntil: now } }));
+    return db.perform(findAnswer(id)) ?? { outcome: 'refused', message: 'nothing was decided' };
   });
 }
 
 /** Whose issues are meant. A file that does not say can only mean the one tracker there is. */
 function trackerOf(db: Sqlite, configured: string | null): string {
-  if (configured !== null) return db.transaction(() => adoptNameless(db, storedIdentity(db, configured)));
+  if (configured !== null) return db.transaction(() => db.perform(adoptNameless(db.perform(storedIdentity(configured)))));
   const [only, ...more] = db.all('SELECT identity FROM trackers');
   if (more.length === 0) return String(only?.identity ?? '');
   const remedy = 'correct the errors of the workflow file, so that it says which one is meant';
@@ -98,19 +99,19 @@ function trackerOf(db: Sqlite, configured: string | null): string {
 async function askDaemon(db: Sqlite, request: OperatorRequest, by: string): Promise<OperatorAnswer> {
   if (schemaVersion(db) !== SCHEMA_VERSION) throw otherVersion(db.path);
   writeDurably(db);
-  const id = addRequest(db, request, by);
+  const id = db.perform(addRequest(request, by));
   const deadline = performance.now() + ANSWER_WITHIN_MS;
   while (performance.now() < deadline) {
-    const answer = findAnswer(db, id);
+    const answer = db.perform(findAnswer(id));
     if (answer !== null) return answer;
     await delay(LOOK_EVERY_MS);
   }
-  withdrawRequest(db, id);
+  db.perform(withdrawRequest(id));
   const late: OperatorAnswer = {
     outcome: 'refused',
     message: `the running service did not answer within ${ANSWER_WITHIN_MS / 1000} s: see its log`,
   };
-  return findAnswer(db, id) ?? late;
+  return db.perform(findAnswer(id)) ?? late;
 }
 
 function missing(path: string): StoreError {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '../../ports/runtime.ts';
-import { StoreError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import { migrate } from './migrate.ts';
 import type { Sqlite } from './sqlite.ts';
 

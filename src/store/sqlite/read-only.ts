@@ -5,16 +5,15 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Clock } from '../../ports/runtime.ts';
 import type { Store } from '../../ports/store.ts';
+import { findRunWithEvents, listRuns, totals } from '../records/runs.ts';
+import { storedIdentity } from '../records/trackers.ts';
+import { loadDurable } from '../records/writes.ts';
 import { readInstance } from './instance.ts';
 import type { Instance } from './instance.ts';
 import { isLockTaken } from './lock.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
-import { eventsOfRun } from './run-events.ts';
-import { findRun, listRuns, totals } from './runs.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Sqlite } from './sqlite.ts';
-import { storedIdentity } from './trackers.ts';
-import { loadDurable } from './writes.ts';
 
 export interface ReadOnlyStore extends Pick<Store, 'load' | 'listRuns' | 'findRun' | 'totals' | 'close'> {
   /** The daemon that recorded itself last and did not take leave. */
@@ -28,13 +27,10 @@ export async function openStoreReadOnly(path: string): Promise<ReadOnlyStore | n
   if (!existsSync(path)) return null;
   const { db, dispose } = await openUntouched(path);
   return {
-    load: async (tracker) => loadDurable(db, storedIdentity(db, tracker)),
-    listRuns: async (query) => listRuns(db, query),
-    async findRun(id) {
-      const run = findRun(db, id);
-      return run && { run, events: eventsOfRun(db, id) };
-    },
-    totals: async () => totals(db),
+    load: async (tracker) => db.snapshot(() => db.perform(loadDurable(db.perform(storedIdentity(tracker))))),
+    listRuns: async (query) => db.perform(listRuns(query)),
+    findRun: async (id) => db.perform(findRunWithEvents(id)),
+    totals: async () => db.perform(totals()),
     instance: () => readInstance(db),
     trackers: () => db.all('SELECT identity FROM trackers').map((row) => String(row.identity)),
     async close() {

@@ -1,18 +1,17 @@
 import type { Clock } from '../../ports/runtime.ts';
 import type { Store } from '../../ports/store.ts';
-import { LEASE_MS } from './claims.ts';
+import { LEASE_MS } from '../records/claims.ts';
+import { addRequest, createOperatorRequests, findAnswer } from '../records/operator-requests.ts';
+import { findRunWithEvents, forgetRuns, listRuns, totals } from '../records/runs.ts';
+import { statistics } from '../records/statistics.ts';
+import { enterTracker, storedIdentity, nameTracker } from '../records/trackers.ts';
+import { applyWrites, loadDurable } from '../records/writes.ts';
 import { forgetInstance } from './instance.ts';
 import type { StoreOwner } from './instance.ts';
 import type { Lock } from './lock.ts';
-import { addRequest, createOperatorRequests, findAnswer } from './operator-requests.ts';
 import { createProcessRecords } from './processes.ts';
 import type { ProcessRecords } from './processes.ts';
-import { eventsOfRun } from './run-events.ts';
-import { findRun, forgetRuns, listRuns, totals } from './runs.ts';
-import { statistics } from './statistics.ts';
 import type { Sqlite } from './sqlite.ts';
-import { enterTracker, storedIdentity, nameTracker } from './trackers.ts';
-import { applyWrite, loadDurable } from './writes.ts';
 
 export interface SqliteStore extends Store {
   readonly processes: ProcessRecords;
@@ -22,35 +21,32 @@ export interface SqliteStore extends Store {
   workspaceKey(): string;
 }
 
+const DAY_OF_START = "strftime('%Y-%m-%d', started_at / 1000, 'unixepoch')";
+
 /** The store over a database that is open, up to date and locked for this owner. */
 export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: Clock; lock: Lock }): SqliteStore {
-  const requests = createOperatorRequests(db);
+  const requests = createOperatorRequests();
   return {
     processes: createProcessRecords(db, deps.owner.id),
     runningRuns: () => db.all("SELECT run_id FROM claims WHERE phase = 'running'").map((row) => String(row.run_id)),
-    identityOf: async (name) => storedIdentity(db, name),
-    nameTracker: async (name, identity) => nameTracker(db, name, identity),
+    identityOf: async (name) => db.perform(storedIdentity(name)),
+    nameTracker: async (name, identity) => db.perform(nameTracker(name, identity)),
     workspaceKey: () => String(db.get('SELECT key FROM workspace_key')?.key),
-    enter: async (tracker) => enterTracker(db, tracker),
-    load: async (tracker) => loadDurable(db, tracker),
+    enter: async (tracker) => db.transaction(() => db.perform(enterTracker(tracker))),
+    load: async (tracker) => db.snapshot(() => db.perform(loadDurable(tracker))),
     async apply(tracker, writes) {
       if (writes.length === 0) return;
       const hold = { owner: deps.owner.id, leaseUntil: deps.clock.now() + LEASE_MS };
-      db.transaction(() => {
-        for (const write of writes) applyWrite(db, write, { tracker, hold });
-      });
+      db.transaction(() => db.perform(applyWrites(writes, { tracker, hold })));
     },
-    listRuns: async (query) => listRuns(db, query),
-    async findRun(id) {
-      const run = findRun(db, id);
-      return run && { run, events: eventsOfRun(db, id) };
-    },
-    totals: async () => totals(db),
-    forgetRuns: async (endedBefore, limit) => forgetRuns(db, endedBefore, limit),
-    statistics: async (query) => statistics(db, query),
-    addRequest: async (request, by) => addRequest(db, request, by),
-    takeRequests: async () => requests.take(),
-    findAnswer: async (requestId) => findAnswer(db, requestId),
+    listRuns: async (query) => db.perform(listRuns(query)),
+    findRun: async (id) => db.perform(findRunWithEvents(id)),
+    totals: async () => db.perform(totals()),
+    forgetRuns: async (endedBefore, limit) => db.transaction(() => db.perform(forgetRuns(endedBefore, limit))),
+    statistics: async (query) => db.perform(statistics(query, DAY_OF_START)),
+    addRequest: async (request, by) => db.perform(addRequest(request, by)),
+    takeRequests: async () => db.perform(requests.take()),
+    findAnswer: async (requestId) => db.perform(findAnswer(requestId)),
     async ping() {
       db.get('SELECT max(version) FROM schema_migrations');
     },

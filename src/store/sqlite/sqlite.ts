@@ -1,8 +1,8 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
-import { StoreError, storeErrorOf } from './errors.ts';
-
-export type SqlValue = string | number | null;
-export type Row = Readonly<Record<string, SqlValue>>;
+import { StoreError } from '../errors.ts';
+import { decode, encode } from '../records/text.ts';
+import { UnreadableRow, type Row, type SqlValue, type Work } from '../records/work.ts';
+import { storeErrorOf } from './errors.ts';
 
 /** One connection. Whatever it throws is a StoreError. */
 export interface Sqlite {
@@ -12,6 +12,8 @@ export interface Sqlite {
   run(sql: string, ...values: SqlValue[]): void;
   all(sql: string, ...values: SqlValue[]): Row[];
   get(sql: string, ...values: SqlValue[]): Row | undefined;
+  /** Carries out work that is told in steps. */
+  perform<T>(work: Work<T>): T;
   /** Runs the work wholly or not at all. */
   transaction<T>(work: () => T): T;
   /** Reads one moment of the database, whatever others write meanwhile. */
@@ -119,6 +121,16 @@ function createConnection(path: string, database: Database): Sqlite {
     }
   };
 
+  const run = (sql: string, ...values: SqlValue[]) => guard(() => prepared(sql).run(values.map(encode)));
+  const perform = <T>(work: Work<T>): T => {
+    let step = work.next();
+    while (step.done !== true) {
+      const { sql, values, wantsRows } = step.value;
+      step = work.next(wantsRows ? all(sql, ...values) : (run(sql, ...values), NO_ROWS));
+    }
+    return step.value;
+  };
+
   return {
     path,
     get closed() {
@@ -126,7 +138,8 @@ function createConnection(path: string, database: Database): Sqlite {
     },
     exec,
     all,
-    run: (sql, ...values) => guard(() => prepared(sql).run(values.map(encode))),
+    run,
+    perform: (work) => explained(path, () => perform(work)),
     get: (sql, ...values) => all(sql, ...values)[0],
     transaction: (work) => within('BEGIN IMMEDIATE', work),
     snapshot: (work) => within('BEGIN', work),
@@ -147,19 +160,7 @@ function rollBack(database: Database): void {
   } catch {}
 }
 
-/** Marks a text that is kept as JSON. */
-const ESCAPED = '\u0001';
-
-/**
- * SQLite's text ends at a NUL and must be well-formed, but what trackers and agents send need not be: such a text is
- * kept as JSON, so that it comes back as it was. Numbers must be finite, since NaN would silently become NULL.
- */
-function encode(value: SqlValue): SqlValue {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} cannot be stored`);
-  if (typeof value !== 'string') return value;
-  const plain = !value.startsWith(ESCAPED) && !value.includes('\0') && !/\p{Surrogate}/u.test(value);
-  return plain ? value : ESCAPED + JSON.stringify(value);
-}
+const NO_ROWS: readonly Row[] = [];
 
 /** A prepared statement. */
 interface Reader {
@@ -186,6 +187,11 @@ function rowOf(columns: readonly string[], values: readonly SqlValue[]): Row {
   return row;
 }
 
-function decode(value: SqlValue): SqlValue {
-  return typeof value === 'string' && value.startsWith(ESCAPED) ? (JSON.parse(value.slice(1)) as string) : value;
+/** A row that cannot be read is told with the place of the database. */
+function explained<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof UnreadableRow ? storeErrorOf(path, error) : error;
+  }
 }

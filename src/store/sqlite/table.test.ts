@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { StoreError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import { openStore } from './open.ts';
 import { openSqlite } from './sqlite.ts';
 import { anOwner, CLOCK, fillStore, makeFolder, TRACKER } from '../../../test/support/store/database.ts';

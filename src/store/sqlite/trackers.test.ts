@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { aParked, anOwner, CLOCK, makeFolder } from '../../../test/support/store/database.ts';
-import { INITIAL } from './migrations/001-initial.ts';
+import { INITIAL } from '../migrations/001-initial.ts';
 import { openStore } from './open.ts';
 import { askThroughDatabase } from './operator.ts';
 import { openStoreReadOnly } from './read-only.ts';

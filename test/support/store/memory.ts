@@ -9,7 +9,7 @@ import type {
   Store,
   Write,
 } from '../../../src/ports/store.ts';
-import { bytesOf, cutText, oldestToDrop, withLeftOut } from '../../../src/store/sqlite/run-events.ts';
+import { bytesOf, cutText, oldestToDrop, withLeftOut } from '../../../src/store/records/run-events.ts';
 
 type Lists = Omit<Durable, 'operatorPause'>;
 type Kept = { readonly [K in keyof Lists]: Map<string, Lists[K][number]> } & {

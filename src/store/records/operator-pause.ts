@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OperatorPause } from '../../domain/model/operator.ts';
-import type { Sqlite } from './sqlite.ts';
 import { defineTable } from './table.ts';
+import { run, type Work } from './work.ts';
 
 const Columns = z.object({ singleton: z.number(), reason: z.string(), asked_by: z.string(), since: z.number() });
 
@@ -13,11 +13,10 @@ const OPERATOR_PAUSE = defineTable({
   fromRow: (row): OperatorPause => ({ reason: row.reason, by: row.asked_by, since: row.since }),
 });
 
-export function writeOperatorPause(db: Sqlite, pause: OperatorPause | null): void {
-  if (pause === null) db.run('DELETE FROM operator_pause');
-  else OPERATOR_PAUSE.put(db, pause);
+export function writeOperatorPause(pause: OperatorPause | null): Work<void> {
+  return pause === null ? run('DELETE FROM operator_pause') : OPERATOR_PAUSE.put(pause);
 }
 
-export function readOperatorPause(db: Sqlite): OperatorPause | null {
-  return OPERATOR_PAUSE.load(db)[0] ?? null;
+export function* readOperatorPause(): Work<OperatorPause | null> {
+  return (yield* OPERATOR_PAUSE.load())[0] ?? null;
 }

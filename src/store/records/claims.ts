@@ -5,9 +5,9 @@ import type { Trigger } from '../../domain/model/run.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { jsonColumn, schemaOf, toJson } from './json-column.ts';
 import { ReactionContextSchema } from './reaction-context.ts';
-import type { Sqlite } from './sqlite.ts';
 import { defineTrackerTable } from './table.ts';
 import { TriggerSchema } from './trigger.ts';
+import { run, type Work } from './work.ts';
 
 /**
  * Who has a claim, and until when. Here the lock on the database already sees to it that there is one owner; the two
@@ -56,8 +56,8 @@ const Columns = z.discriminatedUnion('phase', [Running, Waiting, HandingOff]);
 export const CLAIMS = defineTrackerTable({ name: 'claims', key: 'issue_id', columns: Columns, toRow: rowOf, fromRow: claimOf });
 
 /** A daemon that has the database takes over what the one before it left. */
-export function adoptClaims(db: Sqlite, hold: ClaimHolder): void {
-  db.run('UPDATE claims SET owner = ?, lease_until = ?', hold.owner, hold.leaseUntil);
+export function adoptClaims(hold: ClaimHolder): Work<void> {
+  return run('UPDATE claims SET owner = ?, lease_until = ?', hold.owner, hold.leaseUntil);
 }
 
 /** What only some phases have. Written in every row, so that a change of phase leaves nothing of the former one. */

@@ -1,21 +1,23 @@
 import type { StatisticsBy, StatisticsQuery, StatisticsRow } from '../../ports/store.ts';
-import type { Sqlite } from './sqlite.ts';
+import { all, type Work } from './work.ts';
 
-/** What runs are gathered by; days are those of UTC. */
-const KEYS: Readonly<Record<StatisticsBy, string>> = {
-  day: "strftime('%Y-%m-%d', started_at / 1000, 'unixepoch')",
+/** What runs are gathered by, besides the day. */
+const KEYS: Readonly<Record<Exclude<StatisticsBy, 'day'>, string>> = {
   agent: 'agent_kind',
   state: 'state',
   issue: 'identifier',
 };
 
-/** Sums of the runs that started since a moment: newest day first, else most runs first. */
-export function statistics(db: Sqlite, { since, by }: StatisticsQuery): readonly StatisticsRow[] {
-  const parts = db.all(
-    `SELECT ${KEYS[by]} AS key, status, count(*) AS runs,
-       total(ended_at - started_at) / 1000 AS seconds, max(ifnull(ended_at - started_at, 0)) / 1000.0 AS longest,
-       total(input_tokens) AS input, total(output_tokens) AS output, total(total_tokens) AS all_tokens,
-       total(cache_read_tokens) AS cached, total(cost_usd) AS cost
+/**
+ * Sums of the runs that started since a moment: newest day first, else most runs first. `dayOfStart` is how the database
+ * at hand says the day, of UTC, on which a run started.
+ */
+export function* statistics({ since, by }: StatisticsQuery, dayOfStart: string): Work<readonly StatisticsRow[]> {
+  const parts = yield* all(
+    `SELECT ${by === 'day' ? dayOfStart : KEYS[by]} AS key, status, count(*) AS runs,
+       coalesce(sum(ended_at - started_at), 0) / 1000 AS seconds, max(coalesce(ended_at - started_at, 0)) / 1000.0 AS longest,
+       sum(input_tokens) AS input, sum(output_tokens) AS output, sum(total_tokens) AS all_tokens,
+       sum(cache_read_tokens) AS cached, coalesce(sum(cost_usd), 0) AS cost
      FROM runs WHERE started_at >= ? GROUP BY key, status`,
     since,
   );

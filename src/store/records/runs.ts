@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import type { Run, RunStatus } from '../../domain/model/run.ts';
+import type { Run, RunEvent, RunStatus } from '../../domain/model/run.ts';
 import type { LifetimeTotals, RunQuery } from '../../ports/store.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
-import type { Sqlite } from './sqlite.ts';
+import { eventsOfRun } from './run-events.ts';
 import { defineTable } from './table.ts';
 import { TriggerSchema } from './trigger.ts';
+import { all, get, run as runSql, type Work } from './work.ts';
 
 const Status = z.enum({
   running: 'running',
@@ -42,7 +43,7 @@ const Columns = z.object({
 export const RUNS = defineTable({ name: 'runs', key: 'id', columns: Columns, toRow: rowOf, fromRow: runOf });
 
 /** Newest first; of runs that started in the same millisecond, by id. */
-export function listRuns(db: Sqlite, query: RunQuery): Run[] {
+export function* listRuns(query: RunQuery): Work<Run[]> {
   const conditions = [
     ...(query.tracker === undefined ? [] : [{ sql: 'tracker = ?', values: [query.tracker] }]),
     ...(query.identifier === undefined ? [] : [{ sql: 'identifier = ?', values: [query.identifier] }]),
@@ -51,37 +52,44 @@ export function listRuns(db: Sqlite, query: RunQuery): Run[] {
   ];
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.map((condition) => condition.sql).join(' AND ')}`;
   const values = conditions.flatMap((condition) => condition.values);
-  const rows = db.all(`SELECT * FROM runs ${where} ORDER BY started_at DESC, id DESC LIMIT ?`, ...values, query.limit);
-  return rows.map((row) => RUNS.read(db, row));
+  const rows = yield* all(`SELECT * FROM runs ${where} ORDER BY started_at DESC, id DESC LIMIT ?`, ...values, query.limit);
+  return rows.map(RUNS.read);
 }
 
 /** Ends the runs of a daemon that is gone. */
-export function interruptRuns(db: Sqlite, tracker: string, at: number): void {
-  db.run("UPDATE runs SET status = 'interrupted', ended_at = ? WHERE status = 'running' AND tracker = ?", at, tracker);
+export function interruptRuns(tracker: string, at: number): Work<void> {
+  return runSql("UPDATE runs SET status = 'interrupted', ended_at = ? WHERE status = 'running' AND tracker = ?", at, tracker);
 }
 
-export function findRun(db: Sqlite, id: string): Run | null {
-  const row = db.get('SELECT * FROM runs WHERE id = ?', id);
-  return row ? RUNS.read(db, row) : null;
+export function* findRun(id: string): Work<Run | null> {
+  const row = yield* get('SELECT * FROM runs WHERE id = ?', id);
+  return row ? RUNS.read(row) : null;
 }
 
-/** total() is 0.0 where sum() would be NULL, and an unknown cost counts as none. */
+/** The run with its events. */
+export function* findRunWithEvents(id: string): Work<{ readonly run: Run; readonly events: readonly RunEvent[] } | null> {
+  const run = yield* findRun(id);
+  return run && { run, events: yield* eventsOfRun(id) };
+}
+
+/** A sum over nothing is NULL, and an unknown cost counts as none. */
 const TOTALS = `
-  SELECT count(*) AS runs, total(input_tokens) AS inputTokens, total(output_tokens) AS outputTokens,
-    total(total_tokens) AS totalTokens, total(cache_read_tokens) AS cacheReadTokens,
-    total(ended_at - started_at) / 1000 AS seconds, total(cost_usd) AS costUsd
+  SELECT count(*) AS runs, coalesce(sum(input_tokens), 0) AS input_tokens, coalesce(sum(output_tokens), 0) AS output_tokens,
+    coalesce(sum(total_tokens), 0) AS total_tokens, coalesce(sum(cache_read_tokens), 0) AS cache_read_tokens,
+    coalesce(sum(ended_at - started_at), 0) / 1000 AS seconds, coalesce(sum(cost_usd), 0) AS cost_usd
   FROM runs WHERE ended_at IS NOT NULL`;
 
-export function totals(db: Sqlite): LifetimeTotals {
-  const [kept, forgotten] = [db.get(TOTALS) ?? {}, db.get('SELECT * FROM forgotten_runs') ?? {}];
+export function* totals(): Work<LifetimeTotals> {
+  const kept = (yield* get(TOTALS)) ?? {};
+  const forgotten = (yield* get('SELECT * FROM forgotten_runs')) ?? {};
   return {
     runs: Number(kept.runs) + Number(forgotten.runs),
-    inputTokens: Number(kept.inputTokens) + Number(forgotten.input_tokens),
-    outputTokens: Number(kept.outputTokens) + Number(forgotten.output_tokens),
-    totalTokens: Number(kept.totalTokens) + Number(forgotten.total_tokens),
-    cacheReadTokens: Number(kept.cacheReadTokens) + Number(forgotten.cache_read_tokens),
+    inputTokens: Number(kept.input_tokens) + Number(forgotten.input_tokens),
+    outputTokens: Number(kept.output_tokens) + Number(forgotten.output_tokens),
+    totalTokens: Number(kept.total_tokens) + Number(forgotten.total_tokens),
+    cacheReadTokens: Number(kept.cache_read_tokens) + Number(forgotten.cache_read_tokens),
     seconds: Number(kept.seconds) + Number(forgotten.seconds),
-    costUsd: Number(kept.costUsd) + Number(forgotten.cost_usd),
+    costUsd: Number(kept.cost_usd) + Number(forgotten.cost_usd),
   };
 }
 
@@ -94,16 +102,14 @@ const ADD_TO_FORGOTTEN = `
   FROM (SELECT * FROM runs WHERE id = ?) AS run`;
 
 /** Deletes finished runs and their events, the oldest first; their sums stay. Returns how many went. */
-export function forgetRuns(db: Sqlite, endedBefore: number, limit: number): number {
-  const ids = db.all(OLD, endedBefore, limit).map((row) => String(row.id));
-  db.transaction(() => {
-    for (const id of ids) {
-      db.run(ADD_TO_FORGOTTEN, id);
-      db.run('DELETE FROM run_events WHERE run_id = ?', id);
-      db.run('DELETE FROM run_event_sums WHERE run_id = ?', id);
-      db.run('DELETE FROM runs WHERE id = ?', id);
-    }
-  });
+export function* forgetRuns(endedBefore: number, limit: number): Work<number> {
+  const ids = (yield* all(OLD, endedBefore, limit)).map((row) => String(row.id));
+  for (const id of ids) {
+    yield* runSql(ADD_TO_FORGOTTEN, id);
+    yield* runSql('DELETE FROM run_events WHERE run_id = ?', id);
+    yield* runSql('DELETE FROM run_event_sums WHERE run_id = ?', id);
+    yield* runSql('DELETE FROM runs WHERE id = ?', id);
+  }
   return ids.length;
 }
 

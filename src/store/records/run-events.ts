@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { RunEvent, RunEventDetails } from '../../domain/model/run.ts';
 import { jsonColumn, toJson } from './json-column.ts';
-import type { Sqlite } from './sqlite.ts';
 import { defineTable } from './table.ts';
+import { all, get, run, type Work } from './work.ts';
 
 const TEXT_LIMIT = 4096;
 /** What a row takes besides its texts. */
@@ -62,36 +62,37 @@ const EVENTS = defineTable({
 });
 
 /** Adds events; of a run that exceeds the bytes the oldest are dropped and counted. */
-export function addRunEvents(db: Sqlite, events: readonly RunEvent[], maxBytes: number): void {
-  for (const event of events) EVENTS.put(db, event);
+export function* addRunEvents(events: readonly RunEvent[], maxBytes: number): Work<void> {
+  for (const event of events) yield* EVENTS.put(event);
   for (const runId of new Set(events.map((event) => event.runId))) {
     const added = events.filter((event) => event.runId === runId).reduce((sum, event) => sum + bytesOf(event), 0);
-    db.run(
-      'INSERT INTO run_event_sums (run_id, bytes) VALUES (?, ?) ON CONFLICT (run_id) DO UPDATE SET bytes = bytes + excluded.bytes',
-      runId,
-      added,
-    );
-    const sum = Number(db.get('SELECT bytes FROM run_event_sums WHERE run_id = ?', runId)?.bytes);
-    if (sum > maxBytes) trim(db, runId, maxBytes);
+    const sums = yield* get(ADD_BYTES, runId, added);
+    if (Number(sums?.bytes) > maxBytes) yield* trim(runId, maxBytes);
   }
 }
 
+const ADD_BYTES = `INSERT INTO run_event_sums (run_id, bytes) VALUES (?, ?)
+  ON CONFLICT (run_id) DO UPDATE SET bytes = run_event_sums.bytes + excluded.bytes RETURNING bytes`;
+
 /** The kept events, oldest first, after a note of what was left out. */
-export function eventsOfRun(db: Sqlite, runId: string): RunEvent[] {
-  const kept = db.all('SELECT * FROM run_events WHERE run_id = ? ORDER BY seq', runId).map((row) => EVENTS.read(db, row));
-  const sums = db.get('SELECT left_out_events AS events, left_out_bytes AS bytes FROM run_event_sums WHERE run_id = ?', runId);
+export function* eventsOfRun(runId: string): Work<RunEvent[]> {
+  const kept = (yield* all('SELECT * FROM run_events WHERE run_id = ? ORDER BY seq', runId)).map(EVENTS.read);
+  const sums = yield* get(
+    'SELECT left_out_events AS events, left_out_bytes AS bytes FROM run_event_sums WHERE run_id = ?',
+    runId,
+  );
   return withLeftOut(runId, kept, { events: Number(sums?.events ?? 0), bytes: Number(sums?.bytes ?? 0) });
 }
 
-function trim(db: Sqlite, runId: string, maxBytes: number): void {
-  const rows = db.all('SELECT seq, bytes FROM run_events WHERE run_id = ? ORDER BY seq', runId);
+function* trim(runId: string, maxBytes: number): Work<void> {
+  const rows = yield* all('SELECT seq, bytes FROM run_events WHERE run_id = ? ORDER BY seq', runId);
   const { count, bytes } = oldestToDrop(
     rows.map((row) => Number(row.bytes)),
     maxBytes,
   );
   if (count === 0) return;
-  db.run('DELETE FROM run_events WHERE run_id = ? AND seq <= ?', runId, Number(rows[count - 1]?.seq));
-  db.run(
+  yield* run('DELETE FROM run_events WHERE run_id = ? AND seq <= ?', runId, Number(rows[count - 1]?.seq));
+  yield* run(
     'UPDATE run_event_sums SET bytes = bytes - ?, left_out_events = left_out_events + ?, left_out_bytes = left_out_bytes + ? WHERE run_id = ?',
     bytes,
     count,
