@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { link, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { StoreError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import { schemaVersion } from './migrate.ts';
 import { openSqlite } from './sqlite.ts';
 
