@@ -25,14 +25,12 @@ const MISSING_GRACE_MS = 250;
  */
 export function watchWorkflow(workflowPath: string, options: WatchOptions, signal: AbortSignal): void {
   if (signal.aborted) return;
-  let seen = options.seen ?? null;
-  let missingOnce = false;
+  const settle = createComparison(options);
+  const timer = createDebounce(() => void look());
   let looking = false;
   let lookAgain = false;
-  let timer: NodeJS.Timeout | null = null;
-  let firstEventAt = 0;
 
-  const look = async (): Promise<void> => {
+  async function look(): Promise<void> {
     if (looking) {
       lookAgain = true;
       return;
@@ -40,52 +38,64 @@ export function watchWorkflow(workflowPath: string, options: WatchOptions, signa
     looking = true;
     const { digest } = await readWorkflowText(workflowPath);
     looking = false;
-    if (!signal.aborted) settle(digest);
-    if (!lookAgain) return;
+    if (signal.aborted) return;
+    if (settle(digest) === 'look-again') timer.schedule(MISSING_GRACE_MS);
+    if (lookAgain) timer.schedule(DEBOUNCE_MS);
     lookAgain = false;
-    schedule(DEBOUNCE_MS);
-  };
+  }
 
-  const settle = (digest: string): void => {
+  const watcher = watchDirectory(path.dirname(path.resolve(workflowPath)), timer.event);
+  const poll = setInterval(() => void look(), options.pollMs ?? DEFAULT_POLL_MS).unref();
+  const stop = (): void => {
+    watcher?.close();
+    clearInterval(poll);
+    timer.stop();
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  void look();
+}
+
+/** Compares what is read with what was read last, and tells of a change. */
+function createComparison({ seen: first, onChange }: WatchOptions): (digest: string) => 'settled' | 'look-again' {
+  let seen = first ?? null;
+  let missingOnce = false;
+  return (digest) => {
     const missing = digest === 'workflow.missing' && seen !== digest;
     if (missing && !missingOnce) {
       missingOnce = true;
-      schedule(MISSING_GRACE_MS);
-      return;
+      return 'look-again';
     }
     missingOnce = false;
     const changed = seen !== null && seen !== digest;
     seen = digest;
-    if (changed) options.onChange();
+    if (changed) onChange();
+    return 'settled';
   };
+}
 
-  const schedule = (delay: number): void => {
-    if (signal.aborted) return;
+/** Runs `look` once a burst of events is over. */
+function createDebounce(look: () => void) {
+  let timer: NodeJS.Timeout | null = null;
+  let firstEventAt = 0;
+  function schedule(delay: number): void {
     if (timer) clearTimeout(timer);
     timer = setTimeout(() => {
       timer = null;
-      void look();
+      look();
     }, delay).unref();
-  };
-
-  const onEvent = (): void => {
-    const now = performance.now();
-    if (!timer) firstEventAt = now;
-    if (now - firstEventAt < MAX_DEBOUNCE_MS) schedule(DEBOUNCE_MS);
-  };
-
-  const watcher = watchDirectory(path.dirname(path.resolve(workflowPath)), onEvent);
-  const poll = setInterval(() => void look(), options.pollMs ?? DEFAULT_POLL_MS).unref();
-  signal.addEventListener(
-    'abort',
-    () => {
-      watcher?.close();
-      clearInterval(poll);
-      if (timer) clearTimeout(timer);
+  }
+  return {
+    schedule,
+    event(): void {
+      const now = performance.now();
+      if (!timer) firstEventAt = now;
+      if (now - firstEventAt < MAX_DEBOUNCE_MS) schedule(DEBOUNCE_MS);
     },
-    { once: true },
-  );
-  void look();
+    stop(): void {
+      if (timer) clearTimeout(timer);
+      timer = null;
+    },
+  };
 }
 
 function watchDirectory(directory: string, onEvent: () => void): FSWatcher | null {

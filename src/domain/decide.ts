@@ -38,76 +38,52 @@ export function decide(state: State, event: Event, now: number): Decision {
 /** What a session says while it works frees no slot, and comes often. */
 const KEEPS_SLOTS: ReadonlySet<Event['type']> = new Set(['agent-spoke', 'turn-started', 'turn-completed', 'session-started']);
 
-function handle(draft: Draft, event: Event): void {
-  switch (event.type) {
-    case 'clock':
-      return onClock(draft);
-    case 'clock-jumped':
-      return onClockJumped(draft, event.byMs);
-    case 'settings-changed':
-      return onSettingsChanged(draft, event);
-    case 'polls-postponed':
-      return onPollsPostponed(draft, event.byMs);
-    case 'tracker-left':
-      return onTrackerLeft(draft);
-    case 'sessions-elsewhere':
-      return change(draft, { elsewhere: event.running });
-    case 'agent-paused':
-      return change(draft, { pauses: new Map(draft.state.pauses).set(event.pause.agentKind, event.pause) });
-    case 'refresh-requested':
-      return onRefreshRequested(draft);
-    case 'quotas-read':
-      return onQuotasRead(draft, event.quotas);
-    case 'webhook-received':
-      return onWebhookReceived(draft);
-    case 'stop-requested':
-      return onStopRequested(draft);
-    case 'operator-asked':
-      return onOperatorAsked(draft, event);
-    case 'poll-answered':
-      return onPollAnswered(draft, event);
-    case 'blockers-answered':
-      return onBlockersAnswered(draft, event);
-    case 'went-on':
-      return onWentOn(draft);
-    case 'candidate-read':
-      return onCandidateRead(draft, event);
-    case 'issue-read':
-      return onIssueRead(draft, event);
-    case 'workspace-chosen':
-    case 'run-prepared':
-    case 'state-seen':
-    case 'session-started':
-    case 'turn-started':
-    case 'turn-completed':
-    case 'agent-spoke':
-      return onRunProgress(draft, event);
-    case 'run-exited':
-      return onRunExited(draft, event);
-    case 'handoff-answered':
-      return onHandoffAnswered(draft, event);
-    case 'outbox-answered':
-      return onOutboxAnswered(draft, event);
-    case 'cleanup-answered':
-      return onCleanupAnswered(draft, event);
-    case 'sweep-answered':
-      return onSweepAnswered(draft, event);
-    case 'workspace-removed':
-      return onWorkspaceRemoved(draft, event);
-    case 'inspected':
-      return onInspected(draft, event);
-    case 'merge-answered':
-      return onMergeAnswered(draft, event);
-    case 'branch-deleted':
-      return onBranchDeleted(draft, event);
-    case 'label-removed':
-      return onLabelRemoved(draft, event);
-    case 'effect-failed':
-      return handle(draft, answerOfFailure(draft, event));
-    case 'completion-answered':
-      return onCompletionAnswered(draft, event);
-  }
+function handle<Type extends Event['type']>(draft: Draft, event: EventNamed<Type>): void {
+  const react: (draft: Draft, event: EventNamed<Type>) => void = REACT_TO[event.type];
+  react(draft, event);
 }
+
+type EventNamed<Type extends Event['type']> = Extract<Event, { type: Type }>;
+
+/** What each event leads to. */
+const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventNamed<Type>) => void } = {
+  clock: onClock,
+  'clock-jumped': (draft, { byMs }) => onClockJumped(draft, byMs),
+  'settings-changed': onSettingsChanged,
+  'polls-postponed': (draft, { byMs }) => onPollsPostponed(draft, byMs),
+  'tracker-left': onTrackerLeft,
+  'sessions-elsewhere': (draft, { running }) => change(draft, { elsewhere: running }),
+  'agent-paused': (draft, { pause }) => change(draft, { pauses: new Map(draft.state.pauses).set(pause.agentKind, pause) }),
+  'refresh-requested': onRefreshRequested,
+  'quotas-read': (draft, { quotas }) => onQuotasRead(draft, quotas),
+  'webhook-received': onWebhookReceived,
+  'stop-requested': onStopRequested,
+  'operator-asked': onOperatorAsked,
+  'poll-answered': onPollAnswered,
+  'blockers-answered': onBlockersAnswered,
+  'went-on': onWentOn,
+  'candidate-read': onCandidateRead,
+  'issue-read': onIssueRead,
+  'workspace-chosen': onRunProgress,
+  'run-prepared': onRunProgress,
+  'state-seen': onRunProgress,
+  'session-started': onRunProgress,
+  'turn-started': onRunProgress,
+  'turn-completed': onRunProgress,
+  'agent-spoke': onRunProgress,
+  'run-exited': onRunExited,
+  'handoff-answered': onHandoffAnswered,
+  'outbox-answered': onOutboxAnswered,
+  'cleanup-answered': onCleanupAnswered,
+  'sweep-answered': onSweepAnswered,
+  'workspace-removed': onWorkspaceRemoved,
+  inspected: onInspected,
+  'merge-answered': onMergeAnswered,
+  'branch-deleted': onBranchDeleted,
+  'label-removed': onLabelRemoved,
+  'completion-answered': onCompletionAnswered,
+  'effect-failed': (draft, event) => handle(draft, answerOfFailure(draft, event)),
+};
 
 /** New settings hold for everything from here on; runs keep what they started with. A poll follows at once. */
 function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings-changed' }>): void {

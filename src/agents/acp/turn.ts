@@ -163,7 +163,12 @@ export function createTurnReader({ events, usage, ways, mayReplay }: ReaderParts
 
   function hearChunk(chunk: Chunk): void {
     hear(chunk);
-    if (chunk._meta !== undefined) spent.request(chunk._meta.usage);
+    const { _meta: meta } = chunk;
+    if (meta !== undefined) spent.request(meta.usage);
+  }
+
+  function noteState({ _meta }: Extract<SessionUpdate, { sessionUpdate: 'session_info_update' }>): void {
+    evidence.stateIs(ways.stateOf(_meta));
   }
 
   function tellPlan(entries: readonly { content: string; status?: string }[]): void {
@@ -177,7 +182,7 @@ export function createTurnReader({ events, usage, ways, mayReplay }: ReaderParts
     if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') sawTool(update);
     if (update.sessionUpdate === 'plan') tellPlan(update.entries);
     if (update.sessionUpdate === 'usage_update') spent.conversation(update);
-    if (update.sessionUpdate === 'session_info_update') evidence.stateIs(ways.stateOf(update._meta));
+    if (update.sessionUpdate === 'session_info_update') noteState(update);
     // Gemini CLI repeats a conversation after it said that it is loaded: what stands before a prompt is history.
     if (update.sessionUpdate === 'user_message_chunk' && mayReplay) evidence.forget();
   }

@@ -17,32 +17,9 @@ const LEFTOVER_BYTES = 1024 * 1024;
 const SILENCE_MS = 50;
 
 export function createOutput(stream: Readable): Output {
-  let wake = (): void => {};
-  let over = false;
+  const arrivals = followArrivals(stream);
   let cut = false;
   let reading = false;
-  const closed = new Promise<void>((resolve) => {
-    const finish = (): void => {
-      over = true;
-      wake();
-      resolve();
-    };
-    for (const event of ['end', 'close', 'error']) stream.on(event, finish);
-  });
-  // The listener stays for good: when a child exits, Node sets streams without one flowing and their data is lost.
-  stream.on('readable', () => wake());
-
-  /** False when no data will come any more. */
-  async function waitForData(): Promise<boolean> {
-    if (over) return false;
-    const woken = new Promise<true>((resolve) => {
-      wake = () => resolve(true);
-    });
-    if (!cut) return woken;
-    // One turn more, for a timer may be late and run before the data that has been waiting.
-    const silent = delay(SILENCE_MS, false).then(() => nextTurn(false));
-    return Promise.race([woken, silent]);
-  }
 
   async function* chunks(): AsyncGenerator<Buffer, void, void> {
     let leftover = 0;
@@ -50,7 +27,7 @@ export function createOutput(stream: Readable): Output {
     try {
       while (leftover <= LEFTOVER_BYTES) {
         const chunk = stream.read() as Buffer | null;
-        if (chunk === null && !(await waitForData())) return;
+        if (chunk === null && !(await arrivals.next(cut))) return;
         if (chunk === null) continue;
         yield chunk;
         leftover += cut ? chunk.length : 0;
@@ -72,11 +49,48 @@ export function createOutput(stream: Readable): Output {
 
   return {
     chunks,
-    closed,
+    closed: arrivals.closed,
     writerGone() {
       cut = true;
-      wake();
+      arrivals.wake();
       if (!reading) stream.destroy();
+    },
+  };
+}
+
+interface Arrivals {
+  /** Settles when there may be data; with false when none will come any more, or none came in the time of silence. */
+  next(untilSilence: boolean): Promise<boolean>;
+  /** Whoever waits looks again. */
+  wake(): void;
+  readonly closed: Promise<void>;
+}
+
+function followArrivals(stream: Readable): Arrivals {
+  let wake = (): void => {};
+  let over = false;
+  const closed = new Promise<void>((resolve) => {
+    const finish = (): void => {
+      over = true;
+      wake();
+      resolve();
+    };
+    for (const event of ['end', 'close', 'error']) stream.on(event, finish);
+  });
+  // The listener stays for good: when a child exits, Node sets streams without one flowing and their data is lost.
+  stream.on('readable', () => wake());
+  return {
+    closed,
+    wake: () => wake(),
+    async next(untilSilence) {
+      if (over) return false;
+      const woken = new Promise<true>((resolve) => {
+        wake = () => resolve(true);
+      });
+      if (!untilSilence) return woken;
+      // One turn more, for a timer may be late and run before the data that has been waiting.
+      const silent = delay(SILENCE_MS, false).then(() => nextTurn(false));
+      return Promise.race([woken, silent]);
     },
   };
 }
