@@ -11,8 +11,8 @@ export default defineConfig({
   plugins: [viteBrowserBundles],
   define: { FORAY_VERSION: JSON.stringify(version) },
   test: {
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     projects: [
       {
         extends: true,
