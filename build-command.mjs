@@ -1,49 +1,85 @@
-// How src/cli/main.ts becomes the command. Libraries are bundled, since one file is read many times faster than the
-// hundreds of files of a package; `?bundle` imports, the browser's part, become strings.
-import { readFile } from 'node:fs/promises';
+// How src/cli becomes the command. Libraries are bundled, since one file is read many times faster than the hundreds of
+// files of a package; `?bundle` imports, the browser's part, become strings.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { build } from 'esbuild';
 import { browserBundles } from './bundle.mjs';
 
-/** Messages of the schema library in fifty languages, of which we use none. */
-const oneLanguage = {
-  name: 'one-language',
+/**
+ * The schema library, small: its messages in fifty languages, of which we use none, stay out, and its functions are
+ * imported one by one, so that those nobody calls stay out too.
+ */
+const smallSchemas = {
+  name: 'small-schemas',
   setup(pluginBuild) {
     pluginBuild.onLoad({ filter: /[/\\]zod[/\\]v4[/\\]locales[/\\]index\.js$/ }, () => ({
       contents: "export { default as en } from './en.js';",
     }));
+    pluginBuild.onLoad({ filter: /[/\\]src[/\\].*\.ts$/ }, async ({ path: file }) => ({
+      contents: (await readFile(file, 'utf8')).replace(/^import \{ z \} from 'zod';/m, "import * as z from 'zod';"),
+      loader: 'ts',
+    }));
   },
 };
 
+/** The entry finds the rest beside it. */
+const besideEntry = {
+  name: 'beside-entry',
+  setup(pluginBuild) {
+    pluginBuild.onResolve({ filter: /^\.\/command-line\.ts$/ }, () => ({ path: `./${REST}`, external: true }));
+  },
+};
+
+const REST = 'chunks/command-line.mjs';
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
+/** What every form of the command is built with. */
+export async function commonOptions({ crashPoints = false } = {}) {
+  const { version } = JSON.parse(await readFile(new URL('./package.json', import.meta.url), 'utf8'));
+  return {
+    absWorkingDir: new URL('.', import.meta.url).pathname,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'linked',
+    define: { FORAY_VERSION: JSON.stringify(version), FORAY_CRASH_POINTS: String(crashPoints) },
+    metafile: true,
+    logLevel: 'warning',
+  };
+}
 
 /**
  * Builds into `outdir` and tells what was made. `crashPoints` puts in the places at which the tests of faults kill the
  * daemon; what is built for users has none.
  */
 export async function buildCommand({ outdir, crashPoints = false }) {
-  const { version } = JSON.parse(await readFile(new URL('./package.json', import.meta.url), 'utf8'));
-  const { metafile } = await build({
-    absWorkingDir: new URL('.', import.meta.url).pathname,
-    entryPoints: { cli: 'src/cli/main.ts' },
-    outdir,
-    bundle: true,
-    splitting: true,
+  const common = { ...(await commonOptions({ crashPoints })), outdir, sourcemap: true };
+  const rest = await build({
+    ...common,
+    entryPoints: { 'command-line': 'src/cli/command-line.ts' },
+    entryNames: 'chunks/[name]',
     chunkNames: 'chunks/[name]-[hash]',
-    platform: 'node',
-    target: 'node20',
+    outExtension: { '.js': '.mjs' },
+    splitting: true,
     format: 'esm',
     // It brings a binary of its own.
     external: ['@photostructure/sqlite'],
-    minifySyntax: true,
-    minifyWhitespace: true,
-    legalComments: 'linked',
-    sourcemap: true,
-    banner: { js: `#!/usr/bin/env node\n${REQUIRE}` },
-    define: { FORAY_VERSION: JSON.stringify(version), FORAY_CRASH_POINTS: String(crashPoints) },
-    plugins: [browserBundles, oneLanguage],
-    metafile: true,
-    logLevel: 'warning',
+    banner: { js: REQUIRE },
+    plugins: [browserBundles, smallSchemas],
   });
-  return Object.keys(metafile.outputs);
+  const entry = await build({
+    ...common,
+    entryPoints: { cli: 'src/cli/main.ts' },
+    format: 'cjs',
+    banner: { js: '#!/usr/bin/env node' },
+    plugins: [besideEntry],
+  });
+  await mkdir(outdir, { recursive: true });
+  // The loader of CommonJS is up sooner, which is all that the entry is for.
+  const kind = path.join(outdir, 'package.json');
+  await writeFile(kind, '{ "type": "commonjs" }\n');
+  return [...Object.keys(rest.metafile.outputs), ...Object.keys(entry.metafile.outputs), kind];
 }

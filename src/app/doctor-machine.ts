@@ -1,4 +1,4 @@
-import { AGENT_KINDS } from '../agents/registry.ts';
+import { AGENT_FACTS } from '../agents/facts.ts';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -47,7 +47,7 @@ export async function checkAgentProgram(workflow: GoodWorkflow, deps: SurveyDeps
 }
 
 function checkLogin({ agent }: Settings, { env }: SurveyDeps): readonly Finding[] {
-  const login = AGENT_KINDS.find(({ kind }) => kind === agent.kind)?.login;
+  const login = AGENT_FACTS.find(({ kind }) => kind === agent.kind)?.login;
   if (login === undefined) return [];
   const home = env['HOME'] ?? os.homedir();
   const has =

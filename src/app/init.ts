@@ -1,17 +1,17 @@
 import os from 'node:os';
-import { AGENT_KINDS } from '../agents/registry.ts';
+import { AGENT_FACTS } from '../agents/facts.ts';
 import { readWorkflow } from '../config/workflow.ts';
 import type { Env } from '../config/expand.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { Settings } from '../domain/model/settings.ts';
-import type { Provider } from '../ports/provider.ts';
-import { PROVIDERS } from '../providers/registry.ts';
+import type { ProviderFacts } from '../ports/provider.ts';
+import { PROVIDER_FACTS } from '../providers/facts.ts';
 import { workflowText, type Answers } from './workflow-text.ts';
 
 /** What is known of a tracker kind before anything is asked. */
 export interface KindFacts {
   readonly name: string;
-  readonly needs: Provider['requires'];
+  readonly needs: ProviderFacts['requires'];
   /** The variable its token is kept in by convention. */
   readonly tokenVariables: readonly string[];
 }
@@ -25,24 +25,24 @@ const TOKEN_VARIABLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The names people use, with what each needs. */
-export const KINDS: readonly KindFacts[] = PROVIDERS.map(({ kind, aliases, requires }) => {
+export const KINDS: readonly KindFacts[] = PROVIDER_FACTS.map(({ kind, aliases, requires }) => {
   const name = aliases[0] ?? kind;
   return { name, needs: requires, tokenVariables: TOKEN_VARIABLES[name] ?? [] };
 });
 
 /** Whether an agent changes files, so that it needs something to work on. */
 export function startsProgram(agent: string): boolean {
-  const kind = AGENT_KINDS.find((candidate) => candidate.kind === agent);
+  const kind = AGENT_FACTS.find((candidate) => candidate.kind === agent);
   return kind === undefined || kind.requiresCommand || kind.defaultCommand !== null;
 }
 
-export const AGENT_NAMES: readonly string[] = AGENT_KINDS.map(({ kind }) => kind);
+export const AGENT_NAMES: readonly string[] = AGENT_FACTS.map(({ kind }) => kind);
 
 /** The kind of this name or alias, or null. */
 export function kindNamed(name: string): KindFacts | null {
   const wanted = name.toLowerCase();
-  const provider = PROVIDERS.find(({ kind, aliases }) => kind === wanted || aliases.includes(wanted));
-  return provider ? (KINDS[PROVIDERS.indexOf(provider)] ?? null) : null;
+  const provider = PROVIDER_FACTS.find(({ kind, aliases }) => kind === wanted || aliases.includes(wanted));
+  return provider ? (KINDS[PROVIDER_FACTS.indexOf(provider)] ?? null) : null;
 }
 
 export interface WorkflowDraft {
@@ -56,7 +56,7 @@ export interface WorkflowDraft {
 /** The workflow file for these answers, held against every check. */
 export function draftOf(file: string, answers: Answers, env: Env): WorkflowDraft {
   const text = workflowText(answers);
-  const context = { env, homeDir: os.homedir(), providers: PROVIDERS, agentKinds: AGENT_KINDS, checkTemplate: () => [] };
+  const context = { env, homeDir: os.homedir(), providers: PROVIDER_FACTS, agentKinds: AGENT_FACTS, checkTemplate: () => [] };
   const { problems, settings, secrets } = readWorkflow(text, file, context);
   return { text, problems, settings, secrets };
 }

@@ -1,8 +1,8 @@
-import { AGENT_KINDS } from '../agents/registry.ts';
+import { AGENT_FACTS } from '../agents/facts.ts';
 import { workflowJsonSchema } from '../config/json-schema.ts';
-import { PROVIDERS } from '../providers/registry.ts';
+import { PROVIDER_FACTS } from '../providers/facts.ts';
 
 /** The JSON Schema of the front matter with every kind there is. */
 export function workflowSchema(): object {
-  return workflowJsonSchema(PROVIDERS, AGENT_KINDS);
+  return workflowJsonSchema(PROVIDER_FACTS, AGENT_FACTS);
 }

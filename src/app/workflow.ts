@@ -1,6 +1,6 @@
 import type { Env } from '../config/expand.ts';
 import os from 'node:os';
-import { AGENT_KINDS } from '../agents/registry.ts';
+import { AGENT_FACTS } from '../agents/facts.ts';
 import { loadWorkflow, type LoadedWorkflow } from '../config/workflow.ts';
 import { TemplateError } from '../domain/model/errors.ts';
 import type { Problem } from '../domain/model/problem.ts';
@@ -9,7 +9,7 @@ import type { Logger } from '../ports/runtime.ts';
 import type { TrackerNames } from '../ports/store.ts';
 import { analyseTemplate } from '../prompt/analyse.ts';
 import { parseTemplate } from '../prompt/parse.ts';
-import { PROVIDERS } from '../providers/registry.ts';
+import { PROVIDER_FACTS } from '../providers/facts.ts';
 
 /** A workflow file that can be run. */
 export interface GoodWorkflow extends LoadedWorkflow {
@@ -19,7 +19,7 @@ export interface GoodWorkflow extends LoadedWorkflow {
 
 /** The one way a workflow file is read: validate, start-up, reload and dry run all come through here. */
 export function readWorkflowFile(path: string, env: Env): Promise<LoadedWorkflow> {
-  return loadWorkflow(path, { env, homeDir: os.homedir(), providers: PROVIDERS, agentKinds: AGENT_KINDS, checkTemplate });
+  return loadWorkflow(path, { env, homeDir: os.homedir(), providers: PROVIDER_FACTS, agentKinds: AGENT_FACTS, checkTemplate });
 }
 
 /** Thrown when a workflow file has errors; the problems are for the operator, one line each. */

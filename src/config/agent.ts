@@ -1,7 +1,7 @@
 import { normalState } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { AgentSettings, SelfReviewSettings, TokenRates } from '../domain/model/settings.ts';
-import type { AgentKind } from '../ports/agent-kind.ts';
+import type { AgentFacts } from '../ports/agent-kind.ts';
 import type { Sections } from './schema.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
@@ -32,7 +32,7 @@ export function agentSettings(agent: Sections['agent']): AgentSettings {
 }
 
 /** The checks of the agent section that look at more than one key. */
-export function checkAgent(read: CheckedFrontMatter, agentKinds: readonly AgentKind[]): readonly Problem[] {
+export function checkAgent(read: CheckedFrontMatter, agentKinds: readonly AgentFacts[]): readonly Problem[] {
   return [
     ...checkKind(read, agentKinds),
     ...checkCommand(read),
@@ -65,7 +65,7 @@ export function tokenRates(section: Sections['token_rates']): Readonly<Record<st
   );
 }
 
-function checkKind(read: CheckedFrontMatter, agentKinds: readonly AgentKind[]): readonly Problem[] {
+function checkKind(read: CheckedFrontMatter, agentKinds: readonly AgentFacts[]): readonly Problem[] {
   if (read.agentKind || read.isFaulty('agent.kind')) return [];
   const known = agentKinds.map(({ kind }) => kind);
   const near = nearestWord(read.sections.agent.kind, known);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Problem } from '../domain/model/problem.ts';
-import type { AgentKind } from '../ports/agent-kind.ts';
-import type { Provider } from '../ports/provider.ts';
+import type { AgentFacts } from '../ports/agent-kind.ts';
+import type { ProviderFacts } from '../ports/provider.ts';
 import { isPlainMap, type PlainMap } from './document.ts';
 import { type FindElsewhere, checkBlock } from './check-block.ts';
 import { declaredKeys } from './known-keys.ts';
@@ -32,7 +32,7 @@ export interface BlockReader {
 }
 
 /** Reads every block that is named after a tracker or agent kind. */
-export function readBlocks(providers: readonly Provider[], agentKinds: readonly AgentKind[], reader: BlockReader): Blocks {
+export function readBlocks(providers: readonly ProviderFacts[], agentKinds: readonly AgentFacts[], reader: BlockReader): Blocks {
   const problems: Problem[] = [];
   const providerBlocks = new Map<string, ProviderBlock>();
   for (const provider of providers) {
@@ -54,14 +54,14 @@ export function readBlocks(providers: readonly Provider[], agentKinds: readonly 
 }
 
 /** The keys of the merge-request roles that a kind's block may carry. */
-export function roleKeysOf(provider: Provider): z.ZodType<RoleKeys> {
-  if (provider.createScm || provider.createCi) return roleKeys;
+export function roleKeysOf(provider: ProviderFacts): z.ZodType<RoleKeys> {
+  if (provider.roles.includes('scm') || provider.roles.includes('ci')) return roleKeys;
   // A kind without these roles still lets its User-Agent be named beside its other options; a local one has none.
   return provider.requires.apiKey ? roleKeys.pick({ user_agent: true }) : z.strictObject({});
 }
 
 /** Names of every tracker block, canonical or not. */
-export function blockNames(provider: Provider): readonly string[] {
+export function blockNames(provider: ProviderFacts): readonly string[] {
   return [provider.kind, ...provider.aliases];
 }
 
@@ -72,7 +72,7 @@ function duplicateBlock(kind: string, names: readonly string[]): Problem {
 
 // The kind's options and the shared role keys stand in one map; each part is judged by its own schema.
 function readProviderBlock(
-  provider: Provider,
+  provider: ProviderFacts,
   key: string,
   reader: BlockReader,
 ): { block: ProviderBlock; problems: readonly Problem[] } {

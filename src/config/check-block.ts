@@ -82,11 +82,7 @@ interface Context {
 function problemsOf(issue: z.core.$ZodIssue, context: Context): readonly Problem[] {
   const path = issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)));
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key, index) =>
-      index < MAX_SPELLED
-        ? unknownKey([...path, key], context)
-        : plainlyUnknown(written(context.name, [...path, key]).map(String)),
-    );
+    return unknownKeys(path, issue.keys, context);
   }
   const declared = declaredPart(context.schema, path);
   const check = join(context.name.check, declared);
@@ -97,28 +93,32 @@ function problemsOf(issue: z.core.$ZodIssue, context: Context): readonly Problem
   return [{ severity: 'error', check, message, key: written(context.name, path) }];
 }
 
+function unknownKeys(path: Key, keys: readonly string[], { schema, name, elsewhere }: Context): readonly Problem[] {
+  const known = declaredKeys(schema, path);
+  if (path.length === 0) known.push(...(name.alsoKnown ?? []));
+  return unknownKeyProblems(written(name, path).map(String), keys, { known, elsewhere });
+}
+
 /** Of a thousand unknown keys nobody wants the nearest spelling of each, and the search for it takes its time. */
 const MAX_SPELLED = 100;
 
-function unknownKey(path: Key, context: Context): Problem {
-  const { name } = context;
-  const known = declaredKeys(context.schema, path.slice(0, -1));
-  if (path.length === 1) known.push(...(name.alsoKnown ?? []));
-  return unknownKeyProblem(written(name, path).map(String), known, context.elsewhere);
+/** Warns of keys that nothing reads, with the spelling that was probably meant. */
+export function unknownKeyProblems(
+  path: readonly string[],
+  keys: readonly string[],
+  words: { readonly known: readonly string[]; readonly elsewhere: FindElsewhere },
+): readonly Problem[] {
+  return keys.map((key, index) => {
+    const full = [...path, key];
+    const meant = index < MAX_SPELLED ? probablyMeant(path, key, words.known, words.elsewhere) : null;
+    const hint = meant === null ? '' : `; did you mean \`${meant}\`?`;
+    return { severity: 'warning', check: 'config.unknown_key', message: `unknown key \`${full.join('.')}\`${hint}`, key: full };
+  });
 }
 
-/** Warns of a key that nothing reads. */
-function plainlyUnknown(path: readonly string[]): Problem {
-  return { severity: 'warning', check: 'config.unknown_key', message: `unknown key \`${path.join('.')}\``, key: path };
-}
-
-/** Warns of a key that nothing reads, with the spelling that was probably meant. */
-export function unknownKeyProblem(path: readonly string[], known: readonly string[], elsewhere: FindElsewhere): Problem {
-  const last = path.at(-1) ?? '';
-  const near = nearestWord(last, known);
-  const meant = near === null ? elsewhere(last) : [...path.slice(0, -1), near].join('.');
-  const hint = meant === null ? '' : `; did you mean \`${meant}\`?`;
-  return { severity: 'warning', check: 'config.unknown_key', message: `unknown key \`${path.join('.')}\`${hint}`, key: path };
+function probablyMeant(path: readonly string[], key: string, known: readonly string[], elsewhere: FindElsewhere): string | null {
+  const near = nearestWord(key, known);
+  return near === null ? elsewhere(key) : [...path, near].join('.');
 }
 
 function entryName(rest: Key): string {

@@ -1,10 +1,10 @@
 import type { Problem } from '../domain/model/problem.ts';
 import { REACTION_KINDS } from '../domain/model/settings.ts';
-import type { AgentKind } from '../ports/agent-kind.ts';
-import type { Provider } from '../ports/provider.ts';
+import type { AgentFacts } from '../ports/agent-kind.ts';
+import type { ProviderFacts } from '../ports/provider.ts';
 import { blockNames, type Blocks, readBlocks } from './blocks.ts';
 import type { PlainMap } from './document.ts';
-import { type FindElsewhere, checkBlock, unknownKeyProblem } from './check-block.ts';
+import { type FindElsewhere, checkBlock, unknownKeyProblems } from './check-block.ts';
 import { workflowJsonSchema } from './json-schema.ts';
 import { declaredPaths } from './known-keys.ts';
 import { type SectionName, type Sections, topLevelKeys, workflowSections } from './schema.ts';
@@ -16,16 +16,16 @@ export interface CheckedFrontMatter {
   readonly dbRetentionDays: number;
   readonly blocks: Blocks;
   /** The kinds in use; null when missing or unknown. */
-  readonly provider: Provider | null;
-  readonly agentKind: AgentKind | null;
+  readonly provider: ProviderFacts | null;
+  readonly agentKind: AgentFacts | null;
   readonly problems: readonly Problem[];
   /** Whether the value of this key, dotted, was refused: then nothing more is said about it. */
   readonly isFaulty: (key: string) => boolean;
 }
 
 export interface Kinds {
-  readonly providers: readonly Provider[];
-  readonly agentKinds: readonly AgentKind[];
+  readonly providers: readonly ProviderFacts[];
+  readonly agentKinds: readonly AgentFacts[];
 }
 
 /** Checks every key of the front matter against its schema. */
@@ -77,7 +77,7 @@ function schemasOf(kinds: Kinds): Schemas {
 }
 
 /** The provider of a kind or alias. */
-export function findProvider(providers: readonly Provider[], kind: string | undefined): Provider | null {
+export function findProvider(providers: readonly ProviderFacts[], kind: string | undefined): ProviderFacts | null {
   return providers.find((provider) => kind !== undefined && blockNames(provider).includes(kind)) ?? null;
 }
 
@@ -94,7 +94,7 @@ function unknownTopLevelKeys(
     ...kinds.agentKinds.map(({ kind }) => kind),
   ];
   const unknown = Object.keys(data).filter((key) => !known.includes(key));
-  return unknown.map((key) => unknownKeyProblem([key], known, elsewhere));
+  return unknownKeyProblems([], unknown, { known, elsewhere });
 }
 
 /** A key under the wrong section is a common slip; the schema of all keys is only built when it happens. */

@@ -44,6 +44,8 @@ export function readFrontMatter(parts: WorkflowParts): FrontMatter {
     prettyErrors: false,
     stringKeys: true,
     merge: false,
+    // The library compares each key with all before it; we look for repeated ones ourselves.
+    uniqueKeys: false,
     logLevel: 'error',
   });
   const position = (offset: number): SourcePosition => {
@@ -53,15 +55,23 @@ export function readFrontMatter(parts: WorkflowParts): FrontMatter {
   const report = (severity: Problem['severity']) => (error: YAMLError) => ({
     severity,
     check: 'workflow.yaml',
-    message: withPosition(describe(error, parts.yaml), position(error.pos[0])),
+    message: withPosition(describe(error), position(error.pos[0])),
   });
   const findPair = pairFinder();
   const positionOf = (key: Key): SourcePosition | null => {
     const offset = offsetOf(document, key, findPair);
     return offset === null ? null : position(offset);
   };
-  const problems = [...document.errors.slice(0, MAX_REPORTS).map(report('error')), ...document.warnings.map(report('warning'))];
-  if (document.errors.length > 0) return { data: null, problems, positionOf };
+  const faults = [
+    ...document.errors.map(report('error')),
+    ...repeatedKeys(document).map(({ key, offset }) => ({
+      severity: 'error' as const,
+      check: 'workflow.yaml',
+      message: withPosition(`the key \`${key}\` is written twice`, position(offset)),
+    })),
+  ];
+  const problems = [...faults.slice(0, MAX_REPORTS), ...document.warnings.map(report('warning'))];
+  if (faults.length > 0) return { data: null, problems, positionOf };
   const read = toData(document, position);
   return { data: read.data, problems: [...problems, ...read.problems], positionOf };
 }
@@ -72,17 +82,30 @@ export function withPosition(message: string, position: SourcePosition | null): 
 }
 
 // The library's text, without what it quotes of the file: that could be a credential.
-function describe(error: YAMLError, source: string): string {
-  if (error.code === 'DUPLICATE_KEY') return `the key \`${keyText(source, error.pos[0])}\` is written twice`;
+function describe(error: YAMLError): string {
   if (error.code === 'NON_STRING_KEY') return 'a key must be a plain word';
   if (error.code === 'RESOURCE_EXHAUSTION') return 'the front matter is nested too deeply';
   if (error.code === 'MULTIPLE_DOCS') return 'the front matter must be one YAML document';
   return error.message.replace(/ in YAML stream: .*/s, '');
 }
 
-function keyText(source: string, offset: number): string {
-  return (/^["']?[\w.-]+["']?/.exec(source.slice(offset, offset + 80))?.[0] ?? '').replace(/["']/g, '');
+/** Keys that stand in a map more than once, each where it comes again. */
+function repeatedKeys(document: Document.Parsed): readonly { readonly key: string; readonly offset: number }[] {
+  const found: { key: string; offset: number }[] = [];
+  visit(document, {
+    Map(_, map) {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        if (!isScalar(key) || typeof key.value !== 'string') continue;
+        if (seen.has(key.value)) found.push({ key: key.value.slice(0, MAX_SHOWN), offset: key.range?.[0] ?? 0 });
+        seen.add(key.value);
+      }
+    },
+  });
+  return found;
 }
+
+const MAX_SHOWN = 80;
 
 function toData(document: Document.Parsed, position: (offset: number) => SourcePosition): Pick<FrontMatter, 'data' | 'problems'> {
   const dangling = findDanglingAlias(document);

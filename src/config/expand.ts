@@ -1,4 +1,4 @@
-import type { Expansion, Provider } from '../ports/provider.ts';
+import type { Expansion, ProviderFacts } from '../ports/provider.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -46,7 +46,7 @@ interface ConnectionKeys {
 }
 
 /** Expands a block's connection keys in the manner of its kind. */
-export function expandConnection(keys: ConnectionKeys, modes: Provider['expansion'], env: Env): ExpandedConnection {
+export function expandConnection(keys: ConnectionKeys, modes: ProviderFacts['expansion'], env: Env): ExpandedConnection {
   const one = (text: string | undefined, mode: Expansion) => (text === undefined ? null : expand(text, mode, env));
   return {
     api_key: one(keys.api_key, modes.apiKey),

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { AgentKind } from '../ports/agent-kind.ts';
-import type { Provider } from '../ports/provider.ts';
+import type { AgentFacts } from '../ports/agent-kind.ts';
+import type { ProviderFacts } from '../ports/provider.ts';
 import { isPlainMap, type PlainMap } from './document.ts';
 import { inputJsonSchema } from './known-keys.ts';
 import { blockNames, roleKeysOf } from './blocks.ts';
 import { topLevelKeys, workflowSections } from './schema.ts';
 
 /** The JSON Schema of the front matter, for editors: every key with its type, limits, default and meaning. */
-export function workflowJsonSchema(providers: readonly Provider[], agentKinds: readonly AgentKind[]): object {
+export function workflowJsonSchema(providers: readonly ProviderFacts[], agentKinds: readonly AgentFacts[]): object {
   const root = z.strictObject({ ...workflowSections(providers, agentKinds), ...topLevelKeys.shape });
   const schema = inputJsonSchema(root);
   const properties = { ...(schema['properties'] as PlainMap), ...providerBlocks(providers), ...agentBlocks(agentKinds) };
@@ -20,7 +20,7 @@ export function workflowJsonSchema(providers: readonly Provider[], agentKinds: r
   };
 }
 
-function providerBlocks(providers: readonly Provider[]): PlainMap {
+function providerBlocks(providers: readonly ProviderFacts[]): PlainMap {
   const blocks = providers.flatMap((provider) => {
     const own = blockOf(provider.options);
     const role = blockOf(roleKeysOf(provider));
@@ -31,7 +31,7 @@ function providerBlocks(providers: readonly Provider[]): PlainMap {
   return Object.fromEntries(blocks);
 }
 
-function agentBlocks(agentKinds: readonly AgentKind[]): PlainMap {
+function agentBlocks(agentKinds: readonly AgentFacts[]): PlainMap {
   return Object.fromEntries(
     agentKinds.map(({ kind, options }) => [kind, { ...blockOf(options), description: `Options of the agent kind ${kind}.` }]),
   );

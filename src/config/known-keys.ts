@@ -19,6 +19,8 @@ function keepDefault({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; js
 
 /** The keys a schema declares at a path. */
 export function declaredKeys(schema: z.ZodType, path: Key): string[] {
+  // Asked of every block of every file: a plain map of keys tells them without a JSON Schema being made.
+  if (path.length === 0 && schema instanceof z.ZodObject) return Object.keys(schema.shape as object);
   const root: PlainMap | null = inputJsonSchema(schema);
   const node = path.reduce((at: PlainMap | null, segment) => (at && step(at, segment)?.node) ?? null, root);
   return node ? propertiesOf(node).flatMap((properties) => Object.keys(properties)) : [];

@@ -1,7 +1,7 @@
 import { sameState, stateIn } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { ReactionKind, ScmConnection } from '../domain/model/settings.ts';
-import type { Provider } from '../ports/provider.ts';
+import type { ProviderFacts } from '../ports/provider.ts';
 import { type ExpandedConnection, unsetNote } from './expand.ts';
 import { managedProjects } from './reaction-projects.ts';
 import { activeKinds, type MergeRequestSide, onlyActive } from './reactions.ts';
@@ -16,7 +16,7 @@ export interface CheckedReactions extends MergeRequestSide {
 }
 
 export interface ReactionCheckContext {
-  readonly providers: readonly Provider[];
+  readonly providers: readonly ProviderFacts[];
   /** The blocks named after tracker kinds, with references resolved, by canonical kind. */
   readonly blockConnections: ReadonlyMap<string, ExpandedConnection>;
   /** Null when the tracker's kind is unknown: then it is too early to say that a credential is missing. */
@@ -32,7 +32,7 @@ export function checkReactions(read: CheckedFrontMatter, context: ReactionCheckC
   }));
   const problems: Problem[] = active.flatMap(({ kind, provider }) => checkRole(kind, provider, read, context.providers));
   problems.push(...checkOneProvider(active), ...checkTargetState(read, context), ...checkLabels(read));
-  const provider = active.find((entry) => entry.provider?.createScm !== undefined)?.provider ?? null;
+  const provider = active.find((entry) => entry.provider?.roles.includes('scm'))?.provider ?? null;
   const trust = provider?.reviewTrust ?? 'collaborators';
   if (!provider || !context.tracker) return { connection: null, projects: [], trust, problems };
   const connected = connect(provider, read, { ...context, tracker: context.tracker });
@@ -43,23 +43,21 @@ export function checkReactions(read: CheckedFrontMatter, context: ReactionCheckC
 
 function checkRole(
   kind: ReactionKind,
-  provider: Provider | null,
+  provider: ProviderFacts | null,
   read: CheckedFrontMatter,
-  providers: readonly Provider[],
+  providers: readonly ProviderFacts[],
 ): readonly Problem[] {
-  const able = providers.filter(
-    (candidate) => candidate.createScm && (kind !== 'ci_failure' || candidate.createCi !== undefined),
-  );
+  const able = providers.filter(({ roles }) => roles.includes('scm') && (kind !== 'ci_failure' || roles.includes('ci')));
   if (provider && able.includes(provider)) return [];
   const written = JSON.stringify(read.sections.reactions[kind]?.provider);
   const what = provider
-    ? `the kind ${provider.kind} has no ${provider.createScm ? 'CI' : 'merge-request'} side`
+    ? `the kind ${provider.kind} has no ${provider.roles.includes('scm') ? 'CI' : 'merge-request'} side`
     : `unknown kind ${written}`;
   const message = `${what}; possible providers: ${kindList(able) || 'none'}`;
   return [{ severity: 'error', check: `reactions.${kind}.provider`, message, key: ['reactions', kind, 'provider'] }];
 }
 
-function checkOneProvider(active: readonly { kind: ReactionKind; provider: Provider | null }[]): readonly Problem[] {
+function checkOneProvider(active: readonly { kind: ReactionKind; provider: ProviderFacts | null }[]): readonly Problem[] {
   const named = active.flatMap(({ kind, provider }) => (provider ? [{ kind, name: provider.kind }] : []));
   if (new Set(named.map(({ name }) => name)).size < 2) return [];
   const list = named.map(({ kind, name }) => `${kind} names ${name}`).join(', ');
@@ -111,7 +109,7 @@ function checkLabels(read: CheckedFrontMatter): readonly Problem[] {
 
 /** The provider's own block, with the tracker's values filling gaps when it is of the same kind. */
 function connect(
-  provider: Provider,
+  provider: ProviderFacts,
   read: CheckedFrontMatter,
   context: ReactionCheckContext & { tracker: ReadTracker },
 ): { readonly connection: ScmConnection; readonly problems: readonly Problem[] } {

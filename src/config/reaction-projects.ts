@@ -1,11 +1,11 @@
 import type { Problem } from '../domain/model/problem.ts';
-import type { Provider } from '../ports/provider.ts';
+import type { ProviderFacts } from '../ports/provider.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
 import type { ReadTracker } from './tracker.ts';
 
 /** Whose merge requests are looked after: the tracker's own project where it lies on the same kind of forge, and those listed. */
 export function managedProjects(
-  provider: Provider,
+  provider: ProviderFacts,
   read: CheckedFrontMatter,
   tracker: ReadTracker,
 ): { readonly projects: readonly string[]; readonly problems: readonly Problem[] } {
@@ -16,7 +16,7 @@ export function managedProjects(
   return { projects, problems: [...(isMissing ? [missing(provider, tracker)] : []), ...written.flatMap(faultOf)] };
 }
 
-function missing({ kind }: Provider, tracker: ReadTracker): Problem {
+function missing({ kind }: ProviderFacts, tracker: ReadTracker): Problem {
   const message =
     `reactions.projects is required when the tracker (${tracker.provider.kind}) is of another kind than the provider (${kind}): ` +
     'list the projects whose merge requests belong to these issues, as owner/repo';

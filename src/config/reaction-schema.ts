@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { REACTION_KINDS, type ReactionKind } from '../domain/model/settings.ts';
-import type { Provider } from '../ports/provider.ts';
+import type { ProviderFacts } from '../ports/provider.ts';
 import { byDefault, choice, milliseconds, text, textList, wholeNumber } from './fields.ts';
 import { REACTION_KEYS, type ReactionDefaults } from './reaction-keys.ts';
 
@@ -8,9 +8,9 @@ type Member<Own extends z.ZodRawShape> = z.ZodOptional<z.ZodObject<ReturnType<ty
 type Members = { readonly [Kind in ReactionKind]: Member<(typeof REACTION_KEYS)[Kind]['own']> };
 
 /** The `reactions` section: one member per kind. */
-export function reactionsSection(providers: readonly Provider[]) {
+export function reactionsSection(providers: readonly ProviderFacts[]) {
   const names = providers
-    .filter((provider) => provider.createScm !== undefined)
+    .filter((provider) => provider.roles.includes('scm'))
     .flatMap((provider) => [provider.kind, ...provider.aliases]);
   const members = REACTION_KINDS.map((kind) => {
     const { about, defaults, own } = REACTION_KEYS[kind];

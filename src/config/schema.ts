@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AgentKind } from '../ports/agent-kind.ts';
-import type { Provider } from '../ports/provider.ts';
+import type { AgentFacts } from '../ports/agent-kind.ts';
+import type { ProviderFacts } from '../ports/provider.ts';
 import {
   amount,
   authors,
@@ -21,7 +21,7 @@ import { reactionsSection } from './reaction-schema.ts';
  * The sections of the front matter. Every one of them accepts an empty map, so that a file's remaining keys can be
  * judged when some of them are faulty; what must be written is checked afterwards, where the kind is known.
  */
-export function workflowSections(providers: readonly Provider[], agentKinds: readonly AgentKind[]) {
+export function workflowSections(providers: readonly ProviderFacts[], agentKinds: readonly AgentFacts[]) {
   return {
     tracker: trackerSection(providers.flatMap((provider) => [provider.kind, ...provider.aliases])),
     polling: pollingSection,
@@ -215,7 +215,7 @@ const loggingSection = z
   })
   .describe('The log.');
 
-function tokenRatesSection(agentKinds: readonly AgentKind[]) {
+function tokenRatesSection(agentKinds: readonly AgentFacts[]) {
   const rates = z
     .strictObject({
       input_per_mtok: amount('Dollars for a million input tokens.'),

@@ -1,6 +1,6 @@
 import { sameState, stateIn } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
-import type { Provider } from '../ports/provider.ts';
+import type { ProviderFacts } from '../ports/provider.ts';
 import { type ExpandedConnection, unsetNote } from './expand.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
 import { overlapOf, type ReadTracker } from './tracker.ts';
@@ -8,7 +8,7 @@ import { overlapOf, type ReadTracker } from './tracker.ts';
 type ConnectionKey = keyof ExpandedConnection;
 
 /** What is said when the kind is missing or unknown: nothing else of the tracker can be judged then. */
-export function checkTrackerKind(read: CheckedFrontMatter, providers: readonly Provider[]): readonly Problem[] {
+export function checkTrackerKind(read: CheckedFrontMatter, providers: readonly ProviderFacts[]): readonly Problem[] {
   if (read.provider || read.isFaulty('tracker.kind')) return [];
   const { kind } = read.sections.tracker;
   const missing = kind === undefined || kind === '';
@@ -17,7 +17,7 @@ export function checkTrackerKind(read: CheckedFrontMatter, providers: readonly P
 }
 
 /** `file, wfboard (or jira), …` */
-export function kindList(providers: readonly Provider[]): string {
+export function kindList(providers: readonly ProviderFacts[]): string {
   const names = providers.map(({ kind, aliases }) => (aliases.length > 0 ? `${kind} (or ${aliases.join(', ')})` : kind));
   return names.join(', ');
 }
@@ -133,7 +133,7 @@ function checkAuthors({ section, provider }: ReadTracker): readonly Problem[] {
 // A move to another state would take the approval away with the label.
 function checkApprovalLabel({ section, provider, states }: ReadTracker): readonly Problem[] {
   const { approval_label: label, handoff_state: handoff } = section;
-  if (label === undefined || !provider.createLabel) return [];
+  if (label === undefined || !provider.roles.includes('labels')) return [];
   if (!stateIn([...states.derived, ...states.terminal, handoff ?? ''], label)) return [];
   const message = `the approval label ${JSON.stringify(label)} is also a state: an issue loses it with the state, and waits for approval again`;
   return [problem('warning', 'tracker.approval_label', message)];

@@ -1,7 +1,7 @@
 import { stateIn } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
-import type { Provider, ProviderCheckInput } from '../ports/provider.ts';
+import type { ProviderFacts, ProviderCheckInput } from '../ports/provider.ts';
 import type { PlainMap } from './document.ts';
 import { type ExpandedConnection, type Env, type Expanded, expandConnection } from './expand.ts';
 import { identityOf } from './identity.ts';
@@ -12,7 +12,7 @@ type TrackerSection = Sections['tracker'];
 
 /** The tracker block with its kind known and its references resolved. */
 export interface ReadTracker {
-  readonly provider: Provider;
+  readonly provider: ProviderFacts;
   readonly section: TrackerSection;
   readonly connection: ExpandedConnection;
   /** Null when the kind's own block does not fit its schema. */
@@ -29,7 +29,7 @@ export interface TrackerStates {
   readonly terminal: readonly string[];
 }
 
-export function readTracker(provider: Provider, section: TrackerSection, options: PlainMap | null, env: Env): ReadTracker {
+export function readTracker(provider: ProviderFacts, section: TrackerSection, options: PlainMap | null, env: Env): ReadTracker {
   return {
     provider,
     section,
@@ -103,7 +103,7 @@ export function checkProvider(
   return provider.check(input);
 }
 
-function statesOf(provider: Provider, section: TrackerSection): TrackerStates {
+function statesOf(provider: ProviderFacts, section: TrackerSection): TrackerStates {
   const { defaults } = provider;
   const activeWritten = section.active_states && filled(section.active_states);
   const terminalWritten = section.terminal_states && filled(section.terminal_states);

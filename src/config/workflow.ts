@@ -121,7 +121,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   const repo = readRepo(sections.workspace, {
     env: context.env,
     tracker: trackerRead,
-    trackerIsForge: tracker?.provider.createRequests !== undefined,
+    trackerIsForge: tracker?.provider.roles.includes('requests') ?? false,
     reactions: reactions.connection,
   });
   const problems = [

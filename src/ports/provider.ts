@@ -9,11 +9,8 @@ import type { RequestOpener } from './requests.ts';
 import type { ScmAdapter } from './scm.ts';
 import type { Tracker } from './tracker.ts';
 
-/**
- * One tracker kind: what its keys mean, how they are checked without the network, and how its roles are built.
- * Building makes no request.
- */
-export interface Provider {
+/** What a tracker kind says of itself: what its keys mean and how they are checked without the network. */
+export interface ProviderFacts {
   /** Canonical kind: what logs, metrics and messages show. */
   readonly kind: string;
   /** Vendor names that mean the same kind. */
@@ -41,13 +38,22 @@ export interface Provider {
   readonly options: ZodType<Readonly<Record<string, unknown>>>;
   /** The kind's own checks, in the documented order. Generic checks (required keys, state collisions) ran before. */
   check(input: ProviderCheckInput): readonly Problem[];
-  createTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker;
+  /** What it can do besides tracking issues. */
+  readonly roles: readonly ProviderRole[];
   /** Whose reviews count by default; of a kind with merge requests. */
   readonly reviewTrust?: Trust;
   /** It tells who may write to the project: `tracker.authors` may be `collaborators`. */
   readonly tellsCollaborators?: boolean;
   /** An open issue without a state label is taken for one in the first active state. */
   readonly takesUnlabelled?: boolean;
+}
+
+/** Making the labels that are its states, looking after merge requests, reading CI, opening merge requests. */
+export type ProviderRole = 'labels' | 'scm' | 'ci' | 'requests';
+
+/** One tracker kind whole: its facts, and how its roles are built. Building makes no request. */
+export interface Provider extends ProviderFacts {
+  createTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker;
   /** The states or labels there are, read once: it proves token and project too. */
   readBoard(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board>;
   /** Present where states are labels. */

@@ -4,19 +4,16 @@ import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import { programProblem } from '../shared/failures.ts';
 import { createFirstAlone } from '../shared/first-alone.ts';
+import { acpFacts } from './facts.ts';
 import { acpOptions, type AcpOptions } from './options.ts';
 import { startSession } from './session.ts';
 import { createConversations } from './usage.ts';
 
 const REMEDY = 'set agent.command to an agent that speaks the Agent Client Protocol, such as `gemini --acp` or `opencode acp`';
 
-/** Any agent that speaks the Agent Client Protocol over its standard input and output. */
+/** The kind whole; what it is stands with its facts. */
 export const acpKind: AgentKind = {
-  kind: 'acp',
-  defaultCommand: null,
-  requiresCommand: true,
-  tellsUsage: 'after-turn',
-  options: acpOptions,
+  ...acpFacts,
   create: (settings, options, deps) => createAgent(settings, acpOptions.parse(options), deps),
 };
 

@@ -4,30 +4,15 @@ import { findProgram } from '../../lib/process/index.ts';
 import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import { programProblem } from '../shared/failures.ts';
+import { DEFAULT_COMMAND, claudeCodeFacts } from './facts.ts';
 import { claudeCodeOptions, expandHome, findMcpProblem, type ClaudeCodeOptions } from './options.ts';
 import { startSession } from './session.ts';
 
-const DEFAULT_COMMAND = ['claude'] as const;
 const REMEDY = 'install Claude Code with `npm install -g @anthropic-ai/claude-code` or name its program in agent.command';
 
-/** Anthropic's Claude Code, one `claude -p` for each turn. */
+/** The kind whole; what it is stands with its facts. */
 export const claudeCodeKind: AgentKind = {
-  kind: 'claude-code',
-  defaultCommand: DEFAULT_COMMAND,
-  requiresCommand: false,
-  tellsUsage: 'during-turn',
-  login: {
-    files: ['.claude/.credentials.json', '.claude.json'],
-    variables: [
-      'ANTHROPIC_API_KEY',
-      'ANTHROPIC_AUTH_TOKEN',
-      'CLAUDE_CODE_OAUTH_TOKEN',
-      'CLAUDE_CODE_USE_BEDROCK',
-      'CLAUDE_CODE_USE_VERTEX',
-    ],
-    remedy: 'run "claude" once and log in, or set ANTHROPIC_API_KEY',
-  },
-  options: claudeCodeOptions,
+  ...claudeCodeFacts,
   create: (settings, options, deps) => createAgent(settings, claudeCodeOptions.parse(options), deps),
 };
 

@@ -4,24 +4,15 @@ import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import { programProblem } from '../shared/failures.ts';
 import { createFirstAlone } from '../shared/first-alone.ts';
+import { DEFAULT_COMMAND, codexFacts } from './facts.ts';
 import { codexOptions, type CodexOptions } from './options.ts';
 import { startSession } from './session.ts';
 
-const DEFAULT_COMMAND = ['codex', 'app-server'] as const;
 const REMEDY = 'install Codex with `npm install -g @openai/codex` or name its program in agent.command';
 
-/** OpenAI's Codex, by its app server: one process for all turns of a session. */
+/** The kind whole; what it is stands with its facts. */
 export const codexKind: AgentKind = {
-  kind: 'codex',
-  defaultCommand: DEFAULT_COMMAND,
-  requiresCommand: false,
-  tellsUsage: 'during-turn',
-  login: {
-    files: ['.codex/auth.json'],
-    variables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
-    remedy: 'run "codex login", or set OPENAI_API_KEY',
-  },
-  options: codexOptions,
+  ...codexFacts,
   create: (settings, options, deps) => createAgent(settings, codexOptions.parse(options), deps),
 };
 

@@ -3,15 +3,12 @@ import { AgentError, faultOf } from '../../domain/model/errors.ts';
 import type { Agent, AgentSession, SessionRequest, TurnResult } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import type { Clock } from '../../ports/runtime.ts';
+import { mockFacts } from './facts.ts';
 import { mockOptions, OUTCOME_ERRORS, type MockOptions, type Outcome } from './options.ts';
 
-/** An agent that starts no process and changes no file: for trying things out, and for tests. */
+/** The kind whole; what it is stands with its facts. */
 export const mockKind: AgentKind = {
-  kind: 'mock',
-  defaultCommand: null,
-  requiresCommand: false,
-  tellsUsage: 'during-turn',
-  options: mockOptions,
+  ...mockFacts,
   create: (_settings, options, deps) => createAgent(mockOptions.parse(options), deps.clock),
 };
 

@@ -8,7 +8,11 @@ export const command: Command = {
   example: 'foray validate --strict WORKFLOW.md',
   takes: { least: 0, most: 1 },
   async run(args: Args) {
-    const { readWorkflowFile } = await import('../../app/workflow.ts');
+    const [{ readWorkflowFile }, { expectOneLook }] = await Promise.all([
+      import('../../app/workflow.ts'),
+      import('../../config/one-look.ts'),
+    ]);
+    expectOneLook();
     const { problems, path } = await readWorkflowFile(workflowOf(args, 0), process.env);
     const refused = problems.some(({ severity }) => severity === 'error' || args.has('strict'));
     if (isJson(args)) {

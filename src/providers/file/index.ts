@@ -1,19 +1,11 @@
 import type { Provider } from '../../ports/provider.ts';
-import { check } from './checks.ts';
-import { DEFAULTS, KIND, OPTIONS, realLocationOf } from './settings.ts';
+import { facts } from './facts.ts';
 import { readBoard } from './states.ts';
 import { createTracker } from './tracker.ts';
 
-/** Issues in a JSON file or in a directory of Markdown files. No credentials, no network. */
+/** The kind whole; what it is stands with its facts. */
 export const provider: Provider = {
-  kind: KIND,
-  aliases: [],
-  requires: { apiKey: false, project: false, endpoint: false },
-  expansion: { endpoint: 'none', apiKey: 'none', project: 'none' },
-  defaults: DEFAULTS,
-  locate: realLocationOf,
-  options: OPTIONS,
-  check,
+  ...facts,
   createTracker,
   readBoard,
 };

@@ -1,18 +1,11 @@
 import type { Provider } from '../../ports/provider.ts';
-import { check } from './checks.ts';
-import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
 import { readBoard } from './board.ts';
+import { facts } from './facts.ts';
 import { createTracker } from './tracker.ts';
 
-/** Jira Cloud issues, REST v3. States are the statuses of the project's workflow; server and data-center editions are not supported. */
+/** The kind whole; what it is stands with its facts. */
 export const provider: Provider = {
-  kind: KIND,
-  aliases: ['jira'],
-  requires: { apiKey: true, project: true, endpoint: true },
-  expansion: { endpoint: 'whole', apiKey: 'anywhere', project: 'none' },
-  defaults: DEFAULTS,
-  options: OPTIONS,
-  check,
+  ...facts,
   createTracker,
   readBoard,
 };

@@ -1,18 +1,11 @@
 import type { Provider } from '../../ports/provider.ts';
-import { check } from './checks.ts';
-import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
 import { readBoard } from './board.ts';
+import { facts } from './facts.ts';
 import { createTracker } from './tracker.ts';
 
-/** Linear issues, by its one GraphQL endpoint. States are the team's workflow states; the project is a team key. */
+/** The kind whole; what it is stands with its facts. */
 export const provider: Provider = {
-  kind: KIND,
-  aliases: ['linear'],
-  requires: { apiKey: true, project: true, endpoint: false },
-  expansion: { endpoint: 'none', apiKey: 'anywhere', project: 'none' },
-  defaults: DEFAULTS,
-  options: OPTIONS,
-  check,
+  ...facts,
   createTracker,
   readBoard,
 };

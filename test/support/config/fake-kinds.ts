@@ -18,6 +18,7 @@ const BASE: Omit<Provider, 'kind'> = {
   defaults: { endpoint: '', activeStates: [], terminalStates: [], activeStatesGateDispatch: true },
   options: z.strictObject({}),
   check: () => [],
+  roles: [],
   readBoard: async () => ({ what: 'states', states: [], createsMissing: false }),
   createTracker: unused,
 };
@@ -70,6 +71,7 @@ const nsproject: Provider = {
     activeStatesGateDispatch: false,
   },
   options: z.strictObject({ page_size: z.number().int().min(1).max(100).default(50).describe('Page size.') }),
+  roles: ['scm', 'ci'],
   createScm: unused,
   createCi: unused,
 };
@@ -81,6 +83,7 @@ const selfhosted: Provider = {
   aliases: ['gitea', 'forgejo'],
   requires: { apiKey: true, project: true, endpoint: true },
   expansion: { endpoint: 'anywhere', apiKey: 'anywhere', project: 'anywhere' },
+  roles: ['scm'],
   createScm: unused,
 };
 

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { readArgs } from './args.ts';
+import { UsageError, type Command } from './command.ts';
+import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
+import { helpOf, overview } from './help.ts';
+import { nearestWord } from '../lib/nearest-word.ts';
+
+/** Runs what the command line asks for. The only place that prints errors and sets the exit code. */
+export async function runCommandLine(argv: readonly string[]): Promise<void> {
+  // A reader that has seen enough, such as `head`, is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  process.exitCode = await run(argv).catch(report);
+}
+
+async function run(argv: readonly string[]): Promise<number> {
+  const [first = '', second] = argv;
+  if (first === 'help') return print(second === undefined ? overview() : helpOf(named(second) ?? unknown(second)));
+  const command = named(first);
+  if (command === null && asksForHelp(argv)) return print(overview());
+  if (command !== null && asksForHelp(argv)) return print(helpOf(command));
+  const args = readArgs(command ?? DEFAULT_COMMAND, command === null ? argv : argv.slice(1));
+  if (command === null && args.has('version')) return print(`foray ${FORAY_VERSION}\n`);
+  const [word] = args.words;
+  if (command === null && word !== undefined && isWord(word)) unknown(word);
+  await (await import('../lib/http/proxy.ts')).useProxies(process.env);
+  return (command ?? DEFAULT_COMMAND).run(args);
+}
+
+function named(name: string): Command | null {
+  return COMMANDS.find((command) => command.name === name) ?? null;
+}
+
+function asksForHelp(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end < 0 ? argv.length : end).some((word) => word === '-h' || word === '--help');
+}
+
+/** What could be a command, and is no file. */
+function isWord(word: string): boolean {
+  return !/[/.\\]/.test(word) && !existsSync(word);
+}
+
+function unknown(word: string): never {
+  const near = nearestWord(
+    word,
+    COMMANDS.map(({ name }) => name),
+  );
+  throw new UsageError(`unknown command "${word}"${near === null ? '' : `, did you mean "${near}"?`}`);
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+function report(error: unknown): number {
+  if (error instanceof UsageError) {
+    process.stderr.write(`foray: ${error.message}\nTry: foray --help\n`);
+    return 2;
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`foray: ${text}\n`);
+  if (process.env['FORAY_DEBUG'] && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`);
+  return 1;
+}

@@ -1,0 +1,17 @@
+import type { ProviderFacts } from '../../ports/provider.ts';
+import { check } from './checks.ts';
+import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
+
+/** Gitea and Forgejo issues, REST v1. States come from labels; there is no default host. */
+export const facts: ProviderFacts = {
+  kind: KIND,
+  aliases: ['gitea', 'forgejo'],
+  requires: { apiKey: true, project: true, endpoint: true },
+  expansion: { endpoint: 'anywhere', apiKey: 'anywhere', project: 'anywhere' },
+  defaults: DEFAULTS,
+  options: OPTIONS,
+  check,
+  roles: ['labels', 'scm', 'ci', 'requests'],
+  reviewTrust: 'collaborators',
+  tellsCollaborators: true,
+};

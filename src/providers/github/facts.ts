@@ -1,0 +1,18 @@
+import type { ProviderFacts } from '../../ports/provider.ts';
+import { check } from './checks.ts';
+import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
+
+/** GitHub issues, REST. States come from labels; GitHub Enterprise Server works by setting the endpoint. */
+export const facts: ProviderFacts = {
+  kind: KIND,
+  aliases: ['github'],
+  requires: { apiKey: true, project: true, endpoint: false },
+  expansion: { endpoint: 'whole', apiKey: 'anywhere', project: 'anywhere' },
+  defaults: DEFAULTS,
+  options: OPTIONS,
+  check,
+  roles: ['labels', 'scm', 'ci', 'requests'],
+  reviewTrust: 'collaborators',
+  tellsCollaborators: true,
+  takesUnlabelled: true,
+};

@@ -1,0 +1,18 @@
+import type { ProviderFacts } from '../../ports/provider.ts';
+import { check } from './checks.ts';
+import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
+
+/** GitLab issues, REST v4. States come from labels; only what the community edition has is relied on. */
+export const facts: ProviderFacts = {
+  kind: KIND,
+  aliases: ['gitlab'],
+  requires: { apiKey: true, project: true, endpoint: false, ciProject: true },
+  expansion: { endpoint: 'anywhere', apiKey: 'anywhere', project: 'anywhere' },
+  defaults: DEFAULTS,
+  options: OPTIONS,
+  check,
+  roles: ['labels', 'scm', 'ci', 'requests'],
+  reviewTrust: 'anyone',
+  tellsCollaborators: true,
+  takesUnlabelled: true,
+};
