@@ -159,6 +159,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   if (first.workflow.names.identity !== built.workflow.names.identity) await watch(first);
   releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, watch));
   trackers.start(...(postponed === null ? [] : [{ type: 'polls-postponed', byMs: postponed.retryInMs } as const]));
+  desk.start();
   const done = trackers.done.finally(() => {
     killed.abort(new Error('the service has stopped'));
     processes.killAll();

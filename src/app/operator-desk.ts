@@ -9,6 +9,8 @@ const LOOK_EVERY_MS = 500;
 const ANSWER_WITHIN_MS = 10_000;
 
 export interface OperatorDesk {
+  /** From now on requests are handed on; what came before waited for it. */
+  start(): void;
   /** Asks like any command does, and waits for the answer. */
   ask(request: OperatorRequest, by: string): Promise<OperatorAnswer>;
   stop(): void;
@@ -24,7 +26,9 @@ export interface OperatorDeskDeps {
 /** Where the requests of people arrive, from the database and over HTTP alike. */
 export function openOperatorDesk({ store, notices, logger, report }: OperatorDeskDeps): OperatorDesk {
   const waiting = new Map<string, (answer: OperatorAnswer) => void>();
+  let started = false;
   const look = async (): Promise<void> => {
+    if (!started) return;
     for (const asked of await store.takeRequests()) report(asked);
   };
   const unlisten = notices.listen((notice) => {
@@ -38,8 +42,13 @@ export function openOperatorDesk({ store, notices, logger, report }: OperatorDes
     );
   }, LOOK_EVERY_MS);
   return {
+    start() {
+      started = true;
+    },
     async ask(request, by) {
+      if (!started && 'identifier' in request) return NOT_YET;
       const id = await store.addRequest(request, by);
+      if (!started) return KEPT;
       const answered = new Promise<OperatorAnswer>((resolve) => {
         waiting.set(id, resolve);
         setTimeout(() => resolve(LATE), ANSWER_WITHIN_MS).unref();
@@ -56,4 +65,10 @@ export function openOperatorDesk({ store, notices, logger, report }: OperatorDes
   };
 }
 
+/** Whether the issue is known, and where it stands, is not known before the start. */
+const NOT_YET: OperatorAnswer = { outcome: 'refused', message: 'the service is still starting: ask again in a moment' };
+const KEPT: OperatorAnswer = {
+  outcome: 'taken',
+  message: 'the service is still starting: this is carried out as soon as it has started',
+};
 const LATE: OperatorAnswer = { outcome: 'refused', message: 'the service did not answer in time: see its log' };

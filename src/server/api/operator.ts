@@ -33,9 +33,9 @@ async function carryOut(c: Context, daemon: Daemon, access: Access, request: Ope
   const by = await access.operatorOf(c);
   const requested_at = isoTime(daemon.clock.now());
   const { outcome, message } = await daemon.ask(request, by);
-  if (outcome === 'unknown') return fail(c, 'issue_not_found', sentence(message));
-  if (outcome === 'refused') return fail(c, 'not_possible_now', sentence(message));
-  return c.json({ requested: request.kind, ...subjectOf(request), requested_at, by, message: sentence(message) }, 202);
+  if (outcome === 'unknown') return fail(c, 'issue_not_found', sentence(message, request));
+  if (outcome === 'refused') return fail(c, 'not_possible_now', sentence(message, request));
+  return c.json({ requested: request.kind, ...subjectOf(request), requested_at, by, message: sentence(message, request) }, 202);
 }
 
 function subjectOf(request: OperatorRequest): { issue_identifier?: string; reason?: string } {
@@ -54,6 +54,8 @@ function reasonOf(body: string): string | null {
   }
 }
 
-function sentence(message: OperatorAnswer['message']): string {
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`;
+/** A sentence of its own; a name that it begins with stays as it is written. */
+function sentence(message: OperatorAnswer['message'], request: OperatorRequest): string {
+  const beginsWithName = 'identifier' in request && message.startsWith(request.identifier);
+  return `${beginsWithName ? message : `${message.charAt(0).toUpperCase()}${message.slice(1)}`}${/[.!?]$/.test(message) ? '' : '.'}`;
 }

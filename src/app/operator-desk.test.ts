@@ -1,0 +1,52 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { anOwner, CLOCK, makeFolder, TRACKER } from '../../test/support/store/database.ts';
+import type { AskedRequest } from '../domain/model/operator.ts';
+import { createNotices } from '../orchestrator/notices.ts';
+import { openStore } from '../store/sqlite/open.ts';
+import { openOperatorDesk } from './operator-desk.ts';
+
+const folder = makeFolder();
+afterAll(() => folder.remove());
+
+const PATIENCE = { timeout: 20_000 };
+
+async function open(name: string) {
+  const store = await openStore({ path: folder.file(name), owner: anOwner(), clock: CLOCK });
+  await store.enter({ identity: TRACKER, configured: TRACKER, label: 'ours' });
+  const reported: AskedRequest[] = [];
+  const notices = createNotices(() => {});
+  const desk = openOperatorDesk({
+    store,
+    notices,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    report: (asked) => reported.push(asked),
+  });
+  return { store, desk, reported };
+}
+
+describe('while the service is still starting', () => {
+  it('a pause is kept and carried out when it has started', async () => {
+    const { desk, reported } = await open('pause.db');
+    const answer = await desk.ask({ kind: 'pause', reason: 'release day' }, 'somebody');
+    expect(answer).toEqual({
+      outcome: 'taken',
+      message: 'the service is still starting: this is carried out as soon as it has started',
+    });
+    expect(reported).toEqual([]);
+    desk.start();
+    await expect
+      .poll(() => reported, PATIENCE)
+      .toMatchObject([{ request: { kind: 'pause', reason: 'release day' }, by: 'somebody' }]);
+    desk.stop();
+  });
+
+  it('what is asked of an issue is refused at once, and not done later', async () => {
+    const { store, desk, reported } = await open('stop.db');
+    const answer = await desk.ask({ kind: 'stop', identifier: 'T-1' }, 'somebody');
+    expect(answer).toEqual({ outcome: 'refused', message: 'the service is still starting: ask again in a moment' });
+    desk.start();
+    await store.addRequest({ kind: 'resume' }, 'somebody');
+    await expect.poll(() => reported.map(({ request }) => request.kind), PATIENCE).toEqual(['resume']);
+    desk.stop();
+  });
+});
