@@ -1,35 +1,17 @@
 import { crashPoint } from '../../lib/crash-point.ts';
 import type { Clock } from '../../ports/runtime.ts';
 import { StoreError } from '../errors.ts';
-import { INITIAL } from '../migrations/001-initial.ts';
-import { RUN_EVENT_DETAILS } from '../migrations/002-run-event-details.ts';
-import { OPERATOR } from '../migrations/003-operator.ts';
-import { TRACKERS } from '../migrations/004-trackers.ts';
-import { REQUEST_FACTS } from '../migrations/005-request-facts.ts';
-import { FORGOTTEN_RUNS } from '../migrations/006-forgotten-runs.ts';
-import { WORKSPACE_KEY } from '../migrations/007-workspace-key.ts';
-import { APPROVALS } from '../migrations/008-approvals.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../migrations/index.ts';
 import type { Sqlite } from './sqlite.ts';
 
-/** In order; the first is version 1. A migration that was released is never edited, only followed by another. */
-const MIGRATIONS: readonly string[] = [
-  INITIAL,
-  RUN_EVENT_DETAILS,
-  OPERATOR,
-  TRACKERS,
-  REQUEST_FACTS,
-  FORGOTTEN_RUNS,
-  WORKSPACE_KEY,
-  APPROVALS,
-];
-
-export const SCHEMA_VERSION = MIGRATIONS.length;
+export { SCHEMA_VERSION };
 
 /** Brings the schema up to date, each step in a transaction of its own. */
 export function migrate(db: Sqlite, clock: Clock): void {
   const from = schemaVersion(db);
-  for (const [index, sql] of MIGRATIONS.entries()) {
+  for (const [index, migration] of MIGRATIONS.entries()) {
     const version = index + 1;
+    const sql = typeof migration === 'string' ? migration : migration.sqlite;
     if (version > from) step(db, version, sql, clock.now());
   }
 }

@@ -1,0 +1,31 @@
+import { INITIAL } from './001-initial.ts';
+import { RUN_EVENT_DETAILS } from './002-run-event-details.ts';
+import { OPERATOR } from './003-operator.ts';
+import { TRACKERS } from './004-trackers.ts';
+import { REQUEST_FACTS } from './005-request-facts.ts';
+import { FORGOTTEN_RUNS } from './006-forgotten-runs.ts';
+import { FIRST_ON_POSTGRES } from './007-first-on-postgres.ts';
+import { WORKSPACE_KEY } from './007-workspace-key.ts';
+import { APPROVALS } from './008-approvals.ts';
+
+/**
+ * One step of the schema. A text is for both databases: written for SQLite, and what PostgreSQL spells differently (types,
+ * the order of rows) is exchanged. Where that is not enough, each has a text of its own.
+ */
+export type Migration = string | { readonly sqlite: string; readonly postgres: string };
+
+const beforePostgres = (sqlite: string): Migration => ({ sqlite, postgres: '' });
+
+/** In order; the first is version 1. A migration that was released is never edited, only followed by another. */
+export const MIGRATIONS: readonly Migration[] = [
+  beforePostgres(INITIAL),
+  beforePostgres(RUN_EVENT_DETAILS),
+  beforePostgres(OPERATOR),
+  beforePostgres(TRACKERS),
+  beforePostgres(REQUEST_FACTS),
+  beforePostgres(FORGOTTEN_RUNS),
+  { sqlite: WORKSPACE_KEY, postgres: FIRST_ON_POSTGRES },
+  APPROVALS,
+];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;

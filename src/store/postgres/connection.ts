@@ -1,0 +1,201 @@
+import type { Pool, PoolClient, QueryResult } from 'pg';
+import { decode, encode } from '../records/text.ts';
+import type { Row, SqlValue, Work } from '../records/work.ts';
+import { addressOf } from './address.ts';
+import { numbered } from './dialect.ts';
+import { postgresErrorOf } from './errors.ts';
+
+/** A database on a server. Whatever it throws is a StoreError. */
+export interface Postgres {
+  /** Where it is, for people. */
+  readonly address: string;
+  /** Reads one moment of the database. */
+  read<T>(work: Work<T>): Promise<T>;
+  /** Carries out the work wholly or not at all. */
+  write<T>(work: Work<T>): Promise<T>;
+  /** The same under an epoch: refused when it is over. */
+  writeUnder<T>(epoch: number, work: Work<T>): Promise<T>;
+  /** Runs statements that take no values. */
+  exec(sql: string): Promise<void>;
+  /** A connection of one's own, for what a session holds, such as a lock. */
+  session(): Promise<Session>;
+  close(): Promise<void>;
+}
+
+export interface Session {
+  all(sql: string, ...values: SqlValue[]): Promise<readonly Row[]>;
+  /** Resolves when the connection is gone, by whatever cause. */
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Where the connection broke while the server was asked to commit: only the server knows whether it did. */
+export class InDoubt extends Error {
+  readonly transaction: string;
+
+  constructor(transaction: string, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.transaction = transaction;
+  }
+}
+
+const CONNECT_MS = 5_000;
+/** Longer than any statement of ours takes: by then the server or the way to it is gone. */
+const ANSWER_MS = 15_000;
+const MAX_CONNECTIONS = 6;
+
+const SETUP = "SET search_path TO foray; SET timezone TO 'UTC'; SET idle_in_transaction_session_timeout TO '30s'";
+
+/** Opens a pool of connections; none is made before the first use. */
+export async function openPostgres(url: string): Promise<Postgres> {
+  const address = addressOf(url);
+  const { default: pg } = await import('pg');
+  const types = new pg.TypeOverrides();
+  for (const type of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.setTypeParser(type, Number);
+  const pool = new pg.Pool({
+    connectionString: url,
+    types,
+    max: MAX_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: ANSWER_MS,
+    keepAlive: true,
+    application_name: 'foray',
+    pipeline: true,
+  });
+  // An idle connection that breaks is replaced at the next use.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => void client.query(SETUP).catch(() => {}));
+
+  const explained = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof InDoubt ? error : postgresErrorOf(address, error);
+    }
+  };
+  const transaction = <T>(begin: string, work: Work<T>, epoch: number | null = null): Promise<T> =>
+    explained(() => withClient(pool, (client) => within(client, { begin, epoch }, work)));
+
+  return {
+    address,
+    read: (work) => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work),
+    write: (work) => transaction('BEGIN', work),
+    writeUnder: (epoch, work) => transaction('BEGIN', work, epoch),
+    exec: (sql) => explained(() => withClient(pool, async (client) => void (await client.query(sql)))),
+    session: () => explained(async () => createSession(await pool.connect(), address)),
+    async close() {
+      await pool.end().catch(() => {});
+    },
+  };
+}
+
+async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = true;
+  // What breaks is told by the statements themselves.
+  const ignore = (): void => {};
+  client.on('error', ignore);
+  try {
+    const result = await work(client);
+    broken = false;
+    return result;
+  } catch (error) {
+    broken = !isServersWord(error);
+    throw error;
+  } finally {
+    client.off('error', ignore);
+    client.release(broken);
+  }
+}
+
+/** The server refused the statement; the connection itself is sound. */
+function isServersWord(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error && error.severity === 'ERROR';
+}
+
+/**
+ * One transaction. Steps whose rows nobody waits for are sent at once after each other, so that a unit of work takes two
+ * rounds to the server however many writes it has. The commit is asked for only when the epoch was confirmed.
+ */
+async function within<T>(client: PoolClient, how: { begin: string; epoch: number | null }, work: Work<T>): Promise<T> {
+  const sent: Promise<QueryResult<Row>>[] = [];
+  const send = (sql: string, values: readonly SqlValue[] = []): Promise<QueryResult<Row>> => {
+    const answer = client.query<Row>(values.length === 0 ? sql : { text: numbered(sql), values: values.map(encode) });
+    answer.catch(() => {});
+    sent.push(answer);
+    return answer;
+  };
+  let transactionId: string | null = null;
+  let committing = false;
+  try {
+    void send(how.begin);
+    const confirmed = how.epoch === null ? null : send('SELECT require_epoch(?) AS id', [how.epoch]);
+    const result = await perform(send, work);
+    transactionId = confirmed === null ? null : String((await confirmed).rows[0]?.id);
+    await Promise.all(sent);
+    committing = true;
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    if (committing) throw isServersWord(error) || transactionId === null ? error : new InDoubt(transactionId, error);
+    await client.query('ROLLBACK').catch(() => {});
+    throw (await firstFailure(sent)) ?? error;
+  }
+}
+
+/** The cause: what was sent after a refused statement fails too, for its sake. */
+async function firstFailure(sent: readonly Promise<unknown>[]): Promise<unknown> {
+  return (await Promise.allSettled(sent)).find((outcome) => outcome.status === 'rejected')?.reason as unknown;
+}
+
+async function perform<T>(
+  send: (sql: string, values: readonly SqlValue[]) => Promise<QueryResult<Row>>,
+  work: Work<T>,
+): Promise<T> {
+  let step = work.next();
+  while (step.done !== true) {
+    const { sql, values, wantsRows } = step.value;
+    const answer = send(sql, values);
+    step = work.next(wantsRows ? (await answer).rows.map(decodeRow) : []);
+  }
+  return step.value;
+}
+
+function decodeRow(row: Row): Row {
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, decode(value)]));
+}
+
+function createSession(client: PoolClient, address: string): Session {
+  let leave = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  client.on('error', () => leave());
+  client.on('end', () => leave());
+  return {
+    ended,
+    async all(sql, ...values) {
+      try {
+        return (await client.query<Row>({ text: numbered(sql), values: values.map(encode) })).rows.map(decodeRow);
+      } catch (error) {
+        if (!isServersWord(error)) leave();
+        throw postgresErrorOf(address, error);
+      }
+    },
+    async close() {
+      client.release(true);
+      leave();
+    },
+  };
+}
+
+/** Whether a transaction that was in doubt came true; null while the server is still at it. */
+export async function wasCommitted(db: Postgres, transaction: string): Promise<boolean | null> {
+  const status = await db.read(statusOf(transaction));
+  return status === 'in progress' ? null : status === 'committed';
+}
+
+function* statusOf(transaction: string): Work<string> {
+  const [row] = yield { sql: 'SELECT pg_xact_status(?::xid8) AS status', values: [transaction], wantsRows: true };
+  return String(row?.status);
+}

@@ -1,0 +1,71 @@
+import { StoreError, type StoreErrorFacts } from '../errors.ts';
+import { UnreadableRow } from '../records/work.ts';
+
+type Explanation = Pick<StoreErrorFacts, 'kind' | 'what' | 'remedy'>;
+
+const WAIT = 'check the server and the network; foray goes on when it answers again';
+const LOGIN = 'check the user and the password of store.url';
+const RIGHTS =
+  'let the role of store.url create schemas in this database, or create the schema foray and make the role its owner';
+const TLS = 'check sslmode and sslrootcert of store.url';
+
+/** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) or by what Node calls it; the longest prefix counts. */
+const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
+  FRY01: { kind: 'not-leading', what: 'is led by another foray', remedy: 'nothing; this one stands by' },
+  '08': { kind: 'unreachable', what: 'cannot be reached', remedy: WAIT },
+  '28': { kind: 'unwritable', what: 'refuses the login', remedy: LOGIN },
+  '25006': {
+    kind: 'unreachable',
+    what: 'takes no writes',
+    remedy: 'let store.url name the primary; foray goes on when it takes writes again',
+  },
+  '3D000': { kind: 'missing', what: 'does not exist', remedy: 'create the database, or correct store.url' },
+  '42501': { kind: 'unwritable', what: 'lacks a right', remedy: RIGHTS },
+  '53': { kind: 'failed', what: 'has no room or no connection left', remedy: 'free space on its disk, or raise max_connections' },
+  '57': { kind: 'unreachable', what: 'is stopping or starting', remedy: WAIT },
+  DEPTH_ZERO_SELF_SIGNED_CERT: { kind: 'unwritable', what: 'has a certificate that is not trusted', remedy: TLS },
+  SELF_SIGNED_CERT_IN_CHAIN: { kind: 'unwritable', what: 'has a certificate that is not trusted', remedy: TLS },
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: { kind: 'unwritable', what: 'has a certificate that is not trusted', remedy: TLS },
+  ERR_TLS_CERT_ALTNAME_INVALID: { kind: 'unwritable', what: 'has a certificate for another name', remedy: TLS },
+  E: { kind: 'unreachable', what: 'cannot be reached', remedy: WAIT },
+};
+
+const LOST: Explanation = { kind: 'unreachable', what: 'cannot be reached', remedy: WAIT };
+const UNEXPLAINED: Explanation = {
+  kind: 'failed',
+  what: 'failed',
+  remedy: 'see the message; nothing of this unit of work was stored',
+};
+
+/** Turns what the driver threw into words for an operator. */
+export function postgresErrorOf(address: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  if (error instanceof UnreadableRow) return unreadable(address, error);
+  const explanation = explain(error);
+  const detail =
+    error instanceof AggregateError ? String(error.errors[0]) : error instanceof Error ? error.message : String(error);
+  return new StoreError({ ...explanation, path: address, what: `${explanation.what} (${detail})`, cause: error });
+}
+
+/** Whether the epoch of this daemon is over. */
+export function isNotLeading(error: unknown): boolean {
+  return error instanceof StoreError && error.kind === 'not-leading';
+}
+
+/** Whether the server may well answer later. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof StoreError && error.kind === 'unreachable';
+}
+
+function explain(error: unknown): Explanation {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const prefix = [5, 2, 1].map((length) => code.slice(0, length)).find((start) => start in EXPLANATIONS);
+  const known = EXPLANATIONS[code] ?? (prefix === undefined ? undefined : EXPLANATIONS[prefix]);
+  if (known) return known;
+  return error instanceof Error && /connection|timeout|terminated|SSL/i.test(error.message) && code === '' ? LOST : UNEXPLAINED;
+}
+
+function unreadable(address: string, error: UnreadableRow): StoreError {
+  const remedy = 'restore the database from a backup, or correct or delete that row with psql';
+  return new StoreError({ path: address, kind: 'unreadable-row', what: error.message, remedy, cause: error.cause });
+}

@@ -1,0 +1,56 @@
+import { StoreError } from '../errors.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../migrations/index.ts';
+import { all, get, run, type Work } from '../records/work.ts';
+import type { Postgres } from './connection.ts';
+import { postgresMigration, STAMP_EPOCH } from './dialect.ts';
+
+/** Names the lock under which the schema is changed, among all advisory locks of the database. */
+const MIGRATION_LOCK = 4_207_001;
+
+/** Makes the schema `foray` or brings it up to date. Of several daemons that start together, one does it. */
+export async function migratePostgres(db: Postgres, now: number): Promise<void> {
+  if ((await db.read(schemaVersion(db.address))) === SCHEMA_VERSION) return;
+  await db.write(migrate(db.address, now));
+}
+
+/** 0 where there is no schema yet. Refuses one that this version does not know, and that of another program. */
+export function* schemaVersion(address: string): Work<number> {
+  const tables = yield* all("SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'foray'");
+  if (tables.length === 0) return 0;
+  if (!tables.some(({ name }) => name === 'schema_migrations')) throw foreign(address);
+  const version = Number((yield* get('SELECT max(version) AS version FROM foray.schema_migrations'))?.version ?? 0);
+  if (version > SCHEMA_VERSION) throw newer(address, version);
+  return version;
+}
+
+function* migrate(address: string, now: number): Work<void> {
+  yield* run('SELECT pg_advisory_xact_lock(?)', MIGRATION_LOCK);
+  const from = yield* schemaVersion(address);
+  if (from === 0) yield* makeSchema();
+  yield* run("SELECT set_config('foray.epoch', '0', true)");
+  for (const [index, migration] of MIGRATIONS.entries()) {
+    const version = index + 1;
+    if (version <= from) continue;
+    const sql = typeof migration === 'string' ? migration : migration.postgres;
+    if (sql !== '') yield* run(postgresMigration(sql));
+    yield* run('INSERT INTO schema_migrations (version, applied_at) VALUES (?, ?)', version, now);
+  }
+}
+
+// A role that may not create schemas can use one that was made for it.
+function* makeSchema(): Work<void> {
+  const [schema] = yield* all("SELECT 1 AS one FROM pg_namespace WHERE nspname = 'foray'");
+  if (schema === undefined) yield* run('CREATE SCHEMA foray');
+  yield* run('CREATE TABLE schema_migrations (version BIGINT PRIMARY KEY, applied_at DOUBLE PRECISION NOT NULL)');
+  yield* run(STAMP_EPOCH);
+}
+
+function foreign(address: string): StoreError {
+  const remedy = 'let store.url name another database';
+  return new StoreError({ path: address, kind: 'corrupt', what: 'has a schema foray of another program', remedy });
+}
+
+function newer(address: string, version: number): StoreError {
+  const what = `was made by a newer version of foray (schema ${version}, this version knows ${SCHEMA_VERSION})`;
+  return new StoreError({ path: address, kind: 'newer', what, remedy: 'upgrade foray, or let store.url name another database' });
+}

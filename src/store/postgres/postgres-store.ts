@@ -1,0 +1,70 @@
+import type { Clock } from '../../ports/runtime.ts';
+import type { Store, Write } from '../../ports/store.ts';
+import { LEASE_MS } from '../records/claims.ts';
+import { addRequest, createOperatorRequests, findAnswer } from '../records/operator-requests.ts';
+import { findRunWithEvents, forgetRuns, listRuns, totals } from '../records/runs.ts';
+import { statistics } from '../records/statistics.ts';
+import { enterTracker, nameTracker, storedIdentity } from '../records/trackers.ts';
+import { get } from '../records/work.ts';
+import { applyWrites, loadDurable } from '../records/writes.ts';
+import { InDoubt, wasCommitted, type Postgres } from './connection.ts';
+import { DAY_OF_START } from './dialect.ts';
+import { postgresErrorOf } from './errors.ts';
+
+export interface PostgresStoreDeps {
+  /** Names this start of the daemon. */
+  readonly owner: string;
+  readonly clock: Clock;
+  /** The epoch under which this daemon writes; null for one that only reads. */
+  readonly epoch: number | null;
+}
+
+/** The store over a database that is open and up to date. Every write but a request of an operator is under the epoch. */
+export function createPostgresStore(db: Postgres, { owner, clock, epoch }: PostgresStoreDeps): Store {
+  const requests = createOperatorRequests();
+  const inDoubt = new WeakMap<readonly Write[], string>();
+  const underEpoch: Postgres['write'] = (work) => (epoch === null ? Promise.reject(readsOnly(db)) : db.writeUnder(epoch, work));
+
+  /** The caller tries a unit again that failed; one that came true meanwhile is not stored twice. */
+  async function isStored(writes: readonly Write[]): Promise<boolean> {
+    const transaction = inDoubt.get(writes);
+    if (transaction === undefined) return false;
+    const committed = await wasCommitted(db, transaction);
+    if (committed === null) throw postgresErrorOf(db.address, new Error('the connection broke and the server is still at it'));
+    inDoubt.delete(writes);
+    return committed;
+  }
+
+  return {
+    enter: (tracker) => underEpoch(enterTracker(tracker)),
+    identityOf: (name) => db.read(storedIdentity(name)),
+    nameTracker: (name, identity) => underEpoch(nameTracker(name, identity)),
+    load: (tracker) => db.read(loadDurable(tracker)),
+    async apply(tracker, writes) {
+      if (writes.length === 0 || (await isStored(writes))) return;
+      const hold = { owner, leaseUntil: clock.now() + LEASE_MS };
+      try {
+        await underEpoch(applyWrites(writes, { tracker, hold }));
+      } catch (error) {
+        if (error instanceof InDoubt) inDoubt.set(writes, error.transaction);
+        throw error instanceof InDoubt ? postgresErrorOf(db.address, error.cause) : error;
+      }
+    },
+    listRuns: (query) => db.read(listRuns(query)),
+    findRun: (id) => db.read(findRunWithEvents(id)),
+    totals: () => db.read(totals()),
+    forgetRuns: (endedBefore, limit) => underEpoch(forgetRuns(endedBefore, limit)),
+    statistics: (query) => db.read(statistics(query, DAY_OF_START)),
+    addRequest: (request, by) => db.write(addRequest(request, by)),
+    takeRequests: () => db.read(requests.take()),
+    findAnswer: (requestId) => db.read(findAnswer(requestId)),
+    async ping() {
+      await db.read(get('SELECT max(version) FROM schema_migrations'));
+    },
+    close: () => db.close(),
+  };
+}
+
+function readsOnly(db: Postgres): Error {
+  return postgresErrorOf(db.address, Object.assign(new Error('this one does not lead'), { code: 'FRY01' }));
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts';
+import { migratePostgres } from '../../src/store/postgres/migrate.ts';
+import { tryToLead, type InstanceFacts, type Leadership } from '../../src/store/postgres/leadership.ts';
+import { storeContract } from '../contracts/store.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { aParked, CLOCK, fillStore, TRACKER } from '../support/store/database.ts';
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres?.remove());
+
+const anInstance = (id: string): InstanceFacts => ({
+  id,
+  host: 'here',
+  pid: process.pid,
+  processStart: '',
+  workflowPath: '/WORKFLOW.md',
+  version: '0',
+  url: null,
+});
+
+interface Opened {
+  readonly db: Postgres;
+  readonly leadership: Leadership;
+}
+
+async function open(url: string, id: string): Promise<Opened> {
+  const db = await openPostgres(url);
+  await migratePostgres(db, 0);
+  const leadership = await tryToLead(db, anInstance(id));
+  if (leadership === null) throw new Error('another one leads');
+  return { db, leadership };
+}
+
+const storeOf = ({ db, leadership }: Opened) =>
+  createPostgresStore(db, { owner: 'instance-1', clock: CLOCK, epoch: leadership.epoch });
+
+async function close({ db, leadership }: Opened): Promise<void> {
+  await leadership.leave();
+  await db.close();
+}
+
+storeContract('the PostgreSQL store', async () => {
+  const url = await postgres.createDatabase();
+  let opened = await open(url, 'a');
+  return {
+    store: storeOf(opened),
+    async reopen() {
+      await close(opened);
+      opened = await open(url, 'a');
+      return storeOf(opened);
+    },
+    cleanup: () => close(opened),
+  };
+});
+
+describe('the epoch', () => {
+  it('lets only the present leader store, and marks every row with it', async () => {
+    const url = await postgres.createDatabase();
+    const first = await open(url, 'first');
+    await fillStore(storeOf(first));
+    await first.leadership.leave();
+    const second = await open(url, 'second');
+    expect(second.leadership.epoch).toBe(first.leadership.epoch + 1);
+    await expect(storeOf(first).apply(TRACKER, [{ write: 'park', parked: aParked('9') }])).rejects.toThrow(
+      'is led by another foray',
+    );
+    await storeOf(second).apply(TRACKER, [{ write: 'park', parked: aParked('3') }]);
+    expect(await postgres.query('SELECT issue_id, epoch::integer FROM foray.parked ORDER BY rowid', url)).toEqual([
+      { issue_id: '2', epoch: first.leadership.epoch },
+      { issue_id: '3', epoch: second.leadership.epoch },
+    ]);
+    await expect(postgres.query('DELETE FROM foray.parked', url)).rejects.toThrow('foray.epoch');
+    await first.db.close();
+    await close(second);
+  });
+
+  it('is not taken from a leader that lives', async () => {
+    const url = await postgres.createDatabase();
+    const first = await open(url, 'first');
+    const db = await openPostgres(url);
+    expect(await tryToLead(db, anInstance('second'))).toBeNull();
+    await db.close();
+    await close(first);
+  });
+});
