@@ -96,7 +96,7 @@ export const SCHEMAS = {
   Claim: record({ phase: oneOf('running', 'handing_off'), ...RUNNING }),
   Retry: record({ ...NAMES, attempt: COUNT, due_at: TIME, error: TEXT }),
   Run: record(RUN),
-  RunEvent: record({ at: TIME, type: TEXT, TEXT, 'details?': { type: 'object' } }),
+  RunEvent: record({ at: TIME, type: TEXT, text: TEXT, 'details?': { type: 'object' } }),
   Parked: record({ ...ISSUE, reason: TEXT, detail: TEXT, parked_at: TIME }),
   Hold: record({ ...ISSUE, reason: TEXT, detail: TEXT, since: TIME }),
   MergeRequest: record({
