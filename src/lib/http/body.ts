@@ -17,7 +17,7 @@ export async function readBody(response: Response, bound: number, overflow: Over
   let left = bound;
   for (;;) {
     const { done, value } = await readChunk(reader);
-    if (done) return { body: decode(chunks), truncated: false };
+    if (done) return { body: new TextDecoder().decode(joined(chunks)), truncated: false };
     chunks.push(value.subarray(0, left));
     left -= value.length;
     if (left < 0) break;
@@ -25,7 +25,7 @@ export async function readBody(response: Response, bound: number, overflow: Over
   // The connection is given up rather than drained: nobody knows how much there is still to come.
   await reader.cancel().catch(() => undefined);
   if (overflow === 'fail') throw new HttpTransportError(`the answer is longer than ${bound} bytes`);
-  return { body: decode(chunks), truncated: true };
+  return { body: beginningOf(chunks), truncated: true };
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
@@ -38,7 +38,11 @@ async function readChunk(reader: Reader): ReturnType<Reader['read']> {
   }
 }
 
-function decode(chunks: readonly Uint8Array[]): string {
-  // `stream` holds back the bytes of a character that the bound cut in half.
-  return new TextDecoder().decode(Buffer.concat(chunks), { stream: true });
+function beginningOf(chunks: readonly Uint8Array[]): string {
+  // `stream` holds back the bytes of a character that the bound cut in half. It takes five times as long.
+  return new TextDecoder().decode(joined(chunks), { stream: true });
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }

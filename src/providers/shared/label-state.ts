@@ -19,14 +19,18 @@ export interface DerivedState {
 /** Case does not matter; states come back as configured. The order of the configuration decides, never that of the labels. */
 export function deriveState(labels: readonly string[], native: 'open' | 'closed', rule: LabelStateRule): DerivedState {
   const present = labels.map(normalState);
-  const matches = new Map<string, string>();
+  const found: string[] = [];
+  const matches: string[] = [];
   for (const list of rule.lists) {
-    for (const [index, key] of normalStates(list).entries()) {
-      if (key !== '' && present.includes(key) && !matches.has(key)) matches.set(key, list[index] ?? key);
+    const keys = normalStates(list);
+    for (let index = 0; index < keys.length; index += 1) {
+      const key = keys[index] ?? '';
+      if (key === '' || !present.includes(key) || found.includes(key)) continue;
+      found.push(key);
+      matches.push(list[index] ?? key);
     }
   }
-  const [first] = matches.values();
-  return { state: first ?? rule[native], matches: [...matches.values()] };
+  return { state: matches[0] ?? rule[native], matches };
 }
 
 /** The configured lists are the same for every issue of every poll. */
