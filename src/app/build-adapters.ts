@@ -5,7 +5,7 @@ import { countRequests } from '../orchestrator/counted-tracker.ts';
 import type { Adapters } from '../orchestrator/adapters.ts';
 import type { RunTools } from '../ports/runner.ts';
 import { createForge } from '../orchestrator/reactions/forge.ts';
-import { hideFromEnvironment } from '../lib/process/index.ts';
+import { environmentOf, hideFromEnvironment } from '../lib/process/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { ProviderDeps } from '../ports/provider.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
@@ -63,6 +63,7 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
       removedDays: settings.workspace.removedDays,
       markKey: deps.markKey,
       env: deps.env,
+      user: settings.agent.user,
       logger: deps.logger,
       processes: deps.processes,
       delivery: buildDelivery(workflow, deps),
@@ -169,7 +170,9 @@ export function buildAgent(workflow: GoodWorkflow, deps: AdapterDeps): Adapters[
   const kind = AGENT_KINDS.find((candidate) => candidate.kind === agent.kind);
   if (!kind) throw new Error(`unknown agent kind ${agent.kind}`);
   const { clock, logger, processes } = deps;
-  return kind.create(agent, agentOptions, { env: agentEnv(workflow, deps.env), clock, logger, processes });
+  const env = agentEnv(workflow, deps.env);
+  const { user } = agent;
+  return kind.create(agent, agentOptions, { env: user ? environmentOf(user, env) : env, user, clock, logger, processes });
 }
 
 /**

@@ -4,6 +4,7 @@ import type { AgentSettings, SelfReviewSettings, TokenRates } from '../domain/mo
 import type { AgentFacts } from '../ports/agent-kind.ts';
 import type { Sections } from './schema.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
+import { findUser, userProblem } from '../lib/process/index.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 
 /** The agent section as settings. */
@@ -11,6 +12,7 @@ export function agentSettings(agent: Sections['agent']): AgentSettings {
   return {
     kind: agent.kind,
     command: agent.command ?? null,
+    user: agent.user === undefined ? null : findUser(agent.user),
     maxTurns: agent.max_turns,
     maxConcurrentAgents: agent.max_concurrent_agents,
     maxConcurrentAgentsByState: Object.fromEntries(
@@ -36,6 +38,7 @@ export function checkAgent(read: CheckedFrontMatter, agentKinds: readonly AgentF
   return [
     ...checkKind(read, agentKinds),
     ...checkCommand(read),
+    ...checkUser(read),
     ...checkStateLimits(read.sections.agent),
     ...checkSelfReview(read),
     ...checkCeilings(read),
@@ -78,6 +81,20 @@ function checkCommand(read: CheckedFrontMatter): readonly Problem[] {
   if (!read.agentKind?.requiresCommand || read.sections.agent.command || read.isFaulty('agent.command')) return [];
   const message = `agent.command is required for agent kind ${read.agentKind.kind}`;
   return [{ severity: 'error', check: 'agent.command', message, key: ['agent', 'command'] }];
+}
+
+/**
+ * A repository that we check out is worked on by both sides: git would then run what the other user configured in it with
+ * our rights.
+ */
+function checkUser(read: CheckedFrontMatter): readonly Problem[] {
+  const { user } = read.sections.agent;
+  if (user === undefined || read.isFaulty('agent.user')) return [];
+  const fault = (message: string): Problem => ({ severity: 'error', check: 'agent.user', message, key: ['agent', 'user'] });
+  const problem = userProblem(user);
+  if (problem !== null) return [fault(`agent.user: ${problem}`)];
+  if (read.sections.workspace.repo === undefined) return [];
+  return [fault('agent.user cannot be used with workspace.repo: clone in hooks.after_create, which runs as that user')];
 }
 
 function checkStateLimits(agent: Sections['agent']): readonly Problem[] {

@@ -142,6 +142,9 @@ function agentSection(kinds: readonly string[]) {
     .strictObject({
       kind: byDefault(text('The coding agent to run.').meta({ enum: [...kinds] }), DEFAULT_AGENT_KIND),
       command: commandLine("Program and arguments. By default the kind's own.").optional(),
+      user: filledText(
+        'User of this machine that agents, hooks and verification commands run as; needs root. By default the user of the service.',
+      ).optional(),
       max_turns: byDefault(wholeNumber({ min: 1 }, 'Turns of one session.'), 20),
       max_concurrent_agents: byDefault(wholeNumber({ min: 1 }, 'Sessions at the same time.'), 10),
       max_concurrent_agents_by_state: byDefault(

@@ -50,6 +50,7 @@ describe('a valid file', () => {
       agent: {
         kind: 'claude-code',
         command: null,
+        user: null,
         maxTurns: 20,
         maxConcurrentAgents: 10,
         maxConcurrentAgentsByState: {},

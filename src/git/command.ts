@@ -9,6 +9,8 @@ export interface GitCommand {
   readonly cwd: string;
   /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
+  /** Whom it runs as, where it is not the daemon's own user: a repository may name programs that git runs. */
+  readonly user?: { readonly uid: number; readonly gid: number } | null;
   /** Handed to the askpass helper over descriptor 3, which nothing else reads; null where git may not log in. */
   readonly password?: string | null;
   readonly timeoutMs: number;
@@ -33,6 +35,7 @@ export async function runGit(command: GitCommand, signal: AbortSignal): Promise<
     cwd: command.cwd,
     env: { ...command.env },
     detached: true,
+    ...(command.user ? { uid: command.user.uid, gid: command.user.gid } : {}),
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
   const failed = once(child, 'error').then(([error]) => Promise.reject(startErrorOf(error)));

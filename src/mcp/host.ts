@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { chownSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import os from 'node:os';
@@ -61,6 +62,9 @@ export async function startToolHost(options: ToolHostOptions): Promise<ToolHost>
     open(context) {
       const run = openRun(context);
       runs.set(run.id, run);
+      const { user } = context.plan.settings.agent;
+      // We are root then, and reach it whoever has it.
+      if (user) for (const place of [directory, socketPath]) chownSync(place, user.uid, user.gid);
       const { command, args } = options;
       return { name: 'foray', command, args, env: { FORAY_TOOL_SOCKET: socketPath, FORAY_TOOL_TOKEN: run.token } };
     },

@@ -59,6 +59,8 @@ export type TurnResult = { readonly ok: true } | { readonly ok: false; readonly 
 export interface AgentDeps {
   /** The environment agents inherit: without the tracker's credentials. */
   readonly env: Readonly<Record<string, string>>;
+  /** Whom agents run as, where it is not the daemon's own user. */
+  readonly user?: { readonly uid: number; readonly gid: number } | null;
   readonly clock: { now(): number };
   readonly logger: import('./runtime.ts').Logger;
   /** Told of every process group as it starts and ends, so that leftovers of a crash can be found. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { runGit } from '../git/command.ts';
+import type { ProgramUser } from '../lib/process/index.ts';
 import { DATA_FOLDER } from './containment.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -12,10 +13,10 @@ const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-
  * What the work in a workspace amounts to, as one text that differs when something was done: in a git repository its
  * commits, branches and changed files, elsewhere every file. What an agent says of itself in our folder does not count.
  */
-export async function fingerprintOf(workspace: string, signal: AbortSignal): Promise<string> {
+export async function fingerprintOf(workspace: string, signal: AbortSignal, user: ProgramUser | null = null): Promise<string> {
   const git = async (...args: string[]): Promise<string | null> => {
     const env = { PATH: process.env['PATH'] ?? '', GIT_TERMINAL_PROMPT: '0' };
-    const { code, stdout } = await runGit({ args: [...SAFE, ...args], cwd: workspace, env, timeoutMs: TIMEOUT_MS }, signal);
+    const { code, stdout } = await runGit({ args: [...SAFE, ...args], cwd: workspace, env, user, timeoutMs: TIMEOUT_MS }, signal);
     return code === 0 ? stdout : null;
   };
   const status = await git('status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all').catch((error: unknown) => {

@@ -3,6 +3,7 @@ import { access, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
+import type { ProgramUser } from '../lib/process/index.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Removal, Workspaces, WorkspaceSubject } from '../ports/workspace.ts';
 import { codeOf, hasDirectory, realRoot } from './containment.ts';
@@ -26,6 +27,8 @@ export interface WorkspaceDeps {
   readonly root: string;
   /** The daemon's environment; hooks see a small part of it. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whom hooks and verification commands run as, and whose the directories are; null for the daemon's own user. */
+  readonly user?: ProgramUser | null;
   readonly logger: Logger;
   readonly processes: ProcessLedger;
   /** Null unless `workspace.repo` is set. */
@@ -39,9 +42,9 @@ export interface WorkspaceDeps {
 
 /** Workspaces as directories of this machine. */
 export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
-  const { root, delivery = null } = deps;
+  const { root, delivery = null, user = null } = deps;
   const runHook = createHookRunner(deps);
-  const prepared = createPreparedWords();
+  const prepared = createPreparedWords(user);
   const place = (): WorkspacePlace => ({ root: realRoot(root), key: deps.markKey });
   const own = async (subject: WorkspaceSubject): Promise<string> => {
     const found = await findOwnDirectory(place(), subject);
@@ -52,7 +55,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   };
 
   return {
-    findProblem: () => findRootProblem(root),
+    findProblem: async () => (await findRootProblem(root)) ?? (user && findReachProblem(root, user)),
     namesOf: workspaceNames,
     pathFor: (subject) =>
       chooseDirectory(place(), subject).then(
@@ -60,7 +63,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
         () => null,
       ),
     prepare: (subject, signal) =>
-      asWorkspaceError('prepare', () => prepareWorkspace(place(), subject, { delivery, runHook }, signal)),
+      asWorkspaceError('prepare', () => prepareWorkspace(place(), subject, { delivery, runHook, user }, signal)),
     beforeRun: (subject, signal) =>
       asWorkspaceError('before_run', async () => {
         const workspace = await own(subject);
@@ -78,11 +81,12 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
         deps.logger.warn('hook failed', { issue_id, issue_identifier, hook: 'after_run', reason: String(error) });
       }
     },
-    remove: (subject, signal) => asWorkspaceError('remove', () => removeFor(place(), subject, { ...deps, runHook }, signal)),
+    remove: (subject, signal) =>
+      asWorkspaceError('remove', () => removeFor(place(), subject, { ...deps, runHook, user }, signal)),
     verify: (check, signal) => asWorkspaceError('verification', () => runVerification(check, deps, signal)),
     readStatus: async (workspace) => ((await prepared.isPrepared(workspace, 'status')) ? null : readStatusFile(workspace, deps)),
     readScm: async (workspace) => ((await prepared.isPrepared(workspace, 'scm.json')) ? null : readScmFile(workspace, deps)),
-    fingerprint: (workspace, signal) => asWorkspaceError('evidence', () => fingerprintOf(workspace, signal)),
+    fingerprint: (workspace, signal) => asWorkspaceError('evidence', () => fingerprintOf(workspace, signal, user)),
     deliver: async (subject, signal) => (delivery === null ? null : delivery.deliver(await own(subject), subject, signal)),
     list: () => asWorkspaceError('list', () => listWorkspaces(root)),
   };
@@ -92,14 +96,18 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
 async function removeFor(
   place: WorkspacePlace,
   subject: WorkspaceSubject & { readonly recorded?: boolean },
-  { removedDays, runHook }: Pick<WorkspaceDeps, 'removedDays'> & { readonly runHook: RunHook },
+  {
+    removedDays,
+    runHook,
+    user,
+  }: Pick<WorkspaceDeps, 'removedDays'> & { readonly runHook: RunHook; readonly user: ProgramUser | null },
   signal: AbortSignal,
 ): Promise<Removal> {
   await clearOldRemovals(place.root, removedDays, Date.now());
   const unmarked = await findUnmarked(place, subject);
   const own = (await findOwnDirectory(place, subject)) ?? (subject.recorded === true ? unmarked : null);
   if (own) {
-    const { removed } = await removeWorkspace(own.path, subject, runHook, signal);
+    const { removed } = await removeWorkspace(own.path, subject, { runHook, user }, signal);
     await dropMark(place.root, own.name);
     return { removed, path: own.path, aside: null };
   }
@@ -119,6 +127,16 @@ async function findRootProblem(root: string): Promise<string | null> {
     return null;
   } catch (error) {
     return `workspace.root ${root} is not writable: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** Every directory above a workspace must let its user through. The root itself is opened when the first one is prepared. */
+async function findReachProblem(root: string, user: ProgramUser): Promise<string | null> {
+  for (let place = await nearestExisting(path.dirname(path.resolve(root))); ; place = path.dirname(place)) {
+    const { mode, uid, gid } = await stat(place);
+    const mayEnter = user.uid === 0 || (mode & (uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001)) !== 0;
+    if (!mayEnter) return `workspace.root ${root}: ${user.name} may not enter ${place}; choose another place, or let it in`;
+    if (place === path.dirname(place)) return null;
   }
 }
 

@@ -1,6 +1,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
+import type { ProgramUser } from '../lib/process/index.ts';
+import { giveTo, letThrough, resetFolderAs } from './as-user.ts';
 import { codeOf, DATA_FOLDER, hasDirectory, look, refused } from './containment.ts';
 import type { Delivery } from './delivery.ts';
 import type { RunHook } from './hooks.ts';
@@ -14,6 +16,8 @@ const DIRECTORY_MODE = 0o750;
 
 /** What a new directory is filled with. */
 export interface Filling {
+  /** Whose the directory is to be, where it is not the daemon's own user. */
+  readonly user: ProgramUser | null;
   /** Null: hooks alone fill it. */
   readonly delivery: Delivery | null;
   readonly runHook: RunHook;
@@ -28,26 +32,28 @@ export async function prepareWorkspace(
 ): Promise<{ readonly path: string; readonly created: boolean }> {
   signal.throwIfAborted();
   await mkdir(place.root, { recursive: true, mode: DIRECTORY_MODE });
+  if (filling.user) await letThrough(place.root);
   const { name, path: workspace, owner } = await chooseDirectory(place, subject);
   if (owner !== 'own') await putMark(place.root, name, subject, place.key);
-  await discardUnfinished(workspace);
-  const created = await createDirectory(workspace);
+  await discardUnfinished(workspace, filling.user);
+  const created = await createDirectory(workspace, filling.user);
   if (created) await finishCreation(workspace, subject, filling, signal);
-  await resetDataFolder(workspace);
+  await resetDataFolder(workspace, filling.user);
   return { path: workspace, created };
 }
 
 /** A directory that a crash left half made or half deleted is not worked in. */
-async function discardUnfinished(workspace: string): Promise<void> {
+async function discardUnfinished(workspace: string, user: ProgramUser | null): Promise<void> {
   if (!(await isUnfinished(workspace))) return;
-  if (await hasDirectory(workspace)) await removeTree(workspace);
+  if (await hasDirectory(workspace)) await removeTree(workspace, user);
   await clearUnfinished(workspace);
 }
 
-async function createDirectory(workspace: string): Promise<boolean> {
+async function createDirectory(workspace: string, user: ProgramUser | null): Promise<boolean> {
   if (await hasDirectory(workspace)) return false;
   await markUnfinished(workspace);
   await mkdir(workspace, { mode: DIRECTORY_MODE });
+  if (user) await giveTo(user, workspace);
   return true;
 }
 
@@ -55,7 +61,7 @@ async function createDirectory(workspace: string): Promise<boolean> {
 async function finishCreation(
   workspace: string,
   subject: WorkspaceSubject,
-  { delivery, runHook }: Filling,
+  { delivery, runHook, user }: Filling,
   signal: AbortSignal,
 ): Promise<void> {
   try {
@@ -63,15 +69,16 @@ async function finishCreation(
     const failure = await runHook('after_create', subject, workspace, signal);
     if (failure !== null) throw failure;
   } catch (error) {
-    await discardUnfinished(workspace);
+    await discardUnfinished(workspace, user);
     throw error;
   }
   await clearUnfinished(workspace);
 }
 
 /** Clears what was said before this run, by whomever: it is not this agent's word. */
-async function resetDataFolder(workspace: string): Promise<void> {
+async function resetDataFolder(workspace: string, user: ProgramUser | null): Promise<void> {
   if (!(await hasDirectory(workspace))) throw refused(workspace, 'was taken away by its own hook');
+  if (user) return resetFolderAs(user, workspace);
   const folder = path.join(workspace, DATA_FOLDER);
   if (!(await hasDirectory(folder))) await mkdir(folder);
   for (const name of ['status', 'scm.json']) await rm(path.join(folder, name), { force: true, recursive: true });

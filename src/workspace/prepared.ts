@@ -1,6 +1,8 @@
 import { lstat, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { runGit } from '../git/command.ts';
+import type { ProgramUser } from '../lib/process/index.ts';
+import { clearAs } from './as-user.ts';
 import { DATA_FOLDER } from './containment.ts';
 
 /** The files by which an agent speaks to us. */
@@ -17,16 +19,17 @@ export interface PreparedWords {
   isPrepared(workspace: string, name: WordFile): Promise<boolean>;
 }
 
-export function createPreparedWords(): PreparedWords {
+export function createPreparedWords(user: ProgramUser | null = null): PreparedWords {
   const known = new Map<string, ReadonlySet<string>>();
   const fileOf = (workspace: string, name: string): string => path.join(workspace, DATA_FOLDER, name);
   return {
     async clear(workspace, signal) {
       for (const name of NAMES) {
         const file = fileOf(workspace, name);
-        const texts = [await textOf(file), await committed(workspace, name, signal)];
+        const texts = [await textOf(file), await committed(workspace, name, user, signal)];
         known.set(file, new Set(texts.filter((text) => text !== null)));
-        await rm(file, { force: true, recursive: true });
+        if (user) await clearAs(user, file);
+        else await rm(file, { force: true, recursive: true });
       }
     },
     async isPrepared(workspace, name) {
@@ -43,9 +46,9 @@ async function textOf(file: string): Promise<string | null> {
   return stats?.isFile() === true && stats.size <= LONGEST ? readFile(file, 'utf8').catch(() => null) : null;
 }
 
-async function committed(workspace: string, name: string, signal: AbortSignal): Promise<string | null> {
+async function committed(workspace: string, name: string, user: ProgramUser | null, signal: AbortSignal): Promise<string | null> {
   const env = { PATH: process.env['PATH'] ?? '', GIT_TERMINAL_PROMPT: '0' };
-  const command = { args: ['show', `HEAD:./${DATA_FOLDER}/${name}`], cwd: workspace, env, timeoutMs: 10_000 };
+  const command = { args: ['show', `HEAD:./${DATA_FOLDER}/${name}`], cwd: workspace, env, user, timeoutMs: 10_000 };
   try {
     const { code, stdout } = await runGit(command, signal);
     return code === 0 ? stdout : null;

@@ -1,6 +1,8 @@
 import { chmod, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
+import type { ProgramUser } from '../lib/process/index.ts';
+import { removeTreeAs } from './as-user.ts';
 import { codeOf, hasDirectory } from './containment.ts';
 import type { RunHook } from './hooks.ts';
 import { clearUnfinished, markUnfinished } from './unfinished.ts';
@@ -9,7 +11,7 @@ import { clearUnfinished, markUnfinished } from './unfinished.ts';
 export async function removeWorkspace(
   workspace: string,
   subject: WorkspaceSubject,
-  runHook: RunHook,
+  { runHook, user }: { readonly runHook: RunHook; readonly user: ProgramUser | null },
   signal: AbortSignal,
 ): Promise<{ readonly removed: boolean }> {
   signal.throwIfAborted();
@@ -21,14 +23,15 @@ export async function removeWorkspace(
   signal.throwIfAborted();
   if (await hasDirectory(workspace)) {
     await markUnfinished(workspace);
-    await removeTree(workspace);
+    await removeTree(workspace, user);
   }
   await clearUnfinished(workspace);
   return { removed: true };
 }
 
 /** Deletes a directory and what is in it. Links are deleted, never followed. */
-export async function removeTree(directory: string): Promise<void> {
+export async function removeTree(directory: string, user: ProgramUser | null = null): Promise<void> {
+  if (user) return removeTreeAs(user, directory);
   const options = { recursive: true, force: true, maxRetries: 3, retryDelay: 50 } as const;
   try {
     await rm(directory, options);

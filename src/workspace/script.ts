@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createExcerpt, startProcess } from '../lib/process/index.ts';
-import type { RunningProcess } from '../lib/process/index.ts';
+import { createExcerpt, environmentOf, startProcess } from '../lib/process/index.ts';
+import type { ProgramUser, RunningProcess } from '../lib/process/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 
 export interface ScriptDeps {
   /** The daemon's environment, of which scripts see SCRIPT_ENVIRONMENT only. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whom scripts run as, where it is not the daemon's own user. */
+  readonly user?: ProgramUser | null;
   readonly processes: ProcessLedger;
   maskSecrets(text: string): string;
 }
@@ -82,7 +84,8 @@ export async function runScript(script: Script, deps: ScriptDeps, signal: AbortS
       command: 'sh',
       args: ['-c', WRAPPER, 'sh', script.text],
       cwd: script.cwd,
-      env: { ...inherited(deps.env), ...script.variables },
+      env: { ...scriptEnvironment(deps), ...script.variables },
+      user: deps.user,
       stdin: 'pipe',
       drainMs: DRAIN_MS,
       onSpawn: (pid) => deps.processes.started(pid, script.owner),
@@ -98,6 +101,10 @@ export async function runScript(script: Script, deps: ScriptDeps, signal: AbortS
   await child.stop(GRACE_MS);
   deps.processes.ended(child.pid);
   return { failure, output: shown(await output, deps) };
+}
+
+function scriptEnvironment({ env, user }: ScriptDeps): Record<string, string> {
+  return user ? environmentOf(user, inherited(env)) : inherited(env);
 }
 
 function inherited(env: ScriptDeps['env']): Record<string, string> {

@@ -35,6 +35,7 @@ export function settingsWith(
     agent: {
       kind: 'mock',
       command: null,
+      user: null,
       maxTurns: 3,
       maxConcurrentAgents: 3,
       maxConcurrentAgentsByState: {},

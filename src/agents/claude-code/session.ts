@@ -28,7 +28,7 @@ export interface SessionParts {
 /** A conversation with Claude Code: each turn is a process of its own that goes on where the last one stopped. */
 export function startSession(parts: SessionParts): AgentSession {
   const { deps, request, settings } = parts;
-  const env = envFor(deps.env, request, parts.options, { isRoot: process.getuid?.() === 0 });
+  const env = envFor(deps.env, request, parts.options, { isRoot: (deps.user?.uid ?? process.getuid?.()) === 0 });
   const mask = maskFor(env);
   const conversation = keepConversation(request.resumeSessionId);
   const runProcess = createProcessRunner(parts, env, conversation);
@@ -91,7 +91,7 @@ function createProcessRunner(parts: SessionParts, env: Record<string, string>, c
     const { toolServer, workspacePath: cwd, runId } = request;
     const args = argsFor({ options, conversation: conversation.current(), toolServer, mcpFile: parts.mcpFile, budgetUsd });
     const onSpawn = (pid: number): void => ledger.started(pid, runId);
-    const start = { command, args: [...before, ...args], cwd, env, onSpawn };
+    const start = { command, args: [...before, ...args], cwd, env, user: deps.user, onSpawn };
     try {
       const ending = await takeTurn({ start, prompt, reader, onEnd: ledger.ended, patience }, signal);
       const findings = reader.finish();

@@ -7,7 +7,7 @@ import { parseLine, type AssistantRecord, type ResultRecord, type StreamRecord, 
 import type { Usage } from './usage.ts';
 
 export interface TurnProcess {
-  readonly start: Pick<ProcessOptions, 'command' | 'args' | 'cwd' | 'env' | 'onSpawn'>;
+  readonly start: Pick<ProcessOptions, 'command' | 'args' | 'cwd' | 'env' | 'user' | 'onSpawn'>;
   readonly prompt: string;
   readonly reader: Reader;
   readonly onEnd: (pid: number) => void;

@@ -90,7 +90,8 @@ async function start({ command, env, request, deps, remedy }: ConnectionOptions)
   const onSpawn = (pid: number): void => ledgerOf(deps).started(pid, request.runId);
   const cwd = request.workspacePath;
   try {
-    return await startProcess({ command: program, args, cwd, env, stdin: 'pipe', maxLineBytes: MAX_LINE_BYTES, onSpawn });
+    const { user } = deps;
+    return await startProcess({ command: program, args, cwd, env, user, stdin: 'pipe', maxLineBytes: MAX_LINE_BYTES, onSpawn });
   } catch (error) {
     throw error instanceof ProcessStartError ? startError(error, remedy) : error;
   }

@@ -27,6 +27,7 @@ export const NO_SETTINGS: Settings = {
   agent: {
     kind: '',
     command: null,
+    user: null,
     maxTurns: 0,
     maxConcurrentAgents: 0,
     maxConcurrentAgentsByState: {},

@@ -94,10 +94,20 @@ export interface HookSettings {
   readonly timeoutMs: number;
 }
 
+/** A user of the machine. */
+export interface AgentUser {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly home: string;
+}
+
 export interface AgentSettings {
   readonly kind: string;
   /** Program and arguments, or null for the kind's own. */
   readonly command: readonly string[] | null;
+  /** Whom agents, hooks and verification commands run as; null for the daemon's own user. */
+  readonly user: AgentUser | null;
   readonly maxTurns: number;
   readonly maxConcurrentAgents: number;
   /** Keyed by normalized state name. */

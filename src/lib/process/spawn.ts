@@ -18,6 +18,8 @@ export interface ProcessOptions {
   readonly cwd: string;
   /** The whole environment: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
+  /** The user it runs as; the daemon's own unless given. Whoever starts it must be allowed to. */
+  readonly user?: { readonly uid: number; readonly gid: number } | null;
   /** `ignore` unless given. */
   readonly stdin?: 'pipe' | 'ignore';
   /** The longest line that is kept whole; 10 MiB unless given. */
@@ -100,8 +102,16 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   return running;
 }
 
-function spawnGroup({ command, args, cwd, env, stdin = 'ignore' }: ProcessOptions): ChildProcess {
-  const options: SpawnOptions = { cwd, env: { ...env }, detached: true, stdio: [stdin, 'pipe', 'pipe'], windowsHide: true };
+function spawnGroup({ command, args, cwd, env, user, stdin = 'ignore' }: ProcessOptions): ChildProcess {
+  const options: SpawnOptions = {
+    cwd,
+    env: { ...env },
+    detached: true,
+    stdio: [stdin, 'pipe', 'pipe'],
+    windowsHide: true,
+    // With these the system also takes the further groups of this process away from the child.
+    ...(user ? { uid: user.uid, gid: user.gid } : {}),
+  };
   try {
     return spawn(command, [...args], options);
   } catch (error) {

@@ -75,6 +75,7 @@ const REQUEST = { issueId: '7', issueIdentifier: 'X-7', resumeSessionId: null, t
 const SETTINGS: AgentSettings = {
   kind: 'acp',
   command: null,
+  user: null,
   maxTurns: 20,
   maxConcurrentAgents: 10,
   maxConcurrentAgentsByState: {},

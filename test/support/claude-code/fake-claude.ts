@@ -87,6 +87,7 @@ export async function createFakeClaude(scripts: readonly string[], env: Record<s
 export const SETTINGS: AgentSettings = {
   kind: 'claude-code',
   command: null,
+  user: null,
   maxTurns: 20,
   maxConcurrentAgents: 10,
   maxConcurrentAgentsByState: {},

@@ -121,6 +121,7 @@ export interface TurnStory {
 export const FAKE_SETTINGS: AgentSettings = {
   kind: 'codex',
   command: null,
+  user: null,
   maxTurns: 20,
   maxConcurrentAgents: 10,
   maxConcurrentAgentsByState: {},
