@@ -113,7 +113,6 @@ function statusContract(get: Get): void {
       () => scm.readReviewDecision(nowhere, 'anyone', signal),
       () => scm.readCiStatus(nowhere, signal),
       () => scm.readPendingReviews(nowhere, 'anyone', signal),
-      () => scm.readLabelEvents(nowhere, signal),
     ];
     for (const read of reads) await expect(read()).rejects.toMatchObject({ kind: 'tracker_not_found' });
   });

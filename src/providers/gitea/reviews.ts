@@ -3,6 +3,7 @@ import type { Trust } from '../../domain/model/settings.ts';
 import type { ReviewDecision } from '../../ports/scm.ts';
 import { instantOf } from '../shared/rfc3339.ts';
 import type { WireReview } from './scm-schema.ts';
+import { PERSON } from './scm-schema.ts';
 
 type Decision = Extract<ReviewDecision, 'APPROVED' | 'CHANGES_REQUESTED'>;
 
@@ -18,6 +19,21 @@ export const REVIEW_STATES: Readonly<Record<string, Decision | null>> = {
 /** A review that the remote calls unofficial is by somebody who may not decide here. Older releases do not tell. */
 export function trustedOf(reviews: readonly WireReview[], trust: Trust): readonly WireReview[] {
   return trust === 'anyone' ? reviews : reviews.filter(({ official }) => official !== false);
+}
+
+/**
+ * Whether somebody is asked for a review who has not given one. The remote lists everybody who left a word beside those who
+ * were asked, so a stranger who decided, which does not count here, would otherwise be waited for.
+ */
+export function isReviewAsked(requested: readonly unknown[], reviews: readonly WireReview[], trust: Trust): boolean {
+  if (trust === 'anyone') return requested.length > 0;
+  const counted = new Set(trustedOf(reviews, trust).map(reviewerOf));
+  const strangers = new Set(reviews.filter((review) => decisionOf(review) !== null).map(reviewerOf));
+  return requested.some((person) => {
+    const { login } = PERSON.parse(person) ?? {};
+    const name = login?.toLowerCase() ?? '';
+    return counted.has(name) || !strangers.has(name);
+  });
 }
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LABEL, readable } from './schema.ts';
 
 /** Absent for a deleted account and for a team. */
-const PERSON = z.object({ login: z.string() }).nullish().catch(null);
+export const PERSON = z.object({ login: z.string() }).nullish().catch(null);
 const COUNT = z.number().int().nonnegative().catch(0);
 const LINE = z.number().int().nonnegative().nullish().catch(null);
 const LIST = z

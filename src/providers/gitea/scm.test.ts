@@ -60,13 +60,22 @@ describe('selfhosted review decision', () => {
 
   it('a non-empty list of requested reviewers asks for a review, an empty or null one does not', async () => {
     const { fake, scm, request } = await start();
-    fake.review(1, { state: 'COMMENT', body: 'hm', submittedAt: 'nonsense' });
+    fake.review(1, { state: 'COMMENT', body: 'hm', submittedAt: 'nonsense', dismissed: true });
     expect(await scm.readReviewDecision(request, 'anyone', never)).toBe('NOT_REQUIRED');
     fake.editPull(1, { requestedReviewers: ['ann'] });
     expect(await scm.readReviewDecision(request, 'anyone', never)).toBe('REVIEW_REQUIRED');
     expect(asked(fake, 2)).toEqual([REVIEWS, PULL]);
     fake.failNext('GET /pulls/1', json({ requested_reviewers: null }));
     expect(await scm.readReviewDecision(request, 'anyone', never)).toBe('NOT_REQUIRED');
+  });
+
+  it('whoever left a word is listed as asked; a stranger who decided is not waited for', async () => {
+    const { fake, scm, request } = await start();
+    fake.review(1, { author: 'stranger', state: 'REQUEST_CHANGES', body: 'no', official: false });
+    expect(await scm.readReviewDecision(request, 'collaborators', never)).toBe('NOT_REQUIRED');
+    expect(await scm.readReviewDecision(request, 'anyone', never)).toBe('CHANGES_REQUESTED');
+    fake.review(1, { author: 'ann', state: 'COMMENT', body: 'hm' });
+    expect(await scm.readReviewDecision(request, 'collaborators', never)).toBe('REVIEW_REQUIRED');
   });
 
   it('a decision on the second page counts', async () => {

@@ -14,7 +14,7 @@ import { createLabels, labelNamed } from './labels.ts';
 import { mergePull, namingScope } from './merge.ts';
 import type { PageReader } from '../shared/numbered-pages.ts';
 import { readNumbered } from '../shared/numbered-pages.ts';
-import { standingRequests, trustedOf, verdictOf } from './reviews.ts';
+import { isReviewAsked, standingRequests, trustedOf, verdictOf } from './reviews.ts';
 import { instantOf } from '../shared/rfc3339.ts';
 import { LABEL } from './schema.ts';
 import { byTime, toInlineComment, toLabelEvent, toMergeStatus, toRequestComment } from './scm-map.ts';
@@ -39,7 +39,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
       const verdict = verdictOf(trustedOf(reviews, votes), reviewsPath(request));
       if (verdict !== null) return verdict;
       const { requested_reviewers: requested } = await readPull(context, request, signal);
-      return requested.length > 0 ? 'REVIEW_REQUIRED' : 'NOT_REQUIRED';
+      return isReviewAsked(requested, reviews, votes) ? 'REVIEW_REQUIRED' : 'NOT_REQUIRED';
     },
     readMergeStatus,
     readCiStatus: (request, signal) => readCiStatus(context, request, signal),

@@ -19,7 +19,7 @@ export function pullBody(store: Store, issue: FakeIssue, pull: FakePull, base: s
     merge_commit_sha: pull.merged?.sha ?? null,
     merged_by: pull.merged ? userBody(pull.merged.by, base) : null,
     merge_base: store.branches.get('main') ?? '',
-    requested_reviewers: pull.requestedReviewers.map((login) => userBody(login, base)),
+    requested_reviewers: askedOf(pull).map((login) => userBody(login, base)),
     requested_reviewers_teams: [],
     review_comments: pull.reviews.reduce((sum, { comments }) => sum + comments.length, 0),
     allow_maintainer_edit: false,
@@ -153,4 +153,10 @@ export function combinedBody(store: Store, sha: string, statuses: readonly FakeS
 
 function pageOf({ owner, repo }: Store, issue: FakeIssue, base: string): string {
   return `${base}/${owner}/${repo}/${issue.isPull ? 'pulls' : 'issues'}/${issue.number}`;
+}
+
+/** Whoever was asked, and whoever left a word that was not dismissed: the vendor tells no difference here. */
+function askedOf({ requestedReviewers, reviews }: FakePull): readonly string[] {
+  const spoke = reviews.filter(({ state, dismissed }) => state !== 'PENDING' && !dismissed).map(({ author }) => author);
+  return [...new Set([...requestedReviewers, ...spoke])].filter((login) => login !== null);
 }

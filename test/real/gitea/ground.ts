@@ -3,11 +3,7 @@ import { randomBytes } from 'node:crypto';
 /** The server under test, or null where nobody named one. */
 export function giteaFromEnvironment(): { readonly url: string; readonly adminToken: string } | null {
   const { GITEA_URL: url = '', GITEA_ADMIN_TOKEN: adminToken = '' } = process.env;
-  if (url !== '' && adminToken !== '') return { url: url.replace(/\/+$/, ''), adminToken };
-  console.log(
-    'skipped: set GITEA_URL and GITEA_ADMIN_TOKEN (a token of an administrator) to run against a real Gitea or Forgejo',
-  );
-  return null;
+  return url === '' || adminToken === '' ? null : { url: url.replace(/\/+$/, ''), adminToken };
 }
 
 export interface Answer {
@@ -19,48 +15,64 @@ export interface Answer {
 /** What the suite does on the server besides the product: as the administrator, or as the user of another token. */
 export type Call = (method: string, route: string, body?: unknown, token?: string) => Promise<Answer>;
 
+export interface Account {
+  readonly login: string;
+  readonly token: string;
+  /** Another token of the same account. */
+  tokenWith(scopes: readonly string[]): Promise<string>;
+}
+
+/** What one test file has of the server: an organisation of its own, so that two runs never meet. */
 export interface Ground {
   readonly url: string;
   readonly call: Call;
   readonly version: string;
-  /** Of one run: two runs never meet. */
   readonly org: string;
-  readonly repo: string;
-  readonly project: string;
   /** The account of the service, with the least scopes that documents 2 and 3 ask for. */
-  readonly bot: { readonly login: string; readonly token: string };
-  readonly reviewer: { readonly login: string; readonly token: string };
+  readonly bot: Account;
+  readonly reviewer: Account;
+  /** Reviews like a program. */
+  readonly linter: Account;
+  /** Sees the repositories and may change nothing. */
+  readonly guest: Account;
+  /** A further repository of the organisation, with one commit; the people above work on it. */
+  addRepo(name?: string): Promise<string>;
   cleanup(): Promise<void>;
 }
 
-const BOT_SCOPES = ['write:issue', 'read:user', 'write:repository', 'read:organization'];
+/** The least a token needs: document 2 for the issues, document 3 for merges and branches. */
+export const TRACKER_SCOPES = ['write:issue', 'read:user', 'read:repository'] as const;
+export const MERGE_SCOPES = ['write:issue', 'read:user', 'write:repository'] as const;
 
-/** An organisation, a repository and two users of this run alone. */
 export async function prepareGround({ url, adminToken }: { url: string; adminToken: string }): Promise<Ground> {
   const call = caller(url, adminToken);
-  const run = randomBytes(4).toString('hex');
-  const org = `foray-${run}`;
+  const org = `foray-${randomBytes(4).toString('hex')}`;
   const { version } = (await must(call, 'GET', '/version')) as { version: string };
   await must(call, 'POST', '/orgs', { username: org });
-  await must(call, 'POST', `/orgs/${org}/repos`, { name: 'app', auto_init: true, default_branch: 'main' });
-  const bot = await addUser({ call, url }, `${org}-bot`, BOT_SCOPES);
-  const reviewer = await addUser({ call, url }, `${org}-reviewer`, ['write:issue', 'write:repository', 'read:user']);
-  for (const { login } of [bot, reviewer]) {
-    await must(call, 'PUT', `/repos/${org}/app/collaborators/${login}`, { permission: 'write' });
-  }
+  const people = ['bot', 'reviewer', 'linter', 'guest'].map((name) => addAccount({ call, url }, `${org}-${name}`));
+  const [bot, reviewer, linter, guest] = (await Promise.all(people)) as [Account, Account, Account, Account];
+  const repos: string[] = [];
   return {
     url,
     call,
     version,
     org,
-    repo: 'app',
-    project: `${org}/app`,
     bot,
     reviewer,
+    linter,
+    guest,
+    addRepo: async (name = `r${String(repos.length + 1)}`) => {
+      await must(call, 'POST', `/orgs/${org}/repos`, { name, auto_init: true, default_branch: 'main' });
+      repos.push(name);
+      for (const { login } of [bot, reviewer, linter]) {
+        await must(call, 'PUT', `/repos/${org}/${name}/collaborators/${login}`, { permission: 'write' });
+      }
+      return `${org}/${name}`;
+    },
     cleanup: async () => {
-      await call('DELETE', `/repos/${org}/app`);
+      for (const name of repos) await call('DELETE', `/repos/${org}/${name}`);
       await call('DELETE', `/orgs/${org}`);
-      for (const { login } of [bot, reviewer]) await call('DELETE', `/admin/users/${login}?purge=true`);
+      for (const { login } of [bot, reviewer, linter, guest]) await call('DELETE', `/admin/users/${login}?purge=true`);
     },
   };
 }
@@ -87,18 +99,14 @@ function caller(url: string, adminToken: string): Call {
   };
 }
 
-// A token is made by its owner alone, with the password that is known for this moment only.
-async function addUser({ call, url }: { call: Call; url: string }, login: string, scopes: readonly string[]) {
+// A token is made by its owner alone, with the password that is known to this process only.
+async function addAccount({ call, url }: { call: Call; url: string }, login: string): Promise<Account> {
   const password = `P1-${randomBytes(12).toString('hex')}`;
-  await must(call, 'POST', '/admin/users', {
-    username: login,
-    email: `${login}@example.org`,
-    password,
-    must_change_password: false,
-  });
+  const facts = { username: login, email: `${login}@example.org`, password, must_change_password: false };
+  await must(call, 'POST', '/admin/users', facts);
   const basic = `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}`;
-  const made = await makeToken(url, login, { basic, scopes });
-  return { login, token: made };
+  const tokenWith = (scopes: readonly string[]) => makeToken(url, login, { basic, scopes });
+  return { login, tokenWith, token: await tokenWith(MERGE_SCOPES) };
 }
 
 async function makeToken(
@@ -109,10 +117,10 @@ async function makeToken(
   const response = await fetch(`${url}/api/v1/users/${login}/tokens`, {
     method: 'POST',
     headers: { authorization: basic, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'suite', scopes }),
+    body: JSON.stringify({ name: `suite-${randomBytes(4).toString('hex')}`, scopes }),
     signal: AbortSignal.timeout(30_000),
   });
   const { sha1 } = (await response.json()) as { sha1?: string };
-  if (!sha1) throw new Error(`no token for ${login}: status ${response.status}`);
+  if (!sha1) throw new Error(`no token for ${login}: status ${String(response.status)}`);
   return sha1;
 }
