@@ -27,6 +27,7 @@ import { proveTracker } from './check-tracker.ts';
 import { buildAdapters, knownAs, settleIdentity, type AdapterDeps, type BuiltAdapters } from './build-adapters.ts';
 import { daemonId, endLeftovers, markedEnv } from './leftovers.ts';
 import { openOperatorDesk } from './operator-desk.ts';
+import { keepChronicle } from './chronicle.ts';
 import { ownProcesses } from './owned-processes.ts';
 import { trackProcessGroups } from './process-groups.ts';
 import { followWorkflow } from './reload.ts';
@@ -138,12 +139,15 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     report: (asked) => loopFor(trackers, asked).report({ type: 'operator-asked', asked }),
   });
   releasers.push(() => desk.stop());
+  const chronicle = keepChronicle({ store, notices, clock, logger });
+  releasers.push(() => chronicle.stop());
   const daemon: Daemon = {
     version,
     clock,
     logger,
     notices,
     history: store,
+    chronicle,
     ask: desk.ask,
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
     workflow: workflowStatus.status,

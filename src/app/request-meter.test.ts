@@ -17,7 +17,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 async function aRemote() {
   let left = 100;
   server = createServer((request, response) => {
-    const { port } = server?.address() as AddressInfo;
+    const port = request.socket.localPort;
     left -= 1;
     const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page') ?? '1');
     const next = `<http://127.0.0.1:${port}/list?page=${page + 1}>; rel="next"`;

@@ -25,7 +25,7 @@ export function createRequestMeter(announce: (notice: Notice) => void): Operatio
   function tellReadings(): void {
     if (!isNew) return;
     isNew = false;
-    const quotas = [...readings].map(([key, { cost: _, ...quota }]): Quota => ({ ...quota, pollCost: costs.of(key) }));
+    const quotas = [...readings].map(([key, reading]) => quotaOf(reading, costs.of(key)));
     announce({ name: 'tracker:quotas:read', facts: { quotas } });
   }
 
@@ -58,6 +58,10 @@ export function createRequestMeter(announce: (notice: Notice) => void): Operatio
       }
     },
   };
+}
+
+function quotaOf({ kind, resource, remaining, limit, resetAt, rule }: QuotaReading, pollCost: number): Quota {
+  return { kind, resource, remaining, limit, resetAt, rule, pollCost };
 }
 
 /** What polls take of each budget: the last one, or the one under way where it took more already. */

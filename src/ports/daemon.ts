@@ -1,5 +1,6 @@
 import type { Snapshot } from '../domain/snapshot.ts';
 import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
+import type { Chronicle } from './chronicle.ts';
 import type { NoticeBus } from './events.ts';
 import type { Clock, Logger } from './runtime.ts';
 import type { Store } from './store.ts';
@@ -28,6 +29,7 @@ export interface Daemon {
   isDraining(): boolean;
   /** The three checks of readiness, run now. */
   checkReadiness(signal: AbortSignal): Promise<Readiness>;
+  readonly chronicle: Chronicle;
   readonly history: Pick<Store, 'listRuns' | 'findRun' | 'totals' | 'statistics'>;
 }
 

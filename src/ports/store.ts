@@ -26,7 +26,11 @@ export interface Store {
   findRun(id: string): Promise<{ readonly run: Run; readonly events: readonly RunEvent[] } | null>;
   /** Sums over all runs ever finished. */
   totals(): Promise<LifetimeTotals>;
-  /** Forgets finished runs, the oldest first and at most so many; the totals keep them. Returns how many went. */
+  /** Keeps what people look back on. Notes of one moment keep their order. */
+  addNotes(notes: readonly Note[]): Promise<void>;
+  /** The newest notes on a subject, oldest first. */
+  listNotes(query: NoteQuery): Promise<readonly Note[]>;
+  /** Forgets finished runs, the oldest first and at most so many; the totals keep them. Notes of that time go as well. Returns how many runs went. */
   forgetRuns(endedBefore: number, limit: number): Promise<number>;
   /** Sums over the runs since a moment, gathered by one thing: what `foray stats` and the statistics page show. */
   statistics(query: StatisticsQuery): Promise<readonly StatisticsRow[]>;
@@ -77,12 +81,27 @@ export interface RunQuery {
   readonly after?: { readonly startedAt: number; readonly id: string };
 }
 
+/** Something worth looking back on. The store does not read what stands in it. */
+export interface Note {
+  readonly at: number;
+  readonly subject: string;
+  readonly body: string;
+}
+
+export interface NoteQuery {
+  readonly subject: string;
+  readonly since?: number;
+  readonly limit: number;
+}
+
 export const STATISTICS_BY = ['day', 'agent', 'state', 'issue'] as const;
 export type StatisticsBy = (typeof STATISTICS_BY)[number];
 
 export interface StatisticsQuery {
   readonly since: number;
   readonly by: StatisticsBy;
+  /** Only runs of this agent kind. */
+  readonly agent?: string;
 }
 
 /** What the runs of one day, agent kind, tracker state or issue come to. Runs under way have no seconds yet. */

@@ -13,9 +13,7 @@ import { getScript, getStyle } from './dashboard/assets.ts';
 import { getBoard } from './dashboard/board.ts';
 import { getHistoryPage } from './dashboard/history.ts';
 import { getIssuePage } from './dashboard/issue-page.ts';
-import { keepJournal } from './dashboard/journal.ts';
 import { getRunPage, getTranscriptRows } from './dashboard/run-page.ts';
-import { keepSamples } from './dashboard/samples.ts';
 import { getStatisticsPage } from './dashboard/statistics-page.ts';
 import { fail } from './envelope.ts';
 import { getEvents, type ClientConnection } from './events-stream.ts';
@@ -72,8 +70,8 @@ export function routes(daemon: Daemon, metrics: Metrics, { access, webhookSecret
     { method: 'GET', path: '/history', answer: getHistoryPage(daemon) },
     { method: 'GET', path: '/runs/:id', answer: getRunPage(daemon) },
     { method: 'GET', path: '/runs/:id/rows', answer: getTranscriptRows(daemon) },
-    { method: 'GET', path: '/issues/:identifier', answer: getIssuePage(daemon, keepJournal(daemon)) },
-    { method: 'GET', path: '/statistics', answer: getStatisticsPage(daemon, keepSamples(daemon)) },
+    { method: 'GET', path: '/issues/:identifier', answer: getIssuePage(daemon) },
+    { method: 'GET', path: '/statistics', answer: getStatisticsPage(daemon) },
     { method: 'GET', path: '/assets/dashboard.css', answer: getStyle },
     { method: 'GET', path: '/assets/dashboard.js', answer: getScript },
     { method: 'GET', path: '/login', answer: access.getLogin },

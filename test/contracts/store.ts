@@ -167,6 +167,26 @@ function historyContract(harness: () => StoreHarness): void {
     expect(seen).toEqual(runs.map(({ id }) => id).toReversed());
   });
 
+  it('adds up the runs of one agent alone', async () => {
+    await write(aRun('a', 1, { agentKind: 'mock' }), aRun('b', 2, { agentKind: 'other' }), aRun('c', 3, { agentKind: 'other' }));
+    const rows = await harness().store.statistics({ since: 0, by: 'day', agent: 'other' });
+    expect(rows.map(({ runs }) => runs)).toEqual([2]);
+  });
+
+  it('gives the newest notes on a subject, oldest first, also after it was closed, and forgets them with old runs', async () => {
+    const note = (at: number, body: string, subject = 'issue A-1') => ({ at, subject, body });
+    await harness().store.addNotes([note(1, 'one'), note(5, 'five'), note(5, 'five again'), note(3, 'three', 'issue B-1')]);
+    await harness().store.addNotes([note(9, 'nine "quoted"\n')]);
+    const store = await harness().reopen();
+    const bodies = async (query: Parameters<Store['listNotes']>[0]) => (await store.listNotes(query)).map(({ body }) => body);
+    expect(await bodies({ subject: 'issue A-1', limit: 3 })).toEqual(['five', 'five again', 'nine "quoted"\n']);
+    expect(await bodies({ subject: 'issue A-1', since: 5, limit: 10 })).toHaveLength(3);
+    expect(await bodies({ subject: 'issue C-1', limit: 10 })).toEqual([]);
+    await store.forgetRuns(5, 10);
+    expect(await bodies({ subject: 'issue A-1', limit: 10 })).toHaveLength(3);
+    expect(await bodies({ subject: 'issue B-1', limit: 10 })).toEqual([]);
+  });
+
   it.each(STATISTICS_BY)('adds runs up by %s', async (by) => {
     const day = 86_400_000;
     const runs = [

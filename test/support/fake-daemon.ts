@@ -6,7 +6,8 @@ import type { Run, RunEvent } from '../../src/domain/model/run.ts';
 import type { RetryView, RunningView, Snapshot } from '../../src/domain/snapshot.ts';
 import type { Daemon, Readiness, WorkflowStatus } from '../../src/ports/daemon.ts';
 import type { NoticeBus } from '../../src/ports/events.ts';
-import { statisticsOf } from './store/memory.ts';
+import { keepChronicle } from '../../src/app/chronicle.ts';
+import { createMemoryStore, statisticsOf } from './store/memory.ts';
 import type { LogAttributes, LogLevel } from '../../src/ports/runtime.ts';
 
 /** 2026-03-01T12:00:00.000Z */
@@ -39,6 +40,10 @@ export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'curr
     (level: LogLevel) =>
     (message: string, attributes: LogAttributes = {}) =>
       void logged.push({ level, message, attributes });
+  const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
+  const clock = { now: () => daemon.now };
+  const chronicle = keepChronicle({ store: createMemoryStore(), notices, clock, logger });
+  const ownListeners = notices.count();
   const daemon: FakeDaemon = {
     version: '1.2.3',
     now: NOON,
@@ -53,10 +58,10 @@ export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'curr
     asked: [],
     answer: { outcome: 'taken', message: 'done' },
     logged,
-    clock: { now: () => daemon.now },
-    logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+    clock,
+    logger,
     notices,
-    listeners: () => notices.count(),
+    listeners: () => notices.count() - ownListeners,
     snapshot: () => daemon.current,
     isDraining: () => daemon.draining,
     requestRefresh() {
@@ -75,8 +80,14 @@ export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'curr
       return daemon.answer;
     },
     checkReadiness: () => daemon.ready(),
+    chronicle,
     history: {
-      statistics: async ({ since, by }) => statisticsOf(daemon.runs, since, by),
+      statistics: async ({ since, by, agent }) =>
+        statisticsOf(
+          daemon.runs.filter(({ agentKind }) => (agent ?? agentKind) === agentKind),
+          since,
+          by,
+        ),
       listRuns: async ({ identifier, limit, before, after }) =>
         daemon.runs
           .filter(

@@ -14,6 +14,8 @@ interface Frame {
   readonly max: number;
   readonly label: (value: number) => string;
   readonly legend?: readonly (readonly [tone: string, name: string])[];
+  /** Said where there is nothing to draw. */
+  readonly empty?: string;
 }
 
 export interface Bar {
@@ -70,9 +72,13 @@ export interface Line {
 }
 
 /** Lines over time; `marks` are moments of failure. */
-export function lineChart(frame: Omit<Frame, 'max'>, lines: readonly Line[], marks: readonly number[] = []): Html {
+export function lineChart(
+  frame: Omit<Frame, 'max'> & { readonly max?: number },
+  lines: readonly Line[],
+  marks: readonly number[] = [],
+): Html {
   const points = lines.flatMap((line) => line.points);
-  const max = Math.max(...points.map(({ value }) => value), 0);
+  const max = frame.max ?? Math.max(...points.map(({ value }) => value), 0);
   const [from, to] = [Math.min(...points.map(({ at }) => at)), Math.max(...points.map(({ at }) => at))];
   const xOf = (at: number) => LEFT + ((at - from) / Math.max(1, to - from)) * (WIDTH - LEFT - 4);
   const drawn = [
@@ -92,7 +98,7 @@ export function lineChart(frame: Omit<Frame, 'max'>, lines: readonly Line[], mar
   return figure({ ...frame, max }, points.length < 2 ? null : drawn);
 }
 
-function figure({ id, title, text, max, label, legend = [] }: Frame, drawn: TemplatePart): Html {
+function figure({ id, title, text, max, label, legend = [], empty = 'Nothing to draw yet.' }: Frame, drawn: TemplatePart): Html {
   return html`<figure class="chart" data-key="chart-${id}">
     <figcaption id="chart-${id}">
       ${title}
@@ -100,7 +106,7 @@ function figure({ id, title, text, max, label, legend = [] }: Frame, drawn: Temp
     </figcaption>
     ${
       drawn === null
-        ? html`<p class="empty">Nothing to draw yet.</p>`
+        ? html`<p class="empty">${empty}</p>`
         : html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="chart-${id} chart-${id}-text">
               <line class="axis" x1="${LEFT}" x2="${WIDTH}" y1="${HEIGHT - BOTTOM}" y2="${HEIGHT - BOTTOM}" />
               <text x="${LEFT - 6}" y="${TOP + 10}" text-anchor="end">${label(max)}</text>

@@ -43,7 +43,7 @@ export function masthead(daemon: Daemon, snapshot: Snapshot, current: string): H
 }
 
 /** Amber while polls fail or a person paused it: it lives, but nothing new starts. */
-function servingState({ lifecycle, poll, operatorPause, preflightProblem }: Snapshot): Html {
+function servingState({ lifecycle, poll, operatorPause, preflightProblem, postponedPoll }: Snapshot): Html {
   const [tone, text] =
     lifecycle === 'draining'
       ? ['warn', 'Draining']
@@ -53,7 +53,9 @@ function servingState({ lifecycle, poll, operatorPause, preflightProblem }: Snap
           ? ['warn', 'Paused']
           : preflightProblem !== null
             ? ['warn', 'Serving, but nothing starts']
-            : ['good', 'Serving'];
+            : postponedPoll !== null
+              ? ['warn', 'Serving, but polls wait']
+              : ['good', 'Serving'];
   return html`<p class="status" data-tone="${tone}">${text}</p>`;
 }
 

@@ -43,6 +43,11 @@ export function moneyText(usd: number): string {
   return usd > 0 && usd < 0.01 ? '< $0.01' : `$${usd.toFixed(2)}`;
 }
 
+/** `4,812 of 5,000` */
+export function quotaText({ remaining, limit }: { readonly remaining: number; readonly limit: number | null }): string {
+  return limit === null ? exactText(remaining) : `${exactText(remaining)} of ${exactText(limit)}`;
+}
+
 /** `2026-01-31 12:00:05 UTC` */
 export function utcText(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

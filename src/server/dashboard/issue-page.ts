@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { IssueRequestKind } from '../../domain/model/operator.ts';
 import type { HoldReason } from '../../domain/model/state.ts';
+import type { JournalEntry } from '../../domain/chronicle.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { readSnapshot } from '../api/v1.ts';
@@ -11,23 +12,23 @@ import { documentOf } from './document.ts';
 import { countText, durationText, moneyText, wordsOf } from './format.ts';
 import { currentRun, RUN_TONES } from './history.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
-import type { Journal, JournalEntry } from './journal.ts';
 import { noticePage } from './notice-page.ts';
 import { chip, clock, foldedText, isLink, moment, shownIdentifier, panel, runHref } from './parts.ts';
 import { mergeRequestCell, reactionList } from './waiting.ts';
 
 /** One issue over all its runs: where it is now, why, what would change that, and what happened. */
-export function getIssuePage(daemon: Daemon, journal: Journal) {
+export function getIssuePage(daemon: Daemon) {
   return async (c: Context): Promise<Response> => {
     const snapshot = readSnapshot(daemon);
     if (snapshot === null) return c.html(noticePage(daemon, 'The state of the service could not be read.'), 503);
     const record = await findIssueRecord(daemon, snapshot, c.req.param('identifier') ?? '');
     if (record === null) return c.html(noticePage(daemon, 'This service has never heard of this issue.'), 404);
     const name = shownIdentifier(record.issue);
+    const journal = await daemon.chronicle.journalOf(record.issue.identifier);
     const body = html`${masthead(daemon, snapshot, '')}
       <main data-key="main">
         ${heading(record)} ${placePanel(record, snapshot)} ${mergeRequestOf(record, snapshot)}
-        ${timelinePanel(record, snapshot, journal.of(record.issue.identifier))}
+        ${timelinePanel(record, snapshot, journal)}
       </main>
       ${footer(daemon, snapshot)}`;
     return c.html(documentOf({ title: `${name} · ${wordsOf(record.place)} · foray`, live: { now: snapshot.generatedAt }, body }));
@@ -135,6 +136,7 @@ function explain({ place, running, retry, parked, hold, watch }: IssueRecord, { 
 }
 
 const HOLD_ENDS: Readonly<Partial<Record<HoldReason, string>>> = {
+  tracker_quota: "It is looked at again when the tracker's quota is renewed.",
   blocked_by: 'It starts when the issues it is blocked by are done.',
   blockers_unresolved: 'It starts when its blockers can be read.',
   blockers_not_read: 'Its blockers are read at one of the next polls.',

@@ -1,26 +1,25 @@
 import type { Context } from 'hono';
-import type { RunStatus } from '../../domain/model/run.ts';
+import { thinned } from '../../domain/chronicle.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { STATISTICS_BY, type StatisticsBy, type StatisticsRow } from '../../ports/store.ts';
 import { daysOf, isStatisticsBy } from '../api/lists.ts';
 import { readSnapshot } from '../api/v1.ts';
-import { barChart, lineChart } from './charts.ts';
 import { footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
-import { countText, durationText, moneyText, wordsOf } from './format.ts';
+import { countText, durationText, moneyText } from './format.ts';
 import { html, type Html } from './html.ts';
 import { noticePage } from './notice-page.ts';
+import { chartsPanel, outcomesText, type AgentDays } from './statistics-charts.ts';
 import { issueHref, panel, table, type Column } from './parts.ts';
-import type { ServiceSample, Samples } from './samples.ts';
 
 const DAY_MS = 86_400_000;
 const SPANS = [1, 7, 30, 90] as const;
 const PAGE_SIZE = 100;
-const GOOD: readonly RunStatus[] = ['succeeded'];
-const BAD: readonly RunStatus[] = ['failed', 'budget_stopped', 'blocked'];
+/** More than a chart can show. */
+const MOST_POINTS = 240;
 
 /** Runs added up, as charts and as a table: the numbers of `foray stats`. */
-export function getStatisticsPage(daemon: Daemon, samples: Samples) {
+export function getStatisticsPage(daemon: Daemon) {
   return async (c: Context): Promise<Response> => {
     const snapshot = readSnapshot(daemon);
     if (snapshot === null) return c.html(noticePage(daemon, 'The state of the service could not be read.'), 503);
@@ -28,16 +27,20 @@ export function getStatisticsPage(daemon: Daemon, samples: Samples) {
     const by = isStatisticsBy(given.by ?? '') ? (given.by as StatisticsBy) : 'day';
     const days = daysOf(given.days) ?? 7;
     const since = snapshot.generatedAt - days * DAY_MS;
-    const [rows, byDay, byAgent] = await Promise.all(
-      [by, 'day' as const, 'agent' as const].map((key) => daemon.history.statistics({ since, by: key })),
-    );
+    const [rows, byDay, agents, samples] = await Promise.all([
+      daemon.history.statistics({ since, by }),
+      daemon.history.statistics({ since, by: 'day' }),
+      agentDays(daemon, since),
+      daemon.chronicle.samplesSince(since),
+    ]);
     const body = html`${masthead(daemon, snapshot, '/statistics')}
       <main data-key="main">
         <div class="heading" data-key="heading">
           <h1>Statistics</h1>
           ${choices(by, days)}
         </div>
-        ${chartsPanel(byDay ?? [], byAgent ?? [], samples.all())} ${tablePanel(rows ?? [], by, given.page)}
+        ${chartsPanel({ byDay, agents, samples: thinned(samples, MOST_POINTS), quotas: snapshot.quotas })}
+        ${tablePanel(rows, by, days, given.page)}
       </main>
       ${footer(daemon, snapshot)}`;
     return c.html(documentOf({ title: 'Statistics · foray', live: { now: snapshot.generatedAt }, body }));
@@ -53,114 +56,15 @@ function choices(by: StatisticsBy, days: number): Html {
   </nav>`;
 }
 
-function chartsPanel(
-  byDay: readonly StatisticsRow[],
-  byAgent: readonly StatisticsRow[],
-  samples: readonly ServiceSample[],
-): Html {
-  const days = byDay.toReversed();
-  const dayLabel = (day: string) => day.slice(5);
-  return panel({ id: 'charts', title: 'Charts', wide: true }, [
-    html`<div class="charts">
-      ${barChart(
-        {
-          id: 'outcomes',
-          title: 'Outcomes per day',
-          label: String,
-          text: days.map((row) => `${row.key}: ${outcomesText(row)}`).join('; '),
-          legend: [
-            ['good', 'succeeded'],
-            ['bad', 'failed or blocked'],
-            ['plain', 'other'],
-          ],
-        },
-        days.map((row) => {
-          const [good, bad] = [countOf(row, GOOD), countOf(row, BAD)];
-          const parts = [
-            { tone: 'good', value: good },
-            { tone: 'bad', value: bad },
-            { tone: 'plain', value: row.runs - good - bad },
-          ];
-          return { label: dayLabel(row.key), parts };
-        }),
-      )}
-      ${sumChart('cost', 'Cost per day', days, (row) => row.costUsd, moneyText, dayLabel)}
-      ${sumChart('tokens', 'Tokens per day', days, (row) => row.tokens.totalTokens, countText, dayLabel)}
-      ${sumChart(
-        'agent-tokens',
-        'Tokens by agent',
-        byAgent,
-        (row) => row.tokens.totalTokens,
-        countText,
-        (key) => key,
-      )}
-      ${sumChart(
-        'agent-cost',
-        'Cost by agent',
-        byAgent,
-        (row) => row.costUsd,
-        moneyText,
-        (key) => key,
-      )}
-      ${sampleCharts(samples)}
-    </div>`,
-  ]);
-}
-
-function sumChart(
-  id: string,
-  title: string,
-  rows: readonly StatisticsRow[],
-  value: (row: StatisticsRow) => number,
-  label: (value: number) => string,
-  name: (key: string) => string,
-): Html {
-  const text = rows.map((row) => `${row.key}: ${label(value(row))}`).join('; ');
-  return barChart(
-    { id, title, text, label },
-    rows.map((row) => ({ label: name(row.key), parts: [{ tone: 'live', value: value(row) }] })),
+/** The agents with most runs first. */
+async function agentDays({ history }: Daemon, since: number): Promise<readonly AgentDays[]> {
+  const agents = await history.statistics({ since, by: 'agent' });
+  return Promise.all(
+    agents.map(async ({ key: agent }) => ({ agent, days: await history.statistics({ since, by: 'day', agent }) })),
   );
 }
 
-function sampleCharts(samples: readonly ServiceSample[]): readonly Html[] {
-  const failures = samples.filter(({ failed }) => failed);
-  const last = samples.at(-1);
-  const slowest = Math.max(0, ...samples.map(({ pollMs }) => pollMs));
-  return [
-    lineChart(
-      {
-        id: 'sessions',
-        title: 'Sessions since start',
-        label: (value) => String(Math.round(value)),
-        text: last === undefined ? '' : `now ${last.running} running and ${last.retrying} waiting`,
-        legend: [
-          ['live', 'running'],
-          ['warn', 'waiting'],
-        ],
-      },
-      [
-        { tone: 'live', points: samples.map(({ at, running }) => ({ at, value: running })) },
-        { tone: 'warn', points: samples.map(({ at, retrying }) => ({ at, value: retrying })) },
-      ],
-    ),
-    lineChart(
-      {
-        id: 'polls',
-        title: 'Polls since start',
-        label: (value) => `${Math.round(value)} ms`,
-        text: `${samples.length} polls, the slowest took ${Math.round(slowest)} ms, ${failures.length} failed`,
-        legend: [
-          ['live', 'duration'],
-          ['bad', 'failed'],
-        ],
-      },
-      [{ tone: 'live', points: samples.map(({ at, pollMs }) => ({ at, value: pollMs })) }],
-      failures.map(({ at }) => at),
-    ),
-  ];
-}
-
-function tablePanel(rows: readonly StatisticsRow[], by: StatisticsBy, page: string | undefined): Html {
+function tablePanel(rows: readonly StatisticsRow[], by: StatisticsBy, days: number, page: string | undefined): Html {
   const columns: readonly Column<StatisticsRow>[] = [
     {
       label: `${by.charAt(0).toUpperCase()}${by.slice(1)}`,
@@ -183,18 +87,8 @@ function tablePanel(rows: readonly StatisticsRow[], by: StatisticsBy, page: stri
       columns,
       rows,
       key: ({ key }) => `row-${key}`,
-      page: { number, size: PAGE_SIZE, link: (next) => `?by=${by}&page=${next}` },
+      page: { number, size: PAGE_SIZE, link: (next) => `?by=${by}&days=${days}&page=${next}` },
       empty: 'No run in this time.',
     }),
   );
-}
-
-function countOf({ outcomes }: StatisticsRow, wanted: readonly RunStatus[]): number {
-  return wanted.reduce((sum, status) => sum + (outcomes[status] ?? 0), 0);
-}
-
-function outcomesText({ outcomes }: StatisticsRow): string {
-  return Object.entries(outcomes)
-    .map(([status, count]) => `${count} ${wordsOf(status)}`)
-    .join(', ');
 }

@@ -1,7 +1,8 @@
+import type { Quota } from '../../domain/model/quota.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import type { WorkflowStatus } from '../../ports/daemon.ts';
 import type { StatisticsRow } from '../../ports/store.ts';
-import { countText, durationText, exactText, moneyText } from './format.ts';
+import { countText, durationText, exactText, moneyText, quotaText } from './format.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
 import { clock, foldedText } from './parts.ts';
 
@@ -20,7 +21,7 @@ export function summaryCards(snapshot: Snapshot, days: readonly StatisticsRow[] 
       html`<span title="${exactText(tokens.totalTokens)}">${countText(tokens.totalTokens)}</span>`,
       `${countText(tokens.inputTokens)} in · ${countText(tokens.outputTokens)} out · ${countText(tokens.cacheReadTokens)} cached`,
     )}
-    ${card('Agent time', durationText(totals.secondsRunning * 1000), 'since start')}
+    ${quotaCard(snapshot)} ${card('Agent time', durationText(totals.secondsRunning * 1000), 'since start')}
     <p class="spoken" aria-live="polite">${countsText(snapshot)}</p>
   </section>`;
 }
@@ -42,9 +43,27 @@ function moneyCard({ generatedAt, costLimitUsd }: Snapshot, days: readonly Stati
   );
 }
 
+/** What is left of the tracker's quota, the scarcest first; nothing where it does not say. */
+function quotaCard({ quotas, postponedPoll, generatedAt: now }: Snapshot): TemplatePart {
+  const [first, ...others] = quotas.toSorted((a, b) => shareLeft(a) - shareLeft(b));
+  if (first === undefined) return null;
+  const { resource, remaining, limit, resetAt } = first;
+  const reset = resetAt !== null && resetAt > now && html` · full ${clock('until', resetAt, now)}`;
+  return card(
+    'Requests left',
+    html`<span title="${quotaText(first)}">${countText(remaining)}</span>`,
+    html`${limit !== null && `of ${countText(limit)} `}${resource}${others.map((one) => ` · ${countText(one.remaining)} ${one.resource}`)}${reset}`,
+    postponedPoll !== null ? 'warn' : undefined,
+  );
+}
+
+function shareLeft({ remaining, limit }: Quota): number {
+  return limit === null ? 1 : remaining / limit;
+}
+
 /** What keeps everything back, said where nobody can miss it. */
 export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus): Html {
-  const { poll, preflightProblem, pauses, lifecycle, operatorPause, generatedAt: now } = snapshot;
+  const { poll, preflightProblem, pauses, lifecycle, operatorPause, postponedPoll, generatedAt: now } = snapshot;
   const all: readonly TemplatePart[] = [
     lifecycle === 'draining' && alert('warn', 'draining', 'Stopping', 'Sessions are being ended and nothing new starts.'),
     operatorPause !== null &&
@@ -64,6 +83,13 @@ export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus): Html {
       ),
     poll.last?.error &&
       alert('bad', 'poll', 'The last poll failed', html`<bdi>${poll.last.error}</bdi> (${clock('ago', poll.last.at, now)})`),
+    postponedPoll !== null &&
+      alert(
+        'warn',
+        'quota',
+        'The next poll waits',
+        html`<bdi>${postponedPoll.reason}</bdi>. It begins ${clock('until', postponedPoll.until, now)}. Sessions that run go on.`,
+      ),
     preflightProblem !== null && alert('bad', 'preflight', 'Nothing is dispatched', html`<bdi>${preflightProblem}</bdi>`),
     pauses.map((pause) =>
       alert(

@@ -7,6 +7,7 @@ import { FORGOTTEN_RUNS } from './006-forgotten-runs.ts';
 import { FIRST_ON_POSTGRES } from './007-first-on-postgres.ts';
 import { WORKSPACE_KEY } from './007-workspace-key.ts';
 import { APPROVALS } from './008-approvals.ts';
+import { NOTES } from './009-notes.ts';
 
 /**
  * One step of the schema. A text is for both databases: written for SQLite, and what PostgreSQL spells differently (types,
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   beforePostgres(FORGOTTEN_RUNS),
   { sqlite: WORKSPACE_KEY, postgres: FIRST_ON_POSTGRES },
   APPROVALS,
+  NOTES,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/runtime.ts';
 import type { Store, Write } from '../../ports/store.ts';
 import { LEASE_MS } from '../records/claims.ts';
+import { addNotes, listNotes } from '../records/notes.ts';
 import { addRequest, createOperatorRequests, findAnswer } from '../records/operator-requests.ts';
 import { findRunWithEvents, forgetRuns, listRuns, totals } from '../records/runs.ts';
 import { statistics } from '../records/statistics.ts';
@@ -53,6 +54,8 @@ export function createPostgresStore(db: Postgres, { owner, clock, epoch }: Postg
     listRuns: (query) => db.read(listRuns(query)),
     findRun: (id) => db.read(findRunWithEvents(id)),
     totals: () => db.read(totals()),
+    addNotes: (notes) => underEpoch(addNotes(notes)),
+    listNotes: (query) => db.read(listNotes(query)),
     forgetRuns: (endedBefore, limit) => underEpoch(forgetRuns(endedBefore, limit)),
     statistics: (query) => db.read(statistics(query, DAY_OF_START)),
     addRequest: (request, by) => db.write(addRequest(request, by)),

@@ -5,6 +5,7 @@ import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { eventsOfRun } from './run-events.ts';
 import { defineTable } from './table.ts';
 import { TriggerSchema } from './trigger.ts';
+import { forgetNotes } from './notes.ts';
 import { all, get, run as runSql, type Work } from './work.ts';
 
 const Status = z.enum({
@@ -101,8 +102,9 @@ const ADD_TO_FORGOTTEN = `
     seconds = sums.seconds + (run.ended_at - run.started_at) / 1000, cost_usd = sums.cost_usd + coalesce(run.cost_usd, 0)
   FROM (SELECT * FROM runs WHERE id = ?) AS run`;
 
-/** Deletes finished runs and their events, the oldest first; their sums stay. Returns how many went. */
+/** Deletes finished runs and their events, the oldest first, and notes of that time; the sums of the runs stay. Returns how many runs went. */
 export function* forgetRuns(endedBefore: number, limit: number): Work<number> {
+  yield* forgetNotes(endedBefore);
   const ids = (yield* all(OLD, endedBefore, limit)).map((row) => String(row.id));
   for (const id of ids) {
     yield* runSql(ADD_TO_FORGOTTEN, id);

@@ -12,14 +12,15 @@ const KEYS: Readonly<Record<Exclude<StatisticsBy, 'day'>, string>> = {
  * Sums of the runs that started since a moment: newest day first, else most runs first. `dayOfStart` is how the database
  * at hand says the day, of UTC, on which a run started.
  */
-export function* statistics({ since, by }: StatisticsQuery, dayOfStart: string): Work<readonly StatisticsRow[]> {
+export function* statistics({ since, by, agent }: StatisticsQuery, dayOfStart: string): Work<readonly StatisticsRow[]> {
   const parts = yield* all(
     `SELECT ${by === 'day' ? dayOfStart : KEYS[by]} AS key, status, count(*) AS runs,
        coalesce(sum(ended_at - started_at), 0) / 1000 AS seconds, max(coalesce(ended_at - started_at, 0)) / 1000.0 AS longest,
        sum(input_tokens) AS input, sum(output_tokens) AS output, sum(total_tokens) AS all_tokens,
        sum(cache_read_tokens) AS cached, coalesce(sum(cost_usd), 0) AS cost
-     FROM runs WHERE started_at >= ? GROUP BY key, status`,
+     FROM runs WHERE started_at >= ? ${agent === undefined ? '' : 'AND agent_kind = ?'} GROUP BY key, status`,
     since,
+    ...(agent === undefined ? [] : [agent]),
   );
   const rows = new Map<string, StatisticsRow>();
   for (const part of parts) {

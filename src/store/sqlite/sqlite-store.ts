@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/runtime.ts';
 import type { Store } from '../../ports/store.ts';
 import { LEASE_MS } from '../records/claims.ts';
+import { addNotes, listNotes } from '../records/notes.ts';
 import { addRequest, createOperatorRequests, findAnswer } from '../records/operator-requests.ts';
 import { findRunWithEvents, forgetRuns, listRuns, totals } from '../records/runs.ts';
 import { statistics } from '../records/statistics.ts';
@@ -42,6 +43,8 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
     listRuns: async (query) => db.perform(listRuns(query)),
     findRun: async (id) => db.perform(findRunWithEvents(id)),
     totals: async () => db.perform(totals()),
+    addNotes: async (notes) => db.transaction(() => db.perform(addNotes(notes))),
+    listNotes: async (query) => db.perform(listNotes(query)),
     forgetRuns: async (endedBefore, limit) => db.transaction(() => db.perform(forgetRuns(endedBefore, limit))),
     statistics: async (query) => db.perform(statistics(query, DAY_OF_START)),
     addRequest: async (request, by) => db.perform(addRequest(request, by)),

@@ -4,6 +4,7 @@ import type {
   Durable,
   ForeignRecords,
   LifetimeTotals,
+  Note,
   StatisticsBy,
   StatisticsRow,
   Store,
@@ -39,6 +40,7 @@ export function createMemoryStore(): Store {
   const names = new Map<string, string>();
   const shared: Shared = { pauses: new Map(), operatorPause: null, requests: [] };
   const forgotten: Run[] = [];
+  const notes: Note[] = [];
   let handedOut = 0;
   const keptOf = (tracker: string): Kept => {
     const kept = trackers.get(tracker) ?? nothingKept(shared);
@@ -80,6 +82,7 @@ export function createMemoryStore(): Store {
     },
     totals: async () => totalsOf([...forgotten, ...allRuns()]),
     async forgetRuns(endedBefore, limit) {
+      notes.splice(0, Infinity, ...notes.filter(({ at }) => at >= endedBefore));
       const isOld = ({ endedAt }: Run): boolean => endedAt !== null && endedAt < endedBefore;
       const old = allRuns()
         .filter(isOld)
@@ -89,7 +92,18 @@ export function createMemoryStore(): Store {
       forgotten.push(...old);
       return old.length;
     },
-    statistics: async ({ since, by }) => statisticsOf(allRuns(), since, by),
+    addNotes: async (added) => void notes.push(...added),
+    listNotes: async ({ subject, since = 0, limit }) =>
+      notes
+        .filter((note) => note.subject === subject && note.at >= since)
+        .toSorted((a, b) => a.at - b.at)
+        .slice(-limit || Infinity),
+    statistics: async ({ since, by, agent }) =>
+      statisticsOf(
+        allRuns().filter(({ agentKind }) => (agent ?? agentKind) === agentKind),
+        since,
+        by,
+      ),
     addRequest: async (request, by) => {
       const id = String(shared.requests.length + 1);
       shared.requests.push({ id, request, by, answer: null });

@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest';
+import { createNotices, anIssue } from '../../test/support/fake-daemon.ts';
+import { createMemoryStore } from '../../test/support/store/memory.ts';
+import type { Quota } from '../domain/model/quota.ts';
+import { keepChronicle } from './chronicle.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const issue = anIssue('A-1');
+const MINUTE = 60_000;
+
+function setUp(store = createMemoryStore()) {
+  const notices = createNotices();
+  const time = { now: 1_000_000 };
+  const chronicle = keepChronicle({ store, notices, clock: { now: () => time.now }, logger: silent });
+  const tick = (running: number) =>
+    notices.announce({
+      name: 'poll:tick:completed',
+      facts: { candidates: 3, dispatched: 0, running, retrying: 1, durationMs: 40 + running },
+    });
+  return { store, notices, chronicle, time, tick };
+}
+
+it('tells what happened to an issue, also after a restart', async () => {
+  const before = setUp();
+  before.notices.announce({ name: 'handoff:transition:succeeded', facts: { issue, state: 'review' } });
+  before.notices.announce({
+    name: 'reaction:merge:succeeded',
+    facts: { issue, number: 7, headSha: 'abc', byUs: true },
+  });
+  before.notices.announce({ name: 'handoff:transition:succeeded', facts: { issue: anIssue('B-2'), state: 'review' } });
+  const entries = [
+    { at: 1_000_000, tone: 'good', text: 'handed off to review' },
+    { at: 1_000_000, tone: 'good', text: 'merge request #7 was merged by foray' },
+  ];
+  expect(await before.chronicle.journalOf('A-1')).toEqual(entries);
+  await before.chronicle.stop();
+  expect(await setUp(before.store).chronicle.journalOf('A-1')).toEqual(entries);
+});
+
+it('who asked for something stands there', async () => {
+  const { notices, chronicle } = setUp();
+  notices.announce({
+    name: 'operator:request:answered',
+    facts: {
+      id: '1',
+      request: { kind: 'stop', identifier: 'A-1' },
+      by: 'ada (10.0.0.7)',
+      answer: { outcome: 'taken', message: 'the session is told to stop' },
+    },
+  });
+  expect(await chronicle.journalOf('A-1')).toMatchObject([{ text: 'ada (10.0.0.7) asked to stop: the session is told to stop' }]);
+});
+
+it('polls are kept as one for every five minutes, and those not yet kept are there too', async () => {
+  const { store, chronicle, time, tick, notices } = setUp();
+  const quota: Quota = {
+    kind: 'k',
+    resource: 'core',
+    rule: 'hold',
+    limit: 10,
+    remaining: 9,
+    resetAt: null,
+    pollCost: 1,
+  };
+  notices.announce({ name: 'tracker:quotas:read', facts: { quotas: [quota] } });
+  tick(2);
+  time.now += 2 * MINUTE;
+  notices.announce({ name: 'poll:tick:failed', facts: { error: 'no', kind: 'x', retryInMs: 1, durationMs: 900 } });
+  time.now += 4 * MINUTE;
+  tick(5);
+  expect(await chronicle.samplesSince(0)).toEqual([
+    { at: 1_120_000, running: 2, retrying: 1, pollMs: 900, failed: 1, polls: 2, left: { core: 9 } },
+    { at: 1_360_000, running: 5, retrying: 1, pollMs: 45, failed: 0, polls: 1, left: { core: 9 } },
+  ]);
+  await chronicle.stop();
+  const after = setUp(store);
+  expect(await after.chronicle.samplesSince(0)).toHaveLength(2);
+  expect(await after.chronicle.samplesSince(1_200_000)).toHaveLength(1);
+});
+
+it('a note that cannot be read or stored spoils nothing', async () => {
+  const { store, chronicle, notices } = setUp();
+  await store.addNotes([{ at: 1, subject: 'issue A-1', body: 'from another version' }]);
+  store.addNotes = () => Promise.reject(new Error('full'));
+  notices.announce({ name: 'handoff:transition:succeeded', facts: { issue, state: 'review' } });
+  expect(await chronicle.journalOf('A-1')).toEqual([]);
+});

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { journalEntryOf, mergedSample, sampleOf, TONES, type JournalEntry, type PollSample } from '../domain/chronicle.ts';
+import type { Notice } from '../domain/model/notice.ts';
+import type { Chronicle } from '../ports/chronicle.ts';
+import type { NoticeBus } from '../ports/events.ts';
+import type { Clock, Logger } from '../ports/runtime.ts';
+import type { Note, Store } from '../ports/store.ts';
+
+export interface ChronicleDeps {
+  readonly store: Pick<Store, 'addNotes' | 'listNotes'>;
+  readonly notices: NoticeBus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Polls of so many minutes are kept as one. */
+const SAMPLE_MS = 5 * 60_000;
+const POLLS = 'polls';
+const ENTRIES_OF_ISSUE = 200;
+/** Ninety days of samples. */
+const MOST_SAMPLES = 26_000;
+
+/** Writes down what the notices tell, and reads it back. A note that cannot be stored is told and let go. */
+export function keepChronicle(deps: ChronicleDeps): Chronicle & { stop(): Promise<void> } {
+  const { store, notices, clock } = deps;
+  const writer = createNoteWriter(deps);
+  let recent: readonly PollSample[] = [];
+  let left: PollSample['left'] = {};
+
+  function sample(notice: Notice): void {
+    if (notice.name === 'tracker:quotas:read')
+      left = Object.fromEntries(notice.facts.quotas.map(({ resource, remaining }) => [resource, remaining]));
+    const made = sampleOf(notice, recent.at(-1) ?? null, clock.now());
+    if (made === null) return;
+    if (recent[0] && made.at - recent[0].at >= SAMPLE_MS) keepRecent();
+    recent = [...recent, { ...made, left }];
+  }
+
+  function keepRecent(): void {
+    const merged = mergedSample(recent);
+    recent = [];
+    if (merged) writer.add({ at: merged.at, subject: POLLS, body: JSON.stringify(merged) });
+  }
+
+  const stopListening = notices.listen((notice) => {
+    sample(notice);
+    const entry = journalEntryOf(notice);
+    if (entry === null) return;
+    const { identifier, ...said } = entry;
+    writer.add({ at: clock.now(), subject: subjectOf(identifier), body: JSON.stringify(said) });
+  });
+  return {
+    async journalOf(identifier) {
+      await writer.written();
+      const notes = await store.listNotes({ subject: subjectOf(identifier), limit: ENTRIES_OF_ISSUE });
+      return notes.flatMap(({ at, body }) => readEntry(at, body));
+    },
+    async samplesSince(since) {
+      await writer.written();
+      const notes = await store.listNotes({ subject: POLLS, since, limit: MOST_SAMPLES });
+      return [...notes.flatMap(({ body }) => readSample(body)), ...recent];
+    },
+    async stop() {
+      stopListening();
+      keepRecent();
+      await writer.written();
+    },
+  };
+}
+
+function subjectOf(identifier: string): string {
+  return `issue ${identifier}`;
+}
+
+/** Notes that come together are stored together. */
+function createNoteWriter({ store, logger }: ChronicleDeps): { add(note: Note): void; written(): Promise<void> } {
+  let waiting: Note[] = [];
+  let last = Promise.resolve();
+
+  async function write(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    const notes = waiting;
+    waiting = [];
+    await store.addNotes(notes).catch((error: unknown) => {
+      logger.warn('what happened could not be written down', { error: String(error), notes: notes.length });
+    });
+  }
+  return {
+    add(note) {
+      waiting.push(note);
+      if (waiting.length === 1) last = last.then(write);
+    },
+    written: () => last,
+  };
+}
+
+const ENTRY = z.object({ text: z.string(), tone: z.enum(TONES) });
+const SAMPLE = z.object({
+  at: z.number(),
+  running: z.number(),
+  retrying: z.number(),
+  pollMs: z.number(),
+  failed: z.number(),
+  polls: z.number(),
+  left: z.record(z.string(), z.number()),
+});
+
+function readEntry(at: number, body: string): readonly JournalEntry[] {
+  const { success, data } = ENTRY.safeParse(parsed(body));
+  return success ? [{ at, ...data }] : [];
+}
+
+function readSample(body: string): readonly PollSample[] {
+  const { success, data } = SAMPLE.safeParse(parsed(body));
+  return success ? [data] : [];
+}
+
+/** Undefined for what is no JSON: a note of another version must not spoil the page. */
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,130 @@
+import type { Notice } from './model/notice.ts';
+
+/** Something that happened to an issue. */
+export interface JournalEntry {
+  readonly at: number;
+  readonly text: string;
+  readonly tone: Tone;
+}
+
+export const TONES = ['good', 'bad', 'warn', 'plain'] as const;
+export type Tone = (typeof TONES)[number];
+
+/** The issue that a notice is about and what it says of it; null for what runs tell themselves and for what comes too often. */
+export function journalEntryOf(
+  notice: Notice,
+): { readonly identifier: string; readonly text: string; readonly tone: Tone } | null {
+  const identifier = identifierOf(notice);
+  const said = identifier === null ? null : saidOf(notice);
+  return identifier === null || said === null ? null : { identifier, tone: said[0], text: said[1] };
+}
+
+function identifierOf({ facts }: Notice): string | null {
+  if ('issue' in facts) return facts.issue.identifier;
+  return 'request' in facts && 'identifier' in facts.request ? facts.request.identifier : null;
+}
+
+function saidOf({ name, facts }: Notice): readonly [Tone, string] | null {
+  switch (name) {
+    case 'handoff:transition:succeeded':
+      return ['good', `handed off to ${facts.state}`];
+    case 'handoff:transition:refused':
+    case 'handoff:transition:failed':
+      return ['bad', `handoff to ${facts.state} failed: ${facts.error}`];
+    case 'handoff:transition:skipped':
+      return ['plain', `not handed off: ${facts.reason}`];
+    case 'issue:park:entered':
+      return ['warn', `parked (${words(facts.reason)}): ${facts.detail}`];
+    case 'issue:park:released':
+      return ['plain', `released: ${facts.reason}`];
+    case 'retry:entry:scheduled':
+      return ['warn', `to be tried again: ${facts.error}`];
+    case 'reaction:watch:armed':
+      return ['plain', `merge request ${facts.owner}/${facts.repo} #${facts.number} is watched`];
+    case 'reaction:request:refused':
+      return ['warn', `merge request ${facts.owner}/${facts.repo} #${facts.number} is not this issue's: ${facts.why}`];
+    case 'reaction:watch:ended':
+      return ['plain', `merge request is no longer watched: ${facts.why}`];
+    case 'reaction:turn:queued':
+      return ['plain', `a turn for ${words(facts.kind)} is queued`];
+    case 'reaction:escalation:raised':
+      return ['warn', `${words(facts.kind)} asks for a person: ${facts.why}`];
+    case 'reaction:merge:succeeded':
+      return ['good', `merge request #${facts.number} was merged${facts.byUs ? ' by foray' : ''}`];
+    case 'reaction:merge:failed':
+      return ['bad', `merging #${facts.number} failed: ${facts.error}`];
+    case 'reaction:completion:succeeded':
+      return ['good', `moved to ${facts.state}`];
+    case 'operator:request:answered':
+      return ['plain', `${facts.by} asked to ${facts.request.kind}: ${facts.answer.message}`];
+    default:
+      return null;
+  }
+}
+
+function words(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+/** How the service was at one moment, or over some minutes: the most of each. */
+export interface PollSample {
+  readonly at: number;
+  readonly running: number;
+  readonly retrying: number;
+  readonly pollMs: number;
+  /** Polls that failed. */
+  readonly failed: number;
+  readonly polls: number;
+  /** What was left of each quota, by its name. */
+  readonly left: Readonly<Record<string, number>>;
+}
+
+/** The sample that a notice makes, given the one before it; null where it tells nothing of polls. */
+export function sampleOf({ name, facts }: Notice, before: PollSample | null, at: number): PollSample | null {
+  const left = before?.left ?? {};
+  switch (name) {
+    case 'poll:tick:completed': {
+      const { running, retrying, durationMs: pollMs } = facts;
+      return { at, running, retrying, pollMs, failed: 0, polls: 1, left };
+    }
+    case 'poll:tick:failed':
+      return {
+        at,
+        running: before?.running ?? 0,
+        retrying: before?.retrying ?? 0,
+        pollMs: facts.durationMs,
+        failed: 1,
+        polls: 1,
+        left,
+      };
+    default:
+      return null;
+  }
+}
+
+/** Several samples as one, at the moment of the last. Quotas keep what was last left of them. */
+export function mergedSample(samples: readonly PollSample[]): PollSample | null {
+  const last = samples.at(-1);
+  if (last === undefined) return null;
+  const most = (value: (sample: PollSample) => number): number => Math.max(...samples.map(value));
+  const sum = (value: (sample: PollSample) => number): number => samples.reduce((total, sample) => total + value(sample), 0);
+  return {
+    at: last.at,
+    running: most(({ running }) => running),
+    retrying: most(({ retrying }) => retrying),
+    pollMs: most(({ pollMs }) => pollMs),
+    failed: sum(({ failed }) => failed),
+    polls: sum(({ polls }) => polls),
+    left: last.left,
+  };
+}
+
+/** At most so many samples, neighbours merged. */
+export function thinned(samples: readonly PollSample[], most: number): readonly PollSample[] {
+  const size = Math.ceil(samples.length / most);
+  if (size <= 1) return samples;
+  const groups = Array.from({ length: Math.ceil(samples.length / size) }, (_, index) =>
+    samples.slice(index * size, (index + 1) * size),
+  );
+  return groups.flatMap((group) => mergedSample(group) ?? []);
+}
