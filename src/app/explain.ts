@@ -39,7 +39,9 @@ export async function explainBoard(
 
 function ofCandidate(state: State, { issue, verdict }: SurveyedIssue): Explanation {
   if (verdict === null) return entry(issue, null, null, {});
-  return entry(issue, verdict.reason, verdict.detail, timesOf(state, issue.id));
+  const claim = state.claims.get(issue.id);
+  const failure = claim?.phase === 'waiting' && claim.error ? `attempt ${claim.attempt} follows: ${claim.error}` : null;
+  return entry(issue, verdict.reason, failure ?? verdict.detail, timesOf(state, issue.id));
 }
 
 /** Issues we hold that are no candidates of this poll. */

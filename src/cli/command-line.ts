@@ -5,14 +5,19 @@ import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
 import { helpOf, overview } from './help.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 
-/** Runs what the command line asks for. The only place that prints errors and sets the exit code. */
-export async function runCommandLine(argv: readonly string[]): Promise<void> {
+/** Runs what the command line asks for, for the process whose command it is. */
+export async function main(argv: readonly string[]): Promise<void> {
   // A reader that has seen enough, such as `head`, is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
-  process.exitCode = await run(argv).catch(report);
+  process.exitCode = await runCommandLine(argv);
+}
+
+/** Resolves with the exit code. The only place that prints errors. */
+export function runCommandLine(argv: readonly string[]): Promise<number> {
+  return run(argv).catch(report);
 }
 
 async function run(argv: readonly string[]): Promise<number> {

@@ -1,6 +1,6 @@
 import { explainBoard, isWell, type Explanation } from '../app/explain.ts';
 import { utcMoment, printJson, printLine, printTable } from './output.ts';
-import { loadGood, onInterrupt, surveyDeps } from './reading.ts';
+import { loadGood, onInterrupt, surveyDeps, tellServiceOf } from './reading.ts';
 
 export interface ExplainSettings {
   /** Null asks for every issue the service knows of. */
@@ -15,6 +15,7 @@ export async function showExplanations({ identifier, workflowPath, asJson }: Exp
   if (workflow === null) return 1;
   const deps = surveyDeps(workflow);
   const found = deps.secrets.maskDeep(await explainBoard(workflow, deps, identifier, onInterrupt()));
+  if (!asJson) await tellServiceOf(workflow);
   if (asJson) printJson(found);
   else if (identifier === null) printTable(['ISSUE', 'STATE', 'DISPATCH', 'REASON', 'DETAIL'], found.map(rowOf), 'no issues');
   else for (const explanation of found) tell(explanation);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Run, RunEvent } from '../domain/model/run.ts';
 import type { Records } from '../app/records.ts';
 import { duration, iso, utcMoment, printJson, printLine, printTitle } from './output.ts';
-import { onInterrupt, openReading } from './reading.ts';
+import { onInterrupt, openReading, tellService } from './reading.ts';
 
 export interface LogSettings {
   readonly workflowPath: string;
@@ -23,7 +23,7 @@ export async function showLogs(identifier: string, settings: LogSettings): Promi
   const interrupted = onInterrupt();
   const seen = new Map<string, number>();
   for (let first = true; ; first = false) {
-    const stories = await readStories(identifier, settings.workflowPath);
+    const stories = await readStories(identifier, settings, first);
     if (stories === null) return 1;
     if (first && stories.length === 0 && !settings.follow) {
       process.stderr.write(`foray: no run of ${identifier} is recorded\n`);
@@ -40,10 +40,15 @@ export async function showLogs(identifier: string, settings: LogSettings): Promi
   }
 }
 
-async function readStories(identifier: string, workflowPath: string): Promise<readonly Story[] | null> {
+async function readStories(
+  identifier: string,
+  { workflowPath, asJson }: LogSettings,
+  first: boolean,
+): Promise<readonly Story[] | null> {
   const reading = await openReading(workflowPath);
   if (reading === null) return null;
   const { records } = reading;
+  if (first && !asJson) tellService(records);
   if (records === null) return [];
   try {
     const runs = await runsOf(records, identifier);

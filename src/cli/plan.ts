@@ -1,7 +1,7 @@
 import { planOf } from '../app/plan.ts';
 import { readWorkflowFile } from '../app/workflow.ts';
 import { printJson, printTable, printTitle } from './output.ts';
-import { loadGood, onInterrupt, surveyDeps } from './reading.ts';
+import { loadGood, onInterrupt, surveyDeps, tellServiceOf } from './reading.ts';
 
 export interface PlanSettings {
   readonly newPath: string;
@@ -22,6 +22,7 @@ export async function showPlan({ newPath, workflowPath, asJson }: PlanSettings):
     printJson(plan);
     return 0;
   }
+  await tellServiceOf({ ...next, settings: { ...next.settings, dbPath: current.dbPath ?? next.settings.dbPath } });
   printTitle(`Would start (${plan.start.length})`);
   printTable(
     ['ISSUE', 'STATE', 'TITLE'],

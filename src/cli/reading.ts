@@ -57,6 +57,18 @@ export function onInterrupt(): AbortSignal {
   return interrupted.signal;
 }
 
+/** Says on standard error whose words these are: a running service's, or those of the database alone. */
+export function tellService(records: Records | null): void {
+  process.stderr.write(`${serviceLine(records)}\n`);
+}
+
+/** The same for a command that looks at the board itself. */
+export async function tellServiceOf({ settings }: GoodWorkflow): Promise<void> {
+  const records = await openRecords(settings.dbPath, settings.tracker.identity);
+  tellService(records);
+  await records?.close();
+}
+
 /** Whether a service is at work on these records, for people. */
 export function serviceLine(records: Records | null): string {
   if (records === null) return 'service: never started with this workflow file';

@@ -5,7 +5,8 @@ import type { IssueRef } from './issue.ts';
 export type ExitKind = 'normal' | 'error' | 'cancelled';
 
 /** What became of a run. `interrupted` is a run that a stop or crash of the daemon cut short. */
-export type RunStatus = 'running' | 'succeeded' | 'failed' | 'cancelled' | 'interrupted' | 'budget_stopped' | 'blocked';
+export const RUN_STATUSES = ['running', 'succeeded', 'failed', 'cancelled', 'interrupted', 'budget_stopped', 'blocked'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /** One row of history: a session of one issue, from dispatch to exit. */
 export interface Run {

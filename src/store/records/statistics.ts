@@ -15,7 +15,7 @@ const KEYS: Readonly<Record<Exclude<StatisticsBy, 'day'>, string>> = {
 export function* statistics({ since, by, agent }: StatisticsQuery, dayOfStart: string): Work<readonly StatisticsRow[]> {
   const parts = yield* all(
     `SELECT ${by === 'day' ? dayOfStart : KEYS[by]} AS key, status, count(*) AS runs,
-       coalesce(sum(ended_at - started_at), 0) / 1000 AS seconds, max(coalesce(ended_at - started_at, 0)) / 1000.0 AS longest,
+       coalesce(sum(ended_at - started_at), 0) / 1000.0 AS seconds, max(coalesce(ended_at - started_at, 0)) / 1000.0 AS longest,
        sum(input_tokens) AS input, sum(output_tokens) AS output, sum(total_tokens) AS all_tokens,
        sum(cache_read_tokens) AS cached, coalesce(sum(cost_usd), 0) AS cost
      FROM runs WHERE started_at >= ? ${agent === undefined ? '' : 'AND agent_kind = ?'} GROUP BY key, status`,

@@ -44,7 +44,8 @@ export async function askThroughDatabase(
   request: OperatorRequest,
   by: string,
 ): Promise<OperatorReply> {
-  if (!existsSync(path)) throw missing(path);
+  // To pause before the first start is the careful way to begin.
+  if (!existsSync(path) && request.kind !== 'pause') throw missing(path);
   checkPlace(path);
   const lock = (await isLockTaken(path)) ? null : await takeLock(path);
   try {

@@ -22,7 +22,7 @@ export interface SqliteStore extends Store {
   workspaceKey(): string;
 }
 
-const DAY_OF_START = "strftime('%Y-%m-%d', started_at / 1000, 'unixepoch')";
+export const DAY_OF_START = "strftime('%Y-%m-%d', started_at / 1000, 'unixepoch')";
 
 /** The store over a database that is open, up to date and locked for this owner. */
 export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: Clock; lock: Lock }): SqliteStore {

@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runHere } from '../../test/support/command.ts';
+import { fileWorkflow } from '../../test/support/daemon.ts';
+import { COMMANDS } from './commands.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'foray-command-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function fileOf(text: string): Promise<string> {
+  const file = path.join(folder, 'WORKFLOW.md');
+  await writeFile(file, text);
+  await writeFile(path.join(folder, 'issues.json'), '[]');
+  return file;
+}
+
+describe('the commands', () => {
+  it('are all there', () => {
+    const names = COMMANDS.map(({ name }) => name);
+    for (const name of NAMES) expect(names).toContain(name);
+  });
+
+  it.each(COMMANDS.map((command) => [command.name, command] as const))('%s has help of its own', async (name, command) => {
+    const { code, stdout } = await runHere(name, '--help');
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage:\n  foray ${name}`);
+    expect(stdout).toContain(`Example:\n  ${command.example}`);
+    for (const flag of command.flags) expect(stdout).toContain(`--${flag.name}`);
+    expect((await runHere('help', name)).stdout).toBe(stdout);
+  });
+
+  it.each([
+    [['validte'], 2, 'unknown command "validte", did you mean "validate"?'],
+    [['xyzzy'], 2, 'unknown command "xyzzy"'],
+    [['--port', '1', 'statsu'], 2, 'unknown command "statsu", did you mean "status"?'],
+    [['help', 'initt'], 2, 'unknown command "initt", did you mean "init"?'],
+    [['./nothing'], 1, 'error: workflow.missing: '],
+    [['nothing.md'], 1, 'error: workflow.missing: '],
+    [['validate', 'nothing'], 1, 'error: workflow.missing: '],
+    [['explain', 'a', 'b', 'c'], 2, 'expected at most 2 arguments'],
+    [['stop'], 2, 'the identifier of the issue'],
+    [['completion', 'tcsh'], 2, 'bash, zsh, fish'],
+    [['stats', '--since', 'yesterday'], 2, '--since must be a span such as 12h or 7d'],
+    [['stats', '--by', 'colour'], 2, '--by must be one of day, agent, state, issue'],
+    [['init', '--yes', '/nowhere/W.md'], 2, 'init needs --tracker'],
+    [['init', '--tracker', 'githbu', '--yes', '/nowhere/W.md'], 2, 'did you mean "github"?'],
+  ])('%j ends with %i and says what is wrong', async (argv, code, words) => {
+    const said = await runHere(...argv);
+    expect(said.code).toBe(code);
+    expect(said.stderr).toContain(words);
+    expect(said.stdout).toBe('');
+  });
+});
+
+describe('--strict', () => {
+  it('refuses a misspelt key, for validate, for a dry run and for a run', async () => {
+    const file = await fileOf(fileWorkflow({ agents: 'kind: mock' }));
+    expect(await runHere('validate', file)).toMatchObject({ code: 0 });
+    for (const argv of [['validate', '--strict'], ['--strict', '--dry-run'], ['--strict']]) {
+      const said = await runHere(...argv, file);
+      expect(said.code).toBe(1);
+      expect(said.stderr).toMatch(
+        /^warning: config\.unknown_key: unknown key `agents`; did you mean `agent`\? \(line \d+, column 1\)$/m,
+      );
+    }
+  });
+
+  it('is named with its place for programs', async () => {
+    const file = await fileOf(fileWorkflow({ agents: 'kind: mock' }));
+    const { stdout } = await runHere('validate', '--strict', '--format', 'json', file);
+    expect(JSON.parse(stdout)).toMatchObject({
+      valid: false,
+      errors: [],
+      warnings: [{ severity: 'warning', check: 'config.unknown_key', file, line: expect.any(Number) as number, column: 1 }],
+    });
+  });
+});
+
+describe('completion', () => {
+  it.each(['bash', 'zsh', 'fish'])('%s knows every command and flag', async (shell) => {
+    const { code, stdout } = await runHere('completion', shell);
+    expect(code).toBe(0);
+    for (const { name, flags } of COMMANDS) {
+      expect(stdout).toContain(name);
+      for (const flag of flags) expect(stdout).toMatch(new RegExp(`(?:--|-l )${flag.name}\\b`));
+    }
+  });
+
+  it.each([
+    ['val', ['validate']],
+    ['validate --s', ['--strict']],
+    ['stats --by a', ['agent']],
+    ['completion ', ['bash', 'zsh', 'fish']],
+    ['status --format ', ['text', 'json']],
+  ])('bash completes "foray %s"', async (line, wanted) => {
+    const { stdout } = await runHere('completion', 'bash');
+    const words = ['foray', ...line.split(' ')];
+    const script = `${stdout}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _foray; printf '%s\n' "\${COMPREPLY[@]}"`;
+    const offered = execFileSync('bash', ['-c', script], { cwd: folder, encoding: 'utf8' }).trim().split('\n');
+    expect(offered).toEqual(wanted);
+  });
+});
+
+const NAMES =
+  'run validate demo init doctor explain plan status stats logs stop retry pause resume unpark schema completion mcp'.split(' ');

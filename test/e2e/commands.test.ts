@@ -1,0 +1,263 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runHere } from '../support/command.ts';
+import { CLI, createPlayground, eventually, fileWorkflow, type Playground, type RunningDaemon } from '../support/daemon.ts';
+
+let ground: Playground;
+let daemon: RunningDaemon;
+let file: string;
+const here = (...argv: readonly string[]) => runHere(...argv, file);
+const asJson = async <T>(...argv: readonly string[]): Promise<T> =>
+  JSON.parse((await here(...argv, '--format', 'json')).stdout) as T;
+
+const WORKFLOW = fileWorkflow({
+  // Nobody who asks needs the server.
+  mock: 'outcomes_by_issue:\n  A-1: [hang]\n  A-2: [failed, failed, failed, hang]',
+  agent: 'kind: mock\nmax_turns: 1\nmax_retry_backoff_ms: 3600000\nmax_concurrent_agents: 3',
+});
+
+beforeAll(async () => {
+  ground = await createPlayground();
+  file = await ground.write('WORKFLOW.md', WORKFLOW);
+  await ground.writeIssues([
+    { id: '1', identifier: 'A-1', title: 'Hangs', state: 'todo' },
+    { id: '2', identifier: 'A-2', title: 'Fails', state: 'todo' },
+    { id: '3', identifier: 'A-3', title: 'Goes well', state: 'todo' },
+    { id: '4', identifier: 'A-4', title: 'Blocked', state: 'todo', blocked_by: [{ id: '1', identifier: 'A-1' }] },
+    { id: '5', identifier: 'A-5', title: 'Over', state: 'done' },
+    { id: '6', identifier: 'A-6', title: 'Elsewhere', state: 'icebox' },
+  ]);
+});
+afterAll(() => ground.cleanup());
+
+interface Status {
+  readonly service: { readonly running: boolean; readonly pid?: number };
+  readonly paused: { readonly reason: string } | null;
+  readonly running: readonly { readonly issue_identifier: string }[];
+  readonly retrying: readonly { readonly issue_identifier: string; readonly attempt: number }[];
+  readonly parked: readonly { readonly issue_identifier: string; readonly reason: string }[];
+}
+
+const namesIn = (list: readonly { readonly issue_identifier: string }[]) => list.map((entry) => entry.issue_identifier);
+
+describe('before the first start', () => {
+  it('pause is stored, and everything says so', async () => {
+    expect(await here('pause', '--reason', 'release day')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('resume') as string,
+    });
+    expect((await asJson<Status>('status')).paused).toMatchObject({ reason: 'release day' });
+    const explained = await here('explain', 'A-1', '--format', 'json');
+    expect(explained.code).toBe(1);
+    expect(JSON.parse(explained.stdout)).toMatchObject([{ identifier: 'A-1', would_dispatch: false, reason: 'paused' }]);
+  });
+
+  it('there is nothing to stop, to retry or to read', async () => {
+    for (const command of ['stop', 'retry', 'unpark', 'logs']) expect((await here(command, 'A-1')).code, command).toBe(1);
+    expect(await here('stats')).toMatchObject({ code: 0, stdout: expect.stringContaining('no runs') as string });
+  });
+});
+
+describe('beside a running service without HTTP', () => {
+  beforeAll(async () => {
+    daemon = await ground.start([], { until: 'foray starting' });
+  });
+
+  it('nothing is dispatched while paused; resume lets go, once', async () => {
+    expect((await asJson<Status>('status')).running).toEqual([]);
+    expect((await here('resume')).code).toBe(0);
+    expect((await here('resume')).code).toBe(1);
+  });
+
+  it('status tells what runs, waits and is parked, and by whom it was told', async () => {
+    const status = await eventually(
+      () => asJson<Status>('status'),
+      ({ running, retrying }) => running.length === 1 && retrying.length === 1,
+    );
+    expect(status.service).toMatchObject({ running: true, pid: daemon.pid });
+    expect([namesIn(status.running), namesIn(status.retrying)]).toEqual([['A-1'], ['A-2']]);
+    const { stdout } = await here('status');
+    expect(stdout).toMatch(/^service: running \(pid \d+/);
+    expect(stdout).not.toContain('\u001B');
+  });
+
+  it('explain knows every place an issue can be in, by its exit code too', async () => {
+    await daemon.record('handoff transition succeeded, releasing claim');
+    const told: unknown[] = [];
+    for (const identifier of ['A-1', 'A-2', 'A-3', 'A-4', 'A-5', 'A-6', 'NOPE-1']) {
+      const { code, stdout } = await here('explain', identifier, '--format', 'json');
+      const [entry] = JSON.parse(stdout) as Record<string, unknown>[];
+      expect(Object.keys(entry ?? {})).toEqual(FIELDS);
+      told.push([entry?.['identifier'], entry?.['reason'], code]);
+    }
+    expect(told).toEqual([
+      ['A-1', 'running', 0],
+      ['A-2', 'retrying', 1],
+      ['A-3', 'handed_off', 0],
+      ['A-4', 'blocked_by', 1],
+      ['A-5', 'terminal', 0],
+      ['A-6', 'not_active', 1],
+      ['NOPE-1', 'unknown', 1],
+    ]);
+    expect((await here('explain', 'A-2')).stdout).toContain('scripted outcome failed');
+    const all = await here('explain');
+    expect(all.code).toBe(0);
+    expect(all.stderr).toMatch(/^service: running/);
+  });
+
+  it('logs tells the events of an issue; following goes on until interrupted', async () => {
+    expect((await here('logs', 'A-2')).stdout).toContain('failed');
+    const { runs } = await asJson<{ runs: { run_id: string; events: unknown[] }[] }>('logs', 'A-3');
+    expect(runs).toHaveLength(1);
+    expect((await here('logs', 'A-6')).code).toBe(1);
+    expect(await interruptedAfter(['logs', 'A-3', '--follow', file], /succeeded/)).toBe(0);
+  });
+
+  it('status --watch shows it again until interrupted', async () => {
+    expect(await interruptedAfter(['status', '--watch', file], /Running \(1\)[^]*Running \(1\)/)).toBe(0);
+  });
+
+  it('stats are the numbers of the runs', async () => {
+    const stats = await asJson<{ total: Record<string, number>; groups: Record<string, unknown>[] }>('stats', '--by', 'issue');
+    expect(stats.total).toMatchObject({
+      runs: 3,
+      succeeded: 1,
+      failed: 1,
+      running: 1,
+      total_tokens: expect.any(Number) as number,
+    });
+    expect(stats.groups.map(({ key }) => key).toSorted()).toEqual(['A-1', 'A-2', 'A-3']);
+    for (const by of ['day', 'agent', 'state']) expect((await here('stats', '--since', '1h', '--by', by)).code, by).toBe(0);
+  });
+
+  it('plan tells what an edit would start, stop and change, and writes nothing', async () => {
+    const next = WORKFLOW.replace('active_states: [todo, in progress]', 'active_states: [icebox]').replace(
+      'max_turns: 1',
+      'max_turns: 7',
+    );
+    const newFile = await ground.write('NEW.md', next);
+    const plan = JSON.parse((await runHere('plan', newFile, file, '--format', 'json')).stdout) as Record<string, unknown[]>;
+    expect(Object.keys(plan)).toEqual(['start', 'stop', 'changes']);
+    expect(plan['start']).toMatchObject([{ identifier: 'A-6' }]);
+    expect(plan['stop']).toMatchObject([{ identifier: 'A-1' }]);
+    expect(plan['changes']).toContainEqual({ key: 'agent.max_turns', from: 1, to: 7 });
+    expect((await ground.readIssues()).find(({ id }) => id === '6')).toMatchObject({ state: 'icebox' });
+    expect((await asJson<Status>('status')).running).toHaveLength(1);
+  });
+
+  it('stop ends a session and parks; retry and unpark release, each where it makes sense', async () => {
+    expect(await here('stop', 'A-1')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('the running service') as string,
+    });
+    const parked = await eventually(
+      () => asJson<Status>('status'),
+      (status) => status.parked.length === 1,
+    );
+    expect(parked.parked).toMatchObject([{ issue_identifier: 'A-1', reason: 'stopped_by_operator' }]);
+    expect((await here('stop', 'A-1')).code).toBe(1);
+    expect((await here('retry', 'A-2')).code).toBe(0);
+    await eventually(
+      () => asJson<Status>('status'),
+      ({ retrying, running }) =>
+        [...retrying, ...running].some((entry) => namesIn([entry])[0] === 'A-2' && 'attempt' in entry && entry.attempt !== 1),
+    );
+    expect((await here('unpark', 'A-3')).code).toBe(1);
+    expect((await here('unpark', 'NOPE-1')).stderr).toContain('NOPE-1');
+  });
+
+  it('doctor finds nothing wrong, and says so by its exit code', async () => {
+    const { code, stdout } = await here('doctor', '--format', 'json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true });
+  });
+});
+
+describe('after it', () => {
+  beforeAll(() => daemon.stop());
+
+  it('the database alone answers, and unpark, pause and resume act on it', async () => {
+    expect((await here('status')).stdout).toMatch(/^service: not running/);
+    expect(await here('unpark', 'A-1')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('no service is running') as string,
+    });
+    expect(await here('stop', 'A-1')).toMatchObject({ code: 1 });
+    expect(await asJson('pause', '--reason', 'x')).toMatchObject({ kind: 'pause', outcome: 'taken', service_running: false });
+    expect((await here('resume')).code).toBe(0);
+  });
+
+  it('a dry run ends with a table, or with one object', async () => {
+    const table = await here('--dry-run');
+    expect(table.stdout).toMatch(/^ISSUE +STATE +DISPATCH +WHY NOT +TITLE\n/);
+    expect(await asJson('--dry-run')).toMatchObject({
+      candidates_fetched: expect.any(Number) as number,
+      candidates: expect.any(Array) as unknown[],
+    });
+  });
+});
+
+const FIELDS = ['identifier', 'state', 'would_dispatch', 'reason', 'detail', 'since', 'until', 'remedy'];
+
+/** Interrupts the built command as soon as it has said this; gives its exit code. */
+function interruptedAfter(args: readonly string[], wanted: RegExp): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [CLI, ...args], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { PATH: process.env['PATH'] },
+    });
+    const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      const isNew = !wanted.test(said);
+      said += chunk.toString();
+      if (isNew && wanted.test(said)) child.kill('SIGINT');
+    });
+    child.once('error', reject);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      resolve(code);
+    });
+  });
+}
+
+it('init asks a person at a terminal, with what it found as the proposal', async ({ skip }) => {
+  if (!existsSync('/usr/bin/script')) return skip('no script program gives a terminal on this machine');
+  await ground.write(
+    'board.json',
+    JSON.stringify(['todo', 'review', 'done'].map((state, id) => ({ id: `${id}`, identifier: `B-${id}`, title: 'x', state }))),
+  );
+  const answers = ['file', 'board.json', 'mock', '', '', ''];
+  const output = await atTerminal(`${process.execPath} ${CLI} init ASKED.md`, answers);
+  expect(output).toContain('states found: todo, review, done');
+  expect(await ground.read('ASKED.md')).toMatch(
+    /active_states: \[todo\]\n {2}terminal_states: \[done\]\n {2}handoff_state: review/,
+  );
+});
+
+/** Answers each question after it was asked. */
+function atTerminal(command: string, answers: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], {
+      cwd: ground.dir,
+      env: { PATH: process.env['PATH'], TERM: 'dumb' },
+    });
+    const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+    const left = [...answers];
+    let said = '';
+    let read = 0;
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (!/: $/.test(said) || said.length === read) return;
+      read = said.length;
+      const answer = left.shift();
+      if (answer !== undefined) child.stdin.write(`${answer}\n`);
+    });
+    child.once('error', reject);
+    child.once('close', () => {
+      clearTimeout(timer);
+      resolve(said);
+    });
+  });
+}
