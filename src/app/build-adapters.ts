@@ -1,14 +1,11 @@
-import type { Env } from '../config/expand.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { AGENT_KINDS } from '../agents/registry.ts';
 import { countRequests } from '../orchestrator/counted-tracker.ts';
 import type { Adapters } from '../orchestrator/adapters.ts';
-import type { RunTools } from '../ports/runner.ts';
 import { createForge } from '../orchestrator/reactions/forge.ts';
 import { environmentOf, hideFromEnvironment } from '../lib/process/index.ts';
-import type { ProcessLedger } from '../ports/agent.ts';
 import type { ProviderDeps } from '../ports/provider.ts';
-import type { Clock, Logger } from '../ports/runtime.ts';
+import type { Logger } from '../ports/runtime.ts';
 import { identityOf } from '../config/identity.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { Store, TrackerNames } from '../ports/store.ts';
@@ -18,28 +15,18 @@ import { createRepository } from '../git/index.ts';
 import { createDelivery, type Delivery } from '../workspace/delivery.ts';
 import { createWorkspaces } from '../workspace/index.ts';
 import path from 'node:path';
-import type { OperationMeter } from './request-meter.ts';
-import type { KnownSecrets } from './secrets.ts';
+import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
+import { buildHosts, withHosts, workspacesOf, type HostAdapters } from './build-hosts.ts';
+import { createWorkspacesOfHosts } from '../workspace/remote/all-hosts.ts';
 import type { GoodWorkflow } from './workflow.ts';
-
-export interface AdapterDeps {
-  readonly version: string;
-  readonly env: Env;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly secrets: KnownSecrets;
-  readonly processes: ProcessLedger;
-  readonly meter: OperationMeter;
-  readonly tools: RunTools;
-  /** What marks of workspaces are signed with. */
-  readonly markKey: string;
-}
 
 /** The adapters and the workflow they were built from. */
 export interface BuiltAdapters extends Adapters {
   /** The settings as the file alone gives them, without what the tracker said of itself. */
   readonly configured: Settings;
   readonly workflow: GoodWorkflow;
+  /** What works on each host of `worker.ssh_hosts`. */
+  readonly there: ReadonlyMap<string, HostAdapters>;
 }
 
 /** Builds the adapters a workflow asks for, keeping those whose settings did not change. */
@@ -52,23 +39,30 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
   const sameAgent =
     before !== null && isDeepStrictEqual([old?.agent, old?.agentOptions], [settings.agent, settings.agentOptions]);
   const sameForge = before !== null && isDeepStrictEqual(old?.reactions.connection, settings.reactions.connection);
+  const workspaces = createWorkspaces({
+    root: settings.workspace.root,
+    removedDays: settings.workspace.removedDays,
+    markKey: deps.markKey,
+    env: deps.env,
+    user: settings.agent.user,
+    logger: deps.logger,
+    processes: deps.processes,
+    delivery: buildDelivery(workflow, deps),
+    maskSecrets: deps.secrets.mask,
+  });
+  const there = buildHosts(workflow, deps);
   return {
     workflow,
     configured: settings,
     identity: settings.tracker.identity,
     tracker: sameTracker ? before.tracker : buildTracker(workflow, deps),
-    agent: sameAgent ? before.agent : buildAgent(workflow, deps),
-    workspaces: createWorkspaces({
-      root: settings.workspace.root,
-      removedDays: settings.workspace.removedDays,
-      markKey: deps.markKey,
-      env: deps.env,
-      user: settings.agent.user,
-      logger: deps.logger,
-      processes: deps.processes,
-      delivery: buildDelivery(workflow, deps),
-      maskSecrets: deps.secrets.mask,
-    }),
+    agent: withHosts(
+      sameAgent && there.size === 0 && before.there.size === 0 ? before.agent : buildAgent(workflow, deps),
+      workflow,
+      deps,
+    ),
+    workspaces: there.size === 0 ? workspaces : createWorkspacesOfHosts(workspaces, workspacesOf(there)),
+    there,
     hooks: settings.hooks,
     forge: sameForge ? before.forge : buildForge(workflow, deps),
     promptFor: createPrompt(workflow.body, workflow.bodyLine),
@@ -116,7 +110,7 @@ function renamed(built: BuiltAdapters, names: TrackerNames): BuiltAdapters {
 /** The tracker alone, for reads that need nothing else. */
 export function buildTracker(
   workflow: GoodWorkflow,
-  deps: Omit<AdapterDeps, 'processes' | 'env' | 'secrets' | 'tools'>,
+  deps: Omit<AdapterDeps, 'processes' | 'env' | 'secrets' | 'tools' | 'hosts'>,
 ): Adapters['tracker'] {
   const { tracker } = workflow.settings;
   const provider = PROVIDERS.find((candidate) => candidate.kind === tracker.kind);
@@ -173,16 +167,4 @@ export function buildAgent(workflow: GoodWorkflow, deps: AdapterDeps): Adapters[
   const env = agentEnv(workflow, deps.env);
   const { user } = agent;
   return kind.create(agent, agentOptions, { env: user ? environmentOf(user, env) : env, user, clock, logger, processes });
-}
-
-/**
- * What agents inherit: everything but the variables that the workflow file reads for the tracker. Where we push by SSH
- * ourselves, the SSH agent is not theirs either.
- */
-function agentEnv(workflow: GoodWorkflow, env: Env): Readonly<Record<string, string>> {
-  const { repo } = workflow.settings.workspace;
-  const hidden = new Set([...workflow.secretVariables, ...(repo?.push === true ? ['SSH_AUTH_SOCK'] : [])]);
-  return Object.fromEntries(
-    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && !hidden.has(entry[0])),
-  );
 }

@@ -15,16 +15,19 @@ import { createNotices } from '../orchestrator/notices.ts';
 import { logNotices } from '../orchestrator/records.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import type { NoticeBus } from '../ports/events.ts';
+import type { HostView } from '../ports/runner.ts';
 import type { Clock, Logger, SteadyClock } from '../ports/runtime.ts';
 import { listen } from '../server/listen.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createApp } from '../server/routes.ts';
+import { createSshHosts } from '../runners/ssh/hosts.ts';
 import { openStore } from '../store/sqlite/open.ts';
 import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { startTelemetry } from '../telemetry/index.ts';
 import { forgetOldRuns } from './forget-runs.ts';
 import { proveTracker } from './check-tracker.ts';
-import { buildAdapters, knownAs, settleIdentity, type AdapterDeps, type BuiltAdapters } from './build-adapters.ts';
+import { buildAdapters, knownAs, settleIdentity, type BuiltAdapters } from './build-adapters.ts';
+import type { AdapterDeps } from './adapter-deps.ts';
 import { daemonId, endLeftovers, markedEnv } from './leftovers.ts';
 import { openOperatorDesk } from './operator-desk.ts';
 import { keepChronicle } from './chronicle.ts';
@@ -82,7 +85,9 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
   releasers.push(logNotices(notices, logger));
   const snapshot = (): Snapshot => snapshotOfAll(trackers.states(), clock.now());
-  const metrics = createMetrics(notices, snapshot);
+  const hosts = createSshHosts(clock);
+  const hostViews = (): readonly HostView[] => hosts.views(trackers.adapters().workflow.settings.worker);
+  const metrics = createMetrics(notices, snapshot, hostViews);
   releasers.push(() => metrics.stop());
   const agentKind = (): string => trackers.adapters().workflow.settings.agent.kind;
   releasers.push(await startTelemetry({ notices, env: options.env, version, logger, agentKind }));
@@ -97,7 +102,16 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   };
   const onStoreFault = (fault: unknown, tries: number): void =>
     logger.error('the database did not take a write, trying again', { error: textOf(fault), tries });
-  const trackers = createWatchedTrackers({ store, clock, instance, announce, screen, onStoreFault, killed: killed.signal });
+  const trackers = createWatchedTrackers({
+    store,
+    clock,
+    instance,
+    announce,
+    screen,
+    onStoreFault,
+    killed: killed.signal,
+    hosts,
+  });
   const tools = await openRunTools({
     logger,
     scope: workflow.settings.dbPath,
@@ -124,7 +138,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     await trackers.watch(next);
   };
   const meter = createRequestMeter(announce);
-  const adapterDeps: AdapterDeps = { markKey, version, env, clock, logger, secrets, processes, meter, tools };
+  const adapterDeps: AdapterDeps = { markKey, version, env, clock, logger, secrets, processes, meter, tools, hosts };
   const startUp = AbortSignal.any([killed.signal, options.interrupted]);
   const built = await knownAs(buildAdapters(workflow, adapterDeps, null), store);
   await watch(built);
@@ -151,6 +165,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     ask: desk.ask,
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
     workflow: workflowStatus.status,
+    hosts: hostViews,
     ...viewOf(trackers, snapshot, store, clock),
   };
   releasers.push(

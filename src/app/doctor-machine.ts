@@ -9,6 +9,7 @@ import type { Settings } from '../domain/model/settings.ts';
 import { checkPlace } from '../store/sqlite/errors.ts';
 import { buildAdapters } from './build-adapters.ts';
 import { finding, ok, type Finding } from './finding.ts';
+import { createSshHosts } from '../runners/ssh/hosts.ts';
 import { openRecords } from './records.ts';
 import { NO_METER } from './request-meter.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
@@ -142,5 +143,9 @@ export async function checkGit({ settings }: GoodWorkflow): Promise<readonly Fin
 
 function adaptersOf(workflow: GoodWorkflow, deps: SurveyDeps) {
   const processes = { started: () => {}, ended: () => {} };
-  return buildAdapters(workflow, { ...deps, processes, meter: NO_METER, tools: NO_RUN_TOOLS, markKey: '' }, null);
+  return buildAdapters(
+    workflow,
+    { ...deps, processes, meter: NO_METER, tools: NO_RUN_TOOLS, markKey: '', hosts: createSshHosts(deps.clock) },
+    null,
+  );
 }

@@ -6,7 +6,8 @@ import type { Notice } from '../domain/model/notice.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
-import { buildAdapters, knownAs, settleIdentity, type BuiltAdapters, type AdapterDeps } from './build-adapters.ts';
+import { buildAdapters, knownAs, settleIdentity, type BuiltAdapters } from './build-adapters.ts';
+import type { AdapterDeps } from './adapter-deps.ts';
 import { readWorkflowFile, requireGood, tellWarnings, WorkflowFault } from './workflow.ts';
 
 export interface ReloadDeps {

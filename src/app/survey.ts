@@ -9,14 +9,16 @@ import { FIRST_START, startRun } from '../domain/events/start-run.ts';
 import { rebuilt, recover } from '../domain/recover.ts';
 import { globalSlots, inDispatchOrder, stateSlots, type HoldVerdict } from '../domain/rules/eligibility.ts';
 import type { Tracker } from '../ports/tracker.ts';
+import { createSshHosts } from '../runners/ssh/hosts.ts';
 import { openRecords } from './records.ts';
 import { answeredOrTold } from './check-tracker.ts';
-import { buildAdapters, type AdapterDeps } from './build-adapters.ts';
+import type { AdapterDeps } from './adapter-deps.ts';
+import { buildAdapters } from './build-adapters.ts';
 import { NO_METER } from './request-meter.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
-export type SurveyDeps = Omit<AdapterDeps, 'processes' | 'meter' | 'tools' | 'markKey'>;
+export type SurveyDeps = Omit<AdapterDeps, 'processes' | 'meter' | 'tools' | 'markKey' | 'hosts'>;
 
 /** One candidate, and why it would not be dispatched; null when it would. */
 export interface SurveyedIssue {
@@ -38,7 +40,14 @@ export interface Survey {
 export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
   const adapters = buildAdapters(
     workflow,
-    { ...deps, processes: { started: () => {}, ended: () => {} }, meter: NO_METER, tools: NO_RUN_TOOLS, markKey: '' },
+    {
+      ...deps,
+      processes: { started: () => {}, ended: () => {} },
+      meter: NO_METER,
+      tools: NO_RUN_TOOLS,
+      markKey: '',
+      hosts: createSshHosts(deps.clock),
+    },
     null,
   );
   const { tracker } = adapters;

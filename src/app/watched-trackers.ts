@@ -1,13 +1,14 @@
 import { isRetired } from '../domain/decide.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
-import type { Adapters } from '../orchestrator/adapters.ts';
 import { createInterpreter } from '../orchestrator/interpret.ts';
 import { createLoop, type Loop } from '../orchestrator/loop.ts';
 import type { SteadyClock } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
-import { createLocalRunner } from '../runners/local/index.ts';
+import { createSshRunner } from '../runners/ssh/index.ts';
+import type { SshHosts } from '../runners/ssh/hosts.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
 import { withCrashPoints } from './crash-points.ts';
 
@@ -21,6 +22,7 @@ export interface WatchedTrackersDeps {
   readonly screen: (event: Event) => Event;
   readonly onStoreFault: (fault: unknown, tries: number) => void;
   readonly killed: AbortSignal;
+  readonly hosts: SshHosts;
 }
 
 /**
@@ -82,7 +84,8 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
     for (const foreign of await deps.store.enter(names)) if (!all.has(foreign.identity)) tellForeign(foreign, deps.announce);
     opened += 1;
     const bySettings = new WeakMap<object, BuiltAdapters>();
-    const own = (): Adapters => watched.adapters;
+    const own = (): BuiltAdapters => watched.adapters;
+    const builtFor = (ofRun: Settings): BuiltAdapters => bySettings.get(ofRun) ?? own();
     const report = (event: Event): void => watched.loop.report(deps.screen(event));
     const announce = (notice: Notice): void => hear(watched, notice);
     const loop = createLoop(
@@ -95,11 +98,16 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
         onStoreFault: deps.onStoreFault,
         interpret: createInterpreter({
           adapters: own,
-          adaptersOf: (ofRun) => bySettings.get(ofRun) ?? own(),
+          adaptersOf: builtFor,
           report,
           announce,
           findPreflightProblem,
-          runner: createLocalRunner({ adaptersOf: (plan) => bySettings.get(plan.settings) ?? own(), killed: deps.killed }),
+          runner: createSshRunner({
+            hosts: deps.hosts,
+            adaptersOf: ({ settings: ofRun }) => builtFor(ofRun),
+            adaptersOn: ({ settings: ofRun }, host) => ({ ...builtFor(ofRun), ...builtFor(ofRun).there.get(host) }),
+            killed: deps.killed,
+          }),
           killed: deps.killed,
         }),
       }),

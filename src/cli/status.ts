@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HandoffClaim, RunningClaim, WaitingClaim } from '../domain/model/claim.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
+import { hostPathOf } from '../domain/model/host-path.ts';
 import type { Run } from '../domain/model/run.ts';
 import { duration, iso, utcMoment, printJson, printLine, printTable, printTitle } from './output.ts';
 import { onInterrupt, openReading, serviceFacts, serviceLine, type ReadWorkflow } from './reading.ts';
@@ -66,11 +67,12 @@ function print({ reading, durable, running, waiting, totals }: Report): void {
     printLine(`agent ${pause.agentKind} rests until ${utcMoment(pause.until)}: ${pause.reason}`);
   printTitle(`\nRunning (${running.length})`);
   printTable(
-    ['ISSUE', 'STATE', 'ATTEMPT', 'FOR', 'TURNS', 'TOKENS', 'COST', 'TITLE'],
+    ['ISSUE', 'STATE', 'ATTEMPT', 'HOST', 'FOR', 'TURNS', 'TOKENS', 'COST', 'TITLE'],
     running.map(({ claim, run }) => [
       claim.issue.identifier,
       claim.phase === 'running' ? claim.issue.state : 'handing off',
       String(claim.attempt),
+      hostOf(claim, durable) ?? '-',
       duration(now - (run?.startedAt ?? claim.since)),
       String(run?.turns ?? 0),
       run?.tokensMeasured === true ? String(run.tokens.totalTokens) : '-',
@@ -123,6 +125,7 @@ function factsOf({ reading, durable, running, waiting, totals }: Report) {
       phase: claim.phase === 'running' ? 'running' : 'handing_off',
       attempt: claim.attempt,
       run_id: run?.id ?? null,
+      host: hostOf(claim, durable),
       started_at: iso(run?.startedAt ?? claim.since),
       turns: run?.turns ?? 0,
       total_tokens: run?.tokensMeasured === true ? run.tokens.totalTokens : null,
@@ -145,6 +148,13 @@ function factsOf({ reading, durable, running, waiting, totals }: Report) {
     })),
     totals: { runs: totals.runs, seconds: totals.seconds, total_tokens: totals.totalTokens, cost_usd: totals.costUsd },
   };
+}
+
+/** Null for the machine of the service. */
+function hostOf({ issue }: RunningClaim | HandoffClaim, { workspaces }: Durable): string | null {
+  const own = workspaces.filter(({ issueId }) => issueId === issue.id);
+  const [last] = own.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);
+  return last === undefined ? null : hostPathOf(last.path).host;
 }
 
 function nameOf(issue: IssueRef) {

@@ -45,7 +45,7 @@ function stateDirectory({ env, homeDir }: PathContext): string {
   return configured && path.isAbsolute(configured) ? configured : path.join(homeDir, '.local', 'state');
 }
 
-function workflowName(workflowPath: string): string {
+export function workflowName(workflowPath: string): string {
   const folder = path.basename(path.dirname(workflowPath)).replace(/[^A-Za-z0-9._-]/g, '_');
   return `${folder || 'root'}-${createHash('sha256').update(workflowPath).digest('hex').slice(0, 8)}`;
 }

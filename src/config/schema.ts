@@ -28,6 +28,7 @@ export function workflowSections(providers: readonly ProviderFacts[], agentKinds
     workspace: workspaceSection,
     hooks: hooksSection,
     agent: agentSection(agentKinds.map((agent) => agent.kind)),
+    worker: workerSection,
     server: serverSection,
     logging: loggingSection,
     token_rates: tokenRatesSection(agentKinds),
@@ -183,6 +184,30 @@ function agentSection(kinds: readonly string[]) {
     })
     .describe('The coding agent and its limits.');
 }
+
+const workerSection = z
+  .strictObject({
+    ssh_hosts: byDefault(
+      z
+        .array(filledText('A host as `ssh` knows it, such as `build1` or `user@build1`.'))
+        .describe('Hosts that agents run on, over OpenSSH. By default agents run on this machine.'),
+      [],
+    ),
+    ssh_root: filledText(
+      'Directory on each host that holds the workspaces, absolute or with `~/`. By default `~/.local/state/foray/workspaces/` and the name of this workflow.',
+    ).optional(),
+    ssh_env: byDefault(
+      z
+        .array(filledText('The name of a variable.'))
+        .describe('Variables of the daemon that agents on the hosts are given besides those of their login.'),
+      [],
+    ),
+    max_concurrent_agents_per_host: byDefault(
+      wholeNumber({ min: 0 }, 'Sessions at the same time on one host; 0: no limit but `agent.max_concurrent_agents`.'),
+      0,
+    ),
+  })
+  .describe('Other hosts that agents run on.');
 
 const serverSection = z
   .strictObject({

@@ -68,6 +68,12 @@ describe('a valid file', () => {
         maxRecordedBytes: 2_097_152,
       },
       agentOptions: {},
+      worker: {
+        sshHosts: [],
+        sshRoot: expect.stringMatching(/^~\/\.local\/state\/foray\/workspaces\/team_a-[0-9a-f]{8}$/),
+        sshEnv: [],
+        maxPerHost: 0,
+      },
       server: { port: null, host: '127.0.0.1', token: null, allowedHosts: [], webhookSecret: null },
       logging: { level: 'info', format: 'text' },
       dbPath: '/srv/team a/.foray.db',

@@ -15,6 +15,7 @@ import { reactionSettings } from './reactions.ts';
 import { collectSecrets, maskCollected, type Secrets, suspectConnection } from './secrets.ts';
 import { readServer } from './server.ts';
 import { type Kinds, type CheckedFrontMatter, checkFrontMatter } from './check-front-matter.ts';
+import { readWorker, withinHosts } from './worker.ts';
 import { checkProvider, readTracker, trackerSettings } from './tracker.ts';
 import { checkTracker, checkTrackerKind } from './tracker-checks.ts';
 
@@ -124,6 +125,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
     trackerIsForge: tracker?.provider.roles.includes('requests') ?? false,
     reactions: reactions.connection,
   });
+  const worker = readWorker(read, workflowPath);
   const problems = [
     ...inFileOrder([...read.problems, ...root.problems, ...dbPath.problems, ...server.problems], matter),
     ...generic,
@@ -131,6 +133,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
     ...checkAgent(read, context.agentKinds),
     ...reactions.problems,
     ...repo.problems,
+    ...worker.problems,
   ].map((problem) => placed(problem, matter, read));
   const secrets = collectSecrets(
     [trackerConnection, ...blockConnections.values(), repoSecrets(sections.workspace, context.env)],
@@ -148,7 +151,8 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
       repo: repo.repo,
     },
     hooks: hookSettings(read),
-    agent: agentSettings(sections.agent),
+    agent: withinHosts(agentSettings(sections.agent), worker.settings),
+    worker: worker.settings,
     agentOptions: blocks.agents.get(sections.agent.kind) ?? {},
     server: server.settings,
     logging: sections.logging,

@@ -56,6 +56,8 @@ export interface RunningView {
   readonly startedAt: number;
   readonly lastEventAt: number;
   readonly workspacePath: string;
+  /** The host it runs on; null for this machine. */
+  readonly host: string | null;
   readonly tokens: TokenUsage;
   readonly tokensMeasured: boolean;
   readonly modelName: string | null;
@@ -158,6 +160,7 @@ function runningView(live: Live, now: number): RunningView {
     startedAt: live.startedAt,
     lastEventAt: live.lastEventAt,
     workspacePath: live.workspacePath,
+    host: live.host,
     tokens: live.tokens,
     tokensMeasured: live.tokensMeasured,
     modelName: live.model,

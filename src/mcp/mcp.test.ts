@@ -38,6 +38,7 @@ const PLAN: RunPlan = {
   reaction: null,
   issueAsRead: null,
   resumeSessionId: null,
+  holder: null,
   settings: settingsWith({ agent: { maxTokens: 1_000 }, rest: { reactions: REACTIONS } }),
 };
 

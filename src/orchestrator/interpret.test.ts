@@ -22,7 +22,17 @@ const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Na
   'read-issue': { do: 'read-issue', issueId: '1' },
   'start-run': {
     do: 'start-run',
-    plan: { runId: 'r', issue, attempt: 0, trigger: 'fresh', reaction: null, issueAsRead: null, resumeSessionId: null, settings },
+    plan: {
+      runId: 'r',
+      issue,
+      attempt: 0,
+      trigger: 'fresh',
+      reaction: null,
+      issueAsRead: null,
+      resumeSessionId: null,
+      holder: null,
+      settings,
+    },
   },
   'hand-off': { do: 'hand-off', issue, handoff: { runId: 'r', target: 'review' }, settings },
   'write-out': { do: 'write-out', entry: { id: 'o', issue, write: { kind: 'comment', text: 't' }, tries: 0, dueAt: 0 } },
@@ -33,7 +43,15 @@ const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Na
   'delete-branch': { do: 'delete-branch', issueId: '1', request },
   'remove-label': { do: 'remove-label', issueId: '1', request, label: 'l' },
   complete: { do: 'complete', issue, target: 'done', begun: false },
-  'remove-workspace': { do: 'remove-workspace', issueId: '1', identifier: 'T-1', title: 't', why: 'w', recorded: true },
+  'remove-workspace': {
+    do: 'remove-workspace',
+    issueId: '1',
+    identifier: 'T-1',
+    title: 't',
+    why: 'w',
+    recorded: true,
+    hosts: [],
+  },
 };
 
 /** An interpreter whose whole world throws, and what it reports. */

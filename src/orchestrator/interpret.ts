@@ -231,9 +231,9 @@ async function removeWorkspace(
   effect: EffectNamed<'remove-workspace'>,
 ): Promise<AnswerTo<'remove-workspace'>> {
   const { workspaces, hooks, identity: tracker } = deps.adapters();
-  const { issueId, identifier, title, why, recorded } = effect;
+  const { issueId, identifier, title, why, recorded, hosts } = effect;
   const removal = await answer(
-    workspaces.remove({ tracker, issueId, identifier, title, attempt: 0, hooks, recorded }, deps.killed),
+    workspaces.remove({ tracker, issueId, identifier, title, attempt: 0, hooks, recorded, hosts }, deps.killed),
   );
   if (!removal.ok) return { type: 'workspace-removed', issueId, identifier, path: '', why, aside: null, outcome: removal };
   const { removed, path, aside } = removal.value;

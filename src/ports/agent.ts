@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../domain/model/agent-event.ts';
 import type { Fault } from '../domain/model/errors.ts';
+import type { ProcessHost } from './process.ts';
 
 /** One coding agent, such as a command-line program. Sessions are independent and may run at once. */
 export interface Agent {
@@ -65,6 +66,8 @@ export interface AgentDeps {
   readonly logger: import('./runtime.ts').Logger;
   /** Told of every process group as it starts and ends, so that leftovers of a crash can be found. */
   readonly processes: ProcessLedger;
+  /** Where its programs run; on this machine unless given. */
+  readonly host?: ProcessHost;
 }
 
 /** Remembers process groups across a crash. A group is known by its leader's pid and start time, never by pid alone. */

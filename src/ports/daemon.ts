@@ -2,6 +2,7 @@ import type { Snapshot } from '../domain/snapshot.ts';
 import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
 import type { Chronicle } from './chronicle.ts';
 import type { NoticeBus } from './events.ts';
+import type { HostView } from './runner.ts';
 import type { Clock, Logger } from './runtime.ts';
 import type { Store } from './store.ts';
 
@@ -26,6 +27,8 @@ export interface Daemon {
   /** Where this service is: two of them must never look alike. */
   readonly place: ServicePlace;
   workflow(): WorkflowStatus;
+  /** The hosts that runs are given to; none when all run on this machine. */
+  hosts(): readonly HostView[];
   isDraining(): boolean;
   /** The three checks of readiness, run now. */
   checkReadiness(signal: AbortSignal): Promise<Readiness>;

@@ -19,6 +19,25 @@ export interface Runner {
   stop(runId: string, reason: StopReason): StopAnswer;
 }
 
+/** A host that runs are given to, as it is seen from here. */
+export interface HostView {
+  readonly name: string;
+  /** How it is reached: over SSH from here, or it takes runs from the queue itself. */
+  readonly kind: 'ssh' | 'worker';
+  readonly labels: readonly string[];
+  /** Runs at the same time; null for no limit of its own. */
+  readonly slots: number | null;
+  readonly running: number;
+  /** Of the last minute, as the system counts it; null where it is not told. */
+  readonly load: number | null;
+  /** Of Foray there; null where there is none. */
+  readonly version: string | null;
+  /** When it was last heard of, in epoch milliseconds; null for never. */
+  readonly heardAt: number | null;
+  /** Why it gets no run now, or null. */
+  readonly problem: string | null;
+}
+
 /** Whether the run was there to be told. */
 export type StopAnswer = 'told' | 'unknown';
 

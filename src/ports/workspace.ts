@@ -19,7 +19,7 @@ export interface Workspaces {
    * Runs `before_remove` (a failure is only logged) and deletes the issue's own directory. One that nobody marked is moved
    * aside, unless we know to have made it; one that was made for another is left alone. A missing one is fine.
    */
-  remove(subject: WorkspaceSubject & { readonly recorded?: boolean }, signal: AbortSignal): Promise<Removal>;
+  remove(subject: RemovalSubject, signal: AbortSignal): Promise<Removal>;
   /** Runs one verification command in a workspace: whether it passed, and the end of what it printed. */
   verify(check: VerificationCheck, signal: AbortSignal): Promise<{ readonly ok: boolean; readonly output: string }>;
   /** What the agent said in `.foray/status`, or null. */
@@ -32,6 +32,13 @@ export interface Workspaces {
   deliver(subject: WorkspaceSubject, signal: AbortSignal): Promise<ScmRecord | null>;
   /** Names of the directories under the root. */
   list(): Promise<readonly string[]>;
+}
+
+export interface RemovalSubject extends WorkspaceSubject {
+  /** Whether we know to have made it, marked or not. */
+  readonly recorded?: boolean;
+  /** The hosts that hold it as far as we know; none for this machine. */
+  readonly hosts?: readonly string[];
 }
 
 export interface Removal {

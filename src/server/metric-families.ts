@@ -5,6 +5,7 @@ import { TRIGGERS, type ExitKind } from '../domain/model/run.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 import { REACTION_KINDS } from '../domain/model/settings.ts';
 import { HOLD_REASONS } from '../domain/model/state.ts';
+import type { HostView } from '../ports/runner.ts';
 import { TRACKER_OPERATIONS } from '../ports/tracker.ts';
 
 /** A family counted from notices. Issue ids and titles are never labels: their number has no bound. */
@@ -258,6 +259,20 @@ export const MEASURES: readonly Measure[] = [
     read: ({ parked }) =>
       PARK_REASONS.flatMap((reason) => amount(parked.filter((entry) => entry.reason === reason).length, { reason })),
   },
+];
+
+/** A gauge of each host that runs are given to; null where the host does not tell. */
+export interface HostMeasure {
+  readonly name: string;
+  readonly help: string;
+  readonly read: (host: HostView) => number | null;
+}
+
+export const HOST_MEASURES: readonly HostMeasure[] = [
+  { name: 'svc_host_runs', help: 'Runs on a host now.', read: ({ running }) => running },
+  { name: 'svc_host_slots', help: 'Runs that a host takes at once.', read: ({ slots }) => slots },
+  { name: 'svc_host_load', help: 'Load of a host over the last minute.', read: ({ load }) => load },
+  { name: 'svc_host_up', help: 'Whether a host can be given runs: 1 or 0.', read: ({ problem }) => (problem === null ? 1 : 0) },
 ];
 
 function one(labels: MetricSample['labels']): readonly MetricSample[] {

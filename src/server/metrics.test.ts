@@ -6,7 +6,7 @@ import type { Notice } from '../domain/model/notice.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 import { HOLD_REASONS } from '../domain/model/state.ts';
 import { TRACKER_OPERATIONS } from '../ports/tracker.ts';
-import { FAMILIES, MEASURES } from './metric-families.ts';
+import { FAMILIES, HOST_MEASURES, MEASURES } from './metric-families.ts';
 import { createMetrics } from './metrics.ts';
 
 function setUp(snapshot: Snapshot | null = aSnapshot()) {
@@ -247,6 +247,7 @@ it('docs/metrics.md lists every family with its type and labels, and no other', 
   const labelsOf = new Map([
     ...FAMILIES.map(({ name, labels }) => [name, Object.keys(labels)] as const),
     ...MEASURES.map(({ name, labels = [] }) => [name, labels] as const),
+    ...HOST_MEASURES.map(({ name }) => [name, ['host']] as const),
     ['svc_build_info', ['version', 'node_version']] as const,
   ]);
   for (const [, name = '', , cell = ''] of rows) {

@@ -2,7 +2,16 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 import type { NoticeBus } from '../ports/events.ts';
-import { FAMILIES, MEASURES, type Family, type Measure, type MetricSample } from './metric-families.ts';
+import type { HostView } from '../ports/runner.ts';
+import {
+  FAMILIES,
+  HOST_MEASURES,
+  MEASURES,
+  type Family,
+  type HostMeasure,
+  type Measure,
+  type MetricSample,
+} from './metric-families.ts';
 
 export interface Metrics {
   readonly contentType: string;
@@ -13,7 +22,11 @@ export interface Metrics {
 }
 
 /** Everything counted is counted from notices; everything measured is read from the snapshot when somebody asks. */
-export function createMetrics(notices: NoticeBus, snapshot: () => Snapshot | null): Metrics {
+export function createMetrics(
+  notices: NoticeBus,
+  snapshot: () => Snapshot | null,
+  hosts: () => readonly HostView[] = () => [],
+): Metrics {
   const registry = new Registry();
   // One snapshot serves all gauges of a scrape.
   let current: Snapshot | null = null;
@@ -23,6 +36,7 @@ export function createMetrics(notices: NoticeBus, snapshot: () => Snapshot | nul
   };
   addBuildInfo(registry);
   for (const measure of MEASURES) addGauge(registry, measure, () => current);
+  for (const measure of HOST_MEASURES) addHostGauge(registry, measure, hosts);
   const countFor = FAMILIES.map((family) => recorder(registry, family));
   const stop = notices.listen((notice) => {
     for (const count of countFor) count(notice);
@@ -51,6 +65,23 @@ function addGauge(registry: Registry, { name, help, labels = [], read }: Measure
       const snapshot = current();
       if (snapshot === null) return;
       for (const sample of read(snapshot)) this.set(sample.labels, sample.value);
+    },
+  });
+}
+
+/** A host that is no longer named goes with the next scrape. */
+function addHostGauge(registry: Registry, { name, help, read }: HostMeasure, hosts: () => readonly HostView[]): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: ['host'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const host of hosts()) {
+        const value = read(host);
+        if (value !== null) this.set({ host: host.name }, value);
+      }
     },
   });
 }

@@ -23,7 +23,11 @@ const markSchema = z.object({ tracker: z.string(), issue_id: z.string(), signatu
  * can write files here, and so can a daemon with another database.
  */
 export async function ownerOf(root: string, name: string, subject: MarkSubject, key: string): Promise<Owner> {
-  const text = await readMark(root, name);
+  return judgeMark(await readMark(root, name), name, subject, key);
+}
+
+/** The same for the text of a mark; null where there is none. */
+export function judgeMark(text: string | null, name: string, subject: MarkSubject, key: string): Owner {
   if (text === null) return 'nobody';
   const mark = markSchema.safeParse(decode(text));
   if (!mark.success) return 'other';
@@ -35,11 +39,15 @@ export async function ownerOf(root: string, name: string, subject: MarkSubject, 
 /** Marks a directory before it is made. */
 export async function putMark(root: string, name: string, subject: MarkSubject, key: string): Promise<void> {
   await mkdir(path.join(root, FOLDER), { recursive: true, mode: 0o700 });
-  const signature = signatureOf(name, subject, key);
-  const text = `${JSON.stringify({ tracker: subject.tracker, issue_id: subject.issueId, signature })}\n`;
+  const text = markText(name, subject, key);
   const file = fileOf(root, name);
   await writeFile(`${file}.new`, text, { mode: 0o600 });
   await rename(`${file}.new`, file);
+}
+
+/** One line. */
+export function markText(name: string, { tracker, issueId }: MarkSubject, key: string): string {
+  return `${JSON.stringify({ tracker, issue_id: issueId, signature: signatureOf(name, { tracker, issueId }, key) })}\n`;
 }
 
 export async function dropMark(root: string, name: string): Promise<void> {
@@ -56,7 +64,12 @@ async function readMark(root: string, name: string): Promise<string | null> {
 }
 
 function fileOf(root: string, name: string): string {
-  return path.join(root, FOLDER, `${name.slice(0, 240)}.json`);
+  return path.join(root, markFile(name));
+}
+
+/** Relative to the root. */
+export function markFile(name: string): string {
+  return path.join(FOLDER, `${name.slice(0, 240)}.json`);
 }
 
 function signatureOf(name: string, { tracker, issueId }: MarkSubject, key: string): string {

@@ -21,14 +21,18 @@ export interface Candidate {
 
 /** The directory that is the issue's own, else the first one it may have: its plain name, unless that is another's. */
 export async function chooseDirectory(place: WorkspacePlace, subject: WorkspaceSubject): Promise<Candidate> {
-  const candidates = await candidatesFor(place, subject);
+  return choose(await candidatesFor(place, subject), place.root, subject);
+}
+
+/** The choice among what is there. */
+export function choose(candidates: readonly Candidate[], root: string, subject: WorkspaceSubject): Candidate {
   const free = candidates.find(({ owner, exists }) => !exists || owner === 'nobody');
   const chosen = candidates.find(isOwn) ?? free;
   if (chosen) return chosen;
   const name = workspaceKey(subject.identifier);
   throw new WorkspaceError(
     'taken',
-    `${path.join(place.root, name)} was made for another issue, tracker or daemon; move it away or change workspace.root`,
+    `${path.join(root, name)} was made for another issue, tracker or daemon; move it away or change workspace.root`,
     { retryable: false },
   );
 }
@@ -44,7 +48,7 @@ export async function findUnmarked(place: WorkspacePlace, subject: WorkspaceSubj
   return plain?.exists === true && plain.owner === 'nobody' ? plain : null;
 }
 
-function isOwn({ exists, owner }: Candidate): boolean {
+export function isOwn({ exists, owner }: Candidate): boolean {
   return exists && owner === 'own';
 }
 

@@ -10,7 +10,7 @@ export interface DataFileDeps {
   maskSecrets(text: string): string;
 }
 
-const MAX_BYTES = 4_096;
+export const SCM_BYTES = 4_096;
 
 /** One line of visible characters: these values end up in addresses and logs. */
 const word = z.string().regex(/^[^\s\p{C}]+$/u, 'must be text without blanks or control characters');
@@ -33,9 +33,9 @@ const scmSchema = z.object({
 /** The merge request that a run left behind, as named in `.foray/scm.json`. Anything unusable is ignored aloud. */
 export async function readScmFile(workspace: string, deps: DataFileDeps): Promise<ScmRecord | null> {
   try {
-    const file = await readDataFile(deps.root, workspace, { name: 'scm.json', maxBytes: MAX_BYTES });
+    const file = await readDataFile(deps.root, workspace, { name: 'scm.json', maxBytes: SCM_BYTES });
     if (file === null) return null;
-    if (file.more) throw unusable(`it is longer than ${MAX_BYTES} bytes`);
+    if (file.more) throw unusable(`it is longer than ${SCM_BYTES} bytes`);
     return parseScm(file.bytes.toString('utf8'));
   } catch (error) {
     deps.logger.warn('scm file ignored', { workspace, reason: error instanceof Error ? error.message : String(error) });
@@ -43,7 +43,7 @@ export async function readScmFile(workspace: string, deps: DataFileDeps): Promis
   }
 }
 
-function parseScm(text: string): ScmRecord {
+export function parseScm(text: string): ScmRecord {
   const parsed = scmSchema.safeParse(decode(text));
   if (!parsed.success) {
     throw unusable(parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the record'}: ${issue.message}`).join('; '));

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createExcerpt, environmentOf, startProcess } from '../lib/process/index.ts';
 import type { ProgramUser, RunningProcess } from '../lib/process/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
+import type { ProcessHost } from '../ports/process.ts';
 
 export interface ScriptDeps {
   /** The daemon's environment, of which scripts see SCRIPT_ENVIRONMENT only. */
@@ -9,6 +10,8 @@ export interface ScriptDeps {
   /** Whom scripts run as, where it is not the daemon's own user. */
   readonly user?: ProgramUser | null;
   readonly processes: ProcessLedger;
+  /** Where scripts run; on this machine unless given. */
+  readonly host?: Pick<ProcessHost, 'start'>;
   maskSecrets(text: string): string;
 }
 
@@ -80,7 +83,7 @@ export async function runScript(script: Script, deps: ScriptDeps, signal: AbortS
   const status = createStatusReader();
   let child: RunningProcess;
   try {
-    child = await startProcess({
+    child = await (deps.host?.start ?? startProcess)({
       command: 'sh',
       args: ['-c', WRAPPER, 'sh', script.text],
       cwd: script.cwd,

@@ -4,12 +4,12 @@ import { readDataFile } from './containment.ts';
 import type { DataFileDeps } from './scm-file.ts';
 
 const WORDS: readonly AgentStatusWord[] = ['blocked', 'needs-human-review', 'no-change-needed'];
-const MAX_BYTES = 64 * 1024;
+export const STATUS_BYTES = 64 * 1024;
 
 /** What the agent said in `.foray/status`: one of three words, then its statement. Anything else is ignored aloud. */
 export async function readStatusFile(workspace: string, deps: DataFileDeps): Promise<AgentStatus | null> {
   try {
-    const file = await readDataFile(deps.root, workspace, { name: 'status', maxBytes: MAX_BYTES });
+    const file = await readDataFile(deps.root, workspace, { name: 'status', maxBytes: STATUS_BYTES });
     return file === null ? null : parseStatus(file.bytes.toString('utf8'), deps);
   } catch (error) {
     deps.logger.warn('status file ignored', { workspace, reason: error instanceof Error ? error.message : String(error) });
@@ -17,7 +17,7 @@ export async function readStatusFile(workspace: string, deps: DataFileDeps): Pro
   }
 }
 
-function parseStatus(text: string, deps: DataFileDeps): AgentStatus {
+export function parseStatus(text: string, deps: Pick<DataFileDeps, 'maskSecrets'>): AgentStatus {
   const [first = '', ...rest] = text.split('\n');
   const word = WORDS.find((candidate) => candidate === first.trim());
   if (word === undefined) {

@@ -52,6 +52,7 @@ async function connect(): Promise<McpClient> {
     trigger: 'fresh',
     reaction: null,
     resumeSessionId: null,
+    holder: null,
     issueAsRead: null,
     settings: settingsWith(),
   };

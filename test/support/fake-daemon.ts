@@ -4,6 +4,7 @@ import type { Notice } from '../../src/domain/model/notice.ts';
 import type { OperatorAnswer, OperatorRequest } from '../../src/domain/model/operator.ts';
 import type { Run, RunEvent } from '../../src/domain/model/run.ts';
 import type { RetryView, RunningView, Snapshot } from '../../src/domain/snapshot.ts';
+import type { HostView } from '../../src/ports/runner.ts';
 import type { Daemon, Readiness, WorkflowStatus } from '../../src/ports/daemon.ts';
 import type { NoticeBus } from '../../src/ports/events.ts';
 import { keepChronicle } from '../../src/app/chronicle.ts';
@@ -21,6 +22,7 @@ export interface FakeDaemon extends Daemon {
   refreshPending: boolean;
   hints: number;
   status: WorkflowStatus;
+  hostViews: readonly HostView[];
   kinds: readonly string[];
   ready: () => Promise<Readiness>;
   runs: readonly Run[];
@@ -73,6 +75,8 @@ export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'curr
     place: { host: 'build-7', project: 'acme/shop' },
     status: { path: '/srv/shop/WORKFLOW.md', appliedAt: NOON - 3_600_000, warnings: [], rejected: null },
     workflow: () => daemon.status,
+    hosts: () => daemon.hostViews,
+    hostViews: [],
     hint: () => void (daemon.hints += 1),
     watchedKinds: () => daemon.kinds,
     async ask(request, by) {
@@ -182,6 +186,7 @@ export function aRunning(identifier: string, changes: Partial<RunningView> = {})
     startedAt: NOON - 65_000,
     lastEventAt: NOON - 5_000,
     workspacePath: `/workspaces/${encodeURIComponent(identifier)}`,
+    host: null,
     tokens: { inputTokens: 1200, outputTokens: 300, totalTokens: 1500, cacheReadTokens: 800 },
     tokensMeasured: true,
     modelName: null,

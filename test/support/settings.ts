@@ -54,6 +54,7 @@ export function settingsWith(
       ...parts.agent,
     },
     agentOptions: {},
+    worker: { sshHosts: [], sshRoot: '', sshEnv: [], maxPerHost: 0 },
     server: { port: null, host: '127.0.0.1', token: null, allowedHosts: [], webhookSecret: null },
     logging: { level: 'info', format: 'text' },
     dbPath: '/db',

@@ -1,8 +1,8 @@
 import type { AgentSettings } from '../../domain/model/settings.ts';
-import { findProgram } from '../../lib/process/index.ts';
 import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import { programProblem } from '../shared/failures.ts';
+import { hostOf } from '../shared/host.ts';
 import { createFirstAlone } from '../shared/first-alone.ts';
 import { acpFacts } from './facts.ts';
 import { acpOptions, type AcpOptions } from './options.ts';
@@ -26,7 +26,7 @@ function createAgent(settings: AgentSettings, options: AcpOptions, deps: AgentDe
     async findProblem() {
       const [program = ''] = command;
       if (program === '') return `no program is named: ${REMEDY}`;
-      return programProblem(program, await findProgram(program, deps.env), `install it, or ${REMEDY}`);
+      return programProblem(program, await hostOf(deps).findProgram(program, deps.env), `install it, or ${REMEDY}`);
     },
     startSession: (request, signal) =>
       firstAlone(() => startSession({ command, options, settings, deps, conversations, request }, signal), signal),

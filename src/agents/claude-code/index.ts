@@ -1,10 +1,10 @@
 import { AgentError } from '../../domain/model/errors.ts';
 import type { AgentSettings } from '../../domain/model/settings.ts';
-import { findProgram } from '../../lib/process/index.ts';
 import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import { programProblem } from '../shared/failures.ts';
 import { DEFAULT_COMMAND, claudeCodeFacts } from './facts.ts';
+import { hostOf } from '../shared/host.ts';
 import { claudeCodeOptions, expandHome, findMcpProblem, type ClaudeCodeOptions } from './options.ts';
 import { startSession } from './session.ts';
 
@@ -24,7 +24,7 @@ function createAgent(settings: AgentSettings, options: ClaudeCodeOptions, deps: 
     kind: 'claude-code',
     async findProblem() {
       const [program = ''] = command;
-      return programProblem(program, await findProgram(program, deps.env), REMEDY) ?? (await findFileProblem());
+      return programProblem(program, await hostOf(deps).findProgram(program, deps.env), REMEDY) ?? (await findFileProblem());
     },
     async startSession(request, signal) {
       signal.throwIfAborted();

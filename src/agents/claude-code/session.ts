@@ -4,6 +4,7 @@ import { endStrays, ProcessStartError } from '../../lib/process/index.ts';
 import type { AgentDeps, AgentSession, SessionRequest, Turn, TurnResult } from '../../ports/agent.ts';
 import { createEventStream, type EventStream } from '../shared/event-stream.ts';
 import { cancelled, failedTurn, startError } from '../shared/failures.ts';
+import { hostOf } from '../shared/host.ts';
 import { ledgerOf } from '../shared/ledger.ts';
 import { aliveEvery, maskFor, runMarker } from '../shared/run-environment.ts';
 import { argsFor, envFor, type Conversation } from './args.ts';
@@ -93,7 +94,7 @@ function createProcessRunner(parts: SessionParts, env: Record<string, string>, c
     const onSpawn = (pid: number): void => ledger.started(pid, runId);
     const start = { command, args: [...before, ...args], cwd, env, user: deps.user, onSpawn };
     try {
-      const ending = await takeTurn({ start, prompt, reader, onEnd: ledger.ended, patience }, signal);
+      const ending = await takeTurn({ start, host: hostOf(deps), prompt, reader, onEnd: ledger.ended, patience }, signal);
       const findings = reader.finish();
       const verdict = judge(findings, ending, { now: deps.clock.now(), mode: options.permission_mode, changedBefore });
       changedBefore ||= findings.changed;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { startProcess, type ProcessOptions, type RunningProcess } from '../../lib/process/index.ts';
+import type { ProcessHost, ProcessStart, StartedProcess } from '../../ports/process.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { epochMs } from '../shared/reset-time.ts';
 import type { Ending, Evidence } from './judge.ts';
@@ -7,7 +7,8 @@ import { parseLine, type AssistantRecord, type ResultRecord, type StreamRecord, 
 import type { Usage } from './usage.ts';
 
 export interface TurnProcess {
-  readonly start: Pick<ProcessOptions, 'command' | 'args' | 'cwd' | 'env' | 'user' | 'onSpawn'>;
+  readonly start: Pick<ProcessStart, 'command' | 'args' | 'cwd' | 'env' | 'user' | 'onSpawn'>;
+  readonly host: ProcessHost;
   readonly prompt: string;
   readonly reader: Reader;
   readonly onEnd: (pid: number) => void;
@@ -31,7 +32,7 @@ const LAST_LINES_MS = 1_000;
 
 /** Runs one process to its end and shows its output to the reader. Aborting ends it; rejects only when it cannot start. */
 export async function takeTurn(turn: TurnProcess, signal: AbortSignal): Promise<Ending> {
-  const child = await startProcess({ ...turn.start, stdin: 'pipe', maxLineBytes: MAX_LINE_BYTES, drainMs: DRAIN_MS });
+  const child = await turn.host.start({ ...turn.start, stdin: 'pipe', maxLineBytes: MAX_LINE_BYTES, drainMs: DRAIN_MS });
   void child.settled.then(() => turn.onEnd(child.pid));
   // Not waited for: a process that does not read would hold us up.
   void child.stdin.write(turn.prompt).then(() => child.stdin.end());
@@ -49,7 +50,7 @@ export async function takeTurn(turn: TurnProcess, signal: AbortSignal): Promise<
 }
 
 /** Background work of the agent may keep it alive after its result, even for ever: silence ends it. */
-async function readToEnd(child: RunningProcess, { reader, patience }: TurnProcess): Promise<void> {
+async function readToEnd(child: StartedProcess, { reader, patience }: TurnProcess): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   for await (const line of child.lines()) {
     reader.accept(line);
@@ -60,7 +61,7 @@ async function readToEnd(child: RunningProcess, { reader, patience }: TurnProces
 }
 
 /** Settles only after an abort, with null, when the process is gone or given up. */
-async function endOnAbort(child: RunningProcess, patience: Patience, signal: AbortSignal, over: AbortSignal): Promise<null> {
+async function endOnAbort(child: StartedProcess, patience: Patience, signal: AbortSignal, over: AbortSignal): Promise<null> {
   if (!signal.aborted) await aborted(signal, over);
   await interrupt(child, patience.interruptMs);
   await child.stop(Math.max(patience.stopGraceMs - patience.interruptMs, 1));
@@ -73,14 +74,10 @@ function aborted(signal: AbortSignal, over: AbortSignal): Promise<void> {
 }
 
 /** Only when interrupted it ends the commands it runs, and still reports what it spent. */
-async function interrupt(child: RunningProcess, patienceMs: number): Promise<void> {
+async function interrupt(child: StartedProcess, patienceMs: number): Promise<void> {
   const gone = await Promise.race([child.exited.then(() => true), Promise.resolve(false)]);
   if (gone) return;
-  try {
-    process.kill(-child.pid, 'SIGINT');
-  } catch {
-    return;
-  }
+  child.signal('SIGINT');
   const timer = new AbortController();
   await Promise.race([child.exited, delay(patienceMs, undefined, { signal: timer.signal }).catch(() => {})]);
   timer.abort();

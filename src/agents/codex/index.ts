@@ -1,8 +1,8 @@
 import type { AgentSettings } from '../../domain/model/settings.ts';
-import { findProgram } from '../../lib/process/index.ts';
 import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import { programProblem } from '../shared/failures.ts';
+import { hostOf } from '../shared/host.ts';
 import { createFirstAlone } from '../shared/first-alone.ts';
 import { DEFAULT_COMMAND, codexFacts } from './facts.ts';
 import { codexOptions, type CodexOptions } from './options.ts';
@@ -23,7 +23,7 @@ function createAgent(settings: AgentSettings, options: CodexOptions, deps: Agent
     kind: 'codex',
     async findProblem() {
       const [program = ''] = command;
-      return programProblem(program, await findProgram(program, deps.env), REMEDY);
+      return programProblem(program, await hostOf(deps).findProgram(program, deps.env), REMEDY);
     },
     startSession: (request, signal) =>
       firstAlone(() => startSession({ command, options, settings, deps, request }, signal), signal),

@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { AgentError } from '../../domain/model/errors.ts';
 import { createJsonRpcPeer, type JsonRpcPeer, type JsonRpcPeerOptions } from '../../lib/json-rpc/index.ts';
-import { endStrays, ProcessStartError, startProcess, type ProcessExit, type RunningProcess } from '../../lib/process/index.ts';
+import { endStrays, ProcessStartError, type ProcessExit, type RunningProcess } from '../../lib/process/index.ts';
 import type { AgentDeps, SessionRequest } from '../../ports/agent.ts';
 import { startError } from './failures.ts';
+import { hostOf } from './host.ts';
 import { ledgerOf } from './ledger.ts';
 import { runMarker } from './run-environment.ts';
 
@@ -91,7 +92,7 @@ async function start({ command, env, request, deps, remedy }: ConnectionOptions)
   const cwd = request.workspacePath;
   try {
     const { user } = deps;
-    return await startProcess({ command: program, args, cwd, env, user, stdin: 'pipe', maxLineBytes: MAX_LINE_BYTES, onSpawn });
+    return await hostOf(deps).start({ command: program, args, cwd, env, user, stdin: 'pipe', maxLineBytes: MAX_LINE_BYTES, onSpawn });
   } catch (error) {
     throw error instanceof ProcessStartError ? startError(error, remedy) : error;
   }

@@ -2,6 +2,7 @@ import { announce, ask, changePoll, dropWatch, dropWorkspace, settle, release, u
 import type { Event } from '../model/event.ts';
 import { stateIn, type IssueRef } from '../model/issue.ts';
 import type { WorkspaceRecord } from '../model/claim.ts';
+import { hostPathOf } from '../model/host-path.ts';
 import { hasWorkAfterMerge } from '../reactions/after-merge.ts';
 import type { State } from '../model/state.ts';
 
@@ -16,13 +17,15 @@ const DAY_MS = 86_400_000;
 /** Removes the workspace of an issue that nobody works on. */
 export function removeWorkspaceOf(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 'title'>, why: string): void {
   if (draft.state.claims.has(issue.id)) return;
+  const records = workspacesOf(draft.state, issue.id);
   ask(draft, {
     do: 'remove-workspace',
     issueId: issue.id,
     identifier: issue.identifier,
     title: issue.title,
     why,
-    recorded: workspacesOf(draft.state, issue.id).length > 0,
+    recorded: records.length > 0,
+    hosts: records.flatMap(({ path }) => hostPathOf(path).host ?? []),
   });
 }
 

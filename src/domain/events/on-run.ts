@@ -31,7 +31,7 @@ export function onRunProgress(draft: Draft, event: RunProgress): void {
   const { issue, runId } = live;
   switch (event.type) {
     case 'workspace-chosen':
-      putLive(draft, { ...live, workspacePath: event.workspacePath });
+      putLive(draft, { ...live, workspacePath: event.workspacePath, host: event.host ?? null });
       return;
     case 'run-prepared':
       note(draft, { ...live, workspacePath: event.workspacePath }, 'workspace_prepared', '');

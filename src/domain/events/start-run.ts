@@ -1,6 +1,7 @@
 import { costLeft, spentOn } from '../rules/budget.ts';
 import { announce, ask, change, putClaim, putLive, putRun, putSpent, queueWrite, type Draft } from '../draft.ts';
 import type { Issue, IssueRef } from '../model/issue.ts';
+import { hostPathOf } from '../model/host-path.ts';
 import type { ReactionContext } from '../model/reaction-context.ts';
 import type { Run, RunStatus, Trigger } from '../model/run.ts';
 import { withoutEntry } from '../model/versioned-map.ts';
@@ -56,10 +57,18 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAs
       reaction,
       issueAsRead,
       resumeSessionId: start.sessionId,
+      holder: holderOf(draft, issue.id),
       settings: draft.state.settings,
       costLeftUsd: costLeft(draft.state, issue.id),
     },
   });
+}
+
+/** The host of the workspace that was used last. */
+function holderOf(draft: Draft, issueId: string): string | null {
+  const records = [...draft.state.workspaces.values()].filter((workspace) => workspace.issueId === issueId);
+  const [last] = records.sort((a, b) => b.lastUsedAt - a.lastUsedAt);
+  return last === undefined ? null : hostPathOf(last.path).host;
 }
 
 /** The history row of a live session. */

@@ -64,6 +64,8 @@ export type AskedEffect =
       readonly why: string;
       /** Whether we know to have made one, marked or not. */
       readonly recorded: boolean;
+      /** The hosts that hold one as far as we know; none for this machine. */
+      readonly hosts: readonly string[];
     };
 
 export type AskedName = AskedEffect['do'];
@@ -109,6 +111,8 @@ export interface RunPlan {
   /** The whole issue, where it was read just before; else the run reads it. */
   readonly issueAsRead: Issue | null;
   readonly resumeSessionId: string | null;
+  /** The host that holds the issue's workspace; null for none or this machine. A run goes there where it can. */
+  readonly holder: string | null;
   readonly settings: Settings;
   /** What is left of the issue's budget in US dollars; absent or null for no limit. */
   readonly costLeftUsd?: number | null;

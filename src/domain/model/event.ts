@@ -49,7 +49,14 @@ export type Event =
   | { readonly type: 'issue-read'; readonly issueId: string; readonly issue: Answer<Issue | null> }
   | { readonly type: 'run-prepared'; readonly issueId: string; readonly runId: string; readonly workspacePath: string }
   /** Where the workspace is or will be, known before it is prepared. */
-  | { readonly type: 'workspace-chosen'; readonly issueId: string; readonly runId: string; readonly workspacePath: string }
+  | {
+      readonly type: 'workspace-chosen';
+      readonly issueId: string;
+      readonly runId: string;
+      readonly workspacePath: string;
+      /** The host that the run was given to; absent for this machine. */
+      readonly host?: string;
+    }
   /** The issue's state as the run itself saw or set it. */
   | { readonly type: 'state-seen'; readonly issueId: string; readonly runId: string; readonly state: string }
   | { readonly type: 'session-started'; readonly issueId: string; readonly runId: string; readonly sessionId: string }

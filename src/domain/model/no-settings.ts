@@ -45,6 +45,7 @@ export const NO_SETTINGS: Settings = {
     maxRecordedBytes: 0,
   },
   agentOptions: {},
+  worker: { sshHosts: [], sshRoot: '', sshEnv: [], maxPerHost: 0 },
   server: { port: null, host: '', token: null, allowedHosts: [], webhookSecret: null },
   logging: { level: 'info', format: 'text' },
   dbPath: '',

@@ -7,6 +7,7 @@ export interface Settings {
   readonly agent: AgentSettings;
   /** The agent kind's own block, already checked by that kind's schema. */
   readonly agentOptions: Readonly<Record<string, unknown>>;
+  readonly worker: WorkerSettings;
   readonly server: ServerSettings;
   readonly logging: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'text' | 'json' };
   /** Absolute. */
@@ -129,6 +130,18 @@ export interface AgentSettings {
   readonly maxCostUsd: number;
   /** How much of a run's events is kept. */
   readonly maxRecordedBytes: number;
+}
+
+/** Hosts that agents run on besides this machine. */
+export interface WorkerSettings {
+  /** As OpenSSH knows them; none: agents run on this machine. */
+  readonly sshHosts: readonly string[];
+  /** There: absolute, or with `~/` from the home directory of the account. */
+  readonly sshRoot: string;
+  /** Variables of this process that agents there are given besides those of their login. */
+  readonly sshEnv: readonly string[];
+  /** Sessions at the same time on one host; 0 means no limit. */
+  readonly maxPerHost: number;
 }
 
 export interface TokenRates {

@@ -94,6 +94,8 @@ export interface Live {
   readonly pickedFrom: string;
   readonly startedAt: number;
   readonly workspacePath: string;
+  /** The host it runs on; null for this machine. */
+  readonly host: string | null;
   readonly sessionId: string;
   readonly turn: number;
   readonly turnStartedAt: number | null;
@@ -133,6 +135,7 @@ export interface OpenTool {
 /** What a session has before it said anything. */
 export const NO_SESSION = {
   workspacePath: '',
+  host: null,
   sessionId: '',
   turn: 0,
   turnStartedAt: null,

@@ -13,6 +13,8 @@ export interface EndOptions {
 export interface ProcessGroup {
   /** True once no process of the group runs any more. */
   isEmpty(): boolean;
+  /** Sends every member a signal. */
+  send(signal: NodeJS.Signals): void;
   /** Asks the group to end, then kills it. Resolves true when it is empty, false when something survived the kill. */
   end(options: EndOptions): Promise<boolean>;
 }
@@ -67,6 +69,7 @@ export function createGroup(pid: number): ProcessGroup {
 
   return {
     isEmpty,
+    send,
     async end({ graceMs, signal = 'SIGTERM' }) {
       if (graceMs > 0) {
         send(signal);

@@ -49,6 +49,8 @@ export interface RunningProcess {
   readonly exited: Promise<ProcessExit>;
   /** The leader is gone, its standard error is read and everything it left in its group was ended. Never rejects. */
   readonly settled: Promise<ProcessExit>;
+  /** Sends the whole group a signal, once. */
+  signal(name: NodeJS.Signals): void;
   /** Asks the whole group to end, kills it after the grace, and waits for it. Safe to repeat. */
   stop(graceMs: number, signal?: NodeJS.Signals): Promise<void>;
   /** Kills the whole group and waits for it. Safe to repeat, also while it is being stopped. */
@@ -158,6 +160,7 @@ function watch(pid: number, child: ChildProcess, options: ProcessOptions): Runni
     stderrTail: () => errors.text(),
     exited,
     settled,
+    signal: (name) => group.send(name),
     stop: end,
     kill: () => end(0),
   };

@@ -73,6 +73,7 @@ async function play(scene: Scene) {
     reaction: null,
     issueAsRead: null,
     resumeSessionId: null,
+    holder: null,
     settings,
   };
   runner.start(plan, { report: (said) => void reports.push(said), announce: (notice) => void notices.push(notice) });

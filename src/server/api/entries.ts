@@ -23,6 +23,7 @@ export function runningEntry(view: RunningView) {
     started_at: isoTime(view.startedAt),
     last_event_at: isoTime(view.lastEventAt),
     workspace_path: view.workspacePath,
+    ...(view.host === null ? {} : { host: view.host }),
     tokens: tokenCounts(view.tokens),
     ...(view.modelName === null || view.modelName === '' ? {} : { model_name: view.modelName }),
     api_request_count: view.apiRequestCount,

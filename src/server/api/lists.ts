@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
+import type { HostView } from '../../ports/runner.ts';
 import { STATISTICS_BY, type StatisticsBy, type StatisticsRow } from '../../ports/store.ts';
 import { fail, isoTime } from '../envelope.ts';
 import { holdEntry, parkedEntry, tokenCounts, watchEntry } from './entries.ts';
@@ -46,6 +47,11 @@ export function getWorkflow(daemon: Daemon) {
   };
 }
 
+/** The hosts that runs are given to. */
+export function getWorkers(daemon: Daemon) {
+  return (c: Context): Response => c.json({ workers: daemon.hosts().map(workerEntry) });
+}
+
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 7;
 
@@ -70,6 +76,20 @@ export function isStatisticsBy(text: string): text is StatisticsBy {
 export function daysOf(text: string | undefined): number | null {
   if (text === undefined) return DEFAULT_DAYS;
   return /^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 3650 ? Number(text) : null;
+}
+
+function workerEntry({ name, kind, labels, slots, running, load, version, heardAt, problem }: HostView) {
+  return {
+    name,
+    kind,
+    labels,
+    slots,
+    running,
+    load,
+    version,
+    last_heartbeat: heardAt === null ? null : isoTime(heardAt),
+    problem,
+  };
 }
 
 function statisticsEntry(row: StatisticsRow) {

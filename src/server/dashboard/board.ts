@@ -8,6 +8,7 @@ import { BOARD_PANELS, BOARD_SORTS, boardQuery, type BoardPanel, type BoardQuery
 import { footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
 import { historyPanel, HISTORY_LENGTH, type History } from './history.ts';
+import { hostsPanel } from './hosts.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
 import { noticePage } from './notice-page.ts';
 import { alerts, countsText, summaryCards } from './summary.ts';
@@ -51,6 +52,7 @@ function boardPage(daemon: Daemon, snapshot: Snapshot, query: BoardQuery, { hist
       <h1 class="spoken">foray</h1>
       ${alerts(snapshot, daemon.workflow())} ${summaryCards(snapshot, days)} ${filterBar(query)}
       ${shows('person') && parkedPanel(snapshot, query)} ${shows('running') && runningPanel(snapshot, query)}
+      ${query.show === 'all' && hostsPanel(daemon.hosts(), snapshot.generatedAt)}
       ${shows('retrying') && retryPanel(snapshot, query)} ${shows('holds') && holdsPanel(snapshot, query)}
       ${shows('merge-requests') && mergeRequestPanel(snapshot, query)} ${shows('history') && historyPanel(history, snapshot)}
     </main>

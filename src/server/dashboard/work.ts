@@ -17,7 +17,7 @@ export function runningPanel(snapshot: Snapshot, query: BoardQuery): Html {
   }));
   const columns: readonly Column<RunningView>[] = [
     { label: 'Issue', cell: (row) => issueCell(named(row)) },
-    { label: 'State', fit: 'short', cell: (row) => chip('live', row.state) },
+    { label: 'State', fit: 'short', cell: (row) => [chip('live', row.state), sub(row.host !== null && `on ${row.host}`)] },
     { label: 'Turns', fit: 'figure', cell: (row) => [row.turnCount, sub(row.attempt > 0 && `attempt ${row.attempt}`)] },
     { label: 'Duration', fit: 'figure', cell: (row) => clock('since', row.startedAt, now) },
     { label: 'Last event', cell: (row) => lastEvent(row, now) },

@@ -184,6 +184,12 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     method: 'get',
+    path: '/api/v2/workers',
+    summary: 'Hosts that runs are given to',
+    answers: { 200: record({ workers: listOf(ref('Worker')) }) },
+  },
+  {
+    method: 'get',
     path: '/api/v2/workflow',
     summary: 'The workflow file in force',
     answers: {

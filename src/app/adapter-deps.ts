@@ -1,0 +1,35 @@
+import type { Env } from '../config/expand.ts';
+import type { ProcessLedger } from '../ports/agent.ts';
+import type { RunTools } from '../ports/runner.ts';
+import type { Clock, Logger } from '../ports/runtime.ts';
+import type { SshHosts } from '../runners/ssh/hosts.ts';
+import type { OperationMeter } from './request-meter.ts';
+import type { KnownSecrets } from './secrets.ts';
+import type { GoodWorkflow } from './workflow.ts';
+
+/** What adapters are built with besides the workflow. */
+export interface AdapterDeps {
+  readonly version: string;
+  readonly env: Env;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly secrets: KnownSecrets;
+  readonly processes: ProcessLedger;
+  readonly meter: OperationMeter;
+  readonly tools: RunTools;
+  /** What marks of workspaces are signed with. */
+  readonly markKey: string;
+  readonly hosts: SshHosts;
+}
+
+/**
+ * What agents inherit: everything but the variables that the workflow file reads for the tracker. Where we push by SSH
+ * ourselves, the SSH agent is not theirs either.
+ */
+export function agentEnv(workflow: GoodWorkflow, env: Env): Readonly<Record<string, string>> {
+  const { repo } = workflow.settings.workspace;
+  const hidden = new Set([...workflow.secretVariables, ...(repo?.push === true ? ['SSH_AUTH_SOCK'] : [])]);
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && !hidden.has(entry[0])),
+  );
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { issueWith } from '../../../test/support/issues.ts';
+import { settingsWith } from '../../../test/support/settings.ts';
+import type { RunPlan } from '../../domain/model/effect.ts';
+import type { RunReport } from '../../domain/model/event.ts';
+import { refOf } from '../../domain/model/issue.ts';
+import type { RunAdapters } from '../../ports/runner.ts';
+import { createSshHosts } from './hosts.ts';
+import { createSshRunner } from './index.ts';
+
+const worker = { sshHosts: ['a', 'b'], sshRoot: '~/w', sshEnv: [], maxPerHost: 1 };
+
+function setUp() {
+  const clock = { at: 1_000, now: () => clock.at };
+  return { clock, hosts: createSshHosts(clock) };
+}
+
+describe('the choice of a host', () => {
+  it('is the one that holds the workspace, else the one with the fewest runs, never a full one', () => {
+    const { hosts } = setUp();
+    expect(hosts.choose(worker, null)).toBe('a');
+    expect(hosts.choose(worker, 'b')).toBe('b');
+    hosts.took('a');
+    expect(hosts.choose(worker, null)).toBe('b');
+    expect(hosts.choose(worker, 'a')).toBe('b');
+    expect(hosts.choose({ ...worker, maxPerHost: 0 }, 'a')).toBe('a');
+    hosts.took('b');
+    expect(hosts.choose(worker, null)).toBeNull();
+    hosts.gave('b');
+    expect(hosts.choose(worker, null)).toBe('b');
+  });
+
+  it('leaves one alone for a minute that could not be reached, and says why none is left', () => {
+    const { hosts, clock } = setUp();
+    hosts.failed('a', 'no route');
+    expect(hosts.choose(worker, 'a')).toBe('b');
+    expect(hosts.problemOf(['a', 'b'])).toBeNull();
+    hosts.failed('b', 'refused');
+    expect(hosts.choose(worker, null)).toBeNull();
+    expect(hosts.problemOf(['a', 'b'])).toBe('no route; refused');
+    clock.at += 60_000;
+    expect(hosts.choose(worker, null)).toBe('a');
+    hosts.heard('a');
+    expect(hosts.views(worker)[0]).toMatchObject({ name: 'a', heardAt: clock.at, problem: null, slots: 1 });
+  });
+});
+
+describe('a run that moves to another host', () => {
+  it('says so, starts its conversation over and tells paths with their host', async () => {
+    const { hosts } = setUp();
+    hosts.failed('a', 'no route');
+    const reports: RunReport[] = [];
+    let resumed: string | null | undefined;
+    const adapters = {
+      tracker: {
+        fetchIssueById: () => Promise.resolve(issueWith({ id: '1' })),
+        fetchIssueStatesByIds: () => Promise.resolve(new Map([['1', 'todo']])),
+      },
+      agent: {
+        startSession: ({ resumeSessionId }: { resumeSessionId: string | null }) => {
+          resumed = resumeSessionId;
+          return Promise.reject(new Error('enough'));
+        },
+      },
+      workspaces: {
+        pathFor: () => Promise.resolve('/w/T-1'),
+        prepare: () => Promise.resolve({ path: '/w/T-1', created: true }),
+        beforeRun: () => Promise.resolve(),
+        afterRun: () => Promise.resolve(),
+        readScm: () => Promise.resolve(null),
+      },
+      tools: { open: () => null, statusOf: () => null, close: () => {} },
+    } as unknown as RunAdapters;
+    const plan: RunPlan = {
+      runId: 'r',
+      issue: refOf(issueWith({ id: '1' })),
+      attempt: 1,
+      trigger: 'fresh',
+      reaction: null,
+      issueAsRead: null,
+      resumeSessionId: 'before',
+      holder: 'a',
+      settings: settingsWith({ rest: { worker } }),
+    };
+    const killed = new AbortController().signal;
+    const runner = createSshRunner({ hosts, adaptersOf: () => adapters, adaptersOn: () => adapters, killed });
+    runner.start(plan, { report: (said) => void reports.push(said), announce: () => {} });
+    expect(hosts.views(worker)[1]?.running).toBe(1);
+    await expect.poll(() => reports.at(-1)?.type).toBe('run-exited');
+    expect(resumed).toBeNull();
+    expect(reports[1]).toMatchObject({
+      event: {
+        text: 'the workspace is on a, which cannot be used now: it is made anew on b and the conversation starts over',
+      },
+    });
+    expect(reports.find(({ type }) => type === 'run-prepared')).toMatchObject({ workspacePath: 'b:/w/T-1' });
+    expect(hosts.views(worker)[1]?.running).toBe(0);
+  });
+});

@@ -1,0 +1,60 @@
+import type { WorkerSettings } from '../../domain/model/settings.ts';
+import type { HostView } from '../../ports/runner.ts';
+import type { Clock } from '../../ports/runtime.ts';
+
+/** After a host could not be worked with it gets no run for a while. */
+const REST_MS = 60_000;
+
+/** The hosts that runs are given to: what runs on each, and whether it answers. */
+export interface SshHosts {
+  /** A host for a run: the one that holds its workspace where that can be, else the one with the fewest runs. Null for none. */
+  choose(settings: WorkerSettings, holder: string | null): string | null;
+  took(host: string): void;
+  gave(host: string): void;
+  /** It answered. */
+  heard(host: string): void;
+  failed(host: string, why: string): void;
+  /** Why none of these can be worked with now, or null. */
+  problemOf(names: readonly string[]): string | null;
+  views(settings: WorkerSettings): readonly HostView[];
+}
+
+interface Known {
+  running: number;
+  heardAt: number | null;
+  restsUntil: number;
+  problem: string | null;
+}
+
+export function createSshHosts(clock: Clock): SshHosts {
+  const known = new Map<string, Known>();
+  const of = (name: string): Known => {
+    const host = known.get(name) ?? { running: 0, heardAt: null, restsUntil: 0, problem: null };
+    known.set(name, host);
+    return host;
+  };
+  const rests = (name: string): boolean => of(name).restsUntil > clock.now();
+
+  return {
+    choose({ sshHosts, maxPerHost }, holder) {
+      const free = sshHosts.filter((name) => !rests(name) && (maxPerHost === 0 || of(name).running < maxPerHost));
+      if (holder !== null && free.includes(holder)) return holder;
+      const [first = null] = free.toSorted((a, b) => of(a).running - of(b).running);
+      return first;
+    },
+    took: (name) => void (of(name).running += 1),
+    gave: (name) => void (of(name).running -= 1),
+    heard: (name) => void Object.assign(of(name), { heardAt: clock.now(), restsUntil: 0, problem: null }),
+    failed: (name, why) => void Object.assign(of(name), { restsUntil: clock.now() + REST_MS, problem: why }),
+    problemOf(names) {
+      if (names.length === 0 || names.some((name) => !rests(name))) return null;
+      return names.map((name) => of(name).problem).join('; ');
+    },
+    views: ({ sshHosts, maxPerHost }) =>
+      sshHosts.map((name) => {
+        const { running, heardAt, problem } = of(name);
+        const slots = maxPerHost === 0 ? null : maxPerHost;
+        return { name, kind: 'ssh', labels: [], slots, running, load: null, version: null, heardAt, problem };
+      }),
+  };
+}

@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createFakeSsh } from '../../../test/support/fake-ssh.ts';
+import { createLogBook } from '../../../test/support/workspaces.ts';
+import type { HookSettings } from '../../domain/model/settings.ts';
+import { startRemote } from '../../lib/ssh/index.ts';
+import type { Workspaces, WorkspaceSubject } from '../../ports/workspace.ts';
+import { createRemoteWorkspaces } from './index.ts';
+
+const signal = new AbortController().signal;
+let workspaces: Workspaces;
+let root: string;
+let log: ReturnType<typeof createLogBook>;
+let other: (markKey: string) => Workspaces;
+
+beforeEach(async () => {
+  const ssh = await createFakeSsh();
+  const target = { host: 'far', env: { PATH: `${ssh.folder}:${process.env['PATH']}` }, markVariable: 'RUN' };
+  log = createLogBook();
+  root = path.join(await ssh.homeOf('far'), 'work');
+  other = (markKey) =>
+    createRemoteWorkspaces({
+      host: { name: 'far', start: (options) => startRemote(target, options) },
+      root: '~/work',
+      logger: log,
+      processes: { started: () => {}, ended: () => {} },
+      markKey,
+      removedDays: 7,
+      maskSecrets: (text) => text.replaceAll('s3cret', '***'),
+    });
+  workspaces = other('key');
+});
+
+function subject(hooks: Partial<HookSettings> = {}, identifier = 'ABC-1'): WorkspaceSubject {
+  const none = { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 10_000 };
+  return { tracker: 't', issueId: `id-${identifier}`, identifier, title: "It's $one", attempt: 2, hooks: { ...none, ...hooks } };
+}
+
+describe('a workspace on another host', () => {
+  it('is made once, by its hooks, and found again', async () => {
+    const hooks = { afterCreate: 'echo "$FORAY_ISSUE_TITLE $FORAY_WORKSPACE" > made; env > env', beforeRun: 'pwd > before' };
+    const first = await workspaces.prepare(subject(hooks), signal);
+    expect(first).toEqual({ path: `${root}/ABC-1`, created: true });
+    await workspaces.beforeRun(subject(hooks), signal);
+    expect(await readFile(`${root}/ABC-1/made`, 'utf8')).toBe(`It's $one ${root}/ABC-1\n`);
+    expect(await readFile(`${root}/ABC-1/before`, 'utf8')).toBe(`${root}/ABC-1\n`);
+    expect(await readFile(`${root}/ABC-1/.foray/.gitignore`, 'utf8')).toBe('*\n');
+    expect(await workspaces.prepare(subject(hooks), signal)).toMatchObject({ created: false });
+    expect(await workspaces.list()).toEqual(['ABC-1']);
+  });
+
+  it('is taken away again when after_create fails, and the failure tells what was printed', async () => {
+    const hooks = { afterCreate: 'touch half; echo no s3cret key; exit 3' };
+    await expect(workspaces.prepare(subject(hooks), signal)).rejects.toThrow('exit status 3: no *** key');
+    expect(existsSync(`${root}/ABC-1`)).toBe(false);
+    expect((await workspaces.prepare(subject(), signal)).created).toBe(true);
+  });
+
+  it('is never one that was made for another issue or by another daemon', async () => {
+    await workspaces.prepare(subject(), signal);
+    const name = path.basename((await workspaces.prepare({ ...subject(), issueId: 'another' }, signal)).path);
+    expect(name).toMatch(/^ABC-1-[0-9a-f]{16}$/);
+    await expect(other('another key').prepare({ ...subject(), issueId: 'another' }, signal)).rejects.toThrow(
+      'was made for another',
+    );
+  });
+
+  it('refuses links in its place', async () => {
+    await mkdir(root, { recursive: true });
+    await symlink('/etc', `${root}/ABC-1`);
+    await expect(workspaces.prepare(subject(), signal)).rejects.toThrow('is not a directory');
+    await rm(`${root}/ABC-1`);
+    await workspaces.prepare(subject(), signal);
+    await symlink('/etc/passwd', `${root}/ABC-1/.foray/status`);
+    expect(await workspaces.readStatus(`${root}/ABC-1`)).toBeNull();
+    expect(log.records).toContainEqual(expect.objectContaining({ message: 'status file ignored' }));
+  });
+
+  it('gives the word of the agent, and not what was there before', async () => {
+    await workspaces.prepare(subject({ beforeRun: "printf 'blocked\\nby the hook' > .foray/status" }), signal);
+    await workspaces.beforeRun(subject({ beforeRun: "printf 'blocked\\nby the hook' > .foray/status" }), signal);
+    const file = `${root}/ABC-1/.foray/status`;
+    expect(await workspaces.readStatus(`${root}/ABC-1`)).toBeNull();
+    await writeFile(file, 'blocked\nby the hook');
+    expect(await workspaces.readStatus(`${root}/ABC-1`)).toBeNull();
+    await writeFile(file, 'needs-human-review\nüber s3cret\n');
+    expect(await workspaces.readStatus(`${root}/ABC-1`)).toEqual({ word: 'needs-human-review', statement: 'über ***' });
+    const scm = { branch: 'b', sha: 'abcdef1', pushed_at: '2026-01-01T00:00:00Z', pr_number: 4, owner: 'o', repo: 'r' };
+    await writeFile(`${root}/ABC-1/.foray/scm.json`, JSON.stringify(scm));
+    expect(await workspaces.readScm(`${root}/ABC-1`)).toMatchObject({ branch: 'b', prNumber: 4 });
+    await writeFile(`${root}/ABC-1/.foray/scm.json`, ' '.repeat(5000));
+    expect(await workspaces.readScm(`${root}/ABC-1`)).toBeNull();
+  });
+
+  it('shows what changed in it', async () => {
+    const { path: place } = await workspaces.prepare(subject(), signal);
+    const plain = await workspaces.fingerprint(place, signal);
+    await writeFile(`${place}/.foray/status`, 'blocked');
+    expect(await workspaces.fingerprint(place, signal)).toBe(plain);
+    await writeFile(`${place}/a`, '1');
+    const one = await workspaces.fingerprint(place, signal);
+    expect(one).not.toBe(plain);
+    execFileSync('git', ['init', '-q', place]);
+    const untracked = await workspaces.fingerprint(place, signal);
+    await writeFile(`${place}/a`, '2');
+    expect(await workspaces.fingerprint(place, signal)).not.toBe(untracked);
+  });
+
+  it('runs the checks of the operator', async () => {
+    const { path: place } = await workspaces.prepare(subject(), signal);
+    const check = { path: place, timeoutMs: 5_000, runId: 'r' };
+    expect(await workspaces.verify({ ...check, command: 'pwd' }, signal)).toEqual({ ok: true, output: place });
+    expect(await workspaces.verify({ ...check, command: 'echo bad; exit 2' }, signal)).toEqual({
+      ok: false,
+      output: 'bad\n[exit status 2]',
+    });
+  });
+
+  it('is removed after its hook; what nobody marked is moved aside', async () => {
+    await workspaces.prepare(subject(), signal);
+    await mkdir(`${root}/ABC-1/locked`, { mode: 0o500 });
+    const removal = await workspaces.remove(subject({ beforeRemove: `pwd > ${root}/../removed` }), signal);
+    expect(removal).toEqual({ removed: true, path: `far:${root}/ABC-1`, aside: null });
+    expect(existsSync(`${root}/ABC-1`)).toBe(false);
+    expect(await readFile(path.join(root, '..', 'removed'), 'utf8')).toBe(`${root}/ABC-1\n`);
+    await mkdir(`${root}/ABC-2`);
+    const { aside } = await workspaces.remove(subject({}, 'ABC-2'), signal);
+    expect(aside).toMatch(/^far:.*\/\.foray-removed\/ABC-2\.\d+$/);
+    expect(await workspaces.remove(subject({}, 'ABC-3'), signal)).toMatchObject({ removed: false });
+  });
+});

@@ -1,0 +1,122 @@
+import { markFile } from '../marks.ts';
+
+/*
+ * What is done to workspaces on another host, in the words of a POSIX shell. Each begins with the root in $1; names are
+ * those of key.ts, so that none of them can lead out of the root. Links are never followed, and what is read is printed
+ * in hexadecimal digits.
+ */
+
+const ROOT = `
+umask 027
+root=$1; shift
+case $root in "~/"*) root=$HOME/\${root#"~/"} ;; esac
+mkdir -p -- "$root" && root=$(cd -P -- "$root" && pwd -P) || exit 3
+hex() { od -An -v -tx1 | tr -d ' \\n'; }
+plain() { [ -f "$1" ] && [ ! -L "$1" ]; }
+folder() { [ -d "$1" ] && [ ! -L "$1" ]; }
+clear() { rm -rf -- "$1" 2>/dev/null || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }; }
+`;
+
+/** For each name, its file of a mark and its note of being unfinished: what is there. */
+export const SURVEY = `${ROOT}
+printf 'root %s\\n' "$root"
+while [ $# -gt 0 ]; do
+  kind=none
+  if folder "$root/$1"; then kind=directory; elif [ -e "$root/$1" ] || [ -L "$root/$1" ]; then kind=other; fi
+  mark=-
+  if plain "$root/$2"; then mark=$(head -c 8192 "$root/$2" | hex); fi
+  unfinished=no
+  if [ -e "$root/$3" ]; then unfinished=yes; fi
+  printf '%s %s %s %s\\n' "$1" "$kind" "$unfinished" "$mark"
+  shift 3
+done
+`;
+
+/** Name, file of the mark, note of being unfinished, text of the mark: says whether the directory was made. */
+export const CREATE = `${ROOT}
+mkdir -p -m 700 -- "$root/\${2%/*}" && printf '%s' "$4" >"$root/$2.new" && mv -f -- "$root/$2.new" "$root/$2" || exit 4
+if [ -e "$root/$3" ]; then clear "$root/$1"; rm -f -- "$root/$3"; fi
+if folder "$root/$1"; then echo kept; exit 0; fi
+: >"$root/$3" && mkdir -m 750 -- "$root/$1" && echo made
+`;
+
+/** Name and note of being unfinished: the directory goes, then the note. */
+export const DISCARD = `${ROOT}
+if folder "$root/$1"; then : >"$root/$2"; clear "$root/$1"; fi
+rm -f -- "$root/$2"
+`;
+
+/** Name, file of the mark, note of being unfinished: nothing is left of it. */
+export const REMOVE = `${ROOT}
+if folder "$root/$1"; then : >"$root/$3"; clear "$root/$1"; fi
+if [ -e "$root/$1" ]; then exit 5; fi
+rm -f -- "$root/$2" "$root/$3"
+`;
+
+/** Name and number of a moment: moves the directory out of the way and says where it is. */
+export const ASIDE = `${ROOT}
+mkdir -p -- "$root/.foray-removed" && mv -- "$root/$1" "$root/.foray-removed/$1.$2" && printf '%s\\n' "$root/.foray-removed/$1.$2"
+`;
+
+/** Days: deletes what was moved aside longer ago than this. */
+export const FORGET_ASIDE = `${ROOT}
+if folder "$root/.foray-removed"; then find "$root/.foray-removed" -mindepth 1 -maxdepth 1 -mtime "+$1" -exec rm -rf -- {} +; fi
+`;
+
+/** Name and note of being unfinished: our own folder, ready for a run. */
+export const RESET = `${ROOT}
+rm -f -- "$root/$2"
+folder "$root/$1" || exit 6
+data=$root/$1/.foray
+if [ -e "$data" ] || [ -L "$data" ]; then folder "$data" || exit 7; else mkdir -- "$data" || exit 7; fi
+rm -rf -- "$data/status" "$data/scm.json"
+if ! plain "$data/.gitignore" || [ "$(cat "$data/.gitignore")" != '*' ]; then
+  rm -rf -- "$data/.gitignore"; (set -C; echo '*' >"$data/.gitignore") 2>/dev/null
+fi
+exit 0
+`;
+
+/** Name: the words that lie there or are committed there, which are not this run's; the files go. */
+export const CLEAR_WORDS = `${ROOT}
+cd -- "$root/$1" || exit 6
+for word in status scm.json; do
+  if plain ".foray/$word" && [ "$(wc -c <".foray/$word")" -le 65536 ]; then printf '%s %s\\n' "$word" "$(hex <".foray/$word")"; fi
+  if git show "HEAD:./.foray/$word" >/dev/null 2>&1; then
+    printf '%s %s\\n' "$word" "$(git show "HEAD:./.foray/$word" 2>/dev/null | head -c 65536 | hex)"
+  fi
+  if folder .foray; then rm -rf -- ".foray/$word"; fi
+done
+exit 0
+`;
+
+/** Name, word and number of bytes: what the file says. */
+export const READ_WORD = `${ROOT}
+if folder "$root/$1" && folder "$root/$1/.foray"; then
+  file=$root/$1/.foray/$2
+  if plain "$file"; then printf 'file %s\\n' "$(head -c "$3" "$file" | hex)"; elif [ -e "$file" ] || [ -L "$file" ]; then echo refused; fi
+fi
+`;
+
+/** Name: one line for the work that was done there. An agent can write a repository's configuration: no program of it runs. */
+export const FINGERPRINT = `${ROOT}
+cd -- "$root/$1" || exit 6
+g() { GIT_TERMINAL_PROMPT=0 git -c core.fsmonitor=false -c core.hooksPath=/dev/null --no-optional-locks "$@" 2>/dev/null; }
+if g rev-parse --git-dir >/dev/null; then
+  { g rev-parse HEAD; g for-each-ref; g status --porcelain=v1 --no-renames --untracked-files=all | grep -v '^...\\.foray/'
+    g diff --no-ext-diff --no-textconv --binary HEAD -- . ':!.foray'
+    g ls-files -z --others --exclude-standard -- . ':!.foray' | xargs -0 cksum 2>/dev/null; } | cksum
+else
+  { find . -path ./.foray -prune -o -type f -exec cksum {} +; find . -path ./.foray -prune -o -type l -exec ls -ld {} +; } | cksum
+fi
+`;
+
+/** The names of the directories under the root. */
+export const LIST = `${ROOT}
+cd -- "$root" && for name in * .[!.]* ..?*; do if folder "$name"; then printf '%s\\n' "$name"; fi; done
+exit 0
+`;
+
+/** What a script is given of a name. */
+export function partsOf(name: string, unfinished: string): readonly [string, string, string] {
+  return [name, markFile(name), unfinished];
+}
