@@ -15,7 +15,7 @@ export const HINT_EVERY_MS = 250;
 /** What may wait for one client. A first poll of thousands of held issues fits; a client that stopped reading does not. */
 export const BUFFER_BYTES = 2 * 1024 * 1024;
 /** Streams at the same time; more are told to come again later. */
-export const MAX_STREAMS = 128;
+export const MAX_STREAMS = 256;
 
 /** What a connection lends an answer: none of it is there when the app is called without a socket. */
 export interface ClientConnection {

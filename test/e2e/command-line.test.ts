@@ -91,6 +91,22 @@ describe('validate', () => {
 });
 
 describe('dry run', () => {
+  it('beside a busy daemon counts the slots of its sessions, those of their state too', async () => {
+    const agent = 'kind: mock\nmax_concurrent_agents: 5\nmax_concurrent_agents_by_state: { todo: 1 }';
+    await ground.write('WORKFLOW.md', fileWorkflow({ agent, mock: 'turn_delay_ms: 60000' }));
+    await ground.writeIssues([
+      { id: '1', identifier: 'A-1', title: 'First', state: 'todo', priority: 1 },
+      { id: '2', identifier: 'A-2', title: 'Second', state: 'todo' },
+    ]);
+    const daemon = await ground.start();
+    await daemon.record('turn started');
+    const { records } = await ground.run(['--dry-run', 'WORKFLOW.md']);
+    const second = records.find((record) => record['issue_identifier'] === 'A-2');
+    expect(second).toMatchObject({ would_dispatch: 'false', global_slots_available: '4', state_slots_available: '0' });
+    expect(second?.['skip_reason']).toBe('no_state_slot');
+    await daemon.stop();
+  });
+
   it('reports every candidate and writes nothing', async () => {
     await ground.write('WORKFLOW.md', fileWorkflow({ agent: 'kind: mock\nmax_concurrent_agents: 2' }));
     await ground.writeIssues([

@@ -1,5 +1,5 @@
 import { budgetSpent } from './budget.ts';
-import { normalState, stateIn, type Blocker, type Issue, type IssueRef } from '../model/issue.ts';
+import { normalState, sameState, stateIn, type Blocker, type Issue, type IssueRef } from '../model/issue.ts';
 import type { OperatorPause } from '../model/operator.ts';
 import type { HoldReason, Live, State } from '../model/state.ts';
 
@@ -68,7 +68,14 @@ export function stateSlots(state: State, issueState: string): number {
   const limit = state.settings.agent.maxConcurrentAgentsByState[normalState(issueState)];
   if (limit === undefined) return globalSlots(state);
   const used = [...state.live.values()].filter((live) => occupiesState(live, issueState)).length;
-  return Math.max(0, Math.min(limit - used, globalSlots(state)));
+  return Math.max(0, Math.min(limit - used - usedElsewhere(state, issueState), globalSlots(state)));
+}
+
+/** Slots of the state that sessions of another process have: who looks at the records of a running daemon sees only its claims. */
+function usedElsewhere(state: State, issueState: string): number {
+  if (state.occupied <= state.live.size) return 0;
+  const others = [...state.claims.values()].filter(({ phase, issue }) => phase === 'running' && !state.live.has(issue.id));
+  return others.filter(({ issue }) => sameState(issue.state, issueState)).length;
 }
 
 /** Reasons that end when a slot becomes free or when there is time to read: such a candidate waits in the queue. */
