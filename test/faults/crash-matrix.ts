@@ -125,56 +125,67 @@ async function gone(ground: Playground): Promise<boolean> {
 }
 
 /** A handed-off issue whose merge request is approved and green: merged, its branch deleted, the issue completed. */
-const merge: Scenario = {
-  name: 'merge',
-  async open(cli) {
-    const ground = await createPlayground({ cli });
-    const forge = await buildForge('nsproject');
-    const id = forge.addIssue('Fix it');
-    await ground.write('WORKFLOW.md', forgeWorkflow(forge, { reactions: reactionsOf('nsproject') }));
-    return {
-      ground,
-      env: forgeEnv(forge),
-      async play() {
-        await eventually(hasRequest, Boolean, 'the merge request');
-        // A run that is taken up again pushes another head, which people look at anew.
-        let seen = '';
-        const review = (): boolean => {
-          const head = forge.head();
-          if (head !== seen && !forge.isMerged()) {
-            forge.ci(forge.number(), 'green');
-            forge.approve(forge.number());
-            forge.settle(forge.number());
-          }
-          seen = head;
-          return forge.isMerged();
-        };
-        await eventually(review, Boolean, 'the merge');
-        await eventually(
-          () => forge.issueOf(id).state,
-          (state) => /done|closed/.test(state),
-          'the completion',
-        );
-      },
-      async faults() {
-        const merges = forge.merges().length;
-        return merges === 1 ? [] : [`${merges} merges were asked for`];
-      },
-      async close() {
-        await ground.cleanup();
-        await forge.close();
-      },
-    };
+const merge = mergeScenario('merge', 'green');
 
-    function hasRequest(): boolean {
-      try {
-        return forge.number() > 0;
-      } catch {
-        return false;
-      }
+/** The same, whose checks fail first: a further turn mends them. */
+const reaction = mergeScenario('reaction', 'red');
+
+function mergeScenario(name: string, firstChecks: 'green' | 'red'): Scenario {
+  return { name, open: (cli) => openMerge(cli, firstChecks) };
+}
+
+async function openMerge(cli: string, firstChecks: 'green' | 'red'): Promise<OpenScenario> {
+  const ground = await createPlayground({ cli });
+  const forge = await buildForge('nsproject');
+  const id = forge.addIssue('Fix it');
+  await ground.write('WORKFLOW.md', forgeWorkflow(forge, { reactions: reactionsOf('nsproject') }));
+  // A run that is taken up again pushes another head, which people look at anew.
+  const seen = new Set<string>();
+  const review = (): boolean => {
+    const head = forge.head();
+    if (!seen.has(head) && !forge.isMerged()) {
+      const checks = seen.size === 0 ? firstChecks : 'green';
+      forge.ci(forge.number(), checks, checks === 'red' ? 'a test failed' : undefined);
+      if (checks === 'green') forge.approve(forge.number());
+      forge.settle(forge.number());
     }
-  },
-};
+    seen.add(head);
+    return forge.isMerged();
+  };
+  return {
+    ground,
+    env: forgeEnv(forge),
+    async play() {
+      await eventually(hasRequest, Boolean, 'the merge request');
+      await eventually(review, Boolean, 'the merge');
+      await eventually(
+        () => forge.issueOf(id).state,
+        (state) => /done|closed/.test(state),
+        'the completion',
+      );
+    },
+    async faults() {
+      const merges = forge.merges().length;
+      const mended = firstChecks === 'green' || seen.size > 1;
+      return [
+        ...(merges === 1 ? [] : [`${merges} merges were asked for`]),
+        ...(mended ? [] : ['the failed checks were never mended']),
+      ];
+    },
+    async close() {
+      await ground.cleanup();
+      await forge.close();
+    },
+  };
+
+  function hasRequest(): boolean {
+    try {
+      return forge.number() > 0;
+    } catch {
+      return false;
+    }
+  }
+}
 
 /** An edit of the workflow file while an issue runs. */
 const reload: Scenario = {
@@ -204,4 +215,4 @@ const reload: Scenario = {
   },
 };
 
-export const SCENARIOS: readonly Scenario[] = [life, merge, reload];
+export const SCENARIOS: readonly Scenario[] = [life, merge, reaction, reload];
