@@ -1,0 +1,134 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRemote } from '../../src/lib/ssh/index.ts';
+import { createPlayground, freePort, TOOL_PATH } from '../support/daemon.ts';
+import { checkSshHosts } from '../support/ssh-hosts.ts';
+
+const SSHD = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/sbin/sshd'].find((file) => existsSync(file));
+if (SSHD === undefined) console.log('skipped: there is no sshd here; install openssh-server to run these tests');
+
+/** One account is every host: what it finds in HOME depends on the name it was called by. */
+const LOGIN = `#!/bin/sh
+HOME=FOLDER/home-$HOST; export HOME
+cd "$HOME" && exec sh -c "$SSH_ORIGINAL_COMMAND"
+`;
+
+describe.skipIf(SSHD === undefined)('a real SSH server on loopback', () => {
+  let folder: string;
+  let server: ChildProcess;
+  const file = (name: string): string => path.join(folder, name);
+
+  beforeAll(async () => {
+    folder = await realpath(await mkdtemp(path.join(os.tmpdir(), 'foray-sshd-')));
+    const port = await freePort();
+    for (const key of ['host', 'user', 'stranger']) execFileSync('ssh-keygen', ['-qt', 'ed25519', '-N', '', '-f', file(key)]);
+    for (const home of ['home-one', 'home-two']) await mkdir(file(home));
+    await writeFile(file('login'), LOGIN.replaceAll('FOLDER', folder));
+    await chmod(file('login'), 0o755);
+    await writeFile(file('authorized_keys'), await readFile(file('user.pub')));
+    await writeFile(
+      file('sshd_config'),
+      [
+        `Port ${port}`,
+        'ListenAddress 127.0.0.1',
+        `HostKey ${file('host')}`,
+        `AuthorizedKeysFile ${file('authorized_keys')}`,
+        'PasswordAuthentication no',
+        'KbdInteractiveAuthentication no',
+        'StrictModes no',
+        'UsePAM no',
+        `PidFile ${file('pid')}`,
+        'AcceptEnv HOST',
+        `ForceCommand ${file('login')}`,
+        '',
+      ].join('\n'),
+    );
+    const [type = '', key = ''] = (await readFile(file('host.pub'), 'utf8')).split(' ');
+    await writeFile(
+      file('known_hosts'),
+      `one ${type} ${key}\ntwo ${type} ${key}\nliar ${(await readFile(file('stranger.pub'), 'utf8')).trim()}\n`,
+    );
+    const host = (name: string): string =>
+      [`Host ${name}`, 'HostName 127.0.0.1', `HostKeyAlias ${name}`, `SetEnv HOST=${name === 'two' ? 'two' : 'one'}`].join('\n');
+    await writeFile(
+      file('config'),
+      [
+        ...['one', 'two', 'liar', 'unknown'].map(host),
+        'Host *',
+        `Port ${port}`,
+        `IdentityFile ${file('user')}`,
+        'IdentitiesOnly yes',
+        `UserKnownHostsFile ${file('known_hosts')}`,
+        'StrictHostKeyChecking no',
+        '',
+      ].join('\n'),
+    );
+    // The client looks for its configuration in the home directory that the system knows, not in HOME.
+    await mkdir(file('bin'));
+    await writeFile(
+      file('bin/ssh'),
+      `#!/bin/sh\nexec ${execFileSync('which', ['ssh'], { encoding: 'utf8' }).trim()} -F ${file('config')} "$@"\n`,
+    );
+    await chmod(file('bin/ssh'), 0o755);
+    if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true });
+    server = spawn(SSHD ?? '', ['-D', '-e', '-f', file('sshd_config')], { stdio: 'ignore' });
+    await delay(500);
+  });
+
+  afterAll(async () => {
+    server?.kill();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  const start = (host: string) =>
+    startRemote(
+      { host, env: { PATH: `${file('bin')}:${process.env['PATH']}` }, markVariable: 'RUN' },
+      { command: 'sh', args: ['-c', 'echo "$PWD"; sleep 300 & echo $!; wait'], cwd: '/usr', env: { RUN: 'r' } },
+    );
+
+  it('runs a program and ends it with the connection', async () => {
+    const child = await start('one');
+    const lines = child.lines();
+    expect((await lines.next()).value).toBe('/usr');
+    const pid = Number((await lines.next()).value);
+    process.kill(child.pid, 'SIGKILL');
+    await child.exited;
+    const until = Date.now() + 15_000;
+    while (isAlive(pid) && Date.now() < until) await delay(100);
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('refuses a host whose key is unknown or another one, whatever the configuration says', async () => {
+    await expect(start('unknown')).rejects.toThrow(/Host key verification failed/);
+    await expect(start('liar')).rejects.toThrow(/Host key verification failed|IDENTIFICATION HAS CHANGED/);
+  });
+
+  it('carries whole runs', async () => {
+    const ground = await createPlayground({ patienceMs: 45_000 });
+    try {
+      const config = await readFile(file('config'), 'utf8');
+      const setReachable = async (name: string, reachable: boolean): Promise<void> => {
+        const gone = config.replace(`Host ${name}\nHostName 127.0.0.1`, `Host ${name}\nHostName 127.0.0.1\nPort 1`);
+        await writeFile(file('config'), reachable ? config : gone);
+      };
+      const homes = { one: file('home-one'), two: file('home-two') };
+      await checkSshHosts({ ground, homes, path: `${file('bin')}:${TOOL_PATH}`, setReachable });
+    } finally {
+      await ground.cleanup();
+    }
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
