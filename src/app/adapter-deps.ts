@@ -17,6 +17,8 @@ export interface AdapterDeps {
   readonly processes: ProcessLedger;
   readonly meter: OperationMeter;
   readonly tools: RunTools;
+  /** Where the HTTP server listens, or null. */
+  readonly servedAt: () => string | null;
   /** What marks of workspaces are signed with. */
   readonly markKey: string;
   readonly hosts: SshHosts;

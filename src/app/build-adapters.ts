@@ -4,6 +4,8 @@ import { countRequests } from '../orchestrator/counted-tracker.ts';
 import type { Adapters } from '../orchestrator/adapters.ts';
 import { createForge } from '../orchestrator/reactions/forge.ts';
 import { environmentOf, hideFromEnvironment } from '../lib/process/index.ts';
+import { createNotifier } from '../notify/index.ts';
+import type { Notifier } from '../ports/notifier.ts';
 import type { ProviderDeps } from '../ports/provider.ts';
 import type { Logger } from '../ports/runtime.ts';
 import { identityOf } from '../config/identity.ts';
@@ -65,6 +67,7 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
     there,
     hooks: settings.hooks,
     forge: sameForge ? before.forge : buildForge(workflow, deps),
+    notifier: buildNotifier(workflow, deps),
     promptFor: createPrompt(workflow.body, workflow.bodyLine),
     tools: deps.tools,
   };
@@ -110,7 +113,7 @@ function renamed(built: BuiltAdapters, names: TrackerNames): BuiltAdapters {
 /** The tracker alone, for reads that need nothing else. */
 export function buildTracker(
   workflow: GoodWorkflow,
-  deps: Omit<AdapterDeps, 'processes' | 'env' | 'secrets' | 'tools' | 'hosts'>,
+  deps: Omit<AdapterDeps, 'processes' | 'env' | 'secrets' | 'tools' | 'hosts' | 'servedAt'>,
 ): Adapters['tracker'] {
   const { tracker } = workflow.settings;
   const provider = PROVIDERS.find((candidate) => candidate.kind === tracker.kind);
@@ -133,6 +136,11 @@ function providerDeps(
   { version, clock, logger, meter }: Pick<AdapterDeps, 'version' | 'clock' | 'logger' | 'meter'>,
 ): ProviderDeps {
   return { version, clock, logger, meter, workflowDir: path.dirname(file) };
+}
+
+function buildNotifier({ settings }: GoodWorkflow, { version, clock, secrets, servedAt }: AdapterDeps): Notifier {
+  const dashboard = (): string | null => settings.server.publicUrl ?? servedAt();
+  return createNotifier(settings.notifications, { version, clock, dashboard, maskSecrets: secrets.mask });
 }
 
 /** The way from `workspace.repo` to a merge request; null where hooks fill the workspaces. */

@@ -137,8 +137,10 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     await roots.take(next.workflow.settings.workspace.root);
     await trackers.watch(next);
   };
+  let url: string | null = null;
+  const servedAt = (): string | null => url;
   const meter = createRequestMeter(announce);
-  const adapterDeps: AdapterDeps = { markKey, version, env, clock, logger, secrets, processes, meter, tools, hosts };
+  const adapterDeps: AdapterDeps = { servedAt, markKey, version, env, clock, logger, secrets, processes, meter, tools, hosts };
   const startUp = AbortSignal.any([killed.signal, options.interrupted]);
   const built = await knownAs(buildAdapters(workflow, adapterDeps, null), store);
   await watch(built);
@@ -171,7 +173,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   releasers.push(
     forgetOldRuns({ store, now: clock.now, days: () => trackers.adapters().workflow.settings.dbRetentionDays, logger }),
   );
-  const url = await serve(daemon, metrics, options, releasers);
+  url = await serve(daemon, metrics, options, releasers);
   const postponed = await proveTracker(built.tracker, logger, startUp);
   if (postponed !== null) announce({ name: 'tracker:start:postponed', facts: postponed });
   const first = await settleIdentity(built, store, startUp);

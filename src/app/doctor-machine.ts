@@ -145,7 +145,15 @@ function adaptersOf(workflow: GoodWorkflow, deps: SurveyDeps) {
   const processes = { started: () => {}, ended: () => {} };
   return buildAdapters(
     workflow,
-    { ...deps, processes, meter: NO_METER, tools: NO_RUN_TOOLS, markKey: '', hosts: createSshHosts(deps.clock) },
+    {
+      ...deps,
+      processes,
+      meter: NO_METER,
+      tools: NO_RUN_TOOLS,
+      markKey: '',
+      servedAt: () => null,
+      hosts: createSshHosts(deps.clock),
+    },
     null,
   );
 }

@@ -21,7 +21,10 @@ export async function diagnoseTracker(
   try {
     await provider.createTracker(tracker, boardDeps).preflight?.(signal);
     const board = await readBoardOrIssues(tracker, boardDeps, signal);
-    const access = ok('tracker.access', `${[tracker.kind, tracker.project].filter((part) => part !== '').join(' ')} can be read: ${board.states.length} ${board.what}`);
+    const access = ok(
+      'tracker.access',
+      `${[tracker.kind, tracker.project].filter((part) => part !== '').join(' ')} can be read: ${board.states.length} ${board.what}`,
+    );
     const states = await Promise.all(
       namesOf(tracker).map(([key, name]) =>
         checkName(key, name, board, fix ? fixer(provider, tracker, boardDeps, signal) : null),

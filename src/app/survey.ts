@@ -18,7 +18,7 @@ import { NO_METER } from './request-meter.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
-export type SurveyDeps = Omit<AdapterDeps, 'processes' | 'meter' | 'tools' | 'markKey' | 'hosts'>;
+export type SurveyDeps = Omit<AdapterDeps, 'processes' | 'meter' | 'tools' | 'markKey' | 'hosts' | 'servedAt'>;
 
 /** One candidate, and why it would not be dispatched; null when it would. */
 export interface SurveyedIssue {
@@ -47,6 +47,7 @@ export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, sign
       tools: NO_RUN_TOOLS,
       markKey: '',
       hosts: createSshHosts(deps.clock),
+      servedAt: () => null,
     },
     null,
   );

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Problem } from '../domain/model/problem.ts';
 import { REACTION_KINDS } from '../domain/model/settings.ts';
 import type { AgentFacts } from '../ports/agent-kind.ts';
@@ -14,6 +15,7 @@ export interface CheckedFrontMatter {
   readonly sections: Sections;
   readonly dbPath: string | undefined;
   readonly dbRetentionDays: number;
+  readonly notifications: z.output<typeof topLevelKeys>['notifications'];
   readonly blocks: Blocks;
   /** The kinds in use; null when missing or unknown. */
   readonly provider: ProviderFacts | null;
@@ -51,6 +53,7 @@ export function checkFrontMatter(data: PlainMap, kinds: Kinds): CheckedFrontMatt
     sections: read,
     dbPath: top.value?.db_path,
     dbRetentionDays: top.value?.db_retention_days ?? 0,
+    notifications: top.value?.notifications ?? [],
     blocks,
     provider,
     agentKind,

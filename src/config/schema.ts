@@ -15,6 +15,7 @@ import {
   textOrNumber,
   wholeNumber,
 } from './fields.ts';
+import { notificationsKey } from './notifications.ts';
 import { reactionsSection } from './reaction-schema.ts';
 
 /**
@@ -49,6 +50,7 @@ export const topLevelKeys = z.strictObject({
     wholeNumber({ min: 0, max: 36_500 }, 'Days after its end at which a run is forgotten; its sums stay. 0 keeps it.'),
     90,
   ),
+  notifications: notificationsKey,
 });
 
 function trackerSection(kinds: readonly string[]) {
@@ -225,6 +227,9 @@ const serverSection = z
         .describe('Host names the server answers to besides those of this machine.'),
       [],
     ),
+    public_url: filledText(
+      'Address under which people reach the dashboard from elsewhere, for links in notifications. By default the one it listens on.',
+    ).optional(),
     webhooks: z
       .strictObject({
         secret: text(

@@ -20,6 +20,7 @@ export function readServer(section: Sections['server'], env: Env): ReadServer {
   const problems = [
     ...(token === null ? [] : emptySecret('server.token', token)),
     ...(secret === null ? [] : emptySecret('server.webhooks.secret', secret)),
+    ...(section.public_url === undefined || isAddress(section.public_url) ? [] : [badAddress()]),
     ...(section.host === LOOPBACK || token !== null ? [] : [tokenMissing(section.host)]),
   ];
   const settings = {
@@ -27,6 +28,7 @@ export function readServer(section: Sections['server'], env: Env): ReadServer {
     host: section.host,
     token: token?.value ?? null,
     allowedHosts: section.allowed_hosts,
+    publicUrl: section.public_url?.replace(/\/+$/, '') ?? null,
     webhookSecret: secret?.value ?? null,
   };
   return { settings, problems, secrets: [token, secret].filter((found) => found !== null) };
@@ -40,6 +42,15 @@ function secretOf(written: string | undefined, env: Env): Expanded | null {
 function emptySecret(check: string, expanded: Expanded): readonly Problem[] {
   if (expanded.value.trim() !== '') return [];
   return [{ severity: 'error', check, message: `must not be empty${unsetNote(expanded)}`, key: check.split('.') }];
+}
+
+function isAddress(url: string): boolean {
+  return URL.canParse(url) && /^https?:\/\//i.test(url);
+}
+
+function badAddress(): Problem {
+  const message = 'must be an address such as https://foray.example.org';
+  return { severity: 'error', check: 'server.public_url', message, key: ['server', 'public_url'] };
 }
 
 function tokenMissing(host: string): Problem {

@@ -74,13 +74,14 @@ describe('a valid file', () => {
         sshEnv: [],
         maxPerHost: 0,
       },
-      server: { port: null, host: '127.0.0.1', token: null, allowedHosts: [], webhookSecret: null },
+      server: { port: null, host: '127.0.0.1', token: null, allowedHosts: [], publicUrl: null, webhookSecret: null },
       logging: { level: 'info', format: 'text' },
       dbPath: '/srv/team a/.foray.db',
       dbRetentionDays: 90,
       tokenRates: {},
       selfReview: { enabled: false, maxIterations: 3, verificationCommands: [], verificationTimeoutMs: 120_000 },
       reactions: { provider: null, connection: null, projects: [], votes: 'collaborators', on: {} },
+      notifications: [],
     });
   });
 
@@ -157,7 +158,7 @@ self_review: { enabled: true, max_iterations: 2, verification_commands: [npm tes
         maxTokens: 11,
         maxCostUsd: 1.5,
       },
-      server: { port: 0, host: '127.0.0.1', token: null, allowedHosts: [], webhookSecret: null },
+      server: { port: 0, host: '127.0.0.1', token: null, allowedHosts: [], publicUrl: null, webhookSecret: null },
       logging: { level: 'debug', format: 'json' },
       dbPath: '/srv/team a/data/x.db',
       dbRetentionDays: 90,

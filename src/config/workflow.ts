@@ -9,6 +9,7 @@ import { readCredentialFiles } from './credential-files.ts';
 import { readWorkflowText } from './file.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { readDbPath, readWorkspaceRoot } from './paths.ts';
+import { readNotifications } from './notifications.ts';
 import { readRepo, repoSecrets } from './repo.ts';
 import { checkReactions } from './reaction-checks.ts';
 import { reactionSettings } from './reactions.ts';
@@ -116,6 +117,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   const root = readWorkspaceRoot(sections.workspace.root, { ...context, workflowPath });
   const dbPath = readDbPath(read.dbPath, { ...context, workflowPath });
   const server = readServer(sections.server, context.env);
+  const notifications = readNotifications(read.notifications, context.env);
   const generic = [...checkTrackerKind(read, context.providers), ...(tracker ? checkTracker(tracker, read.isFaulty) : [])];
   const role = (kind: string | undefined) => blocks.providers.get(kind ?? '')?.role ?? {};
   const trackerRead = tracker && trackerSettings(tracker, role(tracker.provider.kind), path.dirname(workflowPath));
@@ -127,7 +129,10 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   });
   const worker = readWorker(read, workflowPath);
   const problems = [
-    ...inFileOrder([...read.problems, ...root.problems, ...dbPath.problems, ...server.problems], matter),
+    ...inFileOrder(
+      [...read.problems, ...root.problems, ...dbPath.problems, ...server.problems, ...notifications.problems],
+      matter,
+    ),
     ...generic,
     ...(tracker ? withoutRepeats(checkProvider(tracker, context.env, path.dirname(workflowPath)), generic) : []),
     ...checkAgent(read, context.agentKinds),
@@ -137,7 +142,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   ].map((problem) => placed(problem, matter, read));
   const secrets = collectSecrets(
     [trackerConnection, ...blockConnections.values(), repoSecrets(sections.workspace, context.env)],
-    server.secrets,
+    [...server.secrets, ...notifications.secrets],
     context.env,
   );
   if (!tracker || !trackerRead) return { settings: null, dbPath: dbPath.path, problems, secrets };
@@ -160,6 +165,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
     dbRetentionDays: read.dbRetentionDays,
     tokenRates: tokenRates(sections.token_rates),
     selfReview: selfReviewSettings(sections.self_review),
+    notifications: notifications.targets,
     reactions: reactionSettings(sections.reactions, role(reactions.connection?.kind), reactions),
   };
   return { settings, dbPath: dbPath.path, problems, secrets };

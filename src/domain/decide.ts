@@ -21,6 +21,7 @@ import { onLabelRemoved } from './reactions/label-commands.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';
 import { onQuotasRead } from './events/on-quotas.ts';
 import { onWebhookReceived } from './events/on-webhook.ts';
+import { queueNews } from './rules/news.ts';
 import type { Claim } from './model/claim.ts';
 import type { State } from './model/state.ts';
 
@@ -32,6 +33,7 @@ export function decide(state: State, event: Event, now: number): Decision {
   const draft = openDraft(state, now);
   handle(draft, event);
   if (!KEEPS_SLOTS.has(event.type)) fillSlots(draft);
+  queueNews(draft, state);
   return closeDraft(draft);
 }
 

@@ -6,6 +6,7 @@ import type { Decision } from './model/effect.ts';
 import { clampDueTimes } from './events/clock-set.ts';
 import { RESTART_ERROR } from './events/on-exit.ts';
 import { parkStopped } from './events/on-operator.ts';
+import { queueNews } from './rules/news.ts';
 import type { Settings } from './model/settings.ts';
 import type { State } from './model/state.ts';
 
@@ -14,10 +15,12 @@ import type { State } from './model/state.ts';
  * once; handoffs under way are asked for again by the first clock event; everything else goes on where it was.
  */
 export function recover(settings: Settings, durable: Durable, instance: string, now: number): Decision {
-  const draft = openDraft(rebuilt(settings, durable, instance, now), now);
+  const rested = rebuilt(settings, durable, instance, now);
+  const draft = openDraft(rested, now);
   draft.writes.push({ write: 'interrupt-runs', at: now });
   for (const claim of draft.state.claims.values()) if (claim.phase === 'running') requeue(draft, claim.issue.id);
   clampDueTimes(draft);
+  queueNews(draft, rested);
   return closeDraft(draft);
 }
 
@@ -49,6 +52,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     startedAt: now,
     instance,
     runsStarted: 0,
+    newsTold: 0,
     claims: new Map(durable.claims.map((claim) => [claim.issue.id, claim])),
     occupied: durable.claims.filter((claim) => holdsSlot(claim)).length,
     parked: new Map(durable.parked.map((parked) => [parked.issue.id, parked])),
@@ -67,6 +71,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
       refreshAt: null,
       inFlight: null,
       begunAt: 0,
+      failures: 0,
       count: 0,
       blockersReadAt: new Map(),
       cleanupAt: now,

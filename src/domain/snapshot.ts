@@ -1,6 +1,7 @@
 import type { TokenUsage } from './model/agent-event.ts';
 import type { AgentPause, HandoffClaim, Parked, WaitingClaim } from './model/claim.ts';
 import { globalSlots, presentHold } from './rules/eligibility.ts';
+import { isNotification, type NotificationTarget } from './model/notification.ts';
 import type { PostponedPoll, Quota } from './model/quota.ts';
 import type { OperatorPause } from './model/operator.ts';
 import { NO_SESSION, type Hold, type Live, type PollState, type State } from './model/state.ts';
@@ -31,8 +32,16 @@ export interface Snapshot {
   readonly preflightProblem: string | null;
   /** Set while a person keeps the service from dispatching. */
   readonly operatorPause: OperatorPause | null;
+  readonly notifications: readonly NotificationView[];
   /** Dollars one issue may cost; 0 is no limit. */
   readonly costLimitUsd: number;
+}
+
+/** One who is told of what happens, and whether the messages arrive. */
+export interface NotificationView extends Pick<NotificationTarget, 'format' | 'on'> {
+  readonly target: string;
+  readonly waiting: number;
+  readonly failing: { readonly since: number; readonly error: string; readonly tries: number; readonly nextTryAt: number } | null;
 }
 
 /** A watched merge request with the last look at it. */
@@ -133,6 +142,7 @@ export function snapshotOf(state: State, now: number): Snapshot {
     quotas: watchedQuotas(state),
     preflightProblem: state.preflightProblem,
     operatorPause: state.operatorPause,
+    notifications: state.settings.notifications.map((target) => notificationView(state, target)),
     costLimitUsd: state.settings.agent.maxCostUsd,
   };
 }
@@ -140,6 +150,16 @@ export function snapshotOf(state: State, now: number): Snapshot {
 function watchedQuotas({ quotas, settings }: State): readonly Quota[] {
   const kinds = [settings.tracker.kind, settings.reactions.connection?.kind];
   return [...quotas.values()].filter(({ kind }) => kinds.includes(kind));
+}
+
+function notificationView(state: State, { name, format, on }: NotificationTarget): NotificationView {
+  const waiting = [...state.outbox.values()].filter(isNotification).filter(({ write }) => write.target === name);
+  const [first] = waiting;
+  const failing =
+    first === undefined || first.tries === 0
+      ? null
+      : { since: first.write.at, error: first.write.error, tries: first.tries, nextTryAt: first.dueAt };
+  return { target: name, format, on, waiting: waiting.length, failing };
 }
 
 function runningView(live: Live, now: number): RunningView {

@@ -1,10 +1,11 @@
-import type { OutboxEntry, WorkspaceRecord } from '../domain/model/claim.ts';
+import type { OutboxEntry, TrackerWrite, WorkspaceRecord } from '../domain/model/claim.ts';
 import type { AskedEffect, AskedName, Effect, EffectNamed } from '../domain/model/effect.ts';
 import { faultOf, TrackerError, type Fault } from '../domain/model/errors.ts';
 import type { Answer } from '../domain/model/answer.ts';
 import type { AnswerTo, Event, HandoffOutcome, TerminalIssue } from '../domain/model/event.ts';
 import { sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
 import type { Notice } from '../domain/model/notice.ts';
+import { isNotification } from '../domain/model/notification.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { Runner } from '../ports/runner.ts';
 import type { Adapters } from './adapters.ts';
@@ -162,8 +163,10 @@ async function writeOut(deps: InterpretDeps, { entry }: EffectNamed<'write-out'>
 
 /** A comment may have arrived although we never heard so: its text names its run, so it is looked for first. */
 async function send(deps: InterpretDeps, entry: OutboxEntry): Promise<void> {
+  if (isNotification(entry)) return deps.adapters().notifier.send(entry, deps.killed);
   const { tracker } = deps.adapters();
-  const { issue, write } = entry;
+  const { issue } = entry;
+  const write = entry.write as TrackerWrite;
   if (write.kind === 'label') {
     await tracker.labels?.add(issue.id, write.label, deps.killed);
     return;

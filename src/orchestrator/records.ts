@@ -99,6 +99,15 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
       kind,
       error: reason,
     }),
+  'notification:message:sent': ({ target, event }) => debug('notification sent', { target, event }),
+  'notification:message:failed': ({ target, event, error: reason, tries, gaveUp }) =>
+    record(
+      gaveUp || tries === 1 ? 'warn' : 'debug',
+      gaveUp ? 'notification failed and is given up' : 'notification failed, it is tried again',
+      { target, event, tries, error: reason },
+    ),
+  'notification:message:dropped': ({ target, event }) =>
+    warn('notification left out, too many wait for the target', { target, event }),
   'agent:kind:paused': ({ agentKind, until, reason }) =>
     warn('agent paused until its limit lifts', { agent: agentKind, until: new Date(until).toISOString(), reason }),
   'agent:kind:resumed': ({ agentKind }) => info('agent resumed', { agent: agentKind }),

@@ -160,6 +160,16 @@ export const FAMILIES: readonly Family[] = [
     },
   },
   {
+    name: 'svc_notifications_total',
+    help: 'Tries to tell somebody, by what became of them. Given up: for good. Left out: too many waited already.',
+    labels: { result: ['success', 'error', 'given_up', 'left_out'] },
+    on: {
+      'notification:message:sent': () => one({ result: 'success' }),
+      'notification:message:failed': ({ gaveUp }) => one({ result: gaveUp ? 'given_up' : 'error' }),
+      'notification:message:dropped': () => one({ result: 'left_out' }),
+    },
+  },
+  {
     name: 'svc_reconciliation_actions_total',
     help: 'What re-reading the tracker led to: a session stopped, a session kept, a workspace removed.',
     labels: { action: ['stop', 'keep', 'cleanup'] },
@@ -251,6 +261,12 @@ export const MEASURES: readonly Measure[] = [
     help: 'What a full quota of the tracker or forge holds, where it says so.',
     labels: QUOTA_LABELS,
     read: ({ quotas }) => quotas.flatMap((quota) => (quota.limit === null ? [] : amount(quota.limit, quotaLabels(quota)))),
+  },
+  {
+    name: 'svc_notifications_waiting',
+    help: 'Messages that a target has not taken yet.',
+    labels: ['target'],
+    read: ({ notifications }) => notifications.flatMap(({ target, waiting }) => amount(waiting, { target })),
   },
   {
     name: 'svc_parked_issues',

@@ -97,6 +97,22 @@ const COUNTED: readonly (readonly [notice: Notice, series: Readonly<Record<strin
     { 'svc_handoff_transitions_total{result="skipped"}': 1 },
   ],
   [
+    { name: 'notification:message:sent', facts: { target: 'HOOK', event: 'handoff' } },
+    { 'svc_notifications_total{result="success"}': 1 },
+  ],
+  [
+    { name: 'notification:message:failed', facts: { target: 'HOOK', event: 'handoff', error: 'no', tries: 1, gaveUp: false } },
+    { 'svc_notifications_total{result="error"}': 1 },
+  ],
+  [
+    { name: 'notification:message:failed', facts: { target: 'HOOK', event: 'handoff', error: 'no', tries: 9, gaveUp: true } },
+    { 'svc_notifications_total{result="given_up"}': 1 },
+  ],
+  [
+    { name: 'notification:message:dropped', facts: { target: 'HOOK', event: 'handoff' } },
+    { 'svc_notifications_total{result="left_out"}': 1 },
+  ],
+  [
     { name: 'reconcile:issue:stopped', facts: { issue, reason: 'terminal', state: 'x' } },
     { 'svc_reconciliation_actions_total{action="stop"}': 1 },
   ],

@@ -50,6 +50,7 @@ const ENDPOINTS = [
   ['GET', '/api/v2/holds', 200, 'application/json'],
   ['GET', '/api/v2/merge-requests', 200, 'application/json'],
   ['GET', '/api/v2/workers', 200, 'application/json'],
+  ['GET', '/api/v2/notifications', 200, 'application/json'],
   ['GET', '/api/v2/workflow', 200, 'application/json'],
   ['GET', '/api/v2/statistics', 200, 'application/json'],
   ['GET', '/api/v2/openapi.json', 200, 'application/json'],

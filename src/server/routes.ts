@@ -5,7 +5,7 @@ import type { Daemon } from '../ports/daemon.ts';
 import { createAccess, type Access } from './access.ts';
 import { getIssue, getState, postRefresh } from './api/v1.ts';
 import { getIssueRecord } from './api/issue.ts';
-import { getHolds, getMergeRequests, getParked, getStatistics, getWorkers, getWorkflow } from './api/lists.ts';
+import { getHolds, getMergeRequests, getNotifications, getParked, getStatistics, getWorkers, getWorkflow } from './api/lists.ts';
 import { getOpenApi } from './api/openapi/index.ts';
 import { postIssueRequest, postPause, postResume } from './api/operator.ts';
 import { getRun, getRuns } from './api/runs.ts';
@@ -94,6 +94,7 @@ export function routes(daemon: Daemon, metrics: Metrics, { access, webhookSecret
     { method: 'GET', path: '/api/v2/holds', answer: getHolds(daemon) },
     { method: 'GET', path: '/api/v2/merge-requests', answer: getMergeRequests(daemon) },
     { method: 'GET', path: '/api/v2/workers', answer: getWorkers(daemon) },
+    { method: 'GET', path: '/api/v2/notifications', answer: getNotifications(daemon) },
     { method: 'GET', path: '/api/v2/workflow', answer: getWorkflow(daemon) },
     { method: 'GET', path: '/api/v2/statistics', answer: getStatistics(daemon) },
     { method: 'GET', path: '/api/v2/openapi.json', answer: getOpenApi(daemon) },

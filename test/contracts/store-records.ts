@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { PARK_REASONS } from '../../src/domain/model/claim.ts';
+import { NOTIFICATION_EVENTS } from '../../src/domain/model/notification.ts';
 import type { Approval, AgentPause, Claim, Handoff, OutboxEntry, Parked, WorkspaceRecord } from '../../src/domain/model/claim.ts';
 import type { IssueRef } from '../../src/domain/model/issue.ts';
 import type { ReactionContext } from '../../src/domain/model/reaction-context.ts';
@@ -125,6 +126,16 @@ const entry: fc.Arbitrary<OutboxEntry> = fc.record({
   write: fc.oneof(
     fc.record({ kind: fc.constant('comment' as const), text }),
     fc.record({ kind: fc.constant('label' as const), label: text }),
+    fc.record({
+      kind: fc.constant('notification' as const),
+      target: text,
+      event: fc.constantFrom(...NOTIFICATION_EVENTS),
+      over: fc.boolean(),
+      at: moment,
+      text,
+      page: text,
+      error: text,
+    }),
   ),
   tries: count,
   dueAt: moment,

@@ -15,6 +15,7 @@ interface Node {
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Node[];
   readonly additionalProperties?: Node | boolean;
+  readonly items?: Node;
 }
 
 it('the page of workflow keys is made from the schema (UPDATE_DOCS=1 renews it)', async () => {
@@ -34,6 +35,7 @@ function render(schema: Node): string {
 
 function rowsOf(path: string, node: Node): readonly string[] {
   const inner = Object.entries(node.properties ?? {}).flatMap(([name, child]) => rowsOf(`${path}.${name}`, child));
+  const listed = node.items?.properties ? rowsOf(`${path}[]`, node.items) : [];
   const each = typeof node.additionalProperties === 'object' ? rowsOf(`${path}.<name>`, node.additionalProperties) : [];
   if (
     inner.length > 0 ||
@@ -44,7 +46,7 @@ function rowsOf(path: string, node: Node): readonly string[] {
   ) {
     return [...inner, ...each];
   }
-  return [`| \`${path}\` | ${cell(typeOf(node))} | ${cell(defaultOf(node))} | ${cell(node.description ?? '')} |`];
+  return [`| \`${path}\` | ${cell(typeOf(node))} | ${cell(defaultOf(node))} | ${cell(node.description ?? '')} |`, ...listed];
 }
 
 function typeOf(node: Node): string {

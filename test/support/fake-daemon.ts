@@ -137,6 +137,7 @@ export function aSnapshot(changes: Partial<Snapshot> = {}): Snapshot {
     generatedAt: NOON,
     startedAt: NOON - 3_600_000,
     lifecycle: 'serving',
+    notifications: [],
     trackerKind: 'file',
     agentKind: 'mock',
     running: [],

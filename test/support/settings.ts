@@ -55,13 +55,14 @@ export function settingsWith(
     },
     agentOptions: {},
     worker: { sshHosts: [], sshRoot: '', sshEnv: [], maxPerHost: 0 },
-    server: { port: null, host: '127.0.0.1', token: null, allowedHosts: [], webhookSecret: null },
+    server: { port: null, host: '127.0.0.1', token: null, allowedHosts: [], publicUrl: null, webhookSecret: null },
     logging: { level: 'info', format: 'text' },
     dbPath: '/db',
     dbRetentionDays: 90,
     tokenRates: {},
     selfReview: { enabled: false, maxIterations: 3, verificationCommands: [], verificationTimeoutMs: 120_000 },
     reactions: { provider: null, connection: null, projects: [], votes: 'collaborators', on: {} },
+    notifications: [],
     ...parts.rest,
   };
 }

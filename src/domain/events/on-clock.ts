@@ -1,7 +1,7 @@
 import { cleanupIfDue, sweepIfDue } from './cleanup.ts';
 import { announce, ask, dropPause, isPending, pendingWrites, type Draft } from '../draft.ts';
 import { stopRun } from './on-issue-states.ts';
-import { sendDueWrites } from './on-outbox.ts';
+import { nextWrites, sendDueWrites } from './on-outbox.ts';
 import { beginPoll } from './on-poll.ts';
 import { postponeUnpaid } from './on-quotas.ts';
 import { inspectDueWatches, nextInspection } from './on-reaction.ts';
@@ -35,7 +35,9 @@ export function nextWake(state: State): number {
   const moments = [
     ...[...state.live.values()].flatMap((live) => deadlines(state, live)),
     ...(lifecycle === 'leaving' ? [] : [...state.pauses.values()].map((pause) => pause.until)),
-    ...[...state.outbox.values()].filter((entry) => !isPending(state, 'write-out', entry.id)).map((entry) => entry.dueAt),
+    ...nextWrites(state)
+      .filter((entry) => !isPending(state, 'write-out', entry.id))
+      .map((entry) => entry.dueAt),
   ];
   if (lifecycle === 'draining') moments.push(state.drainBy ?? Infinity);
   if (lifecycle !== 'draining') moments.push(nextRetry(state));

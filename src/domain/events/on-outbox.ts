@@ -1,33 +1,77 @@
 import { backoffMs } from '../rules/backoff.ts';
 import { announce, ask, dropOutbox, settle, putOutbox, type Draft } from '../draft.ts';
+import type { OutboxEntry, TrackerWrite } from '../model/claim.ts';
+import type { Fault } from '../model/errors.ts';
 import type { Event } from '../model/event.ts';
+import { isNotification, type NotificationEntry } from '../model/notification.ts';
+import type { State } from '../model/state.ts';
 
 /** After this many tries a comment or label is given up, with a warning. */
 const MAX_TRIES = 8;
 const MAX_DELAY_MS = 10 * 60_000;
 /** With the jitter of the backoff. */
 export const MAX_WRITE_DELAY_MS = 1.1 * MAX_DELAY_MS;
+/** A message that nobody could be told for so long is given up. */
+const MESSAGE_LIFE_MS = 24 * 3_600_000;
 
 /** Sends what is due and not already on its way. */
 export function sendDueWrites(draft: Draft): void {
-  for (const entry of draft.state.outbox.values()) {
+  for (const entry of draft.state.outbox.values()) if (isNotification(entry)) dropUnaddressed(draft, entry);
+  for (const entry of nextWrites(draft.state)) {
     if (entry.dueAt <= draft.now) ask(draft, { do: 'write-out', entry });
   }
+}
+
+/** What may be sent next. Each target of notifications hears one thing after the other, in the order it happened. */
+export function nextWrites(state: State): readonly OutboxEntry[] {
+  const served = new Set<string>();
+  return [...state.outbox.values()].filter((entry) => {
+    if (!isNotification(entry)) return true;
+    const isFirst = !served.has(entry.write.target);
+    served.add(entry.write.target);
+    return isFirst;
+  });
+}
+
+/** Its target is no longer in the workflow file. */
+function dropUnaddressed(draft: Draft, { id, write: { target, event }, tries }: NotificationEntry): void {
+  if (draft.state.settings.notifications.some(({ name }) => name === target)) return;
+  dropOutbox(draft, id);
+  const error = 'the target is no longer in the workflow file';
+  announce(draft, 'notification:message:failed', { target, event, error, tries, gaveUp: true });
 }
 
 export function onOutboxAnswered(draft: Draft, event: Extract<Event, { type: 'outbox-answered' }>): void {
   settle(draft, 'write-out', event.id);
   const entry = draft.state.outbox.get(event.id);
   if (entry === undefined) return;
-  const { issue, write } = entry;
-  if (event.fault === null) {
-    dropOutbox(draft, entry.id);
-    announce(draft, 'outbox:write:sent', { issue, kind: write.kind });
-    return;
-  }
+  if (event.fault === null) return onSent(draft, entry);
+  if (isNotification(entry)) return onMessageFailed(draft, entry, event.fault);
+  onWriteFailed(draft, entry, entry.write as TrackerWrite, event.fault);
+}
+
+function onSent(draft: Draft, entry: OutboxEntry): void {
+  const { id, issue, write } = entry;
+  dropOutbox(draft, id);
+  if (write.kind === 'notification') announce(draft, 'notification:message:sent', { target: write.target, event: write.event });
+  else announce(draft, 'outbox:write:sent', { issue, kind: write.kind });
+}
+
+function onWriteFailed(draft: Draft, entry: OutboxEntry, write: TrackerWrite, fault: Fault): void {
   const tries = entry.tries + 1;
-  const gaveUp = event.fault.consequence !== 'back-off' || tries >= MAX_TRIES;
-  announce(draft, 'outbox:write:failed', { issue, kind: write.kind, error: event.fault.message, gaveUp });
+  const gaveUp = fault.consequence !== 'back-off' || tries >= MAX_TRIES;
+  announce(draft, 'outbox:write:failed', { issue: entry.issue, kind: write.kind, error: fault.message, gaveUp });
   if (gaveUp) dropOutbox(draft, entry.id);
   else putOutbox(draft, { ...entry, tries, dueAt: draft.now + backoffMs(tries, MAX_DELAY_MS, entry.id) });
+}
+
+/** Whatever is wrong may be put right at the other end, so it is tried for a day. The receiver's own timing wins. */
+function onMessageFailed(draft: Draft, entry: NotificationEntry, fault: Fault): void {
+  const { target, event, at } = entry.write;
+  const tries = entry.tries + 1;
+  const gaveUp = draft.now - at >= MESSAGE_LIFE_MS;
+  announce(draft, 'notification:message:failed', { target, event, error: fault.message, tries, gaveUp });
+  if (gaveUp) return dropOutbox(draft, entry.id);
+  const delay = Math.min(fault.retryAfterMs ?? backoffMs(tries, MAX_DELAY_MS, entry.id), MAX_DELAY_MS);
+  putOutbox(draft, { ...entry, tries, dueAt: draft.now + delay, write: { ...entry.write, error: fault.message } });
 }

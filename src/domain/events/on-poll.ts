@@ -241,7 +241,8 @@ function endPoll(
   const allowedAt = draft.now + (fault?.retryAfterMs ?? 0);
   const nextAt = Math.max(allowedAt, inFlight.startedAt + pollInterval(draft));
   const last = { at: draft.now, durationMs, candidates: result.candidates, error: fault?.message ?? null };
-  changePoll(draft, { inFlight: null, nextAt, count: draft.state.poll.count + 1, last });
+  const failures = fault === null ? 0 : draft.state.poll.failures + 1;
+  changePoll(draft, { inFlight: null, nextAt, failures, count: draft.state.poll.count + 1, last });
   if (fault !== null) {
     const { kind, message: error } = fault;
     announce(draft, 'poll:tick:failed', { error, kind, retryInMs: nextAt - draft.now, durationMs });

@@ -1,4 +1,5 @@
 import type { Approvable, IssueRef } from './issue.ts';
+import type { NotificationWrite } from './notification.ts';
 import type { ReactionContext } from './reaction-context.ts';
 import type { Trigger } from './run.ts';
 
@@ -87,11 +88,11 @@ export interface Parked {
   readonly stateAtPark: string | null;
 }
 
-/** A comment or label for the tracker: recorded before it is tried, forgotten when the tracker has it. */
+/** A comment or label for the tracker, or a message for people: recorded before it is tried, forgotten when it arrived. */
 export interface OutboxEntry {
   readonly id: string;
   readonly issue: IssueRef;
-  readonly write: TrackerWrite;
+  readonly write: TrackerWrite | NotificationWrite;
   readonly tries: number;
   readonly dueAt: number;
 }

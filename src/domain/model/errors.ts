@@ -144,6 +144,17 @@ export class DeliveryError extends Error {
   }
 }
 
+/** A message that did not arrive. Reads `notification: <detail>`; the detail never holds the address. */
+export class NotificationError extends Error {
+  readonly retryAfterMs: number | undefined;
+
+  constructor(detail: string, retryAfterMs?: number) {
+    super(`notification: ${detail}`);
+    this.name = 'NotificationError';
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 /** A prompt template that cannot be rendered for this issue. */
 export class TemplateError extends Error {
   readonly line: number;
@@ -175,8 +186,7 @@ export function faultOf(error: unknown): Fault {
   }
   if (error instanceof TrackerError) {
     const consequence = error.retryable ? 'back-off' : 'back-off-at-cap';
-    const wait = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs };
-    return { kind: error.kind, message: error.message, consequence, ...wait };
+    return { kind: error.kind, message: error.message, consequence, ...waitOf(error) };
   }
   if (error instanceof ScmConflictError) return { kind: 'scm_conflict_error', message: error.message, consequence: 'back-off' };
   if (error instanceof WorkspaceError) {
@@ -185,6 +195,13 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof DeliveryError) {
     return { kind: 'delivery_error', message: error.message, consequence: error.retryable ? 'back-off' : 'park' };
   }
+  if (error instanceof NotificationError) {
+    return { kind: 'notification_error', message: error.message, consequence: 'back-off', ...waitOf(error) };
+  }
   if (error instanceof TemplateError) return { kind: 'template_error', message: error.message, consequence: 'back-off-at-cap' };
   return { kind: 'internal_error', message: error instanceof Error ? error.message : String(error), consequence: 'back-off' };
+}
+
+function waitOf({ retryAfterMs }: { readonly retryAfterMs: number | undefined }): Pick<Fault, 'retryAfterMs'> {
+  return retryAfterMs === undefined ? {} : { retryAfterMs };
 }

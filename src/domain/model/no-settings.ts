@@ -46,11 +46,12 @@ export const NO_SETTINGS: Settings = {
   },
   agentOptions: {},
   worker: { sshHosts: [], sshRoot: '', sshEnv: [], maxPerHost: 0 },
-  server: { port: null, host: '', token: null, allowedHosts: [], webhookSecret: null },
+  server: { port: null, host: '', token: null, allowedHosts: [], publicUrl: null, webhookSecret: null },
   logging: { level: 'info', format: 'text' },
   dbPath: '',
   dbRetentionDays: 0,
   tokenRates: {},
   selfReview: { enabled: false, maxIterations: 0, verificationCommands: [], verificationTimeoutMs: 0 },
   reactions: { provider: null, connection: null, projects: [], votes: 'collaborators', on: {} },
+  notifications: [],
 };

@@ -1,6 +1,7 @@
 import type { TokenUsage } from './agent-event.ts';
 import type { ParkReason } from './claim.ts';
 import type { IssueRef } from './issue.ts';
+import type { NotificationEvent } from './notification.ts';
 import type { OperatorAnswer, OperatorRequest } from './operator.ts';
 import type { Quota } from './quota.ts';
 import type { Escalation, ReactionKind } from './settings.ts';
@@ -69,6 +70,10 @@ export interface Notices {
   'cleanup:read:failed': { error: string; retryInMs: number };
   'outbox:write:sent': { issue: IssueRef; kind: 'comment' | 'label' };
   'outbox:write:failed': { issue: IssueRef; kind: 'comment' | 'label'; error: string; gaveUp: boolean };
+  'notification:message:sent': { target: string; event: NotificationEvent };
+  'notification:message:failed': { target: string; event: NotificationEvent; error: string; tries: number; gaveUp: boolean };
+  /** Too many wait for the target already. */
+  'notification:message:dropped': { target: string; event: NotificationEvent };
   'agent:kind:paused': { agentKind: string; until: number; reason: string };
   'agent:kind:resumed': { agentKind: string };
   'reaction:watch:armed': { issue: IssueRef; owner: string; repo: string; number: number };

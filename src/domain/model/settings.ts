@@ -1,3 +1,5 @@
+import type { NotificationTarget } from './notification.ts';
+
 /** The typed form of a workflow file: what the front matter means after expansion, defaults and checks. */
 export interface Settings {
   readonly tracker: TrackerSettings;
@@ -17,6 +19,7 @@ export interface Settings {
   readonly tokenRates: Readonly<Record<string, TokenRates>>;
   readonly selfReview: SelfReviewSettings;
   readonly reactions: ReactionSettings;
+  readonly notifications: readonly NotificationTarget[];
 }
 
 export interface ServerSettings {
@@ -26,6 +29,8 @@ export interface ServerSettings {
   /** Asked of everybody where it is set. */
   readonly token: string | null;
   readonly allowedHosts: readonly string[];
+  /** Where people reach the dashboard from elsewhere; null where only the address it listens on is known. */
+  readonly publicUrl: string | null;
   /** Null takes no webhooks. */
   readonly webhookSecret: string | null;
 }

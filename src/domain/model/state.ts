@@ -38,6 +38,8 @@ export interface State {
   /** Prefix of run ids, unique to this process. */
   readonly instance: string;
   readonly runsStarted: number;
+  /** Messages queued by this process. */
+  readonly newsTold: number;
 
   /** By issue id. */
   readonly claims: ReadonlyMap<string, Claim>;
@@ -205,6 +207,8 @@ export interface PollState {
   readonly inFlight: PollInFlight | null;
   /** When the last poll began. */
   readonly begunAt: number;
+  /** Polls that failed in a row. */
+  readonly failures: number;
   /** Polls finished since start. */
   readonly count: number;
   /** When each candidate's blockers were last read: the ones read longest ago go first. */

@@ -34,6 +34,22 @@ export const getHolds = fromSnapshot((snapshot) => ({
 
 export const getMergeRequests = fromSnapshot((snapshot) => ({ merge_requests: snapshot.watches.map(watchEntry) }));
 
+/** Who is told of what, and whether the messages arrive. The addresses are secrets. */
+export const getNotifications = fromSnapshot((snapshot) => ({
+  notifications: snapshot.notifications.map(({ target, format, on, waiting, failing }) => ({
+    target,
+    format,
+    on,
+    waiting,
+    failing: failing && {
+      since: isoTime(failing.since),
+      error: failing.error,
+      tries: failing.tries,
+      next_try_at: isoTime(failing.nextTryAt),
+    },
+  })),
+}));
+
 /** The workflow file in force, and an edit of it that was not taken. */
 export function getWorkflow(daemon: Daemon) {
   return (c: Context): Response => {

@@ -63,7 +63,7 @@ function shareLeft({ remaining, limit }: Quota): number {
 
 /** What keeps everything back, said where nobody can miss it. */
 export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus): Html {
-  const { poll, preflightProblem, pauses, lifecycle, operatorPause, postponedPoll, generatedAt: now } = snapshot;
+  const { poll, preflightProblem, pauses, lifecycle, operatorPause, postponedPoll, notifications, generatedAt: now } = snapshot;
   const all: readonly TemplatePart[] = [
     lifecycle === 'draining' && alert('warn', 'draining', 'Stopping', 'Sessions are being ended and nothing new starts.'),
     operatorPause !== null &&
@@ -98,6 +98,17 @@ export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus): Html {
         `${pause.agentKind} is paused`,
         html`<bdi>${pause.reason}</bdi> It goes on ${clock('until', pause.until, now)}.`,
       ),
+    ),
+    notifications.map(
+      ({ target, waiting, failing }) =>
+        failing !== null &&
+        alert(
+          'warn',
+          `notifications-${target}`,
+          `${target} does not hear from us`,
+          html`<bdi>${failing.error}</bdi> ${waiting === 1 ? '1 message waits' : `${waiting} messages wait`}, the first
+            ${clock('ago', failing.since, now)}; the next try is ${clock('until', failing.nextTryAt, now)}.`,
+        ),
     ),
   ];
   return html`<div class="alerts" role="status" data-key="alerts">${all}</div>`;

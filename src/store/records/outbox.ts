@@ -1,15 +1,29 @@
 import { z } from 'zod';
-import type { OutboxEntry, TrackerWrite } from '../../domain/model/claim.ts';
+import type { OutboxEntry } from '../../domain/model/claim.ts';
+import { NOTIFICATION_EVENTS } from '../../domain/model/notification.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { defineTrackerTable } from './table.ts';
+
+type OutboxWrite = OutboxEntry['write'];
 
 const Columns = z.object({
   id: z.string(),
   ...ISSUE_COLUMNS,
-  kind: z.enum(['comment', 'label']),
+  kind: z.enum(['comment', 'label', 'notification']),
   content: z.string(),
   tries: z.number(),
   due_at: z.number(),
+});
+
+/** What a message for people is kept as. */
+const Message = z.object({
+  target: z.string(),
+  event: z.enum(NOTIFICATION_EVENTS),
+  over: z.boolean(),
+  at: z.number(),
+  text: z.string(),
+  page: z.string(),
+  error: z.string(),
 });
 
 export const OUTBOX = defineTrackerTable({
@@ -20,7 +34,7 @@ export const OUTBOX = defineTrackerTable({
     id: entry.id,
     ...issueColumns(entry.issue),
     kind: entry.write.kind,
-    content: entry.write.kind === 'comment' ? entry.write.text : entry.write.label,
+    content: contentOf(entry.write),
     tries: entry.tries,
     due_at: entry.dueAt,
   }),
@@ -33,6 +47,15 @@ export const OUTBOX = defineTrackerTable({
   }),
 });
 
-function writeOf(row: z.infer<typeof Columns>): TrackerWrite {
-  return row.kind === 'comment' ? { kind: 'comment', text: row.content } : { kind: 'label', label: row.content };
+function contentOf(write: OutboxWrite): string {
+  if (write.kind === 'comment') return write.text;
+  if (write.kind === 'label') return write.label;
+  const { kind: _kind, ...message } = write;
+  return JSON.stringify(message);
+}
+
+function writeOf({ kind, content }: z.infer<typeof Columns>): OutboxWrite {
+  if (kind === 'comment') return { kind, text: content };
+  if (kind === 'label') return { kind, label: content };
+  return { kind, ...Message.parse(JSON.parse(content)) };
 }

@@ -68,6 +68,7 @@ describe('GET /api/v2/openapi.json', () => {
     ['get', '/api/v2/holds', '/api/v2/holds', 200],
     ['get', '/api/v2/merge-requests', '/api/v2/merge-requests', 200],
     ['get', '/api/v2/workers', '/api/v2/workers', 200],
+    ['get', '/api/v2/notifications', '/api/v2/notifications', 200],
     ['get', '/api/v2/workflow', '/api/v2/workflow', 200],
     ['get', '/api/v2/statistics', '/api/v2/statistics?by=agent', 200],
     ['get', '/api/v2/statistics', '/api/v2/statistics?by=weather', 400],

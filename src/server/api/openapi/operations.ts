@@ -187,6 +187,26 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/api/v2/workers',
     summary: 'Hosts that runs are given to',
     answers: { 200: record({ workers: listOf(ref('Worker')) }) },
+    errors: ['snapshot_unavailable'],
+  },
+  {
+    method: 'get',
+    path: '/api/v2/notifications',
+    summary: 'Who is told of what happens, and whether the messages arrive',
+    answers: {
+      200: record({
+        notifications: listOf(
+          record({
+            target: TEXT,
+            format: oneOf('json', 'slack'),
+            on: listOf(TEXT),
+            waiting: COUNT,
+            failing: orNull(record({ since: TIME, error: TEXT, tries: COUNT, next_try_at: TIME })),
+          }),
+        ),
+      }),
+    },
+    errors: ['snapshot_unavailable'],
   },
   {
     method: 'get',

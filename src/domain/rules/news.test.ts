@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { createPlayer, type Player } from '../../../test/support/core.ts';
+import { issueWith } from '../../../test/support/issues.ts';
+import { settingsWith } from '../../../test/support/settings.ts';
+import { NOTHING_DURABLE } from '../model/durable.ts';
+import type { Fault } from '../model/errors.ts';
+import { isNotification, NOTIFICATION_EVENTS, type NotificationEntry, type NotificationTarget } from '../model/notification.ts';
+import type { AgentSettings } from '../model/settings.ts';
+
+const EVERYTHING: NotificationTarget = {
+  name: 'OPS',
+  url: 'https://hook',
+  format: 'json',
+  on: NOTIFICATION_EVENTS,
+  secret: null,
+};
+const FAULT: Fault = { kind: 'turn_failed', message: 'agent: turn_failed: it broke', consequence: 'back-off' };
+const DOWN: Fault = { kind: 'notification_error', message: 'notification: the receiver answered 503', consequence: 'back-off' };
+
+function telling(targets: readonly NotificationTarget[] = [EVERYTHING], agent: Partial<AgentSettings> = {}): Player {
+  const player = createPlayer(settingsWith({ agent, rest: { notifications: targets } }));
+  player.poll([issueWith({ id: '1', identifier: 'A-1', title: 'Add\na page' })]);
+  return player;
+}
+
+function waiting({ state }: Pick<Player, 'state'>): readonly NotificationEntry[] {
+  return [...state.outbox.values()].filter(isNotification);
+}
+
+function texts(player: Player): readonly string[] {
+  return waiting(player).map(({ write }) => `${write.event}${write.over ? ' over' : ''}: ${write.text}`);
+}
+
+function failPolls(player: Player, times: number): void {
+  const fault: Fault = { kind: 'tracker_api_error', message: 'tracker: no', consequence: 'back-off' };
+  for (let count = 0; count < times; count += 1) {
+    player.now = Math.max(player.now, player.state.poll.nextAt);
+    player.send({ type: 'clock' });
+    player.send({
+      type: 'poll-answered',
+      candidates: { ok: false, fault },
+      states: { ok: false, fault },
+      preflightProblem: null,
+    });
+  }
+}
+
+describe('what people are told', () => {
+  it('a handoff, stored with the decision itself, with the page to look at', () => {
+    const player = telling();
+    player.exit('1');
+    player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: { kind: 'succeeded' } });
+    expect(texts(player)).toEqual(['handoff: A-1 "Add a page" is finished and in "review": please review it']);
+    expect(waiting(player)).toMatchObject([{ id: 'run-n1', write: { page: '/issues/A-1', target: 'OPS' }, tries: 0 }]);
+    expect(player.writes).toContainEqual(expect.objectContaining({ write: 'outbox' }));
+  });
+
+  it('the first failure in a row, and no other until it ended well', () => {
+    const player = telling();
+    player.exit('1', { kind: 'error', fault: FAULT });
+    expect(texts(player)).toEqual(['failed: A-1 "Add a page": a run failed, it is tried again: agent: turn_failed: it broke']);
+    const told = waiting(player)[0]!;
+    player.send({ type: 'outbox-answered', id: told.id, fault: null });
+    player.after(400_000);
+    player.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1', identifier: 'A-1' }) } });
+    player.exit('1', { kind: 'error', fault: FAULT });
+    expect(texts(player)).toEqual([]);
+  });
+
+  it('a failure that parks once, as that; to who wants failures alone, as one', () => {
+    const failures = { ...EVERYTHING, name: 'FAILS', on: ['failed'] as const };
+    const player = telling([EVERYTHING, failures], { maxAttempts: 1 });
+    player.exit('1', { kind: 'error', fault: FAULT });
+    expect(waiting(player).map(({ write }) => [write.target, write.event])).toEqual([
+      ['OPS', 'parked'],
+      ['FAILS', 'failed'],
+    ]);
+    expect(texts(player)[0]).toMatch(/waits for a person \(out_of_attempts\): .* - then run foray unpark A-1$/);
+  });
+
+  it('an issue that is over its budget as that', () => {
+    const player = telling([EVERYTHING], { maxTokens: 10 });
+    const tokens = { inputTokens: 9, outputTokens: 9, totalTokens: 18, cacheReadTokens: 0 };
+    player.send({ type: 'agent-spoke', issueId: '1', runId: 'run-1', event: { type: 'usage', tokens } });
+    player.exit('1', { kind: 'cancelled' });
+    expect(texts(player)).toEqual([expect.stringMatching(/^budget: A-1 .*token_budget/)]);
+  });
+
+  it('a pause and its end, once for each reason', () => {
+    const player = telling();
+    player.operator({ kind: 'pause', reason: 'release' });
+    player.operator({ kind: 'pause', reason: 'release' });
+    player.operator({ kind: 'resume' });
+    expect(texts(player)).toEqual([
+      'paused: Foray was paused by somebody (release): run foray resume to let it dispatch again',
+      'paused over: Foray dispatches again, resumed by somebody',
+    ]);
+  });
+
+  it('an outage after three polls in a row, and its end', () => {
+    const player = telling();
+    failPolls(player, 2);
+    expect(texts(player)).toEqual([]);
+    failPolls(player, 4);
+    player.poll([]);
+    player.poll([]);
+    expect(texts(player)).toEqual([
+      expect.stringMatching(/^down: the tracker could not be read 3 times in a row.*tracker: no$/),
+      'down over: the tracker can be read again',
+    ]);
+  });
+
+  it('a service that cannot start sessions', () => {
+    const player = createPlayer(settingsWith({ rest: { notifications: [EVERYTHING] } }));
+    const answer = { candidates: { ok: true, value: [] }, states: { ok: true, value: new Map<string, string>() } } as const;
+    for (const preflightProblem of ['no program', 'no program', null]) {
+      player.now = Math.max(player.now, player.state.poll.nextAt);
+      player.send({ type: 'clock' });
+      player.send({ type: 'poll-answered', ...answer, preflightProblem });
+    }
+    expect(texts(player)).toEqual(['down: no session can start: no program', 'down over: sessions can start again']);
+  });
+});
+
+describe('how messages get there', () => {
+  it('one after the other to each target, in the order they happened, until the receiver has them', () => {
+    const other = { ...EVERYTHING, name: 'OTHER' };
+    const player = telling([EVERYTHING, other]);
+    player.operator({ kind: 'pause', reason: 'a' });
+    player.operator({ kind: 'resume' });
+    player.after(0);
+    const asked = player.asked('write-out').map(({ entry }) => entry as NotificationEntry);
+    expect(asked.map(({ write }) => [write.target, write.over])).toEqual([
+      ['OPS', false],
+      ['OTHER', false],
+    ]);
+    player.send({ type: 'outbox-answered', id: asked[0]!.id, fault: DOWN });
+    player.send({ type: 'outbox-answered', id: asked[1]!.id, fault: null });
+    player.after(1_000);
+    expect(player.asked('write-out').map(({ entry }) => entry as NotificationEntry)).toMatchObject([
+      { write: { target: 'OTHER', over: true } },
+    ]);
+    player.after(20_000);
+    expect(player.asked('write-out')).toMatchObject([{ entry: { id: asked[0]!.id, tries: 1, write: { target: 'OPS' } } }]);
+    expect(player.everTold('notification:message:failed')).toHaveLength(1);
+  });
+
+  it('at the time the receiver asks for, and for a day at most', () => {
+    const player = telling();
+    player.operator({ kind: 'pause', reason: '' });
+    player.after(0);
+    const { id } = waiting(player)[0]!;
+    player.send({ type: 'outbox-answered', id, fault: { ...DOWN, retryAfterMs: 500 } });
+    expect(waiting(player)[0]?.dueAt).toBe(player.now + 500);
+    player.after(24 * 3_600_000);
+    player.send({ type: 'outbox-answered', id, fault: DOWN });
+    expect(waiting(player)).toEqual([]);
+    expect(player.told('notification:message:failed')).toMatchObject([{ facts: { gaveUp: true, tries: 2 } }]);
+  });
+
+  it('once, also when the same happens again before it was sent; what changed in between is told', () => {
+    const player = telling();
+    for (let count = 0; count < 2; count += 1) {
+      player.operator({ kind: 'stop', identifier: 'A-1' });
+      player.exit('1', { kind: 'cancelled' });
+      player.operator({ kind: 'unpark', identifier: 'A-1' });
+      player.poll([issueWith({ id: '1', identifier: 'A-1', title: 'Add\na page' })]);
+    }
+    expect(texts(player)).toEqual([expect.stringMatching(/^parked: A-1 .*stopped_by_operator/)]);
+    player.operator({ kind: 'pause', reason: 'a' });
+    player.operator({ kind: 'resume' });
+    player.operator({ kind: 'pause', reason: 'a' });
+    expect(
+      texts(player)
+        .slice(1)
+        .map((text) => text.split(':')[0]),
+    ).toEqual(['paused', 'paused over', 'paused']);
+  });
+
+  it('not at all where the workflow file no longer has the target', () => {
+    const player = telling();
+    player.operator({ kind: 'pause', reason: 'a' });
+    player.send({ type: 'settings-changed', settings: settingsWith() });
+    player.after(0);
+    expect(waiting(player)).toEqual([]);
+    expect(player.told('notification:message:failed')).toMatchObject([{ facts: { target: 'OPS', gaveUp: true } }]);
+  });
+
+  it('two hundred at most for one target; more are counted', () => {
+    const player = telling();
+    for (let count = 0; count < 201; count += 1) player.operator({ kind: 'pause', reason: `${count}` });
+    expect(waiting(player)).toHaveLength(200);
+    expect(player.everTold('notification:message:dropped')).toHaveLength(1);
+  });
+
+  it('after a restart with the same id', () => {
+    const player = telling();
+    player.operator({ kind: 'pause', reason: 'a' });
+    const durable = { ...NOTHING_DURABLE, outbox: [...player.state.outbox.values()] };
+    const next = createPlayer(settingsWith({ rest: { notifications: [EVERYTHING] } }), durable);
+    next.after(0);
+    expect(next.asked('write-out')).toMatchObject([{ entry: { id: 'run-n1' } }]);
+  });
+});

@@ -1,0 +1,140 @@
+import { announce, putOutbox, change, type Draft } from '../draft.ts';
+import type { ParkReason } from '../model/claim.ts';
+import type { IssueRef } from '../model/issue.ts';
+import { isNotification, NO_ISSUE, type NotificationEvent, type NotificationWrite } from '../model/notification.ts';
+import type { Notice, NoticeName, Notices } from '../model/notice.ts';
+import type { State } from '../model/state.ts';
+
+/** Something that people want to hear of, in one line that says what to do. */
+interface News {
+  readonly event: NotificationEvent;
+  readonly issue: IssueRef;
+  readonly text: string;
+  readonly over?: boolean;
+}
+
+/** So many messages wait for one target; what comes on top of them is counted and left out. */
+const MOST_WAITING = 200;
+
+/**
+ * Queues a message for every target that wants what this decision announces. It is stored with the decision itself, so
+ * that a crash neither loses nor doubles it. `before` is the state the decision began with.
+ */
+export function queueNews(draft: Draft, before: State): void {
+  const { notifications } = draft.state.settings;
+  if (notifications.length === 0) return;
+  const notices = draft.effects.flatMap((effect) => (effect.do === 'announce' ? [effect.notice] : []));
+  const news = notices.flatMap((notice) => newsOf(notice, before, draft.state) ?? []);
+  for (const { name, on } of notifications) {
+    const wanted = news.filter(({ event }) => on.includes(event));
+    for (const one of wanted) if (!isSaidBy(wanted, one)) queue(draft, name, one);
+  }
+}
+
+/** A failure that ended in the issue being parked is told once, as that. */
+function isSaidBy(wanted: readonly News[], { event, issue }: News): boolean {
+  return event === 'failed' && wanted.some((other) => other.event !== 'failed' && other.issue.id === issue.id);
+}
+
+/** What the last waiting message of its sort says already is not queued again. */
+function queue(draft: Draft, target: string, { event, issue, text, over = false }: News): void {
+  const waiting = [...draft.state.outbox.values()].filter(isNotification).filter(({ write }) => write.target === target);
+  const last = waiting.findLast((entry) => entry.issue.id === issue.id && entry.write.event === event);
+  if (last?.write.text === text) return;
+  if (waiting.length >= MOST_WAITING) return announce(draft, 'notification:message:dropped', { target, event });
+  const count = draft.state.newsTold + 1;
+  change(draft, { newsTold: count });
+  const page = issue.id === '' ? '/' : `/issues/${encodeURIComponent(issue.identifier)}`;
+  const write: NotificationWrite = { kind: 'notification', target, event, over, at: draft.now, text, page, error: '' };
+  putOutbox(draft, { id: `${draft.state.instance}-n${count}`, issue, write, tries: 0, dueAt: draft.now });
+}
+
+function newsOf(notice: Notice, before: State, after: State): News | null {
+  const make = NEWS[notice.name] as ((facts: Notices[NoticeName], before: State, after: State) => News | null) | undefined;
+  return make?.(notice.facts, before, after) ?? null;
+}
+
+/** Which notices are news, and how they are told. */
+const NEWS: { readonly [Name in NoticeName]?: (facts: Notices[Name], before: State, after: State) => News | null } = {
+  'handoff:transition:succeeded': ({ issue, state }, _before, after) => ({
+    event: 'handoff',
+    issue,
+    text: `${named(issue)} is finished and in "${state}"${requestOf(after, issue)}: please review it`,
+  }),
+  'run:worker:exited': ({ issue, status, error }, _before, after) =>
+    status === 'failed' && isFirstFailure(after, issue.id)
+      ? { event: 'failed', issue, text: `${named(issue)}: a run failed, ${afterFailure(after, issue.id)}: ${brief(error ?? '')}` }
+      : null,
+  'issue:park:entered': ({ issue, reason, detail }) => ({
+    event: BUDGETS.has(reason) ? 'budget' : 'parked',
+    issue,
+    text: `${named(issue)} waits for a person (${reason}): ${brief(detail)} - then run foray unpark ${issue.identifier}`,
+  }),
+  'reaction:escalation:raised': ({ issue, kind, why }, _before, after) => ({
+    event: 'escalated',
+    issue,
+    text: `${named(issue)}${requestOf(after, issue)} needs a person (${kind}): ${brief(why)}`,
+  }),
+  'reaction:merge:succeeded': ({ issue, number, byUs }) => ({
+    event: 'merged',
+    issue,
+    text: `${named(issue)}: merge request ${number} is merged${byUs ? ' by Foray' : ''}, nothing to do`,
+  }),
+  'operator:request:answered': ({ request, by, answer }, before) => {
+    if (answer.outcome !== 'taken') return null;
+    if (request.kind === 'pause' && before.operatorPause?.reason !== request.reason) return paused(by, request.reason);
+    return request.kind === 'resume' ? ofService('paused', `Foray dispatches again, resumed by ${by}`, true) : null;
+  },
+  'agent:kind:paused': ({ agentKind, until, reason }, before) =>
+    before.pauses.has(agentKind)
+      ? null
+      : ofService('paused', `the agent ${agentKind} is paused until ${new Date(until).toISOString()}: ${brief(reason)}`),
+  'agent:kind:resumed': ({ agentKind }) => ofService('paused', `the agent ${agentKind} works again`, true),
+  'poll:tick:failed': ({ error }, _before, after) =>
+    after.poll.failures === DOWN_AFTER
+      ? ofService('down', `the tracker could not be read ${DOWN_AFTER} times in a row, nothing is dispatched: ${brief(error)}`)
+      : null,
+  'poll:tick:completed': (_facts, before) =>
+    before.poll.failures >= DOWN_AFTER ? ofService('down', 'the tracker can be read again', true) : null,
+  'poll:preflight:failed': ({ problem }) => ofService('down', `no session can start: ${brief(problem)}`),
+  'poll:preflight:passed': () => ofService('down', 'sessions can start again', true),
+};
+
+/** Polls that failed in a row before it is called an outage. */
+const DOWN_AFTER = 3;
+
+const BUDGETS: ReadonlySet<ParkReason> = new Set(['session_budget', 'token_budget', 'cost_budget']);
+
+/** Those that follow in a row are the same story; one that was parked for it has no claim left. */
+function isFirstFailure({ claims }: State, issueId: string): boolean {
+  const claim = claims.get(issueId);
+  return claim === undefined || claim.failures === 1;
+}
+
+function afterFailure({ claims }: State, issueId: string): string {
+  return claims.has(issueId) ? 'it is tried again' : 'it is not tried again';
+}
+
+function paused(by: string, reason: string): News {
+  const why = reason === '' ? '' : ` (${brief(reason)})`;
+  return ofService('paused', `Foray was paused by ${by}${why}: run foray resume to let it dispatch again`);
+}
+
+function ofService(event: NotificationEvent, text: string, over = false): News {
+  return { event, issue: NO_ISSUE, text, over };
+}
+
+function requestOf({ watches }: State, { id }: IssueRef): string {
+  const request = watches.get(id)?.mergeRequest;
+  return request === undefined ? '' : `, merge request ${request.owner}/${request.repo}#${request.number}`;
+}
+
+function named({ displayIdentifier, identifier, title }: IssueRef): string {
+  return `${displayIdentifier ?? identifier} "${brief(title, 80)}"`;
+}
+
+/** One line of bounded length. */
+function brief(text: string, longest = 240): string {
+  const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
+}

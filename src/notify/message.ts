@@ -1,0 +1,18 @@
+import type { NotificationEntry, NotificationTarget } from '../domain/model/notification.ts';
+
+/** What is posted, before it becomes JSON. `link` is the page to look at, or empty. */
+export function bodyOf(format: NotificationTarget['format'], entry: NotificationEntry, link: string): object {
+  return format === 'slack' ? slackBody(entry, link) : jsonBody(entry, link);
+}
+
+function jsonBody({ id, issue, write }: NotificationEntry, link: string): object {
+  const { event, over, at, text } = write;
+  const about = { id: issue.id, identifier: issue.identifier, title: issue.title, url: issue.url, state: issue.state };
+  return { id, event, over, at: new Date(at).toISOString(), text, issue: issue.id === '' ? null : about, url: link };
+}
+
+/** Slack reads three characters as its own: a title must neither call a channel nor hide a link. */
+function slackBody({ write }: NotificationEntry, link: string): object {
+  const line = write.text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return { text: link === '' ? line : `${line} <${link}>` };
+}
