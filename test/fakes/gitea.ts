@@ -19,6 +19,8 @@ export interface FakeGiteaOptions {
   readonly token?: string;
   /** Scopes of the token; absent ones are answered 403. */
   readonly scopes?: readonly string[];
+  /** A second token, whose scopes are those of a tracker alone. */
+  readonly trackerToken?: string;
   /** Labels that the repository has from the start. */
   readonly labels?: readonly string[];
   /** Labels of the organization; naming any makes the owner one. */
@@ -67,6 +69,8 @@ export interface FakeGitea {
   review(number: number, review?: NewReview): number;
   status(sha: string, status?: NewStatus): void;
   branches(): readonly string[];
+  /** A branch that nobody proposed yet. */
+  addBranch(name: string): void;
   /** The next request that matches gets this answer instead. */
   failNext(matcher: Matcher, reply: Reply): void;
   /** Runs once, just before the next request that matches is answered: what someone else does meanwhile. */
@@ -78,14 +82,19 @@ export interface FakeGitea {
 export type Matcher = string | ((request: RecordedRequest) => boolean);
 
 const ALL_SCOPES = ['read:user', 'write:repository', 'write:issue', 'read:organization'];
+const TRACKER_SCOPES = ['read:user', 'read:repository', 'write:issue'];
 const TOKEN = '0123456789abcdef0123456789abcdef01234567';
 
 export async function startFakeGitea(options: FakeGiteaOptions = {}): Promise<FakeGitea> {
-  const { token = TOKEN, scopes = ALL_SCOPES } = options;
+  const { token = TOKEN, scopes = ALL_SCOPES, trackerToken = '' } = options;
+  const tokens = new Map([
+    [trackerToken, TRACKER_SCOPES],
+    [token, scopes],
+  ]);
   const instance = instanceOf(options, () => options.rootUrl ?? server.url);
   const exchanges: Exchange[] = [];
   const plans: Plan[] = [];
-  const route = handlerOf(instance, { token, scopes }, exchanges);
+  const route = handlerOf(instance, tokens, exchanges);
   const server = await startServer((request) => {
     const index = plans.findIndex(({ matcher }) => fits(matcher, request));
     const [plan] = index === -1 ? [] : plans.splice(index, 1);
@@ -169,19 +178,22 @@ function handsOnPulls({ store, login }: Instance) {
     review: (number: number, review: NewReview = {}) => addReview(store, known(number), review).id,
     status: (sha: string, status: NewStatus = {}) => void addStatus(store, sha, status),
     branches: () => [...store.branches.keys()],
+    addBranch: (name: string) => void store.branches.set(name, 'f'.repeat(40)),
   };
 }
 
 /** The API itself: token, scope and repository first, then the route. */
-function handlerOf(instance: Instance, given: { token: string; scopes: readonly string[] }, exchanges: Exchange[]): Handler {
+function handlerOf(instance: Instance, tokens: ReadonlyMap<string, readonly string[]>, exchanges: Exchange[]): Handler {
   const { owner, repo } = instance.store;
   const refusal = (request: RecordedRequest, params: Readonly<Record<string, string>>, scope: string): Answer | undefined => {
-    if (!isAuthorized(request, given.token)) return failure(instance, 401, 'invalid username, password or token');
-    if (!allows(given.scopes, scope)) {
-      return failure(instance, 403, `token does not have at least one of required scope(s): [${scope}]`);
+    const scopes = tokens.get(tokenOf(request));
+    if (!scopes) return failure(instance, 401, 'invalid username, password or token');
+    if (!allows(scopes, scope)) {
+      const told = `required=[${scope}], token scope=${scopes.join()}`;
+      return failure(instance, 403, `token does not have at least one of required scope(s), ${told}`);
     }
     const elsewhere = params.owner !== undefined && (params.owner !== owner || params.repo !== repo);
-    return elsewhere ? notFound(instance) : undefined;
+    return elsewhere ? notFound(instance, 'GetUserByName') : undefined;
   };
   const entries = Object.entries(allRoutes(instance)).map(([line, { route, scope }]) => {
     const handle: RouteHandler = (request, params) => {
@@ -218,10 +230,10 @@ function allRoutes(instance: Instance): Readonly<Record<string, { route: Route; 
 }
 
 // Both schemes are accepted, in any case. A token in the query is, too, but none of ours may ever stand there.
-function isAuthorized({ headers, query }: RecordedRequest, token: string): boolean {
+function tokenOf({ headers, query }: RecordedRequest): string {
   if (query.has('token') || query.has('access_token')) throw new Error('a token was sent in the query');
-  const [, given] = /^(?:token|bearer) (.*)$/i.exec(headers.authorization ?? '') ?? [];
-  return given === token;
+  const [, given] = /^(?:token|bearer) (.+)$/i.exec(headers.authorization ?? '') ?? [];
+  return given ?? 'none';
 }
 
 function allows(scopes: readonly string[], scope: string): boolean {
@@ -234,9 +246,17 @@ function fits(matcher: Matcher, request: RecordedRequest): boolean {
   return request.method === method && request.path.endsWith(end);
 }
 
-function replyOf({ status, body, headers }: Answer): Reply {
-  return body === undefined ? empty(status, headers) : json(body, status, headers);
+/** With the headers that stand on every answer of the vendor, and those that tell a browser of links and totals. */
+function replyOf({ status, body, headers = {} }: Answer): Reply {
+  const exposed = EXPOSED.filter((name) => Object.hasOwn(headers, name.toLowerCase())).join(', ');
+  const all = { ...FIXED, ...(exposed === '' ? {} : { 'access-control-expose-headers': exposed }), ...headers };
+  return body === undefined
+    ? empty(status, all)
+    : json(body, status, { ...all, 'content-type': 'application/json;charset=utf-8' });
 }
+
+const EXPOSED = ['Link', 'X-Total-Count'];
+const FIXED = { 'cache-control': 'max-age=0, private, must-revalidate, no-transform', 'x-content-type-options': 'nosniff' };
 
 function exchangeOf({ method, path, query, body: requestBody }: RecordedRequest, { status, body }: Answer): Exchange {
   return { method, path, query, requestBody, status, responseBody: body === undefined ? '' : JSON.stringify(body) };

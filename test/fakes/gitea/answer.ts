@@ -38,8 +38,8 @@ export function failure(instance: Instance, status: number, message: string): An
   return { status, body: { message, url: `${instance.base()}/api/swagger` } };
 }
 
-export function notFound(instance: Instance): Answer {
-  const body = { errors: null, message: "The target couldn't be found.", url: `${instance.base()}/api/swagger` };
+export function notFound(instance: Instance, message = 'not found'): Answer {
+  const body = { errors: null, message, url: `${instance.base()}/api/swagger` };
   return { status: 404, body };
 }
 

@@ -1,5 +1,5 @@
 import type { Instance, Routes } from './answer.ts';
-import { failure, notFound, ok, slice, write } from './answer.ts';
+import { failure, notFound, ok, page, slice, write } from './answer.ts';
 import type { FakeStatus } from './pull-store.ts';
 import { addStatus, commitOf, latestStatuses } from './pull-store.ts';
 import { combinedBody, statusBody } from './pull-wire.ts';
@@ -15,7 +15,8 @@ export function commitRoutes(instance: Instance): Routes {
       const items = slice(instance, request, all).items as readonly FakeStatus[];
       // Older servers write nothing at all where a page is empty.
       if (items.length === 0 && instance.emptyStatusBody) return { status: 200 };
-      return { status: 200, body: combinedBody(store, sha, items, base()), headers: { 'x-total-count': String(all.length) } };
+      const { headers } = page(instance, request, all);
+      return { status: 200, body: combinedBody(store, sha, items, base()), headers };
     },
     'POST /statuses/:sha': write(instance, (request, { sha = '' }) => {
       if (!store.commits.has(sha)) return notFound(instance);
@@ -30,7 +31,7 @@ export function commitRoutes(instance: Instance): Routes {
     'DELETE /branches/:branch': write(instance, (_, { branch = '' }) => {
       if (!store.branches.has(branch)) return notFound(instance);
       if (!instance.mayPush) return failure(instance, 403, 'user should have a permission to write to the repository branch');
-      if (branch === 'main') return failure(instance, 403, 'can not delete default branch');
+      if (branch === 'main') return failure(instance, 403, 'can not delete default or pull request target branch');
       store.branches.delete(branch);
       return { status: 204 };
     }),

@@ -1,8 +1,8 @@
 import type { RecordedRequest } from '../../support/http-server.ts';
 import type { Answer, Instance, Route, Routes } from './answer.ts';
-import { failure, notFound, ofIssue, ok, page, slice, write } from './answer.ts';
+import { failure, notFound, ok, page, slice, write } from './answer.ts';
 import type { FakePull, FakeReview, NewInline, ReviewState } from './pull-store.ts';
-import { addReview, mergePull, pullOf } from './pull-store.ts';
+import { addPull, addReview, mergePull, pullOf } from './pull-store.ts';
 import { eventBody, inlineBody, pullBody, reviewBody } from './pull-wire.ts';
 import type { FakeIssue } from './store.ts';
 
@@ -23,11 +23,22 @@ export function pullRoutes(instance: Instance): Routes {
         }),
       );
     },
+    'POST /pulls': write(instance, (request) => {
+      const { head: branch = '', title = '' } = request.json() as { head?: string; title?: string };
+      const sha = store.branches.get(branch);
+      if (sha === undefined) return notFound(instance);
+      const pulls = [...store.issues.values()].filter(({ isPull, state }) => isPull && state === 'open');
+      if (pulls.some((issue) => pullOf(store, issue)?.headBranch === branch)) {
+        return failure(instance, 409, 'pull request already exists for these targets [id: 1]');
+      }
+      const pull = addPull(store, { author: instance.login, title, branch, sha });
+      return ok(shown(store.issues.get(pull.number)!, pull), 201);
+    }),
     'GET /pulls/:index': ofPull(instance, ({ issue, pull }) => ok(shown(issue, pull))),
     'GET /pulls/:index/merge': ofPull(instance, ({ pull }) => (pull.merged ? { status: 204 } : notFound(instance))),
     'POST /pulls/:index/merge': write(
       instance,
-      ofPull(instance, ({ issue, pull }, request) => merged(instance, issue, pull, request)),
+      ofPull(instance, ({ issue, pull }, request) => merged(instance, issue, pull, request), 'GetPullRequestByIndex'),
     ),
     'POST /pulls/:index/requested_reviewers': ofPull(instance, ({ issue, pull }, request) => {
       const { reviewers = [] } = request.json() as { reviewers?: readonly string[] };
@@ -98,11 +109,13 @@ interface Subject {
 function ofPull(
   instance: Instance,
   handle: (subject: Subject, request: RecordedRequest, params: Readonly<Record<string, string>>) => Answer,
+  missing?: string,
 ): Route {
-  return ofIssue(instance, (issue, request, params) => {
-    const pull = pullOf(instance.store, issue);
-    return pull ? handle({ issue, pull }, request, params) : notFound(instance);
-  });
+  return (request, params) => {
+    const issue = instance.store.issues.get(Number(params.index));
+    const pull = issue && pullOf(instance.store, issue);
+    return issue && pull ? handle({ issue, pull }, request, params) : notFound(instance, missing);
+  };
 }
 
 const STYLES = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only', 'manually-merged'];
@@ -121,7 +134,7 @@ function merged(instance: Instance, issue: FakeIssue, pull: FakePull, request: R
 }
 
 function refusalOf(instance: Instance, issue: FakeIssue, pull: FakePull): Answer | undefined {
-  if (pull.merged) return failure(instance, 405, '');
+  if (pull.merged) return failure(instance, 405, 'The PR is already merged');
   if (issue.state === 'closed') return notFound(instance);
   if (!instance.mayPush) return failure(instance, 405, 'User not allowed to merge PR');
   if (pull.draft) return failure(instance, 405, 'Work in progress PRs cannot be merged');

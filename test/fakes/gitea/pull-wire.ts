@@ -2,9 +2,14 @@ import type { FakeInline, FakePull, FakeReview, FakeStatus } from './pull-store.
 import type { FakeEvent, FakeIssue, Store } from './store.ts';
 import { issueBody, labelBody, repositoryBody, userBody } from './wire.ts';
 
+/** What an issue tells and a pull request does not. */
+const ISSUE_ONLY = ['repository', 'pull_request', 'ref', 'assets', 'original_author', 'original_author_id', 'time_estimate'];
+
 /** The shapes of the vendor's answers about pull requests. */
 export function pullBody(store: Store, issue: FakeIssue, pull: FakePull, base: string) {
-  const { repository: _, pull_request: __, ref: ___, assets: ____, ...shared } = issueBody(store, issue, base);
+  const whole: Readonly<Record<string, unknown>> = issueBody(store, issue, base);
+  const shared = Object.fromEntries(Object.entries(whole).filter(([key]) => !ISSUE_ONLY.includes(key)));
+  const inline = pull.reviews.reduce((sum, { comments }) => sum + comments.length, 0);
   const page = pageOf(store, issue, base);
   const repo = repositoryBody(store, base);
   const branchLives = store.branches.has(pull.headBranch);
@@ -21,7 +26,8 @@ export function pullBody(store: Store, issue: FakeIssue, pull: FakePull, base: s
     merge_base: store.branches.get('main') ?? '',
     requested_reviewers: askedOf(pull).map((login) => userBody(login, base)),
     requested_reviewers_teams: [],
-    review_comments: pull.reviews.reduce((sum, { comments }) => sum + comments.length, 0),
+    // Left out where there are none.
+    ...(inline > 0 ? { review_comments: inline } : {}),
     allow_maintainer_edit: false,
     diff_url: `${page}.diff`,
     patch_url: `${page}.patch`,

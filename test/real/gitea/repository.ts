@@ -14,6 +14,12 @@ export interface NewPull {
   readonly content?: string;
 }
 
+export interface WirePull {
+  readonly head: { readonly sha: string; readonly ref: string };
+  readonly merged: boolean;
+  readonly mergeable: boolean;
+}
+
 /** One repository of the server and what people do in it, through the vendor's own API. */
 export interface Repository {
   readonly project: string;
@@ -30,7 +36,7 @@ export interface Repository {
   openPull(pull: NewPull): Promise<number>;
   /** One more commit on a branch. */
   push(branch: string, content: string): Promise<void>;
-  pull(number: number): Promise<{ readonly head: { readonly sha: string; readonly ref: string }; readonly merged: boolean }>;
+  pull(number: number): Promise<WirePull>;
   status(sha: string, fields: Readonly<Record<string, unknown>>): Promise<void>;
   review(number: number, by: Account, fields: Readonly<Record<string, unknown>>): Promise<number>;
   branches(): Promise<readonly string[]>;
@@ -77,7 +83,7 @@ export function openRepository({ call, bot }: Ground, project: string): Reposito
       const { sha } = (await must(call, 'GET', at(`/contents/${FILE}?ref=${ref}`))) as { sha: string };
       await must(call, 'PUT', at(`/contents/${FILE}`), { content: base64(content), message: 'more', branch, sha });
     },
-    pull: async (number) => (await must(call, 'GET', at(`/pulls/${String(number)}`))) as Awaited<ReturnType<Repository['pull']>>,
+    pull: async (number) => (await must(call, 'GET', at(`/pulls/${String(number)}`))) as WirePull,
     status: async (sha, fields) => void (await must(call, 'POST', at(`/statuses/${sha}`), fields)),
     review: async (number, by, fields) =>
       ((await must(call, 'POST', at(`/pulls/${String(number)}/reviews`), fields, by.token)) as { id: number }).id,
