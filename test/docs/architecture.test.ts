@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AGENT_KINDS } from '../../src/agents/registry.ts';
+import { REACTIONS } from '../../src/domain/reactions/registry.ts';
 import { HOLD_REASONS } from '../../src/domain/model/state.ts';
 import { PROVIDERS } from '../../src/providers/registry.ts';
 
@@ -39,7 +40,30 @@ describe('ARCHITECTURE.md', () => {
     // The one that is taken when the workflow file names none.
     expect(elsewhere.filter((file) => file !== 'src/config/schema.ts')).toEqual([]);
   });
+
+  it.each(REACTIONS.map(({ kind }) => kind))('a reaction is the files of its row: %s', (kind) => {
+    const row = architecture.split('\n').find((line) => line.startsWith('| reaction |')) ?? '';
+    const named = [...row.matchAll(/`(src\/[\w./-]+)`/g)].map(([, file]) => file ?? '');
+    const elsewhere = filesUsing(kind).filter((file) => !named.some((known) => file === known || file.startsWith(`${known}/`)));
+    expect(elsewhere.filter((file) => !(SPECIAL[kind] ?? []).includes(file))).toEqual([]);
+  });
 });
+
+/** Reactions that ask more of the rest than the others do: what is read for them, and what the workflow file must have. */
+const SPECIAL: Readonly<Record<string, readonly string[]>> = {
+  ci_failure: ['src/config/reaction-checks.ts', 'src/orchestrator/reactions/inspect.ts', 'src/prompt/default-prompt.ts'],
+  review_comments: ['src/config/reactions.ts', 'src/orchestrator/reactions/inspect.ts', 'src/prompt/default-prompt.ts'],
+  bot_review: ['src/orchestrator/reactions/inspect.ts'],
+  merge_conflicts: ['src/config/reactions.ts'],
+  merge_completion: ['src/config/reaction-checks.ts'],
+  label_commands: ['src/config/reaction-checks.ts'],
+};
+
+/** Where a reaction's name is a word of the code: a text of its own, a key or a member. Providers have fields of the same name. */
+function filesUsing(kind: string): readonly string[] {
+  const used = new RegExp(`'${kind}'|\\.${kind}\\b|^ +(?:readonly )?${kind}[?]?:`, 'm');
+  return sources.filter(({ file, text }) => !file.startsWith('src/providers/') && used.test(text)).map(({ file }) => file);
+}
 
 describe('docs/life-of-an-issue.md', () => {
   it.each(HOLD_REASONS)('explains the hold reason %s', (reason) => {
