@@ -19,6 +19,7 @@ import { createFakeDaemon } from '../support/fake-daemon.ts';
 import { FULL_SUBJECT } from '../support/prompt-subject.ts';
 import type { Chance } from '../support/random.ts';
 import { mutateJson, mutateText } from './mutate.ts';
+import { forgeTargets } from './forge-wire.ts';
 import { wireTargets } from './wire.ts';
 
 /** Something that takes input from elsewhere. It may refuse an input in its own words; whatever it throws is a finding. */
@@ -213,4 +214,14 @@ const webhooks: Target = {
   },
 };
 
-export const TARGETS: readonly Target[] = [workflow, template, logfmt, status, scm, http, webhooks, ...wireTargets()];
+export const TARGETS: readonly Target[] = [
+  workflow,
+  template,
+  logfmt,
+  status,
+  scm,
+  http,
+  webhooks,
+  ...wireTargets(),
+  ...forgeTargets(),
+];

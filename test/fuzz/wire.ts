@@ -125,7 +125,7 @@ async function checked(read: () => Promise<readonly Issue[] | void>): Promise<vo
 /** A page that promises another for ever is followed a few times. */
 const MOST_ANSWERS = 20;
 
-function answerAlways(text: string): () => void {
+export function answerAlways(text: string): () => void {
   const real = globalThis.fetch;
   let count = 0;
   globalThis.fetch = async () => {
@@ -137,7 +137,7 @@ function answerAlways(text: string): () => void {
 }
 
 const silent = (): void => {};
-const DEPS = {
+export const DEPS = {
   version: 'fuzz',
   workflowDir: '.',
   clock: { now: () => 0 },

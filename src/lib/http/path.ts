@@ -1,3 +1,4 @@
+import { percentEncoded } from '../percent-encoded.ts';
 import { HttpRefusedError } from './errors.ts';
 
 /**
@@ -5,7 +6,7 @@ import { HttpRefusedError } from './errors.ts';
  * path`/repos/${owner}/${repo}/labels/${name}`.
  */
 export function path(parts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
-  return parts.reduce((written, part, index) => written + encodeURIComponent(values[index - 1] ?? '') + part);
+  return parts.reduce((written, part, index) => written + percentEncoded(values[index - 1] ?? '') + part);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { percentEncoded } from '../../lib/percent-encoded.ts';
 import type { IssueRequestKind } from '../../domain/model/operator.ts';
 import { html, type Html } from './html.ts';
 
@@ -14,7 +15,7 @@ export function issueActions(kinds: readonly IssueRequestKind[], identifier: str
     ${kinds.map((kind) => {
       const { label, confirm } = ACTIONS[kind];
       return actionForm({
-        action: `/api/v2/issues/${encodeURIComponent(identifier)}/${kind}`,
+        action: `/api/v2/issues/${percentEncoded(identifier)}/${kind}`,
         label,
         spoken: `${label} ${name}`,
         ...(confirm !== undefined && { confirm: `${label} ${name}? ${confirm}` }),

@@ -1,3 +1,4 @@
+import { percentEncoded } from '../../lib/percent-encoded.ts';
 import type { Context } from 'hono';
 import type { IssueRequestKind } from '../../domain/model/operator.ts';
 import type { HoldReason } from '../../domain/model/state.ts';
@@ -82,7 +83,7 @@ function placePanel(record: IssueRecord, snapshot: Snapshot): Html {
       ${fact('Runs', runs.length)} ${fact('Tokens', countText(tokens))} ${fact('Cost', moneyText(cost))}
       ${running !== null && fact('Session', html`<a href="${runHref(running.runId)}">what it does now</a>`)}
       ${isLink(issue.url) && fact('Tracker', html`<a href="${issue.url}">open issue</a>`)}
-      ${fact('JSON', html`<a href="/api/v2/issues/${encodeURIComponent(issue.identifier)}">all of it</a>`)}
+      ${fact('JSON', html`<a href="/api/v2/issues/${percentEncoded(issue.identifier)}">all of it</a>`)}
     </dl>`,
   ]);
 }

@@ -1,3 +1,4 @@
+import { percentEncoded } from '../../lib/percent-encoded.ts';
 import { clockText, utcText, type ClockKind } from './format.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
 
@@ -43,11 +44,11 @@ export function shownIdentifier({ displayIdentifier, identifier }: Pick<Named, '
 }
 
 export function issueHref(identifier: string): string {
-  return `/issues/${encodeURIComponent(identifier)}`;
+  return `/issues/${percentEncoded(identifier)}`;
 }
 
 export function runHref(runId: string): string {
-  return `/runs/${encodeURIComponent(runId)}`;
+  return `/runs/${percentEncoded(runId)}`;
 }
 
 /** A tracker's URL may say anything: only web addresses become links. */

@@ -1,3 +1,4 @@
+import { percentEncoded } from '../../lib/percent-encoded.ts';
 import type { Context } from 'hono';
 import type { Run, RunEvent } from '../../domain/model/run.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
@@ -89,7 +90,7 @@ function transcriptPanel(run: Run, events: readonly RunEvent[], query: Transcrip
   const all = transcriptOf(events);
   const part = selectPart(all, query);
   const failures = all.filter(({ content }) => isFailure(content)).length;
-  const json = `/api/v2/runs/${encodeURIComponent(run.id)}`;
+  const json = `/api/v2/runs/${percentEncoded(run.id)}`;
   return panel({ id: 'events', title: 'Transcript', count: all.length, wide: true }, [
     html`<form class="tools" method="get" role="search" data-key="tools">
       <label class="grow"
