@@ -8,6 +8,7 @@ import type { Settings } from '../domain/model/settings.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { TrackerNames } from '../ports/store.ts';
 import { analyseTemplate } from '../prompt/analyse.ts';
+import { findLiquidTags } from '../prompt/liquid.ts';
 import { parseTemplate } from '../prompt/parse.ts';
 import { PROVIDER_FACTS } from '../providers/facts.ts';
 
@@ -47,6 +48,15 @@ export function tellWarnings({ problems }: LoadedWorkflow, logger: Logger): void
 
 /** Faults of the prompt template, found without rendering it. */
 function checkTemplate(body: string, firstLine: number): readonly Problem[] {
+  const liquid = findLiquidTags(body, firstLine).map(({ message, line, column }) => ({
+    severity: 'warning' as const,
+    check: 'template.liquid',
+    message: `${message} (line ${line}, column ${column})`,
+  }));
+  return [...liquid, ...checkSyntax(body, firstLine)];
+}
+
+function checkSyntax(body: string, firstLine: number): readonly Problem[] {
   try {
     return analyseTemplate(parseTemplate(body, { firstLine })).map(({ severity, check, message, line, column }) => ({
       severity,

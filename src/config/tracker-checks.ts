@@ -3,6 +3,8 @@ import type { Problem } from '../domain/model/problem.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
 import { type ExpandedConnection, unsetNote } from './expand.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
+import { nearestWord } from '../lib/nearest-word.ts';
+import { blockNames } from './blocks.ts';
 import { overlapOf, type ReadTracker } from './tracker.ts';
 
 type ConnectionKey = keyof ExpandedConnection;
@@ -13,7 +15,9 @@ export function checkTrackerKind(read: CheckedFrontMatter, providers: readonly P
   const { kind } = read.sections.tracker;
   const missing = kind === undefined || kind === '';
   const what = missing ? 'tracker.kind is required' : `unknown tracker kind ${JSON.stringify(kind)}`;
-  return [problem('error', 'tracker.kind', `${what}; known kinds: ${kindList(providers)}`)];
+  const near = missing ? null : nearestWord(kind, providers.flatMap(blockNames));
+  const hint = near === null ? '' : `; did you mean ${near}?`;
+  return [problem('error', 'tracker.kind', `${what}; known kinds: ${kindList(providers)}${hint}`)];
 }
 
 /** `file, wfboard (or jira), …` */

@@ -660,3 +660,18 @@ it('takes a file of many unknown keys in time that grows with the file', () => {
   // Compared each with each, as it once was, they took five times as long.
   expect((user + system) / 1e6).toBeLessThan(4);
 });
+
+describe('a credential in the file itself', () => {
+  it('warns, wherever it stands, and never shows it', () => {
+    const found = added(
+      'server: { token: abcdefgh12345678, webhooks: { secret: hunter2hunter2 } }\ngitlab: { api_key: glpat-0123456789abcdef }\n',
+    );
+    expect(found.map((line) => line.split(':').slice(0, 2).join(':'))).toEqual([
+      'warning: gitlab.api_key.literal',
+      'warning: server.token.literal',
+      'warning: server.webhooks.secret.literal',
+    ]);
+    expect(found.join('\n')).not.toMatch(/abcdefgh|hunter2|glpat/);
+    expect(found[0]).toMatch(/write \$NAME \(line \d+, column \d+\)$/);
+  });
+});

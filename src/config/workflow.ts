@@ -4,10 +4,12 @@ import type { Problem } from '../domain/model/problem.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { agentSettings, checkAgent, selfReviewSettings, tokenRates } from './agent.ts';
 import { type FrontMatter, type PlainMap, readFrontMatter, withPosition } from './document.ts';
+import { blockNames } from './blocks.ts';
 import { type ExpandedConnection, type Env, expandConnection } from './expand.ts';
 import { readCredentialFiles } from './credential-files.ts';
 import { readWorkflowText } from './file.ts';
 import { splitFrontMatter } from './front-matter.ts';
+import { checkLiteralCredentials } from './literal-credentials.ts';
 import { readDbPath, readWorkspaceRoot } from './paths.ts';
 import { readNotifications } from './notifications.ts';
 import { readRepo, repoSecrets } from './repo.ts';
@@ -139,6 +141,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
     ...reactions.problems,
     ...repo.problems,
     ...worker.problems,
+    ...checkLiteralCredentials(data, context.providers.flatMap(blockNames)),
   ].map((problem) => placed(problem, matter, read));
   const secrets = collectSecrets(
     [trackerConnection, ...blockConnections.values(), repoSecrets(sections.workspace, context.env)],

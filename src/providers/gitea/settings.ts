@@ -4,6 +4,7 @@ import type { Provider } from '../../ports/provider.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import { parseEndpoint, withSuffix } from '../shared/endpoint.ts';
 import type { LabelStateRule } from '../shared/label-state.ts';
+import { repoInAddress, writeInstead } from '../shared/project-address.ts';
 import type { ApiAccess } from '../shared/settings.ts';
 import { DEFAULT_USER_AGENT, misconfigured, requireKey } from '../shared/settings.ts';
 
@@ -86,7 +87,8 @@ function filterOf(fragment: string): QueryEntries {
 export function parseProject(value: string): RepoKey | { readonly fault: string } {
   const [owner = '', repo = '', ...more] = value.split('/');
   const shown = JSON.stringify(value);
-  if (repo === '' || owner === '' || more.length > 0) return { fault: `${shown} is not of the form <owner>/<repo>` };
+  if (repo === '' || owner === '' || more.length > 0 || repoInAddress(value) !== null)
+    return { fault: `${shown} is not of the form <owner>/<repo>${writeInstead(repoInAddress(value))}` };
   if (/\s/.test(value)) return { fault: `${shown} holds white space, write it as <owner>/<repo>` };
   if ([owner, repo].some((part) => part === '.' || part === '..')) return { fault: `${shown} names no repository` };
   return { owner, repo };

@@ -4,6 +4,7 @@ import type { ScmConnection, TrackerSettings } from '../../domain/model/settings
 import type { Provider } from '../../ports/provider.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import { parseEndpoint } from '../shared/endpoint.ts';
+import { repoInAddress, writeInstead } from '../shared/project-address.ts';
 import { type ApiAccess, DEFAULT_USER_AGENT, misconfigured } from '../shared/settings.ts';
 
 export const KIND = 'repoissues';
@@ -72,8 +73,8 @@ function repositoryOf(project: string): RepoKey {
 export function projectFault(project: string): string | undefined {
   const shown = JSON.stringify(project);
   const segments = project.split('/');
-  if (segments.length !== 2 || segments.some((segment) => segment.trim() === '')) {
-    return `tracker.project ${shown} must be <owner>/<repo>, with exactly one slash`;
+  if (segments.length !== 2 || segments.some((segment) => segment.trim() === '') || repoInAddress(project) !== null) {
+    return `tracker.project ${shown} must be <owner>/<repo>, with exactly one slash${writeInstead(repoInAddress(project))}`;
   }
   if (segments.some((segment) => /\s/.test(segment))) return `tracker.project ${shown} holds white space, write <owner>/<repo>`;
   // Such a segment would vanish from the address and name another resource.

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ScmConnection, TrackerSettings } from '../../domain/model/settings.ts';
 import type { Provider } from '../../ports/provider.ts';
 import { parseEndpoint, withSuffix } from '../shared/endpoint.ts';
+import { pathInAddress, writeInstead } from '../shared/project-address.ts';
 import { type ApiAccess, DEFAULT_USER_AGENT, misconfigured, requireKey } from '../shared/settings.ts';
 import type { QueryFilter } from './query-filter.ts';
 import { parseQueryFilter } from './query-filter.ts';
@@ -84,7 +85,7 @@ function checkedProject(project: string, key = 'tracker.project'): string {
 /** What is wrong with a project by the first of the documented checks that finds something, or undefined. */
 export function projectFault(project: string): string | undefined {
   const [, fault] = PROJECT_CHECKS.find(([isWrong]) => isWrong(project)) ?? [];
-  return fault === undefined ? undefined : `${JSON.stringify(project)} ${fault}`;
+  return fault === undefined ? undefined : `${JSON.stringify(project)} ${fault}${writeInstead(pathInAddress(project))}`;
 }
 
 const isNumeric = (project: string): boolean => /^\d+$/.test(project);

@@ -2,6 +2,7 @@ import type { Problem } from '../../domain/model/problem.ts';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
 import type { Check } from '../shared/checks.ts';
 import { endpointInsecure, endpointInvalid, overlapping, quotedStates, refusal, runChecks, warning } from '../shared/checks.ts';
+import { pathInAddress, writeInstead } from '../shared/project-address.ts';
 import { DEFAULTS, KEY_FAULT, parseKey, parseSite } from './settings.ts';
 
 /** What is found without the network: errors first, then warnings, each in the documented order. */
@@ -9,7 +10,7 @@ export function check(input: ProviderCheckInput): readonly Problem[] {
   return runChecks(CHECKS, input);
 }
 
-const CHECKS: readonly Check[] = [endpointInvalid(parseSite), keyFormat, projectFormat, insecure, overlap];
+const CHECKS: readonly Check[] = [endpointInvalid(parseSite), keyFormat, projectFormat, projectAddress, insecure, overlap];
 
 function keyFormat({ apiKey }: ProviderCheckInput): readonly Problem[] {
   if (!apiKey?.trim() || parseKey(apiKey)) return [];
@@ -20,6 +21,15 @@ function projectFormat({ project }: ProviderCheckInput): readonly Problem[] {
   if (!project || project.trim() !== '') return [];
   const message = 'tracker.project is only white space: write the key of the project, such as ABC';
   return [refusal('missing_tracker_project', 'project.format', message)];
+}
+
+// `/projects/ABC/…`, `/browse/ABC-7`, `/jira/software/projects/ABC/boards/1`
+function projectAddress({ project }: ProviderCheckInput): readonly Problem[] {
+  const path = project === null ? null : pathInAddress(project);
+  if (path === null) return [];
+  const key = /(?:^|\/)(?:projects|browse)\/([A-Za-z][A-Za-z0-9_]*)/.exec(path)?.[1] ?? null;
+  const message = `tracker.project ${JSON.stringify(project)} is an address: it is the key of the project, such as ABC`;
+  return [refusal('tracker_payload_error', 'project.format', `${message}${writeInstead(key)}`)];
 }
 
 function insecure(input: ProviderCheckInput): readonly Problem[] {

@@ -2,6 +2,7 @@ import type { Problem } from '../../domain/model/problem.ts';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
 import type { Check, StateKey } from '../shared/checks.ts';
 import { endpointInvalid, error, overlapping, queryFilterInvalid, runChecks, tokenHint, warning } from '../shared/checks.ts';
+import { pathInAddress, writeInstead } from '../shared/project-address.ts';
 import { DEFAULTS, KEY_PREFIX, parseQueryFilter, parseUrl, TOKEN_VARIABLES } from './settings.ts';
 
 /** What is found without the network, in the documented order. */
@@ -29,8 +30,11 @@ function projectFormat({ project }: ProviderCheckInput): readonly Problem[] {
 
 function projectSlash({ project }: ProviderCheckInput): readonly Problem[] {
   if (!project?.includes('/')) return [];
-  const message = `tracker.project ${JSON.stringify(project)} looks like <owner>/<repo>: it is a team key such as ENG`;
-  return [warning('project.slash', message)];
+  const path = pathInAddress(project);
+  const key = /(?:^|\/)(?:team\/(\w+)|issue\/(\w+)-)/.exec(path ?? '');
+  const like = path === null ? 'looks like <owner>/<repo>' : 'is an address';
+  const message = `tracker.project ${JSON.stringify(project)} ${like}: it is a team key such as ENG`;
+  return [warning('project.slash', `${message}${writeInstead(key?.[1] ?? key?.[2] ?? null)}`)];
 }
 
 function invalidElements(key: StateKey, states: readonly string[] | null): readonly Problem[] {
