@@ -6,6 +6,7 @@ import type { SshHosts } from '../runners/ssh/hosts.ts';
 import type { OperationMeter } from './request-meter.ts';
 import type { KnownSecrets } from './secrets.ts';
 import type { GoodWorkflow } from './workflow.ts';
+import type { Leading } from './while-leading.ts';
 
 /** What adapters are built with besides the workflow. */
 export interface AdapterDeps {
@@ -22,6 +23,8 @@ export interface AdapterDeps {
   /** What marks of workspaces are signed with. */
   readonly markKey: string;
   readonly hosts: SshHosts;
+  /** Asked before anything is written to a remote; absent where this daemon has its database alone. */
+  readonly leading?: Leading | null;
 }
 
 /**

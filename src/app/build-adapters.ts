@@ -20,6 +20,7 @@ import path from 'node:path';
 import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
 import { buildHosts, withHosts, workspacesOf, type HostAdapters } from './build-hosts.ts';
 import { createWorkspacesOfHosts } from '../workspace/remote/all-hosts.ts';
+import { askingFirst, type Leading } from './while-leading.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
 /** The adapters and the workflow they were built from. */
@@ -57,7 +58,7 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
     workflow,
     configured: settings,
     identity: settings.tracker.identity,
-    tracker: sameTracker ? before.tracker : buildTracker(workflow, deps),
+    tracker: sameTracker ? before.tracker : guardTracker(buildTracker(workflow, deps), deps.leading ?? null),
     agent: withHosts(
       sameAgent && there.size === 0 && before.there.size === 0 ? before.agent : buildAgent(workflow, deps),
       workflow,
@@ -122,13 +123,24 @@ export function buildTracker(
   return countRequests(built, deps.meter.during);
 }
 
+const TRACKER_WRITES = ['transitionIssue', 'commentIssue'] as const;
+const LABEL_WRITES = ['add', 'remove'] as const;
+const SCM_WRITES = ['merge', 'enqueue', 'deleteBranch', 'removeLabel'] as const;
+
+/** A tracker that is written to only while this daemon leads. */
+function guardTracker(tracker: Adapters['tracker'], leading: Leading | null): Adapters['tracker'] {
+  const guarded = askingFirst(tracker, TRACKER_WRITES, leading);
+  return tracker.labels ? { ...guarded, labels: askingFirst(tracker.labels, LABEL_WRITES, leading) } : guarded;
+}
+
 function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Adapters['forge'] {
   const { connection } = workflow.settings.reactions;
   if (connection === null) return null;
   const provider = PROVIDERS.find((candidate) => candidate.kind === connection.kind);
   if (!provider?.createScm || !provider.createCi) throw new Error(`tracker kind ${connection.kind} has no merge requests`);
   const shared = providerDeps(workflow, deps);
-  return createForge(provider.createScm(connection, shared), provider.createCi(connection, shared));
+  const scm = askingFirst(provider.createScm(connection, shared), SCM_WRITES, deps.leading ?? null);
+  return createForge(scm, provider.createCi(connection, shared));
 }
 
 function providerDeps(
@@ -152,7 +164,7 @@ function buildDelivery(workflow: GoodWorkflow, deps: AdapterDeps): Delivery | nu
   const folder = path.join(root, REPOSITORIES);
   const provider = PROVIDERS.find((candidate) => candidate.kind === connection?.kind);
   const opener = connection && provider?.createRequests?.(connection, providerDeps(workflow, deps));
-  return createDelivery({
+  const delivery = createDelivery({
     repository: createRepository({ url, folder, token, baseBranch, timeoutMs: GIT_TIMEOUT_MS }, { env, processes }),
     push,
     opener: opener ?? null,
@@ -160,6 +172,7 @@ function buildDelivery(workflow: GoodWorkflow, deps: AdapterDeps): Delivery | nu
     clock,
     logger,
   });
+  return askingFirst(delivery, ['deliver'], deps.leading ?? null);
 }
 
 /** A name beside the workspaces that no identifier maps to. */

@@ -17,18 +17,17 @@ import type { Daemon } from '../ports/daemon.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { HostView } from '../ports/runner.ts';
 import type { Clock, Logger, SteadyClock } from '../ports/runtime.ts';
-import { listen } from '../server/listen.ts';
-import { createMetrics, type Metrics } from '../server/metrics.ts';
-import { createApp } from '../server/routes.ts';
+import { createMetrics } from '../server/metrics.ts';
+import type { Store } from '../ports/store.ts';
 import { createSshHosts } from '../runners/ssh/hosts.ts';
-import { openStore } from '../store/sqlite/open.ts';
-import type { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { startTelemetry } from '../telemetry/index.ts';
 import { forgetOldRuns } from './forget-runs.ts';
 import { proveTracker } from './check-tracker.ts';
 import { buildAdapters, knownAs, settleIdentity, type BuiltAdapters } from './build-adapters.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
-import { daemonId, endLeftovers, markedEnv } from './leftovers.ts';
+import type { Reign } from './leading.ts';
+import { daemonId, markedEnv } from './leftovers.ts';
+import { databaseName, openOwnStore } from './own-store.ts';
 import { openOperatorDesk } from './operator-desk.ts';
 import { keepChronicle } from './chronicle.ts';
 import { ownProcesses } from './owned-processes.ts';
@@ -39,6 +38,7 @@ import { createRequestMeter } from './request-meter.ts';
 import { createRootLocks } from './root-locks.ts';
 import { openRunTools } from './run-tools.ts';
 import type { KnownSecrets } from './secrets.ts';
+import { serveHttp } from './serve-http.ts';
 import { createWatchedTrackers, type WatchedTrackers } from './watched-trackers.ts';
 import { tellWarnings, type GoodWorkflow } from './workflow.ts';
 
@@ -53,6 +53,8 @@ export interface DaemonOptions {
   readonly secrets: KnownSecrets;
   /** Ends a start-up that is still under way. */
   readonly interrupted: AbortSignal;
+  /** The turn to lead on a shared database; null where the database is a file. */
+  readonly reign: Reign | null;
 }
 
 export interface RunningDaemon {
@@ -79,7 +81,8 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
 
 async function assemble(options: DaemonOptions, releasers: Releasers): Promise<RunningDaemon> {
   const { workflow, clock, logger, secrets, version } = options;
-  const env = markedEnv(options.env, workflow.settings.dbPath);
+  const database = databaseName(workflow.settings);
+  const env = markedEnv(options.env, database);
   sayHello(options);
   const killed = new AbortController();
   const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
@@ -92,7 +95,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const agentKind = (): string => trackers.adapters().workflow.settings.agent.kind;
   releasers.push(await startTelemetry({ notices, env: options.env, version, logger, agentKind }));
   const announce = (notice: Notice): void => notices.announce(secrets.maskDeep(notice));
-  const instance = randomBytes(5).toString('hex');
+  const instance = options.reign?.me.id ?? randomBytes(5).toString('hex');
   const store = await openOwnStore(options, instance, releasers);
 
   const screen = (event: Event): Event => {
@@ -111,17 +114,19 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     onStoreFault,
     killed: killed.signal,
     hosts,
+    resumeDelayMs: store.resumeDelayMs,
+    leading: options.reign?.leadership ?? null,
   });
   const tools = await openRunTools({
     logger,
-    scope: workflow.settings.dbPath,
+    scope: database,
     store,
     state: (tracker) => trackers.states().find(({ settings }) => settings.tracker.identity === tracker),
     report: trackers.report,
     pidsOf: (runId) => processes.pidsOf(runId),
   });
   releasers.push(() => tools.stop());
-  const controlGroups = createControlGroups(`foray-${daemonId(workflow.settings.dbPath)}`);
+  const controlGroups = createControlGroups(`foray-${daemonId(database)}`);
   await controlGroups.endAll();
   releasers.push(() => controlGroups.endAll());
   const groups = trackProcessGroups(store.processes, (fault) =>
@@ -130,8 +135,8 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   releasers.push(() => groups.stop());
   const isRun = (owner: string): boolean => trackers.states().some(({ claims }) => runningIn(claims.values()).includes(owner));
   const processes = ownProcesses(groups, controlGroups, isRun);
-  const markKey = store.workspaceKey();
-  const roots = createRootLocks({ workflowPath: workflow.path, dbPath: workflow.settings.dbPath });
+  const markKey = store.workspaceKey;
+  const roots = createRootLocks({ workflowPath: workflow.path, database, isShared: options.reign !== null });
   releasers.push(roots.release);
   const watch = async (next: BuiltAdapters): Promise<void> => {
     await roots.take(next.workflow.settings.workspace.root);
@@ -140,7 +145,21 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   let url: string | null = null;
   const servedAt = (): string | null => url;
   const meter = createRequestMeter(announce);
-  const adapterDeps: AdapterDeps = { servedAt, markKey, version, env, clock, logger, secrets, processes, meter, tools, hosts };
+  const leading = options.reign?.leadership ?? null;
+  const adapterDeps: AdapterDeps = {
+    servedAt,
+    markKey,
+    version,
+    env,
+    clock,
+    logger,
+    secrets,
+    processes,
+    meter,
+    tools,
+    hosts,
+    leading,
+  };
   const startUp = AbortSignal.any([killed.signal, options.interrupted]);
   const built = await knownAs(buildAdapters(workflow, adapterDeps, null), store);
   await watch(built);
@@ -168,12 +187,13 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
     workflow: workflowStatus.status,
     hosts: hostViews,
+    ...(options.reign !== null && { leader: leaderView(options.reign, clock) }),
     ...viewOf(trackers, snapshot, store, clock),
   };
   releasers.push(
     forgetOldRuns({ store, now: clock.now, days: () => trackers.adapters().workflow.settings.dbRetentionDays, logger }),
   );
-  url = await serve(daemon, metrics, options, releasers);
+  url = await serveHttp(daemon, metrics, { server: workflow.settings.server, port: options.port }, releasers);
   const postponed = await proveTracker(built.tracker, logger, startUp);
   if (postponed !== null) announce({ name: 'tracker:start:postponed', facts: postponed });
   const first = await settleIdentity(built, store, startUp);
@@ -211,20 +231,9 @@ const MASKED: ReadonlySet<Event['type']> = new Set(['agent-spoke', 'run-exited',
 function sayHello({ workflow, version, logger }: DaemonOptions): void {
   const { settings, path } = workflow;
   logger.info('foray starting', { version, workflow_path: path });
-  logger.info('database path resolved', { db_path: settings.dbPath });
+  logger.info('database path resolved', { db_path: databaseName(settings) });
   tellWarnings(workflow, logger);
   if (settings.tracker.activeStates.length === 0) logger.warn('tracker.active_states is empty: nothing is dispatched', {});
-}
-
-/** The database, ours alone from here on, with what an earlier daemon left running ended. */
-async function openOwnStore(options: DaemonOptions, instance: string, releasers: Releasers): Promise<SqliteStore> {
-  const { workflow, clock, logger } = options;
-  const owner = { id: instance, pid: process.pid, host: os.hostname(), workflowPath: workflow.path };
-  const store = await openStore({ path: workflow.settings.dbPath, owner, clock });
-  releasers.push(() => store.close());
-  const { dbPath } = workflow.settings;
-  await endLeftovers({ processes: store.processes, dbPath, runIds: store.runningRuns() }, logger);
-  return store;
 }
 
 /** A request about an issue that still runs for a tracker watched before is for that one; any other for the watched one. */
@@ -240,11 +249,20 @@ function runningIn(claims: Iterable<Claim>): readonly string[] {
   return [...claims].flatMap((claim) => (claim.phase === 'running' ? [claim.runId] : []));
 }
 
+/** This daemon leads, since now. */
+function leaderView({ me, leadership }: Reign, clock: Clock): NonNullable<Daemon['leader']> {
+  const since = clock.now();
+  return () => ({
+    role: 'leader',
+    leader: { host: me.host, pid: me.pid, url: null, since, epoch: leadership.epoch },
+  });
+}
+
 /** What the HTTP side sees of the loop. */
 function viewOf(
   trackers: WatchedTrackers,
   snapshot: () => Snapshot,
-  store: SqliteStore,
+  store: Pick<Store, 'ping'>,
   clock: Clock,
 ): Pick<Daemon, 'snapshot' | 'revision' | 'requestRefresh' | 'hint' | 'watchedKinds' | 'isDraining' | 'checkReadiness'> {
   const { active } = trackers;
@@ -265,29 +283,6 @@ function viewOf(
 
 function kindsOf({ tracker, reactions }: Settings): readonly string[] {
   return [tracker.kind, ...(reactions.connection === null ? [] : [reactions.connection.kind])];
-}
-
-async function serve(daemon: Daemon, metrics: Metrics, options: DaemonOptions, releasers: Releasers): Promise<string | null> {
-  const { token, allowedHosts, webhookSecret, ...address } = options.workflow.settings.server;
-  const port = options.port ?? address.port;
-  if (port === null) return null;
-  const { host } = address;
-  const app = createApp(daemon, metrics, { token, allowedHosts: [...allowedHosts, hostName(host)], webhookSecret });
-  const server = await listen(app, port, { host });
-  releasers.push(() => server.stop());
-  const addr = `${hostName(host)}:${server.port}`;
-  const url = `http://${isWildcard(host) ? '127.0.0.1' : hostName(host)}:${server.port}/`;
-  options.logger.info('http server listening', { addr, port: server.port, url });
-  return url;
-}
-
-/** As it stands in an address: IPv6 in brackets. */
-function hostName(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
-}
-
-function isWildcard(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
 }
 
 /** A request is pending until a poll began after it; what comes meanwhile is merged with it. */

@@ -31,6 +31,7 @@ export async function startDemo(options: DemoOptions): Promise<RunningDaemon & {
     workflow,
     secrets: createKnownSecrets(),
     interrupted: new AbortController().signal,
+    reign: null,
   });
   const over = new AbortController();
   const reviewer = setInterval(createReviewer(workflow, options, over.signal), 1_000);

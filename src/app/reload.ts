@@ -99,6 +99,7 @@ function warnOfRestart(before: BuiltAdapters, after: BuiltAdapters, logger: Logg
   const changed = [
     JSON.stringify(old.server) !== JSON.stringify(next.server) && 'server',
     old.dbPath !== next.dbPath && 'db_path',
+    old.storeUrl !== next.storeUrl && 'store.url',
     JSON.stringify(old.logging) !== JSON.stringify(next.logging) && 'logging',
   ].filter((key) => key !== false);
   if (changed.length > 0) logger.warn('a changed setting takes effect at the next start', { keys: changed.join(', ') });

@@ -8,7 +8,10 @@ const LOCK_NAME = '.foray-root';
 
 export interface RootHolder {
   readonly workflowPath: string;
-  readonly dbPath: string;
+  /** Where the records are. */
+  readonly database: string;
+  /** Whether several daemons may have that database: then only one of them leads, and they may share their roots. */
+  readonly isShared: boolean;
 }
 
 /**
@@ -21,6 +24,7 @@ export function createRootLocks(holder: RootHolder): { take(root: string): Promi
     async take(root) {
       if (held.has(root) || !canWrite(root)) return;
       const lock = await takeLock(path.join(root, LOCK_NAME));
+      if (lock === null && holder.isShared && holderOf(root).database === holder.database) return;
       if (lock === null) throw new Error(inUse(root));
       held.set(root, lock);
       writeFileSync(path.join(root, `${LOCK_NAME}.json`), `${JSON.stringify(recordOf(holder))}\n`, { mode: 0o600 });
@@ -42,8 +46,8 @@ function canWrite(root: string): boolean {
   }
 }
 
-function recordOf({ workflowPath, dbPath }: RootHolder) {
-  return { pid: process.pid, host: os.hostname(), workflow: workflowPath, database: dbPath };
+function recordOf({ workflowPath, database }: RootHolder) {
+  return { pid: process.pid, host: os.hostname(), workflow: workflowPath, database };
 }
 
 function inUse(root: string): string {
@@ -52,13 +56,15 @@ function inUse(root: string): string {
 }
 
 function whoHas(root: string): string {
+  const { pid, host, workflow, database } = holderOf(root);
+  if (pid === undefined) return '';
+  return ` (pid ${String(pid)} on ${String(host)}, workflow ${String(workflow)}, database ${String(database)})`;
+}
+
+function holderOf(root: string): Readonly<Record<string, unknown>> {
   try {
-    const { pid, host, workflow, database } = JSON.parse(readFileSync(path.join(root, `${LOCK_NAME}.json`), 'utf8')) as Record<
-      string,
-      unknown
-    >;
-    return ` (pid ${String(pid)} on ${String(host)}, workflow ${String(workflow)}, database ${String(database)})`;
+    return JSON.parse(readFileSync(path.join(root, `${LOCK_NAME}.json`), 'utf8')) as Record<string, unknown>;
   } catch {
-    return '';
+    return {};
   }
 }

@@ -9,6 +9,7 @@ import type { SteadyClock } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
 import { createSshRunner } from '../runners/ssh/index.ts';
 import type { SshHosts } from '../runners/ssh/hosts.ts';
+import { whileLeading, type Leading } from './while-leading.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
 import { withCrashPoints } from './crash-points.ts';
 
@@ -23,6 +24,10 @@ export interface WatchedTrackersDeps {
   readonly onStoreFault: (fault: unknown, tries: number) => void;
   readonly killed: AbortSignal;
   readonly hosts: SshHosts;
+  /** How long runs that were under way must wait before they start again. */
+  readonly resumeDelayMs: number;
+  /** Asked before anything is done to the world; null where this daemon has its database alone. */
+  readonly leading: Leading | null;
 }
 
 /**
@@ -96,20 +101,26 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
         store: { apply: (writes) => deps.store.apply(identity, writes) },
         clock: deps.clock,
         onStoreFault: deps.onStoreFault,
-        interpret: createInterpreter({
-          adapters: own,
-          adaptersOf: builtFor,
-          report,
-          announce,
-          findPreflightProblem,
-          runner: createSshRunner({
-            hosts: deps.hosts,
-            adaptersOf: ({ settings: ofRun }) => builtFor(ofRun),
-            adaptersOn: ({ settings: ofRun }, host) => ({ ...builtFor(ofRun), ...builtFor(ofRun).there.get(host) }),
+        resumeDelayMs: deps.resumeDelayMs,
+        // A server comes back; a full disk needs a person, and a restart.
+        ...(deps.leading === null ? {} : { storePatienceMs: Infinity }),
+        interpret: whileLeading(
+          deps.leading,
+          createInterpreter({
+            adapters: own,
+            adaptersOf: builtFor,
+            report,
+            announce,
+            findPreflightProblem,
+            runner: createSshRunner({
+              hosts: deps.hosts,
+              adaptersOf: ({ settings: ofRun }) => builtFor(ofRun),
+              adaptersOn: ({ settings: ofRun }, host) => ({ ...builtFor(ofRun), ...builtFor(ofRun).there.get(host) }),
+              killed: deps.killed,
+            }),
             killed: deps.killed,
           }),
-          killed: deps.killed,
-        }),
+        ),
       }),
     );
     const watched: Watched = { identity, loop, adapters, bySettings };

@@ -1,4 +1,5 @@
 import { startDaemon, type RunningDaemon } from '../app/daemon.ts';
+import { startSharedDaemon } from '../app/shared-daemon.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import type { RunSettings } from './run-settings.ts';
 import { openLog } from './logging.ts';
@@ -28,7 +29,9 @@ export async function serve(args: RunSettings): Promise<number> {
   try {
     const clock = createSteadyClock();
     const options = { workflow, env: { ...process.env }, version: FORAY_VERSION, port: args.port, clock, logger, secrets };
-    daemon = await startDaemon({ ...options, interrupted: interrupted.signal });
+    const shared = { ...options, interrupted: interrupted.signal };
+    daemon =
+      workflow.settings.storeUrl === null ? await startDaemon({ ...shared, reign: null }) : await startSharedDaemon(shared);
     if (interrupted.signal.aborted) daemon.stop();
     await daemon.done;
   } catch (error) {

@@ -31,6 +31,7 @@ export function workflowSections(providers: readonly ProviderFacts[], agentKinds
     agent: agentSection(agentKinds.map((agent) => agent.kind)),
     worker: workerSection,
     server: serverSection,
+    store: storeSection,
     logging: loggingSection,
     token_rates: tokenRatesSection(agentKinds),
     self_review: selfReviewSection,
@@ -240,6 +241,14 @@ const serverSection = z
       .describe('Webhooks of the tracker, which bring the next poll forward.'),
   })
   .describe('The HTTP server.');
+
+const storeSection = z
+  .strictObject({
+    url: filledText(
+      'Address of a PostgreSQL database, `postgres://user:password@host/database?sslmode=verify-full`, that several daemons share; `$NAME` expands. Without it the file of `db_path` is used.',
+    ).optional(),
+  })
+  .describe('Where the records are kept.');
 
 const loggingSection = z
   .strictObject({

@@ -77,6 +77,7 @@ describe('a valid file', () => {
       server: { port: null, host: '127.0.0.1', token: null, allowedHosts: [], publicUrl: null, webhookSecret: null },
       logging: { level: 'info', format: 'text' },
       dbPath: '/srv/team a/.foray.db',
+      storeUrl: null,
       dbRetentionDays: 90,
       tokenRates: {},
       selfReview: { enabled: false, maxIterations: 3, verificationCommands: [], verificationTimeoutMs: 120_000 },
@@ -161,6 +162,7 @@ self_review: { enabled: true, max_iterations: 2, verification_commands: [npm tes
       server: { port: 0, host: '127.0.0.1', token: null, allowedHosts: [], publicUrl: null, webhookSecret: null },
       logging: { level: 'debug', format: 'json' },
       dbPath: '/srv/team a/data/x.db',
+      storeUrl: null,
       dbRetentionDays: 90,
       tokenRates: {
         mock: { inputPerMtok: 3, outputPerMtok: 15.5, cacheReadPerMtok: 0 },

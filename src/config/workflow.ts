@@ -17,6 +17,7 @@ import { checkReactions } from './reaction-checks.ts';
 import { reactionSettings } from './reactions.ts';
 import { collectSecrets, maskCollected, type Secrets, suspectConnection } from './secrets.ts';
 import { readServer } from './server.ts';
+import { readStore } from './store.ts';
 import { type Kinds, type CheckedFrontMatter, checkFrontMatter } from './check-front-matter.ts';
 import { readWorker, withinHosts } from './worker.ts';
 import { checkProvider, readTracker, trackerSettings } from './tracker.ts';
@@ -37,6 +38,8 @@ export interface LoadedWorkflow {
   readonly settings: Settings | null;
   /** Absolute, also when something else is wrong; null when the file could not be read at all. */
   readonly dbPath: string | null;
+  /** The PostgreSQL database that takes its place; null where there is none. */
+  readonly storeUrl: string | null;
   readonly body: string;
   readonly bodyLine: number;
   /** Absolute. */
@@ -85,6 +88,7 @@ export function readWorkflow(text: string, workflowPath: string, context: LoadCo
     problems,
     settings: failed ? null : read.settings,
     dbPath: read.dbPath,
+    storeUrl: read.storeUrl,
     body: parts.body,
     bodyLine: parts.bodyLine,
     path: absolute,
@@ -95,17 +99,34 @@ export function readWorkflow(text: string, workflowPath: string, context: LoadCo
 }
 
 function nothingLoaded(absolute: string, problems: readonly Problem[]): Omit<LoadedWorkflow, 'digest'> {
-  return { problems, settings: null, dbPath: null, body: '', bodyLine: 1, path: absolute, secrets: [], secretVariables: [] };
+  return {
+    problems,
+    settings: null,
+    dbPath: null,
+    storeUrl: null,
+    body: '',
+    bodyLine: 1,
+    path: absolute,
+    secrets: [],
+    secretVariables: [],
+  };
 }
 
 interface ReadSettings {
   readonly settings: Settings | null;
   readonly dbPath: string | null;
+  readonly storeUrl: string | null;
   readonly problems: readonly Problem[];
   readonly secrets: Secrets;
 }
 
-const UNREADABLE: ReadSettings = { settings: null, dbPath: null, problems: [], secrets: { values: [], variables: [] } };
+const UNREADABLE: ReadSettings = {
+  settings: null,
+  dbPath: null,
+  storeUrl: null,
+  problems: [],
+  secrets: { values: [], variables: [] },
+};
 
 /** From data to settings: every key by itself first, then what holds between them. */
 function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string, context: LoadContext): ReadSettings {
@@ -120,6 +141,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   const dbPath = readDbPath(read.dbPath, { ...context, workflowPath });
   const server = readServer(sections.server, context.env);
   const notifications = readNotifications(read.notifications, context.env);
+  const store = readStore(sections.store, context.env);
   const generic = [...checkTrackerKind(read, context.providers), ...(tracker ? checkTracker(tracker, read.isFaulty) : [])];
   const role = (kind: string | undefined) => blocks.providers.get(kind ?? '')?.role ?? {};
   const trackerRead = tracker && trackerSettings(tracker, role(tracker.provider.kind), path.dirname(workflowPath));
@@ -132,7 +154,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   const worker = readWorker(read, workflowPath);
   const problems = [
     ...inFileOrder(
-      [...read.problems, ...root.problems, ...dbPath.problems, ...server.problems, ...notifications.problems],
+      [...read.problems, ...root.problems, ...dbPath.problems, ...server.problems, ...store.problems, ...notifications.problems],
       matter,
     ),
     ...generic,
@@ -145,10 +167,10 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   ].map((problem) => placed(problem, matter, read));
   const secrets = collectSecrets(
     [trackerConnection, ...blockConnections.values(), repoSecrets(sections.workspace, context.env)],
-    [...server.secrets, ...notifications.secrets],
+    [...server.secrets, ...store.secrets, ...notifications.secrets],
     context.env,
   );
-  if (!tracker || !trackerRead) return { settings: null, dbPath: dbPath.path, problems, secrets };
+  if (!tracker || !trackerRead) return { settings: null, dbPath: dbPath.path, storeUrl: store.url, problems, secrets };
   const settings: Settings = {
     tracker: trackerRead,
     polling: { intervalMs: sections.polling.interval_ms },
@@ -165,13 +187,14 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
     server: server.settings,
     logging: sections.logging,
     dbPath: dbPath.path,
+    storeUrl: store.url,
     dbRetentionDays: read.dbRetentionDays,
     tokenRates: tokenRates(sections.token_rates),
     selfReview: selfReviewSettings(sections.self_review),
     notifications: notifications.targets,
     reactions: reactionSettings(sections.reactions, role(reactions.connection?.kind), reactions),
   };
-  return { settings, dbPath: dbPath.path, problems, secrets };
+  return { settings, dbPath: dbPath.path, storeUrl: store.url, problems, secrets };
 }
 
 function connectionsOf({ blocks }: CheckedFrontMatter, context: LoadContext): ReadonlyMap<string, ExpandedConnection> {

@@ -12,19 +12,20 @@ import type { State } from './model/state.ts';
 
 /**
  * The state a daemon starts with. What was running when the last one died is put back into the retry queue, due at
- * once; handoffs under way are asked for again by the first clock event; everything else goes on where it was.
+ * once, or later where its session may still go on elsewhere; handoffs under way are asked for again by the first clock
+ * event; everything else goes on where it was.
  */
-export function recover(settings: Settings, durable: Durable, instance: string, now: number): Decision {
+export function recover(settings: Settings, durable: Durable, instance: string, now: number, delayMs = 0): Decision {
   const rested = rebuilt(settings, durable, instance, now);
   const draft = openDraft(rested, now);
   draft.writes.push({ write: 'interrupt-runs', at: now });
-  for (const claim of draft.state.claims.values()) if (claim.phase === 'running') requeue(draft, claim.issue.id);
+  for (const claim of draft.state.claims.values()) if (claim.phase === 'running') requeue(draft, claim.issue.id, delayMs);
   clampDueTimes(draft);
   queueNews(draft, rested);
   return closeDraft(draft);
 }
 
-function requeue(draft: Draft, issueId: string): void {
+function requeue(draft: Draft, issueId: string, delayMs: number): void {
   const claim = draft.state.claims.get(issueId);
   if (claim?.phase !== 'running') return;
   if (claim.stoppedBy !== null) return parkStopped(draft, { ...claim, stoppedBy: claim.stoppedBy });
@@ -35,7 +36,7 @@ function requeue(draft: Draft, issueId: string): void {
     failures,
     refusals,
     sessionId,
-    delayMs: 0,
+    delayMs,
     error: RESTART_ERROR,
     then: { kind: 'run', trigger: reaction === null ? 'restart' : trigger, reaction },
   });

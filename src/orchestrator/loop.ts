@@ -25,6 +25,8 @@ export interface Loop {
 export interface LoopDeps extends StoreWriterDeps {
   readonly clock: SteadyClock;
   readonly interpret: (effect: Effect) => void;
+  /** How long runs that were under way must wait before they start again; not at all unless given. */
+  readonly resumeDelayMs?: number;
 }
 
 /** Longest stretch of work before other callbacks, such as HTTP answers, get their turn. */
@@ -51,7 +53,7 @@ interface Work {
 }
 
 export function createLoop(settings: Settings, durable: Durable, instance: string, deps: LoopDeps): Loop {
-  const first = recover(settings, durable, instance, deps.clock.now());
+  const first = recover(settings, durable, instance, deps.clock.now(), deps.resumeDelayMs);
   const writer = createStoreWriter(deps);
   const work: Work = {
     current: first.state,
@@ -70,6 +72,7 @@ export function createLoop(settings: Settings, durable: Durable, instance: strin
 
   function end(fault?: unknown): void {
     work.ended = true;
+    writer.hurry(0);
     clearTimeout(work.timer);
     finish(fault);
   }

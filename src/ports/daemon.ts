@@ -29,11 +29,28 @@ export interface Daemon {
   workflow(): WorkflowStatus;
   /** The hosts that runs are given to; none when all run on this machine. */
   hosts(): readonly HostView[];
+  /** Whether this one leads, and who does; absent where the database is not shared. */
+  leader?(): LeadershipView;
   isDraining(): boolean;
   /** The three checks of readiness, run now. */
   checkReadiness(signal: AbortSignal): Promise<Readiness>;
   readonly chronicle: Chronicle;
   readonly history: Pick<Store, 'listRuns' | 'findRun' | 'totals' | 'statistics'>;
+}
+
+export interface LeadershipView {
+  readonly role: 'leader' | 'standby';
+  /** Null while nobody leads. */
+  readonly leader: LeaderView | null;
+}
+
+export interface LeaderView {
+  readonly host: string;
+  readonly pid: number;
+  /** Where it serves its pages; null where it does not, or where this is it. */
+  readonly url: string | null;
+  readonly since: number;
+  readonly epoch: number;
 }
 
 export interface Readiness {

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { Daemon, Readiness } from '../ports/daemon.ts';
+import { isoTime } from './envelope.ts';
 import { readSnapshot } from './api/v1.ts';
 
 /** A probe has an answer after this long, whatever hangs. */
@@ -25,9 +26,18 @@ export function getReadiness(daemon: Daemon) {
       checks: { database: verdict(database), preflight: verdict(preflight), workflow: verdict(workflow) },
       // The last good file is in force, so the check still passes.
       ...(rejected && { workflow_error: rejected.reason }),
+      ...leadershipFacts(daemon),
     };
     return c.json(body, ready ? 200 : 503);
   };
+}
+
+/** Who leads, where several daemons share a database. */
+function leadershipFacts(daemon: Daemon) {
+  const view = daemon.leader?.();
+  if (view === undefined) return {};
+  const { role, leader } = view;
+  return { role, leader: leader && { ...leader, since: isoTime(leader.since) } };
 }
 
 /** Checks that throw or hang are checks that fail. */

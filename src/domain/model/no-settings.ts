@@ -49,6 +49,7 @@ export const NO_SETTINGS: Settings = {
   server: { port: null, host: '', token: null, allowedHosts: [], publicUrl: null, webhookSecret: null },
   logging: { level: 'info', format: 'text' },
   dbPath: '',
+  storeUrl: null,
   dbRetentionDays: 0,
   tokenRates: {},
   selfReview: { enabled: false, maxIterations: 0, verificationCommands: [], verificationTimeoutMs: 0 },

@@ -14,6 +14,8 @@ export interface Settings {
   readonly logging: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'text' | 'json' };
   /** Absolute. */
   readonly dbPath: string;
+  /** The PostgreSQL database that takes its place, with its password; null where there is none. */
+  readonly storeUrl: string | null;
   /** 0 keeps finished runs for ever. */
   readonly dbRetentionDays: number;
   readonly tokenRates: Readonly<Record<string, TokenRates>>;

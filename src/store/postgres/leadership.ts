@@ -28,6 +28,15 @@ export interface Leadership {
   readonly lost: Promise<string>;
   /** Whether another daemon stands by, as of the last contact. */
   hasStandby(): boolean;
+  /**
+   * Resolves while this one surely leads, and waits where it cannot know: another one may have taken over meanwhile. Rejects
+   * when it does not lead any more. Asked before whatever the world outside would see.
+   */
+  confirm(): Promise<void>;
+  /** Where this one serves its pages, for the others to tell. */
+  servesAt(url: string | null): void;
+  /** A write was refused: this one does not lead any more. */
+  overtaken(): void;
   /** Takes leave: the next one may lead at once. */
   leave(): Promise<void>;
 }
@@ -45,6 +54,8 @@ const SILENT_MS = 6_000;
  * A leader that cannot reach the database for so long ends its sessions, where another could have taken over. The next
  * one starts what ran there only after `SESSIONS_OVER_MS`.
  */
+/** So long after the leader was confirmed nobody can have taken over: less than `ABSENT_MS`. */
+const CONFIRMED_MS = 2_000;
 const CUT_OFF_MS = 30_000;
 export const SESSIONS_OVER_MS = 45_000;
 
@@ -92,7 +103,13 @@ export function* tellAlive(me: InstanceFacts): Work<void> {
   yield* run(
     `INSERT INTO instances (id, host, pid, process_start, workflow_path, version, url, started_at, seen_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ${NOW}, ${NOW}) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, url = excluded.url`,
-    ...[id, host, pid, processStart, workflowPath, version, url],
+    id,
+    host,
+    pid,
+    processStart,
+    workflowPath,
+    version,
+    url,
   );
   yield* run(`DELETE FROM instances WHERE seen_at < ${NOW} - 86400000 AND id <> (SELECT instance FROM leader)`);
 }
@@ -139,17 +156,21 @@ function createLeadership(db: Postgres, me: InstanceFacts, reign: Reign): Leader
     lose = resolve;
   });
   let over = false;
+  let self = me;
   let standby = false;
   let contact = performance.now();
+  const waiting: { resolve(): void; reject(error: Error): void }[] = [];
   let timer: NodeJS.Timeout | undefined;
 
   async function beat(): Promise<void> {
+    const asked = performance.now();
     try {
       reign.session ??= await regain(db, reign.epoch);
       if (!(await renew(reign.session, reign.epoch))) return end('another one leads');
-      await db.write(tellAlive(me));
+      contact = asked;
+      for (const { resolve } of waiting.splice(0)) resolve();
+      await db.write(tellAlive(self));
       standby = (await db.read(readInstances())).some(({ id }) => id !== me.id);
-      contact = performance.now();
     } catch (error) {
       const session = reign.session;
       reign.session = null;
@@ -164,6 +185,7 @@ function createLeadership(db: Postgres, me: InstanceFacts, reign: Reign): Leader
     over = true;
     clearTimeout(timer);
     void reign.session?.close();
+    for (const { reject } of waiting.splice(0)) reject(new Error(why));
     lose(why);
   }
 
@@ -172,7 +194,17 @@ function createLeadership(db: Postgres, me: InstanceFacts, reign: Reign): Leader
     epoch: reign.epoch,
     lost,
     hasStandby: () => standby,
+    async confirm() {
+      if (over) throw new Error('this one does not lead any more');
+      if (performance.now() - contact < CONFIRMED_MS) return;
+      await new Promise<void>((resolve, reject) => waiting.push({ resolve, reject }));
+    },
+    servesAt(url) {
+      self = { ...me, url };
+    },
+    overtaken: () => (over ? undefined : end('another one leads')),
     async leave() {
+      if (over) return;
       over = true;
       clearTimeout(timer);
       await db.write(takeLeave(reign.epoch, me.id)).catch(() => {});

@@ -1,0 +1,83 @@
+import os from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { processStartTime } from '../lib/process-identity.ts';
+import type { Logger } from '../ports/runtime.ts';
+import type { InstanceFacts, Leader, Leadership, Postgres } from '../store/postgres/index.ts';
+
+/** A daemon's turn to lead on a shared database. */
+export interface Reign {
+  readonly db: Postgres;
+  readonly me: InstanceFacts;
+  readonly leadership: Leadership;
+  /** How long runs of the leader before must wait: until its sessions are surely over. */
+  readonly resumeDelayMs: number;
+}
+
+export interface Candidate {
+  readonly db: Postgres;
+  readonly me: InstanceFacts;
+}
+
+/** Opens the shared database, waiting for a server that does not answer yet. Other faults are the operator's to mend. */
+export async function openShared(url: string, logger: Logger, signal: AbortSignal): Promise<Postgres> {
+  const { openPostgres, migratePostgres, isUnreachable } = await import('../store/postgres/index.ts');
+  const db = await openPostgres(url);
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await migratePostgres(db, Date.now());
+      return db;
+    } catch (error) {
+      if (!isUnreachable(error) || signal.aborted) {
+        await db.close();
+        throw error;
+      }
+      if (tries % 10 === 0) logger.warn('waiting for the database', { error: textOf(error) });
+      await delay(1_000, undefined, { signal });
+    }
+  }
+}
+
+/** This process, as the others on the database see it. */
+export function aboutMe(id: string, workflowPath: string, version: string): InstanceFacts {
+  const processStart = processStartTime(process.pid) ?? '';
+  return { id, host: os.hostname(), pid: process.pid, processStart, workflowPath, version, url: null };
+}
+
+/** Waits for the turn to lead. `onLook` hears who leads meanwhile. */
+export async function waitToLead(
+  { db, me }: Candidate,
+  onLook: (leader: Leader | null) => Promise<InstanceFacts>,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<Reign> {
+  const { BEAT_MS, readLeader, tryToLead } = await import('../store/postgres/index.ts');
+  let seen = me;
+  for (let silent = false; ;) {
+    signal.throwIfAborted();
+    try {
+      const before = await db.read(readLeader());
+      const leadership = await tryToLead(db, seen);
+      if (leadership !== null) return { db, me: seen, leadership, resumeDelayMs: await resumeDelayOf(before, seen) };
+      seen = await onLook(before);
+      silent = false;
+    } catch (error) {
+      if (!silent) logger.warn('the database does not answer, trying again', { error: textOf(error) });
+      silent = true;
+    }
+    await delay(BEAT_MS, undefined, { signal });
+  }
+}
+
+/**
+ * Sessions of a leader that took leave are over, and so are those on this very host, which are ended before anything new
+ * starts. Those of one that fell silent elsewhere may go on until it notices that it is cut off.
+ */
+async function resumeDelayOf(before: Leader | null, me: InstanceFacts): Promise<number> {
+  const { SESSIONS_OVER_MS } = await import('../store/postgres/index.ts');
+  if (before === null || before.left || before.host === me.host) return 0;
+  return Math.max(0, SESSIONS_OVER_MS - before.silentMs);
+}
+
+function textOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
+}

@@ -1,0 +1,66 @@
+import os from 'node:os';
+import type { Releasers } from '../lib/releasers.ts';
+import type { Settings } from '../domain/model/settings.ts';
+import type { Store } from '../ports/store.ts';
+import type { ProcessRecords } from '../store/sqlite/processes.ts';
+import { openStore } from '../store/sqlite/open.ts';
+import type { DaemonOptions } from './daemon.ts';
+import type { Reign } from './leading.ts';
+import { endLeftovers } from './leftovers.ts';
+
+/** What a daemon that leads works with. */
+export interface OwnStore extends Store {
+  readonly processes: ProcessRecords;
+  /** What marks of workspaces are signed with. */
+  readonly workspaceKey: string;
+  /** How long runs that were under way must wait before they start again: those of a lost leader may still go on elsewhere. */
+  readonly resumeDelayMs: number;
+}
+
+/** Names the database apart from others; no password in it. */
+export function databaseName({ dbPath, storeUrl }: Pick<Settings, 'dbPath' | 'storeUrl'>): string {
+  if (storeUrl === null) return dbPath;
+  const { protocol, host, pathname } = new URL(storeUrl);
+  return `${protocol}//${host}${pathname}`;
+}
+
+/** The database, ours alone from here on, with what an earlier daemon left running ended. */
+export async function openOwnStore(options: DaemonOptions, instance: string, releasers: Releasers): Promise<OwnStore> {
+  return options.reign === null ? openFile(options, instance, releasers) : openShared(options, options.reign, releasers);
+}
+
+async function openFile({ workflow, clock, logger }: DaemonOptions, instance: string, releasers: Releasers): Promise<OwnStore> {
+  const owner = { id: instance, pid: process.pid, host: os.hostname(), workflowPath: workflow.path };
+  const store = await openStore({ path: workflow.settings.dbPath, owner, clock });
+  releasers.push(() => store.close());
+  const { dbPath } = workflow.settings;
+  await endLeftovers({ processes: store.processes, dbPath, runIds: store.runningRuns() }, logger);
+  return { ...store, workspaceKey: store.workspaceKey(), resumeDelayMs: 0 };
+}
+
+/** On a database that several daemons share, while this one leads. */
+async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Reign, releasers: Releasers): Promise<OwnStore> {
+  const { createPostgresStore, openProcessRecords, readOnceAtStart, isNotLeading } = await import('../store/postgres/index.ts');
+  const { db, leadership, me } = reign;
+  const store = createPostgresStore(db, { owner: me.id, clock, epoch: leadership.epoch });
+  const processes = await openProcessRecords(db, { host: me.host, instance: me.id });
+  releasers.push(() => processes.stop());
+  const { workspaceKey, runningRuns } = await db.read(readOnceAtStart());
+  await endLeftovers({ processes, dbPath: databaseName(workflow.settings), runIds: runningRuns }, logger);
+  return {
+    ...store,
+    processes,
+    workspaceKey,
+    resumeDelayMs: reign.resumeDelayMs,
+    async apply(tracker, writes) {
+      try {
+        await store.apply(tracker, writes);
+      } catch (error) {
+        if (isNotLeading(error)) leadership.overtaken();
+        throw error;
+      }
+    },
+    // The connections stay open for what comes after this daemon: standing by.
+    close: async () => {},
+  };
+}

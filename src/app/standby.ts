@@ -1,0 +1,131 @@
+import os from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
+import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
+import type { Run } from '../domain/model/run.ts';
+import { NO_SESSION, type Live, type State } from '../domain/model/state.ts';
+import { rebuilt } from '../domain/recover.ts';
+import { snapshotOf } from '../domain/snapshot.ts';
+import { createReleasers } from '../lib/releasers.ts';
+import { createNotices } from '../orchestrator/notices.ts';
+import type { Daemon, LeaderView } from '../ports/daemon.ts';
+import type { Store } from '../ports/store.ts';
+import { createMetrics } from '../server/metrics.ts';
+import type { Leader } from '../store/postgres/index.ts';
+import { keepChronicle } from './chronicle.ts';
+import type { DaemonOptions } from './daemon.ts';
+import { serveHttp } from './serve-http.ts';
+
+/** A daemon that does not lead: the same pages and API, from what the leader has stored. */
+export interface Standby {
+  readonly url: string | null;
+  /** Reads what the leader has stored by now. */
+  look(leader: Leader | null): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Runs under way that are shown; more than any fleet has slots. */
+const RUNS_SHOWN = 1_000;
+const ANSWER_WITHIN_MS = 10_000;
+
+export async function openStandby(options: Omit<DaemonOptions, 'reign'>, store: Store): Promise<Standby> {
+  const { workflow, version, clock, logger } = options;
+  const { settings } = workflow;
+  const releasers = createReleasers((fault) => logger.error('closing failed', { error: textOf(fault) }));
+  const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
+  const appliedAt = clock.now();
+  let state: State | null = null;
+  let leader: LeaderView | null = null;
+  const snapshot = () => (state === null ? null : snapshotOf(state, clock.now()));
+  const metrics = createMetrics(notices, () => snapshot() ?? snapshotOf(stateOf(options, [], NOTHING_DURABLE), clock.now()));
+  releasers.push(() => metrics.stop());
+  const chronicle = keepChronicle({ store, notices, clock, logger });
+  releasers.push(() => chronicle.stop());
+  const daemon: Daemon = {
+    version,
+    clock,
+    logger,
+    notices,
+    history: store,
+    snapshot,
+    revision: () => state,
+    chronicle,
+    hosts: () => [],
+    leader: () => ({ role: 'standby', leader }),
+    requestRefresh: () => ({ queued: false, coalesced: false }),
+    hint: () => {},
+    watchedKinds: () => [],
+    ask: (request, by) => askLeader(store, request, by),
+    place: { host: os.hostname(), project: settings.tracker.project },
+    workflow: () => ({ path: workflow.path, appliedAt, warnings: [], rejected: null }),
+    isDraining: () => false,
+    checkReadiness: async () => ({ database: await answers(store), preflight: true, workflow: true }),
+  };
+  const url = await serveHttp(daemon, metrics, { server: settings.server, port: options.port }, releasers).catch(
+    (fault: unknown) => {
+      logger.warn('standing by without pages', { error: textOf(fault) });
+      return null;
+    },
+  );
+  return {
+    url,
+    async look(found) {
+      leader = found && { host: found.host, pid: found.pid, url: found.url, since: found.since, epoch: found.epoch };
+      const durable = await store.load(await store.identityOf(settings.tracker.identity));
+      const runs = await store.listRuns({ limit: RUNS_SHOWN });
+      state = stateOf(options, runs, durable);
+    },
+    stop: () => releasers.run(),
+  };
+}
+
+/** What the leader's own state looks like from its records. */
+function stateOf({ workflow, clock }: Pick<DaemonOptions, 'workflow' | 'clock'>, runs: readonly Run[], durable: Durable): State {
+  const state = rebuilt(workflow.settings, durable, 'standby', clock.now());
+  const running = new Set([...state.claims.values()].flatMap((claim) => (claim.phase === 'running' ? [claim.runId] : [])));
+  const live = runs.filter((run) => running.has(run.id)).map(liveOf);
+  return { ...state, live: new Map(live.map((entry) => [entry.issue.id, entry])) };
+}
+
+function liveOf(run: Run): Live {
+  return {
+    ...NO_SESSION,
+    issue: run.issue,
+    runId: run.id,
+    attempt: run.attempt,
+    pickedFrom: run.issue.state,
+    startedAt: run.startedAt,
+    lastEventAt: run.startedAt,
+    savedAt: run.startedAt,
+    lastEvent: 'running',
+    workspacePath: run.workspacePath,
+    sessionId: run.sessionId,
+    turn: run.turns,
+    model: run.model,
+    tokens: run.tokens,
+    tokensMeasured: run.tokensMeasured,
+    costUsd: run.costUsd,
+  };
+}
+
+/** Leaves the request in the database, where the leader finds it, and waits for its answer. */
+async function askLeader(store: Store, request: OperatorRequest, by: string): Promise<OperatorAnswer> {
+  const id = await store.addRequest(request, by);
+  for (const deadline = performance.now() + ANSWER_WITHIN_MS; performance.now() < deadline;) {
+    const answer = await store.findAnswer(id);
+    if (answer !== null) return answer;
+    await delay(200);
+  }
+  return { outcome: 'refused', message: 'the leading service did not answer in time: see its log' };
+}
+
+async function answers(store: Store): Promise<boolean> {
+  return store.ping().then(
+    () => true,
+    () => false,
+  );
+}
+
+function textOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
+}

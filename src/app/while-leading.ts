@@ -1,0 +1,39 @@
+import type { Effect } from '../domain/model/effect.ts';
+
+/** Asked before anything is done to the world: rejects when another daemon leads by now. */
+export interface Leading {
+  confirm(): Promise<void>;
+}
+
+/**
+ * Effects are carried out while this daemon leads. One that slept and wakes up does nothing of what it had in mind: the
+ * one that leads by now decides anew.
+ */
+export function whileLeading(leading: Leading | null, interpret: (effect: Effect) => void): (effect: Effect) => void {
+  if (leading === null) return interpret;
+  return (effect) => {
+    if (effect.do === 'announce') return interpret(effect);
+    leading.confirm().then(
+      () => interpret(effect),
+      // Ending a session is always right.
+      () => (effect.do === 'stop-run' ? interpret(effect) : undefined),
+    );
+  };
+}
+
+/** The same object, whose named methods ask before they act. */
+export function askingFirst<T extends object>(target: T, methods: readonly (keyof T)[], leading: Leading | null): T {
+  if (leading === null) return target;
+  const guarded = Object.fromEntries(
+    methods.flatMap((name) => {
+      const method = target[name];
+      if (typeof method !== 'function') return [];
+      const act = async (...args: unknown[]): Promise<unknown> => {
+        await leading.confirm();
+        return (method as (...args: unknown[]) => unknown).apply(target, args);
+      };
+      return [[name, act]];
+    }),
+  );
+  return { ...target, ...guarded };
+}

@@ -1,0 +1,27 @@
+import { all, get, type Work } from '../records/work.ts';
+
+/** All of PostgreSQL comes through here and is loaded only where `store.url` is set. */
+export { addressOf } from './address.ts';
+export { openPostgres, type Postgres } from './connection.ts';
+export { isNotLeading, isUnreachable } from './errors.ts';
+export {
+  BEAT_MS,
+  readInstances,
+  readLeader,
+  SESSIONS_OVER_MS,
+  tellAlive,
+  tryToLead,
+  type InstanceFacts,
+  type Leader,
+  type Leadership,
+} from './leadership.ts';
+export { migratePostgres, schemaVersion } from './migrate.ts';
+export { createPostgresStore } from './postgres-store.ts';
+export { openProcessRecords } from './processes.ts';
+
+/** What a daemon that begins to lead reads once. */
+export function* readOnceAtStart(): Work<{ readonly workspaceKey: string; readonly runningRuns: readonly string[] }> {
+  const key = yield* get('SELECT key FROM workspace_key');
+  const running = yield* all("SELECT run_id FROM claims WHERE phase = 'running'");
+  return { workspaceKey: String(key?.key), runningRuns: running.map((row) => String(row.run_id)) };
+}

@@ -1,0 +1,98 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+
+let postgres: TestPostgres;
+let playground: Playground;
+let url: string;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres?.remove());
+beforeEach(async () => {
+  playground = await createPlayground({ patienceMs: 30_000 });
+  url = await postgres.createDatabase();
+});
+afterEach(() => playground.cleanup());
+
+const issue = (n: number) => ({ id: String(n), identifier: `A-${n}`, title: `Issue ${n}`, state: 'todo' });
+
+/** Two daemons on one database and one board. */
+async function startBoth(agent = 'kind: mock\nmax_turns: 2') {
+  await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL', agent }));
+  const options = { env: { DATABASE_URL: url } };
+  const first = await playground.start(['--port', '0'], options);
+  const second = await playground.start(['--port', '0'], options);
+  return { first, second };
+}
+
+const stateOf = async (n: number) => (await playground.readIssues()).find(({ id }) => id === String(n))?.['state'];
+const becomes = (n: number, state: string) =>
+  eventually(
+    () => stateOf(n),
+    (found) => found === state,
+    `issue ${n} in ${state}`,
+  );
+
+it('works one issue once with two daemons, and the other takes over when the leader is killed', async () => {
+  await playground.writeIssues([issue(1)]);
+  const { first, second } = await startBoth();
+  await becomes(1, 'review');
+  await second.record('http server listening');
+  expect((await second.json('/readyz'))['role']).toBe('standby');
+  expect(await second.json('/readyz')).toMatchObject({ leader: { pid: first.pid } });
+  expect(await first.json('/readyz')).toMatchObject({ role: 'leader', status: 'pass' });
+  const runs = (await second.json('/api/v2/runs'))['runs'] as { issue_identifier: string }[];
+  expect(runs.map((run) => run.issue_identifier)).toEqual(['A-1']);
+
+  const killedAt = Date.now();
+  first.signal('SIGKILL');
+  await second.record('leading');
+  expect(Date.now() - killedAt).toBeLessThan(10_000);
+  await playground.writeIssues([{ ...issue(1), state: 'review' }, issue(2)]);
+  await becomes(2, 'review');
+  const found = await postgres.query('SELECT identifier, status FROM foray.runs ORDER BY rowid', url);
+  expect(found).toEqual([
+    { identifier: 'A-1', status: 'succeeded' },
+    { identifier: 'A-2', status: 'succeeded' },
+  ]);
+  await second.stop();
+});
+
+it('lets a leader that was stopped and wakes up store and do nothing', async () => {
+  await playground.writeIssues([]);
+  const { first, second } = await startBoth();
+  first.signal('SIGSTOP');
+  await playground.writeIssues([issue(1)]);
+  await second.record('leading');
+  await becomes(1, 'review');
+  await playground.writeIssues([]);
+  const before = await postgres.query('SELECT max(epoch)::integer AS epoch FROM foray.runs', url);
+  await playground.writeIssues([issue(2)]);
+  first.signal('SIGCONT');
+  await first.record('no longer leading, standing by');
+  await becomes(2, 'review');
+  expect(await postgres.query('SELECT identifier, epoch::integer FROM foray.runs ORDER BY rowid', url)).toEqual([
+    { identifier: 'A-1', ...before[0] },
+    { identifier: 'A-2', ...before[0] },
+  ]);
+  await Promise.all([first.stop(), second.stop()]);
+});
+
+it('goes on after the server was restarted under it, and loses nothing', async () => {
+  await playground.writeIssues([issue(1)]);
+  await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL' }));
+  const daemon = await playground.start(['--port', '0'], { env: { DATABASE_URL: url } });
+  await becomes(1, 'review');
+  await postgres.stop('crash');
+  expect((await daemon.get('/readyz')).status).toBe(503);
+  expect(await daemon.json('/readyz')).toMatchObject({ checks: { database: 'fail', preflight: 'pass' } });
+  await playground.writeIssues([{ ...issue(1), state: 'review' }, issue(2)]);
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  expect(await stateOf(2)).toBe('todo');
+  await postgres.start();
+  await becomes(2, 'review');
+  expect(await daemon.json('/readyz')).toMatchObject({ checks: { database: 'pass' } });
+  expect(await postgres.query('SELECT identifier, status FROM foray.runs ORDER BY rowid', url)).toHaveLength(2);
+  await daemon.stop();
+});
