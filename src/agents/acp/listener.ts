@@ -2,7 +2,7 @@ import { JsonRpcError, RPC_CODES, type JsonRpcPeerOptions } from '../../lib/json
 import type { EventStream } from '../shared/event-stream.ts';
 import type { PermissionPolicy } from './options.ts';
 import { permissionRequest, sessionNotification, sessionUpdate, type PermissionRequest, type ToolCall } from './parse.ts';
-import type { TurnReader } from './turn.ts';
+import type { TurnReader } from './turn-reader.ts';
 
 /** Answers what the agent asks at any time, and passes what it tells on to the turn that runs. */
 export interface Listener extends Pick<JsonRpcPeerOptions, 'onRequest' | 'onNotification' | 'onUnreadable'> {

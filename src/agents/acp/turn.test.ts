@@ -8,7 +8,7 @@ import { waysOf } from './known-agents.ts';
 import { createListener } from './listener.ts';
 import { promptResult } from './parse.ts';
 import { FAILED_AS_SUCCESS, WORKED, type Recording } from '../../../test/support/acp/recordings.ts';
-import { createTurnReader } from './turn.ts';
+import { createTurnReader } from './turn-reader.ts';
 import { createUsage } from './usage.ts';
 
 const SESSION = 'session-1';
