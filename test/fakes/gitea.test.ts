@@ -29,7 +29,9 @@ describe('fake selfhosted, through gitea-js', () => {
     await expect(giteaApi(fake.url, { token: 'wrong' }).repos.repoGet('acme', 'app')).rejects.toMatchObject({ status: 401 });
     await expect(api.user.userGetCurrent()).rejects.toMatchObject({
       status: 403,
-      error: { message: 'token does not have at least one of required scope(s), required=[read:user], token scope=read:repository' },
+      error: {
+        message: 'token does not have at least one of required scope(s), required=[read:user], token scope=read:repository',
+      },
     });
   });
 
@@ -218,7 +220,10 @@ describe('fake selfhosted, through gitea-js', () => {
     const number = fake.addPull();
     await expect(api.repos.repoMergePullRequest('acme', 'app', number, { Do: 'merge' })).rejects.toMatchObject({
       status: 403,
-      error: { message: 'token does not have at least one of required scope(s), required=[write:repository], token scope=read:repository' },
+      error: {
+        message:
+          'token does not have at least one of required scope(s), required=[write:repository], token scope=read:repository',
+      },
     });
     expect((await api.repos.repoGet('acme', 'app')).data.permissions?.push).toBe(false);
   });

@@ -17,13 +17,22 @@ const CONNECTION_OF_ISSUES = z.object({ issues: CONNECTION });
 const COMMENTS = z.object({ comments: CONNECTION });
 const UPDATED = z.object({ success: z.boolean().nullish() });
 
-const ISSUE_FIELDS = `
+/** How much is asked for of each list: the remote charges for that, not for what there is (its page "Rate limiting"). */
+export interface PageSizes {
+  readonly issues: number;
+  readonly labels: number;
+  readonly relations: number;
+}
+
+export const FULL_PAGE: PageSizes = { issues: PAGE_SIZE, labels: NESTED_CAP, relations: NESTED_CAP };
+
+const issueFields = ({ labels, relations }: PageSizes): string => `
   id identifier title description priority branchName url createdAt updatedAt
   state { name }
   assignee { displayName name email }
   parent { id identifier }
-  labels(first: ${NESTED_CAP}) { nodes { name } pageInfo { hasNextPage } }
-  inverseRelations(first: ${NESTED_CAP}) {
+  labels(first: ${labels}) { nodes { name } pageInfo { hasNextPage } }
+  inverseRelations(first: ${relations}) {
     nodes { type issue { id identifier state { name } } }
     pageInfo { hasNextPage }
   }`;
@@ -44,20 +53,24 @@ export const TEAM_STATES = operation(
   z.object({ teams: z.object({ nodes: z.array(z.object({ id: z.string(), key: z.string(), states: CONNECTION })) }) }),
 );
 
-export const ISSUES = operation(
-  `query Issues($filter: IssueFilter!, $first: Int!, $after: String) {
+export function issuesOperation(sizes: PageSizes): GraphqlOperation<z.output<typeof CONNECTION_OF_ISSUES>> {
+  return operation(
+    `query Issues($filter: IssueFilter!, $first: Int!, $after: String) {
     issues(filter: $filter, first: $first, after: $after) {
-      nodes { ${ISSUE_FIELDS} }
+      nodes { ${issueFields(sizes)} }
       pageInfo { hasNextPage endCursor }
     }
   }`,
-  CONNECTION_OF_ISSUES,
-);
+    CONNECTION_OF_ISSUES,
+  );
+}
+
+const ISSUES = issuesOperation(FULL_PAGE);
 
 export const ISSUE_BY_ID = operation(
   `query Issue($id: String!) {
     issue(id: $id) {
-      ${ISSUE_FIELDS}
+      ${issueFields(FULL_PAGE)}
       comments(first: ${PAGE_SIZE}, orderBy: createdAt) { ${COMMENT_FIELDS} }
     }
   }`,

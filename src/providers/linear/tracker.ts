@@ -6,15 +6,17 @@ import type { Logger } from '../../ports/runtime.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
+import { createCandidateReader } from './candidates.ts';
 import type { FetchPage, LinearClient } from './client.ts';
 import { createClient } from './client.ts';
 import { createLabelWriter } from './labels.ts';
 import { byPriorityThenAge, toComments, toIssue, unresolvedReason } from './map.ts';
 import {
   CREATE_COMMENT,
+  FULL_PAGE,
   ISSUE_BY_ID,
   ISSUE_COMMENTS,
-  ISSUES,
+  issuesOperation,
   STATES_BY_IDS,
   STATES_BY_NUMBERS,
   UPDATE_ISSUE,
@@ -37,9 +39,9 @@ export function createTracker(
   return {
     kind: KIND,
     fetchCandidateIssues: async (signal) =>
-      (await fetchIssuesInStates(context, inputs.states.active, signal)).toSorted(byPriorityThenAge),
+      (await fetchIssuesInStates(context, inputs.states.active, context.readCandidates, signal)).toSorted(byPriorityThenAge),
     fetchIssueById: (id, signal) => fetchIssueById(context, id, signal),
-    fetchIssuesByStates: (states, signal) => fetchIssuesInStates(context, states, signal),
+    fetchIssuesByStates: (states, signal) => fetchIssuesInStates(context, states, (readAll) => readAll(FULL_PAGE), signal),
     fetchIssueStatesByIds: (ids, signal) => fetchIssueStatesByIds(context, ids, signal),
     fetchIssueStatesByIdentifiers: (identifiers, signal) => fetchIssueStatesByIdentifiers(context, identifiers, signal),
     fetchIssueComments: (id, signal) => readComments(context, id, commentPages(context, id, signal)),
@@ -61,6 +63,7 @@ interface Context {
   readonly logger: Logger;
   /** Issue id to the reason it was held for when that was last told: a poll repeats, its warning does not. */
   readonly held: Map<string, string>;
+  readonly readCandidates: ReturnType<typeof createCandidateReader>;
 }
 
 function openContext(settings: TrackerSettings, deps: ProviderDeps): Context {
@@ -68,19 +71,27 @@ function openContext(settings: TrackerSettings, deps: ProviderDeps): Context {
   const client = createClient(inputs.access, deps);
   const { logger } = deps;
   const team = createTeamReader({ client, logger, teamKey: inputs.teamKey, states: inputs.states });
-  return { inputs, client, team, logger, held: new Map() };
+  return { inputs, client, team, logger, held: new Map(), readCandidates: createCandidateReader() };
 }
 
 /** Issues of the team in these states, narrowed by the filter. */
-async function fetchIssuesInStates(context: Context, states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
+async function fetchIssuesInStates(
+  context: Context,
+  states: readonly string[],
+  read: Context['readCandidates'],
+  signal: AbortSignal,
+): Promise<readonly Issue[]> {
   if (states.every((state) => normalState(state) === '')) return [];
   const { client, inputs } = context;
   const names = (await context.team.read(signal)).spellingsOf(states);
   if (names.length === 0) return [];
   const filter = { ...inputs.filter, team: { key: { eq: inputs.teamKey } }, state: { name: { in: names } } };
-  const wires = await client.readAll('issues', ISSUE, async (after) => {
-    return (await client.run(ISSUES, { filter, first: PAGE_SIZE, after }, signal)).issues;
-  });
+  const wires = await read((sizes) =>
+    client.readAll('issues', ISSUE, async (after) => {
+      const first = after === null ? sizes.issues : PAGE_SIZE;
+      return (await client.run(issuesOperation(sizes), { filter, first, after }, signal)).issues;
+    }),
+  );
   // One that was touched while pages were read may be on two of them; the later reading counts.
   const latest = new Map(wires.map((wire) => [wire.id, wire]));
   return [...latest.values()].map((wire) => noted(context, wire));
