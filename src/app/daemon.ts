@@ -30,6 +30,7 @@ import { daemonId, markedEnv } from './leftovers.ts';
 import { databaseName, openOwnStore } from './own-store.ts';
 import { openOperatorDesk } from './operator-desk.ts';
 import { keepChronicle } from './chronicle.ts';
+import { findLiveRun } from './live-runs.ts';
 import { ownProcesses } from './owned-processes.ts';
 import { trackProcessGroups } from './process-groups.ts';
 import { followWorkflow } from './reload.ts';
@@ -181,7 +182,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     clock,
     logger,
     notices,
-    history: store,
+    history: { ...store, findRun: findLiveRun(store, trackers.states) },
     chronicle,
     ask: desk.ask,
     place: { host: os.hostname(), project: workflow.settings.tracker.project },

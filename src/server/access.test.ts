@@ -78,6 +78,28 @@ describe('the login page', () => {
     expect((await setUp({ token: 'another token' }).app.request('/', { headers: { cookie: pair } })).status).toBe(401);
   });
 
+  it('holds for thirty days, whatever the browser says', async () => {
+    const { app, daemon } = setUp();
+    const [cookie = ''] = ((await logIn(app, { token: TOKEN, name: 'Ada' })).headers.get('set-cookie') ?? '').split(';');
+    const status = async () => (await app.request('/api/v1/state', { headers: { cookie } })).status;
+    daemon.now += 29 * 86_400_000;
+    expect(await status()).toBe(200);
+    daemon.now += 2 * 86_400_000;
+    expect(await status()).toBe(401);
+  });
+
+  it('gives a cookie for TLS alone where the page came by it', async () => {
+    const { app } = setUp({ token: TOKEN, allowedHosts: ['foray.example'] });
+    const from = (origin: string) =>
+      app.request('/session', {
+        method: 'POST',
+        body: new URLSearchParams({ token: TOKEN }),
+        headers: { origin, host: new URL(origin).host },
+      });
+    expect((await from('https://foray.example')).headers.get('set-cookie')).toMatch(/; Secure/);
+    expect((await from('http://foray.example')).headers.get('set-cookie')).not.toMatch(/Secure/);
+  });
+
   it('refuses another token', async () => {
     const response = await logIn(setUp().app, { token: 'wrong', next: '/' });
     expect(response.status).toBe(401);

@@ -23,14 +23,17 @@ export interface Access {
   operatorOf(c: ServerContext): Promise<string>;
 }
 
-export function createAccess(token: string | null): Access {
+export function createAccess(token: string | null, now: () => number = Date.now): Access {
   // The cookie is signed with what follows from the token: a new token ends every login.
   const key = createHash('sha256').update(`foray login ${token}`).digest('hex');
-  const nameOf = async (c: Context) => (token === null ? undefined : getSignedCookie(c, key, cookieName(c)));
+  const nameOf = async (c: Context): Promise<string | null> => {
+    const value = token === null ? null : await getSignedCookie(c, key, cookieName(c));
+    return typeof value === 'string' ? loggedInName(value, now()) : null;
+  };
   return {
     guard: async (c, next) => {
       if (token === null || OPEN_PATHS.test(c.req.path)) return next();
-      if (isBearer(c, token) || typeof (await nameOf(c)) === 'string') return next();
+      if (isBearer(c, token) || (await nameOf(c)) !== null) return next();
       c.header('WWW-Authenticate', 'Bearer realm="foray"');
       if (wantsPage(c)) return c.html(loginPage({ next: pathOf(c), refused: false }), 401);
       return fail(c, 'unauthorized', 'This server asks for its token: send Authorization: Bearer, or log in at /login.');
@@ -41,10 +44,13 @@ export function createAccess(token: string | null): Access {
       const next = localPath(textOf(form.next));
       if (token === null) return c.redirect(next, 303);
       if (!isSame(textOf(form.token).trim(), token)) return c.html(loginPage({ next, refused: true }), 401);
-      await setSignedCookie(c, cookieName(c), cleanName(textOf(form.name)), key, {
+      const value = loginValue(cleanName(textOf(form.name)), now() + LOGIN_LASTS_S * 1000);
+      await setSignedCookie(c, cookieName(c), value, key, {
         path: '/',
         httpOnly: true,
         sameSite: 'Strict',
+        // Behind TLS it never goes out in the clear; without, the browser would not send it back at all.
+        secure: /^https:/i.test(c.req.header('origin') ?? ''),
         maxAge: LOGIN_LASTS_S,
       });
       return c.redirect(next, 303);
@@ -55,9 +61,20 @@ export function createAccess(token: string | null): Access {
     },
     async operatorOf(c) {
       const name = await nameOf(c);
-      return typeof name === 'string' && name !== '' ? name : (c.env?.address ?? 'unknown address');
+      return name || (c.env?.address ?? 'unknown address');
     },
   };
+}
+
+/** What the cookie says: until when the login holds, and the name that was given. */
+function loginValue(name: string, until: number): string {
+  return `${until} ${name}`;
+}
+
+/** Null when the login is over: a cookie that was copied must not outlive the one in the browser. */
+function loggedInName(value: string, now: number): string | null {
+  const [, until, name] = /^(\d{1,15}) (.*)$/s.exec(value) ?? [];
+  return until !== undefined && Number(until) > now ? (name ?? '') : null;
 }
 
 function isBearer(c: Context, token: string): boolean {

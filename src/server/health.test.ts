@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createFakeDaemon, NOON } from '../../test/support/fake-daemon.ts';
+import { aSnapshot, createFakeDaemon, NOON } from '../../test/support/fake-daemon.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp } from './routes.ts';
 
@@ -102,5 +102,18 @@ describe('GET /readyz', () => {
     const response = await app.request('/readyz');
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ status: 'pass', workflow_error: 'error: agent.kind: unknown' });
+  });
+
+  it('tells of a poll that waits for the quota of the tracker, and passes', async () => {
+    const daemon = createFakeDaemon();
+    daemon.current = aSnapshot({ postponedPoll: { until: NOON, resource: 'core', reason: '12 of 5000 are left' } });
+    const app = createApp(
+      daemon,
+      createMetrics(daemon.notices, () => daemon.snapshot()),
+    );
+    const response = await app.request('/readyz');
+    expect(response.status).toBe(200);
+    const poll_postponed = { reason: '12 of 5000 are left', until: '2026-03-01T12:00:00.000Z' };
+    expect(await response.json()).toMatchObject({ status: 'pass', poll_postponed });
   });
 });

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { Daemon, Readiness } from '../ports/daemon.ts';
-import { isoTime } from './envelope.ts';
 import { readSnapshot } from './api/v1.ts';
+import { isoTime } from './envelope.ts';
 
 /** A probe has an answer after this long, whatever hangs. */
 const READINESS_TIMEOUT_MS = 5_000;
@@ -17,7 +17,9 @@ export function getReadiness(daemon: Daemon) {
   return async (c: Context): Promise<Response> => {
     const { database, preflight, workflow } = await check(daemon, c.req.raw.signal);
     const ready = database && preflight && workflow && !daemon.isDraining();
-    const startedAt = readSnapshot(daemon)?.startedAt ?? bornAt;
+    const snapshot = readSnapshot(daemon);
+    const startedAt = snapshot?.startedAt ?? bornAt;
+    const postponed = snapshot?.postponedPoll;
     const { rejected } = daemon.workflow();
     const body = {
       status: verdict(ready),
@@ -27,6 +29,8 @@ export function getReadiness(daemon: Daemon) {
       // The last good file is in force, so the check still passes.
       ...(rejected && { workflow_error: rejected.reason }),
       ...leadershipFacts(daemon),
+      // Nothing is broken: the next poll is put off, and says until when.
+      ...(postponed && { poll_postponed: { reason: postponed.reason, until: isoTime(postponed.until) } }),
     };
     return c.json(body, ready ? 200 : 503);
   };

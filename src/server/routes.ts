@@ -40,7 +40,7 @@ export interface Route {
 /** Everything the server answers, without a socket: host, then token, method, origin and route. */
 export function createApp(daemon: Daemon, metrics: Metrics, options: AppOptions = {}): App {
   const { token = null, allowedHosts = [], webhookSecret = null } = options;
-  const access = createAccess(token);
+  const access = createAccess(token, daemon.clock.now);
   const app = createSecureApp();
   app.use('*', guardHost(allowedHosts), access.guard);
   // Pages and what they are made of; the API is sent as it is.

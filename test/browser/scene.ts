@@ -7,12 +7,46 @@ const MINUTE = 60_000;
 
 /** A busy afternoon, with something in every panel: what the picture in the README shows. */
 export function busyAfternoon(): FakeDaemon {
-  return createFakeDaemon({ current: busySnapshot(), runs: RUNS, runEvents: EVENTS });
+  const daemon = createFakeDaemon({ current: busySnapshot(), runs: RUNS, runEvents: EVENTS });
+  lookBack(daemon);
+  return daemon;
 }
+
+/** Half a day of polls, and what happened to an issue after its run. */
+function lookBack(daemon: FakeDaemon): void {
+  const { notices } = daemon;
+  for (let minutes = 720; minutes >= 0; minutes -= 6) {
+    daemon.now = NOON - minutes * MINUTE;
+    const remaining = QUOTA.limit - ((720 - minutes) % 60) * 180;
+    notices.announce({ name: 'tracker:quotas:read', facts: { quotas: [{ ...QUOTA, remaining }] } });
+    const durationMs = Math.round(310 + 60 * Math.sin(minutes / 25) + ((minutes * 37) % 40));
+    if (minutes === 300)
+      notices.announce({ name: 'poll:tick:failed', facts: { error: '503', kind: 'x', retryInMs: 1, durationMs } });
+    const running = Math.round(2.5 + 2 * Math.sin(minutes / 70));
+    const facts = { candidates: 9, dispatched: 0, running, retrying: Math.round(1 + Math.sin(minutes / 40)), durationMs };
+    notices.announce({ name: 'poll:tick:completed', facts });
+  }
+  const issue = anIssue('SHOP-389');
+  daemon.now = NOON - 33 * MINUTE;
+  notices.announce({ name: 'handoff:transition:succeeded', facts: { issue, state: 'In Review' } });
+  notices.announce({ name: 'reaction:watch:armed', facts: { issue, owner: 'acme', repo: 'shop', number: 1204 } });
+  daemon.now = NOON;
+}
+
+const QUOTA = {
+  kind: 'wfboard',
+  resource: 'requests',
+  rule: 'show',
+  remaining: 58_210,
+  limit: 65_000,
+  resetAt: NOON + 22 * MINUTE,
+  pollCost: 4,
+} as const;
 
 function busySnapshot(): Snapshot {
   return aSnapshot({
     startedAt: NOON - 31 * 60 * MINUTE,
+    quotas: [QUOTA],
     trackerKind: 'wfboard',
     agentKind: 'claude-code',
     slots: { max: 5, available: 2 },

@@ -1,23 +1,24 @@
 import { percentEncoded } from '../../lib/percent-encoded.ts';
 import type { IssueRequestKind } from '../../domain/model/operator.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html, type TemplatePart } from './html.ts';
 
 /** What a button says, and what is asked before it ends work. */
-const ACTIONS: Readonly<Record<IssueRequestKind, { readonly label: string; readonly confirm?: string }>> = {
-  stop: { label: 'Stop', confirm: 'The session is ended and the issue is parked until somebody releases it.' },
-  retry: { label: 'Retry now' },
-  unpark: { label: 'Release' },
-};
+const ACTIONS: Readonly<Record<IssueRequestKind, { readonly label: string; readonly more?: string; readonly confirm?: string }>> =
+  {
+    stop: { label: 'Stop', confirm: 'The session is ended and the issue is parked until somebody releases it.' },
+    retry: { label: 'Retry', more: ' now' },
+    unpark: { label: 'Release' },
+  };
 
 /** Buttons that act on one issue. They need scripts; reading does not. */
 export function issueActions(kinds: readonly IssueRequestKind[], identifier: string, name: string = identifier): Html {
   return html`<div class="actions scripted-only" data-key="actions-${identifier}">
     ${kinds.map((kind) => {
-      const { label, confirm } = ACTIONS[kind];
+      const { label, more = '', confirm } = ACTIONS[kind];
       return actionForm({
         action: `/api/v2/issues/${percentEncoded(identifier)}/${kind}`,
-        label,
-        spoken: `${label} ${name}`,
+        label: more === '' ? label : html`${label}<span class="wide-only">${more}</span>`,
+        spoken: `${label}${more} ${name}`,
         ...(confirm !== undefined && { confirm: `${label} ${name}? ${confirm}` }),
       });
     })}
@@ -26,7 +27,7 @@ export function issueActions(kinds: readonly IssueRequestKind[], identifier: str
 
 interface ActionForm {
   readonly action: string;
-  readonly label: string;
+  readonly label: TemplatePart;
   /** For screen readers: which of many equal buttons this is. */
   readonly spoken: string;
   readonly confirm?: string;

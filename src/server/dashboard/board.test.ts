@@ -220,7 +220,7 @@ describe('the dashboard', () => {
       '#12',
       'fix-6',
       'fedcba98',
-      'CI failure · changes requested · clean',
+      'CI failure',
       'ci failure',
       'escalated',
       'a green pipeline',
@@ -522,4 +522,48 @@ describe('the page of a run', () => {
     expect(type).toContain('text/html');
     expect(page).toContain('There is no such run.');
   });
+});
+
+describe('the quota of the tracker', () => {
+  const quota = {
+    kind: 'repoissues',
+    resource: 'core',
+    rule: 'hold',
+    limit: 5000,
+    remaining: 812,
+    resetAt: NOON + 600_000,
+    pollCost: 3,
+  } as const;
+
+  it('is a tile that names the scarcest budget first', async () => {
+    const text = await board({ quotas: [{ ...quota, resource: 'search', limit: 30, remaining: 28 }, quota] });
+    expect(text).toContain('Requests left');
+    expect(text).toMatch(/812\s+of 5k core · 28 search · full\s+in 10m 00s/);
+  });
+
+  it('that cannot pay for a poll turns the page amber and says until when', async () => {
+    const reason = `the tracker's quota "core" cannot pay for a poll: 812 of 5000 are left, and 20 % are kept for people`;
+    const text = await board({ quotas: [quota], postponedPoll: { until: NOON + 600_000, resource: 'core', reason } });
+    expect(text).toContain('Serving, but polls wait');
+    expect(text).toContain('The next poll waits.');
+    expect(text).toContain('812 of 5000 are left, and 20 % are kept for people');
+  });
+
+  it('is no tile where the tracker does not tell', async () => {
+    expect(await board({})).not.toContain('Requests left');
+  });
+
+  async function board(changes: Partial<Snapshot>): Promise<string> {
+    const daemon = createFakeDaemon({ current: aSnapshot(changes) });
+    const app = createApp(
+      daemon,
+      createMetrics(daemon.notices, () => daemon.snapshot()),
+    );
+    const page = await (await app.request('/')).text();
+    return page
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&#39;', "'")
+      .replaceAll(/\s+/g, ' ');
+  }
 });

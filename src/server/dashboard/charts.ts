@@ -1,3 +1,4 @@
+import { minuteText } from './format.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
 
 const WIDTH = 420;
@@ -95,7 +96,11 @@ export function lineChart(
         />`,
     ),
   ];
-  return figure({ ...frame, max }, points.length < 2 ? null : drawn);
+  const times = [
+    html`<text data-moment="short" data-at="${from}" x="${LEFT}" y="${HEIGHT - 5}">${minuteText(from)}</text>`,
+    html`<text data-moment="short" data-at="${to}" x="${WIDTH - 4}" y="${HEIGHT - 5}" text-anchor="end">${minuteText(to)}</text>`,
+  ];
+  return figure({ ...frame, max }, points.length < 2 ? null : [...drawn, ...times]);
 }
 
 function figure({ id, title, text, max, label, legend = [], empty = 'Nothing to draw yet.' }: Frame, drawn: TemplatePart): Html {

@@ -2,6 +2,7 @@ import type { Snapshot } from '../../domain/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { actionForm } from './actions.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
+import { mark } from './mark.ts';
 import { clock } from './parts.ts';
 import { pollText } from './summary.ts';
 
@@ -83,11 +84,4 @@ export function fact(term: string, value: TemplatePart): Html {
 
 function baseName(path: string): string {
   return path.split('/').at(-2) ?? path;
-}
-
-function mark(): Html {
-  return html`<svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true" focusable="false">
-    <path d="M5 21V3" />
-    <path d="M5 4h13l-3.5 4.5L18 13H5" />
-  </svg>`;
 }

@@ -53,6 +53,11 @@ export function utcText(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
+/** `01-31 12:00 UTC` */
+export function minuteText(epochMs: number): string {
+  return Number.isFinite(epochMs) ? `${new Date(epochMs).toISOString().slice(5, 16).replace('T', ' ')} UTC` : '';
+}
+
 /** Names of reasons, states of runs and events as words: `no_global_slot` reads `no global slot`. */
 export function wordsOf(name: string): string {
   return name.replaceAll('_', ' ');

@@ -92,6 +92,7 @@ export function runTable(runs: readonly Run[], snapshot: Snapshot, empty: Templa
     {
       label: 'Status',
       fit: 'short',
+      onPhone: true,
       cell: (run) => html`<a class="plain" href="${runHref(run.id)}">${chip(RUN_TONES[run.status], wordsOf(run.status))}</a>`,
     },
     {
@@ -99,7 +100,7 @@ export function runTable(runs: readonly Run[], snapshot: Snapshot, empty: Templa
       fit: 'short',
       cell: (run) => [wordsOf(run.trigger), run.attempt > 0 && html`<span class="sub">attempt ${run.attempt}</span>`],
     },
-    { label: 'Started', fit: 'figure', cell: (run) => clock('ago', run.startedAt, now) },
+    { label: 'Started', fit: 'figure', onPhone: true, cell: (run) => clock('ago', run.startedAt, now) },
     { label: 'Duration', fit: 'figure', cell: (run) => runDuration(run, now) },
     { label: 'Turns', fit: 'figure', cell: (run) => run.turns },
     {
@@ -110,6 +111,7 @@ export function runTable(runs: readonly Run[], snapshot: Snapshot, empty: Templa
     {
       label: 'Transcript',
       fit: 'act',
+      onPhone: false,
       cell: (run) => html`<a href="${runHref(run.id)}" aria-label="Open transcript of ${run.issue.identifier}">Open</a>`,
     },
   ];

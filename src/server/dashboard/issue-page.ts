@@ -173,7 +173,7 @@ function timelinePanel({ runs }: IssueRecord, snapshot: Snapshot, journal: reado
       key: `run-${run.id}`,
       content: runEntry(currentRun(run, snapshot), snapshot.generatedAt),
     })),
-    ...journal.map(({ at, text, tone }, index) => ({
+    ...journal.toReversed().map(({ at, text, tone }, index) => ({
       at,
       key: `entry-${at}-${index}`,
       content: html`<span class="dot" data-tone="${tone}"></span>${foldedText(text, `entry-text-${at}-${index}`)}`,

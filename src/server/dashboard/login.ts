@@ -1,5 +1,6 @@
 import { documentOf } from './document.ts';
 import { html, type Html } from './html.ts';
+import { mark } from './mark.ts';
 
 interface Login {
   /** Where to go afterwards. */
@@ -14,7 +15,7 @@ export function loginPage({ next, refused }: Login): Html {
     live: false,
     body: html`<main class="login">
       <form method="post" action="/session">
-        <h1>foray</h1>
+        <h1>${mark()}foray</h1>
         ${refused && html`<p class="alert" data-tone="bad" role="alert">This is not the token.</p>`}
         <label>Token <input name="token" type="password" required autofocus autocomplete="current-password" /></label>
         <label

@@ -91,8 +91,10 @@ export function panel({ id, title, count, wide, aside }: PanelOptions, body: Tem
 
 export interface Column<Row> {
   readonly label: string;
-  /** Figures stand on the right and never break; on a phone they and other short cells share a line. */
+  /** Figures stand on the right and never break. */
   readonly fit?: 'figure' | 'short' | 'act';
+  /** On a phone a row is one line: the issue, what is said to stay, and its actions unless said otherwise. */
+  readonly onPhone?: boolean;
   readonly cell: (row: Row) => TemplatePart;
 }
 
@@ -112,7 +114,7 @@ export interface Page {
   readonly link: (page: number) => string;
 }
 
-/** A table whose first column heads the row. Each cell also carries its label: on a phone a row becomes a card. */
+/** A table whose first column heads the row. */
 export function table<Row>({ columns, rows, key, page, empty }: TableOptions<Row>): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const { shown, pages, number } = cutPage(rows, page);
@@ -151,7 +153,9 @@ function pager({ link, size }: Page, number: number, pages: number, count: numbe
   </nav>`;
 }
 
-function cell<Row>({ label, fit, cell: content }: Column<Row>, index: number, row: Row): Html {
+function cell<Row>({ fit, onPhone, cell: content }: Column<Row>, index: number, row: Row): Html {
   if (index === 0) return html`<th scope="row">${content(row)}</th>`;
-  return html`<td data-label="${label}" ${fit && html` class="${fit}"`}>${content(row)}</td>`;
+  const isShown = onPhone ?? fit === 'act';
+  const classes = [fit, isShown && 'on-phone'].filter(Boolean).join(' ');
+  return html`<td ${classes !== '' && html` class="${classes}"`}>${content(row)}</td>`;
 }

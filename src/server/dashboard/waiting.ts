@@ -19,7 +19,7 @@ export function parkedPanel({ parked, generatedAt: now }: Snapshot, query: Board
   const rows = selectRows(parked, query, (row) => ({ ...row.issue, more: [wordsOf(row.reason), row.detail], at: row.parkedAt }));
   const columns: readonly Column<Parked>[] = [
     { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
-    { label: 'Reason', cell: parkedReason },
+    { label: 'Reason', onPhone: true, cell: parkedReason },
     { label: 'Parked', fit: 'figure', cell: (row) => clock('ago', row.parkedAt, now) },
     { label: 'Actions', fit: 'act', cell: ({ issue }) => issueActions(['unpark'], issue.identifier, shownIdentifier(issue)) },
   ];
@@ -49,6 +49,7 @@ export function holdsPanel(snapshot: Snapshot, query: BoardQuery): Html {
     { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
     {
       label: 'Reason',
+      onPhone: true,
       cell: (row) => [chip('plain', wordsOf(row.reason)), foldedText(row.detail, `hold-detail-${row.issue.id}`)],
     },
     { label: 'Since', fit: 'figure', cell: (row) => clock('ago', row.since, snapshot.generatedAt) },
@@ -76,7 +77,7 @@ export function mergeRequestPanel({ watches, generatedAt: now }: Snapshot, query
   }));
   const columns: readonly Column<WatchView>[] = [
     { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
-    { label: 'Merge request', cell: mergeRequestCell },
+    { label: 'Merge request', onPhone: true, cell: mergeRequestCell },
     { label: 'Reactions', cell: (row) => reactionList(row, now) },
   ];
   return panel(
@@ -131,23 +132,33 @@ export function mergeRequestCell(watch: WatchView): Html {
   const url = reading?.url ?? '';
   return html`${isLink(url) ? html`<a href="${url}">${name}</a>` : name}
     <span class="sub"><bdi>${branch}</bdi> <code>${(reading?.headSha || sha).slice(0, 8)}</code></span>
-    ${reading && html`<span class="sub">${readingText(reading)}</span>`}
+    ${reading && html`<span class="facts-line">${readingChips(reading)}</span>`}
     ${problem && html`<span class="sub" data-tone="bad">${problem}</span>`}`;
 }
 
 /** What the last look found, leaving out what was not looked at. */
-function readingText({ draft, ci, decision, mergeability }: NonNullable<WatchView['reading']>): string {
-  const facts = [
-    draft ? 'draft' : '',
-    ci && `CI ${ci}`,
-    decision === 'NOT_REQUIRED' ? 'no review needed' : decision.toLowerCase(),
-    mergeability,
+function readingChips({ draft, ci, decision, mergeability, merged }: NonNullable<WatchView['reading']>): readonly Html[] {
+  const facts: readonly (readonly [tone: string, text: string])[] = [
+    ['good', merged ? 'merged' : ''],
+    ['plain', draft ? 'draft' : ''],
+    [FACT_TONES[ci] ?? 'plain', ci && `CI ${ci}`],
+    [FACT_TONES[decision] ?? 'plain', decision === 'NOT_REQUIRED' ? 'no review needed' : decision.toLowerCase()],
+    [FACT_TONES[mergeability] ?? 'plain', mergeability],
   ];
-  return facts
-    .filter((fact) => fact !== '')
-    .map(wordsOf)
-    .join(' · ');
+  return facts.filter(([, text]) => text !== '').map(([tone, text]) => chip(tone, wordsOf(text)));
 }
+
+const FACT_TONES: Readonly<Record<string, string>> = {
+  success: 'good',
+  failure: 'bad',
+  pending: 'live',
+  APPROVED: 'good',
+  CHANGES_REQUESTED: 'bad',
+  clean: 'good',
+  conflicts: 'bad',
+  dirty: 'bad',
+  blocked: 'warn',
+};
 
 export function reactionList({ issue, reactions }: WatchView, now: number): Html {
   return html`<ul class="reactions">

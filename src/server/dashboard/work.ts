@@ -19,9 +19,9 @@ export function runningPanel(snapshot: Snapshot, query: BoardQuery): Html {
     { label: 'Issue', cell: (row) => issueCell(named(row)) },
     { label: 'State', fit: 'short', cell: (row) => [chip('live', row.state), sub(row.host !== null && `on ${row.host}`)] },
     { label: 'Turns', fit: 'figure', cell: (row) => [row.turnCount, sub(row.attempt > 0 && `attempt ${row.attempt}`)] },
-    { label: 'Duration', fit: 'figure', cell: (row) => clock('since', row.startedAt, now) },
+    { label: 'Duration', fit: 'figure', onPhone: true, cell: (row) => clock('since', row.startedAt, now) },
     { label: 'Last event', cell: (row) => lastEvent(row, now) },
-    { label: 'Tokens', fit: 'figure', cell: (row) => [tokensText(row), sub(sessionNote(row))] },
+    { label: 'Tokens', fit: 'figure', cell: (row) => [tokensText(row), sessionNote(row)] },
     { label: 'Actions', fit: 'act', cell: (row) => issueActions(['stop'], row.issueIdentifier, shownIdentifier(named(row))) },
   ];
   return panel(
@@ -41,7 +41,7 @@ export function retryPanel({ retrying, generatedAt: now }: Snapshot, query: Boar
   const columns: readonly Column<RetryView>[] = [
     { label: 'Issue', cell: (row) => issueCell(named(row)) },
     { label: 'Attempt', fit: 'figure', cell: (row) => row.attempt },
-    { label: 'Due', fit: 'figure', cell: (row) => clock('until', row.dueAt, now) },
+    { label: 'Due', fit: 'figure', onPhone: true, cell: (row) => clock('until', row.dueAt, now) },
     { label: 'Error', cell: (row) => foldedText(row.error, `error-${row.issueId}`) },
     {
       label: 'Actions',
@@ -90,8 +90,12 @@ export function tokensText({ tokens, tokensMeasured }: Spending): Html {
   return html`<span title="${detail}">${countText(tokens.totalTokens)}</span>`;
 }
 
-function sessionNote({ modelName, costUsd }: RunningView): string {
-  return [modelName, costUsd === null ? null : moneyText(costUsd)].filter(Boolean).join(' · ');
+/** Its cost, and where there is room its model. */
+function sessionNote({ modelName, costUsd }: RunningView): TemplatePart {
+  return [
+    modelName !== null && html`<span class="sub model" title="${modelName}"><bdi>${modelName}</bdi></span>`,
+    sub(costUsd !== null && moneyText(costUsd)),
+  ];
 }
 
 function sub(text: string | false): TemplatePart {

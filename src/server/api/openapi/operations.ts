@@ -24,6 +24,7 @@ const readiness = record({
   uptime_seconds: AMOUNT,
   checks: record({ database: verdict, preflight: verdict, workflow: verdict }),
   'workflow_error?': TEXT,
+  'poll_postponed?': record({ reason: TEXT, until: TIME }),
 });
 const refreshed = record({ queued: FLAG, coalesced: FLAG, requested_at: TIME, operations: listOf(oneOf('poll', 'reconcile')) });
 const requestErrors = ['issue_not_found', 'not_possible_now', 'forbidden_origin'] as const;

@@ -1,6 +1,7 @@
 import { clockText, isClockKind } from '../format.ts';
 
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const SHORT = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' });
 
 /** Writes every clock on the page anew; `now` is the server's time. Moments stand in the reader's own zone. */
 export function tellTime(now: number): void {
@@ -9,7 +10,8 @@ export function tellTime(now: number): void {
     if (isClockKind(kind)) write(clock, clockText(kind, Number(clock.dataset.at), now));
   }
   for (const moment of document.querySelectorAll<HTMLElement>('[data-moment]')) {
-    write(moment, MOMENT.format(new Date(Number(moment.dataset.at))));
+    const format = moment.dataset.moment === 'short' ? SHORT : MOMENT;
+    write(moment, format.format(new Date(Number(moment.dataset.at))));
   }
 }
 
