@@ -16,11 +16,16 @@ import { PROVIDERS } from '../providers/registry.ts';
 import { createRepository } from '../git/index.ts';
 import { createDelivery, type Delivery } from '../workspace/delivery.ts';
 import { createWorkspaces } from '../workspace/index.ts';
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
 import { buildHosts, withHosts, workspacesOf, type HostAdapters } from './build-hosts.ts';
 import { createWorkspacesOfHosts } from '../workspace/remote/all-hosts.ts';
 import { askingFirst, type Leading } from './while-leading.ts';
+import { providerOf } from './board.ts';
+import { ANYONE_MAY_START, ANYONE_REMEDY, publicProblem } from './public-project.ts';
+import { screenPeople } from '../orchestrator/screened-tracker.ts';
+import type { ProjectFacts } from '../ports/tracker.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
 /** The adapters and the workflow they were built from. */
@@ -98,11 +103,26 @@ export async function settleIdentity(
   signal: AbortSignal,
 ): Promise<BuiltAdapters> {
   const project = (await built.tracker.describeProject?.(signal)) ?? null;
-  if (project === null || project.id === null) return built;
+  const told = withWarning(built, project);
+  if (project === null || project.id === null) return told;
   const { kind, endpoint } = built.configured.tracker;
   const { names } = built.workflow;
   const identity = await store.nameTracker(`${identityOf(kind, endpoint, project.id)} (id)`, names.identity);
-  return renamed(built, { ...names, identity });
+  return renamed(told, { ...names, identity });
+}
+
+/** What the remote says of the project may be worth a warning beside those of the file. */
+function withWarning(built: BuiltAdapters, project: ProjectFacts | null): BuiltAdapters {
+  const { workflow } = built;
+  const warning = publicProblem(workflow.settings.tracker, providerOf(workflow.settings.tracker), project);
+  return warning === null ? built : { ...built, workflow: { ...workflow, problems: [...workflow.problems, warning] } };
+}
+
+/** Says at start what only the remote could tell. */
+export function tellIfPublic({ workflow }: BuiltAdapters, logger: Logger): void {
+  const found = workflow.problems.some(({ message }) => message.startsWith(ANYONE_MAY_START));
+  const { kind, project } = workflow.settings.tracker;
+  if (found) logger.warn(ANYONE_MAY_START, { tracker_kind: kind, project, remedy: ANYONE_REMEDY });
 }
 
 function renamed(built: BuiltAdapters, names: TrackerNames): BuiltAdapters {
@@ -117,10 +137,16 @@ export function buildTracker(
   deps: Omit<AdapterDeps, 'processes' | 'env' | 'secrets' | 'tools' | 'hosts' | 'servedAt'>,
 ): Adapters['tracker'] {
   const { tracker } = workflow.settings;
-  const provider = PROVIDERS.find((candidate) => candidate.kind === tracker.kind);
-  if (!provider) throw new Error(`unknown tracker kind ${tracker.kind}`);
+  const provider = providerOf(tracker);
+  const { clock, logger } = deps;
   const built = provider.createTracker(tracker, providerDeps(workflow, deps));
-  return countRequests(built, deps.meter.during);
+  return screenPeople(countRequests(built, deps.meter.during), {
+    settings: tracker,
+    tellsCollaborators: provider.tellsCollaborators === true,
+    clock,
+    logger,
+    digest: (text) => createHash('sha256').update(text).digest('hex'),
+  });
 }
 
 const TRACKER_WRITES = ['transitionIssue', 'commentIssue'] as const;

@@ -23,7 +23,7 @@ import { createSshHosts } from '../runners/ssh/hosts.ts';
 import { startTelemetry } from '../telemetry/index.ts';
 import { forgetOldRuns } from './forget-runs.ts';
 import { proveTracker } from './check-tracker.ts';
-import { buildAdapters, knownAs, settleIdentity, type BuiltAdapters } from './build-adapters.ts';
+import { buildAdapters, knownAs, settleIdentity, tellIfPublic, type BuiltAdapters } from './build-adapters.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
 import type { Reign } from './leading.ts';
 import { daemonId, markedEnv } from './leftovers.ts';
@@ -198,7 +198,8 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const postponed = await proveTracker(built.tracker, logger, startUp);
   if (postponed !== null) announce({ name: 'tracker:start:postponed', facts: postponed });
   const first = await settleIdentity(built, store, startUp);
-  if (first.workflow.names.identity !== built.workflow.names.identity) await watch(first);
+  tellIfPublic(first, logger);
+  if (first.workflow.problems !== built.workflow.problems || first.identity !== built.identity) await watch(first);
   releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, watch));
   trackers.start(...(postponed === null ? [] : [{ type: 'polls-postponed', byMs: postponed.retryInMs } as const]));
   desk.start();

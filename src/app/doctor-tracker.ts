@@ -5,6 +5,7 @@ import type { Board } from '../ports/board.ts';
 import type { Provider, ProviderDeps } from '../ports/provider.ts';
 import { providerDeps, providerOf, readBoardOrIssues } from './board.ts';
 import { finding, ok, type Finding } from './finding.ts';
+import { ANYONE_REMEDY, publicProblem } from './public-project.ts';
 import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
@@ -19,7 +20,9 @@ export async function diagnoseTracker(
   const provider = providerOf(tracker);
   const boardDeps = providerDeps(workflow.path, deps);
   try {
-    await provider.createTracker(tracker, boardDeps).preflight?.(signal);
+    const remote = provider.createTracker(tracker, boardDeps);
+    await remote.preflight?.(signal);
+    const warning = publicProblem(tracker, provider, (await remote.describeProject?.(signal)) ?? null);
     const board = await readBoardOrIssues(tracker, boardDeps, signal);
     const access = ok(
       'tracker.access',
@@ -30,7 +33,7 @@ export async function diagnoseTracker(
         checkName(key, name, board, fix ? fixer(provider, tracker, boardDeps, signal) : null),
       ),
     );
-    return [access, ...states];
+    return [access, ...states, ...(warning ? [finding('warning', warning.check, warning.message, ANYONE_REMEDY)] : [])];
   } catch (error) {
     signal.throwIfAborted();
     const message = error instanceof Error ? error.message : String(error);

@@ -6,7 +6,7 @@ import type { Notice } from '../domain/model/notice.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
-import { buildAdapters, knownAs, settleIdentity, type BuiltAdapters } from './build-adapters.ts';
+import { buildAdapters, knownAs, settleIdentity, tellIfPublic, type BuiltAdapters } from './build-adapters.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
 import { readWorkflowFile, requireGood, tellWarnings, WorkflowFault } from './workflow.ts';
 
@@ -49,6 +49,7 @@ export function followWorkflow(
       waitsForTracker = false;
       told = '';
       tellWarnings(workflow, deps.logger);
+      tellIfPublic(next, deps.logger);
       deps.announce({ name: 'workflow:file:reloaded', facts: { path } });
     } catch (error) {
       if (!stopped.signal.aborted) reject(error);

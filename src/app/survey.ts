@@ -1,4 +1,4 @@
-import { faultOf } from '../domain/model/errors.ts';
+import { faultOf, TrackerError } from '../domain/model/errors.ts';
 import { openDraft, type Draft } from '../domain/draft.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import type { Answer } from '../domain/model/answer.ts';
@@ -7,7 +7,8 @@ import type { State } from '../domain/model/state.ts';
 import { blockersToRead, holdOf } from '../domain/events/on-poll.ts';
 import { FIRST_START, startRun } from '../domain/events/start-run.ts';
 import { rebuilt, recover } from '../domain/recover.ts';
-import { globalSlots, inDispatchOrder, stateSlots, type HoldVerdict } from '../domain/rules/eligibility.ts';
+import { globalSlots, inDispatchOrder, slotHold, stateSlots, type HoldVerdict } from '../domain/rules/eligibility.ts';
+import { approvalHold } from '../domain/rules/trust.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { createSshHosts } from '../runners/ssh/hosts.ts';
 import { openRecords } from './records.ts';
@@ -58,7 +59,24 @@ export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, sign
   const state = { ...(await stateOf(adapters.workflow, deps.clock.now())), preflightProblem };
   const blockers = await readBlockers(tracker, blockersToRead(state, candidates), signal);
   const draft = openDraft(state, deps.clock.now());
-  return { candidates: candidates.map((issue) => judge(draft, issue, blockers.get(issue.id))), state, tracker };
+  const surveyed: SurveyedIssue[] = [];
+  for (const issue of candidates) {
+    const whole = await readIfApproved(draft.state, issue, tracker, signal);
+    surveyed.push(judge(draft, whole, blockers.get(issue.id)));
+  }
+  return { candidates: surveyed, state, tracker };
+}
+
+/** One that would start if what it says is what was approved is read whole, as it would be before it starts. */
+async function readIfApproved(state: State, issue: Issue, tracker: Tracker, signal: AbortSignal): Promise<Issue> {
+  if (approvalHold(state, issue)?.reason !== 'approval_not_read' || slotHold(state, issue.state) !== null) return issue;
+  try {
+    return await tracker.fetchIssueById(issue.id, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof TrackerError) return issue;
+    throw error;
+  }
 }
 
 /** One that would run takes its slot, so that the next one sees what is left. */

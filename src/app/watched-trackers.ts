@@ -168,7 +168,8 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
     report: (identity, event) => all.get(identity)?.loop.report(deps.screen(event)),
     async watch(adapters) {
       const { settings } = adapters.workflow;
-      if (!started) all.clear();
+      // Before the start a tracker may turn out to be another one, which no loop ran for yet.
+      if (!started) for (const name of all.keys()) if (name !== settings.tracker.identity) all.delete(name);
       const before = started ? active : null;
       const known = all.get(settings.tracker.identity);
       const next = known && !isRetired(known.loop.state()) ? known : await open(adapters);
@@ -177,8 +178,10 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
       all.set(next.identity, next);
       active = next;
       if (before !== null && before !== next) before.loop.report({ type: 'tracker-left' });
-      if (next === known) next.loop.report({ type: 'settings-changed', settings });
-      else if (started) next.loop.start();
+      if (started) {
+        if (next === known) next.loop.report({ type: 'settings-changed', settings });
+        else next.loop.start();
+      }
       elsewhere = 0;
       countElsewhere();
     },

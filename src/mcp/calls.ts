@@ -56,7 +56,13 @@ function refuseUnknown(name: ToolName, args: Readonly<Record<string, unknown>>, 
 type Call = (context: RunContext, args: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<unknown>;
 
 const CALLS: Readonly<Record<ToolName, Call>> = {
-  read_issue: async ({ plan, tracker }, _args, signal) => issueData(await tracker.fetchIssueById(plan.issue.id, signal)),
+  read_issue: async ({ plan, tracker }, _args, signal) => {
+    const issue = await tracker.fetchIssueById(plan.issue.id, signal);
+    const approved = plan.issueAsRead?.approvable;
+    // An edit that nobody approved must not reach the agent by this way either.
+    if (approved && approved.digest !== issue.approvable?.digest) throw new ToolFault(CHANGED_AFTER_APPROVAL);
+    return issueData(issue);
+  },
   comment: async ({ plan, tracker, record }, args, signal) => {
     const text = textOf(args, 'text');
     record(`comment: ${text}`);
@@ -142,19 +148,27 @@ function runStatus(plan: RunPlan, progress: RunProgress): unknown {
   };
 }
 
+const CHANGED_AFTER_APPROVAL = 'the issue was changed after it was approved: go on with what you were given';
+
 /** The issue in the words of the templates. */
 function issueData(issue: Issue): unknown {
-  const { branchName, issueType, createdAt, updatedAt, blockedBy, displayIdentifier, comments, ...rest } = issue;
+  const { branchName, issueType, createdAt, updatedAt, blockedBy, displayIdentifier, comments } = issue;
+  const { id, identifier, title, description, priority, state, url, labels, assignee, parent } = issue;
   return {
-    ...rest,
+    ...{ id, identifier, title, description, priority, state, url, labels, assignee, parent },
     display_identifier: displayIdentifier,
     branch_name: branchName,
     issue_type: issueType,
     created_at: createdAt,
     updated_at: updatedAt,
     blocked_by:
-      blockedBy?.map(({ id, identifier, state, displayId }) => ({ id, identifier, state, display_id: displayId ?? '' })) ?? null,
-    comments: comments?.map(({ id, author, body, createdAt: at }) => ({ id, author, body, created_at: at })) ?? [],
+      blockedBy?.map((blocker) => ({
+        id: blocker.id,
+        identifier: blocker.identifier,
+        state: blocker.state,
+        display_id: blocker.displayId ?? '',
+      })) ?? null,
+    comments: comments?.map((one) => ({ id: one.id, author: one.author, body: one.body, created_at: one.createdAt })) ?? [],
   };
 }
 

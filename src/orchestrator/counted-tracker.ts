@@ -1,3 +1,4 @@
+import type { Person } from '../domain/model/issue.ts';
 import type { Tracker, TrackerOperation } from '../ports/tracker.ts';
 
 /** Runs a call as part of an operation, so that its requests count for that one. */
@@ -7,7 +8,7 @@ export type During = <T>(operation: TrackerOperation, isLocal: boolean, call: ()
 export function countRequests(tracker: Tracker, during: During): Tracker {
   const counted = <T>(operation: TrackerOperation, call: () => Promise<T>): Promise<T> =>
     during(operation, tracker.isLocal === true, call);
-  const { labels, blockers } = tracker;
+  const { labels, blockers, people } = tracker;
   return {
     kind: tracker.kind,
     ...(tracker.finishedAreCostly && { finishedAreCostly: tracker.finishedAreCostly }),
@@ -30,6 +31,19 @@ export function countRequests(tracker: Tracker, during: During): Tracker {
     }),
     ...(blockers && {
       blockers: { read: (id: string, signal: AbortSignal) => counted('fetch_blockers', () => blockers.read(id, signal)) },
+    }),
+    ...(people && {
+      people: {
+        readSelf: (signal: AbortSignal) => counted('fetch_people', () => people.readSelf(signal)),
+        ...(people.mayWrite && {
+          mayWrite: (person: Person, signal: AbortSignal) =>
+            counted('fetch_people', async () => people.mayWrite!(person, signal)),
+        }),
+      },
+    }),
+    ...(tracker.readLabelling && {
+      readLabelling: (id: string, label: string, signal: AbortSignal) =>
+        counted('fetch_labelling', async () => tracker.readLabelling!(id, label, signal)),
     }),
     ...(tracker.describeProject && {
       describeProject: (signal: AbortSignal) =>

@@ -1,4 +1,4 @@
-import type { Blocker, Issue, IssueComment } from '../domain/model/issue.ts';
+import type { Blocker, Issue, IssueComment, Person } from '../domain/model/issue.ts';
 
 /**
  * One issue tracker. Every call is an independent request, safe to make at once with others; every failure is a
@@ -32,6 +32,10 @@ export interface Tracker {
   readonly labels?: LabelWriter;
   /** Present when the candidate list lacks blockers and they are read one issue at a time. */
   readonly blockers?: BlockerReader;
+  /** Who we are and who may write, where the tracker tells. */
+  readonly people?: People;
+  /** Which setting of a label an issue carries: another text whenever it was set again; empty where there is none to be found. */
+  readLabelling?(id: string, label: string, signal: AbortSignal): Promise<string>;
   /** Proves credentials and project before the first poll. A rejection ends start-up. */
   preflight?(signal: AbortSignal): Promise<void>;
   /** What the remote says of the project itself. Asked after the preflight; null where it does not say. */
@@ -44,6 +48,13 @@ export interface ProjectFacts {
   readonly path: string;
   /** Whether anybody can see it and open issues; null where the remote does not say. */
   readonly isPublic: boolean | null;
+}
+
+export interface People {
+  /** The id of the credential's own account. */
+  readSelf(signal: AbortSignal): Promise<string>;
+  /** Present where write access takes a request to be found out. */
+  mayWrite?(person: Person, signal: AbortSignal): Promise<boolean>;
 }
 
 export interface LabelWriter {
@@ -68,6 +79,8 @@ export const TRACKER_OPERATIONS = [
   'add_label',
   'remove_label',
   'fetch_blockers',
+  'fetch_people',
+  'fetch_labelling',
   'preflight',
 ] as const;
 export type TrackerOperation = (typeof TRACKER_OPERATIONS)[number];

@@ -58,6 +58,12 @@ export interface FakeGitea {
   deleteLabel(name: string): void;
   labels(): readonly FakeLabel[];
   archive(): void;
+  /** Gives a user a permission: `owner`, `admin`, `write`, `read` or `none`. */
+  permit(login: string, permission: string): void;
+  /** Takes from the token's user the right to ask what others may do. */
+  demote(): void;
+  /** Lets anybody see the repository. */
+  publish(): void;
   /** Returns the number of the new pull request. */
   addPull(pull?: NewPull): number;
   pull(number: number): FakePull;
@@ -129,6 +135,9 @@ function instanceOf(options: FakeGiteaOptions, base: () => string): Instance {
     dependenciesEnabled: options.dependenciesEnabled ?? true,
     bareDependencies: options.bareDependencies ?? false,
     archived: false,
+    permissions: new Map([['alice', 'write']]),
+    isAdmin: true,
+    isPublic: false,
     mayPush: options.mayPush ?? true,
     emptyStatusBody: options.emptyStatusBody ?? false,
   };
@@ -158,6 +167,9 @@ function handsOn(instance: Instance) {
     deleteLabel: (name: string) => deleteLabels(store, name),
     labels: () => store.labels,
     archive: () => void (instance.archived = true),
+    permit: (login: string, permission: string) => void instance.permissions.set(login, permission),
+    demote: () => void (instance.isAdmin = false),
+    publish: () => void (instance.isPublic = true),
     ...handsOnPulls(instance),
   };
 }
@@ -213,6 +225,13 @@ function allRoutes(instance: Instance): Readonly<Record<string, { route: Route; 
   const plain: Routes = {
     'GET /user': () => ok(userBody(instance.login, base())),
     'GET /repos/:owner/:repo': () => ok(repositoryBody(store, base(), instance)),
+    'GET /repos/:owner/:repo/collaborators/:login/permission': (_, { login = '' }) => {
+      if (!instance.isAdmin && login !== instance.login) {
+        return failure(instance, 403, 'Only admins can query all permissions, repo admins can query all repo permissions');
+      }
+      const permission = instance.permissions.get(login) ?? 'read';
+      return ok({ permission, role_name: permission, user: userBody(login, base()) });
+    },
     ...organizationRoutes(instance),
   };
   const ofIssues = { ...issueRoutes(instance), ...labelRoutes(instance), ...timelineRoutes(instance) };

@@ -58,6 +58,13 @@ export interface FakeGithub {
   issue(number: number | string, repo?: string): FakeIssue;
   /** A change by somebody else. */
   editIssue(number: number | string, change: Partial<Omit<FakeIssue, 'number'>>, repo?: string): void;
+  /** Lets an account be nothing to the repository. */
+  addStranger(login: string): void;
+  /** As a person does it on the web page: with a trace in the journal. */
+  label(number: number | string, name: string): void;
+  unlabel(number: number | string, name: string): void;
+  /** Lets anybody see the repository. */
+  publish(): void;
   /** Answers the next matching request in this way instead. */
   failNext(matcher: RequestMatcher, reply: Reply): void;
   /** Lets something happen just before the next matching request is answered: the edit that comes in between. */
@@ -137,6 +144,10 @@ export async function startFakeGithub(options: FakeGithubOptions = {}): Promise<
       const labels = change.labels?.map((name) => store.addLabel(store.repo(repo) ?? store.main, name));
       Object.assign(issue(number, repo), { updatedAt: store.tick() }, change, labels && { labels });
     },
+    addStranger: (login) => void store.strangers.add(login),
+    label: (number, name) => store.label(store.main, issue(number), name, 'ann'),
+    unlabel: (number, name) => void store.unlabel(issue(number), name, 'ann'),
+    publish: () => void (store.isPublic = true),
     failNext: (matcher, reply) => void failures.push({ matcher, reply }),
     before: (matcher, action) => void actions.push({ matcher, action }),
     remaining: (bucket) => left[bucket],

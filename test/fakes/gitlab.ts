@@ -48,6 +48,8 @@ export interface FakeGitlab {
   /** Names of all labels, in the order of their creation. */
   labelNames(): readonly string[];
   archive(): void;
+  /** Lets anybody see the project. */
+  publish(): void;
   /** Merge requests, their reviews and pipelines, branches and users. */
   readonly merges: FakeMergeSide;
   /** Answers the next matching requests in this way instead. */
@@ -79,6 +81,9 @@ export async function startFakeGitlab(options: FakeGitlabOptions = {}): Promise<
     labelNames: () => world.labels.map(({ name }) => name),
     archive: () => {
       world.project.archived = true;
+    },
+    publish: () => {
+      world.project.visibility = 'public';
     },
     merges: createMergeSide(merges),
     failNext: (matcher, reply, times = 1) => {

@@ -1,9 +1,10 @@
-import { ask, change, changePoll, park, settle, type Draft } from '../draft.ts';
+import { announce, ask, change, changePoll, park, settle, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
-import { refOf, type Issue } from '../model/issue.ts';
+import { refOf, type Issue, type IssueRef } from '../model/issue.ts';
 import type { State } from '../model/state.ts';
 import { withEntry, withoutEntry } from '../model/versioned-map.ts';
-import { cheapHold, openSlots, slotHold } from '../rules/eligibility.ts';
+import { cheapHold, openSlots, slotHold, type HoldVerdict } from '../rules/eligibility.ts';
+import { noteApproval } from './approval.ts';
 import { holdOf, isBudget } from './on-poll.ts';
 import { fireDueRetries, mayStartRuns } from './on-retry-due.ts';
 import { FIRST_START, startRun } from './start-run.ts';
@@ -49,9 +50,12 @@ function pollSoon(draft: Draft): void {
 export function onCandidateRead(draft: Draft, event: EventNamed<'candidate-read'>): void {
   settle(draft, 'read-candidate', event.issueId);
   if (draft.state.lifecycle === 'draining') return;
+  if (event.issue.ok && event.issue.value !== null) noteApproval(draft, event.issue.value);
   const started = event.issue.ok && event.issue.value !== null && startIfFree(draft, event.issue.value);
   if (started) return;
   if (event.issue.ok && event.issue.value === null) change(draft, { holds: withoutEntry(draft.state.holds, event.issueId) });
+  // One that was read for its approval, before it could have a slot, was not guessed at.
+  if (draft.state.holds.get(event.issueId)?.reason === 'no_global_slot') return;
   const { queue } = draft.state.poll;
   changePoll(draft, { queue: { ...queue, fruitless: queue.fruitless + 1 } });
 }
@@ -64,7 +68,17 @@ function startIfFree(draft: Draft, issue: Issue): boolean {
   }
   const since = draft.state.holds.get(issue.id)?.since ?? draft.now;
   const ref = refOf(issue);
+  noteChange(draft, ref, verdict);
   change(draft, { holds: withEntry(draft.state.holds, issue.id, { issue: ref, ...verdict, since }) });
   if (isBudget(verdict.reason)) park(draft, ref, verdict.reason, verdict.detail);
   return false;
+}
+
+/** One that changed after its approval is told once, and read again after the others. */
+function noteChange(draft: Draft, issue: IssueRef, verdict: HoldVerdict): void {
+  if (verdict.reason !== 'changed_after_approval') return;
+  const { changedReadAt } = draft.state.poll;
+  const kept = [...changedReadAt].filter(([id]) => draft.state.holds.has(id));
+  changePoll(draft, { changedReadAt: new Map([...kept, [issue.id, draft.now]]) });
+  if (draft.state.holds.get(issue.id)?.reason !== verdict.reason) announce(draft, 'issue:candidate:held', { issue, ...verdict });
 }

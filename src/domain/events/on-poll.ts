@@ -8,12 +8,14 @@ import {
   waitsForSlot,
   type HoldVerdict,
 } from '../rules/eligibility.ts';
+import { authorHold, approvalHold } from '../rules/trust.ts';
 import type { Answer } from '../model/answer.ts';
 import type { Fault } from '../model/errors.ts';
 import type { EventNamed } from '../model/event.ts';
-import { refOf, sameState, type Blocker, type Issue } from '../model/issue.ts';
+import { refOf, sameState, type Blocker, type Issue, type IssueRef } from '../model/issue.ts';
 import type { DispatchStage, Hold, HoldReason, PollInFlight, PollStage, State } from '../model/state.ts';
 import { mapOf, withEntry } from '../model/versioned-map.ts';
+import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
 import { pollInterval } from './on-quotas.ts';
 import { reconcile } from './on-issue-states.ts';
 import { FIRST_START, startRun } from './start-run.ts';
@@ -122,6 +124,7 @@ function dispatchStage(candidates: readonly Issue[], read: DispatchStage['read']
     dispatched: 0,
     holds: mapOf<string, Hold>([]),
     waiting: [],
+    firstSights: [],
     counts: {},
     news: {},
   };
@@ -131,9 +134,11 @@ function dispatchStage(candidates: readonly Issue[], read: DispatchStage['read']
 function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
   const end = stage.index + CANDIDATES_PER_SLICE;
   const [counts, news] = [{ ...stage.counts }, { ...stage.news }];
-  const waiting = [...stage.waiting];
+  const [waiting, firstSights] = [[...stage.waiting], [...stage.firstSights]];
   let { holds, dispatched } = stage;
   for (const issue of stage.candidates.slice(stage.index, end)) {
+    noteApproval(draft, issue);
+    if (firstSights.length < FIRST_SIGHTS_PER_POLL && isFirstSight(draft.state, issue)) firstSights.push(refOf(issue));
     const verdict = holdOf(draft.state, issue, stage.read.get(issue.id));
     if (verdict === null) {
       startRun(draft, refOf(issue), FIRST_START);
@@ -146,7 +151,7 @@ function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): v
     counts[verdict.reason] = (counts[verdict.reason] ?? 0) + 1;
     if (isBudget(verdict.reason)) park(draft, hold.issue, verdict.reason, verdict.detail);
   }
-  const next: DispatchStage = { ...stage, index: end, dispatched, holds, waiting, counts, news };
+  const next: DispatchStage = { ...stage, index: end, dispatched, holds, waiting, firstSights, counts, news };
   if (end >= stage.candidates.length) return endDispatch(draft, inFlight, next);
   enter(draft, next);
   ask(draft, { do: 'go-on' });
@@ -156,7 +161,8 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
   const { candidates, dispatched, holds, waiting, counts, news } = stage;
   const fruitless = [...stage.read.keys()].filter((id) => holds.has(id)).length;
   change(draft, { holds });
-  changePoll(draft, { queue: { issues: waiting, next: 0, fruitless } });
+  changePoll(draft, { queue: { issues: inReadingOrder(draft.state, waiting), next: 0, fruitless } });
+  readFirstSights(draft, stage.firstSights);
   for (const [reason, count] of Object.entries(news) as [HoldReason, number][]) {
     if (count > TOLD_EACH) announce(draft, 'poll:candidates:held', { reason, candidates: count - TOLD_EACH });
   }
@@ -164,16 +170,30 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
   endPoll(draft, inFlight, { candidates: candidates.length, dispatched, fault: null });
 }
 
+/** What changed after its approval comes last, the one read longest ago first: it must not keep others from being read. */
+function inReadingOrder({ holds, poll }: State, waiting: readonly IssueRef[]): readonly IssueRef[] {
+  const isChanged = (issue: IssueRef): boolean => holds.get(issue.id)?.reason === 'changed_after_approval';
+  const readAt = (issue: IssueRef): number => poll.changedReadAt.get(issue.id) ?? 0;
+  const changed = waiting.filter(isChanged);
+  if (changed.length === 0) return waiting;
+  return [...waiting.filter((issue) => !isChanged(issue)), ...changed.sort((a, b) => readAt(a) - readAt(b))];
+}
+
 /** Every dispatch filter, cheapest first. The dry run applies the same one. */
 export function holdOf(state: State, issue: Issue, read: Answer<readonly Blocker[]> | undefined): HoldVerdict | null {
-  return cheapHold(state, issue) ?? blockersVerdict(state, issue, read) ?? slotHold(state, issue.state);
+  return ownHold(state, issue) ?? blockersVerdict(state, issue, read) ?? slotHold(state, issue.state);
+}
+
+/** What holds an issue by itself, without a look at others. */
+function ownHold(state: State, issue: Issue): HoldVerdict | null {
+  return cheapHold(state, issue) ?? authorHold(state.settings.tracker, issue) ?? approvalHold(state, issue);
 }
 
 /** The candidates whose blockers must be read before they may run: those read longest ago first. */
 export function blockersToRead(state: State, candidates: readonly Issue[]): readonly Issue[] {
   if (globalSlots(state) <= 0) return [];
   const needy = candidates.filter(
-    (issue) => issue.blockedBy === null && cheapHold(state, issue) === null && slotHold(state, issue.state) === null,
+    (issue) => issue.blockedBy === null && ownHold(state, issue) === null && slotHold(state, issue.state) === null,
   );
   const readAt = (issue: Issue): number => state.poll.blockersReadAt.get(issue.id) ?? 0;
   return [...needy].sort((a, b) => readAt(a) - readAt(b)).slice(0, BLOCKER_READS_PER_POLL);

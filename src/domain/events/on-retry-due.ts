@@ -6,6 +6,8 @@ import { announce, ask, dropWatch, isPending, settle, park, putClaim, release, t
 import { blockerHold, globalSlots, openSlots, slotHold } from '../rules/eligibility.ts';
 import type { Event } from '../model/event.ts';
 import { refOf, sameState, stateIn, type Issue } from '../model/issue.ts';
+import { approvalHold, authorHold } from '../rules/trust.ts';
+import { noteApproval } from './approval.ts';
 import { handOff } from './on-exit.ts';
 import { startRun } from './start-run.ts';
 import type { State } from '../model/state.ts';
@@ -69,8 +71,9 @@ export function onIssueRead(draft: Draft, event: Extract<Event, { type: 'issue-r
     waitOn(draft, claim, { delayMs, reason: event.issue.fault.message, error: event.issue.fault.message });
     return;
   }
-  if (event.issue.value === null) release(draft, claim.issue, 'the tracker no longer has the issue');
-  else resume(draft, claim, event.issue.value);
+  if (event.issue.value === null) return release(draft, claim.issue, 'the tracker no longer has the issue');
+  noteApproval(draft, event.issue.value);
+  resume(draft, claim, event.issue.value);
 }
 
 function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
@@ -89,6 +92,12 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   const budget = budgetSpent(state, issue.id);
   if (budget) {
     park(draft, refOf(issue), budget.reason, budget.detail);
+    return;
+  }
+  const distrust = authorHold(state.settings.tracker, issue) ?? approvalHold(state, issue);
+  if (distrust) {
+    const error = `${distrust.reason}: ${distrust.detail}`;
+    waitOn(draft, { ...claim, issue: refOf(issue) }, { delayMs: state.settings.polling.intervalMs, reason: error, error });
     return;
   }
   const hold = blockerHold(state, issue.blockedBy ?? []) ?? (mayStartRuns(state) ? slotHold(state, issue.state) : NOT_NOW);

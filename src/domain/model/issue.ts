@@ -44,6 +44,8 @@ export interface Person {
   readonly names: readonly string[];
   /** Whether they may write to the project; null where that must be asked for, or nobody tells. */
   readonly mayWrite: boolean | null;
+  /** Why it is null, for people. */
+  readonly whyUnknown?: string;
 }
 
 /** What was approved, if the issue carries the label. */

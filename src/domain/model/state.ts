@@ -182,6 +182,10 @@ export const HOLDS = {
   session_budget: { isPassing: false, means: 'agent.max_sessions is used up' },
   token_budget: { isPassing: false, means: 'agent.max_tokens is used up' },
   cost_budget: { isPassing: false, means: 'agent.max_cost_usd is used up' },
+  untrusted_author: { isPassing: false, means: 'its author is none of those that tracker.authors trusts' },
+  not_approved: { isPassing: false, means: 'it does not carry tracker.approval_label' },
+  changed_after_approval: { isPassing: false, means: 'its text changed after tracker.approval_label was set' },
+  approval_not_read: { isPassing: true, means: 'it waits to be read whole before it starts, as approval asks' },
   blocked_by: { isPassing: false, means: 'another issue blocks it' },
   blockers_unresolved: { isPassing: false, means: 'its blockers could not be read' },
   blockers_not_read: { isPassing: true, means: 'its blockers wait to be read' },
@@ -213,6 +217,8 @@ export interface PollState {
   readonly count: number;
   /** When each candidate's blockers were last read: the ones read longest ago go first. */
   readonly blockersReadAt: ReadonlyMap<string, number>;
+  /** When each issue that changed after its approval was last read whole. */
+  readonly changedReadAt: ReadonlyMap<string, number>;
   /** When terminal issues are fetched for cleanup; null once that succeeded. */
   readonly cleanupAt: number | null;
   readonly queue: SlotQueue;
@@ -257,6 +263,8 @@ export interface DispatchStage {
   readonly dispatched: number;
   readonly holds: ReadonlyMap<string, Hold>;
   readonly waiting: readonly IssueRef[];
+  /** Those whose approval label is seen for the first time. */
+  readonly firstSights: readonly IssueRef[];
   /** How many are held for each reason, and how many of them were not before. */
   readonly counts: HoldCounts;
   readonly news: HoldCounts;

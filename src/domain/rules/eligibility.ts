@@ -2,6 +2,7 @@ import { budgetSpent } from './budget.ts';
 import { normalState, sameState, stateIn, type Blocker, type Issue, type IssueRef } from '../model/issue.ts';
 import type { OperatorPause } from '../model/operator.ts';
 import type { HoldReason, Live, State } from '../model/state.ts';
+import { TRUST_REASONS } from './trust.ts';
 
 /** Why a candidate may not run, or null when it may. */
 export interface HoldVerdict {
@@ -78,8 +79,14 @@ function usedElsewhere(state: State, issueState: string): number {
   return others.filter(({ issue }) => sameState(issue.state, issueState)).length;
 }
 
-/** Reasons that end when a slot becomes free or when there is time to read: such a candidate waits in the queue. */
-const WAITING_REASONS: ReadonlySet<HoldReason> = new Set(['no_global_slot', 'no_state_slot', 'blockers_not_read']);
+/** Reasons that end when a slot becomes free or when the issue is read again: such a candidate waits in the queue. */
+const WAITING_REASONS: ReadonlySet<HoldReason> = new Set([
+  'no_global_slot',
+  'no_state_slot',
+  'blockers_not_read',
+  'approval_not_read',
+  'changed_after_approval',
+]);
 
 export function waitsForSlot(reason: HoldReason): boolean {
   return WAITING_REASONS.has(reason);
@@ -92,7 +99,7 @@ export function waitsForSlot(reason: HoldReason): boolean {
 export function presentHold(state: State, { issue, reason, detail }: HoldVerdict & { readonly issue: IssueRef }): HoldVerdict {
   const now = cheapHold(state, issue);
   if (now) return now;
-  if (reason === 'blocked_by' || reason === 'blockers_unresolved') return hold(reason, detail);
+  if (reason === 'blocked_by' || reason === 'blockers_unresolved' || TRUST_REASONS.has(reason)) return hold(reason, detail);
   const { postponed } = state.poll;
   return slotHold(state, issue.state) ?? (postponed ? hold('tracker_quota', postponed.reason) : NEXT_POLL);
 }

@@ -1,5 +1,6 @@
 import type { ZodType } from 'zod';
 import type { Blocker, Issue, IssueComment, IssueParent } from '../../domain/model/issue.ts';
+import { personOf } from '../shared/person.ts';
 import type { IssueBoard, Entry } from './board.ts';
 import { commentSchema, optionalFields } from './schema.ts';
 import type { Reference } from './schema.ts';
@@ -35,6 +36,7 @@ export function toIssue(entry: Entry, board: IssueBoard): Mapped<Issue> {
     blockedBy: unfit.has('blocked_by') ? null : values.blocked_by.map((reference) => blockerOf(reference, board)),
     createdAt: values.created_at,
     updatedAt: values.updated_at,
+    ...(values.author ? { author: personOf(null, [values.author]) } : {}),
   };
   return { value, problems: [...unfit].map(([key, why]) => `issue ${entry.identifier}: ${key}: ${why}`) };
 }
@@ -49,7 +51,8 @@ export function toComments(entry: Entry): Mapped<readonly IssueComment[]> {
     if (!parsed.success) problems.push(`issue ${entry.identifier}: comment ${index + 1} is no record`);
     if (!parsed.success) return [];
     const { id, author, body, created_at: createdAt } = parsed.data;
-    return [{ id: id || String(index + 1), author, body, createdAt }];
+    const writer = personOf(null, [author]);
+    return [{ id: id || String(index + 1), author, body, createdAt, ...(writer ? { writer } : {}) }];
   });
   return { value: oldestFirst(comments), problems };
 }

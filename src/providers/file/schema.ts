@@ -46,6 +46,7 @@ export const optionalFields = {
     .nullish()
     .transform((labels) => (labels ?? []).map((label) => label.trim().toLowerCase()).filter((label) => label !== '')),
   assignee: optionalText,
+  author: optionalText,
   issue_type: optionalText,
   parent: reference.nullish().transform((value) => value ?? null),
   blocked_by: z

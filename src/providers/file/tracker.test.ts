@@ -50,6 +50,7 @@ describe('a JSON file', () => {
       url: 'https://example.org/1',
       labels: ['Bug', ' UI ', 'bug'],
       assignee: 'ann',
+      author: 'bob',
       issue_type: 'Task',
       parent: { id: '2', identifier: 'ABC-2' },
       blocked_by: [{ id: '2' }, { identifier: 'ABC-3' }, 'ABC-9', { id: '7', identifier: 'X-7', state: 'Open' }],
@@ -61,7 +62,7 @@ describe('a JSON file', () => {
       ],
     });
     await save([record, issue(2, { state: 'done' }), issue(3, { id: 33, state: 'doing' })]);
-    expect(await open().fetchIssueById('1', signal)).toEqual({
+    expect(await open().fetchIssueById('1', signal)).toMatchObject({
       id: '1',
       identifier: 'ABC-1',
       displayIdentifier: null,
@@ -87,6 +88,7 @@ describe('a JSON file', () => {
       ],
       createdAt: '2026-01-01T00:00:00Z',
       updatedAt: '2026-01-02',
+      author: { id: 'bob', names: ['bob'], mayWrite: null },
     });
   });
 

@@ -70,6 +70,7 @@ function createReads(settings: TrackerSettings, { location, source, deps }: Cont
     fetchIssueStatesByIds: (ids, signal) => read(signal, (board) => statesOf(ids, board.stateById, board, location)),
     fetchIssueStatesByIdentifiers: (identifiers, signal) =>
       read(signal, (board) => statesOf(identifiers, board.stateByIdentifier, board, location)),
+    people: { readSelf: () => Promise.resolve(AUTHOR) },
     fetchIssueComments: (id, signal) => read(signal, (board) => report.fields(toComments(entryOf(board, id, location)))),
   };
 }

@@ -2,6 +2,7 @@ import type { Blocker, Issue, IssueComment } from '../../domain/model/issue.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import type { DerivedState, LabelStateRule } from '../shared/label-state.ts';
 import { deriveState } from '../shared/label-state.ts';
+import { personOf } from '../shared/person.ts';
 import { ageOf } from '../shared/rfc3339.ts';
 import type { WireComment, WireIssue } from './schema.ts';
 
@@ -14,7 +15,7 @@ export function toIssue(wire: WireIssue, rule: LabelStateRule): Issue {
     title: wire.title ?? '',
     description: wire.body ?? '',
     priority: null,
-    state: stateOf(wire, rule).state,
+    ...derived(wire, rule),
     branchName: wire.ref || null,
     url: wire.html_url ?? '',
     labels: wire.labels.map(({ name }) => name.toLowerCase()),
@@ -25,6 +26,7 @@ export function toIssue(wire: WireIssue, rule: LabelStateRule): Issue {
     blockedBy: null,
     createdAt: wire.created_at ?? '',
     updatedAt: wire.updated_at ?? '',
+    author: personOf(null, [wire.user?.login]),
   };
 }
 
@@ -34,7 +36,14 @@ export function toComment(wire: WireComment): IssueComment {
     author: wire.user?.login ?? '',
     body: wire.body ?? '',
     createdAt: wire.created_at ?? '',
+    writer: personOf(null, [wire.user?.login]),
   };
+}
+
+/** A closed issue needs no label to be finished; an open one without a label has no state at all. */
+function derived(wire: WireIssue, rule: LabelStateRule): Pick<Issue, 'state' | 'stateAssumed'> {
+  const { state, matches } = stateOf(wire, rule);
+  return { state, ...(matches.length === 0 && state !== '' ? { stateAssumed: true } : {}) };
 }
 
 /** A blocker may live in another repository, which its display id then names. */

@@ -3,6 +3,7 @@ import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { path } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { RepoKey } from '../../ports/scm.ts';
+import type { ProjectFacts } from '../../ports/tracker.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import { withRetries } from '../shared/retry.ts';
 import { REPOSITORY, USER } from './schema.ts';
@@ -17,7 +18,7 @@ export interface PreflightParts {
 }
 
 /** Proves the token, then the repository. What may heal is tried again; every failure that is left ends start-up. */
-export async function preflight(parts: PreflightParts, signal: AbortSignal): Promise<void> {
+export async function preflight(parts: PreflightParts, signal: AbortSignal): Promise<ProjectFacts> {
   const { http, repository, logger, retryDelaysMs } = parts;
   const project = `${repository.owner}/${repository.repo}`;
   const user = { path: '/user' };
@@ -32,6 +33,7 @@ export async function preflight(parts: PreflightParts, signal: AbortSignal): Pro
   const facts = { tracker_kind: KIND, project };
   if (found.archived) logger.warn('repository is archived, the remote will refuse every write', facts);
   if (found.has_issues === false) logger.warn('repository has its issues switched off, none can be read', facts);
+  return { id: null, path: project, isPublic: found.private == null ? null : !found.private };
 }
 
 /** What a refusal means at one of the two calls, by status. */

@@ -17,6 +17,7 @@ export const ISSUE = z.object({
   html_url: z.string().nullish(),
   labels: readable(LABEL),
   assignees: readable(LOGIN),
+  user: LOGIN.nullish().catch(null),
   /** Present on pull requests only, which share the numbers of issues. */
   pull_request: z.unknown().optional(),
   repository: z.object({ full_name: z.string().nullish() }).nullish().catch(null),
@@ -37,7 +38,11 @@ export type WireComment = z.infer<typeof COMMENT>;
 
 export const USER = z.object({ login: z.string().nullish() });
 
+/** What a user may do in a repository: `owner`, `admin`, `write`, `read` or `none`. */
+export const COLLABORATION = z.object({ permission: z.string().nullish() });
+
 export const REPOSITORY = z.object({
+  private: z.boolean().nullish().catch(null),
   archived: z.boolean().nullish(),
   has_issues: z.boolean().nullish(),
   internal_tracker: z.object({ enable_issue_dependencies: z.boolean().nullish() }).nullish().catch(null),

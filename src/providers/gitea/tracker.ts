@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
-import type { Issue } from '../../domain/model/issue.ts';
+import type { Issue, Person } from '../../domain/model/issue.ts';
 import { stateIn } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { RepoKey } from '../../ports/scm.ts';
-import type { BlockerReader, LabelWriter, Tracker } from '../../ports/tracker.ts';
+import type { LabelEvent } from '../../ports/scm.ts';
+import type { BlockerReader, LabelWriter, ProjectFacts, Tracker } from '../../ports/tracker.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import type { LabelStateRule } from '../shared/label-state.ts';
@@ -21,7 +22,12 @@ import type { Notes } from './labels.ts';
 import { createNotes } from './labels.ts';
 import { preflight } from './preflight.ts';
 import type { WireIssue } from './schema.ts';
-import { COMMENT, ISSUE } from './schema.ts';
+import { COLLABORATION, COMMENT, ISSUE, USER } from './schema.ts';
+import { toLabelEvent } from './scm-map.ts';
+import { ENTRIES, LABEL_ENTRY } from './scm-schema.ts';
+import type { PageReader } from '../shared/numbered-pages.ts';
+import { readNumbered } from '../shared/numbered-pages.ts';
+import { lastLabelling } from '../shared/person.ts';
 import type { TrackerInputs } from './settings.ts';
 import { filterLabels, KIND, PAGE_SIZE, readSettings, stateRuleOf } from './settings.ts';
 import { transition } from './transition.ts';
@@ -41,6 +47,7 @@ export function createTracker(
     return http.records(COMMENT, entries, request.path).map(toComment);
   };
 
+  let facts: ProjectFacts | null = null;
   return {
     kind: KIND,
     fetchCandidateIssues: async (signal) => {
@@ -70,16 +77,50 @@ export function createTracker(
     },
     labels: labelWriter(context),
     blockers: context.blockers,
-    preflight: (signal) =>
-      preflight({ http, baseUrl: context.access.baseUrl, repository, logger: deps.logger, retryDelaysMs }, signal),
+    people: {
+      readSelf: async (signal) => (await http.getJson(USER, { path: '/user' }, signal)).login?.toLowerCase() ?? '',
+      mayWrite: (person, signal) => mayWrite(context, person, signal),
+    },
+    readLabelling: async (id, label, signal) => lastLabelling(await labelEvents(context, id, signal), label),
+    async preflight(signal) {
+      const parts = { http, baseUrl: context.access.baseUrl, repository, logger: deps.logger, retryDelaysMs };
+      facts = await preflight(parts, signal);
+    },
+    describeProject: async () => facts,
   };
 }
 
 const LIST = z.array(z.unknown());
 
+/** The permissions with which a user may push. */
+const WRITERS: readonly string[] = ['owner', 'admin', 'write'];
+
+// A user without any permission is answered too; 404 is for one who does not exist.
+async function mayWrite({ http, repository }: Context, person: Person, signal: AbortSignal): Promise<boolean> {
+  const { owner, repo } = repository;
+  const route = path`/repos/${owner}/${repo}/collaborators/${person.names[0] ?? person.id}/permission`;
+  const found = await whenMissing(http.getJson(COLLABORATION, { path: route }, signal), null);
+  return WRITERS.includes(found?.permission ?? '');
+}
+
+/** What happened to the labels of an issue, oldest first, as far as it can be read. */
+async function labelEvents(
+  { http, reader, repository }: Context,
+  id: string,
+  signal: AbortSignal,
+): Promise<readonly LabelEvent[]> {
+  const route = `${issuePath(repository, id)}/timeline`;
+  const entries = await readNumbered(reader, { path: route, entries: (answer) => http.decode('GET', ENTRIES, answer) }, signal);
+  const labelled = entries.filter((entry) => LABEL_KIND.safeParse(entry).success);
+  return http.records(LABEL_ENTRY, labelled, route).flatMap((entry) => toLabelEvent(entry, '') ?? []);
+}
+
+const LABEL_KIND = z.object({ type: z.literal('label') });
+
 /** Everything the operations share. */
 interface Context extends TrackerInputs {
   readonly http: TrackerHttp;
+  readonly reader: PageReader;
   readonly rule: LabelStateRule;
   readonly labels: Labels;
   readonly blockers: BlockerReader;
@@ -97,7 +138,7 @@ function openContext(settings: TrackerSettings, deps: ProviderDeps): Context {
   // The label of the in-progress state is made by the first move to it.
   const expected = states.active.filter((state) => !stateIn([settings.inProgressState ?? ''], state));
   const noted = { project: settings.project, activeStates: expected, filterLabels: filterLabels(filter) };
-  return { ...inputs, http, rule, labels, blockers, notes: createNotes(noted, deps.logger) };
+  return { ...inputs, http, reader, rule, labels, blockers, notes: createNotes(noted, deps.logger) };
 }
 
 /** One half of the repository's issues. The filter narrows the open half only, so that cleanup sees every closed issue. */

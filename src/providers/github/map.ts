@@ -1,6 +1,7 @@
-import type { Blocker, Issue, IssueComment, IssueParent } from '../../domain/model/issue.ts';
+import type { Blocker, Issue, IssueComment, IssueParent, Person } from '../../domain/model/issue.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import { type DerivedState, deriveState } from '../shared/label-state.ts';
+import { personOf } from '../shared/person.ts';
 import type { WireComment, WireIssue } from './schema.ts';
 import type { StateNames } from './settings.ts';
 
@@ -20,7 +21,7 @@ export function toIssue(wire: WireIssue, { repository, states }: MapContext, der
     title: wire.title,
     description: wire.body,
     priority: null,
-    state: derived.state,
+    ...stateFields(derived),
     branchName: '',
     url: wire.html_url,
     labels: wire.labels.map((label) => label.toLowerCase()),
@@ -31,11 +32,24 @@ export function toIssue(wire: WireIssue, { repository, states }: MapContext, der
     blockedBy: hasNoBlockers(wire) ? [] : null,
     createdAt: wire.created_at,
     updatedAt: wire.updated_at,
+    author: personIn(wire),
   };
 }
 
-export function toComment({ id, user, body, created_at }: WireComment): IssueComment {
-  return { id, author: user?.login ?? '', body, createdAt: created_at };
+export function toComment(wire: WireComment): IssueComment {
+  const { id, user, body, created_at } = wire;
+  return { id, author: user?.login ?? '', body, createdAt: created_at, writer: personIn(wire) };
+}
+
+/** What somebody is to the repository when they may write to it. */
+const WRITERS: readonly string[] = ['OWNER', 'MEMBER', 'COLLABORATOR'];
+
+function personIn({ user, author_association: word }: Pick<WireComment, 'user' | 'author_association'>): Person | null {
+  return personOf(null, [user?.login], WRITERS.includes((word ?? '').toUpperCase()));
+}
+
+function stateFields({ state, matches }: DerivedState): Pick<Issue, 'state' | 'stateAssumed'> {
+  return { state, ...(matches.length === 0 ? { stateAssumed: true } : {}) };
 }
 
 export function toParent({ number }: WireIssue): IssueParent {

@@ -5,8 +5,10 @@ import type { RepoKey } from '../../ports/scm.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerRequest } from '../shared/http.ts';
 import { PAGE_SIZE } from './client.ts';
-import { COMMENT, ISSUE, SEARCH_PAGE } from './schema.ts';
-import type { WireComment, WireIssue } from './schema.ts';
+import type { LabelEvent } from '../../ports/scm.ts';
+import { readLabelJournal } from './label-events.ts';
+import { ACCOUNT_LOGIN, COMMENT, ISSUE, REPOSITORY_FACTS, SEARCH_PAGE } from './schema.ts';
+import type { WireComment, WireIssue, WireRepository } from './schema.ts';
 import { KIND } from './settings.ts';
 
 /** The remote's routes for one repository, as they are on the wire. `id` is an issue number. */
@@ -27,6 +29,11 @@ export interface Routes {
   /** A label that is not there is no fault. */
   removeLabel(id: string, label: string, signal: AbortSignal): Promise<void>;
   update(id: string, change: NativeChange, signal: AbortSignal): Promise<void>;
+  /** What happened to the labels of an issue, oldest first. */
+  labelEvents(id: string, signal: AbortSignal): Promise<readonly LabelEvent[]>;
+  /** The login of the token's account. */
+  ownLogin(signal: AbortSignal): Promise<string>;
+  repository(signal: AbortSignal): Promise<WireRepository>;
 }
 
 export type NativeChange = { readonly state: 'closed'; readonly state_reason: 'completed' } | { readonly state: 'open' };
@@ -67,6 +74,9 @@ export function createRoutes(http: TrackerHttp, { owner, repo }: RepoKey, logger
     update: async (id, change, signal) => {
       await http.send('PATCH', { path: of(id), body: change }, signal);
     },
+    labelEvents: async (id, signal) => readLabelJournal(http, `${of(id)}/events`, logger, signal),
+    ownLogin: async (signal) => (await http.getJson(ACCOUNT_LOGIN, { path: '/user' }, signal)).login,
+    repository: (signal) => http.getJson(REPOSITORY_FACTS, { path: path`/repos/${owner}/${repo}` }, signal),
   };
 }
 

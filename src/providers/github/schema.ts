@@ -31,6 +31,9 @@ const assignees = z
   .array(z.object({ login: givenText }))
   .nullish()
   .catch(null);
+/** Null when the account is gone. */
+const user = z.object({ login: givenText }).nullish().catch(null);
+const association = givenText.catch(null);
 const issueType = z.object({ name: givenText }).nullish().catch(null);
 const dependencies = z.object({ total_blocked_by: z.number().nullish() }).nullish().catch(null);
 
@@ -43,6 +46,9 @@ const GIVEN_ISSUE = z.object({
   html_url: givenText,
   labels: givenLabels,
   assignees,
+  user,
+  /** What the author is to the repository. */
+  author_association: association,
   type: issueType,
   created_at: givenText,
   updated_at: givenText,
@@ -60,6 +66,8 @@ export const ISSUE = GIVEN_ISSUE.transform((issue) => ({
   html_url: issue.html_url ?? '',
   labels: labelNames(issue.labels),
   assignees: issue.assignees,
+  user: issue.user,
+  author_association: issue.author_association ?? '',
   type: issue.type,
   created_at: issue.created_at ?? '',
   updated_at: issue.updated_at ?? '',
@@ -71,8 +79,8 @@ export type WireIssue = z.output<typeof ISSUE>;
 
 export const COMMENT = z.object({
   id: z.union([z.int(), z.string()]).transform(String),
-  /** Null when the account is gone. */
-  user: z.object({ login: nullableText }).nullish().catch(null),
+  user,
+  author_association: association,
   body: nullableText,
   created_at: nullableText,
 });
@@ -83,3 +91,12 @@ export const SEARCH_PAGE = z.object({
   incomplete_results: z.boolean().nullish(),
   items: z.array(z.unknown()),
 });
+
+export const ACCOUNT_LOGIN = z.object({ login: nullableText });
+
+export const REPOSITORY_FACTS = z.object({
+  full_name: nullableText,
+  private: z.boolean().nullish().catch(null),
+  visibility: z.string().nullish().catch(null),
+});
+export type WireRepository = z.output<typeof REPOSITORY_FACTS>;

@@ -3,7 +3,8 @@ import { type Blocker, type Issue, normalState } from '../../domain/model/issue.
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import type { Tracker } from '../../ports/tracker.ts';
+import type { ProjectFacts, Tracker } from '../../ports/tracker.ts';
+import { lastLabelling } from '../shared/person.ts';
 import { RETRY_DELAYS_MS, type Tuning } from '../shared/settings.ts';
 import { createClient } from './client.ts';
 import {
@@ -47,9 +48,26 @@ export function createTracker(
     commentIssue: (id, text, signal) => routes.addComment(id, text, signal),
     labels: { add: routes.addLabel, remove: routes.removeLabel },
     blockers: { read: (id, signal) => blockers(context, id, signal) },
+    people: { readSelf: async (signal) => (await routes.ownLogin(signal)).toLowerCase() },
+    readLabelling: async (id, label, signal) => lastLabelling(await routes.labelEvents(id, signal), label),
+    describeProject: (signal) => describe(context, signal),
     preflight: (signal) =>
       preflight({ probe: (cut) => routes.probe(candidateQuery(inputs), cut), retryDelaysMs, logger }, signal),
   };
+}
+
+// Advisory: what cannot be read is left unsaid.
+async function describe({ routes, logger, inputs }: Context, signal: AbortSignal): Promise<ProjectFacts | null> {
+  try {
+    const { full_name: name, private: isPrivate, visibility } = await routes.repository(signal);
+    const isPublic = visibility ? visibility === 'public' : isPrivate === false;
+    const isTold = visibility || typeof isPrivate === 'boolean';
+    return { id: null, path: name || `${inputs.repository.owner}/${inputs.repository.repo}`, isPublic: isTold ? isPublic : null };
+  } catch (error) {
+    if (!(error instanceof TrackerError)) throw error;
+    logger.debug('repository could not be described', { tracker_kind: KIND, error: error.message });
+    return null;
+  }
 }
 
 /** What the operations share. */

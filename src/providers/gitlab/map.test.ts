@@ -25,7 +25,10 @@ const FULL = {
 };
 
 function mapped(over: Record<string, unknown> = {}): Issue {
-  return toIssue(ISSUE.parse({ ...FULL, ...over }), { state: 'backlog', project: 'acme/rocket' });
+  return toIssue(ISSUE.parse({ ...FULL, ...over }), {
+    derived: { state: 'backlog', matches: ['backlog'] },
+    project: 'acme/rocket',
+  });
 }
 
 describe('field mapping', () => {
@@ -61,7 +64,7 @@ describe('field mapping', () => {
   it('comments: id as text, author.username, body, created_at; system notes dropped, internal ones kept', () => {
     const note = { id: 301, body: 'Hi *there*', author: { username: 'ada' }, created_at: '2026-01-01T00:00:00Z', system: false };
     const notes = [note, { ...note, id: 302, system: true }, { ...note, id: 303, internal: true, author: null, body: null }];
-    expect(toComments(notes.map((one) => NOTE.parse(one)))).toEqual([
+    expect(toComments(notes.map((one) => NOTE.parse(one)))).toMatchObject([
       { id: '301', author: 'ada', body: 'Hi *there*', createdAt: '2026-01-01T00:00:00Z' },
       { id: '303', author: '', body: '', createdAt: '2026-01-01T00:00:00Z' },
     ]);
@@ -118,8 +121,7 @@ describe('whatever the remote sends', () => {
         const parsed = ISSUE.safeParse(value);
         if (!parsed.success) return;
         const wire: WireIssue = parsed.data;
-        const { state } = derivedState(wire, stateRule(STATES));
-        const issue = toIssue(wire, { state, project: 'a/b' });
+        const issue = toIssue(wire, { derived: derivedState(wire, stateRule(STATES)), project: 'a/b' });
         expect(issue.id).toMatch(/^[1-9]\d*$/);
         expect(issue.blockedBy).toEqual([]);
       }),

@@ -1,6 +1,7 @@
 import type { Issue, IssueComment } from '../../domain/model/issue.ts';
 import type { DerivedState, LabelStateRule } from '../shared/label-state.ts';
 import { deriveState } from '../shared/label-state.ts';
+import { personOf } from '../shared/person.ts';
 import type { WireIssue, WireIssueState, WireNote } from './schema.ts';
 import type { LabelStates } from './settings.ts';
 
@@ -27,7 +28,10 @@ export function isClosed({ state }: WireIssueState): boolean {
 }
 
 /** The field mapping of the specification. `comments` stays null where they were not read. */
-export function toIssue(wire: WireIssue, known: { state: string; project: string; comments?: readonly IssueComment[] }): Issue {
+export function toIssue(
+  wire: WireIssue,
+  known: { derived: DerivedState; project: string; comments?: readonly IssueComment[] },
+): Issue {
   const number = String(wire.iid);
   return {
     id: number,
@@ -36,7 +40,8 @@ export function toIssue(wire: WireIssue, known: { state: string; project: string
     title: wire.title ?? '',
     description: wire.description ?? '',
     priority: null,
-    state: known.state,
+    state: known.derived.state,
+    ...(known.derived.matches.length === 0 ? { stateAssumed: true } : {}),
     branchName: '',
     url: wire.web_url ?? '',
     labels: (wire.labels ?? []).map((label) => label.toLowerCase()),
@@ -47,6 +52,7 @@ export function toIssue(wire: WireIssue, known: { state: string; project: string
     blockedBy: [],
     createdAt: wire.created_at ?? '',
     updatedAt: wire.updated_at ?? '',
+    author: personOf(wire.author?.id, [wire.author?.username]),
   };
 }
 
@@ -56,5 +62,11 @@ export function toComments(notes: readonly WireNote[]): readonly IssueComment[] 
 }
 
 function toComment({ id, author, body, created_at }: WireNote): IssueComment {
-  return { id: String(id), author: author?.username ?? '', body: body ?? '', createdAt: created_at ?? '' };
+  return {
+    id: String(id),
+    author: author?.username ?? '',
+    body: body ?? '',
+    createdAt: created_at ?? '',
+    writer: personOf(author?.id, [author?.username]),
+  };
 }

@@ -11,11 +11,17 @@ export const ISSUE_STATE = z.object({
 });
 export type WireIssueState = z.output<typeof ISSUE_STATE>;
 
+const AUTHOR = z
+  .object({ id: z.int().nullish().catch(null), username: z.string().nullish().catch(null) })
+  .nullish()
+  .catch(null);
+
 export const ISSUE = ISSUE_STATE.extend({
   title: z.string().nullish(),
   description: z.string().nullish(),
   web_url: z.string().nullish(),
   assignees: z.array(z.object({ username: z.string().nullish() }).nullable()).nullish(),
+  author: AUTHOR,
   references: z.object({ full: z.string().nullish() }).nullish(),
   created_at: z.string().nullish(),
   updated_at: z.string().nullish(),
@@ -27,7 +33,7 @@ const ID = z.union([z.int(), z.string()]);
 export const NOTE = z.object({
   id: ID,
   body: z.string().nullish(),
-  author: z.object({ username: z.string().nullish() }).nullish(),
+  author: AUTHOR,
   created_at: z.string().nullish(),
   system: z.boolean().nullish(),
 });
@@ -48,6 +54,8 @@ export const PROJECT = z.object({
   archived: z.boolean().nullish().catch(null),
   issues_access_level: z.string().nullish().catch(null),
 });
+
+export const OWN_ACCOUNT = z.object({ id: z.int() });
 
 export const TOKEN_SELF = z.object({
   scopes: z.array(z.string()).nullish(),

@@ -243,7 +243,7 @@ describe('fetchIssueComments', () => {
     const { fake, tracker } = await connect();
     fake.addIssue();
     fake.failNext({ path: /notes$/ }, json([{ id: 1, system: true, body: 'x' }, { id: 2, system: false, body: 'y' }])); // prettier-ignore
-    expect(await tracker.fetchIssueComments('1', never)).toEqual([{ id: '2', author: '', body: 'y', createdAt: '' }]);
+    expect(await tracker.fetchIssueComments('1', never)).toMatchObject([{ id: '2', author: '', body: 'y', createdAt: '' }]);
   });
 });
 

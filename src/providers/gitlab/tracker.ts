@@ -3,7 +3,8 @@ import { normalState, stateIn } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { ProjectFacts, Tracker } from '../../ports/tracker.ts';
-import type { LabelStateRule } from '../shared/label-state.ts';
+import type { DerivedState, LabelStateRule } from '../shared/label-state.ts';
+import { lastLabelling } from '../shared/person.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
 import { ANY_JSON, createClient, PAGE_SIZE } from './client.ts';
@@ -15,7 +16,10 @@ import type { Project } from './routes.ts';
 import { distinctIssues, isIssueNumber, issueRoute, openProject, readIssue, trackerError } from './routes.ts';
 import { withFilter } from './query-filter.ts';
 import type { WireIssue, WireIssueState } from './schema.ts';
-import { CREATED_NOTE, ISSUE, ISSUE_STATE, NOTE } from './schema.ts';
+import { CREATED_NOTE, ISSUE, ISSUE_STATE, NOTE, OWN_ACCOUNT } from './schema.ts';
+import { isDeveloper } from './members.ts';
+import { toLabelEvents } from './scm-map.ts';
+import { LABEL_EVENT } from './scm-schema.ts';
 import type { TrackerInputs } from './settings.ts';
 import { KIND, readSettings } from './settings.ts';
 import { planTransition, targetOf } from './transition.ts';
@@ -45,6 +49,15 @@ export function createTracker(
     transitionIssue: (id, state, signal) => transitionIssue(context, id, state, signal),
     commentIssue: (id, text, signal) => commentIssue(context, id, text, signal),
     labels: createLabelWriter(project, catalog),
+    people: {
+      readSelf: async (signal) => String((await project.http.getJson(OWN_ACCOUNT, { path: '/user' }, signal)).id),
+      mayWrite: ({ id }, signal) => isDeveloper(project, id, signal),
+    },
+    readLabelling: async (id, label, signal) => {
+      const path = `${issueRoute(project, id)}/resource_label_events`;
+      const events = await project.http.getRecords(LABEL_EVENT, { path, query: { per_page: PAGE_SIZE } }, signal);
+      return lastLabelling(eventsIn(events), label);
+    },
     async preflight(signal) {
       const { clock } = deps;
       const { filter } = inputs;
@@ -52,6 +65,11 @@ export function createTracker(
     },
     describeProject: async () => facts,
   };
+}
+
+function eventsIn(wires: Parameters<typeof toLabelEvents>[0]) {
+  const events = toLabelEvents(wires);
+  return 'unreadable' in events ? [] : events;
 }
 
 /** What the operations share. */
@@ -80,7 +98,7 @@ async function fetchCandidateIssues(context: Context, signal: AbortSignal): Prom
 async function fetchIssueById(context: Context, id: string, signal: AbortSignal): Promise<Issue> {
   const wire = await readIssue(context.project, id, signal);
   const comments = await fetchIssueComments(context, id, signal);
-  return toIssue(wire, { state: stateOf(context, wire), project: context.project.name, comments });
+  return toIssue(wire, { derived: stateOf(context, wire), project: context.project.name, comments });
 }
 
 /** Both halves are read: a label decides before the native state, so an open issue may be done and a closed one active. */
@@ -107,7 +125,7 @@ async function fetchIssueStates(
     const wires = await http.getRecords(ISSUE_STATE, { path: `${route}/issues`, query }, signal);
     for (const wire of distinctIssues(wires)) {
       // A remote that ignores the filter answers with issues nobody asked for.
-      if (batch.includes(String(wire.iid))) states.set(String(wire.iid), stateOf(context, wire));
+      if (batch.includes(String(wire.iid))) states.set(String(wire.iid), stateOf(context, wire).state);
     }
   }
   return states;
@@ -160,14 +178,15 @@ async function listIssues(context: Context, state: 'opened' | 'closed', signal: 
   // Closed issues are read for cleaning up after them, whatever the filter says of them by now.
   const query = withFilter(own, state === 'opened' ? inputs.filter : { pairs: [], labels: [] });
   const wires = await project.http.getRecords(ISSUE, { path: `${project.route}/issues`, query }, signal);
-  return distinctIssues(wires).map((wire) => toIssue(wire, { state: stateOf(context, wire), project: project.name }));
+  return distinctIssues(wires).map((wire) => toIssue(wire, { derived: stateOf(context, wire), project: project.name }));
 }
 
-function stateOf({ rule, ambiguous, project }: Context, wire: WireIssueState): string {
-  const { state, matches } = derivedState(wire, rule);
+function stateOf({ rule, ambiguous, project }: Context, wire: WireIssueState): DerivedState {
+  const derived = derivedState(wire, rule);
+  const { state, matches } = derived;
   if (matches.length < 2) {
     ambiguous.delete(wire.iid);
-    return state;
+    return derived;
   }
   const labels = matches.join(', ');
   if (ambiguous.get(wire.iid) !== labels) {
@@ -175,5 +194,5 @@ function stateOf({ rule, ambiguous, project }: Context, wire: WireIssueState): s
     const facts = { tracker_kind: KIND, issue_identifier: String(wire.iid), labels, kept: state };
     project.logger.warn('issue carries several state labels, the first counts', facts);
   }
-  return state;
+  return derived;
 }

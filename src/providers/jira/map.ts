@@ -1,6 +1,7 @@
-import type { Blocker, Issue, IssueComment } from '../../domain/model/issue.ts';
+import type { Blocker, Issue, IssueComment, Person } from '../../domain/model/issue.ts';
 import { flatten } from './document.ts';
-import type { WireComment, WireIssue } from './schema.ts';
+import { personOf } from '../shared/person.ts';
+import type { WireComment, WireIssue, WirePerson } from './schema.ts';
 
 /** The field-mapping table of the specification. Comments take a request of their own. */
 export function toIssue({ id, key, fields }: WireIssue, siteUrl: string): Issue {
@@ -22,11 +23,17 @@ export function toIssue({ id, key, fields }: WireIssue, siteUrl: string): Issue 
     blockedBy: toBlockers(fields.issuelinks),
     createdAt: fields.created ?? '',
     updatedAt: fields.updated ?? '',
+    ...(fields.creator ? { author: toPerson(fields.creator) } : {}),
   };
 }
 
 export function toComment({ id, author, body, created }: WireComment): IssueComment {
-  return { id, author: author?.displayName ?? '', body: flatten(body), createdAt: created ?? '' };
+  const writer = toPerson(author);
+  return { id, author: author?.displayName ?? '', body: flatten(body), createdAt: created ?? '', ...(writer ? { writer } : {}) };
+}
+
+function toPerson(wire: WirePerson): Person | null {
+  return personOf(wire?.accountId, [wire?.displayName, wire?.emailAddress, wire?.accountId]);
 }
 
 /** Null unless the whole of it is a number. */

@@ -9,7 +9,15 @@ const STATUS = z
   .object({ name: z.string().nullish(), statusCategory: z.object({ key: z.string().nullish() }).nullish().catch(null) })
   .nullish()
   .catch(null);
-const PERSON = z.object({ displayName: z.string().nullish() }).nullish().catch(null);
+const PERSON = z
+  .object({
+    displayName: z.string().nullish(),
+    accountId: z.string().nullish().catch(null),
+    emailAddress: z.string().nullish().catch(null),
+  })
+  .nullish()
+  .catch(null);
+export type WirePerson = z.infer<typeof PERSON>;
 
 /** A link to another issue. One end of it is absent; a present one that cannot be read still is one. */
 const LINK = z.object({
@@ -34,6 +42,8 @@ const FIELDS = z.object({
   status: NAMED,
   labels: readable(z.string()),
   assignee: PERSON,
+  /** Asked for only where it matters who opened an issue. Unlike the reporter, nobody can change it. */
+  creator: PERSON,
   issuetype: NAMED,
   parent: z.object({ id: ID, key: KEY }).nullish().catch(null),
   issuelinks: readable(LINK),
@@ -91,3 +101,5 @@ function readable<T>(schema: ZodType<T>) {
       }),
     );
 }
+
+export const MYSELF = z.object({ accountId: z.string() });

@@ -16,7 +16,7 @@ import { createLabelWriter } from './labels.ts';
 import { toComment, toIssue } from './map.ts';
 import { preflight } from './preflight.ts';
 import type { WireComment, WireIssue } from './schema.ts';
-import { COMMENT, COMMENT_PAGE, ISSUE, ISSUE_STATE, PROJECT_STATUSES, TRANSITION, TRANSITIONS } from './schema.ts';
+import { COMMENT, COMMENT_PAGE, ISSUE, ISSUE_STATE, MYSELF, PROJECT_STATUSES, TRANSITION, TRANSITIONS } from './schema.ts';
 import type { Search } from './search.ts';
 import { createSearch } from './search.ts';
 import type { TrackerInputs } from './settings.ts';
@@ -48,8 +48,10 @@ export function createTracker(
   const inputs = readSettings(settings);
   const { logger, clock } = deps;
   const http = createClient(inputs.access, deps);
-  const context: Context = { inputs, http, logger, pageCap, search: createSearch(http, { logger, clock, pageCap }) };
-  const candidates = { jql: candidatesJql(inputs, inputs.activeStates), fields: ISSUE_FIELDS };
+  // The documented fields, and who opened the issue where that matters.
+  const fields = settings.authors === 'anyone' ? ISSUE_FIELDS : [...ISSUE_FIELDS, 'creator'];
+  const context: Context = { inputs, http, fields, logger, pageCap, search: createSearch(http, { logger, clock, pageCap }) };
+  const candidates = { jql: candidatesJql(inputs, inputs.activeStates), fields };
   return {
     kind: KIND,
     // Without active states there is nothing to look for, and an empty list is no valid expression.
@@ -69,6 +71,8 @@ export function createTracker(
       search: context.search,
       readIssue: (id, fields, until) => readIssue(context, id, fields, until),
     }),
+    // Jira Cloud platform REST API, "Get current user".
+    people: { readSelf: async (signal) => (await http.getJson(MYSELF, { path: '/rest/api/3/myself' }, signal)).accountId },
     preflight: (signal) =>
       preflight(
         {
@@ -86,6 +90,7 @@ export function createTracker(
 interface Context {
   readonly inputs: TrackerInputs;
   readonly http: TrackerHttp;
+  readonly fields: readonly string[];
   readonly search: Search;
   readonly logger: Logger;
   readonly pageCap: number;
@@ -98,14 +103,14 @@ async function readStatuses({ http, inputs }: Context, signal: AbortSignal): Pro
 }
 
 /** Each issue once: a list that changes while its pages are read repeats some. */
-async function readIssues({ search, inputs }: Context, jql: string, signal: AbortSignal): Promise<readonly Issue[]> {
-  const wires = await search.all(ISSUE, { jql, fields: ISSUE_FIELDS }, signal);
+async function readIssues({ search, inputs, fields }: Context, jql: string, signal: AbortSignal): Promise<readonly Issue[]> {
+  const wires = await search.all(ISSUE, { jql, fields }, signal);
   const byId = new Map(wires.map((wire) => [wire.id, toIssue(wire, inputs.siteUrl)]));
   return [...byId.values()];
 }
 
 async function readFullIssue(context: Context, id: string, signal: AbortSignal): Promise<Issue> {
-  const issue = toIssue(await readIssue(context, id, ISSUE_FIELDS, signal), context.inputs.siteUrl);
+  const issue = toIssue(await readIssue(context, id, context.fields, signal), context.inputs.siteUrl);
   return { ...issue, comments: await readComments(context, id, signal) };
 }
 

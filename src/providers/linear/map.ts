@@ -1,6 +1,7 @@
-import type { Blocker, Issue, IssueComment } from '../../domain/model/issue.ts';
+import type { Blocker, Issue, IssueComment, Person } from '../../domain/model/issue.ts';
 import { ageOf } from '../shared/rfc3339.ts';
-import type { WireComment, WireIssue } from './schema.ts';
+import { personOf } from '../shared/person.ts';
+import type { WireComment, WireIssue, WireUser } from './schema.ts';
 import { NESTED_CAP } from './settings.ts';
 
 /** The field mapping of the specification. `comments` stays null where they were not read. */
@@ -23,6 +24,7 @@ export function toIssue(wire: WireIssue, comments: readonly IssueComment[] | nul
     blockedBy: unresolvedReason(wire) === null ? blockersOf(wire) : null,
     createdAt: wire.createdAt ?? '',
     updatedAt: wire.updatedAt ?? '',
+    ...(wire.creator ? { author: toPerson(wire.creator) } : {}),
   };
 }
 
@@ -76,5 +78,9 @@ export function toComments(wires: readonly WireComment[]): readonly IssueComment
 
 function toComment({ id, body, createdAt, user, botActor }: WireComment): IssueComment {
   const author = user?.displayName || user?.name || botActor?.name || '';
-  return { id, author, body: body ?? '', createdAt: createdAt ?? '' };
+  return { id, author, body: body ?? '', createdAt: createdAt ?? '', ...(user ? { writer: toPerson(user) } : {}) };
+}
+
+function toPerson({ id, displayName, name, email }: WireUser): Person | null {
+  return personOf(id, [displayName, name, email]);
 }

@@ -26,10 +26,12 @@ export interface PageSizes {
 
 export const FULL_PAGE: PageSizes = { issues: PAGE_SIZE, labels: NESTED_CAP, relations: NESTED_CAP };
 
-const issueFields = ({ labels, relations }: PageSizes): string => `
+/** Who wrote what is asked for only where it matters. */
+const issueFields = ({ labels, relations }: PageSizes, withPeople: boolean): string => `
   id identifier title description priority branchName url createdAt updatedAt
   state { name }
   assignee { displayName name email }
+  ${withPeople ? 'creator { id displayName name email }' : ''}
   parent { id identifier }
   labels(first: ${labels}) { nodes { name } pageInfo { hasNextPage } }
   inverseRelations(first: ${relations}) {
@@ -38,8 +40,8 @@ const issueFields = ({ labels, relations }: PageSizes): string => `
   }`;
 
 // They come newest first, and are put into order once all are read.
-const COMMENT_FIELDS = `
-  nodes { id body createdAt user { displayName name email } botActor { name } }
+const commentFields = (withPeople: boolean): string => `
+  nodes { id body createdAt user { ${withPeople ? 'id ' : ''}displayName name email } botActor { name } }
   pageInfo { hasNextPage endCursor }`;
 
 export const VIEWER = operation('query Viewer { viewer { id } }', z.object({ viewer: z.object({ id: z.string() }) }));
@@ -53,11 +55,11 @@ export const TEAM_STATES = operation(
   z.object({ teams: z.object({ nodes: z.array(z.object({ id: z.string(), key: z.string(), states: CONNECTION })) }) }),
 );
 
-export function issuesOperation(sizes: PageSizes): GraphqlOperation<z.output<typeof CONNECTION_OF_ISSUES>> {
+export function issuesOperation(sizes: PageSizes, withPeople: boolean): GraphqlOperation<z.output<typeof CONNECTION_OF_ISSUES>> {
   return operation(
     `query Issues($filter: IssueFilter!, $first: Int!, $after: String) {
     issues(filter: $filter, first: $first, after: $after) {
-      nodes { ${issueFields(sizes)} }
+      nodes { ${issueFields(sizes, withPeople)} }
       pageInfo { hasNextPage endCursor }
     }
   }`,
@@ -65,24 +67,24 @@ export function issuesOperation(sizes: PageSizes): GraphqlOperation<z.output<typ
   );
 }
 
-const ISSUES = issuesOperation(FULL_PAGE);
-
-export const ISSUE_BY_ID = operation(
-  `query Issue($id: String!) {
+export const issueByIdOperation = (withPeople: boolean) =>
+  operation(
+    `query Issue($id: String!) {
     issue(id: $id) {
-      ${issueFields(FULL_PAGE)}
-      comments(first: ${PAGE_SIZE}, orderBy: createdAt) { ${COMMENT_FIELDS} }
+      ${issueFields(FULL_PAGE, withPeople)}
+      comments(first: ${PAGE_SIZE}, orderBy: createdAt) { ${commentFields(withPeople)} }
     }
   }`,
-  z.object({ issue: ISSUE.and(COMMENTS).nullable() }),
-);
+    z.object({ issue: ISSUE.and(COMMENTS).nullable() }),
+  );
 
-export const ISSUE_COMMENTS = operation(
-  `query IssueComments($id: String!, $after: String) {
-    issue(id: $id) { id comments(first: ${PAGE_SIZE}, after: $after, orderBy: createdAt) { ${COMMENT_FIELDS} } }
+export const issueCommentsOperation = (withPeople: boolean) =>
+  operation(
+    `query IssueComments($id: String!, $after: String) {
+    issue(id: $id) { id comments(first: ${PAGE_SIZE}, after: $after, orderBy: createdAt) { ${commentFields(withPeople)} } }
   }`,
-  z.object({ issue: COMMENTS.nullable() }),
-);
+    z.object({ issue: COMMENTS.nullable() }),
+  );
 
 // Root `issue` is never null: a document that asks for many by alias is answered with nothing when one of them is missing.
 export const STATES_BY_IDS = operation(
@@ -148,9 +150,12 @@ export const ISSUE_LABELS_BY_NAME = operation(
 export const GRAPHQL_OPERATIONS = {
   VIEWER,
   TEAM_STATES,
-  ISSUES,
-  ISSUE_BY_ID,
-  ISSUE_COMMENTS,
+  ISSUES: issuesOperation(FULL_PAGE, false),
+  ISSUE_BY_ID: issueByIdOperation(false),
+  ISSUE_COMMENTS: issueCommentsOperation(false),
+  ISSUES_WITH_PEOPLE: issuesOperation(FULL_PAGE, true),
+  ISSUE_BY_ID_WITH_PEOPLE: issueByIdOperation(true),
+  ISSUE_COMMENTS_WITH_PEOPLE: issueCommentsOperation(true),
   STATES_BY_IDS,
   STATES_BY_NUMBERS,
   UPDATE_ISSUE,

@@ -12,7 +12,8 @@ export type WireConnection = z.output<typeof CONNECTION>;
 const NAMED = z.object({ name: z.string() });
 const STATE = NAMED.nullish().catch(null);
 const TEXT = z.string().nullish();
-const PERSON = z.object({ displayName: TEXT, name: TEXT, email: TEXT });
+const PERSON = z.object({ id: TEXT, displayName: TEXT, name: TEXT, email: TEXT });
+export type WireUser = z.output<typeof PERSON>;
 
 const RELATION = z.object({
   type: z.string(),
@@ -31,6 +32,8 @@ export const ISSUE = z.object({
   updatedAt: TEXT,
   state: STATE,
   assignee: PERSON.nullish().catch(null),
+  /** Null where an integration opened it. */
+  creator: PERSON.nullish().catch(null),
   parent: z.object({ id: z.string(), identifier: z.string() }).nullish().catch(null),
   labels: nested(NAMED),
   inverseRelations: nested(RELATION),

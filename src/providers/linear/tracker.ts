@@ -14,12 +14,13 @@ import { byPriorityThenAge, toComments, toIssue, unresolvedReason } from './map.
 import {
   CREATE_COMMENT,
   FULL_PAGE,
-  ISSUE_BY_ID,
-  ISSUE_COMMENTS,
+  issueByIdOperation,
+  issueCommentsOperation,
   issuesOperation,
   STATES_BY_IDS,
   STATES_BY_NUMBERS,
   UPDATE_ISSUE,
+  VIEWER,
 } from './operations.ts';
 import { preflight } from './preflight.ts';
 import type { WireIssue } from './schema.ts';
@@ -51,6 +52,7 @@ export function createTracker(
       client.confirm('commentCreate', (await client.run(CREATE_COMMENT, { input }, signal)).commentCreate);
     },
     labels: createLabelWriter({ client, team, teamKey: inputs.teamKey }),
+    people: { readSelf: async (signal) => (await client.run(VIEWER, {}, signal)).viewer.id },
     preflight: (signal) => preflight({ client, team, retryDelaysMs }, signal),
   };
 }
@@ -59,6 +61,8 @@ export function createTracker(
 interface Context {
   readonly inputs: TrackerInputs;
   readonly client: LinearClient;
+  /** It matters who wrote what. */
+  readonly withPeople: boolean;
   readonly team: TeamReader;
   readonly logger: Logger;
   /** Issue id to the reason it was held for when that was last told: a poll repeats, its warning does not. */
@@ -71,7 +75,8 @@ function openContext(settings: TrackerSettings, deps: ProviderDeps): Context {
   const client = createClient(inputs.access, deps);
   const { logger } = deps;
   const team = createTeamReader({ client, logger, teamKey: inputs.teamKey, states: inputs.states });
-  return { inputs, client, team, logger, held: new Map(), readCandidates: createCandidateReader() };
+  const withPeople = settings.authors !== 'anyone' || settings.approvalLabel !== null;
+  return { inputs, client, withPeople, team, logger, held: new Map(), readCandidates: createCandidateReader() };
 }
 
 /** Issues of the team in these states, narrowed by the filter. */
@@ -89,7 +94,7 @@ async function fetchIssuesInStates(
   const wires = await read((sizes) =>
     client.readAll('issues', ISSUE, async (after) => {
       const first = after === null ? sizes.issues : PAGE_SIZE;
-      return (await client.run(issuesOperation(sizes), { filter, first, after }, signal)).issues;
+      return (await client.run(issuesOperation(sizes, context.withPeople), { filter, first, after }, signal)).issues;
     }),
   );
   // One that was touched while pages were read may be on two of them; the later reading counts.
@@ -99,7 +104,7 @@ async function fetchIssuesInStates(
 
 async function fetchIssueById(context: Context, id: string, signal: AbortSignal): Promise<Issue> {
   const { client } = context;
-  const { issue } = await client.run(ISSUE_BY_ID, { id }, signal);
+  const { issue } = await client.run(issueByIdOperation(context.withPeople), { id }, signal);
   if (!issue) throw missing(context, id);
   const laterPages = commentPages(context, id, signal);
   const comments = await readComments(context, id, async (after) => (after === null ? issue.comments : laterPages(after)));
@@ -163,7 +168,7 @@ function setKnown(states: Map<string, string>, name: string, state: string | und
 
 function commentPages(context: Context, id: string, signal: AbortSignal): FetchPage {
   return async (after) => {
-    const { issue } = await context.client.run(ISSUE_COMMENTS, { id, after }, signal);
+    const { issue } = await context.client.run(issueCommentsOperation(context.withPeople), { id, after }, signal);
     if (!issue) throw missing(context, id);
     return issue.comments;
   };

@@ -19,6 +19,11 @@ export interface Instance {
   readonly dependenciesEnabled: boolean;
   /** An older server, whose dependencies come without link and total. */
   readonly bareDependencies: boolean;
+  /** What users may do here, by login; all others may read. */
+  readonly permissions: Map<string, string>;
+  /** Whether the token's user may ask for the permissions of others. */
+  isAdmin: boolean;
+  isPublic: boolean;
   /** Writes to an archived repository are answered 423. */
   archived: boolean;
   /** Whether the user of the token has write access, whatever the scopes of the token are. */

@@ -33,7 +33,7 @@ export function userBody(login: string, base: string) {
 export function repositoryBody(
   { owner, repo }: Store,
   base: string,
-  { archived = false, mayPush = true, dependenciesEnabled = true } = {},
+  { archived = false, mayPush = true, dependenciesEnabled = true, isPublic = false } = {},
 ) {
   return {
     id: 1,
@@ -42,7 +42,7 @@ export function repositoryBody(
     full_name: `${owner}/${repo}`,
     description: '',
     empty: false,
-    private: true,
+    private: !isPublic,
     fork: false,
     html_url: `${base}/${owner}/${repo}`,
     clone_url: `${base}/${owner}/${repo}.git`,

@@ -19,7 +19,7 @@ export function wireMinimalRepo(context: WireContext, repo: FakeRepo): Record<st
     node_id: `R_${repo.id}`,
     name: repo.name,
     full_name: `${repo.owner}/${repo.name}`,
-    private: false,
+    private: !context.store.isPublic,
     owner: wireUser(context, repo.owner),
     html_url: `${WEB}/${repo.owner}/${repo.name}`,
     description: null,

@@ -70,6 +70,10 @@ export interface Store {
   readonly main: FakeRepo;
   /** Accounts that are bots although their names do not say so. */
   readonly bots: Set<string>;
+  /** Accounts that are nothing to the repository; all others are members of it. */
+  readonly strangers: Set<string>;
+  /** Whether anybody can see the main repository. */
+  isPublic: boolean;
   /** Case does not matter in names. Undefined when there is none. */
   repo(fullName: string): FakeRepo | undefined;
   repoById(id: number): FakeRepo | undefined;
@@ -97,6 +101,8 @@ export function createStore(project: string, labels: readonly string[]): Store {
   const store: Store = {
     main: undefined as unknown as FakeRepo,
     bots: new Set(),
+    strangers: new Set(),
+    isPublic: false,
     repo: (fullName) => repos.get(fullName.toLowerCase()),
     repoById: (id) => [...repos.values()].find((repo) => repo.id === id),
     repos: () => [...repos.values()],

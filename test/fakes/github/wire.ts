@@ -34,7 +34,7 @@ export function wireIssue(context: WireContext, repo: FakeRepo, issue: FakeIssue
     created_at: issue.createdAt,
     updated_at: issue.updatedAt,
     closed_at: issue.closedAt,
-    author_association: 'MEMBER',
+    author_association: associationOf(context, issue.author),
     type: issue.type === null ? null : wireType(issue.type),
     active_lock_reason: null,
     body: issue.body,
@@ -92,9 +92,13 @@ export function wireComment(
     user: comment.author === null ? null : wireUser(context, comment.author),
     created_at: comment.createdAt,
     updated_at: comment.createdAt,
-    author_association: 'MEMBER',
+    author_association: associationOf(context, comment.author ?? ''),
     performed_via_github_app: null,
   };
+}
+
+function associationOf({ store }: WireContext, login: string): string {
+  return store.strangers.has(login) ? 'NONE' : 'MEMBER';
 }
 
 export function wireLabel(context: WireContext, repo: FakeRepo, name: string): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import type { Handler, RecordedRequest, Reply, RouteHandler } from '../../support/http-server.ts';
 import { json, router } from '../../support/http-server.ts';
 import { answers, bodyOf, listOf, page } from './answer.ts';
-import { issueEntity, labelEntity, noteEntity, projectEntity } from './wire.ts';
+import { issueEntity, issueLabelEventEntity, labelEntity, noteEntity, projectEntity } from './wire.ts';
 import { selectIssues } from './issue-list.ts';
 import { mergeRoutes } from './merge-routes.ts';
 import type { MergeWorld } from './merge-store.ts';
@@ -36,6 +36,12 @@ export function apiRoutes(context: RouteContext): Handler {
     'POST /api/v4/projects/:project/issues': inProject(context, (request) => postIssue(context, request)),
     'GET /api/v4/projects/:project/issues/:iid': onIssue(context, (_, issue) => shown(context, issue)),
     'PUT /api/v4/projects/:project/issues/:iid': onIssue(context, (request, issue) => putIssue(context, request, issue)),
+    'GET /api/v4/projects/:project/issues/:iid/resource_label_events': onIssue(context, (request, issue) =>
+      page(request, issue.labelEvents, {
+        maxPerPage: context.maxPerPage,
+        show: (event) => issueLabelEventEntity(context.origin(), issue, event),
+      }),
+    ),
     'GET /api/v4/projects/:project/issues/:iid/notes': onIssue(context, (request, issue) => listNotes(context, request, issue)),
     'POST /api/v4/projects/:project/issues/:iid/notes': onIssue(context, (request, issue) => postNote(context, request, issue)),
   });

@@ -13,6 +13,7 @@ export interface FakeProject {
   readonly id: number;
   readonly path: string;
   archived: boolean;
+  visibility: 'private' | 'public';
 }
 
 export interface FakeIssue {
@@ -29,6 +30,8 @@ export interface FakeIssue {
   createdAt: string;
   updatedAt: string;
   notes: FakeNote[];
+  /** What happened to its labels, oldest first. */
+  labelEvents: { readonly id: number; readonly label: string; readonly action: 'add' | 'remove'; readonly createdAt: string }[];
 }
 
 export interface FakeNote {
@@ -46,12 +49,12 @@ export interface FakeLabel {
   readonly isProjectLabel: boolean;
 }
 
-export type IssueFields = Partial<Omit<FakeIssue, 'iid' | 'notes'>>;
+export type IssueFields = Partial<Omit<FakeIssue, 'iid' | 'notes' | 'labelEvents'>>;
 
 export function createWorld(path: string): World {
   return {
     // Far from any issue number, so that the two are never the same by chance.
-    project: { id: 4711, path, archived: false },
+    project: { id: 4711, path, archived: false, visibility: 'private' },
     issues: new Map(),
     labels: [],
     clock: Date.parse('2026-03-01T08:00:00.000Z'),
@@ -83,6 +86,7 @@ export function createIssue(world: World, fields: IssueFields & { readonly iid?:
     createdAt: at,
     updatedAt: at,
     notes: [],
+    labelEvents: [],
     ...fields,
     iid,
   };
@@ -104,13 +108,20 @@ export interface IssueChange extends IssueFields {
 /** Missing labels are created on add and ignored on removal; of a label both added and removed nothing is left. */
 export function changeIssue(world: World, issue: FakeIssue, change: IssueChange): void {
   const { addLabels = [], removeLabels = [], ...fields } = change;
-  const before = issue.state;
+  const [before, labels] = [issue.state, issue.labels];
   Object.assign(issue, fields, { updatedAt: tick(world) });
   for (const label of [...issue.labels, ...addLabels]) ensureLabel(world, label);
   issue.labels = [...new Set([...issue.labels, ...addLabels])].filter((label) => !removeLabels.includes(label)).sort();
+  for (const label of issue.labels.filter((one) => !labels.includes(one))) noteLabel(world, issue, label, 'add');
+  for (const label of labels.filter((one) => !issue.labels.includes(one))) noteLabel(world, issue, label, 'remove');
   if (issue.state !== before) {
     addNote(world, issue, { body: issue.state === 'closed' ? 'closed' : 'reopened', system: true });
   }
+}
+
+function noteLabel(world: World, issue: FakeIssue, label: string, action: 'add' | 'remove'): void {
+  world.lastNoteId += 1;
+  issue.labelEvents.push({ id: world.lastNoteId, label, action, createdAt: tick(world) });
 }
 
 export function addNote(world: World, issue: FakeIssue, fields: Partial<Omit<FakeNote, 'id'>> = {}): FakeNote {

@@ -88,6 +88,18 @@ export function noteEntity(origin: string, issue: FakeIssue, note: FakeNote, com
   };
 }
 
+export function issueLabelEventEntity(origin: string, issue: FakeIssue, event: FakeIssue['labelEvents'][number]) {
+  return {
+    id: event.id,
+    user: userEntity(origin, 'ada'),
+    created_at: event.createdAt,
+    resource_type: 'Issue',
+    resource_id: 90_000 + issue.iid,
+    label: labelEntity({ name: event.label, isProjectLabel: true }, 1),
+    action: event.action,
+  };
+}
+
 export function labelEntity(label: FakeLabel, id: number) {
   return {
     id,
@@ -103,7 +115,7 @@ export function labelEntity(label: FakeLabel, id: number) {
   };
 }
 
-export function projectEntity(origin: string, { id, path, archived }: FakeProject) {
+export function projectEntity(origin: string, { id, path, archived, visibility }: FakeProject) {
   const name = path.slice(path.lastIndexOf('/') + 1);
   return {
     id,
@@ -115,7 +127,7 @@ export function projectEntity(origin: string, { id, path, archived }: FakeProjec
     default_branch: 'main',
     web_url: `${origin}/${path}`,
     archived,
-    visibility: 'private',
+    visibility,
     issues_enabled: true,
     issues_access_level: 'enabled',
     empty_repo: false,

@@ -58,7 +58,7 @@ const SDL = `
     id: ID! identifier: String! number: Float! title: String! description: String priority: Float! branchName: String!
     url: String! createdAt: DateTime! updatedAt: DateTime! archivedAt: DateTime labelIds: [String!]!
     previousIdentifiers: [String!]! reactions: [Reaction!]! reactionData: JSONObject! sharedAccess: IssueSharedAccess!
-    state: WorkflowState! team: Team! assignee: User parent: Issue
+    state: WorkflowState! team: Team! assignee: User creator: User parent: Issue
     labels(${PAGING}, filter: IssueLabelFilter): IssueLabelConnection!
     comments(${PAGING}, filter: CommentFilter): CommentConnection!
     inverseRelations(${PAGING}): IssueRelationConnection!

@@ -68,6 +68,7 @@ export interface FakeIssue {
   state: FakeState;
   readonly labels: Set<FakeLabel>;
   assignee: FakeUser | null;
+  readonly creator: FakeUser | null;
   parent: FakeIssue | null;
   readonly createdAt: string;
   updatedAt: string;
@@ -86,6 +87,7 @@ export interface NewIssue {
   /** Created where the team has none of this name. */
   readonly labels?: readonly string[];
   readonly assignee?: string | null;
+  readonly creator?: string;
   /** Id of another issue. */
   readonly parent?: string;
   /** Ids of other issues. */
@@ -193,6 +195,7 @@ export function addIssue(world: World, given: NewIssue): FakeIssue {
     state: stateNamed(team, given.state ?? 'Todo'),
     labels: new Set((given.labels ?? []).map((name) => labelNamed(world, team, name))),
     assignee: given.assignee ? userNamed(world, given.assignee) : null,
+    creator: given.creator ? userNamed(world, given.creator) : null,
     parent: given.parent === undefined ? null : knownIssue(world, given.parent),
     createdAt,
     updatedAt: createdAt,

@@ -86,6 +86,7 @@ export function issueNode(world: World, issue: FakeIssue): object {
     state: () => stateNode(world, issue.team, issue.state),
     team: () => teamNode(world, issue.team),
     assignee: () => issue.assignee && userNode(issue.assignee),
+    creator: () => issue.creator && userNode(issue.creator),
     parent: () => issue.parent && issueNode(world, issue.parent),
     labels: (args: ListArgs) => {
       const carried = [...issue.labels].filter((label) => fits(args.filter, labelView(label)));
