@@ -29,6 +29,7 @@ function attributesOf({ issue, verdict, globalSlots, stateSlots }: SurveyedIssue
     issue_identifier: issue.identifier,
     title: issue.title,
     state: issue.state,
+    state_assumed: issue.stateAssumed,
     would_dispatch: verdict === null,
     global_slots_available: globalSlots,
     state_slots_available: stateSlots,

@@ -1,3 +1,4 @@
+import { shownState } from '../domain/model/issue.ts';
 import { reportDryRun } from '../app/dry-run.ts';
 import type { SurveyedIssue } from '../app/survey.ts';
 import { openLog } from './logging.ts';
@@ -26,7 +27,7 @@ export async function dryRun(args: RunSettings): Promise<number> {
 
 function rowOf({ issue, verdict }: SurveyedIssue): readonly string[] {
   const why = verdict === null ? '' : `${verdict.reason}: ${verdict.detail}`;
-  return [issue.identifier, issue.state, verdict === null ? 'yes' : 'no', why, issue.title];
+  return [issue.identifier, shownState(issue), verdict === null ? 'yes' : 'no', why, issue.title];
 }
 
 function objectOf(candidates: readonly SurveyedIssue[], maxConcurrentAgents: number) {
@@ -41,6 +42,7 @@ function objectOf(candidates: readonly SurveyedIssue[], maxConcurrentAgents: num
       issue_identifier: issue.identifier,
       title: issue.title,
       state: issue.state,
+      state_assumed: issue.stateAssumed ?? false,
       would_dispatch: verdict === null,
       global_slots_available: globalSlots,
       state_slots_available: stateSlots,

@@ -54,8 +54,8 @@ describe('a tracker that is no longer watched', () => {
     player.poll([issueWith({ id: '1' })]);
     player.send({ type: 'tracker-left' });
     expect(isRetired(player.state)).toBe(false);
-    player.after(3_600_000 * 3);
-    expect(player.asked('poll')).toEqual([]);
+    player.after(30_000);
+    expect(player.asked('poll')).toMatchObject([{ lookups: ['1'], onlyStates: true }]);
     player.exit('1');
     expect(player.asked('hand-off')).toHaveLength(1);
     player.send(answerHandoff(player.state, '1'));
@@ -64,6 +64,16 @@ describe('a tracker that is no longer watched', () => {
     const [out] = player.asked('write-out');
     player.send({ type: 'outbox-answered', id: out!.entry.id, fault: null });
     expect(isRetired(player.state)).toBe(true);
+  });
+
+  it('stops a session whose issue is finished there, and takes nothing new', () => {
+    const player = createPlayer(first);
+    player.poll([issueWith({ id: '1' })]);
+    player.send({ type: 'tracker-left' });
+    player.poll([issueWith({ id: '2' })], { 1: 'done' });
+    expect(player.asked('stop-run')).toMatchObject([{ issueId: '1', reason: 'terminal' }]);
+    expect([...player.state.claims.keys()]).toEqual(['1']);
+    expect(player.state.poll.nextAt).toBeGreaterThan(player.now);
   });
 
   it('keeps a failed run for the day it is watched again', () => {

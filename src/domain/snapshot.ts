@@ -56,6 +56,8 @@ export interface RunningView {
   readonly title: string;
   readonly url: string;
   readonly state: string;
+  /** No label says so. */
+  readonly stateAssumed?: boolean;
   readonly attempt: number;
   readonly runId: string;
   readonly sessionId: string;
@@ -171,6 +173,7 @@ function runningView(live: Live, now: number): RunningView {
     title: live.issue.title,
     url: live.issue.url,
     state: live.issue.state,
+    ...(live.issue.stateAssumed ? { stateAssumed: true } : {}),
     attempt: live.attempt,
     runId: live.runId,
     sessionId: live.sessionId,

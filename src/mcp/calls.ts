@@ -1,7 +1,7 @@
 import type { AgentStatus } from '../domain/model/agent-status.ts';
 import type { RunPlan } from '../domain/model/effect.ts';
 import { TrackerError } from '../domain/model/errors.ts';
-import { sameState, type Issue } from '../domain/model/issue.ts';
+import { sameState, type Blocker, type Issue } from '../domain/model/issue.ts';
 import type { Run } from '../domain/model/run.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { MAX_TEXT, TOOLS, type ToolName } from './tools.ts';
@@ -152,24 +152,31 @@ const CHANGED_AFTER_APPROVAL = 'the issue was changed after it was approved: go 
 
 /** The issue in the words of the templates. */
 function issueData(issue: Issue): unknown {
-  const { branchName, issueType, createdAt, updatedAt, blockedBy, displayIdentifier, comments } = issue;
   const { id, identifier, title, description, priority, state, url, labels, assignee, parent } = issue;
   return {
-    ...{ id, identifier, title, description, priority, state, url, labels, assignee, parent },
-    display_identifier: displayIdentifier,
-    branch_name: branchName,
-    issue_type: issueType,
-    created_at: createdAt,
-    updated_at: updatedAt,
-    blocked_by:
-      blockedBy?.map((blocker) => ({
-        id: blocker.id,
-        identifier: blocker.identifier,
-        state: blocker.state,
-        display_id: blocker.displayId ?? '',
-      })) ?? null,
-    comments: comments?.map((one) => ({ id: one.id, author: one.author, body: one.body, created_at: one.createdAt })) ?? [],
+    id,
+    identifier,
+    title,
+    description,
+    priority,
+    state,
+    url,
+    labels,
+    assignee,
+    parent,
+    display_identifier: issue.displayIdentifier,
+    branch_name: issue.branchName,
+    issue_type: issue.issueType,
+    created_at: issue.createdAt,
+    updated_at: issue.updatedAt,
+    blocked_by: issue.blockedBy?.map(blockerData) ?? null,
+    comments:
+      issue.comments?.map(({ id: key, author, body, createdAt: at }) => ({ id: key, author, body, created_at: at })) ?? [],
   };
+}
+
+function blockerData({ id, identifier, state, displayId }: Blocker): unknown {
+  return { id, identifier, state, display_id: displayId ?? '' };
 }
 
 function textOf(args: Readonly<Record<string, unknown>>, key: string): string {

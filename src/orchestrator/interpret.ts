@@ -87,10 +87,10 @@ const PERFORM: { readonly [Name in Performed]: Perform<Name> } = {
 };
 
 /** Both reads at once; each may fail without the other. */
-async function poll(deps: InterpretDeps, { lookups }: EffectNamed<'poll'>): Promise<AnswerTo<'poll'>> {
+async function poll(deps: InterpretDeps, { lookups, onlyStates = false }: EffectNamed<'poll'>): Promise<AnswerTo<'poll'>> {
   const { tracker } = deps.adapters();
   const [candidates, states, preflightProblem] = await Promise.all([
-    answer(tracker.fetchCandidateIssues(deps.killed).then(inOrder)),
+    answer(onlyStates ? Promise.resolve([]) : tracker.fetchCandidateIssues(deps.killed).then(inOrder)),
     answer(
       lookups.length === 0 ? Promise.resolve(new Map<string, string>()) : tracker.fetchIssueStatesByIds(lookups, deps.killed),
     ),

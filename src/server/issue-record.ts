@@ -63,7 +63,7 @@ function placeOf({ running, retry, parked, hold, watch, runs }: Omit<IssueRecord
 function issuesOf({ running, retrying, parked, holds, watches }: Snapshot): readonly IssueRef[] {
   return [
     ...[...parked, ...holds, ...watches].map(({ issue }) => issue),
-    ...running.map((row) => issueOf(row, row.state)),
+    ...running.map((row) => ({ ...issueOf(row, row.state), ...(row.stateAssumed ? { stateAssumed: true } : {}) })),
     ...retrying.map((row) => issueOf(row, '')),
   ];
 }

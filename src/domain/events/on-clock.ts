@@ -2,7 +2,7 @@ import { cleanupIfDue, sweepIfDue } from './cleanup.ts';
 import { announce, ask, dropPause, isPending, pendingWrites, type Draft } from '../draft.ts';
 import { stopRun } from './on-issue-states.ts';
 import { nextWrites, sendDueWrites } from './on-outbox.ts';
-import { beginPoll } from './on-poll.ts';
+import { beginPoll, lookUpRunning } from './on-poll.ts';
 import { postponeUnpaid } from './on-quotas.ts';
 import { inspectDueWatches, nextInspection } from './on-reaction.ts';
 import { fireDueRetries, nextRetry } from './on-retry-due.ts';
@@ -21,7 +21,10 @@ export function onClock(draft: Draft): void {
     tellWhatHangs(draft);
     return;
   }
-  if (draft.state.lifecycle === 'leaving') return;
+  if (draft.state.lifecycle === 'leaving') {
+    if (draft.state.live.size > 0 && isPollDue(draft.state, draft.now)) lookUpRunning(draft);
+    return;
+  }
   inspectDueWatches(draft);
   cleanupIfDue(draft);
   if (!isPollDue(draft.state, draft.now) || postponeUnpaid(draft)) return;
@@ -41,6 +44,7 @@ export function nextWake(state: State): number {
   ];
   if (lifecycle === 'draining') moments.push(state.drainBy ?? Infinity);
   if (lifecycle !== 'draining') moments.push(nextRetry(state));
+  if (lifecycle === 'leaving' && state.live.size > 0 && poll.inFlight === null) moments.push(poll.nextAt);
   if (lifecycle === 'serving') {
     if (poll.inFlight === null) moments.push(poll.nextAt, poll.refreshAt ?? Infinity);
     moments.push(poll.cleanupAt ?? Infinity, ...[...state.watches.values()].map((watch) => nextInspection(state, watch)));

@@ -1,6 +1,6 @@
 import { announce, order, putLive, putParked, unpark, type Draft } from '../draft.ts';
 import type { Answer } from '../model/answer.ts';
-import { sameState, stateIn } from '../model/issue.ts';
+import { refIn, sameState, stateIn } from '../model/issue.ts';
 import type { Parked } from '../model/claim.ts';
 import type { StopReason } from '../model/run.ts';
 import { settingsFor, type Live, type State } from '../model/state.ts';
@@ -30,7 +30,7 @@ function reconcileRunning(draft: Draft, live: Live, state: string): void {
     if (live.unseen + 1 >= UNSEEN_LIMIT) stopRun(draft, live.issue.id, 'vanished');
     return;
   }
-  putLive(draft, { ...live, unseen: 0, issue: { ...live.issue, state } });
+  putLive(draft, { ...live, unseen: 0, issue: refIn(live.issue, state) });
   const reason = reasonToStop(draft.state, live, state);
   if (reason === null) announce(draft, 'reconcile:issue:kept', { issue: live.issue });
   else stopRun(draft, live.issue.id, reason);

@@ -46,9 +46,9 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   settle(draft, 'poll', '');
   const { inFlight } = draft.state.poll;
   if (inFlight?.stage.at !== 'reading') return;
-  if (draft.state.lifecycle === 'leaving') return changePoll(draft, { inFlight: null });
-  notePreflight(draft, event.preflightProblem);
   reconcile(draft, inFlight.asked, event.states);
+  if (inFlight.onlyStates || draft.state.lifecycle === 'leaving') return endLookup(draft, inFlight);
+  notePreflight(draft, event.preflightProblem);
   if (!event.candidates.ok) {
     endPoll(draft, inFlight, { candidates: 0, dispatched: 0, fault: event.candidates.fault });
     return;
@@ -58,6 +58,21 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   releaseMovedParked(draft, candidates);
   enter(draft, afterReading(draft.state, candidates));
   walk(draft);
+}
+
+/** Sessions of a tracker that is no longer watched are held against it all the same, until they have ended. */
+export function lookUpRunning(draft: Draft): void {
+  const asked = [...draft.state.live.keys()];
+  const stage = { at: 'reading' } as const;
+  const inFlight = { startedAt: draft.now, asked, onlyStates: true, releasedMeanwhile: new Set<string>(), stage };
+  changePoll(draft, { inFlight, begunAt: draft.now });
+  ask(draft, { do: 'poll', lookups: asked, onlyStates: true });
+}
+
+function endLookup(draft: Draft, { startedAt }: PollInFlight): void {
+  const { lifecycle, settings } = draft.state;
+  const nextAt = lifecycle === 'leaving' ? startedAt + settings.polling.intervalMs : draft.now;
+  changePoll(draft, { inFlight: null, nextAt: Math.max(draft.now, nextAt) });
 }
 
 /** What the walk over the candidates comes to next. Blockers are read only where a slot is free for who has none. */

@@ -2,6 +2,7 @@ import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../model/agent-even
 import { budgetBroken, costOf, priceOf, ratesOf, spentOn } from '../rules/budget.ts';
 import { announce, changeTotals, putClaim, putLive, putRun, putSpent, putWorkspace, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
+import { refIn } from '../model/issue.ts';
 import { stopRun } from './on-issue-states.ts';
 import type { RunEvent, RunEventDetails } from '../model/run.ts';
 import { runOf } from './start-run.ts';
@@ -39,7 +40,7 @@ export function onRunProgress(draft: Draft, event: RunProgress): void {
       announce(draft, 'run:workspace:prepared', { issue, runId, workspace: event.workspacePath });
       return;
     case 'state-seen':
-      putLive(draft, { ...live, unseen: 0, issue: { ...issue, state: event.state } });
+      putLive(draft, { ...live, unseen: 0, issue: refIn(issue, event.state) });
       return;
     case 'session-started':
       note(draft, { ...live, sessionId: event.sessionId }, 'session_started', '');

@@ -20,8 +20,8 @@ export type Effect =
 
 /** An effect that is answered by exactly one event, also when its interpreter fails (`effect-failed`). */
 export type AskedEffect =
-  /** Candidates, and the states of the ids given. */
-  | { readonly do: 'poll'; readonly lookups: readonly string[] }
+  /** Candidates, and the states of the ids given; of a tracker that is no longer watched the states alone. */
+  | { readonly do: 'poll'; readonly lookups: readonly string[]; readonly onlyStates?: boolean }
   | { readonly do: 'read-blockers'; readonly issues: readonly IssueRef[] }
   /** Gives everything else its turn before the walk over the candidates goes on. */
   | { readonly do: 'go-on' }

@@ -112,11 +112,14 @@ export class AgentError extends Error {
 export class ScmConflictError extends Error {
   /** Set only after a re-read showed the request merged. */
   readonly alreadyMerged: boolean;
+  /** The forge is not done with something of its own and asks to come again: nothing was decided. */
+  readonly isBusy: boolean;
 
-  constructor(detail: string, alreadyMerged: boolean) {
+  constructor(detail: string, alreadyMerged: boolean, isBusy = false) {
     super(`scm: scm_conflict_error: ${detail}`);
     this.name = 'ScmConflictError';
     this.alreadyMerged = alreadyMerged;
+    this.isBusy = isBusy;
   }
 }
 

@@ -150,6 +150,8 @@ export type MergeOutcome =
   | { readonly kind: 'merged'; readonly byUs: boolean }
   /** Handed to the forge's own queue, which merges it later. */
   | { readonly kind: 'queued' }
+  /** The forge asks to come again: nothing was decided. */
+  | { readonly kind: 'postponed'; readonly why: string }
   /** `unsure`: an error, after which the request could not be read again. */
   | { readonly kind: 'refused'; readonly fault: Fault; readonly unsure: boolean };
 

@@ -240,6 +240,8 @@ export interface PollInFlight {
   readonly startedAt: number;
   /** Ids whose states were asked for. */
   readonly asked: readonly string[];
+  /** Candidates were not: the tracker is no longer watched. */
+  readonly onlyStates?: boolean;
   /** Issues whose claim ended after this poll began: what it says of them may be older than that. */
   readonly releasedMeanwhile: ReadonlySet<string>;
   readonly stage: PollStage;

@@ -326,6 +326,20 @@ describe('auto_merge', () => {
     expect(player.asked('delete-branch')).toHaveLength(1);
   });
 
+  it('a forge that asks to come again spends nothing, and is asked again after two clean readings', () => {
+    const player = watching({ auto_merge: { ...autoMerge, budget: 1 } });
+    lookTwice(player, READY);
+    const before = player.asked('merge').length;
+    const outcome = { kind: 'postponed', why: 'Please try again later' } as const;
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome });
+    expect(progress(player, 'auto_merge')).toMatchObject({ used: 0, escalated: false });
+    expect(progress(player, 'auto_merge')?.waitingFor).toContain('asks to come again');
+    lookTwice(player, READY);
+    expect(before).toBe(1);
+    expect(player.asked('merge')).toHaveLength(1);
+    expect(player.told('reaction:escalation:raised')).toEqual([]);
+  });
+
   it('waits for the queue of the forge, and counts leaving it as a refusal', () => {
     const player = watching({ auto_merge: { ...autoMerge, budget: 1 } });
     lookTwice(player, READY);

@@ -210,6 +210,12 @@ export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'mer
         mark: { at: 'queued', headSha, seen: seenBy(watch) },
       });
       return;
+    case 'postponed':
+      // What was waited for before the try need not be waited for again.
+      waitFor(draft, watch, 'auto_merge', `the forge, which asks to come again: ${outcome.why}`, {
+        mark: { at: 'waiting', headSha, bareSince: 0 },
+      });
+      return;
     case 'refused': {
       const { fault, unsure } = outcome;
       const isFinal = fault.kind === 'tracker_auth_error' || fault.kind === 'tracker_payload_error';

@@ -19,6 +19,7 @@ export async function mergeIfUnchanged(
     return { kind: 'merged', byUs: true };
   } catch (error) {
     if (error instanceof ScmConflictError) {
+      if (error.isBusy) return { kind: 'postponed', why: error.message };
       return error.alreadyMerged ? { kind: 'merged', byUs: false } : { kind: 'refused', fault: faultOf(error), unsure: false };
     }
     return afterError(effect, error, forge, signal);

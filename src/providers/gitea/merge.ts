@@ -96,10 +96,14 @@ function isAsExpected(now: MergeStatus | null, { expectedSha }: MergeOrder): boo
   return now !== null && !now.merged && !now.closed && now.headSha.toLowerCase() === expectedSha.toLowerCase();
 }
 
+/** What the remote says while it still checks whether a request can be merged, such as right after a refusal. */
+const BUSY = /please try again later/i;
+
 function conflictOf(request: RequestKey, order: MergeOrder, refusal: Refusal, now: MergeStatus | null): ScmConflictError {
   const place = `${request.owner}/${request.repo}#${request.number}`;
   const detail = `merge of ${place} refused: ${refusal.detail}; ${situationOf(now, order)}`;
-  return new ScmConflictError(detail, now?.merged === true);
+  const isBusy = refusal.status === 405 && BUSY.test(refusal.detail) && isAsExpected(now, order);
+  return new ScmConflictError(detail, now?.merged === true, isBusy);
 }
 
 function situationOf(now: MergeStatus | null, order: MergeOrder): string {

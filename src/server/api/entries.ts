@@ -16,6 +16,7 @@ export function runningEntry(view: RunningView) {
     issue_identifier: view.issueIdentifier,
     ...displayIdentifier(view.displayIdentifier),
     state: view.state,
+    ...assumed(view),
     session_id: view.sessionId,
     turn_count: view.turnCount,
     last_event: view.lastEvent,
@@ -42,6 +43,11 @@ export function retryEntry(view: RetryView) {
     due_at: isoTime(view.dueAt),
     error: view.error,
   };
+}
+
+/** Present only beside a state that no label carries. */
+function assumed({ stateAssumed }: Pick<IssueRef, 'stateAssumed'>): { state_assumed?: true } {
+  return stateAssumed ? { state_assumed: true } : {};
 }
 
 /** Present only where the tracker has a qualified form. */
@@ -147,5 +153,6 @@ export function issueFields(issue: IssueRef) {
     title: issue.title,
     url: issue.url,
     state: issue.state,
+    ...assumed(issue),
   };
 }

@@ -1,4 +1,5 @@
 import { percentEncoded } from '../../lib/percent-encoded.ts';
+import { shownState } from '../../domain/model/issue.ts';
 import type { Context } from 'hono';
 import type { IssueRequestKind } from '../../domain/model/operator.ts';
 import type { HoldReason } from '../../domain/model/state.ts';
@@ -63,7 +64,7 @@ function heading({ issue, place }: IssueRecord): Html {
     <h1>
       <bdi>${name}</bdi> <span class="title"><bdi>${issue.title}</bdi></span>
     </h1>
-    <p>${chip(PLACE_TONES[place], wordsOf(place))} ${issue.state !== '' && chip('plain', issue.state)}</p>
+    <p>${chip(PLACE_TONES[place], wordsOf(place))} ${issue.state !== '' && chip('plain', shownState(issue))}</p>
     ${issueActions(PLACE_ACTIONS[place], issue.identifier, name)}
   </div>`;
 }

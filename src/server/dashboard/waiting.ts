@@ -1,3 +1,4 @@
+import { shownState } from '../../domain/model/issue.ts';
 import type { Parked } from '../../domain/model/claim.ts';
 import type { Hold, HoldReason } from '../../domain/model/state.ts';
 import { problemOf, type ReactionProgress } from '../../domain/model/watch.ts';
@@ -47,6 +48,7 @@ export function holdsPanel(snapshot: Snapshot, query: BoardQuery): Html {
   const rows = selectRows(sorted, query, (row) => ({ ...row.issue, more: [wordsOf(row.reason), row.detail], at: row.since }));
   const columns: readonly Column<Hold>[] = [
     { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
+    { label: 'State', fit: 'short', cell: ({ issue }) => chip('plain', shownState(issue)) },
     {
       label: 'Reason',
       onPhone: true,

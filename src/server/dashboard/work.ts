@@ -2,6 +2,7 @@ import type { RetryView, RunningView, Snapshot } from '../../domain/snapshot.ts'
 import { issueActions } from './actions.ts';
 import { selectRows, type BoardQuery } from './board-query.ts';
 import { countText, exactText, moneyText, wordsOf } from './format.ts';
+import { shownState } from '../../domain/model/issue.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
 import { chip, clock, foldedText, issueCell, shownIdentifier, panel, runHref, table, type Column } from './parts.ts';
 import { pollText } from './summary.ts';
@@ -17,7 +18,7 @@ export function runningPanel(snapshot: Snapshot, query: BoardQuery): Html {
   }));
   const columns: readonly Column<RunningView>[] = [
     { label: 'Issue', cell: (row) => issueCell(named(row)) },
-    { label: 'State', fit: 'short', cell: (row) => [chip('live', row.state), sub(row.host !== null && `on ${row.host}`)] },
+    { label: 'State', fit: 'short', cell: (row) => [chip('live', shownState(row)), sub(row.host !== null && `on ${row.host}`)] },
     { label: 'Turns', fit: 'figure', cell: (row) => [row.turnCount, sub(row.attempt > 0 && `attempt ${row.attempt}`)] },
     { label: 'Duration', fit: 'figure', onPhone: true, cell: (row) => clock('since', row.startedAt, now) },
     { label: 'Last event', cell: (row) => lastEvent(row, now) },

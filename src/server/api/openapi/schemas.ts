@@ -40,11 +40,12 @@ function mapOf(values: Schema): Schema {
 }
 
 const NAMES = { issue_id: TEXT, issue_identifier: TEXT, 'display_identifier?': TEXT };
-const ISSUE = { ...NAMES, title: TEXT, url: TEXT, state: TEXT };
+const ISSUE = { ...NAMES, title: TEXT, url: TEXT, state: TEXT, 'state_assumed?': FLAG };
 
 const RUNNING = {
   ...NAMES,
   state: TEXT,
+  'state_assumed?': FLAG,
   session_id: TEXT,
   turn_count: COUNT,
   last_event: TEXT,
