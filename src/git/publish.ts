@@ -1,3 +1,4 @@
+import { crashPoint } from '../lib/crash-point.ts';
 import { mustPass, type Repository } from './repository.ts';
 import { GitRefusal } from './refusal.ts';
 import type { Worktree } from './worktree.ts';
@@ -23,14 +24,18 @@ export async function publish(
   message: string,
   signal: AbortSignal,
 ): Promise<Published | null> {
+  crashPoint('before committing the work');
   await commitRest(repository, worktree.path, message, signal);
+  crashPoint('after committing the work');
   const sha = (await mustPass(repository, worktree.path, ['rev-parse', '--verify', 'HEAD^{commit}'], signal)).trim();
   const base = repository.baseBranch();
   const range = `refs/remotes/origin/${base}..${sha}`;
   const ahead = await mustPass(repository, worktree.path, ['rev-list', '--count', range], signal);
   if (Number(ahead.trim()) === 0) return null;
   await repository.exclusively(async () => {
+    crashPoint('before pushing the branch');
     await push(repository, worktree.branch, sha, signal);
+    crashPoint('after pushing the branch');
     await mustPass(repository, repository.shared, ['update-ref', `refs/remotes/origin/${worktree.branch}`, sha], signal);
   });
   return { branch: worktree.branch, base, sha };
@@ -68,5 +73,6 @@ async function push(repository: Repository, branch: string, sha: string, signal:
     if (pushed.code !== 0) throw error;
     await run([`--force-with-lease=refs/heads/${branch}:${pushed.stdout.trim()}`]);
   }
+  crashPoint('before noting the push');
   await mustPass(repository, control, ['update-ref', ours, sha], signal);
 }

@@ -2,6 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DeliveryError, TrackerError } from '../domain/model/errors.ts';
+import { crashPoint } from '../lib/crash-point.ts';
 import { createWorktree, GitRefusal, publish, updateWorktree } from '../git/index.ts';
 import type { Published, Repository } from '../git/index.ts';
 import type { RequestOpener } from '../ports/requests.ts';
@@ -80,13 +81,17 @@ async function propose(
   const { branch, base, sha } = published;
   const request = await patiently(deps, signal, async () => {
     const found = await opener.find({ ...project, branch }, signal);
+    crashPoint(found === null ? 'before opening the request' : 'after finding the request');
     if (found !== null) return found;
     const opened = await opener.open({ ...project, branch, base, title: titleOf(subject), body: bodyOf(subject) }, signal);
+    crashPoint('after opening the request');
     logger.info('merge request opened', { ...factsOf(subject), number: opened.number, url: opened.url });
     return opened;
   });
   const record = { branch, sha, pushedAt: new Date(clock.now()).toISOString(), prNumber: request.number, ...project };
+  crashPoint('before writing scm.json');
   await writeRecord(workspace, record);
+  crashPoint('after writing scm.json');
   return record;
 }
 

@@ -1,40 +1,19 @@
-import { chmod, mkdir, symlink } from 'node:fs/promises';
-import path from 'node:path';
+import { chmod, mkdir } from 'node:fs/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { createPlayground, eventually, TOOL_PATH, type RunningDaemon } from '../support/daemon.ts';
 import { FIXTURES } from '../support/claude-code/fake-claude.ts';
-import { startGitServer } from '../support/git/http-backend.ts';
-import { buildForge, forgeEnv, forgeWorkflow, FORGE_KINDS } from './reactions/forge.ts';
-import { createOrigin } from './reactions/origin.ts';
+import { TOOL_PATH, type RunningDaemon } from '../support/daemon.ts';
+import { openDelivery } from './delivery-stage.ts';
+import { forgeEnv, FORGE_KINDS, type Forge } from './reactions/forge.ts';
 
-/** A forge whose repository is served by a real git server, and a daemon that delivers to it. */
+/** Opened for one test, with a daemon that is started by hand. */
 async function openStage(kind: string, { onTestFinished }: TestContext) {
-  const ground = await createPlayground();
-  const forge = await buildForge(kind);
-  const origin = await createOrigin(ground, forge.front.url);
-  await origin.git('origin.git', 'config', 'http.receivepack', 'true');
-  const served = ground.path('served', `${forge.project}.git`);
-  await mkdir(path.dirname(served), { recursive: true });
-  await symlink(origin.path, served);
-  const server = await startGitServer({ root: ground.path('served'), token: forge.token });
-  onTestFinished(async () => {
-    await server.close();
-    await ground.cleanup();
-    await forge.close();
-  });
-  const start = async (work: string, more: Record<string, string> = {}): Promise<RunningDaemon> => {
-    const sections = {
-      workspace: `root: ws\nrepo: ${server.origin}/${forge.project}.git`,
-      hooks: `before_run: ${JSON.stringify(work)}`,
-      reactions: `merge_completion: { provider: ${forge.kind}, target_state: done, poll_interval_ms: 200 }`,
-      ...more,
-    };
-    await ground.write('WORKFLOW.md', forgeWorkflow(forge, sections));
-    return ground.start(['--port', '0'], { env: forgeEnv(forge) });
+  const stage = await openDelivery(kind);
+  onTestFinished(stage.close);
+  const start = async (work: string, sections: Readonly<Record<string, string>> = {}): Promise<RunningDaemon> => {
+    await stage.write(work, sections);
+    return stage.ground.start(['--port', '0'], { env: forgeEnv(stage.forge) });
   };
-  const opened = () =>
-    forge.front.requests.filter(({ method, path: at }) => method === 'POST' && /\/(pulls|merge_requests)$/.test(at));
-  return { ground, forge, origin, server, start, opened };
+  return { ...stage, start };
 }
 
 describe.each(FORGE_KINDS)('delivery to %s', { timeout: 60_000 }, (kind) => {
@@ -67,31 +46,10 @@ describe.each(FORGE_KINDS)('delivery to %s', { timeout: 60_000 }, (kind) => {
     expect(await origin.git('origin.git', 'show', `foray/${id}:work`)).toBe('work\nwork');
     expect(opened()).toHaveLength(1);
   });
-
-  it('opens no second request when the daemon dies right after the first', async (test) => {
-    const { ground, forge, start, opened } = await openStage(kind, test);
-    const id = forge.addIssue('Add a page');
-    const daemon = await start('echo work >> work');
-    await eventually(
-      () => opened().length,
-      (count) => count > 0,
-      'a request',
-    );
-    daemon.signal('SIGKILL');
-    await daemon.exited;
-    const next = await ground.start(['--port', '0'], { env: forgeEnv(forge) });
-    await eventually(
-      () => forge.issueOf(id).labels,
-      (labels) => labels.includes(forge.handoff),
-      'the handoff',
-    );
-    expect(opened()).toHaveLength(1);
-    await next.stop();
-  });
 });
 
 /** What stands in a tracker block, as flags of `foray init`. */
-function initArgs({ kind, project, front, states }: Awaited<ReturnType<typeof buildForge>>, repo: string): readonly string[] {
+function initArgs({ kind, project, front, states }: Forge, repo: string): readonly string[] {
   const listed = (key: string): string =>
     (new RegExp(`^${key}: \\[?([^\\]\\n]*)`, 'm').exec(states)?.[1] ?? '').replaceAll(' ', '');
   const tracker = ['--tracker', kind, '--project', project, '--endpoint', front.url, '--token-env', 'REACTION_TOKEN'];
@@ -106,20 +64,38 @@ function initArgs({ kind, project, front, states }: Awaited<ReturnType<typeof bu
   return ['init', ...tracker, ...words, '--repo', repo, '--yes'];
 }
 
-it('the file that a newcomer is given ends in a request a reviewer can open', { timeout: 60_000 }, async (test) => {
-  const { ground, forge, origin, server, opened } = await openStage('repoissues', test);
-  const id = forge.addIssue('Say hello');
-  await mkdir(ground.path('bin'));
-  const agent = await ground.write(
-    'bin/claude',
-    `#!/bin/sh\ncat > /dev/null\necho hello > hello.txt\ncat ${FIXTURES}/success.jsonl\n`,
-  );
-  await chmod(agent, 0o755);
-  const env = { ...forgeEnv(forge), PATH: `${ground.path('bin')}:${TOOL_PATH}`, ANTHROPIC_API_KEY: 'not-asked-for' };
-  const made = await ground.run(initArgs(forge, `${server.origin}/${forge.project}.git`), { env });
-  expect(made, made.stderr).toMatchObject({ code: 0 });
-  const daemon = await ground.start(['--port', '0'], { env });
-  await daemon.record('handoff transition succeeded, releasing claim', { issue_id: id });
-  expect(await origin.git('origin.git', 'show', `foray/${id}:hello.txt`)).toBe('hello');
-  expect(opened().map((request) => request.json())).toMatchObject([{ title: 'Say hello', head: `foray/${id}`, base: 'main' }]);
-});
+/** An agent that does its work, and tries to take the credential and to push by itself. */
+const AGENT = `#!/bin/sh
+cat > /dev/null
+echo hello > hello.txt
+{ git push origin HEAD:stolen && echo pushed
+  git push "$(git config remote.origin.url)" HEAD:refs/heads/main && echo pushed
+  grep -rF "$(cat ../../needle)" .. "$HOME/.gitconfig" && echo found
+  env | grep -F "$(cat ../../needle)" && echo found
+  tr '\\0' '\\n' < "/proc/$PPID/environ" | grep -F "$(cat ../../needle)" && echo found
+} > ../../loot 2> ../../refusals
+cat ${FIXTURES}/success.jsonl
+`;
+
+it(
+  'the file that a newcomer is given ends in a request a reviewer can open; its agent has no credential',
+  { timeout: 60_000 },
+  async (test) => {
+    const { ground, forge, origin, server, opened } = await openStage('repoissues', test);
+    const id = forge.addIssue('Say hello');
+    await mkdir(ground.path('bin'));
+    await chmod(await ground.write('bin/claude', AGENT), 0o755);
+    const env = { ...forgeEnv(forge), PATH: `${ground.path('bin')}:${TOOL_PATH}`, ANTHROPIC_API_KEY: 'not-asked-for' };
+    const made = await ground.run(initArgs(forge, `${server.origin}/${forge.project}.git`), { env });
+    expect(made, made.stderr).toMatchObject({ code: 0 });
+    await ground.write('WORKFLOW.md', (await ground.read('WORKFLOW.md')).replace('workspace:', 'workspace:\n  root: ws'));
+    await ground.write('needle', forge.token);
+    const daemon = await ground.start(['--port', '0'], { env });
+    await daemon.record('handoff transition succeeded, releasing claim', { issue_id: id });
+    expect(await ground.read('loot')).toBe('');
+    expect(await ground.read('refusals')).toMatch(/could not read Username/);
+    expect(await origin.git('origin.git', 'for-each-ref', '--format=%(refname:short)')).toBe(`foray/${id}\nmain`);
+    expect(await origin.git('origin.git', 'show', `foray/${id}:hello.txt`)).toBe('hello');
+    expect(opened().map((request) => request.json())).toMatchObject([{ title: 'Say hello', head: `foray/${id}`, base: 'main' }]);
+  },
+);

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { deliveryScenario } from './delivery-scenario.ts';
 import { buildForge, forgeEnv, forgeWorkflow, reactionsOf } from '../e2e/reactions/forge.ts';
 
 /** A story that a daemon lives through, from its start to its end, and what must be true afterwards. */
 export interface Scenario {
   readonly name: string;
+  /** Its own steps for the whole suite, instead of those that all share. */
+  readonly bounded?: readonly string[];
   open(cli: string): Promise<OpenScenario>;
 }
 
@@ -215,4 +218,12 @@ const reload: Scenario = {
   },
 };
 
-export const SCENARIOS: readonly Scenario[] = [life, merge, reaction, reload];
+export const SCENARIOS: readonly Scenario[] = [
+  life,
+  merge,
+  reaction,
+  reload,
+  deliveryScenario('nsproject', ['after opening the request']),
+  deliveryScenario('repoissues', ['after opening the request']),
+  deliveryScenario('selfhosted', ['after opening the request']),
+];
