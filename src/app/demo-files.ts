@@ -1,8 +1,17 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { DEMO_PROJECT } from './demo-forge.ts';
+
+export interface DemoFiles {
+  readonly directory: string;
+  /** Where the stand-in for a forge listens. */
+  readonly forgeUrl: string;
+  /** Waits are this many times as long. */
+  readonly pace: number;
+}
 
 /** Writes a workflow and some issues to play with. Returns the workflow's path. */
-export async function writeDemo(directory: string): Promise<string> {
+export async function writeDemo({ directory, forgeUrl, pace }: DemoFiles): Promise<string> {
   await mkdir(directory, { recursive: true });
   const now = Date.now();
   const issues = TITLES.map((title, index) => ({
@@ -17,7 +26,8 @@ export async function writeDemo(directory: string): Promise<string> {
   }));
   await writeFile(path.join(directory, 'issues.json'), `${JSON.stringify(issues, null, 2)}\n`);
   const workflowPath = path.join(directory, 'WORKFLOW.md');
-  await writeFile(workflowPath, WORKFLOW);
+  await writeFile(path.join(directory, 'push.mjs'), pushScript(forgeUrl));
+  await writeFile(workflowPath, workflowText(directory, forgeUrl, pace));
   return workflowPath;
 }
 
@@ -34,7 +44,25 @@ const TITLES = [
   'Weekly digest is sent twice',
 ];
 
-const WORKFLOW = `---
+/** Stands for what agents and hooks do at the end of a run. */
+function pushScript(forgeUrl: string): string {
+  return `import { mkdir, writeFile } from 'node:fs/promises';
+
+const issue = process.env.FORAY_ISSUE_IDENTIFIER;
+const answer = await fetch('${forgeUrl}/push', { method: 'POST', body: issue });
+await mkdir('.foray', { recursive: true });
+await writeFile('.foray/scm.json', await answer.text());
+`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function workflowText(directory: string, forgeUrl: string, pace: number): string {
+  const push = `${quoted(process.execPath)} ${quoted(path.join(directory, 'push.mjs'))}`;
+  const often = `provider: gitea, poll_interval_ms: ${Math.max(200, 1_000 * pace)}`;
+  return `---
 tracker:
   kind: file
   active_states: [todo, in progress]
@@ -44,17 +72,19 @@ tracker:
 file:
   path: issues.json
 polling:
-  interval_ms: 1000
+  interval_ms: ${Math.max(200, 1_000 * pace)}
 workspace:
   root: workspaces
+hooks:
+  after_run: ${JSON.stringify(push)}
 agent:
   kind: mock
-  max_turns: 4
+  max_turns: 3
   max_concurrent_agents: 3
   max_retry_backoff_ms: 15000
 mock:
   model: mock-1
-  turn_delay_ms: 2500
+  turn_delay_ms: ${Math.round(2_500 * pace)}
   input_tokens_per_turn: 1800
   output_tokens_per_turn: 350
   cache_read_tokens_per_turn: 900
@@ -62,6 +92,23 @@ mock:
     DEMO-2: [completed, failed]
     DEMO-7: [failed, failed]
     DEMO-9: [completed, needs_person]
+gitea:
+  endpoint: ${forgeUrl}
+  api_key: token-of-the-stand-in
+  project: ${DEMO_PROJECT.owner}/${DEMO_PROJECT.repo}
+reactions:
+  projects: [${DEMO_PROJECT.owner}/${DEMO_PROJECT.repo}]
+  ci_failure: { ${often} }
+  review_comments: { ${often}, debounce_ms: 0 }
+  auto_merge: { ${often}, strategy: squash, ci_grace_ms: 0 }
+  merge_completion: { ${often}, target_state: done }
 ---
 Work on {{ .issue.identifier }}: {{ .issue.title }}.
+{{- if .ci_failure }}
+The checks failed: {{ .ci_failure.log_excerpt }}
+{{- end }}
+{{- range .review_comments }}
+{{ .reviewer }} asks: {{ .body }}
+{{- end }}
 `;
+}

@@ -7,6 +7,7 @@ import type { Logger, SteadyClock } from '../ports/runtime.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { startDaemon, type RunningDaemon } from './daemon.ts';
 import { writeDemo } from './demo-files.ts';
+import { startDemoForge } from './demo-forge.ts';
 import { createKnownSecrets } from './secrets.ts';
 import { readWorkflowFile, requireGood, type GoodWorkflow } from './workflow.ts';
 
@@ -16,16 +17,22 @@ export interface DemoOptions {
   readonly port: number;
   readonly clock: SteadyClock;
   readonly logger: Logger;
+  /** Everything made up takes this many times as long; tests are in a hurry. */
+  readonly pace?: number;
 }
 
-/** How long a made-up reviewer takes, and how long an accepted issue rests before it comes back. */
-const REVIEW_MS = 6_000;
+/** How long made-up checks and a made-up reviewer take, and how long a finished issue rests before it comes back. */
+const CHECKS_MS = 4_000;
+const REVIEW_MS = 3_000;
 const REST_MS = 10_000;
 
 /** The whole service over made-up issues in a temporary folder, which is removed at the end. */
 export async function startDemo(options: DemoOptions): Promise<RunningDaemon & { readonly directory: string }> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'foray-demo-'));
-  const workflow = requireGood(await readWorkflowFile(await writeDemo(directory), options.env));
+  const { pace = 1, clock } = options;
+  const times = { checksMs: CHECKS_MS * pace, reviewMs: REVIEW_MS * pace };
+  const forge = await startDemoForge(times, clock.now);
+  const workflow = requireGood(await readWorkflowFile(await writeDemo({ directory, forgeUrl: forge.url, pace }), options.env));
   const daemon = await startDaemon({
     ...options,
     workflow,
@@ -34,41 +41,40 @@ export async function startDemo(options: DemoOptions): Promise<RunningDaemon & {
     reign: null,
   });
   const over = new AbortController();
-  const reviewer = setInterval(createReviewer(workflow, options, over.signal), 1_000);
+  const reporter = setInterval(createReporter(workflow, options, over.signal), 1_000 * pace);
   const done = daemon.done.finally(async () => {
-    clearInterval(reviewer);
+    clearInterval(reporter);
     over.abort();
+    await forge.close();
     await rm(directory, { recursive: true, force: true });
   });
   return { ...daemon, directory, done };
 }
 
-/** Plays the people: accepts what is in review, and files it again after a while, so that there is always something to see. */
-function createReviewer(workflow: GoodWorkflow, options: DemoOptions, signal: AbortSignal): () => void {
-  const { version, clock, logger } = options;
+/** Plays the people: files what is done again after a while, so that there is always something to see. */
+function createReporter(workflow: GoodWorkflow, options: DemoOptions, signal: AbortSignal): () => void {
+  const { version, clock, logger, pace = 1 } = options;
   const deps = { version, clock, logger, workflowDir: path.dirname(workflow.path) };
   const tracker = fileProvider.createTracker(workflow.settings.tracker, deps);
-  const seen = new Map<string, { state: string; since: number }>();
+  const doneSince = new Map<string, number>();
   return () => {
-    review(tracker, seen, clock.now(), signal).catch((error: unknown) => {
-      if (!signal.aborted) logger.warn('the demo reviewer stumbled', { error: String(error) });
+    fileAgain(tracker, doneSince, { now: clock.now(), restMs: REST_MS * pace }, signal).catch((error: unknown) => {
+      if (!signal.aborted) logger.warn('the demo stumbled', { error: String(error) });
     });
   };
 }
 
-async function review(
+async function fileAgain(
   tracker: Tracker,
-  seen: Map<string, { state: string; since: number }>,
-  now: number,
+  doneSince: Map<string, number>,
+  { now, restMs }: { readonly now: number; readonly restMs: number },
   signal: AbortSignal,
 ): Promise<void> {
-  for (const issue of await tracker.fetchIssuesByStates(['review', 'done'], signal)) {
-    const before = seen.get(issue.id);
-    if (before?.state !== issue.state) {
-      seen.set(issue.id, { state: issue.state, since: now });
-      continue;
-    }
-    if (issue.state === 'review' && now - before.since > REVIEW_MS) await tracker.transitionIssue(issue.id, 'done', signal);
-    if (issue.state === 'done' && now - before.since > REST_MS) await tracker.transitionIssue(issue.id, 'todo', signal);
+  for (const { id } of await tracker.fetchIssuesByStates(['done'], signal)) {
+    const since = doneSince.get(id) ?? now;
+    doneSince.set(id, since);
+    if (now - since < restMs) continue;
+    doneSince.delete(id);
+    await tracker.transitionIssue(id, 'todo', signal);
   }
 }

@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { createSteadyClock } from '../lib/steady-clock.ts';
+import { startDemo } from './demo.ts';
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+it('the demo shows the life of a merge request: red checks, a fix, a review, a merge', { timeout: 60_000 }, async () => {
+  const clock = createSteadyClock();
+  const env = { PATH: process.env['PATH'] ?? '' };
+  const demo = await startDemo({ env, version: '0', port: 0, clock, logger: SILENT, pace: 0.05 });
+  const read = async (path: string): Promise<string> => (await fetch(`${demo.url}${path}`)).text();
+  try {
+    let page = '';
+    for (let looks = 0; looks < 400 && !/svc_merges_total\{result="success"\} [1-9]/.test(page); looks += 1) {
+      await delay(100);
+      page = await read('metrics');
+    }
+    expect(page).toMatch(/svc_merges_total\{result="success"\} [1-9]/);
+    const triggers = [...(await read('api/v2/runs?limit=200')).matchAll(/"trigger":"(\w+)"/g)].map(([, trigger]) => trigger);
+    expect(triggers).toEqual(expect.arrayContaining(['fresh', 'ci_failure', 'review_comments']));
+    expect(await read('')).toMatch(/demo\/shop/);
+  } finally {
+    demo.stop();
+    await demo.done;
+  }
+  expect(existsSync(demo.directory)).toBe(false);
+});
