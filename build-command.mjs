@@ -9,7 +9,7 @@ import { browserBundles } from './bundle.mjs';
  * The schema library, small: its messages in fifty languages, of which we use none, stay out, and its functions are
  * imported one by one, so that those nobody calls stay out too.
  */
-const smallSchemas = {
+export const smallSchemas = {
   name: 'small-schemas',
   setup(pluginBuild) {
     pluginBuild.onLoad({ filter: /[/\\]zod[/\\]v4[/\\]locales[/\\]index\.js$/ }, () => ({
@@ -35,7 +35,7 @@ const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
 /** What every form of the command is built with. */
-export async function commonOptions({ crashPoints = false } = {}) {
+export async function commonOptions({ crashPoints = false, singleFile = false } = {}) {
   const { version } = JSON.parse(await readFile(new URL('./package.json', import.meta.url), 'utf8'));
   return {
     absWorkingDir: new URL('.', import.meta.url).pathname,
@@ -45,7 +45,11 @@ export async function commonOptions({ crashPoints = false } = {}) {
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'linked',
-    define: { FORAY_VERSION: JSON.stringify(version), FORAY_CRASH_POINTS: String(crashPoints) },
+    define: {
+      FORAY_VERSION: JSON.stringify(version),
+      FORAY_CRASH_POINTS: String(crashPoints),
+      FORAY_SINGLE_FILE: String(singleFile),
+    },
     metafile: true,
     logLevel: 'warning',
   };

@@ -4,6 +4,9 @@ declare const FORAY_VERSION: string;
 /** Whether the tests of faults may kill the process at its steps; false in what users run. */
 declare const FORAY_CRASH_POINTS: boolean | undefined;
 
+/** Whether this is the single-file command, which is its own program. */
+declare const FORAY_SINGLE_FILE: boolean | undefined;
+
 /** What the browser gets: bundled, minified, as text. */
 declare module '*?bundle' {
   const text: string;

@@ -26,7 +26,13 @@ const EARLIER_RUNS = 10;
 export async function openRunTools(deps: RunToolsDeps): Promise<RunTools & { stop(): Promise<void> }> {
   const program = process.argv[1] ?? fileURLToPath(import.meta.url);
   const { logger, scope, pidsOf } = deps;
-  const host = await startToolHost({ logger, command: process.execPath, args: [program, 'mcp'], scope, pidsOf });
+  const host = await startToolHost({
+    logger,
+    command: process.execPath,
+    args: isSingleFile() ? ['mcp'] : [program, 'mcp'],
+    scope,
+    pidsOf,
+  });
   return {
     statusOf: host.statusOf,
     close: host.close,
@@ -63,3 +69,8 @@ export async function openRunTools(deps: RunToolsDeps): Promise<RunTools & { sto
 
 /** For reads that start no run. */
 export const NO_RUN_TOOLS: RunTools = { open: () => null, statusOf: () => null, close: () => {} };
+
+/** Then the program is the command, and no script is named. */
+function isSingleFile(): boolean {
+  return typeof FORAY_SINGLE_FILE === 'boolean' && FORAY_SINGLE_FILE;
+}
