@@ -10,6 +10,7 @@ import { checkPlace } from '../store/sqlite/errors.ts';
 import { buildAdapters } from './build-adapters.ts';
 import { finding, ok, type Finding } from './finding.ts';
 import { createSshHosts } from '../runners/ssh/hosts.ts';
+import { databaseName } from './own-store.ts';
 import { openRecords } from './records.ts';
 import { NO_METER } from './request-meter.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
@@ -72,20 +73,21 @@ export async function checkWorkspaceRoot(workflow: GoodWorkflow, deps: SurveyDep
 
 export async function checkDatabase({ settings }: GoodWorkflow): Promise<readonly Finding[]> {
   try {
-    checkPlace(settings.dbPath);
-    const records = await openRecords(settings.dbPath, settings.tracker.identity);
+    const place = databaseName(settings);
+    if (settings.storeUrl === null) checkPlace(settings.dbPath);
+    const records = await openRecords(settings, settings.tracker.identity);
     const daemon = records?.daemon ?? null;
     await records?.load();
     await records?.close();
-    if (daemon !== null) return [ok('database', `${settings.dbPath}, in use by the running service (pid ${daemon.pid})`)];
-    return [ok('database', records === null ? `${settings.dbPath} is made at the first start` : settings.dbPath)];
+    if (daemon !== null) return [ok('database', `${place}, in use by the running service (pid ${daemon.pid} on ${daemon.host})`)];
+    return [ok('database', records === null ? `${place} is made at the first start` : place)];
   } catch (error) {
     return [
       finding(
         'error',
         'database',
         error instanceof Error ? error.message : String(error),
-        'see the message; db_path names another place',
+        'see the message; db_path or store.url names another place',
       ),
     ];
   }
@@ -99,7 +101,7 @@ export async function checkPort({ settings }: GoodWorkflow): Promise<readonly Fi
       finding('warning', 'server.port', 'no HTTP server: no dashboard, API or metrics', 'set server.port, or start with --port'),
     ];
   if (port === 0) return [ok('server.port', 'any free port')];
-  const records = await openRecords(settings.dbPath, settings.tracker.identity).catch(() => null);
+  const records = await openRecords(settings, settings.tracker.identity).catch(() => null);
   const isOurs = records?.daemon != null;
   await records?.close();
   if (isOurs) return [ok('server.port', `${port}, served by the running service`)];

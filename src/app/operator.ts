@@ -1,14 +1,37 @@
+import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import type { Env } from '../config/expand.ts';
 import type { OperatorRequest } from '../domain/model/operator.ts';
 import { askThroughDatabase, type OperatorReply } from '../store/sqlite/operator.ts';
+import { aboutMe } from './leading.ts';
 import { readWorkflowFile, WorkflowFault } from './workflow.ts';
 
 /** Asks the service of a workflow file. Faults of the file do no harm while its database is known. */
 export async function askService(workflowPath: string, env: Env, request: OperatorRequest): Promise<OperatorReply> {
-  const { dbPath, settings, problems } = await readWorkflowFile(workflowPath, env);
+  const { dbPath, storeUrl, settings, problems } = await readWorkflowFile(workflowPath, env);
   if (dbPath === null) throw new WorkflowFault(problems);
-  return askThroughDatabase({ path: dbPath, tracker: settings?.tracker.identity ?? null }, request, whoAsks());
+  const tracker = settings?.tracker.identity ?? null;
+  if (storeUrl !== null) return askShared(storeUrl, { configured: tracker, request, by: whoAsks() }, workflowPath);
+  return askThroughDatabase({ path: dbPath, tracker }, request, whoAsks());
+}
+
+/** The same where several daemons share the database. */
+async function askShared(url: string, request: SharedRequest, workflowPath: string): Promise<OperatorReply> {
+  const { askThroughPostgres, openPostgres, isUpToDate } = await import('../store/postgres/index.ts');
+  const db = await openPostgres(url);
+  try {
+    if (!(await isUpToDate(db)))
+      throw new Error(`database ${db.address}: has no records yet: there is nothing to act on before the first start`);
+    return await askThroughPostgres(db, aboutMe(`command-${randomBytes(5).toString('hex')}`, workflowPath, ''), request);
+  } finally {
+    await db.close();
+  }
+}
+
+interface SharedRequest {
+  readonly configured: string | null;
+  readonly request: OperatorRequest;
+  readonly by: string;
 }
 
 function whoAsks(): string {

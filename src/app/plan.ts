@@ -21,7 +21,8 @@ export async function planOf(
 ): Promise<EditPlan> {
   // What runs is in the database of the file in force, wherever the new file would keep its own.
   const dbPath = current.dbPath ?? next.settings.dbPath;
-  const survey = await surveyBoard({ ...next, settings: { ...next.settings, dbPath } }, deps, signal);
+  const storeUrl = current.dbPath === null ? next.settings.storeUrl : current.storeUrl;
+  const survey = await surveyBoard({ ...next, settings: { ...next.settings, dbPath, storeUrl } }, deps, signal);
   const states = new Map(survey.candidates.map(({ issue }) => [issue.id, issue.state]));
   return {
     start: survey.candidates

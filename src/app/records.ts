@@ -1,5 +1,6 @@
 import os from 'node:os';
 import type { Durable } from '../domain/model/durable.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import { isAlive, type Instance } from '../store/sqlite/instance.ts';
 import { openStoreReadOnly, type ReadOnlyStore } from '../store/sqlite/read-only.ts';
 
@@ -9,14 +10,41 @@ export interface Records extends Pick<ReadOnlyStore, 'listRuns' | 'findRun' | 's
   load(): Promise<Durable>;
 }
 
+/** Where the records are. */
+export type RecordsPlace = Pick<Settings, 'dbPath' | 'storeUrl'>;
+
 /**
  * Opens the records of a workflow to read them; null when there are none yet. A file that does not say which tracker it
  * watches can only mean the one there is.
  */
-export async function openRecords(dbPath: string, tracker: string | null): Promise<Records | null> {
+export async function openRecords({ dbPath, storeUrl }: RecordsPlace, tracker: string | null): Promise<Records | null> {
+  if (storeUrl !== null) return openShared(storeUrl, tracker);
   const store = await openStoreReadOnly(dbPath);
   if (store === null) return null;
   const recorded = store.instance();
   const load = () => store.load(tracker ?? store.trackers().at(-1) ?? '');
   return { ...store, load, daemon: recorded !== null && isAlive(recorded, os.hostname()) ? recorded : null };
 }
+
+/** The leader counts as at work while it says so. */
+async function openShared(url: string, tracker: string | null): Promise<Records | null> {
+  const { createPostgresStore, openPostgres, readLeader, readLastTracker, isUpToDate } =
+    await import('../store/postgres/index.ts');
+  const db = await openPostgres(url);
+  try {
+    if (!(await isUpToDate(db))) {
+      await db.close();
+      return null;
+    }
+    const store = createPostgresStore(db, { owner: '', clock: { now: Date.now }, epoch: null });
+    const leader = await db.read(readLeader());
+    const isAtWork = leader !== null && !leader.left && leader.silentMs < SILENCE_MS;
+    const identity = await store.identityOf(tracker ?? (await db.read(readLastTracker())));
+    return { ...store, load: () => store.load(identity), daemon: isAtWork ? { ...leader, startedAt: leader.since } : null };
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+const SILENCE_MS = 10_000;

@@ -89,7 +89,7 @@ function judge(draft: Draft, issue: Issue, read: Answer<readonly Blocker[]> | un
 
 /** What an earlier run left behind counts too. Beside a daemon at work, what runs takes its slots. */
 async function stateOf(workflow: GoodWorkflow, now: number): Promise<State> {
-  const records = await openRecords(workflow.settings.dbPath, workflow.settings.tracker.identity);
+  const records = await openRecords(workflow.settings, workflow.settings.tracker.identity);
   try {
     const durable: Durable = (await records?.load()) ?? NOTHING_DURABLE;
     if (records?.daemon) return rebuilt(workflow.settings, durable, 'survey', now);

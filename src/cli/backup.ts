@@ -5,9 +5,13 @@ import { printProblems } from './problems.ts';
 
 /** Copies the database of a workflow file. */
 export async function backup(file: string, workflowPath: string): Promise<number> {
-  const { dbPath, problems } = await readWorkflowFile(workflowPath, process.env);
+  const { dbPath, storeUrl, problems } = await readWorkflowFile(workflowPath, process.env);
   if (dbPath === null) {
     printProblems(problems);
+    return 1;
+  }
+  if (storeUrl !== null) {
+    process.stderr.write('foray: the records are on a PostgreSQL server: back up its schema with pg_dump --schema=foray\n');
     return 1;
   }
   const { bytes, runs } = await backUp(dbPath, file);

@@ -7,6 +7,7 @@ import { command as explain } from './commands/explain.ts';
 import { command as init } from './commands/init.ts';
 import { command as logs } from './commands/logs.ts';
 import { command as mcp } from './commands/mcp.ts';
+import { command as migrate } from './commands/migrate.ts';
 import { command as pause } from './commands/pause.ts';
 import { command as plan } from './commands/plan.ts';
 import { command as resume } from './commands/resume.ts';
@@ -37,6 +38,7 @@ export const COMMANDS: readonly Command[] = [
   pause,
   resume,
   backup,
+  migrate,
   schema,
   completion,
   mcp,

@@ -14,7 +14,10 @@ export async function openReading(path: string): Promise<ReadWorkflow | null> {
     printProblems(loaded.problems);
     return null;
   }
-  return { loaded, records: await openRecords(loaded.dbPath, loaded.settings?.tracker.identity ?? null) };
+  return {
+    loaded,
+    records: await openRecords({ dbPath: loaded.dbPath, storeUrl: loaded.storeUrl }, loaded.settings?.tracker.identity ?? null),
+  };
 }
 
 export interface ReadWorkflow {
@@ -64,7 +67,7 @@ export function tellService(records: Records | null): void {
 
 /** The same for a command that looks at the board itself. */
 export async function tellServiceOf({ settings }: GoodWorkflow): Promise<void> {
-  const records = await openRecords(settings.dbPath, settings.tracker.identity);
+  const records = await openRecords(settings, settings.tracker.identity);
   tellService(records);
   await records?.close();
 }

@@ -142,6 +142,8 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
   const server = readServer(sections.server, context.env);
   const notifications = readNotifications(read.notifications, context.env);
   const store = readStore(sections.store, context.env);
+  // A database that cannot be named is not replaced by the file.
+  const place = store.problems.length === 0 ? dbPath.path : null;
   const generic = [...checkTrackerKind(read, context.providers), ...(tracker ? checkTracker(tracker, read.isFaulty) : [])];
   const role = (kind: string | undefined) => blocks.providers.get(kind ?? '')?.role ?? {};
   const trackerRead = tracker && trackerSettings(tracker, role(tracker.provider.kind), path.dirname(workflowPath));
@@ -170,7 +172,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
     [...server.secrets, ...store.secrets, ...notifications.secrets],
     context.env,
   );
-  if (!tracker || !trackerRead) return { settings: null, dbPath: dbPath.path, storeUrl: store.url, problems, secrets };
+  if (!tracker || !trackerRead) return { settings: null, dbPath: place, storeUrl: store.url, problems, secrets };
   const settings: Settings = {
     tracker: trackerRead,
     polling: { intervalMs: sections.polling.interval_ms },
@@ -194,7 +196,7 @@ function readSettings(data: PlainMap, matter: FrontMatter, workflowPath: string,
     notifications: notifications.targets,
     reactions: reactionSettings(sections.reactions, role(reactions.connection?.kind), reactions),
   };
-  return { settings, dbPath: dbPath.path, storeUrl: store.url, problems, secrets };
+  return { settings, dbPath: place, storeUrl: store.url, problems, secrets };
 }
 
 function connectionsOf({ blocks }: CheckedFrontMatter, context: LoadContext): ReadonlyMap<string, ExpandedConnection> {

@@ -3,6 +3,7 @@ import { all, get, type Work } from '../records/work.ts';
 /** All of PostgreSQL comes through here and is loaded only where `store.url` is set. */
 export { addressOf } from './address.ts';
 export { openPostgres, type Postgres } from './connection.ts';
+export { importAll, type ImportedTable } from './import.ts';
 export { isNotLeading, isUnreachable } from './errors.ts';
 export {
   BEAT_MS,
@@ -15,9 +16,15 @@ export {
   type Leader,
   type Leadership,
 } from './leadership.ts';
-export { migratePostgres, schemaVersion } from './migrate.ts';
+export { isUpToDate, migratePostgres } from './migrate.ts';
+export { askThroughPostgres } from './operator.ts';
 export { createPostgresStore } from './postgres-store.ts';
 export { openProcessRecords } from './processes.ts';
+
+/** The tracker that was watched last. */
+export function* readLastTracker(): Work<string> {
+  return String((yield* all('SELECT identity FROM trackers ORDER BY rowid')).at(-1)?.identity ?? '');
+}
 
 /** What a daemon that begins to lead reads once. */
 export function* readOnceAtStart(): Work<{ readonly workspaceKey: string; readonly runningRuns: readonly string[] }> {

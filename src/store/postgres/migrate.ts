@@ -13,6 +13,14 @@ export async function migratePostgres(db: Postgres, now: number): Promise<void> 
   await db.write(migrate(db.address, now));
 }
 
+/** Whether there are records that this version can read. A schema of an older version is brought up to date by the service. */
+export async function isUpToDate(db: Postgres): Promise<boolean> {
+  const version = await db.read(schemaVersion(db.address));
+  if (version === 0 || version === SCHEMA_VERSION) return version > 0;
+  const remedy = 'restart the service with this version, or use the command of the version that runs';
+  throw new StoreError({ path: db.address, kind: 'newer', what: 'is in use by a service of an older version', remedy });
+}
+
 /** 0 where there is no schema yet. Refuses one that this version does not know, and that of another program. */
 export function* schemaVersion(address: string): Work<number> {
   const tables = yield* all("SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'foray'");

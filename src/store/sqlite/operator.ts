@@ -1,15 +1,10 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeDraft, openDraft } from '../../domain/draft.ts';
-import { onOperatorAsked } from '../../domain/events/on-operator.ts';
-import { NO_SETTINGS } from '../../domain/model/no-settings.ts';
 import type { OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
-import { rebuilt } from '../../domain/recover.ts';
 import { StoreError } from '../errors.ts';
-import { addRequest, findAnswer, readRequest, withdrawRequest } from '../records/operator-requests.ts';
-import { adoptNameless, storedIdentity } from '../records/trackers.ts';
-import { applyWrites, loadDurable } from '../records/writes.ts';
+import { answerAlone, nothingRuns, SeveralTrackers } from '../records/answer-alone.ts';
+import { addRequest, findAnswer, withdrawRequest } from '../records/operator-requests.ts';
 import { checkPlace } from './errors.ts';
 import { isAlive, readInstance } from './instance.ts';
 import { isLockTaken, takeLock } from './lock.ts';
@@ -69,32 +64,16 @@ function hasLivingDaemon(db: Sqlite): boolean {
   return instance !== null && isAlive(instance, hostname());
 }
 
-/** The same decision as the daemon's, on the records alone. Nothing runs, so there is nothing to stop. */
+/** Decided here, on the records alone. */
 function answerHere(db: Sqlite, configured: string | null, request: OperatorRequest, by: string): OperatorAnswer {
-  if (request.kind === 'stop')
-    return { outcome: 'refused', message: `no service is running, so ${request.identifier} is not running` };
+  if (request.kind === 'stop') return nothingRuns(request.identifier);
   prepare(db, { now: Date.now });
-  const tracker = trackerOf(db, configured);
-  const durable = db.snapshot(() => db.perform(loadDurable(tracker)));
-  return db.transaction(() => {
-    const now = Date.now();
-    const id = db.perform(addRequest(request, by));
-    const asked = db.perform(readRequest(id));
-    if (asked === null) throw new Error(`request ${id} cannot be read back`);
-    const draft = openDraft(rebuilt(NO_SETTINGS, durable, '', now), now);
-    onOperatorAsked(draft, { type: 'operator-asked', asked });
-    db.perform(applyWrites(closeDraft(draft).writes, { tracker, hold: { owner: '', leaseUntil: now } }));
-    return db.perform(findAnswer(id)) ?? { outcome: 'refused', message: 'nothing was decided' };
-  });
-}
-
-/** Whose issues are meant. A file that does not say can only mean the one tracker there is. */
-function trackerOf(db: Sqlite, configured: string | null): string {
-  if (configured !== null) return db.transaction(() => db.perform(adoptNameless(db.perform(storedIdentity(configured)))));
-  const [only, ...more] = db.all('SELECT identity FROM trackers');
-  if (more.length === 0) return String(only?.identity ?? '');
-  const remedy = 'correct the errors of the workflow file, so that it says which one is meant';
-  throw new StoreError({ path: db.path, kind: 'failed', what: 'holds the issues of several trackers', remedy });
+  try {
+    return db.transaction(() => db.perform(answerAlone({ configured, request, by, now: Date.now() })));
+  } catch (error) {
+    if (!(error instanceof SeveralTrackers)) throw error;
+    throw new StoreError({ path: db.path, kind: 'failed', what: error.message, remedy: error.remedy });
+  }
 }
 
 async function askDaemon(db: Sqlite, request: OperatorRequest, by: string): Promise<OperatorAnswer> {
