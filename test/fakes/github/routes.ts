@@ -132,7 +132,7 @@ function createComment({ context, request, repo, issue }: IssueCall): Answer {
     const code = typeof body === 'string' && body.length > 65_536 ? 'invalid' : 'missing_field';
     return refusal(422, 'Validation Failed', { errors: [{ resource: 'IssueComment', field: 'body', code }] });
   }
-  const comment = context.store.addComment(issue, { author: 'token-owner', body });
+  const comment = context.store.addComment(issue, { author: 'foray-bot', body });
   return { status: 201, body: wireComment(context, repo, issue, comment) };
 }
 

@@ -3,7 +3,7 @@ import { JqlFault, parseJql } from './jql.ts';
 import type { Site, SiteIssue } from './store.ts';
 import { addComment, editIssue, findIssue, transitionsOf } from './store.ts';
 import type { Wire } from './wire.ts';
-import { commentBody, issueBody, transitionBody } from './wire.ts';
+import { userBody, commentBody, issueBody, transitionBody } from './wire.ts';
 
 /** What a route answers, before it becomes bytes. An absent body is an empty one. */
 export interface Answer {
@@ -34,6 +34,7 @@ export function routes(board: Board): Readonly<Record<string, Route>> {
   const issue = '/rest/api/3/issue/:id';
   return {
     'GET /rest/api/3/search/jql': (request) => search(board, request),
+    'GET /rest/api/3/myself': () => ({ status: 200, body: userBody(board, board.account) }),
     'GET /rest/api/3/project/:key/statuses': (_request, { key = '' }) => projectStatuses(board, key),
     [`GET ${issue}`]: ofIssue(board, (found, { query }) => ({
       status: 200,

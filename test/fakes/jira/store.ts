@@ -26,6 +26,7 @@ export interface SiteIssue {
   readonly priority: number | null;
   readonly labels: readonly string[];
   readonly assignee: string | null;
+  readonly creator: string;
   readonly issueType: string;
   readonly parent: string | null;
   readonly links: readonly SiteLink[];
@@ -56,6 +57,7 @@ export interface NewIssue {
   readonly priority?: number | null;
   readonly labels?: readonly string[];
   readonly assignee?: string | null;
+  readonly creator?: string;
   readonly issueType?: string;
   /** Ids of other issues. */
   readonly parent?: string | null;
@@ -103,6 +105,7 @@ export function addIssue(site: Site, given: NewIssue): SiteIssue {
     priority: 3,
     labels: [],
     assignee: null,
+    creator: 'Ann',
     issueType: 'Task',
     parent: null,
     links: [],

@@ -25,6 +25,7 @@ function fieldsOf(wire: Wire, issue: SiteIssue): Body {
     priority: priorityBody(wire, issue.priority),
     labels: issue.labels,
     assignee: issue.assignee === null ? null : userBody(wire, issue.assignee),
+    creator: userBody(wire, issue.creator),
     issuetype: issueTypeBody(wire, issue.issueType),
     // Left out altogether, rather than null, where there is none.
     ...(parent ? { parent: { ...reference(wire, parent), fields: excerpt(wire, parent) } } : {}),
@@ -80,7 +81,7 @@ function priorityBody({ base }: Wire, priority: number | null): Body | null {
   return { self: `${base()}/rest/api/3/priority/${id}`, iconUrl: `${base()}/images/${id}.svg`, name: `P${id}`, id };
 }
 
-function userBody({ base }: Wire, displayName: string): Body {
+export function userBody({ base }: Wire, displayName: string): Body {
   const accountId = Buffer.from(displayName).toString('hex');
   const self = `${base()}/rest/api/3/user?accountId=${accountId}`;
   return { self, accountId, displayName, active: true, timeZone: 'Etc/UTC', accountType: 'atlassian' };
