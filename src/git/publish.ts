@@ -1,7 +1,7 @@
 import { crashPoint } from '../lib/crash-point.ts';
 import { mustPass, type Repository } from './repository.ts';
 import { GitRefusal } from './refusal.ts';
-import type { Worktree } from './worktree.ts';
+import { authorOf, mergeTheirs, WITHOUT_HOOKS, type Worktree } from './worktree.ts';
 
 /** What became of the work of a run. */
 export interface Published {
@@ -9,9 +9,6 @@ export interface Published {
   readonly base: string;
   readonly sha: string;
 }
-
-/** Commits by an agent's own settings may run its hooks, so these commits run none. */
-const WITHOUT_HOOKS = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false'];
 
 /**
  * Commits what the agent left uncommitted and pushes the branch. Null when there is nothing that the base branch does
@@ -27,6 +24,18 @@ export async function publish(
   crashPoint('before committing the work');
   await commitRest(repository, worktree.path, message, signal);
   crashPoint('after committing the work');
+  try {
+    return await pushHead(repository, worktree, signal);
+  } catch (error) {
+    if (!(error instanceof GitRefusal) || error.refusal !== 'diverged') throw error;
+    // Another session would meet the same: what others pushed meanwhile is brought in, and the push tried once more.
+    await repository.refresh(signal);
+    await mergeTheirs(repository, worktree, signal);
+    return pushHead(repository, worktree, signal);
+  }
+}
+
+async function pushHead(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<Published | null> {
   const sha = (await mustPass(repository, worktree.path, ['rev-parse', '--verify', 'HEAD^{commit}'], signal)).trim();
   const base = repository.baseBranch();
   const range = `refs/remotes/origin/${base}..${sha}`;
@@ -49,12 +58,6 @@ async function commitRest(repository: Repository, cwd: string, message: string, 
   if (staged.code === 0) return;
   const author = await authorOf(repository, cwd, signal);
   await mustPass(repository, cwd, [...WITHOUT_HOOKS, ...author, 'commit', '--quiet', '--no-verify', '-m', message], signal);
-}
-
-/** The configured author; where there is none, ourselves. */
-async function authorOf(repository: Repository, cwd: string, signal: AbortSignal): Promise<readonly string[]> {
-  const email = await repository.local(cwd, ['config', 'user.email'], signal);
-  return email.code === 0 && email.stdout.trim() !== '' ? [] : ['-c', 'user.name=Foray', '-c', 'user.email=foray@localhost'];
 }
 
 /** Without force; after a rebase only what we pushed ourselves is replaced, never the commits of somebody else. */

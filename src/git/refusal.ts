@@ -1,10 +1,11 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
 
 /** Why a remote did not take or give something, told by what git prints. */
-export type RefusalKind = 'auth' | 'protected' | 'diverged' | 'not_found' | 'network' | 'other';
+export type RefusalKind = 'conflict' | 'auth' | 'protected' | 'diverged' | 'not_found' | 'network' | 'other';
 
 /** In this order: a protected branch is also told as a failed push, a refused login also as an access failure. */
 const SIGNS: readonly (readonly [RefusalKind, RegExp])[] = [
+  ['conflict', /merge conflict/i],
   ['protected', /protected branch|GH006|pre-receive hook declined|not allowed to push|hook declined/i],
   ['diverged', /non-fast-forward|fetch first|stale info|\[rejected\]/i],
   [
@@ -22,9 +23,10 @@ const SIGNS: readonly (readonly [RefusalKind, RegExp])[] = [
 ];
 
 const REMEDIES: Readonly<Record<RefusalKind, string>> = {
+  conflict: 'bring both together in the workspace of the issue by git merge, commit, then unpark the issue',
   auth: 'the credential may not do this: give the token write access to the repository, or check the SSH key',
   protected: 'a rule of the forge protects the branch: allow pushes to foray/* for the account of the token',
-  diverged: 'somebody else pushed to the branch: it is brought together with their commits at the next run',
+  diverged: 'somebody else pushed to the branch: it is brought together with their commits and tried again',
   not_found: 'check workspace.repo, and that the credential may see the repository',
   network: 'the server could not be reached; it is tried again',
   other: 'see the message of git',
@@ -32,6 +34,7 @@ const REMEDIES: Readonly<Record<RefusalKind, string>> = {
 
 /** Which refusals may heal by themselves. */
 const RETRYABLE: Readonly<Record<RefusalKind, boolean>> = {
+  conflict: false,
   auth: false,
   protected: false,
   diverged: true,

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { WorkspaceError } from '../domain/model/errors.ts';
+import { GitRefusal } from './refusal.ts';
 import { mustPass, type Repository } from './repository.ts';
 
 /** What is checked out for an issue. */
@@ -23,15 +24,45 @@ export async function createWorktree(repository: Repository, worktree: Worktree,
   });
 }
 
-/** Before a further run: what others pushed to the branch is taken over where nothing stands against it. */
+/** Before a further run: brings in what others pushed to the branch. False where it conflicts with what is here. */
 export async function updateWorktree(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<boolean> {
   await repository.refresh(signal);
-  const upstream = `refs/remotes/origin/${worktree.branch}`;
-  if (!(await exists(repository, upstream, signal))) return true;
-  const merged = await repository.local(worktree.path, ['merge', '--quiet', '--ff-only', upstream], signal);
-  if (merged.code === 0) return true;
-  const ahead = await repository.local(worktree.path, ['merge-base', '--is-ancestor', upstream, 'HEAD'], signal);
-  return ahead.code === 0;
+  try {
+    await mergeTheirs(repository, worktree, signal);
+    return true;
+  } catch (error) {
+    if (error instanceof GitRefusal) return false;
+    throw error;
+  }
+}
+
+/**
+ * Merges what others pushed to the branch, as far as the last refresh knows. What is there by ourselves alone stays out:
+ * after a rebase it is what the next push replaces. A conflict is a GitRefusal, and leaves the worktree as it was.
+ */
+export async function mergeTheirs(repository: Repository, { path, branch }: Worktree, signal: AbortSignal): Promise<void> {
+  const theirs = await commitAt(repository, repository.shared, `refs/remotes/origin/${branch}`, signal);
+  const ours = await commitAt(repository, repository.control, `refs/foray/pushed/${branch}`, signal);
+  if (theirs === null || theirs === ours) return;
+  const how = [...WITHOUT_HOOKS, ...(await authorOf(repository, path, signal)), 'merge', '--quiet', '--no-edit', theirs];
+  const merged = await repository.local(path, how, signal);
+  if (merged.code === 0) return;
+  await repository.local(path, [...WITHOUT_HOOKS, 'merge', '--abort'], signal);
+  throw new GitRefusal('merge', `${merged.stdout}\n${merged.stderr}\nerror: merge conflict with what others pushed to ${branch}`);
+}
+
+/** Commits by an agent's own settings may run its hooks, so these commits run none. */
+export const WITHOUT_HOOKS: readonly string[] = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false'];
+
+/** The configured author; where there is none, ourselves. */
+export async function authorOf(repository: Repository, cwd: string, signal: AbortSignal): Promise<readonly string[]> {
+  const email = await repository.local(cwd, ['config', 'user.email'], signal);
+  return email.code === 0 && email.stdout.trim() !== '' ? [] : ['-c', 'user.name=Foray', '-c', 'user.email=foray@localhost'];
+}
+
+async function commitAt(repository: Repository, where: string, ref: string, signal: AbortSignal): Promise<string | null> {
+  const found = await repository.local(where, ['rev-parse', '--quiet', '--verify', ref], signal);
+  return found.code === 0 ? found.stdout.trim() : null;
 }
 
 /** The remote branch where there is one, else commits of ours that were never pushed, else the base branch. */
@@ -49,6 +80,5 @@ async function startOf(repository: Repository, branch: string, signal: AbortSign
 }
 
 async function exists(repository: Repository, ref: string, signal: AbortSignal): Promise<boolean> {
-  const found = await repository.local(repository.shared, ['rev-parse', '--quiet', '--verify', ref], signal);
-  return found.code === 0;
+  return (await commitAt(repository, repository.shared, ref, signal)) !== null;
 }
