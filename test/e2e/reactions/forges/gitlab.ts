@@ -6,6 +6,7 @@ const LABELS = ['backlog', 'in-progress', 'human-review', 'done'];
 
 export async function nsprojectForge(): Promise<ForgeHands> {
   const fake = await startFakeGitlab({ labels: LABELS });
+  fake.merges.member('ada', 30);
   const { merges } = fake;
   let labelEvents = 0;
   const shown = (number: number) => {
