@@ -75,6 +75,7 @@ export interface FakeGithub {
 }
 
 type Bucket = 'core' | 'search' | 'graphql';
+const LIMITS: Readonly<Record<Bucket, number>> = { core: 5000, search: 30, graphql: 5000 };
 
 const STATE_LABELS = ['backlog', 'in-progress', 'review', 'done', 'wontfix', 'needs-review'];
 const API_VERSIONS = ['2022-11-28', '2026-03-10'];
@@ -84,7 +85,7 @@ export async function startFakeGithub(options: FakeGithubOptions = {}): Promise<
   const store = createStore(project, options.labels ?? STATE_LABELS);
   for (const login of options.bots ?? []) store.bots.add(login);
   const pulls = createPullStore(store);
-  const left: Record<Bucket, number> = { core: 5000, search: 30, graphql: 5000, ...options.limits };
+  const left: Record<Bucket, number> = { ...LIMITS, ...options.limits };
   const exchanges: Exchange[] = [];
   const failures: { matcher: RequestMatcher; reply: Reply }[] = [];
   const actions: { matcher: RequestMatcher; action: () => void }[] = [];
@@ -191,6 +192,7 @@ function metered(request: RecordedRequest, left: Record<Bucket, number>, run: ()
   if (request.path.endsWith('/rate_limit')) return { status: 200, body: allowance(left) };
   const bucket = bucketOf(request.path);
   const facts = () => ({
+    'x-ratelimit-limit': String(LIMITS[bucket]),
     'x-ratelimit-remaining': String(left[bucket]),
     'x-ratelimit-reset': '1790000000',
     'x-ratelimit-resource': bucket,

@@ -58,13 +58,19 @@ const PLACE_ACTIONS: Readonly<Record<IssuePlace, readonly IssueRequestKind[]>> =
   not_running: [],
 };
 
+/** Elsewhere the state is that of the last run, which moved it on. */
+const STATE_KNOWN: ReadonlySet<IssuePlace> = new Set(['running', 'parked', 'held']);
+
 function heading({ issue, place }: IssueRecord): Html {
   const name = shownIdentifier(issue);
   return html`<div class="heading" data-key="heading">
     <h1>
       <bdi>${name}</bdi> <span class="title"><bdi>${issue.title}</bdi></span>
     </h1>
-    <p>${chip(PLACE_TONES[place], wordsOf(place))} ${issue.state !== '' && chip('plain', shownState(issue))}</p>
+    <p>
+      ${chip(PLACE_TONES[place], wordsOf(place))}
+      ${issue.state !== '' && STATE_KNOWN.has(place) && chip('plain', shownState(issue))}
+    </p>
     ${issueActions(PLACE_ACTIONS[place], issue.identifier, name)}
   </div>`;
 }
