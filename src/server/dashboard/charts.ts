@@ -30,7 +30,7 @@ export function barChart(frame: Omit<Frame, 'max'>, bars: readonly Bar[]): Html 
   const max = Math.max(...bars.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0)), 0);
   const step = (WIDTH - LEFT) / Math.max(1, bars.length);
   const drawn = bars.map((bar, index) => drawBar(bar, { x: LEFT + index * step, step, max, label: frame.label }));
-  return figure({ ...frame, max }, bars.length === 0 ? null : drawn);
+  return figure({ ...frame, max }, max === 0 ? null : drawn);
 }
 
 interface Place {

@@ -143,7 +143,7 @@ function pollsChart(samples: readonly PollSample[]): Html {
     {
       id: 'polls',
       title: 'Polls',
-      label: (value) => `${Math.round(value)} ms`,
+      label: (value) => (value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`),
       text: `${polls} polls, the slowest took ${Math.round(slowest)} ms, ${failed} failed`,
       legend: [
         ['live', 'duration'],

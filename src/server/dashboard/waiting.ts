@@ -130,7 +130,7 @@ export function mergeRequestCell(watch: WatchView): Html {
   const { mergeRequest, reading } = watch;
   const problem = problemOf(watch);
   const { owner, repo, number, branch, sha } = mergeRequest;
-  const name = html`<bdi>${owner}/${repo}</bdi> <b>#${number}</b>`;
+  const name = html`<span><bdi>${owner}/${repo}</bdi> <b>#${number}</b></span>`;
   const url = reading?.url ?? '';
   return html`${isLink(url) ? html`<a href="${url}">${name}</a>` : name}
     <span class="sub"><bdi>${branch}</bdi> <code>${(reading?.headSha || sha).slice(0, 8)}</code></span>
@@ -143,7 +143,7 @@ function readingChips({ draft, ci, decision, mergeability, merged }: NonNullable
   const facts: readonly (readonly [tone: string, text: string])[] = [
     ['good', merged ? 'merged' : ''],
     ['plain', draft ? 'draft' : ''],
-    [FACT_TONES[ci] ?? 'plain', ci && `CI ${ci}`],
+    [FACT_TONES[ci] ?? 'plain', ci && `CI ${ci === 'failing-unseen' ? 'failing' : ci}`],
     [FACT_TONES[decision] ?? 'plain', decision === 'NOT_REQUIRED' ? 'no review needed' : decision.toLowerCase()],
     [FACT_TONES[mergeability] ?? 'plain', mergeability],
   ];
@@ -152,14 +152,15 @@ function readingChips({ draft, ci, decision, mergeability, merged }: NonNullable
 
 const FACT_TONES: Readonly<Record<string, string>> = {
   success: 'good',
-  failure: 'bad',
+  failing: 'bad',
+  'failing-unseen': 'bad',
   pending: 'live',
   APPROVED: 'good',
   CHANGES_REQUESTED: 'bad',
   clean: 'good',
-  conflicts: 'bad',
   dirty: 'bad',
   blocked: 'warn',
+  unstable: 'warn',
 };
 
 export function reactionList({ issue, reactions }: WatchView, now: number): Html {
