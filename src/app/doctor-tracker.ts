@@ -1,4 +1,4 @@
-import { sameState } from '../domain/model/issue.ts';
+import { sameState, type Issue } from '../domain/model/issue.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 import type { Board } from '../ports/board.ts';
@@ -6,6 +6,7 @@ import type { Provider, ProviderDeps } from '../ports/provider.ts';
 import { providerDeps, providerOf, readBoardOrIssues } from './board.ts';
 import { finding, ok, type Finding } from './finding.ts';
 import { ANYONE_REMEDY, publicProblem } from './public-project.ts';
+import type { Tracker } from '../ports/tracker.ts';
 import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
@@ -22,7 +23,8 @@ export async function diagnoseTracker(
   try {
     const remote = provider.createTracker(tracker, boardDeps);
     await remote.preflight?.(signal);
-    const warning = publicProblem(tracker, provider, (await remote.describeProject?.(signal)) ?? null);
+    const facts = (await remote.describeProject?.(signal)) ?? null;
+    const warning = publicProblem(tracker, provider, facts);
     const board = await readBoardOrIssues(tracker, boardDeps, signal);
     const access = ok(
       'tracker.access',
@@ -33,12 +35,58 @@ export async function diagnoseTracker(
         checkName(key, name, board, fix ? fixer(provider, tracker, boardDeps, signal) : null),
       ),
     );
-    return [access, ...states, ...(warning ? [finding('warning', warning.check, warning.message, ANYONE_REMEDY)] : [])];
+    const rights = await checkRights(remote, facts?.mayWrite ?? null, signal);
+    const moves = await checkMoves(remote, tracker, signal);
+    return [
+      access,
+      ...rights,
+      ...states,
+      ...moves,
+      ...(warning ? [finding('warning', warning.check, warning.message, ANYONE_REMEDY)] : []),
+    ];
   } catch (error) {
     signal.throwIfAborted();
     const message = error instanceof Error ? error.message : String(error);
     return [finding('error', 'tracker.access', message, 'see the message: the address, the token and its scopes, the project')];
   }
+}
+
+/** Whether the credential may do what a run does to an issue. What the remote does not tell is left unsaid. */
+async function checkRights(remote: Tracker, mayWrite: boolean | null, signal: AbortSignal): Promise<readonly Finding[]> {
+  const missing = await remote.missingRights?.(signal).catch(() => null);
+  if (missing == null && mayWrite === null) return [];
+  if (mayWrite !== false && (missing ?? []).length === 0) return [ok('tracker.rights', 'the token may change issues')];
+  const lacks = missing && missing.length > 0 ? `: it lacks ${missing.join(', ')}` : '';
+  const remedy = "give it the scopes of the tracker's page, or its account a role that may write";
+  return [finding('error', 'tracker.rights', `the token may read, but not change issues${lacks}`, remedy)];
+}
+
+/** Whether a workflow lets issues go where runs would move them, seen at one issue of each active state. */
+async function checkMoves(remote: Tracker, tracker: TrackerSettings, signal: AbortSignal): Promise<readonly Finding[]> {
+  if (!remote.readMoves) return [];
+  const samples = new Map((await remote.fetchCandidateIssues(signal)).map((issue) => [issue.state, issue]));
+  const findings: Finding[] = [];
+  for (const issue of [...samples.values()].slice(0, MOST_SAMPLES)) {
+    const offered = await remote.readMoves(issue.id, signal);
+    for (const [key, state] of movesOf(tracker)) findings.push(judgeMove(issue, key, state, offered));
+  }
+  return findings;
+}
+
+const MOST_SAMPLES = 5;
+
+function movesOf({ handoffState, inProgressState }: TrackerSettings): readonly (readonly [string, string])[] {
+  return [
+    ...(inProgressState === null ? [] : [['tracker.in_progress_state', inProgressState] as const]),
+    ...(handoffState === null ? [] : [['tracker.handoff_state', handoffState] as const]),
+  ];
+}
+
+function judgeMove({ identifier, state: from }: Issue, key: string, to: string, offered: readonly string[]): Finding {
+  if (sameState(from, to) || offered.some((name) => sameState(name, to)))
+    return ok(`${key}.transition`, `${identifier} can go from "${from}" to "${to}"`);
+  const message = `${identifier} cannot go from "${from}" to "${to}"; the workflow offers ${offered.join(', ') || 'no move'}`;
+  return finding('warning', `${key}.transition`, message, `add the transition to the workflow of the tracker, or change ${key}`);
 }
 
 /** Every state that the file names, by its key. */

@@ -40,6 +40,10 @@ export interface Tracker {
   preflight?(signal: AbortSignal): Promise<void>;
   /** What the remote says of the project itself. Asked after the preflight; null where it does not say. */
   describeProject?(signal: AbortSignal): Promise<ProjectFacts | null>;
+  /** Rights that the credential lacks, as the vendor calls them. Only for diagnosis. */
+  missingRights?(signal: AbortSignal): Promise<readonly string[]>;
+  /** The states that an issue can be moved to from where it is; where a workflow forbids some. Only for diagnosis. */
+  readMoves?(id: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
 export interface ProjectFacts {
@@ -48,6 +52,8 @@ export interface ProjectFacts {
   readonly path: string;
   /** Whether anybody can see it and open issues; null where the remote does not say. */
   readonly isPublic: boolean | null;
+  /** Whether the credential may change issues; absent or null where the remote does not say. */
+  readonly mayWrite?: boolean | null;
 }
 
 export interface People {

@@ -46,8 +46,18 @@ describe('selfhosted field mapping', () => {
 
   it('comment: id as string, author from user.login, body, created_at', () => {
     const given = { id: 42, user: { login: 'bob' }, body: '*x*', created_at: '2026-01-01T00:00:00Z' };
-    expect(toComment(COMMENT.parse(given))).toMatchObject({ id: '42', author: 'bob', body: '*x*', createdAt: '2026-01-01T00:00:00Z' });
-    expect(toComment(COMMENT.parse({ id: 1, user: null, body: null }))).toMatchObject({ id: '1', author: '', body: '', createdAt: '' });
+    expect(toComment(COMMENT.parse(given))).toMatchObject({
+      id: '42',
+      author: 'bob',
+      body: '*x*',
+      createdAt: '2026-01-01T00:00:00Z',
+    });
+    expect(toComment(COMMENT.parse({ id: 1, user: null, body: null }))).toMatchObject({
+      id: '1',
+      author: '',
+      body: '',
+      createdAt: '',
+    });
   });
 
   it('blocker: index, display id of its own repository, state from its own labels', () => {

@@ -33,7 +33,12 @@ export async function preflight(parts: PreflightParts, signal: AbortSignal): Pro
   const facts = { tracker_kind: KIND, project };
   if (found.archived) logger.warn('repository is archived, the remote will refuse every write', facts);
   if (found.has_issues === false) logger.warn('repository has its issues switched off, none can be read', facts);
-  return { id: null, path: project, isPublic: found.private == null ? null : !found.private };
+  return {
+    id: null,
+    path: project,
+    isPublic: found.private == null ? null : !found.private,
+    mayWrite: found.permissions?.push ?? null,
+  };
 }
 
 /** What a refusal means at one of the two calls, by status. */

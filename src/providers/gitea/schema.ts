@@ -45,6 +45,7 @@ export const REPOSITORY = z.object({
   private: z.boolean().nullish().catch(null),
   archived: z.boolean().nullish(),
   has_issues: z.boolean().nullish(),
+  permissions: z.object({ push: z.boolean().nullish() }).nullish().catch(null),
   internal_tracker: z.object({ enable_issue_dependencies: z.boolean().nullish() }).nullish().catch(null),
 });
 

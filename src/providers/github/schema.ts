@@ -98,5 +98,6 @@ export const REPOSITORY_FACTS = z.object({
   full_name: nullableText,
   private: z.boolean().nullish().catch(null),
   visibility: z.string().nullish().catch(null),
+  permissions: z.object({ push: z.boolean().nullish(), triage: z.boolean().nullish() }).nullish().catch(null),
 });
 export type WireRepository = z.output<typeof REPOSITORY_FACTS>;

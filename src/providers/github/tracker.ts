@@ -59,10 +59,12 @@ export function createTracker(
 // Advisory: what cannot be read is left unsaid.
 async function describe({ routes, logger, inputs }: Context, signal: AbortSignal): Promise<ProjectFacts | null> {
   try {
-    const { full_name: name, private: isPrivate, visibility } = await routes.repository(signal);
+    const { full_name: name, private: isPrivate, visibility, permissions } = await routes.repository(signal);
     const isPublic = visibility ? visibility === 'public' : isPrivate === false;
     const isTold = visibility || typeof isPrivate === 'boolean';
-    return { id: null, path: name || `${inputs.repository.owner}/${inputs.repository.repo}`, isPublic: isTold ? isPublic : null };
+    const path = name || `${inputs.repository.owner}/${inputs.repository.repo}`;
+    const mayWrite = permissions ? permissions.push === true || permissions.triage === true : null;
+    return { id: null, path, isPublic: isTold ? isPublic : null, mayWrite };
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
     logger.debug('repository could not be described', { tracker_kind: KIND, error: error.message });

@@ -62,7 +62,7 @@ function tokenWarnings({ scopes, active, revoked, expires_at }: WireToken, now: 
 }
 
 async function checkProject({ http, logger, name, route }: Project, signal: AbortSignal): Promise<ProjectFacts> {
-  const { archived, issues_access_level, id, path_with_namespace, visibility } = await http.getJson(
+  const { archived, issues_access_level, id, path_with_namespace, visibility, permissions } = await http.getJson(
     PROJECT,
     { path: route },
     signal,
@@ -74,7 +74,15 @@ async function checkProject({ http, logger, name, route }: Project, signal: Abor
     id: id == null ? null : String(id),
     path: path_with_namespace ?? name,
     isPublic: visibility == null ? null : visibility === 'public' && issues_access_level !== 'private',
+    mayWrite: permissions == null ? null : mayWrite(permissions.project_access, permissions.group_access),
   };
+}
+
+/** Reporters may label, move and comment issues. */
+const REPORTER = 20;
+
+function mayWrite(...accesses: readonly ({ readonly access_level: number } | null | undefined)[]): boolean {
+  return accesses.some((access) => (access?.access_level ?? 0) >= REPORTER);
 }
 
 const UNREACHABLE = (): string => 'check that tracker.endpoint is the address of the instance and that it can be reached';

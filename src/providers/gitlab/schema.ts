@@ -47,12 +47,15 @@ export const CREATED_NOTE = z.object({
 
 export const LABEL = z.object({ name: z.string() });
 
+const ACCESS = z.object({ access_level: z.number() }).nullish().catch(null);
+
 export const PROJECT = z.object({
   id: z.number().nullish().catch(null),
   path_with_namespace: z.string().nullish().catch(null),
   visibility: z.string().nullish().catch(null),
   archived: z.boolean().nullish().catch(null),
   issues_access_level: z.string().nullish().catch(null),
+  permissions: z.object({ project_access: ACCESS, group_access: ACCESS }).nullish().catch(null),
 });
 
 export const OWN_ACCOUNT = z.object({ id: z.int() });

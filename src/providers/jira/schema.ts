@@ -86,6 +86,9 @@ export const COMMENT_PAGE = z.object({
 
 export const PROJECT_STATUSES = z.array(z.object({ statuses: z.array(z.object({ name: z.string() })) }));
 
+/** "Get my permissions": by the key of the permission. */
+export const MY_PERMISSIONS = z.object({ permissions: z.record(z.string(), z.object({ havePermission: z.boolean() })) });
+
 export const TRANSITIONS = z.object({ transitions: z.array(z.unknown()).nullable() });
 export const TRANSITION = z.object({ id: ID, to: z.object({ name: z.string() }) });
 

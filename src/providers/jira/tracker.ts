@@ -16,7 +16,17 @@ import { createLabelWriter } from './labels.ts';
 import { toComment, toIssue } from './map.ts';
 import { preflight } from './preflight.ts';
 import type { WireComment, WireIssue } from './schema.ts';
-import { COMMENT, COMMENT_PAGE, ISSUE, ISSUE_STATE, MYSELF, PROJECT_STATUSES, TRANSITION, TRANSITIONS } from './schema.ts';
+import {
+  COMMENT,
+  COMMENT_PAGE,
+  ISSUE,
+  ISSUE_STATE,
+  MY_PERMISSIONS,
+  MYSELF,
+  PROJECT_STATUSES,
+  TRANSITION,
+  TRANSITIONS,
+} from './schema.ts';
 import type { Search } from './search.ts';
 import { createSearch } from './search.ts';
 import type { TrackerInputs } from './settings.ts';
@@ -73,6 +83,8 @@ export function createTracker(
     }),
     // Jira Cloud platform REST API, "Get current user".
     people: { readSelf: async (signal) => (await http.getJson(MYSELF, { path: '/rest/api/3/myself' }, signal)).accountId },
+    missingRights: (signal) => missingRights(context, signal),
+    readMoves: async (id, signal) => [...new Set((await offeredMoves(context, id, signal)).map(({ to }) => to.name))],
     preflight: (signal) =>
       preflight(
         {
@@ -221,8 +233,7 @@ async function readComments(
 async function transition(context: Context, id: string, state: string, signal: AbortSignal): Promise<void> {
   const { http, search } = context;
   const path = `${issuePath(id)}/transitions`;
-  const { transitions } = await http.getJson(TRANSITIONS, { path }, signal);
-  const offered = http.records(TRANSITION, transitions ?? [], path);
+  const offered = await offeredMoves(context, id, signal);
   const chosen = offered.find(({ to }) => sameState(to.name, state));
   if (chosen) {
     await http.send('POST', { path, body: { transition: { id: chosen.id } } }, signal);
@@ -237,6 +248,21 @@ async function transition(context: Context, id: string, state: string, signal: A
     path,
     detail: `the workflow offers no transition of issue ${id} to ${JSON.stringify(state)}; available targets: ${targets}`,
   });
+}
+
+async function offeredMoves({ http }: Context, id: string, signal: AbortSignal) {
+  const path = `${issuePath(id)}/transitions`;
+  const { transitions } = await http.getJson(TRANSITIONS, { path }, signal);
+  return http.records(TRANSITION, transitions ?? [], path);
+}
+
+/** What a run does to an issue, in the vendor's words. */
+const RIGHTS = ['BROWSE_PROJECTS', 'TRANSITION_ISSUES', 'ADD_COMMENTS', 'EDIT_ISSUES'] as const;
+
+async function missingRights({ http, inputs }: Context, signal: AbortSignal): Promise<readonly string[]> {
+  const query = { projectKey: inputs.project, permissions: RIGHTS.join(',') };
+  const { permissions } = await http.getJson(MY_PERMISSIONS, { path: '/rest/api/3/mypermissions', query }, signal);
+  return RIGHTS.filter((right) => permissions[right]?.havePermission === false);
 }
 
 async function isIn(context: Context, id: string, state: string, signal: AbortSignal): Promise<boolean> {

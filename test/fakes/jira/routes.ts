@@ -35,6 +35,16 @@ export function routes(board: Board): Readonly<Record<string, Route>> {
   return {
     'GET /rest/api/3/search/jql': (request) => search(board, request),
     'GET /rest/api/3/myself': () => ({ status: 200, body: userBody(board, board.account) }),
+    'GET /rest/api/3/mypermissions': ({ query }) => ({
+      status: 200,
+      body: {
+        permissions: Object.fromEntries(
+          (query.get('permissions') ?? '')
+            .split(',')
+            .map((key, id) => [key, { id: String(id), key, name: key, type: 'PROJECT', description: '', havePermission: true }]),
+        ),
+      },
+    }),
     'GET /rest/api/3/project/:key/statuses': (_request, { key = '' }) => projectStatuses(board, key),
     [`GET ${issue}`]: ofIssue(board, (found, { query }) => ({
       status: 200,

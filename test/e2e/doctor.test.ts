@@ -1,0 +1,82 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { startFakeGithub } from '../fakes/github.ts';
+import { startFakeJira } from '../fakes/jira.ts';
+import { runHere } from '../support/command.ts';
+import { workflowText } from '../support/daemon.ts';
+import { json } from '../support/http-server.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'foray-doctor-'));
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Finding {
+  readonly check: string;
+  readonly status: string;
+  readonly message: string;
+  readonly remedy: string | null;
+}
+
+/** A command hides the credentials it has read from its own environment, so that they are set before each. */
+async function doctor(
+  token: string,
+  tracker: string,
+  ...flags: readonly string[]
+): Promise<{ code: number; findings: readonly Finding[] }> {
+  vi.stubEnv('TRACKER_TOKEN', token);
+  const file = path.join(folder, 'WORKFLOW.md');
+  await writeFile(file, workflowText({ tracker, agent: 'kind: mock', workspace: 'root: ws' }));
+  const { code, stdout } = await runHere('doctor', '--format', 'json', ...flags, file);
+  return { code, findings: (JSON.parse(stdout) as { findings: Finding[] }).findings };
+}
+
+const about = (findings: readonly Finding[], check: string) =>
+  findings.filter((finding) => finding.check === check).map(({ status, message }) => `${status}: ${message}`);
+
+it('jira: a state that is missing, a move that the workflow forbids and a right that is lacking are told before a run', async () => {
+  const jira = await startFakeJira({ workflow: { Backlog: ['In Progress'] } });
+  jira.addIssue({ status: 'Backlog' });
+  const states = 'active_states: [Backlog]\nterminal_states: [Done]';
+  const connection = `kind: jira\napi_key: $TRACKER_TOKEN\nendpoint: ${jira.url}\nproject: ${jira.project}\n${states}`;
+  try {
+    const forbidden = await doctor(jira.apiKey, `${connection}\nin_progress_state: Backlog\nhandoff_state: Human Review`);
+    expect(about(forbidden.findings, 'tracker.handoff_state.transition')).toEqual([
+      `warning: ${jira.project}-1 cannot go from "Backlog" to "Human Review"; the workflow offers In Progress`,
+    ]);
+    expect(about(forbidden.findings, 'tracker.rights')).toEqual(['ok: the token may change issues']);
+    jira.failNext('GET /mypermissions', json({ permissions: { TRANSITION_ISSUES: { havePermission: false } } }));
+    const misspelt = await doctor(jira.apiKey, `${connection}\nhandoff_state: Human Reveiw`);
+    expect(misspelt.code).toBe(1);
+    expect(about(misspelt.findings, 'tracker.handoff_state')).toEqual(['error: the tracker has no state "Human Reveiw"']);
+    expect(misspelt.findings.find(({ check }) => check === 'tracker.handoff_state')?.remedy).toContain('"Human Review"');
+    expect(about(misspelt.findings, 'tracker.rights')).toEqual([
+      'error: the token may read, but not change issues: it lacks TRANSITION_ISSUES',
+    ]);
+  } finally {
+    await jira.close();
+  }
+});
+
+it('github: a missing label is a warning, and --fix makes it', async () => {
+  const github = await startFakeGithub({ labels: ['ready', 'done'] });
+  const tracker = `kind: github\napi_key: $TRACKER_TOKEN\nendpoint: ${github.url}\nproject: acme/widgets\nactive_states: [ready]\nterminal_states: [done]\nhandoff_state: review`;
+  try {
+    const before = await doctor(github.token, tracker);
+    expect(before.code).toBe(0);
+    expect(about(before.findings, 'tracker.handoff_state')).toEqual(['warning: the tracker has no label "review"']);
+    const fixed = await doctor(github.token, tracker, '--fix');
+    expect(about(fixed.findings, 'tracker.handoff_state')).toEqual(['fixed: label "review" was made']);
+    expect(about((await doctor(github.token, tracker)).findings, 'tracker.handoff_state')).toEqual([
+      'ok: label "review" is there',
+    ]);
+  } finally {
+    await github.close();
+  }
+});
