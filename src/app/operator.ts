@@ -3,6 +3,7 @@ import os from 'node:os';
 import type { Env } from '../config/expand.ts';
 import type { OperatorRequest } from '../domain/model/operator.ts';
 import { askThroughDatabase, type OperatorReply } from '../store/sqlite/operator.ts';
+import { StoreError } from '../store/errors.ts';
 import { aboutMe } from './leading.ts';
 import { readWorkflowFile, WorkflowFault } from './workflow.ts';
 
@@ -17,15 +18,23 @@ export async function askService(workflowPath: string, env: Env, request: Operat
 
 /** The same where several daemons share the database. */
 async function askShared(url: string, request: SharedRequest, workflowPath: string): Promise<OperatorReply> {
-  const { askThroughPostgres, openPostgres, isUpToDate } = await import('../store/postgres/index.ts');
+  const { askThroughPostgres, migratePostgres, openPostgres, isUpToDate } = await import('../store/postgres/index.ts');
   const db = await openPostgres(url);
   try {
-    if (!(await isUpToDate(db)))
-      throw new Error(`database ${db.address}: has no records yet: there is nothing to act on before the first start`);
+    if (!(await isUpToDate(db))) {
+      // To pause before the first start is the careful way to begin.
+      if (request.request.kind !== 'pause') throw nothingYet(db.address);
+      await migratePostgres(db, Date.now());
+    }
     return await askThroughPostgres(db, aboutMe(`command-${randomBytes(5).toString('hex')}`, workflowPath, ''), request);
   } finally {
     await db.close();
   }
+}
+
+function nothingYet(address: string): StoreError {
+  const remedy = 'check store.url; there is nothing to act on before the first start';
+  return new StoreError({ path: address, kind: 'missing', what: 'has no records yet', remedy });
 }
 
 interface SharedRequest {

@@ -55,7 +55,7 @@ it('asks the leader through the database, and decides alone where none leads', a
   const env = { DATABASE_URL: await postgres.createDatabase() };
   await playground.writeIssues([]);
   await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL' }));
-  expect((await playground.run(['pause'], { env })).stderr).toContain('nothing to act on before the first start');
+  expect((await playground.run(['resume'], { env })).stderr).toContain('nothing to act on before the first start');
   const daemon = await playground.start(['--port', '0'], { env });
   const paused = await playground.run(['pause', '--reason', 'lunch'], { env });
   expect(paused).toMatchObject({ code: 0, stdout: expect.stringContaining('the running service') as unknown });

@@ -42,6 +42,7 @@ it('works one issue once with two daemons, and the other takes over when the lea
   expect((await second.json('/readyz'))['role']).toBe('standby');
   expect(await second.json('/readyz')).toMatchObject({ leader: { pid: first.pid } });
   expect(await first.json('/readyz')).toMatchObject({ role: 'leader', status: 'pass' });
+  expect(await (await second.get('/')).text()).toContain('Standing by');
   const runs = (await second.json('/api/v2/runs'))['runs'] as { issue_identifier: string }[];
   expect(runs.map((run) => run.issue_identifier)).toEqual(['A-1']);
 

@@ -50,7 +50,7 @@ function boardPage(daemon: Daemon, snapshot: Snapshot, query: BoardQuery, { hist
   const body = html`${masthead(daemon, snapshot, '/')}
     <main data-key="main">
       <h1 class="spoken">foray</h1>
-      ${alerts(snapshot, daemon.workflow())} ${summaryCards(snapshot, days)} ${filterBar(query)}
+      ${alerts(snapshot, daemon.workflow(), daemon.leader?.())} ${summaryCards(snapshot, days)} ${filterBar(query)}
       ${shows('person') && parkedPanel(snapshot, query)} ${shows('running') && runningPanel(snapshot, query)}
       ${query.show === 'all' && hostsPanel(daemon.hosts(), snapshot.generatedAt)}
       ${shows('retrying') && retryPanel(snapshot, query)} ${shows('holds') && holdsPanel(snapshot, query)}

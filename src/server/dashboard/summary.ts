@@ -1,6 +1,6 @@
 import type { Quota } from '../../domain/model/quota.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
-import type { WorkflowStatus } from '../../ports/daemon.ts';
+import type { LeadershipView, LeaderView, WorkflowStatus } from '../../ports/daemon.ts';
 import type { StatisticsRow } from '../../ports/store.ts';
 import { countText, durationText, exactText, moneyText, quotaText } from './format.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
@@ -62,9 +62,10 @@ function shareLeft({ remaining, limit }: Quota): number {
 }
 
 /** What keeps everything back, said where nobody can miss it. */
-export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus): Html {
+export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus, leadership?: LeadershipView): Html {
   const { poll, preflightProblem, pauses, lifecycle, operatorPause, postponedPoll, notifications, generatedAt: now } = snapshot;
   const all: readonly TemplatePart[] = [
+    leadership?.role === 'standby' && alert('warn', 'standby', 'Standing by', leaderText(leadership.leader, now)),
     lifecycle === 'draining' && alert('warn', 'draining', 'Stopping', 'Sessions are being ended and nothing new starts.'),
     operatorPause !== null &&
       alert(
@@ -112,6 +113,13 @@ export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus): Html {
     ),
   ];
   return html`<div class="alerts" role="status" data-key="alerts">${all}</div>`;
+}
+
+function leaderText(leader: LeaderView | null, now: number): Html {
+  if (leader === null) return html`Nobody leads at the moment. This is what the database holds.`;
+  const place =
+    leader.url === null ? html`<bdi>${leader.host}</bdi>` : html`<a href="${leader.url}"><bdi>${leader.host}</bdi></a>`;
+  return html`${place} (process ${leader.pid}) leads, ${clock('ago', leader.since, now)}. This is what it has stored.`;
 }
 
 /** When the tracker is looked at next; used wherever nothing is to be seen yet. */

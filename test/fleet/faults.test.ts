@@ -1,0 +1,167 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPostgres } from '../../src/store/postgres/connection.ts';
+import { tryToLead, type InstanceFacts } from '../../src/store/postgres/leadership.ts';
+import { migratePostgres } from '../../src/store/postgres/migrate.ts';
+import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { createStoreWriter } from '../../src/orchestrator/store-writer.ts';
+import type { Write } from '../../src/ports/store.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { createChance } from '../support/random.ts';
+import { aParked, CLOCK, TRACKER } from '../support/store/database.ts';
+
+let postgres: TestPostgres;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'foray-tls-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'];
+  execFileSync('openssl', [...request, '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', cert], {
+    stdio: 'ignore',
+  });
+  if (process.getuid?.() === 0) for (const path of [folder, key, cert]) chownSync(path, 65534, 65534);
+  postgres = await startPostgres({ settings: { ssl: 'on', ssl_cert_file: cert, ssl_key_file: key } });
+});
+afterAll(async () => {
+  await postgres?.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const me = (id: string): InstanceFacts => ({ id, host: 'h', pid: 1, processStart: '', workflowPath: '', version: '', url: null });
+
+/** A way to the server that can be cut, at once or after some more bytes. */
+async function openLink() {
+  const open = new Set<Socket>();
+  let budget = Infinity;
+  const server = createServer((client) => {
+    const there = connect(postgres.port, '127.0.0.1');
+    for (const socket of [client, there]) {
+      open.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => (client.destroy(), there.destroy(), open.delete(socket)));
+    }
+    client.on('data', (bytes) => {
+      there.write(bytes);
+      budget -= bytes.length;
+      // What was sent arrives, its answer does not.
+      if (budget < 0) client.destroy();
+    });
+    there.on('data', (bytes) => client.write(bytes));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  return {
+    through: (url: string) => url.replace(`:${postgres.port}/`, `:${port}/`),
+    cutAfter: (bytes: number) => (budget = bytes),
+    heal: () => (budget = Infinity),
+    async close() {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+describe('a connection that breaks', () => {
+  it('loses no unit of work and stores none twice, wherever it is cut', async () => {
+    const url = await postgres.createDatabase();
+    const link = await openLink();
+    const db = await openPostgres(link.through(url));
+    await migratePostgres(db, 0);
+    const leadership = await tryToLead(db, me('a'));
+    const store = createPostgresStore(db, { owner: 'a', clock: CLOCK, epoch: leadership?.epoch ?? 0 });
+    const writer = createStoreWriter({ store: { apply: (writes) => store.apply(TRACKER, writes) }, onStoreFault: () => {} });
+    const chance = createChance(7);
+    const units = 40;
+    for (let unit = 0; unit < units; unit += 1) {
+      link.cutAfter(chance.below(900));
+      const healing = setTimeout(() => link.heal(), 5);
+      const text = `unit ${unit}`;
+      const writes: readonly Write[] = [
+        { write: 'park', parked: aParked(String(unit)) },
+        { write: 'run-events', events: [{ runId: 'r', at: unit, type: 'message', text }], maxBytes: 1_000_000 },
+      ];
+      await writer.store(writes);
+      clearTimeout(healing);
+      link.heal();
+    }
+    const events = await postgres.query('SELECT text FROM foray.run_events ORDER BY seq', url);
+    expect(events.map(({ text }) => text)).toEqual(Array.from({ length: units }, (_, unit) => `unit ${unit}`));
+    expect(await postgres.query('SELECT count(*)::integer AS n FROM foray.parked', url)).toEqual([{ n: units }]);
+    await leadership?.leave();
+    await db.close();
+    await link.close();
+  });
+});
+
+describe('two that each believe they lead', () => {
+  it.each([1, 2, 3, 4])('store nothing under an epoch that is over (seed %i)', async (seed) => {
+    const url = await postgres.createDatabase();
+    const db = await openPostgres(url);
+    await migratePostgres(db, 0);
+    const chance = createChance(seed);
+    const epochs: { epoch: number; leave(): Promise<void> }[] = [];
+    const accepted: { id: string; epoch: number }[] = [];
+    for (let step = 0; step < 60; step += 1) {
+      if (epochs.length === 0 || chance.happens(0.2)) {
+        await epochs.at(-1)?.leave();
+        const next = await tryToLead(db, me(`d${step}`));
+        if (next !== null) epochs.push(next);
+        continue;
+      }
+      // Old leaders wake up at any moment, several at once, also while the next one begins.
+      const tries = Array.from({ length: 3 }, () => chance.pick(epochs));
+      await Promise.all(
+        tries.map(async (leader, index) => {
+          const id = `${step}-${index}`;
+          const { epoch } = leader;
+          const store = createPostgresStore(db, { owner: 'x', clock: CLOCK, epoch });
+          await store.apply(TRACKER, [{ write: 'park', parked: aParked(id) }]).then(
+            () => accepted.push({ id, epoch }),
+            (error: unknown) => expect(String(error)).toContain('is led by another foray'),
+          );
+        }),
+      );
+    }
+    const stored = await postgres.query('SELECT issue_id AS id, epoch::integer FROM foray.parked ORDER BY rowid', url);
+    expect(stored.map(({ epoch }) => Number(epoch))).toEqual(stored.map(({ epoch }) => Number(epoch)).toSorted((a, b) => a - b));
+    expect(new Set(stored.map(({ id, epoch }) => `${String(id)} ${String(epoch)}`))).toEqual(
+      new Set(accepted.map(({ id, epoch }) => `${id} ${epoch}`)),
+    );
+    await epochs.at(-1)?.leave();
+    await db.close();
+  });
+});
+
+describe('TLS', () => {
+  it('is used as the address asks, and a certificate that nobody vouches for is refused', async () => {
+    const plain = (await postgres.createDatabase()).replace('127.0.0.1', 'localhost');
+    const tried = async (query: string): Promise<unknown> => {
+      const db = await openPostgres(`${plain}?${query}`);
+      try {
+        await migratePostgres(db, 0);
+        return await db.read(
+          (function* () {
+            return (yield {
+              sql: 'SELECT ssl::text AS ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
+              values: [],
+              wantsRows: true,
+            })[0]?.ssl;
+          })(),
+        );
+      } finally {
+        await db.close();
+      }
+    };
+    expect(await tried(`sslmode=verify-full&sslrootcert=${join(folder, 'cert.pem')}`)).toBe('true');
+    await expect(tried('sslmode=verify-full')).rejects.toThrow('has a certificate that is not trusted');
+    expect(await tried('sslmode=disable')).toBe('false');
+  });
+});
