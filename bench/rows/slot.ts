@@ -10,7 +10,7 @@ export async function slotRows(): Promise<Row[]> {
     'issues.json': JSON.stringify(issues(SESSIONS)),
   });
   const daemon = await launch(directory);
-  const patience = new Promise<void>((resolve) => setTimeout(resolve, 15_000));
+  const patience = new Promise<void>((resolve) => setTimeout(resolve, 30_000));
   await Promise.race([daemon.until('releasing claim', SESSIONS), patience]);
   const gaps = gapsIn(daemon.log());
   await daemon.end();

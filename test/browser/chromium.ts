@@ -7,15 +7,23 @@ import { chromium as playwright, type Browser } from 'playwright-core';
 
 /** The Chromium of an npm package, with the libraries that come with it: nothing has to be installed on the machine. */
 export async function launchChromium(): Promise<Browser> {
+  const { executablePath, args, env } = await chromiumProgram();
+  return playwright.launch({ executablePath, args, env: { ...process.env, ...env } });
+}
+
+/** The program, and the variables by which it finds its own libraries and fonts. */
+export async function chromiumProgram() {
   const { home, chromium } = await unpack();
-  const env = {
-    ...process.env,
-    // The package's own font, so that pages look the same everywhere.
-    FONTCONFIG_PATH: path.join(home, 'fonts'),
-    LD_LIBRARY_PATH: path.join(home, 'al2023', 'lib'),
+  return {
+    home,
+    executablePath: path.join(home, 'chromium'),
+    args: chromium.args.filter((argument) => !UNWANTED.has(argument)),
+    env: {
+      // The package's own font, so that pages look the same everywhere.
+      FONTCONFIG_PATH: path.join(home, 'fonts'),
+      LD_LIBRARY_PATH: path.join(home, 'al2023', 'lib'),
+    },
   };
-  const args = chromium.args.filter((argument) => !UNWANTED.has(argument));
-  return playwright.launch({ executablePath: path.join(home, 'chromium'), args, env });
 }
 
 /**
