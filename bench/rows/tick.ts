@@ -1,11 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Effect } from '../../src/domain/model/effect.ts';
 import { createSteadyClock } from '../../src/lib/steady-clock.ts';
+import { inOrder } from '../../src/orchestrator/in-order.ts';
 import { createLoop, type Loop } from '../../src/orchestrator/loop.ts';
 import { NOTHING_DURABLE } from '../../src/ports/store.ts';
 import { settingsWith } from '../../test/support/settings.ts';
 import { issueWith } from '../../test/support/issues.ts';
-import { alike, atMost, median, type Row } from '../table.ts';
+import { alike, atMost, type Row } from '../table.ts';
 
 const SIZES = [100, 1_000, 10_000, 100_000];
 const FREE_SLOTS = 10;
@@ -14,17 +15,24 @@ const FREE_SLOTS = 10;
 export async function tickRows(): Promise<Row[]> {
   const costs = new Map<number, number>();
   let longestStall = 0;
-  // What a tick costs without any candidate is no cost of a candidate.
-  const { tickUs: bareUs } = await measure(0);
+  // Compiled code first: a small list would pay for what the large ones have.
+  await measure(20_000);
+  // What a tick costs with the running sessions alone is no cost of a candidate that waits.
+  const { tickUs: bareUs } = await measure(FREE_SLOTS);
   for (const size of SIZES) {
     const { tickUs, stallMs } = await measure(size);
-    costs.set(size, (tickUs - bareUs) / size);
+    costs.set(size, (tickUs - bareUs) / (size - FREE_SLOTS));
     longestStall = Math.max(longestStall, stallMs);
   }
   return [
     ...alike('one tick, cost per candidate', 'µs', costs, 1.3),
     atMost('longest stall of the event loop in a tick over 100,000 candidates', 'ms', longestStall, 50),
   ];
+}
+
+/** As trackers list them: the oldest first. */
+function createdAt(index: number): string {
+  return new Date(1_700_000_000_000 + index * 60_000).toISOString();
 }
 
 interface Reading {
@@ -36,22 +44,23 @@ interface Reading {
 /** The real loop over a tracker that answers at once with the same candidates. */
 async function measure(size: number): Promise<Reading> {
   const candidates = Array.from({ length: size }, (_, index) =>
-    issueWith({ id: `${index}`, identifier: `T-${index}`, title: `Issue ${index}` }),
+    issueWith({ id: `${index}`, identifier: `T-${index}`, title: `Issue ${index}`, createdAt: createdAt(index) }),
   );
   const settings = settingsWith({ agent: { maxConcurrentAgents: FREE_SLOTS }, rest: { polling: { intervalMs: 3_600_000 } } });
   let answered = (): void => {};
   const interpret = (effect: Effect): void => {
     if (effect.do === 'poll') {
       const states = new Map(effect.lookups.map((id) => [id, 'todo']));
-      setImmediate(() =>
+      void inOrder(candidates).then((value) =>
         loop.report({
           type: 'poll-answered',
-          candidates: { ok: true, value: candidates },
+          candidates: { ok: true, value },
           states: { ok: true, value: states },
           preflightProblem: null,
         }),
       );
     }
+    if (effect.do === 'go-on') setImmediate(() => loop.report({ type: 'went-on' }));
     if (effect.do === 'announce' && effect.notice.name === 'poll:tick:completed') answered();
   };
   const loop: Loop = createLoop(settings, NOTHING_DURABLE, 'bench', {
@@ -80,5 +89,5 @@ async function measure(size: number): Promise<Reading> {
   for (let round = 0; round < rounds; round += 1) times.push(await tick());
   delays.disable();
   loop.kill();
-  return { tickUs: median(times), stallMs: delays.max / 1e6 };
+  return { tickUs: Math.min(...times), stallMs: delays.max / 1e6 };
 }

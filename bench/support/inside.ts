@@ -53,6 +53,14 @@ async function runSessions(): Promise<{ grownMb: number; sessions: number }> {
           states: { ok: true, value: new Map(effect.lookups.map((id) => [id, active.get(id)?.state ?? 'review'])) },
           preflightProblem: null,
         });
+      case 'go-on':
+        return report({ type: 'went-on' });
+      case 'read-candidate':
+        return report({
+          type: 'candidate-read',
+          issueId: effect.issue.id,
+          issue: { ok: true, value: active.get(effect.issue.id) ?? null },
+        });
       case 'read-issue':
         return report({
           type: 'issue-read',

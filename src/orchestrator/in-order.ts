@@ -29,6 +29,9 @@ async function mergePairs(runs: readonly Ranked[][]): Promise<Ranked[][]> {
 }
 
 async function merge(left: readonly Ranked[], right: readonly Ranked[]): Promise<Ranked[]> {
+  const [end, start] = [left.at(-1), right[0]];
+  // Trackers list the oldest first, which is the order of dispatch wherever there are no priorities.
+  if (end === undefined || start === undefined || compareRanked(end, start) <= 0) return left.concat(right);
   const merged: Ranked[] = [];
   for (let [a, b] = [0, 0]; a < left.length || b < right.length;) {
     const [first, second] = [left[a], right[b]];

@@ -14,7 +14,7 @@ import type { Fault } from '../model/errors.ts';
 import type { EventNamed } from '../model/event.ts';
 import { refOf, sameState, type Blocker, type Issue, type IssueRef } from '../model/issue.ts';
 import type { DispatchStage, Hold, HoldReason, PollInFlight, PollStage, State } from '../model/state.ts';
-import { mapOf, withEntry } from '../model/versioned-map.ts';
+import { mapOf } from '../model/versioned-map.ts';
 import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
 import { pollInterval } from './on-quotas.ts';
 import { reconcile } from './on-issue-states.ts';
@@ -137,8 +137,7 @@ function dispatchStage(candidates: readonly Issue[], read: DispatchStage['read']
     index: 0,
     read,
     dispatched: 0,
-    holds: mapOf<string, Hold>([]),
-    waiting: [],
+    held: [],
     firstSights: [],
     counts: {},
     news: {},
@@ -149,8 +148,9 @@ function dispatchStage(candidates: readonly Issue[], read: DispatchStage['read']
 function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
   const end = stage.index + CANDIDATES_PER_SLICE;
   const [counts, news] = [{ ...stage.counts }, { ...stage.news }];
-  const [waiting, firstSights] = [[...stage.waiting], [...stage.firstSights]];
-  let { holds, dispatched } = stage;
+  const firstSights = [...stage.firstSights];
+  const held: Hold[] = [];
+  let { dispatched } = stage;
   for (const issue of stage.candidates.slice(stage.index, end)) {
     noteApproval(draft, issue);
     if (firstSights.length < FIRST_SIGHTS_PER_POLL && isFirstSight(draft.state, issue)) firstSights.push(refOf(issue));
@@ -161,19 +161,21 @@ function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): v
       continue;
     }
     const hold = noteHold(draft, issue, verdict, news);
-    holds = withEntry(holds, issue.id, hold);
-    if (waitsForSlot(verdict.reason)) waiting.push(hold.issue);
+    held.push(hold);
     counts[verdict.reason] = (counts[verdict.reason] ?? 0) + 1;
     if (isBudget(verdict.reason)) park(draft, hold.issue, verdict.reason, verdict.detail);
   }
-  const next: DispatchStage = { ...stage, index: end, dispatched, holds, waiting, firstSights, counts, news };
+  const next: DispatchStage = { ...stage, index: end, dispatched, held: [...stage.held, held], firstSights, counts, news };
   if (end >= stage.candidates.length) return endDispatch(draft, inFlight, next);
   enter(draft, next);
   ask(draft, { do: 'go-on' });
 }
 
 function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
-  const { candidates, dispatched, holds, waiting, counts, news } = stage;
+  const { candidates, dispatched, counts, news } = stage;
+  const held = stage.held.flat();
+  const holds = mapOf(held.map((hold) => [hold.issue.id, hold] as const));
+  const waiting = held.filter(({ reason }) => waitsForSlot(reason)).map(({ issue }) => issue);
   const fruitless = [...stage.read.keys()].filter((id) => holds.has(id)).length;
   change(draft, { holds });
   changePoll(draft, { queue: { issues: inReadingOrder(draft.state, waiting), next: 0, fruitless } });
@@ -246,13 +248,28 @@ function releaseMovedParked(draft: Draft, candidates: readonly Issue[]): void {
 }
 
 function noteHold(draft: Draft, issue: Issue, verdict: HoldVerdict, news: Partial<Record<HoldReason, number>>): Hold {
-  const ref = refOf(issue);
   const before = draft.state.holds.get(issue.id);
+  if (before && isSameHold(before, issue, verdict)) return before;
+  const ref = refOf(issue);
   if (before?.reason === verdict.reason) return { issue: ref, ...verdict, since: before.since };
   const count = (news[verdict.reason] ?? 0) + 1;
   news[verdict.reason] = count;
   if (count <= TOLD_EACH) announce(draft, 'issue:candidate:held', { issue: ref, ...verdict });
   return { issue: ref, ...verdict, since: draft.now };
+}
+
+/** Thousands are held poll after poll for the same reason: what did not change is kept as it is. */
+function isSameHold(before: Hold, issue: Issue, { reason, detail }: HoldVerdict): boolean {
+  const { title, url, state, displayIdentifier, stateAssumed = false } = before.issue;
+  return (
+    before.reason === reason &&
+    before.detail === detail &&
+    title === issue.title &&
+    url === issue.url &&
+    state === issue.state &&
+    displayIdentifier === issue.displayIdentifier &&
+    stateAssumed === (issue.stateAssumed ?? false)
+  );
 }
 
 export function isBudget(reason: string): reason is 'session_budget' | 'token_budget' | 'cost_budget' {

@@ -263,8 +263,8 @@ export interface DispatchStage {
   readonly index: number;
   readonly read: ReadonlyMap<string, Answer<readonly Blocker[]>>;
   readonly dispatched: number;
-  readonly holds: ReadonlyMap<string, Hold>;
-  readonly waiting: readonly IssueRef[];
+  /** Slice by slice, so that no slice copies what those before it found. */
+  readonly held: readonly (readonly Hold[])[];
   /** Those whose approval label is seen for the first time. */
   readonly firstSights: readonly IssueRef[];
   /** How many are held for each reason, and how many of them were not before. */
