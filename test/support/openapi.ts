@@ -56,6 +56,25 @@ export function createContract(document: Node, { basePath = '', amend = (node) =
   };
 }
 
+/** The answers that the vendor publishes as examples of one route, by status 200. Some write them as text. */
+export function exampleAnswers(document: Node, method: string, template: string): readonly unknown[] {
+  const book: Book = { document, amend: (node) => node };
+  const operation = resolved(book, resolved(book, nodeOf(document.paths)[template])[method.toLowerCase()]);
+  const content = nodeOf(resolved(book, nodeOf(operation.responses)['200']).content);
+  return Object.values(content).flatMap((type) => {
+    const { example, examples } = nodeOf(type);
+    const named = Object.values(nodeOf(examples)).map((one) => exampleValue(book, one));
+    const all = example === undefined ? named : [example, ...named];
+    return all.map((one) => (typeof one === 'string' ? (JSON.parse(one) as unknown) : one));
+  });
+}
+
+// The value of an example may be a reference to another example.
+function exampleValue(book: Book, example: unknown): unknown {
+  const { value } = resolved(book, example);
+  return typeof nodeOf(value).$ref === 'string' ? exampleValue(book, value) : value;
+}
+
 interface Book {
   readonly document: Node;
   readonly amend: (node: Node) => Node;

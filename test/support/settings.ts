@@ -58,7 +58,7 @@ export function settingsWith(
     server: { port: null, host: '127.0.0.1', token: null, allowedHosts: [], publicUrl: null, webhookSecret: null },
     logging: { level: 'info', format: 'text' },
     storeUrl: null,
-  dbPath: '/db',
+    dbPath: '/db',
     dbRetentionDays: 90,
     tokenRates: {},
     selfReview: { enabled: false, maxIterations: 3, verificationCommands: [], verificationTimeoutMs: 120_000 },

@@ -7,7 +7,8 @@ import type { FakeJira } from '../../../test/fakes/jira.ts';
 import { startFakeJira } from '../../../test/fakes/jira.ts';
 import { failureOf, never, openTracker } from '../../../test/fakes/jira/connect.ts';
 import type { Node } from '../../../test/support/openapi.ts';
-import { createContract } from '../../../test/support/openapi.ts';
+import { createContract, exampleAnswers } from '../../../test/support/openapi.ts';
+import { COMMENT_PAGE, ISSUE, PROJECT_STATUSES, SEARCH_PAGE, TRANSITIONS } from './schema.ts';
 
 trackerContract('wfboard', async (): Promise<TrackerHarness> => {
   const fake = await startFakeJira();
@@ -65,8 +66,12 @@ function amend(node: Node): Node {
   return format === 'date-time' ? rest : node;
 }
 
+function vendorDescription(from: string): Node {
+  return JSON.parse(readFileSync(join(from, 'jira.openapi3.json'), 'utf8')) as Node;
+}
+
 function vendorContract(from: string) {
-  return createContract(JSON.parse(readFileSync(join(from, 'jira.openapi3.json'), 'utf8')) as Node, { amend });
+  return createContract(vendorDescription(from), { amend });
 }
 
 describe.skipIf(!folder)('wfboard against the vendor’s description (CONTRACTS_DIR)', () => {
@@ -96,6 +101,18 @@ describe.skipIf(!folder)('wfboard against the vendor’s description (CONTRACTS_
     expect(fake.exchanges.length).toBeGreaterThan(15);
     expect(fake.exchanges.some(({ query }) => query.has('reconcileIssues'))).toBe(true);
     expect(fake.exchanges.flatMap((exchange) => contract.faults(exchange))).toEqual([]);
+  });
+
+  it.each([
+    ['/rest/api/3/search/jql', SEARCH_PAGE],
+    ['/rest/api/3/issue/{issueIdOrKey}', ISSUE],
+    ['/rest/api/3/issue/{issueIdOrKey}/comment', COMMENT_PAGE],
+    ['/rest/api/3/issue/{issueIdOrKey}/transitions', TRANSITIONS],
+    ['/rest/api/3/project/{projectIdOrKey}/statuses', PROJECT_STATUSES],
+  ] as const)('the published example of GET %s is read', (route, schema) => {
+    const examples = exampleAnswers(vendorDescription(folder ?? ''), 'GET', route);
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) expect(schema.safeParse(example).error).toBeUndefined();
   });
 
   it('the comparison can fail', () => {

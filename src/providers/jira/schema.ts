@@ -47,8 +47,9 @@ const FIELDS = z.object({
   issuetype: NAMED,
   parent: z.object({ id: ID, key: KEY }).nullish().catch(null),
   issuelinks: readable(LINK),
-  created: z.string().nullish(),
-  updated: z.string().nullish(),
+  created: z.string().nullish().catch(null),
+  // A number in the vendor's own example.
+  updated: z.string().nullish().catch(null),
 });
 
 /** An issue in searches and alone. */

@@ -2,11 +2,16 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Contract, createContract, type Node } from '../../support/openapi.ts';
 
-/** The vendor's published description, with the changes of the pinned version worked in. */
-export function githubContract(): Contract {
+/** The vendor's published description as it stands. */
+export function githubDescription(): Node {
   const require = createRequire(import.meta.url);
   const file = require.resolve('@octokit/openapi/generated/api.github.com.json');
-  const contract = createContract(JSON.parse(readFileSync(file, 'utf8')) as Node, { amend: asOfVersion });
+  return JSON.parse(readFileSync(file, 'utf8')) as Node;
+}
+
+/** The vendor's published description, with the changes of the pinned version worked in. */
+export function githubContract(): Contract {
+  const contract = createContract(githubDescription(), { amend: asOfVersion });
   return { faults: (exchange) => contract.faults({ ...exchange, path: oneSegment(exchange.path) }) };
 }
 
