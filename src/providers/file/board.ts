@@ -1,108 +1,20 @@
-import type { TimedEdit } from './edit.ts';
-import { nonEmptyText, REQUIRED_FIELDS } from './schema.ts';
+import type { TrackerSettings } from '../../domain/model/settings.ts';
+import type { Board } from '../../ports/board.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
+import { asTrackerErrors } from './failures.ts';
+import { locationOf } from './settings.ts';
+import { createSource } from './source.ts';
 
-/** Something wrong with the source, told for an operator. */
-export interface SourceProblem {
-  /** The same for the same problem, also when lines above it were added. */
-  readonly key: string;
-  /** With its place. Costs something: only for a message. */
-  text(): string;
-}
-
-/** A record as it was found. */
-export interface FoundRecord {
-  readonly value: unknown;
-  /** Its number or file. */
-  readonly label: string;
-  /** The same with line and column. */
-  place(): string;
-}
-
-/** What one read of the source found. The same object comes again while nothing changed. */
-export interface SourceReading {
-  readonly records: readonly FoundRecord[];
-  /** Files that could not be read as an issue. One of them may be any issue that is missing. */
-  readonly unreadable: readonly SourceProblem[];
-}
-
-/** Where issues are kept. Others change it at any time. */
-export interface IssueSource {
-  read(signal: AbortSignal): Promise<SourceReading>;
-  /** Changes one record for good. A missing one is `tracker_not_found`. */
-  change(id: string, edit: TimedEdit, signal: AbortSignal): Promise<void>;
-}
-
-/** A record that has all it needs. */
-export interface Entry {
-  readonly id: string;
-  readonly identifier: string;
-  readonly title: string;
-  readonly state: string;
-  readonly record: Readonly<Record<string, unknown>>;
-}
-
-/** All issues of one reading. */
-export interface IssueBoard {
-  /** In the order of the source. */
-  readonly entries: readonly Entry[];
-  readonly byId: ReadonlyMap<string, Entry>;
-  readonly byIdentifier: ReadonlyMap<string, Entry>;
-  /** States by id and by identifier, also of records that lack something else; '' without a state. */
-  readonly stateById: ReadonlyMap<string, string>;
-  readonly stateByIdentifier: ReadonlyMap<string, string>;
-  readonly unreadable: readonly SourceProblem[];
-  readonly badRecords: readonly BadRecord[];
-}
-
-/** A record that cannot be worked with; its id where it has one. */
-export interface BadRecord extends SourceProblem {
-  readonly id: string;
-}
-
-/** Sorts out what can be worked with. A bad record costs itself only; of two with one name the first one counts. */
-export function createBoard({ records, unreadable }: SourceReading): IssueBoard {
-  const byId = new Map<string, Entry>();
-  const byIdentifier = new Map<string, Entry>();
-  const stateById = new Map<string, string>();
-  const stateByIdentifier = new Map<string, string>();
-  const badRecords: BadRecord[] = [];
-
-  for (const found of records) {
-    const entry = entryOf(found.value);
-    const { id, identifier, state } = entry;
-    const fault = missingIn(entry) ?? takenIn(byId, byIdentifier, entry);
-    if (fault === null) {
-      byId.set(id, entry);
-      byIdentifier.set(identifier, entry);
-    } else {
-      badRecords.push({ id, key: `${found.label}: ${fault}`, text: () => `${found.place()}: ${fault}` });
-    }
-    if (id !== '' && !stateById.has(id)) stateById.set(id, state);
-    if (identifier !== '' && !stateByIdentifier.has(identifier)) stateByIdentifier.set(identifier, state);
-  }
-  return { entries: [...byId.values()], byId, byIdentifier, stateById, stateByIdentifier, unreadable, badRecords };
-}
-
-/** What the record tells of itself; '' where it tells nothing. */
-function entryOf(value: unknown): Entry {
-  const record = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  const { id, identifier, title, state } = record;
+/** The states that issues are in now; any other may be written too. */
+export async function readBoard(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board> {
+  const location = locationOf(settings.options, deps.workflowDir);
+  const { records } = await asTrackerErrors('READ', location, signal, () => createSource(location).read(signal));
+  const names = records
+    .map(({ value }) => (value as { state?: unknown } | null)?.state)
+    .filter((state) => typeof state === 'string' && state.trim() !== '');
   return {
-    id: nonEmptyText(id) ?? '',
-    identifier: nonEmptyText(identifier) ?? '',
-    title: nonEmptyText(title) ?? '',
-    state: nonEmptyText(state) ?? '',
-    record,
+    what: 'states',
+    states: [...new Set(names as string[])].map((name) => ({ name, stage: null })),
+    createsMissing: true,
   };
-}
-
-function missingIn(entry: Entry): string | null {
-  const missing = REQUIRED_FIELDS.filter((key) => entry[key] === '');
-  return missing.length === 0 ? null : `${missing.join(', ')}: must be a non-empty text`;
-}
-
-/** Two issues with one identifier would share a workspace. */
-function takenIn(byId: ReadonlyMap<string, Entry>, byIdentifier: ReadonlyMap<string, Entry>, entry: Entry): string | null {
-  if (byId.has(entry.id)) return `id "${entry.id}" is taken by an earlier record`;
-  return byIdentifier.has(entry.identifier) ? `identifier "${entry.identifier}" is taken by an earlier record` : null;
 }

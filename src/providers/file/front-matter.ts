@@ -1,6 +1,6 @@
 import { isMap, isScalar, parseDocument, visit } from 'yaml';
 import type { Document, YAMLMap } from 'yaml';
-import { placeOf } from './place.ts';
+import { placeOf } from './json-text.ts';
 
 /** An issue file in its parts. `head + matter + rest` is the text, `rest` from the closing line on. */
 export interface MarkdownFile {

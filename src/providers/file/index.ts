@@ -1,6 +1,6 @@
 import type { Provider } from '../../ports/provider.ts';
 import { facts } from './facts.ts';
-import { readBoard } from './states.ts';
+import { readBoard } from './board.ts';
 import { createTracker } from './tracker.ts';
 
 /** The kind whole; what it is stands with its facts. */

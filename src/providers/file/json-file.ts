@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { IssueSource, SourceReading } from './board.ts';
+import type { IssueSource, SourceReading } from './records.ts';
 import type { TimedEdit } from './edit.ts';
 import { notFound, payloadError } from './failures.ts';
 import type { FileAccess } from './failures.ts';
 import { editJsonRecord } from './json-edit.ts';
 import { elementsOf, findFault, skipBlanks } from './json-text.ts';
 import type { Span } from './json-text.ts';
-import { placeOf } from './place.ts';
+import { placeOf } from './json-text.ts';
 import { nonEmptyText } from './schema.ts';
 import { rewriteFile, UnreadableTextError } from './write-back.ts';
 

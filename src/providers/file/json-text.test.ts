@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { elementsOf, findFault, membersOf, skipBlanks } from './json-text.ts';
-import { placeOf } from './place.ts';
+import { placeOf } from './json-text.ts';
 
 describe('findFault', () => {
   it.each([

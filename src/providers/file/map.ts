@@ -1,18 +1,12 @@
 import type { ZodType } from 'zod';
 import type { Blocker, Issue, IssueComment, IssueParent } from '../../domain/model/issue.ts';
 import { personOf } from '../shared/person.ts';
-import type { IssueBoard, Entry } from './board.ts';
+import type { Entry, IssueBoard, Mapped } from './records.ts';
 import { commentSchema, optionalFields } from './schema.ts';
 import type { Reference } from './schema.ts';
 
 type Fields = typeof optionalFields;
 type Values = { readonly [Key in keyof Fields]: Fields[Key] extends ZodType<infer Value> ? Value : never };
-
-export interface Mapped<T> {
-  readonly value: T;
-  /** Fields that do not fit, told for an operator. */
-  readonly problems: readonly string[];
-}
 
 /** An entry as a list shows it: without comments. */
 export function toIssue(entry: Entry, board: IssueBoard): Mapped<Issue> {

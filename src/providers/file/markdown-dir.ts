@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FoundRecord, IssueSource, SourceProblem, SourceReading } from './board.ts';
+import type { FoundRecord, IssueSource, SourceProblem, SourceReading } from './records.ts';
 import { notFound, payloadError } from './failures.ts';
 import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
 import { editMarkdown } from './markdown-edit.ts';

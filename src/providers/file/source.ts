@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { IssueSource } from './board.ts';
+import type { IssueSource } from './records.ts';
 import { payloadError } from './failures.ts';
 import { createJsonFile } from './json-file.ts';
 import { createMarkdownDirectory } from './markdown-dir.ts';

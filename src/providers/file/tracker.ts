@@ -5,14 +5,13 @@ import type { Issue } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Tracker } from '../../ports/tracker.ts';
-import { createBoard } from './board.ts';
-import type { IssueBoard, Entry, IssueSource, SourceReading } from './board.ts';
+import { createBoard } from './records.ts';
+import type { IssueBoard, Entry, IssueSource, SourceReading } from './records.ts';
 import type { RecordEdit } from './edit.ts';
 import { asTrackerErrors, notFound, payloadError } from './failures.ts';
 import { toComments, toIssue } from './map.ts';
-import { createReporter } from './report.ts';
+import { createReporter } from './records.ts';
 import { KIND, locationOf } from './settings.ts';
-import { mapInSlices } from './slices.ts';
 import { createSource } from './source.ts';
 
 /** Who our comments are from. */
@@ -152,4 +151,21 @@ function spellingOf(state: string, settings: TrackerSettings): string {
   const { activeStates, terminalStates, handoffState, inProgressState, noChangeState } = settings;
   const configured = [...activeStates, ...terminalStates, handoffState, inProgressState, noChangeState];
   return configured.find((name) => name !== null && sameState(name, state))?.trim() ?? state.trim();
+}
+
+/** Longer than this in one go, and requests that wait for an answer would feel it. */
+const SLICE_MS = 8;
+
+/** Maps a long list and lets other work in between. */
+async function mapInSlices<In, Out>(items: readonly In[], map: (item: In) => Out, signal: AbortSignal): Promise<Out[]> {
+  const results: Out[] = [];
+  let resumedAt = performance.now();
+  for (const item of items) {
+    results.push(map(item));
+    if (performance.now() - resumedAt <= SLICE_MS) continue;
+    await nextTurn();
+    signal.throwIfAborted();
+    resumedAt = performance.now();
+  }
+  return results;
 }

@@ -117,6 +117,8 @@ describe('inline nodes that say something without a text node', () => {
   it.each([
     [{ type: 'mention', attrs: { id: '1', text: '@Ann' } }, 'a@Annb'],
     [{ type: 'inlineCard', attrs: { url: 'https://acme.test/x' } }, 'ahttps://acme.test/xb'],
+    [{ type: 'hardBreak', attrs: { text: '\n' } }, 'a\nb'],
+    [{ type: 'hardBreak' }, 'ab'],
     [{ type: 'mention', attrs: { text: 7 } }, 'ab'],
     [{ type: 'inlineCard' }, 'ab'],
     [{ type: 'emoji', attrs: { text: ':)' } }, 'ab'],

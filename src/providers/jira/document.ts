@@ -43,6 +43,8 @@ export function flatten(document: unknown): string {
 
 /** Inline nodes that hold no text node but say something all the same; line ends are those of BLOCK_NODES alone (Atlassian Document Format, "Inline nodes"). */
 const INLINE_TEXT: Readonly<Record<string, (attrs: { text?: unknown; url?: unknown }) => string>> = {
+  // The vendor's editor writes the line end of a break into it; without one it says nothing.
+  hardBreak: ({ text }) => (text === '\n' ? text : ''),
   mention: ({ text }) => (typeof text === 'string' ? text : ''),
   inlineCard: ({ url }) => (typeof url === 'string' ? url : ''),
 };

@@ -24,7 +24,10 @@ export interface Search {
 
 export function createSearch(http: TrackerHttp, deps: { logger: Logger; clock: Clock; pageCap: number }): Search {
   const recent = createRecentChanges(deps.clock);
-  const page = (query: Query, rest: PageKeys, signal: AbortSignal) => http.getJson(SEARCH_PAGE, requestOf(query, rest), signal);
+  const page = (query: Query, rest: PageKeys, signal: AbortSignal) =>
+    encodeURIComponent(query.jql).length > LONGEST_IN_ADDRESS
+      ? http.sendJson('POST', SEARCH_PAGE, bodyOf(query, rest), signal)
+      : http.getJson(SEARCH_PAGE, requestOf(query, rest), signal);
   return {
     all: async <T>(schema: ZodType<T>, query: Query, signal: AbortSignal) => {
       const found: T[] = [];
@@ -59,6 +62,17 @@ interface PageKeys {
   readonly reconcileIssues: readonly string[];
 }
 
+/** Addresses of more than 8 KiB are refused on the way. A long `query_filter` gets there. */
+const LONGEST_IN_ADDRESS = 6000;
+
+// "Search for issues using JQL enhanced search (POST)" (Jira Cloud platform REST API v3, Issue search): for expressions too
+// large for an address. It takes ids as numbers.
+function bodyOf({ jql, fields }: Query, { nextPageToken, reconcileIssues }: PageKeys) {
+  const body = { jql, fields, maxResults: PAGE_SIZE, nextPageToken, reconcileIssues: reconcileIssues.map(Number) };
+  return { path: SEARCH_PATH, body };
+}
+
+// "Search for issues using JQL enhanced search (GET)" (Jira Cloud platform REST API v3, Issue search).
 function requestOf({ jql, fields }: Query, rest: PageKeys) {
   return { path: SEARCH_PATH, query: { jql, maxResults: PAGE_SIZE, fields: fields.join(','), ...rest } };
 }

@@ -48,6 +48,17 @@ describe('searches', () => {
     expect(lines(fake)[0]).toBe('GET /search/jql');
   });
 
+  it('go in the body where the expression is too long for an address', async () => {
+    const many = Array.from({ length: 400 }, (_, index) => `labels = "agent number ${String(index)}"`).join(' OR ');
+    const { fake, tracker } = await connect({ maxPageSize: 1 }, { queryFilter: many });
+    const wanted = ['agent number 7', 'agent number 399'].map((label) => fake.addIssue({ labels: [label] }));
+    fake.addIssue({ labels: ['other'] });
+    expect((await tracker.fetchCandidateIssues(never)).map(({ id }) => id)).toEqual(wanted);
+    expect(new Set(fake.requests.map(({ method, path, query }) => `${method} ${path} ${String(query.size)}`))).toEqual(
+      new Set(['POST /rest/api/3/search/jql 0']),
+    );
+  });
+
   it('candidates: the order of the remote is kept', async () => {
     const { fake, tracker } = await connect();
     for (const priority of [1, 3, 2]) fake.addIssue({ priority });

@@ -33,7 +33,8 @@ export function noSuchIssue(): Answer {
 export function routes(board: Board): Readonly<Record<string, Route>> {
   const issue = '/rest/api/3/issue/:id';
   return {
-    'GET /rest/api/3/search/jql': (request) => search(board, request),
+    'GET /rest/api/3/search/jql': ({ query }) => search(board, query),
+    'POST /rest/api/3/search/jql': (request) => search(board, queryOf(request)),
     'GET /rest/api/3/myself': () => ({ status: 200, body: userBody(board, board.account) }),
     'GET /rest/api/3/mypermissions': ({ query }) => ({
       status: 200,
@@ -73,7 +74,16 @@ function fieldsAsked(query: URLSearchParams): readonly string[] | undefined {
   return query.has('fields') ? query.getAll('fields').flatMap((list) => list.split(',')) : undefined;
 }
 
-function search(board: Board, { query }: RecordedRequest): Answer {
+// The same question in a body.
+function queryOf(request: RecordedRequest): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(request.json() as Record<string, unknown>)) {
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) query.append(name, String(one));
+  }
+  return query;
+}
+
+function search(board: Board, query: URLSearchParams): Answer {
   const { site } = board;
   try {
     const { matches, compare } = parseJql(site, query.get('jql') ?? '');
