@@ -74,7 +74,7 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
     hooks: settings.hooks,
     forge: sameForge ? before.forge : buildForge(workflow, deps),
     notifier: buildNotifier(workflow, deps),
-    promptFor: createPrompt(workflow.body, workflow.bodyLine),
+    promptFor: createPrompt(workflow.body, workflow.bodyLine, settings.agent),
     tools: deps.tools,
   };
 }

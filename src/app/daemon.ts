@@ -93,8 +93,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const hostViews = (): readonly HostView[] => hosts.views(trackers.adapters().workflow.settings.worker);
   const metrics = createMetrics(notices, snapshot, hostViews);
   releasers.push(() => metrics.stop());
-  const agentKind = (): string => trackers.adapters().workflow.settings.agent.kind;
-  releasers.push(await startTelemetry({ notices, env: options.env, version, logger, agentKind }));
+  releasers.push(await startTelemetry({ notices, env: options.env, version, logger }));
   const announce = (notice: Notice): void => notices.announce(secrets.maskDeep(notice));
   const instance = options.reign?.me.id ?? randomBytes(5).toString('hex');
   const store = await openOwnStore(options, instance, releasers);

@@ -26,6 +26,7 @@ export function agentSettings(agent: Sections['agent']): AgentSettings {
     maxRetryBackoffMs: agent.max_retry_backoff_ms,
     maxAttempts: agent.max_attempts,
     maxSessions: agent.max_sessions,
+    instructions: agent.instructions,
     evidence: agent.evidence,
     maxTokens: agent.max_tokens,
     maxCostUsd: agent.max_cost_usd,

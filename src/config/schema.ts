@@ -171,6 +171,12 @@ function agentSection(kinds: readonly string[]) {
       max_retry_backoff_ms: byDefault(milliseconds(1, 'Longest wait before a failed run is tried again.'), 300_000),
       max_attempts: byDefault(wholeNumber({ min: 0 }, 'Failed runs in a row after which an issue is parked; 0: no limit.'), 0),
       max_sessions: byDefault(wholeNumber({ min: 0 }, 'Sessions one issue may use; 0: no limit.'), 0),
+      instructions: byDefault(
+        flag(
+          'Add to the first prompt of a run how the agent ends its work (the tool `finish`, `.foray/status`) and which tools it has.',
+        ),
+        true,
+      ),
       evidence: byDefault(
         choice(
           ['any', 'changes'],

@@ -62,6 +62,7 @@ describe('a valid file', () => {
         maxRetryBackoffMs: 300_000,
         maxAttempts: 0,
         maxSessions: 0,
+        instructions: true,
         evidence: 'any',
         maxTokens: 0,
         maxCostUsd: 0,

@@ -6,8 +6,6 @@ export interface TelemetryDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly logger: Logger;
-  /** Kind of the agent that runs are started with now. */
-  readonly agentKind: () => string;
 }
 
 /** How long what was not sent yet may take when the daemon ends. */

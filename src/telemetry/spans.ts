@@ -7,7 +7,6 @@ import type { NoticeBus } from '../ports/events.ts';
 
 export interface SpanDeps {
   readonly notices: NoticeBus;
-  readonly agentKind: () => string;
 }
 
 /** What is being traced now. */
@@ -62,8 +61,7 @@ const HANDLERS: { readonly [Name in NoticeName]?: (traces: Traces, facts: Notice
   'issue:park:entered': (traces, { issue, reason }) => endIssue(traces, issue, `parked: ${reason}`),
 };
 
-function startRun(traces: Traces, { issue, runId, attempt, trigger }: Notices['issue:dispatch:started']): void {
-  const agent = traces.agentKind();
+function startRun(traces: Traces, { issue, runId, attempt, trigger, agentKind: agent }: Notices['issue:dispatch:started']): void {
   const attributes = {
     ...issueAttributes(issue),
     'gen_ai.operation.name': 'invoke_agent',

@@ -47,6 +47,7 @@ export function settingsWith(
       maxRetryBackoffMs: 300_000,
       maxAttempts: 0,
       maxSessions: 0,
+      instructions: true,
       evidence: 'any',
       maxTokens: 0,
       maxCostUsd: 0,

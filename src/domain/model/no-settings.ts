@@ -39,6 +39,7 @@ export const NO_SETTINGS: Settings = {
     maxRetryBackoffMs: 0,
     maxAttempts: 0,
     maxSessions: 0,
+    instructions: true,
     evidence: 'any',
     maxTokens: 0,
     maxCostUsd: 0,

@@ -131,6 +131,8 @@ export interface AgentSettings {
   /** The four below: 0 means no limit. */
   readonly maxAttempts: number;
   readonly maxSessions: number;
+  /** Whether the first prompt of a run says how the agent ends its work and which tools it has. */
+  readonly instructions: boolean;
   /** What a run must show: words or tool calls (`any`), or also a change in the workspace (`changes`). */
   readonly evidence: 'any' | 'changes';
   readonly maxTokens: number;

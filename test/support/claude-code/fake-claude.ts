@@ -99,6 +99,7 @@ export const SETTINGS: AgentSettings = {
   maxRetryBackoffMs: 1000,
   maxAttempts: 0,
   maxSessions: 0,
+  instructions: true,
   evidence: 'any',
   maxTokens: 0,
   maxCostUsd: 0,

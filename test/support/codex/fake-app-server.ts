@@ -133,6 +133,7 @@ export const FAKE_SETTINGS: AgentSettings = {
   maxRetryBackoffMs: 300_000,
   maxAttempts: 0,
   maxSessions: 0,
+  instructions: true,
   evidence: 'any',
   maxTokens: 0,
   maxCostUsd: 0,
