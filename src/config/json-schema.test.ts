@@ -24,6 +24,11 @@ describe('the JSON Schema', () => {
     expect(everyKey(schema).length).toBeGreaterThan(150);
   });
 
+  it('has a name of its own', () => {
+    expect(schema['$id']).toBe('urn:foray:workflow');
+    expect(schema['$schema']).toBe('https://json-schema.org/draft/2020-12/schema');
+  });
+
   it('is plain JSON and closed for unknown keys', () => {
     expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
     expect(schema).toMatchObject({ type: 'object', additionalProperties: false, required: ['tracker'] });

@@ -12,6 +12,7 @@ export function workflowJsonSchema(providers: readonly ProviderFacts[], agentKin
   const schema = inputJsonSchema(root);
   const properties = { ...(schema['properties'] as PlainMap), ...providerBlocks(providers), ...agentBlocks(agentKinds) };
   return {
+    $id: 'urn:foray:workflow',
     ...schema,
     title: 'Foray workflow',
     description: 'The front matter of a workflow file.',
