@@ -35,24 +35,27 @@ afterAll(async () => {
 
 const me = (id: string): InstanceFacts => ({ id, host: 'h', pid: 1, processStart: '', workflowPath: '', version: '', url: null });
 
-/** A way to the server that can be cut, at once or after some more bytes. */
+/** A way to the server that can be cut: after some more bytes, or just after a commit was asked for. */
 async function openLink() {
   const open = new Set<Socket>();
   let budget = Infinity;
+  let atCommit = false;
   const server = createServer((client) => {
     const there = connect(postgres.port, '127.0.0.1');
     for (const socket of [client, there]) {
       open.add(socket);
       socket.on('error', () => {});
-      socket.on('close', () => (client.destroy(), there.destroy(), open.delete(socket)));
+      socket.on('close', () => open.delete(socket));
     }
+    client.on('close', () => there.end());
+    there.on('close', () => client.destroy());
     client.on('data', (bytes) => {
       there.write(bytes);
       budget -= bytes.length;
       // What was sent arrives, its answer does not.
-      if (budget < 0) client.destroy();
+      if (budget < 0 || (atCommit && bytes.includes('COMMIT'))) client.destroy();
     });
-    there.on('data', (bytes) => client.write(bytes));
+    there.on('data', (bytes) => client.writable && client.write(bytes));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -60,7 +63,8 @@ async function openLink() {
   return {
     through: (url: string) => url.replace(`:${postgres.port}/`, `:${port}/`),
     cutAfter: (bytes: number) => (budget = bytes),
-    heal: () => (budget = Infinity),
+    cutAtCommit: () => (atCommit = true),
+    heal: () => ((budget = Infinity), (atCommit = false)),
     async close() {
       for (const socket of open) socket.destroy();
       server.close();
@@ -81,8 +85,9 @@ describe('a connection that breaks', () => {
     const chance = createChance(7);
     const units = 40;
     for (let unit = 0; unit < units; unit += 1) {
-      link.cutAfter(chance.below(900));
-      const healing = setTimeout(() => link.heal(), 5);
+      if (chance.happens(0.5)) link.cutAtCommit();
+      else link.cutAfter(chance.below(900));
+      const healing = setTimeout(() => link.heal(), 10);
       const text = `unit ${unit}`;
       const writes: readonly Write[] = [
         { write: 'park', parked: aParked(String(unit)) },
