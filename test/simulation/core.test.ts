@@ -22,6 +22,8 @@ describe('the core lives through months of random operation', () => {
       'delete-branch',
       'complete',
       'write-out',
+      'edit',
+      'swap',
     ]) {
       expect(total(name), name).toBeGreaterThan(20);
     }
@@ -79,6 +81,17 @@ const MUTANTS: Readonly<Record<string, Decide>> = {
     const generous = { ...reactions, on: { ...reactions.on, ci_failure: { ...ciFailure, budget: 99 } } };
     const decision = decide({ ...state, settings: { ...state.settings, reactions: generous } }, event, now);
     return { ...decision, state: { ...decision.state, settings: state.settings } };
+  },
+  'an approval is taken for one of any later text': (state, event, now) => {
+    const forgetful = event.type === 'issue-read' || event.type === 'candidate-read';
+    const decision = decide(forgetful ? { ...state, approvals: new Map() } : state, event, now);
+    return { ...decision, state: { ...decision.state, approvals: forgetful ? state.approvals : decision.state.approvals } };
+  },
+  'a run is handed off with the newest settings': (state, event, now) =>
+    decide(event.type === 'run-exited' ? { ...state, runSettings: new Map() } : state, event, now),
+  'a tracker that was left goes on as before': (state, event, now) => {
+    const decision = decide({ ...state, lifecycle: state.lifecycle === 'leaving' ? 'serving' : state.lifecycle }, event, now);
+    return { ...decision, state: { ...decision.state, lifecycle: event.type === 'tracker-left' ? 'leaving' : state.lifecycle } };
   },
   'a late exit ends a newer run': (state, event, now) => {
     if (event.type !== 'run-prepared') return decide(state, event, now);

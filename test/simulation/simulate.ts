@@ -1,16 +1,16 @@
 import { decide as realDecide } from '../../src/domain/decide.ts';
-import type { Decision } from '../../src/domain/model/effect.ts';
+import type { Decision, Effect, RunPlan } from '../../src/domain/model/effect.ts';
 import type { Event } from '../../src/domain/model/event.ts';
 import { stateIn } from '../../src/domain/model/issue.ts';
 import { nextWake } from '../../src/domain/events/on-clock.ts';
 import { recover } from '../../src/domain/recover.ts';
 import type { OperatorRequest } from '../../src/domain/model/operator.ts';
-import type { ReactionSettings } from '../../src/domain/model/settings.ts';
+import type { ReactionSettings, Settings } from '../../src/domain/model/settings.ts';
 import type { State } from '../../src/domain/model/state.ts';
 import { createChance, type Chance } from '../support/random.ts';
 import { settingsWith } from '../support/settings.ts';
 import { applyWrites, createDurableModel, differences, loadModel } from './durable-model.ts';
-import { createWorld, REACTION_BUDGET } from './world.ts';
+import { APPROVED, createWorld, REACTION_BUDGET, STRANGER } from './world.ts';
 
 export type Decide = (state: State, event: Event, now: number) => Decision;
 
@@ -32,7 +32,9 @@ export class Violation extends Error {}
  */
 export function simulate(seed: number, eventCount: number, decide: Decide = realDecide): SimulationResult {
   const chance = createChance(seed);
-  const settings = randomSettings(chance);
+  let settings = randomSettings(chance);
+  /** What each run of this process began with. */
+  const begunWith = new Map<string, Settings>();
   const store = createDurableModel();
   const attempts = new Map<string, number>();
   let now = 1_700_000_000_000;
@@ -65,10 +67,32 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
     for (const [index, effect] of decision.effects.entries()) {
       if (index + 1 === crashAt) return crash();
       count(effect.do === 'start-run' ? effect.plan.trigger : effect.do);
+      checkEffect(effect);
       world.perform(effect, now);
     }
     if (crashAt <= decision.effects.length + 1) return crash();
     check();
+  }
+
+  /** What is done must be done for whom it began, and only for those who may ask for it. */
+  function checkEffect(effect: Effect): void {
+    if (state.lifecycle === 'leaving' && BEGINNINGS.has(effect.do))
+      violated(`${effect.do} for a tracker that is no longer watched`);
+    if (effect.do === 'start-run') checkStart(effect.plan);
+    if (effect.do !== 'hand-off') return;
+    const began = begunWith.get(effect.handoff.runId);
+    if (began && began !== effect.settings) violated(`run ${effect.handoff.runId} is handed off with the settings of another`);
+  }
+
+  function checkStart({ runId, issue, settings: own, issueAsRead }: RunPlan): void {
+    if (own !== settings) violated(`run ${runId} begins with settings that are no longer in force`);
+    begunWith.set(runId, own);
+    const now = world.issues.get(issue.id);
+    if (own.tracker.authors === 'collaborators' && now?.author === STRANGER) violated(`a stranger started run ${runId}`);
+    if (own.tracker.approvalLabel === null) return;
+    const approved = state.approvals.get(issue.id);
+    if (!issueAsRead?.approvable) violated(`run ${runId} begins without an approval`);
+    if (approved?.digest !== issueAsRead?.approvable?.digest) violated(`run ${runId} works on a text that nobody approved`);
   }
 
   function remember(event: Event | 'crash'): void {
@@ -83,6 +107,7 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
   function crash(): void {
     crashes += 1;
     remember('crash');
+    begunWith.clear();
     world.crash();
     now += chance.below(60_000);
     state = boot();
@@ -116,6 +141,7 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
     const event = world.take(now);
     if (event) return feed(event, mayCrash);
     const wake = Math.min(nextWake(state), world.nextAt());
+    if (wake === Infinity && state.lifecycle === 'leaving') return swapTracker();
     if (wake === Infinity) violated('nothing is due and nothing is under way');
     now = Math.max(now + 1, wake);
     const arrived = world.take(now);
@@ -127,12 +153,35 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
     if (chance.happens(0.005)) feed({ type: 'refresh-requested' }, true);
     if (chance.happens(0.01)) unparkSomething();
     if (chance.happens(0.004)) operatorActs();
+    if (chance.happens(0.004)) editWorkflow();
+    if (chance.happens(state.lifecycle === 'leaving' ? 0.03 : 0.002)) swapTracker();
     step(true);
   }
+  if (state.lifecycle === 'leaving') swapTracker();
   world.calm(now);
   operatorAsks({ kind: 'resume' }, false);
   settle();
   return { events, crashes, handoffs: world.transitions.length, done };
+
+  /** An edit of the workflow file, at any moment. Slots and budgets stay, which others watch over. */
+  function editWorkflow(): void {
+    const { tracker, agent, ...rest } = settings;
+    const edited = randomSettings(chance);
+    settings = {
+      ...rest,
+      agent: { ...agent, maxTurns: 1 + chance.below(5), maxAttempts: edited.agent.maxAttempts },
+      tracker: { ...tracker, ...trustOf(edited), comments: edited.tracker.comments },
+    };
+    count('edit');
+    // While another tracker is watched, its settings are none of this one's.
+    if (state.lifecycle === 'serving') feed({ type: 'settings-changed', settings }, true);
+  }
+
+  /** Another tracker takes the place of this one, or this one comes back. */
+  function swapTracker(): void {
+    count('swap');
+    feed(state.lifecycle === 'leaving' ? { type: 'settings-changed', settings } : { type: 'tracker-left' }, true);
+  }
 
   function unparkSomething(): void {
     const parked = [...state.parked.values()];
@@ -165,6 +214,7 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
   function unfinished(): readonly string[] {
     return [...world.issues.values()]
       .filter((issue) => stateIn(settings.tracker.activeStates, issue.state) && !isBlocked(issue.id, new Set()))
+      .filter((issue) => settings.tracker.authors === 'anyone' || issue.author !== STRANGER)
       .map((issue) => issue.id);
   }
 
@@ -210,6 +260,13 @@ const REACTIONS: ReactionSettings = (() => {
   };
 })();
 
+/** What a tracker must not begin any more once another one is watched. */
+const BEGINNINGS: ReadonlySet<Effect['do']> = new Set(['start-run', 'read-candidate', 'read-issue', 'inspect', 'merge', 'sweep']);
+
+function trustOf({ tracker }: Settings): Pick<Settings['tracker'], 'authors' | 'approvalLabel'> {
+  return { authors: tracker.authors, approvalLabel: tracker.approvalLabel };
+}
+
 function randomSettings(chance: Chance) {
   return settingsWith({
     agent: {
@@ -222,6 +279,8 @@ function randomSettings(chance: Chance) {
     },
     rest: chance.happens(0.6) ? { reactions: REACTIONS } : {},
     tracker: {
+      authors: chance.happens(0.3) ? 'collaborators' : 'anyone',
+      approvalLabel: chance.happens(0.3) ? APPROVED : null,
       handoffState: 'review',
       comments: { onDispatch: chance.happens(0.3), onCompletion: chance.happens(0.3), onFailure: true },
     },

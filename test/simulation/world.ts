@@ -2,7 +2,7 @@ import type { Effect, RunPlan } from '../../src/domain/model/effect.ts';
 import type { Fault } from '../../src/domain/model/errors.ts';
 import type { Answer } from '../../src/domain/model/answer.ts';
 import type { Event, RunExit } from '../../src/domain/model/event.ts';
-import { normalState, stateIn, type Blocker, type Issue } from '../../src/domain/model/issue.ts';
+import { normalState, stateIn, type Blocker, type Issue, type Person } from '../../src/domain/model/issue.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';
 import { issueWith } from '../support/issues.ts';
 import type { Chance } from '../support/random.ts';
@@ -32,6 +32,11 @@ export interface World {
 /** Of every reaction in the simulation. */
 export const REACTION_BUDGET = 2;
 
+/** The label that `tracker.approval_label` names, where it is set. */
+export const APPROVED = 'approved';
+export const STRANGER: Person = { id: 'eve', names: ['eve'], mayWrite: false };
+const COLLEAGUE: Person = { id: 'ada', names: ['ada'], mayWrite: true };
+
 const FIRST_ISSUES = 8;
 const ACTIVE = ['todo', 'doing'];
 const OTHERS = ['done', 'review', 'backlog', ''];
@@ -40,6 +45,8 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
   const issues = new Map<string, Issue>();
   const sessions = new Map<string, RunPlan>();
   const transitions: string[] = [];
+  /** How often each issue was given the label of approval. */
+  const labellings = new Map<string, number>();
   let queue: { at: number; event: Event; runId?: string }[] = [];
   const forge = createSimulatedForge(chance, FAULT, REACTION_BUDGET, violated);
   let isCalm = false;
@@ -55,7 +62,10 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
       : chance.happens(0.2)
         ? [blockerOf(chance.pick([id, '1', '2']))]
         : [];
-    issues.set(id, issueWith({ id, state: chance.pick(ACTIVE), priority: chance.pick([null, 1, 2, 3]), blockedBy: blockers }));
+    const author = chance.happens(0.15) ? STRANGER : COLLEAGUE;
+    const labels = chance.happens(0.8) ? [APPROVED] : [];
+    const priority = chance.pick([null, 1, 2, 3]);
+    issues.set(id, issueWith({ id, state: chance.pick(ACTIVE), priority, blockedBy: blockers, author, labels }));
   }
 
   function blockerOf(id: string): Blocker {
@@ -71,7 +81,23 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
 
   /** A whole read resolves the blockers, too. */
   function readWhole(issue: Issue): Issue {
-    return { ...read(issue), blockedBy: read(issue).blockedBy ?? [] };
+    const { title, description } = issue;
+    const labelling = String(labellings.get(issue.id) ?? 0);
+    const approvable = issue.labels.includes(APPROVED) ? { approvable: { digest: `${title} ${description}`, labelling } } : {};
+    return { ...read(issue), blockedBy: read(issue).blockedBy ?? [], comments: [], ...approvable };
+  }
+
+  /** People change what an issue says, and take the label of approval off or set it. */
+  function rewrite(issue: Issue): void {
+    const isLabelled = issue.labels.includes(APPROVED);
+    if (chance.happens(0.5)) issues.set(issue.id, { ...issue, description: `text ${chance.below(1_000)}` });
+    else if (isLabelled) issues.set(issue.id, { ...issue, labels: [] });
+    else approve(issue);
+  }
+
+  function approve(issue: Issue): void {
+    labellings.set(issue.id, (labellings.get(issue.id) ?? 0) + 1);
+    issues.set(issue.id, { ...issue, labels: [APPROVED] });
   }
 
   function later(event: Event, now: number, spread: number, runId?: string): void {
@@ -195,7 +221,7 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
         case 'poll': {
           const event: Event = {
             type: 'poll-answered',
-            candidates: maybe(candidates),
+            candidates: effect.onlyStates ? { ok: true, value: [] } : maybe(candidates),
             states: maybe(() => states(effect.lookups)),
             preflightProblem: !isCalm && chance.happens(0.02) ? 'agent missing' : null,
           };
@@ -218,7 +244,7 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
         case 'read-issue': {
           const issue = issues.get(effect.issueId);
           return later(
-            { type: 'issue-read', issueId: effect.issueId, issue: maybe(() => (issue ? read(issue) : null)) },
+            { type: 'issue-read', issueId: effect.issueId, issue: maybe(() => (issue ? readWhole(issue) : null)) },
             now,
             2_000,
           );
@@ -336,6 +362,7 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
         return;
       }
       const issue = issues.get(id);
+      if (issue && chance.happens(0.3)) return rewrite(issue);
       if (issue) issues.set(id, { ...issue, state: chance.pick([...ACTIVE, ...ACTIVE, ...OTHERS]) });
     },
     forgive(identifier) {
@@ -343,6 +370,7 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
     },
     calm(now) {
       isCalm = true;
+      for (const issue of [...issues.values()]) approve(issue);
       forge.calm(now);
     },
   };
