@@ -370,7 +370,7 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
     },
     calm(now) {
       isCalm = true;
-      for (const issue of [...issues.values()]) approve(issue);
+      for (const issue of new Map(issues).values()) approve(issue);
       forge.calm(now);
     },
   };

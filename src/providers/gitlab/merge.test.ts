@@ -178,6 +178,27 @@ describe('merge', () => {
   });
 });
 
+describe('merge trains', () => {
+  it('are entered with the expected head where the project has them on, instead of being bypassed', async () => {
+    const { fake, scm, sent } = await connect();
+    fake.merges.trains();
+    expect(await scm.isQueued(REQUEST, never)).toBe(false);
+    expect(await scm.enqueue(REQUEST, ORDER, never)).toBe(true);
+    expect(await scm.isQueued(REQUEST, never)).toBe(true);
+    expect(sent()).toContain('POST /merge_trains/merge_requests/1');
+    expect(sent()).not.toContain(PUT);
+    expect(fake.requests.find(({ method }) => method === 'POST')?.json()).toMatchObject({ sha: HEAD });
+  });
+
+  it('are none where the project has them off, or does not tell', async () => {
+    const { fake, scm, sent } = await connect();
+    expect(await scm.enqueue(REQUEST, ORDER, never)).toBe(false);
+    fake.failNext({ method: 'GET', path: /rocket$/ }, json({ message: '403 Forbidden' }, 403));
+    expect(await scm.enqueue(REQUEST, ORDER, never)).toBe(false);
+    expect(sent().filter((line) => line.startsWith('POST'))).toEqual([]);
+  });
+});
+
 describe('delete branch', () => {
   it('percent-encodes the branch, once', async () => {
     const { fake, scm, sent } = await connect({ sourceBranch: 'feature/50% faster' });

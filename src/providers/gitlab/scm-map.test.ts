@@ -38,6 +38,20 @@ describe('mergeability', () => {
     },
   );
 
+  it.each([
+    ['not_approved', true, 'dirty'],
+    ['discussions_not_resolved', true, 'dirty'],
+    ['not_approved', false, 'blocked'],
+    ['not_approved', null, 'blocked'],
+    ['checking', true, 'unknown'],
+    ['mergeable', true, 'clean'],
+  ] as const)(
+    '%s with has_conflicts %j is %s: a conflict may stand behind another obstacle',
+    (status, conflicts, mergeability) => {
+      expect(toMergeStatus({ detailed_merge_status: status, has_conflicts: conflicts }).mergeability).toBe(mergeability);
+    },
+  );
+
   it('is never unstable, and clean for one word only', () => {
     expect([...MERGEABILITY.values()]).not.toContain('unstable');
     fc.assert(

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { CiProvider } from '../../ports/ci.ts';
+import type { ScmAdapter } from '../../ports/scm.ts';
+import { deleteMergedBranch } from './act.ts';
+import { createForge } from './forge.ts';
+
+const signal = new AbortController().signal;
+const REPO = { owner: 'acme', repo: 'app' };
+const REQUEST = { ...REPO, number: 7, branch: 'feature', sha: 'aaa' };
+
+/** A forge of which only what a test names can be asked. */
+function forgeWith(scm: Partial<ScmAdapter>) {
+  return createForge(scm as ScmAdapter, {} as CiProvider);
+}
+
+describe('what the forge says of the token', () => {
+  it('is asked once per process, also when two requests are looked at together', async () => {
+    let asked = 0;
+    const forge = forgeWith({
+      checkMergeScope: async () => {
+        asked += 1;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return { mayMerge: 'yes', detail: '' };
+      },
+      readOwnAccount: async () => `account ${(asked += 1)}`,
+    });
+    const both = await Promise.all([forge.checkScope(REPO, signal), forge.checkScope(REPO, signal)]);
+    expect(both).toEqual([both[0], both[0]]);
+    await forge.checkScope(REPO, signal);
+    expect(asked).toBe(1);
+    const [first, second] = await Promise.all([forge.readOwnAccount(signal), forge.readOwnAccount(signal)]);
+    expect(first).toEqual(second);
+    expect(asked).toBe(2);
+  });
+
+  it('is asked again after a failure that may heal, and never after a refusal', async () => {
+    const faults = ['tracker_transport_error', 'tracker_auth_error'] as const;
+    let asked = 0;
+    const forge = forgeWith({
+      readOwnAccount: async () => {
+        const kind = faults[asked];
+        asked += 1;
+        throw new TrackerError({ kind: kind ?? 'tracker_api_error', method: 'GET', path: '/user', detail: 'no' });
+      },
+    });
+    for (let calls = 0; calls < 4; calls += 1) expect((await forge.readOwnAccount(signal)).ok).toBe(false);
+    expect(asked).toBe(2);
+  });
+});
+
+describe('a branch of a merged request', () => {
+  it('is deleted, but never the default branch of the project', async () => {
+    const deleted: string[] = [];
+    const forge = forgeWith({
+      readDefaultBranch: async () => 'main',
+      deleteBranch: async (_repo, branch) => void deleted.push(branch),
+    });
+    await deleteMergedBranch(REQUEST, forge, signal);
+    await expect(deleteMergedBranch({ ...REQUEST, branch: 'main' }, forge, signal)).rejects.toThrow('default branch');
+    expect(deleted).toEqual(['feature']);
+  });
+
+  it('is kept where the default branch cannot be read', async () => {
+    const forge = forgeWith({ readDefaultBranch: () => Promise.reject(new Error('502')), deleteBranch: () => Promise.resolve() });
+    await expect(deleteMergedBranch(REQUEST, forge, signal)).rejects.toThrow('502');
+  });
+});
