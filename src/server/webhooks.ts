@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Daemon } from '../ports/daemon.ts';
 import { isSame } from './access.ts';
+import { readBody } from './body.ts';
 import { fail } from './envelope.ts';
 import { throttled } from './throttle.ts';
 
@@ -74,7 +75,7 @@ export function postWebhook(daemon: Daemon, secret: string | null) {
     if (secret === null || vendor === undefined || !daemon.watchedKinds().includes(vendor.kind)) {
       return fail(c, 'not_found', `There is nothing at ${c.req.path}.`);
     }
-    const body = await readBody(c);
+    const body = await readBody(c, MAX_BODY_BYTES);
     if (body === null) return fail(c, 'body_too_large', `A webhook may have ${MAX_BODY_BYTES} bytes.`);
     const given = headerOf(c, vendor.signature);
     if (given === undefined || !isSame(given, vendor.expected(secret, body))) {
@@ -100,19 +101,6 @@ function hmac(secret: string, body: Buffer): string {
 
 function headerOf(c: Context, names: readonly string[]): string | undefined {
   return names.map((name) => c.req.header(name)).find((value) => value !== undefined && value !== '');
-}
-
-/** Null when there is more than a webhook may have; the rest is then not read. */
-async function readBody(c: Context): Promise<Buffer | null> {
-  if (Number(c.req.header('content-length') ?? 0) > MAX_BODY_BYTES) return null;
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of (c.req.raw.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += part.byteLength;
-    if (size > MAX_BODY_BYTES) return null;
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
 }
 
 /** Whether a delivery was not seen within a day. One without an id is always new. */
