@@ -38,6 +38,7 @@ describe('a valid file', () => {
         inProgressState: null,
         noChangeState: null,
         queryFilter: '',
+        quotaReservePercent: 20,
         authors: 'anyone',
         approvalLabel: null,
         userAgent: null,
