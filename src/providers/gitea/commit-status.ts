@@ -39,6 +39,7 @@ export function createStatusReader(reader: PageReader): StatusReader {
   };
   return {
     read: async ({ owner, repo }, ref, signal) => {
+      // Gitea API, "Get a commit's combined status, by branch/tag/commit reference".
       const route = path`/repos/${owner}/${repo}/commits/${ref}/status`;
       const entries = (response: HttpResponse) => entriesOf(reader, response);
       const statuses = z.array(COMMIT_STATUS).parse(await readNumbered(reader, { path: route, entries }, signal));

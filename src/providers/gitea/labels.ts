@@ -42,9 +42,11 @@ export function createLabels(reader: PageReader, repository: RepoKey): Labels {
     const entries = (response: HttpResponse) => http.decode('GET', LIST, response);
     return http.records(LABEL, await readNumbered(reader, { path: route, entries, linked: true, pageCap: 200 }, signal), route);
   };
+  // Gitea API, "Get all of a repository's labels".
   const ofRepository = (signal: AbortSignal) => listed(catalog, signal);
   const find = async (name: string, signal: AbortSignal) => labelNamed(name, await ofRepository(signal));
   const create = (name: string, signal: AbortSignal) =>
+    // Gitea API, "Create a label".
     http.sendJson('POST', LABEL, { path: catalog, body: { name, color: COLOR } }, signal);
   // The remote accepts two labels of one name, so two calls that both miss it must not both create it.
   const findOrCreate = async (name: string, signal: AbortSignal) =>
@@ -52,10 +54,12 @@ export function createLabels(reader: PageReader, repository: RepoKey): Labels {
 
   return {
     ofRepository,
+    // Gitea API, "List an organization's labels".
     ofOrganization: (signal) => whenMissing(listed(path`/orgs/${owner}/labels`, signal), []),
     attach: async (id, name, signal) => {
       const route = `${issuePath(repository, id)}/labels`;
       const label = await findOrCreate(name, signal);
+      // Gitea API, "Add a label to an issue".
       const answer = await http.sendJson('POST', LIST, { path: route, body: { labels: [label.id] } }, signal);
       const now = http.records(LABEL, answer, route);
       if (labelNamed(name, now)) return now;
@@ -80,6 +84,7 @@ export function labelNamed(name: string, labels: readonly WireLabel[]): WireLabe
 // 404 and 422 mean that the issue does not carry the label, or that the label itself was deleted meanwhile.
 async function detachOne(http: TrackerHttp, route: string, signal: AbortSignal): Promise<void> {
   try {
+    // Gitea API, "Remove a label from an issue".
     await http.send('DELETE', { path: route }, signal);
   } catch (error) {
     if (!(error instanceof TrackerError) || (error.status !== 404 && error.status !== 422)) throw error;

@@ -71,6 +71,7 @@ async function tryMerge(
   signal: AbortSignal,
 ): Promise<Refusal | null> {
   try {
+    // Gitea API, "Merge a pull request".
     const { status } = await http.send('POST', { path: route, body: { Do: strategy, head_commit_id: expectedSha } }, signal);
     // 201 is a merge put off until its checks succeed, which nobody asked for.
     return status === 200 ? null : { status, detail: `status ${status}: accepted, but not merged` };

@@ -21,6 +21,7 @@ export interface PreflightParts {
 export async function preflight(parts: PreflightParts, signal: AbortSignal): Promise<ProjectFacts> {
   const { http, repository, logger, retryDelaysMs } = parts;
   const project = `${repository.owner}/${repository.repo}`;
+  // Gitea API, "Get the authenticated user", then "Get a repository".
   const user = { path: '/user' };
   const repo = { path: path`/repos/${repository.owner}/${repository.repo}` };
 

@@ -56,7 +56,9 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
       return comments.filter(({ reviewer }) => bots.has(reviewer.toLowerCase()));
     },
     readLabelEvents: (request, signal) => readLabelEvents(context, request, signal),
+    // Gitea API, "Get the authenticated user".
     readOwnAccount: async (signal) => (await http.getJson(ACCOUNT, { path: '/user' }, signal)).login,
+    // Gitea API, "Get a repository".
     readDefaultBranch: async ({ owner, repo }, signal) =>
       (await http.getJson(DEFAULT_BRANCH, { path: path`/repos/${owner}/${repo}` }, signal)).default_branch ?? '',
     // The remote has no merge queue.
@@ -80,6 +82,7 @@ interface Context {
 
 async function readPull({ http, inline }: Context, request: RequestKey, signal: AbortSignal): Promise<WirePull> {
   const route = pullPath(request);
+  // Gitea API, "Get a pull request".
   const pull = await http.getJson(PULL, { path: route }, signal);
   inline.raise(route, pull.review_comments);
   return pull;
@@ -90,6 +93,7 @@ async function readReviews(
   request: RequestKey,
   signal: AbortSignal,
 ): Promise<readonly WireReview[]> {
+  // Gitea API, "List all reviews for a pull request".
   const route = reviewsPath(request);
   const found = await readNumbered(reader, { path: route, entries: (answer) => http.decode('GET', ENTRIES, answer) }, signal);
   // As a whole: a review that cannot be read may be the one that asks for changes.
@@ -110,6 +114,7 @@ async function readComments(
 ): Promise<readonly ReviewComment[]> {
   const comments: ReviewComment[] = [];
   for (const review of reviews) {
+    // Gitea API, "Get a specific review for a pull request".
     const route = `${reviewsPath(request)}/${review.id}/comments`;
     const found = await readNumbered(reader, { path: route, entries: (answer) => http.decode('GET', ENTRIES, answer) }, signal);
     const inline = http.records(REVIEW_COMMENT, found, route).filter(({ resolver }) => !resolver);
@@ -136,6 +141,7 @@ async function readLabelEvents(
   request: RequestKey,
   signal: AbortSignal,
 ): Promise<readonly LabelEvent[]> {
+  // Gitea API, "List all comments and events on an issue".
   const route = `${issuePath(request, String(request.number))}/timeline`;
   // Inline comments take up room in the pages and are then taken out of them.
   const hidden = inline.get(pullPath(request));
@@ -159,6 +165,7 @@ async function deleteBranch(http: TrackerHttp, { owner, repo }: RepoKey, branch:
   const route = path`/repos/${owner}/${repo}/branches/${branch}`;
   if (branch === '') throw payloadError('DELETE', route, 'not sent: no branch was named');
   try {
+    // Gitea API, "Delete a specific branch from a repository".
     await whenMissing(http.send('DELETE', { path: route }, signal), undefined);
   } catch (error) {
     throw namingScope(error, 'DELETE', route);
@@ -169,6 +176,7 @@ async function removeLabel(reader: PageReader, request: RequestKey, label: strin
   const { http } = reader;
   const id = String(request.number);
   const route = `${issuePath(request, id)}/labels`;
+  // Gitea API, "Get an issue's labels".
   const carried = http.records(LABEL, await http.getJson(ENTRIES, { path: route }, signal), route);
   const matching = carried.filter((one) => labelNamed(label, [one]));
   await createLabels(reader, request).detach(id, matching, signal);
@@ -177,6 +185,7 @@ async function removeLabel(reader: PageReader, request: RequestKey, label: strin
 /** The role of the user can rule a merge out. It cannot promise one: what the token may do shows only when it is tried. */
 async function checkMergeScope(http: TrackerHttp, { owner, repo }: RepoKey, signal: AbortSignal): Promise<ScopeCheck> {
   try {
+    // Gitea API, "Get a repository".
     const { permissions } = await http.getJson(PERMISSIONS, { path: path`/repos/${owner}/${repo}` }, signal);
     if (permissions?.push === false) {
       return { mayMerge: 'no', detail: `the user of the token may not push to ${owner}/${repo}: give that user write access` };

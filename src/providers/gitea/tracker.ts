@@ -42,6 +42,7 @@ export function createTracker(
   const readIssue = (id: string, signal: AbortSignal) => readOne(context, id, signal);
   const stateMap = (ids: readonly string[], signal: AbortSignal) => readStates(context, ids, signal);
   const comments = async (id: string, signal: AbortSignal) => {
+    // Gitea API, "List all comments on an issue".
     const request = { path: `${issuePath(repository, id)}/comments` };
     const entries = await http.getJson(LIST, request, signal);
     return http.records(COMMENT, entries, request.path).map(toComment);
@@ -73,6 +74,7 @@ export function createTracker(
     transitionIssue: (id, state, signal) => transition({ http, repository, labels, states, rule, readIssue }, id, state, signal),
     commentIssue: async (id, text, signal) => {
       // The answer is not decoded: a comment that was accepted must not be posted again for the sake of its echo.
+      // Gitea API, "Add a comment to an issue".
       await http.send('POST', { path: `${issuePath(repository, id)}/comments`, body: { body: text } }, signal);
     },
     labels: labelWriter(context),
@@ -146,6 +148,7 @@ async function readList(context: Context, half: 'open' | 'closed', signal: Abort
   const { owner, repo } = context.repository;
   const query = new URLSearchParams({ state: half, type: 'issues', limit: String(PAGE_SIZE) });
   if (half === 'open') for (const [key, value] of context.filter) query.append(key, value);
+  // Gitea API, "List a repository's issues".
   const wires = await context.http.getRecords(ISSUE, { path: path`/repos/${owner}/${repo}/issues`, query }, signal);
   return wires.filter((wire) => wire.number > 0 && !isPullRequest(wire)).map((wire) => noted(context, wire));
 }
@@ -170,6 +173,7 @@ async function readByStates(context: Context, wanted: readonly string[], signal:
 
 async function readOne(context: Context, id: string, signal: AbortSignal): Promise<WireIssue> {
   const route = issuePath(context.repository, id);
+  // Gitea API, "Get an issue".
   const wire = await context.http.getJson(ISSUE, { path: route }, signal);
   if (!isPullRequest(wire)) return wire;
   throw new TrackerError({

@@ -39,6 +39,7 @@ export async function transition(parts: TransitionParts, id: string, state: stri
   await swapLabels(parts, id, { issue, target: target.name }, signal);
   const native = NATIVE_STATE[target.role];
   if (native !== null && (native === 'closed') !== isClosed(issue)) {
+    // Gitea API, "Edit an issue".
     await parts.http.send('PATCH', { path: place.path, body: { state: native } }, signal);
   }
 }

@@ -52,6 +52,7 @@ interface ReadList {
 const PAGED = { per_page: LIST_PAGE };
 
 async function checkRuns(http: TrackerHttp, place: string, signal: AbortSignal): Promise<ReadList> {
+  // REST API, "List check runs for a Git reference".
   const pages = await http.getPages(CHECK_RUN_PAGE, { path: place, query: PAGED }, signal);
   // A list that grows while its pages are read repeats some.
   const byId = new Map(pages.flatMap((page) => page.check_runs ?? []).map((run) => [run.id, run]));
@@ -67,6 +68,7 @@ function isForbidden(error: unknown): error is TrackerError {
 
 async function workflowRuns(http: TrackerHttp, place: string, ref: string, signal: AbortSignal): Promise<ReadList> {
   const query = { ...PAGED, [/^[0-9a-f]{40,64}$/i.test(ref) ? 'head_sha' : 'branch']: ref };
+  // REST API, "List workflow runs for a repository".
   const pages = await http.getPages(WORKFLOW_RUN_PAGE, { path: place, query }, signal);
   const byId = new Map(pages.flatMap((page) => page.workflow_runs ?? []).map((run) => [run.id, run]));
   const checks = [...byId.values()].map((run) => checkOfRun({ ...run, details_url: '', app: null, output: null }));
@@ -74,6 +76,7 @@ async function workflowRuns(http: TrackerHttp, place: string, ref: string, signa
 }
 
 async function commitStatuses(http: TrackerHttp, place: string, signal: AbortSignal): Promise<ReadList> {
+  // REST API, "Get the combined status for a specific reference".
   const pages = await http.getPages(STATUS_PAGE, { path: place, query: PAGED }, signal);
   const byId = new Map(pages.flatMap((page) => page.statuses ?? []).map((status) => [status.id, status]));
   return { path: place, checks: [...byId.values()].map(checkOfStatus), total: pages.at(-1)?.total_count ?? 0 };

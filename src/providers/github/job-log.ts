@@ -46,6 +46,7 @@ export function createJobLog(access: ApiAccess, http: TrackerHttp, deps: Tracker
 }
 
 async function readSteps(http: TrackerHttp, job: string, signal: AbortSignal): Promise<readonly WireStep[]> {
+  // REST API, "Get a job for a workflow run".
   const { steps } = await http.getJson(JOB, { path: job }, signal);
   return http.records(STEP, steps ?? [], job);
 }

@@ -44,7 +44,9 @@ const SEARCH_RESULTS = 1000;
 export function createRoutes(http: TrackerHttp, { owner, repo }: RepoKey, logger: Logger): Routes {
   const issues = path`/repos/${owner}/${repo}/issues`;
   const of = (id: string): string => `${issues}/${issueNumber(id)}`;
+  // REST API, "List repository issues".
   const open = { path: issues, query: { state: 'open', sort: 'created', direction: 'asc', per_page: PAGE_SIZE } };
+  // REST API, "Search issues and pull requests".
   const found = (qualifiers: string): TrackerRequest => ({
     path: '/search/issues',
     query: { q: `repo:${owner}/${repo} type:issue ${qualifiers}`, sort: 'created', order: 'asc', per_page: PAGE_SIZE },
@@ -56,26 +58,37 @@ export function createRoutes(http: TrackerHttp, { owner, repo }: RepoKey, logger
     probe: async (qualifiers, signal) => {
       await http.send('GET', qualifiers === null ? open : found(qualifiers), signal);
     },
+    // REST API, "Get an issue".
     issue: async (id, signal) => http.getJson(ISSUE, { path: of(id) }, signal),
+    // REST API, "List dependencies an issue is blocked by".
     blockedBy: async (id, signal) =>
       whenMissing(http.getRecords(ISSUE, { path: `${of(id)}/dependencies/blocked_by`, query: PAGED }, signal), []),
+    // REST API, "Get parent issue".
     parent: async (id, signal) => whenMissing(http.getJson(ISSUE, { path: `${of(id)}/parent` }, signal), null),
+    // REST API, "List issue comments".
     comments: async (id, signal) => http.getRecords(COMMENT, { path: `${of(id)}/comments`, query: PAGED }, signal),
     // The answers to writes are not read: what was done is done, however it is confirmed.
     addComment: async (id, body, signal) => {
+      // REST API, "Create an issue comment".
       await http.send('POST', { path: `${of(id)}/comments`, body: { body } }, signal);
     },
     addLabel: async (id, label, signal) => {
+      // REST API, "Add labels to an issue".
       await http.send('POST', { path: `${of(id)}/labels`, body: { labels: [labelName(label)] } }, signal);
     },
     removeLabel: async (id, label, signal) => {
+      // REST API, "Remove a label from an issue".
       await whenMissing(http.send('DELETE', { path: of(id) + path`/labels/${labelName(label)}` }, signal), null);
     },
     update: async (id, change, signal) => {
+      // REST API, "Update an issue".
       await http.send('PATCH', { path: of(id), body: change }, signal);
     },
+    // REST API, "List issue events".
     labelEvents: async (id, signal) => readLabelJournal(http, `${of(id)}/events`, logger, signal),
+    // REST API, "Get the authenticated user".
     ownLogin: async (signal) => (await http.getJson(ACCOUNT_LOGIN, { path: '/user' }, signal)).login,
+    // REST API, "Get a repository".
     repository: (signal) => http.getJson(REPOSITORY_FACTS, { path: path`/repos/${owner}/${repo}` }, signal),
   };
 }

@@ -30,27 +30,35 @@ export interface PullRoutes {
 export function createPullRoutes(http: TrackerHttp): PullRoutes {
   const headers = { 'Cache-Control': 'no-cache' };
   return {
+    // REST API, "Get a pull request".
     pull: async (request, signal) => http.getJson(PULL, { path: pullPath(request) }, signal),
     freshPull: async (request, signal) => http.getJson(PULL, { path: pullPath(request), headers }, signal),
     reviews: async (request, signal) => {
       // A review that cannot be read may be the one that objects: none of them is left out.
+      // REST API, "List reviews for a pull request".
       const pages = await http.getPages(z.array(REVIEW), { path: `${pullPath(request)}/reviews`, query: PAGED }, signal);
       return pages.flat();
     },
     // Not the list of a single review: that one does not tell the lines.
     comments: async (request, signal) =>
+      // REST API, "List review comments on a pull request".
       http.getRecords(REVIEW_COMMENT, { path: `${pullPath(request)}/comments`, query: PAGED }, signal),
     merge: async (request, { strategy, expectedSha }, signal) => {
       const body = { merge_method: strategy, sha: expectedSha };
+      // REST API, "Merge a pull request".
       return http.sendJson('PUT', MERGE, { path: `${pullPath(request)}/merge`, body }, signal);
     },
+    // REST API, "Get a repository".
     defaultBranch: async (repo, signal) => (await http.getJson(REPOSITORY, { path: repoPath(repo) }, signal)).default_branch,
+    // REST API, "Get the authenticated user".
     ownAccount: async (signal) => (await http.getJson(ACCOUNT, { path: '/user' }, signal)).login,
     deleteBranch: async (repo, branch, signal) => {
+      // REST API, "Delete a reference".
       const place = repoPath(repo) + path`/git/refs/heads/${branchName(branch)}`;
       await whenNoReference(http.send('DELETE', { path: place }, signal));
     },
     removeLabel: async (request, label, signal) => {
+      // REST API, "Remove a label from an issue".
       const place = issuePath(request) + path`/labels/${labelName(label)}`;
       await whenMissing(http.send('DELETE', { path: place }, signal), null);
     },
@@ -107,6 +115,7 @@ const MERGING_SCOPES = ['repo', 'public_repo'];
  * those of apps have no such header, or an empty one, and an enterprise edition without limits has no such route.
  */
 export async function checkMergeScope(http: TrackerHttp, signal: AbortSignal): Promise<ScopeCheck> {
+  // REST API, "Get rate limit status for the authenticated user": its answer carries the scopes and costs nothing.
   const answer = await whenMissing(http.send('GET', { path: '/rate_limit' }, signal), null);
   const told = answer?.headers.get('x-oauth-scopes') ?? '';
   const scopes = told.split(',').map((scope) => scope.trim().toLowerCase());

@@ -39,6 +39,7 @@ export async function preflight(plan: PreflightPlan, signal: AbortSignal): Promi
 // Tried once. Older servers and some token kinds lack the route, so no answer of it may keep the service from starting.
 async function inspectToken({ http, logger }: Project, clock: Clock, signal: AbortSignal): Promise<void> {
   try {
+    // Personal access tokens API, the token itself.
     const token = await http.getJson(TOKEN_SELF, { path: '/personal_access_tokens/self' }, signal);
     const facts = { tracker_kind: KIND, scopes: token.scopes?.join(' '), expires_at: token.expires_at ?? undefined };
     for (const warning of tokenWarnings(token, clock.now())) logger.warn(warning, facts);

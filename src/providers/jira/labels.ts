@@ -21,6 +21,7 @@ export function createLabelWriter({ http, search, readIssue }: LabelParts): Labe
     return fields.labels.filter((name) => name.toLowerCase() === label.trim().toLowerCase());
   };
   const update = async (id: string, labels: readonly Readonly<Record<string, string>>[], signal: AbortSignal) => {
+    // Jira Cloud platform REST API, "Edit issue".
     await http.send('PUT', { path: issuePath(id), body: { update: { labels } } }, signal);
     search.changed(id);
   };

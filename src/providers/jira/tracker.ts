@@ -1,6 +1,5 @@
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { Issue, IssueComment } from '../../domain/model/issue.ts';
-import { sameState } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
@@ -16,19 +15,10 @@ import { createLabelWriter } from './labels.ts';
 import { toComment, toIssue } from './map.ts';
 import { preflight } from './preflight.ts';
 import type { WireComment, WireIssue } from './schema.ts';
-import {
-  COMMENT,
-  COMMENT_PAGE,
-  ISSUE,
-  ISSUE_STATE,
-  MY_PERMISSIONS,
-  MYSELF,
-  PROJECT_STATUSES,
-  TRANSITION,
-  TRANSITIONS,
-} from './schema.ts';
+import { COMMENT, COMMENT_PAGE, ISSUE, ISSUE_STATE, MY_PERMISSIONS, MYSELF, PROJECT_STATUSES } from './schema.ts';
 import type { Search } from './search.ts';
 import { createSearch } from './search.ts';
+import { offeredMoves, transition } from './transition.ts';
 import type { TrackerInputs } from './settings.ts';
 import { BATCH_SIZE, KIND, PAGE_SIZE, readSettings } from './settings.ts';
 
@@ -61,6 +51,11 @@ export function createTracker(
   // The documented fields, and who opened the issue where that matters.
   const fields = settings.authors === 'anyone' ? ISSUE_FIELDS : [...ISSUE_FIELDS, 'creator'];
   const context: Context = { inputs, http, fields, logger, pageCap, search: createSearch(http, { logger, clock, pageCap }) };
+  const moving = {
+    http,
+    search: context.search,
+    readIssue: (id: string, asked: readonly string[], until: AbortSignal) => readIssue(context, id, asked, until),
+  };
   const candidates = { jql: candidatesJql(inputs, inputs.activeStates), fields };
   return {
     kind: KIND,
@@ -72,19 +67,16 @@ export function createTracker(
     fetchIssueStatesByIds: (ids, signal) => readStatesByIds(context, ids, signal),
     fetchIssueStatesByIdentifiers: (keys, signal) => readStatesByKeys(context, keys, signal),
     fetchIssueComments: (id, signal) => readComments(context, id, signal),
-    transitionIssue: (id, state, signal) => transition(context, id, state, signal),
+    transitionIssue: (id, state, signal) => transition(moving, id, state, signal),
     commentIssue: async (id, text, signal) => {
+      // Jira Cloud platform REST API, "Add comment".
       await http.send('POST', { path: `${issuePath(id)}/comment`, body: { body: toDocument(text) } }, signal);
     },
-    labels: createLabelWriter({
-      http,
-      search: context.search,
-      readIssue: (id, fields, until) => readIssue(context, id, fields, until),
-    }),
+    labels: createLabelWriter(moving),
     // Jira Cloud platform REST API, "Get current user".
     people: { readSelf: async (signal) => (await http.getJson(MYSELF, { path: '/rest/api/3/myself' }, signal)).accountId },
     missingRights: (signal) => missingRights(context, signal),
-    readMoves: async (id, signal) => [...new Set((await offeredMoves(context, id, signal)).map(({ to }) => to.name))],
+    readMoves: async (id, signal) => [...new Set((await offeredMoves(http, id, signal)).map(({ to }) => to.name))],
     preflight: (signal) =>
       preflight(
         {
@@ -110,6 +102,7 @@ interface Context {
 
 // Jira Cloud platform REST API, "Get all statuses for project": by issue type, so that names repeat.
 async function readStatuses({ http, inputs }: Context, signal: AbortSignal): Promise<readonly string[]> {
+  // Jira Cloud platform REST API, "Get all statuses for project".
   const types = await http.getJson(PROJECT_STATUSES, { path: path`/rest/api/3/project/${inputs.project}/statuses` }, signal);
   return [...new Set(types.flatMap(({ statuses }) => statuses.map(({ name }) => name)))];
 }
@@ -127,6 +120,7 @@ async function readFullIssue(context: Context, id: string, signal: AbortSignal):
 }
 
 function readIssue({ http }: Context, id: string, fields: readonly string[], signal: AbortSignal): Promise<WireIssue> {
+  // Jira Cloud platform REST API, "Get issue".
   return http.getJson(ISSUE, { path: issuePath(id), query: { fields: fields.join(',') } }, signal);
 }
 
@@ -216,6 +210,7 @@ async function readComments(
   let startAt = 0;
   for (let pages = 1; pages <= pageCap; pages += 1) {
     const query = { startAt, maxResults: PAGE_SIZE, orderBy: 'created' };
+    // Jira Cloud platform REST API, "Get comments".
     const { comments, total } = await http.getJson(COMMENT_PAGE, { path, query }, signal);
     const entries = comments ?? [];
     found.push(...http.records(COMMENT, entries, path));
@@ -230,47 +225,12 @@ async function readComments(
   return found.map(toComment);
 }
 
-async function transition(context: Context, id: string, state: string, signal: AbortSignal): Promise<void> {
-  const { http, search } = context;
-  const path = `${issuePath(id)}/transitions`;
-  const offered = await offeredMoves(context, id, signal);
-  const chosen = offered.find(({ to }) => sameState(to.name, state));
-  if (chosen) {
-    await http.send('POST', { path, body: { transition: { id: chosen.id } } }, signal);
-    return search.changed(id);
-  }
-  // A move that was made already, perhaps by a call whose answer got lost, is not offered again.
-  if (await isIn(context, id, state, signal)) return;
-  const targets = [...new Set(offered.map(({ to }) => JSON.stringify(to.name)))].join(', ') || 'none';
-  throw new TrackerError({
-    kind: 'tracker_payload_error',
-    method: 'POST',
-    path,
-    detail: `the workflow offers no transition of issue ${id} to ${JSON.stringify(state)}; available targets: ${targets}`,
-  });
-}
-
-async function offeredMoves({ http }: Context, id: string, signal: AbortSignal) {
-  const path = `${issuePath(id)}/transitions`;
-  const { transitions } = await http.getJson(TRANSITIONS, { path }, signal);
-  return http.records(TRANSITION, transitions ?? [], path);
-}
-
 /** What a run does to an issue, in the vendor's words. */
 const RIGHTS = ['BROWSE_PROJECTS', 'TRANSITION_ISSUES', 'ADD_COMMENTS', 'EDIT_ISSUES'] as const;
 
 async function missingRights({ http, inputs }: Context, signal: AbortSignal): Promise<readonly string[]> {
   const query = { projectKey: inputs.project, permissions: RIGHTS.join(',') };
+  // Jira Cloud platform REST API, "Get my permissions".
   const { permissions } = await http.getJson(MY_PERMISSIONS, { path: '/rest/api/3/mypermissions', query }, signal);
   return RIGHTS.filter((right) => permissions[right]?.havePermission === false);
-}
-
-async function isIn(context: Context, id: string, state: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    const { fields } = await readIssue(context, id, ['status'], signal);
-    return sameState(fields.status?.name ?? '', state);
-  } catch (error) {
-    if (error instanceof TrackerError) return false;
-    throw error;
-  }
 }
