@@ -75,3 +75,9 @@ it('what is left is told at the end of an operation, with what a poll takes of i
     { quotas: [{ ...quota, remaining: 94 }] },
   ]);
 });
+
+it('a budget that no poll used has no cost of a poll', async () => {
+  const { meter, http, facts } = await setUp();
+  await meter.during('preflight', false, () => http.send('GET', { path: '/list' }, never));
+  expect(facts('tracker:quotas:read')).toMatchObject([{ quotas: [{ pollCost: null }] }]);
+});

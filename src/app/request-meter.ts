@@ -60,12 +60,12 @@ export function createRequestMeter(announce: (notice: Notice) => void): Operatio
   };
 }
 
-function quotaOf({ kind, resource, remaining, limit, resetAt, rule }: QuotaReading, pollCost: number): Quota {
+function quotaOf({ kind, resource, remaining, limit, resetAt, rule }: QuotaReading, pollCost: number | null): Quota {
   return { kind, resource, remaining, limit, resetAt, rule, pollCost };
 }
 
 /** What polls take of each budget: the last one, or the one under way where it took more already. */
-function createPollCosts(): { next(): void; add(key: string, cost: number): void; of(key: string): number } {
+function createPollCosts(): { next(): void; add(key: string, cost: number): void; of(key: string): number | null } {
   let [last, current] = [new Map<string, number>(), new Map<string, number>()];
   return {
     next() {
@@ -73,6 +73,6 @@ function createPollCosts(): { next(): void; add(key: string, cost: number): void
       current = new Map();
     },
     add: (key, cost) => void current.set(key, (current.get(key) ?? 0) + cost),
-    of: (key) => Math.max(last.get(key) ?? 0, current.get(key) ?? 0),
+    of: (key) => (last.has(key) || current.has(key) ? Math.max(last.get(key) ?? 0, current.get(key) ?? 0) : null),
   };
 }

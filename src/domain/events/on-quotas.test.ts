@@ -86,6 +86,8 @@ describe('a poll begins', () => {
     ['when the reset has passed', { remaining: 0, resetAt: 1 }],
     ['whatever a budget says that only shows', { remaining: 0, rule: 'show' }],
     ['whatever another remote says', { remaining: 0, kind: 'elsewhere' }],
+    ['whatever a budget says that polls do not use', { remaining: 0, pollCost: null }],
+    ['as long as one is left, where polls cost nothing', { remaining: 1, pollCost: 0 }],
   ] as const)('%s', (_, changes) => {
     const player = polled();
     hear(player, changes);

@@ -14,8 +14,8 @@ export interface Quota {
    * polls are spread so that it lasts until then.
    */
   readonly rule: 'show' | 'hold' | 'pace';
-  /** What a poll takes of it, by the last two of them. */
-  readonly pollCost: number;
+  /** What a poll takes of it, by the last two of them; null where polls do not use it. */
+  readonly pollCost: number | null;
 }
 
 /** A poll that was due and could not be paid for. */

@@ -21,21 +21,21 @@ export function pacedInterval(state: State, now: number): number {
 /** Budgets that polls depend on and whose figures still hold: after its reset a budget is full. */
 function pollQuotas(state: State, now: number): readonly Dated[] {
   return [...state.quotas.values()].filter((quota): quota is Dated => {
-    const counts = quota.kind === state.settings.tracker.kind && quota.rule !== 'show';
+    const counts = quota.kind === state.settings.tracker.kind && quota.rule !== 'show' && quota.pollCost !== null;
     return counts && quota.resetAt !== null && quota.resetAt > now;
   });
 }
 
-type Dated = Quota & { readonly resetAt: number };
+type Dated = Quota & { readonly resetAt: number; readonly pollCost: number };
 
 /** What must be left for a poll to begin. One that costs more than there ever is begins when the budget is full. */
-function wanted(state: State, quota: Quota): number {
-  const kept = keptForPeople(state, quota);
-  const cost = Math.max(1, quota.pollCost);
-  return quota.limit === null ? cost : Math.min(kept + cost, quota.limit);
+function wanted(state: State, { pollCost, ...quota }: Dated): number {
+  // Nothing changed since the last one: such a poll is free, but refused where nothing is left at all.
+  if (pollCost === 0) return 1;
+  return quota.limit === null ? pollCost : Math.min(keptForPeople(state, quota) + pollCost, quota.limit);
 }
 
-function keptForPeople(state: State, { limit }: Quota): number {
+function keptForPeople(state: State, { limit }: Pick<Quota, 'limit'>): number {
   return Math.floor(((limit ?? 0) * state.settings.tracker.quotaReservePercent) / 100);
 }
 
