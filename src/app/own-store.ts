@@ -1,11 +1,14 @@
 import os from 'node:os';
 import type { Releasers } from '../lib/releasers.ts';
 import type { Settings } from '../domain/model/settings.ts';
+import type { ProcessLedger } from '../ports/agent.ts';
 import type { Store } from '../ports/store.ts';
 import type { ProcessRecords } from '../store/sqlite/processes.ts';
 import { openStore } from '../store/sqlite/open.ts';
+import { addressOf } from '../store/postgres/address.ts';
 import type { DaemonOptions } from './daemon.ts';
 import type { Reign } from './leading.ts';
+import { startGroupGuard } from './group-guard.ts';
 import { endLeftovers } from './leftovers.ts';
 
 /** What a daemon that leads works with. */
@@ -20,8 +23,7 @@ export interface OwnStore extends Store {
 /** Names the database apart from others; no password in it. */
 export function databaseName({ dbPath, storeUrl }: Pick<Settings, 'dbPath' | 'storeUrl'>): string {
   if (storeUrl === null) return dbPath;
-  const { protocol, host, pathname } = new URL(storeUrl);
-  return `${protocol}//${host}${pathname}`;
+  return addressOf(storeUrl);
 }
 
 /** The database, ours alone from here on, with what an earlier daemon left running ended. */
@@ -43,8 +45,11 @@ async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Rei
   const { createPostgresStore, openProcessRecords, readOnceAtStart, isNotLeading } = await import('../store/postgres/index.ts');
   const { db, leadership, me } = reign;
   const store = createPostgresStore(db, { owner: me.id, clock, epoch: leadership.epoch });
-  const processes = await openProcessRecords(db, { host: me.host, instance: me.id });
-  releasers.push(() => processes.stop());
+  const records = await openProcessRecords(db, { host: me.host, instance: me.id });
+  releasers.push(() => records.stop());
+  const guard = startGroupGuard();
+  releasers.push(() => guard.stop());
+  const processes = { ...records, ...bothHear(guard, records) };
   const { workspaceKey, runningRuns } = await db.read(readOnceAtStart());
   await endLeftovers({ processes, dbPath: databaseName(workflow.settings), runIds: runningRuns }, logger);
   return {
@@ -62,5 +67,18 @@ async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Rei
     },
     // The connections stay open for what comes after this daemon: standing by.
     close: async () => {},
+  };
+}
+
+function bothHear(first: ProcessLedger, second: ProcessLedger): ProcessLedger {
+  return {
+    started(pid, owner) {
+      first.started(pid, owner);
+      second.started(pid, owner);
+    },
+    ended(pid) {
+      first.ended(pid);
+      second.ended(pid);
+    },
   };
 }

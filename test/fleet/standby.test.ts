@@ -26,6 +26,15 @@ async function startBoth(agent = 'kind: mock\nmax_turns: 2') {
   return { first, second };
 }
 
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const stateOf = async (n: number) => (await playground.readIssues()).find(({ id }) => id === String(n))?.['state'];
 const becomes = (n: number, state: string) =>
   eventually(
@@ -78,6 +87,26 @@ it('lets a leader that was stopped and wakes up store and do nothing', async () 
     { identifier: 'A-2', ...before[0] },
   ]);
   await Promise.all([first.stop(), second.stop()]);
+});
+
+it('leaves no process behind when it is killed, for a leader elsewhere could not end it', async () => {
+  await playground.writeIssues([issue(1)]);
+  const hooks = `before_run: "echo $$ > ${playground.path('pid')}; exec sleep 300"\ntimeout_ms: 200000`;
+  await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL', hooks }));
+  const daemon = await playground.start(['--port', '0'], { env: { DATABASE_URL: url } });
+  const pid = Number(
+    await eventually(
+      () => playground.read('pid').catch(() => ''),
+      (text) => text.trim() !== '',
+    ),
+  );
+  expect(isAlive(pid)).toBe(true);
+  daemon.signal('SIGKILL');
+  await eventually(
+    () => isAlive(pid),
+    (alive) => !alive,
+    'the end of the hook',
+  );
 });
 
 it('goes on after the server was restarted under it, and loses nothing', async () => {

@@ -1,16 +1,13 @@
 import { all, get, type Work } from '../records/work.ts';
 
 /** All of PostgreSQL comes through here and is loaded only where `store.url` is set. */
-export { addressOf } from './address.ts';
 export { openPostgres, type Postgres } from './connection.ts';
 export { importAll, type ImportedTable } from './import.ts';
 export { isNotLeading, isUnreachable } from './errors.ts';
 export {
   BEAT_MS,
-  readInstances,
   readLeader,
   SESSIONS_OVER_MS,
-  tellAlive,
   tryToLead,
   type InstanceFacts,
   type Leader,

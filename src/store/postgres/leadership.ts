@@ -26,8 +26,6 @@ export interface Leader extends InstanceFacts {
 export interface Leadership {
   readonly epoch: number;
   readonly lost: Promise<string>;
-  /** Whether another daemon stands by, as of the last contact. */
-  hasStandby(): boolean;
   /**
    * Resolves while this one surely leads, and waits where it cannot know: another one may have taken over meanwhile. Rejects
    * when it does not lead any more. Asked before whatever the world outside would see.
@@ -84,7 +82,7 @@ export function* readLeader(): Work<Leader | null> {
 }
 
 /** The daemons that said within ten seconds that they live. */
-export function* readInstances(): Work<readonly InstanceFacts[]> {
+function* readInstances(): Work<readonly InstanceFacts[]> {
   const rows = yield* all(`SELECT * FROM instances WHERE seen_at > ${NOW} - 10000 ORDER BY started_at, id`);
   return rows.map((row) => ({
     id: String(row.id),
@@ -98,7 +96,7 @@ export function* readInstances(): Work<readonly InstanceFacts[]> {
 }
 
 /** Says that this daemon lives. */
-export function* tellAlive(me: InstanceFacts): Work<void> {
+function* tellAlive(me: InstanceFacts): Work<void> {
   const { id, host, pid, processStart, workflowPath, version, url } = me;
   yield* run(
     `INSERT INTO instances (id, host, pid, process_start, workflow_path, version, url, started_at, seen_at)
@@ -193,7 +191,6 @@ function createLeadership(db: Postgres, me: InstanceFacts, reign: Reign): Leader
   return {
     epoch: reign.epoch,
     lost,
-    hasStandby: () => standby,
     async confirm() {
       if (over) throw new Error('this one does not lead any more');
       if (performance.now() - contact < CONFIRMED_MS) return;
