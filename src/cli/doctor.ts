@@ -4,7 +4,7 @@ import { createKnownSecrets } from '../app/secrets.ts';
 import { readWorkflowFile } from '../app/workflow.ts';
 import { createLog } from '../lib/log.ts';
 import { oneLine, printJson } from './output.ts';
-import { onInterrupt } from './reading.ts';
+import { onInterrupt, toldWhileWaiting } from './reading.ts';
 
 export interface DoctorSettings {
   readonly workflowPath: string;
@@ -26,7 +26,9 @@ export async function showFindings({ workflowPath, fix, asJson }: DoctorSettings
     mask: secrets.mask,
   });
   const deps = { env: { ...process.env }, version: FORAY_VERSION, clock: { now: Date.now }, logger, secrets };
-  const findings = secrets.maskDeep(await examine(loaded, deps, fix, onInterrupt()));
+  const findings = secrets.maskDeep(
+    await toldWhileWaiting(examine(loaded, deps, fix, onInterrupt()), 'still looking: the tracker takes its time to answer'),
+  );
   const failed = findings.some(({ status }) => status === 'error');
   if (asJson) printJson({ ok: !failed, findings });
   else for (const finding of findings) process.stdout.write(lineOf(finding));

@@ -14,7 +14,7 @@ import { nearestWord } from '../lib/nearest-word.ts';
 import { UsageError, type Args } from './command.ts';
 import { printLine } from './output.ts';
 import { printProblems } from './problems.ts';
-import { onInterrupt } from './reading.ts';
+import { onInterrupt, toldWhileWaiting } from './reading.ts';
 
 /** Writes a workflow file. Asks for what is missing, but only a person at a terminal. */
 export async function init(args: Args, file: string): Promise<number> {
@@ -38,12 +38,11 @@ async function write(args: Args, file: string, person: Interface | null): Promis
   }
   const secrets = createKnownSecrets();
   secrets.add(first.secrets);
-  const board = await readBoardOrIssues(first.settings.tracker, providerDeps(file, deps(secrets.mask)), onInterrupt()).catch(
-    (error: unknown) => {
-      process.stderr.write(`foray: ${secrets.mask(error instanceof Error ? error.message : String(error))}\n`);
-      return null;
-    },
-  );
+  const reading = readBoardOrIssues(first.settings.tracker, providerDeps(file, deps(secrets.mask)), onInterrupt());
+  const board = await toldWhileWaiting(reading, 'the tracker has not answered yet, still trying').catch((error: unknown) => {
+    process.stderr.write(`foray: ${secrets.mask(error instanceof Error ? error.message : String(error))}\n`);
+    return null;
+  });
   if (board === null) return fail('the tracker was not read; nothing was written');
   printLine(`${board.what} found: ${board.states.map(({ name }) => name).join(', ') || 'none'}`);
   const answers = { ...base, ...(await chooseStates(args, board, person)) };

@@ -25,7 +25,7 @@ export async function showLogs(identifier: string, settings: LogSettings): Promi
   for (let first = true; ; first = false) {
     const stories = await readStories(identifier, settings, first);
     if (stories === null) return 1;
-    if (first && stories.length === 0 && !settings.follow) {
+    if (first && stories.length === 0) {
       process.stderr.write(`foray: no run of ${identifier} is recorded\n`);
       return 1;
     }

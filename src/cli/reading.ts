@@ -52,6 +52,14 @@ export function surveyDeps(workflow: GoodWorkflow): SurveyDeps {
   return { env: { ...process.env }, version: FORAY_VERSION, clock: { now: Date.now }, logger, secrets };
 }
 
+/** Nobody should look at silence: a wait is told of. */
+export async function toldWhileWaiting<T>(work: Promise<T>, text: string): Promise<T> {
+  const timer = setTimeout(() => process.stderr.write(`foray: ${text}\n`), PATIENCE_MS);
+  return work.finally(() => clearTimeout(timer));
+}
+
+const PATIENCE_MS = 900;
+
 /** Ends what is under way at the first interrupt. */
 export function onInterrupt(): AbortSignal {
   const interrupted = new AbortController();

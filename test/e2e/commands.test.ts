@@ -111,6 +111,7 @@ describe('beside a running service without HTTP', () => {
     const { runs } = await asJson<{ runs: { run_id: string; events: unknown[] }[] }>('logs', 'A-3');
     expect(runs).toHaveLength(1);
     expect((await here('logs', 'A-6')).code).toBe(1);
+    expect((await here('logs', 'A-6', '--follow')).code).toBe(1);
     expect(await interruptedAfter(['logs', 'A-3', '--follow', file], /succeeded/)).toBe(0);
   });
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { DEFAULT_WORKFLOW, FORMAT_FLAG, isJson, type Args, type Command } from '../command.ts';
 
 export const command: Command = {
@@ -10,7 +10,7 @@ export const command: Command = {
   takes: { least: 0, most: 2 },
   async run(args: Args) {
     const [first, second] = args.words;
-    const isFile = second === undefined && first !== undefined && existsSync(first);
+    const isFile = second === undefined && first !== undefined && statSync(first, { throwIfNoEntry: false })?.isFile() === true;
     const { showExplanations } = await import('../explain.ts');
     return showExplanations({
       identifier: isFile ? null : (first ?? null),
