@@ -19,6 +19,7 @@ import { command as status } from './commands/status.ts';
 import { command as stop } from './commands/stop.ts';
 import { command as unpark } from './commands/unpark.ts';
 import { command as validate } from './commands/validate.ts';
+import { command as worker } from './commands/worker.ts';
 
 /** Every command, in the order of help. */
 export const COMMANDS: readonly Command[] = [
@@ -42,6 +43,7 @@ export const COMMANDS: readonly Command[] = [
   schema,
   completion,
   mcp,
+  worker,
 ];
 
 /** What is run when no command is named. */

@@ -24,6 +24,7 @@ export function agentSettings(agent: Sections['agent']): AgentSettings {
     toolTimeoutMs: agent.tool_timeout_ms,
     stopGraceMs: agent.stop_grace_ms,
     maxRetryBackoffMs: agent.max_retry_backoff_ms,
+    runOn: agent.run_on ?? null,
     maxAttempts: agent.max_attempts,
     maxSessions: agent.max_sessions,
     instructions: agent.instructions,

@@ -169,6 +169,12 @@ function agentSection(kinds: readonly string[]) {
       ),
       stop_grace_ms: byDefault(milliseconds(0, 'Time an agent has to end by itself before it is killed.'), 5000),
       max_retry_backoff_ms: byDefault(milliseconds(1, 'Longest wait before a failed run is tried again.'), 300_000),
+      run_on: z
+        .array(filledText('A label of a worker.'))
+        .describe(
+          'Labels that a worker must have to take runs; `[]` is any worker. Needs `store.url`. Without it agents run where the service runs.',
+        )
+        .optional(),
       max_attempts: byDefault(wholeNumber({ min: 0 }, 'Failed runs in a row after which an issue is parked; 0: no limit.'), 0),
       max_sessions: byDefault(wholeNumber({ min: 0 }, 'Sessions one issue may use; 0: no limit.'), 0),
       instructions: byDefault(

@@ -61,6 +61,7 @@ describe('a valid file', () => {
         toolTimeoutMs: 1_800_000,
         stopGraceMs: 5000,
         maxRetryBackoffMs: 300_000,
+        runOn: null,
         maxAttempts: 0,
         maxSessions: 0,
         instructions: true,

@@ -3,6 +3,7 @@ import type { AskedEffect, AskedName, Effect, EffectNamed } from '../domain/mode
 import { faultOf, TrackerError, type Fault } from '../domain/model/errors.ts';
 import type { Answer } from '../domain/model/answer.ts';
 import type { AnswerTo, Event, HandoffOutcome, TerminalIssue } from '../domain/model/event.ts';
+import { hostPathOf } from '../domain/model/host-path.ts';
 import { sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import { isNotification } from '../domain/model/notification.ts';
@@ -222,7 +223,9 @@ function directoryName(path: string): string {
 async function sweep(deps: InterpretDeps, { workspaces }: EffectNamed<'sweep'>): Promise<AnswerTo<'sweep'>> {
   const adapters = deps.adapters();
   const names = new Set(await adapters.workspaces.list());
-  const isThere = ({ path }: { readonly path: string }): boolean => names.has(directoryName(path));
+  // Of another host nobody knows from here; it is asked when the workspace is to be removed.
+  const isThere = ({ path }: { readonly path: string }): boolean =>
+    hostPathOf(path).host !== null || names.has(directoryName(path));
   const ids = workspaces.filter(isThere).map(({ issueId }) => issueId);
   const missing = workspaces.filter((workspace) => !isThere(workspace)).map(({ path }) => path);
   const states = ids.length === 0 ? new Map<string, string>() : await adapters.tracker.fetchIssueStatesByIds(ids, deps.killed);

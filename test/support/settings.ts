@@ -45,6 +45,7 @@ export function settingsWith(
       toolTimeoutMs: 1_800_000,
       stopGraceMs: 5_000,
       maxRetryBackoffMs: 300_000,
+      runOn: null,
       maxAttempts: 0,
       maxSessions: 0,
       instructions: true,

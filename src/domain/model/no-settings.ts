@@ -37,6 +37,7 @@ export const NO_SETTINGS: Settings = {
     toolTimeoutMs: 1_800_000,
     stopGraceMs: 0,
     maxRetryBackoffMs: 0,
+    runOn: null,
     maxAttempts: 0,
     maxSessions: 0,
     instructions: true,

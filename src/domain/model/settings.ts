@@ -128,6 +128,8 @@ export interface AgentSettings {
   readonly toolTimeoutMs: number;
   readonly stopGraceMs: number;
   readonly maxRetryBackoffMs: number;
+  /** Labels of the workers that take its runs; null: they run where the service runs. */
+  readonly runOn: readonly string[] | null;
   /** The four below: 0 means no limit. */
   readonly maxAttempts: number;
   readonly maxSessions: number;

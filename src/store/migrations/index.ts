@@ -8,6 +8,7 @@ import { FIRST_ON_POSTGRES } from './007-first-on-postgres.ts';
 import { WORKSPACE_KEY } from './007-workspace-key.ts';
 import { APPROVALS } from './008-approvals.ts';
 import { NOTES } from './009-notes.ts';
+import { WORKERS } from './010-workers.ts';
 
 /**
  * One step of the schema. A text is for both databases: written for SQLite, and what PostgreSQL spells differently (types,
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { sqlite: WORKSPACE_KEY, postgres: FIRST_ON_POSTGRES },
   APPROVALS,
   NOTES,
+  { sqlite: '', postgres: WORKERS },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

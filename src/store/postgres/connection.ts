@@ -167,6 +167,7 @@ function decodeRow(row: Row): Row {
 
 function createSession(client: PoolClient, address: string): Session {
   let leave = (): void => {};
+  let isClosed = false;
   const ended = new Promise<void>((resolve) => {
     leave = resolve;
   });
@@ -183,6 +184,8 @@ function createSession(client: PoolClient, address: string): Session {
       }
     },
     async close() {
+      if (isClosed) return;
+      isClosed = true;
       client.release(true);
       leave();
     },

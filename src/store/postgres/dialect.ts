@@ -15,8 +15,8 @@ export function numbered(sql: string): string {
 /** The day, of UTC, on which a run started. */
 export const DAY_OF_START = "to_char(to_timestamp(started_at / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')";
 
-/** Written by people and commands as well, not by the leader alone. */
-const UNSTAMPED: ReadonlySet<string> = new Set(['operator_requests']);
+/** Written by people, commands and workers as well, not by the leader alone. */
+const UNSTAMPED: ReadonlySet<string> = new Set(['operator_requests', 'worker_hosts', 'worker_words', 'worker_requests']);
 
 /**
  * A migration for PostgreSQL. Every table is given `rowid`, the order of first insertion that SQLite has by itself, and

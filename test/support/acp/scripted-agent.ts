@@ -85,6 +85,7 @@ const SETTINGS: AgentSettings = {
   toolTimeoutMs: 1_800_000,
   stopGraceMs: 1_000,
   maxRetryBackoffMs: 300_000,
+  runOn: null,
   maxAttempts: 0,
   maxSessions: 0,
   instructions: true,

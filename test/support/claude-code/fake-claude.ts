@@ -97,6 +97,7 @@ export const SETTINGS: AgentSettings = {
   toolTimeoutMs: 1_800_000,
   stopGraceMs: 1000,
   maxRetryBackoffMs: 1000,
+  runOn: null,
   maxAttempts: 0,
   maxSessions: 0,
   instructions: true,

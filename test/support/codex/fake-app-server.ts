@@ -131,6 +131,7 @@ export const FAKE_SETTINGS: AgentSettings = {
   toolTimeoutMs: 1_800_000,
   stopGraceMs: 500,
   maxRetryBackoffMs: 300_000,
+  runOn: null,
   maxAttempts: 0,
   maxSessions: 0,
   instructions: true,

@@ -1,0 +1,66 @@
+import os from 'node:os';
+import path from 'node:path';
+import { createKnownSecrets } from '../app/secrets.ts';
+import { openWorker } from '../app/worker.ts';
+import { expand } from '../config/expand.ts';
+import { NO_SETTINGS } from '../domain/model/no-settings.ts';
+import { hideFromEnvironment } from '../lib/process/index.ts';
+import type { RunningWorker } from '../runners/queue/worker.ts';
+import { openLog } from './logging.ts';
+import { onSignals } from './signals.ts';
+
+export interface WorkerArgs {
+  readonly url: string;
+  readonly slots: number;
+  readonly labels: readonly string[];
+  readonly name: string | null;
+  readonly root: string | null;
+}
+
+/** Works on runs until it is interrupted; then it finishes those it has. */
+export async function work({ url, slots, labels, name: given, root: asked }: WorkerArgs): Promise<number> {
+  const secrets = createKnownSecrets();
+  const { logger } = openLog({ logLevel: null, logFormat: null }, NO_SETTINGS, secrets);
+  const { value: address, unset, variables } = expand(url, 'anywhere', process.env);
+  if (unset.length > 0 || !/^postgres(?:ql)?:\/\//.test(address)) {
+    const why = unset.length > 0 ? `${unset.join(', ')} is not set` : 'it is another';
+    logger.error('foray failed', { error: `--url must be the address of a PostgreSQL database: ${why}` });
+    return 1;
+  }
+  secrets.add([address, URL.canParse(address) ? new URL(address).password : '']);
+  hideFromEnvironment(variables);
+  const name = given ?? os.hostname().replaceAll(/[^A-Za-z0-9_.-]/g, '-');
+  const root = path.resolve(asked ?? path.join(stateDirectory(), 'foray', 'worker', name));
+  let worker: RunningWorker | null = null;
+  let isAsked = false;
+  const signals = onSignals({
+    stop(signal) {
+      logger.info('draining', { signal });
+      isAsked = true;
+      worker?.drain();
+    },
+    force(signal, code) {
+      logger.warn('stopping at once', { signal });
+      worker?.kill();
+      process.exit(code);
+    },
+  });
+  try {
+    const env = { ...process.env };
+    worker = await openWorker({ url: address, name, slots, labels, root, env, version: FORAY_VERSION, logger, secrets });
+    logger.info('foray worker started', { version: FORAY_VERSION, worker: name, slots, labels: labels.join(','), root });
+    if (isAsked) worker.drain();
+    await worker.done;
+  } catch (error) {
+    logger.error('foray failed', { error: error instanceof Error ? error.message : String(error) });
+    return 1;
+  } finally {
+    signals.release();
+  }
+  logger.info('foray worker stopped', { worker: name });
+  return 0;
+}
+
+function stateDirectory(): string {
+  return process.env['XDG_STATE_HOME'] ?? path.join(os.homedir(), '.local', 'state');
+}

@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { StoreError } from '../errors.ts';
+import type { StopReason } from '../../domain/model/run.ts';
+import type { RunAnswer, RunJob, RunRequest, RunWord, WorkerNews, WorkerSeat } from '../../ports/run-queue.ts';
+import { all, get, run, type Work } from '../records/work.ts';
+import { openPostgres, type Postgres } from './connection.ts';
+import { jobLibrary, NOW, openJobPool, silentLogger, taskOf } from './job-pool.ts';
+import { schemaVersion } from './migrate.ts';
+
+export interface WorkerFacts {
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly slots: number;
+  readonly version: string;
+}
+
+/** A place at the queue for this process. Every write for a run asks whether the run is still this worker's. */
+export async function openWorkerSeat(url: string, facts: WorkerFacts): Promise<WorkerSeat> {
+  const db = await openPostgres(url);
+  if ((await db.read(schemaVersion(db.address))) === 0) throw noFleet(db);
+  const id = `${facts.name}#${randomBytes(5).toString('hex')}`;
+  const pool = await openJobPool(url, facts.slots + 3);
+  return {
+    async takeRuns(work) {
+      const { run: runJobs } = await jobLibrary();
+      const runner = await runJobs({
+        pgPool: pool,
+        concurrency: facts.slots,
+        noHandleSignals: true,
+        pollInterval: 1_000,
+        logger: await silentLogger(),
+        crontab: '',
+        taskList: { [taskOf(id)]: (payload) => work((payload as { runId: string }).runId) },
+      });
+      return { drain: () => runner.stop().catch(() => {}) };
+    },
+    jobOf: (runId) => db.read(jobOf(runId, id)),
+    beat: (now) => db.write(beat(id, facts, now)),
+    say: (runId, number, words) => db.write(say({ runId, worker: id }, number, words)),
+    ask: (runId, requestId, request) => db.write(ask({ runId, worker: id }, requestId, request)),
+    answerTo: (requestId) => db.write(answerTo(requestId)),
+    leave: () => db.write(run('DELETE FROM worker_hosts WHERE id = ?', id)),
+    async close() {
+      await pool.end().catch(() => {});
+      await db.close();
+    },
+  };
+}
+
+function* jobOf(runId: string, worker: string): Work<RunJob | null> {
+  const row = yield* get('SELECT job FROM worker_runs WHERE run_id = ? AND worker = ?', runId, worker);
+  return row === undefined ? null : (JSON.parse(String(row['job'])) as RunJob);
+}
+
+function* beat(id: string, facts: WorkerFacts, now: { load: number; draining: boolean }): Work<WorkerNews> {
+  const { name, labels, slots, version } = facts;
+  const rows = yield* all(
+    `INSERT INTO worker_hosts (id, name, labels, slots, version, load, heard_at, draining)
+     VALUES (?, ?, ?, ?, ?, ?, ${NOW}, ?)
+     ON CONFLICT (id) DO UPDATE SET load = excluded.load, heard_at = excluded.heard_at, draining = excluded.draining
+     RETURNING refused`,
+    id,
+    name,
+    JSON.stringify(labels),
+    slots,
+    version,
+    now.load,
+    now.draining ? 1 : 0,
+  );
+  const runs = yield* all('SELECT run_id, stop_reason FROM worker_runs WHERE worker = ?', id);
+  return {
+    refused: (rows[0]?.['refused'] as string | null | undefined) ?? null,
+    runs: new Map(runs.map((row) => [String(row['run_id']), row['stop_reason'] as StopReason | null])),
+  };
+}
+
+interface Lease {
+  readonly runId: string;
+  readonly worker: string;
+}
+
+/** Held until the write is done: the leader that takes the run away waits for it. */
+function* holds({ runId, worker }: Lease): Work<boolean> {
+  const row = yield* get('SELECT 1 AS one FROM worker_runs WHERE run_id = ? AND worker = ? FOR SHARE', runId, worker);
+  return row !== undefined;
+}
+
+/** A batch that was stored although we never heard so is not stored twice. */
+function* say(lease: Lease, number: number, words: readonly RunWord[]): Work<boolean> {
+  if (!(yield* holds(lease))) return false;
+  const sql = 'INSERT INTO worker_words (run_id, number, words) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+  yield* run(sql, lease.runId, number, JSON.stringify(words));
+  return true;
+}
+
+function* ask(lease: Lease, requestId: string, request: RunRequest): Work<'asked' | null> {
+  if (!(yield* holds(lease))) return null;
+  const sql = 'INSERT INTO worker_requests (id, run_id, request, taken) VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING';
+  yield* run(sql, requestId, lease.runId, JSON.stringify(request));
+  return 'asked';
+}
+
+function* answerTo(requestId: string): Work<RunAnswer | null> {
+  const row = yield* get('DELETE FROM worker_requests WHERE id = ? AND answer IS NOT NULL RETURNING answer', requestId);
+  return row === undefined ? null : (JSON.parse(String(row['answer'])) as RunAnswer);
+}
+
+function noFleet(db: Postgres): StoreError {
+  const remedy = 'start a service with this store.url first, or check the address';
+  return new StoreError({ path: db.address, kind: 'missing', what: 'has no tables of foray', remedy });
+}

@@ -1,0 +1,359 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RunPlan } from '../../src/domain/model/effect.ts';
+import type { RunExit, RunReport } from '../../src/domain/model/event.ts';
+import { refOf } from '../../src/domain/model/issue.ts';
+import type { AgentSettings } from '../../src/domain/model/settings.ts';
+import type { Tracker } from '../../src/ports/tracker.ts';
+import { createQueueRunner, type QueueRunner } from '../../src/runners/queue/index.ts';
+import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts';
+import { tryToLead, type Leadership } from '../../src/store/postgres/leadership.ts';
+import { migratePostgres } from '../../src/store/postgres/migrate.ts';
+import { openRunQueue } from '../../src/store/postgres/run-queue.ts';
+import { CLI, eventually } from '../support/daemon.ts';
+import { issueWith } from '../support/issues.ts';
+import { isAlive } from '../support/processes.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { settingsWith } from '../support/settings.ts';
+import { createLogBook } from '../support/workspaces.ts';
+
+/** Runs in the larger test: a thousand and more by the environment. */
+const RUNS = Number(process.env['FORAY_FLEET_RUNS'] ?? 24);
+const LOST_AFTER_MS = 5_000;
+
+let postgres: TestPostgres;
+let url: string;
+let folder: string;
+let leader: Leading;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres?.remove());
+beforeEach(async () => {
+  url = await postgres.createDatabase();
+  folder = await mkdtemp(path.join(os.tmpdir(), 'foray-workers-'));
+  leader = await lead('a');
+});
+afterEach(async () => {
+  await leader.leave();
+  for (const child of children.splice(0)) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+interface Leading {
+  readonly runner: QueueRunner;
+  readonly log: ReturnType<typeof createLogBook>;
+  readonly db: Postgres;
+  readonly asked: string[];
+  start(plan: RunPlan): Started;
+  leave(): Promise<void>;
+}
+
+interface Started {
+  readonly reports: RunReport[];
+  readonly exit: Promise<RunExit>;
+}
+
+async function lead(id: string): Promise<Leading> {
+  const db = await openPostgres(url);
+  await migratePostgres(db, 0);
+  const me = { id, host: 'here', pid: process.pid, processStart: '', workflowPath: '/W.md', version: '0', url: null };
+  const leadership = (await tryToLead(db, me)) as Leadership;
+  const log = createLogBook();
+  const asked: string[] = [];
+  const runner = createQueueRunner({
+    queue: await openRunQueue(url, db, leadership.epoch),
+    version: '0.1.0',
+    clock: { now: Date.now },
+    logger: log,
+    jobOf: () => ({ template: { body: 'Work on {{ .issue.identifier }}.', line: 1 }, markKey: 'key' }),
+    killed: new AbortController().signal,
+    lostAfterMs: LOST_AFTER_MS,
+  });
+  const tracker = {
+    fetchIssueById: (issueId: string) => {
+      asked.push(`issue ${issueId}`);
+      return Promise.resolve(issueWith({ id: issueId, state: 'todo' }));
+    },
+    fetchIssueStatesByIds: (ids: readonly string[]) => Promise.resolve(new Map(ids.map((one) => [one, 'todo']))),
+    transitionIssue: (issueId: string, state: string) => {
+      asked.push(`${issueId} to ${state}`);
+      return Promise.resolve();
+    },
+  } as unknown as Tracker;
+  return {
+    runner,
+    log,
+    db,
+    asked,
+    start(plan) {
+      const reports: RunReport[] = [];
+      const exit = new Promise<RunExit>((resolve) => {
+        runner.start(plan, tracker, {
+          announce: () => {},
+          report(said) {
+            reports.push(said);
+            if (said.type === 'run-exited') resolve(said.exit);
+          },
+        });
+      });
+      return { reports, exit };
+    },
+    async leave() {
+      await runner.close();
+      await leadership.leave();
+      await db.close();
+    },
+  };
+}
+
+let planned = 0;
+
+function aPlan(options: {
+  issue?: string;
+  agent?: Partial<AgentSettings>;
+  options?: Record<string, unknown>;
+  holder?: string;
+  inProgress?: string;
+}): RunPlan {
+  planned += 1;
+  const id = options.issue ?? String(planned);
+  const issue = issueWith({ id, identifier: `T-${id}`, state: 'todo' });
+  return {
+    runId: `r-${planned}`,
+    issue: refOf(issue),
+    attempt: 0,
+    trigger: 'fresh',
+    reaction: null,
+    issueAsRead: null,
+    resumeSessionId: null,
+    holder: options.holder ?? null,
+    settings: settingsWith({
+      tracker: { apiKey: 'tracker-secret', activeStates: ['todo', 'doing'], inProgressState: options.inProgress ?? null },
+      agent: { maxTurns: 1, runOn: [], stopGraceMs: 500, ...options.agent },
+      rest: { agentOptions: options.options ?? {} },
+    }),
+  };
+}
+
+interface AWorker {
+  readonly child: ChildProcess;
+  said(): string;
+  ended(): Promise<number | null>;
+}
+
+async function startWorker(name: string, ...more: string[]): Promise<AWorker> {
+  const root = path.join(folder, name);
+  const args = [CLI, 'worker', '--url', '$FLEET_DB', '--name', name, '--root', root, ...more];
+  const env = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder, FLEET_DB: url };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  children.push(child);
+  let text = '';
+  child.stderr?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const worker: AWorker = {
+    child,
+    said: () => text,
+    ended: async () => (child.exitCode === null ? ((await once(child, 'exit')) as [number | null])[0] : child.exitCode),
+  };
+  await eventually(worker.said, (said) => said.includes('foray worker started'), `worker ${name}`);
+  return worker;
+}
+
+/** An agent with a process of its own, which works until it is ended. */
+async function installSleeper(): Promise<void> {
+  await writeFile(path.join(folder, 'claude'), `#!/bin/sh\ncat >/dev/null\necho $$ >> "${folder}/pids"\nexec sleep 300\n`);
+  await chmod(path.join(folder, 'claude'), 0o755);
+}
+
+const sleepers = async (): Promise<number[]> => {
+  const text = await readFile(path.join(folder, 'pids'), 'utf8').catch(() => '');
+  return text.split('\n').filter(Boolean).map(Number);
+};
+
+describe('runs on workers', () => {
+  it('are worked on there, and ask the leader for what they need of the tracker', async () => {
+    await startWorker('w1', '--slots', '2', '--label', 'gpu');
+    const plan = aPlan({ agent: { runOn: ['gpu'] }, inProgress: 'doing' });
+    const { reports, exit } = leader.start(plan);
+    expect(await exit).toMatchObject({ kind: 'normal', turns: 1, fault: null });
+    const types = reports.map(({ type }) => type);
+    const inOrder = [
+      'workspace-chosen',
+      'run-prepared',
+      'session-started',
+      'turn-started',
+      'agent-spoke',
+      'turn-completed',
+      'run-exited',
+    ];
+    expect(inOrder.map((type) => types.indexOf(type as RunReport['type']))).toEqual(
+      inOrder.map((type) => types.indexOf(type as RunReport['type'])).toSorted((a, b) => a - b),
+    );
+    expect(reports.find(({ type }) => type === 'run-prepared')).toMatchObject({
+      workspacePath: `w1:${path.join(folder, 'w1')}/${plan.issue.identifier}`,
+    });
+    expect(leader.asked).toContain(`${plan.issue.id} to doing`);
+    expect(existsSync(path.join(folder, 'w1', plan.issue.identifier))).toBe(true);
+    expect(leader.runner.hosts()).toEqual([
+      expect.objectContaining({ name: 'w1', kind: 'worker', labels: ['gpu'], slots: 2, problem: null }),
+    ]);
+    expect(await postgres.query('SELECT * FROM foray.worker_runs', url)).toEqual([]);
+  });
+
+  it('never carry a credential of the tracker', async () => {
+    const plan = aPlan({ options: { turn_delay_ms: 2_000 } });
+    const worker = await startWorker('w1');
+    const { exit } = leader.start(plan);
+    const rows = await eventually(
+      () => postgres.query('SELECT job FROM foray.worker_runs', url),
+      (found) => found.length > 0,
+    );
+    expect(String(rows[0]?.['job'])).not.toContain('tracker-secret');
+    await exit;
+    expect(worker.said()).not.toContain('postgres://');
+  });
+
+  it('wait for a worker with their labels, and go back to the one that holds the workspace', async () => {
+    await startWorker('w1', '--slots', '4');
+    const needy = leader.start(aPlan({ agent: { runOn: ['gpu'] } }));
+    const back = aPlan({ holder: 'w2' });
+    await startWorker('w2', '--slots', '1', '--label', 'gpu');
+    expect(await needy.exit).toMatchObject({ kind: 'normal' });
+    expect(needy.reports[0]).toMatchObject({ host: 'w2' });
+    const again = leader.start(back);
+    await again.exit;
+    expect(again.reports[0]).toMatchObject({ host: 'w2' });
+    const moved = leader.start({ ...aPlan({ holder: 'gone' }), resumeSessionId: 'before' });
+    await moved.exit;
+    expect(moved.reports[1]).toMatchObject({
+      event: { text: expect.stringMatching(/made anew on .* conversation starts over/) as string },
+    });
+  });
+
+  it('stop when they are told to', async () => {
+    await startWorker('w1');
+    const plan = aPlan({ options: { outcomes: ['hang'] } });
+    const { reports, exit } = leader.start(plan);
+    await eventually(
+      () => reports.some(({ type }) => type === 'turn-started'),
+      (begun) => begun,
+    );
+    expect(leader.runner.stop(plan.runId, 'operator')).toBe('told');
+    expect(await exit).toMatchObject({ kind: 'cancelled' });
+    const waiting = aPlan({ agent: { runOn: ['nobody'] } });
+    const never = leader.start(waiting);
+    leader.runner.stop(waiting.runId, 'operator');
+    expect(await never.exit).toMatchObject({ kind: 'cancelled' });
+  });
+
+  it('are finished by a worker that is told to end, which then takes no more', async () => {
+    const worker = await startWorker('w1');
+    const { reports, exit } = leader.start(aPlan({ options: { turn_delay_ms: 2_500 } }));
+    await eventually(
+      () => reports.some(({ type }) => type === 'turn-started'),
+      (begun) => begun,
+    );
+    worker.child.kill('SIGTERM');
+    expect(await exit).toMatchObject({ kind: 'normal' });
+    expect(await worker.ended()).toBe(0);
+    await eventually(
+      () => leader.runner.hosts(),
+      (hosts) => hosts.length === 0,
+      'the worker to have left',
+    );
+  });
+});
+
+describe('a worker that is lost', () => {
+  it('gives its run to another; killed, its agent ends when it starts again', { timeout: 90_000 }, async () => {
+    await installSleeper();
+    const lost = await startWorker('w1');
+    const claude = { agent: { kind: 'claude-code', runOn: [] } };
+    const first = leader.start(aPlan({ issue: 'x', ...claude }));
+    await eventually(sleepers, (pids) => pids.length === 1, 'the agent');
+    lost.child.kill('SIGKILL');
+    expect(await first.exit).toMatchObject({ kind: 'error', fault: { kind: 'worker_lost', consequence: 'back-off' } });
+    await startWorker('w2');
+    const second = leader.start(aPlan({ issue: 'x', holder: 'w1' }));
+    expect(await second.exit).toMatchObject({ kind: 'normal' });
+    const [pid = 0] = await sleepers();
+    await startWorker('w1');
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('finds its run gone when it comes back, ends its agent and writes nothing', { timeout: 90_000 }, async () => {
+    await installSleeper();
+    const zombie = await startWorker('w1');
+    const { exit, reports } = leader.start(aPlan({ issue: 'z', agent: { kind: 'claude-code', runOn: [] } }));
+    await eventually(sleepers, (pids) => pids.length === 1, 'the agent');
+    zombie.child.kill('SIGSTOP');
+    expect(await exit).toMatchObject({ fault: { kind: 'worker_lost' } });
+    const heard = reports.length;
+    zombie.child.kill('SIGCONT');
+    await eventually(zombie.said, (said) => said.includes('run given up'), 'the lease to be missed');
+    const [pid = 0] = await sleepers();
+    await eventually(
+      () => isAlive(pid),
+      (alive) => !alive,
+      'the end of the agent',
+    );
+    expect(await postgres.query('SELECT * FROM foray.worker_words', url)).toEqual([]);
+    expect(reports).toHaveLength(heard);
+  });
+
+  it('of an old leader keeps nothing: another leader takes every run back', { timeout: 90_000 }, async () => {
+    const worker = await startWorker('w1');
+    const { reports } = leader.start(aPlan({ options: { outcomes: ['hang'] } }));
+    await eventually(
+      () => reports.some(({ type }) => type === 'turn-started'),
+      (begun) => begun,
+    );
+    await leader.leave();
+    leader = await lead('b');
+    await eventually(worker.said, (said) => said.includes('run given up'), 'the run to be given up');
+    expect(await leader.start(aPlan({})).exit).toMatchObject({ kind: 'normal' });
+  });
+});
+
+it(`${RUNS} runs, none lost and none doubled, while workers are killed`, { timeout: 120_000 + RUNS * 1_000 }, async () => {
+  const names = ['w1', 'w2', 'w3'];
+  const workers = new Map<string, AWorker>();
+  for (const name of names) workers.set(name, await startWorker(name, '--slots', '4'));
+  let [ended, lost] = [0, 0];
+  const finished = new Map<string, number>();
+  const workOn = async (issue: string): Promise<void> => {
+    for (;;) {
+      const started = leader.start(aPlan({ issue, options: { turn_delay_ms: 300 } }));
+      const exit = await started.exit;
+      expect(started.reports.filter(({ type }) => type === 'run-exited')).toHaveLength(1);
+      ended += 1;
+      if (exit.kind === 'normal') return void finished.set(issue, (finished.get(issue) ?? 0) + 1);
+      expect(exit.fault?.kind).toBe('worker_lost');
+      lost += 1;
+    }
+  };
+  const all = Promise.all(Array.from({ length: RUNS }, (_, index) => workOn(`i${index}`)));
+  for (let kills = 0; kills < Math.min(3, RUNS / 8); kills += 1) {
+    const before = ended;
+    await eventually(
+      () => ended,
+      (now) => now >= before + 3 || now >= RUNS,
+      'some progress',
+    );
+    const name = names[kills % names.length] ?? 'w1';
+    workers.get(name)?.child.kill('SIGKILL');
+    await workers.get(name)?.ended();
+    workers.set(name, await startWorker(name, '--slots', '4'));
+  }
+  await all;
+  expect([...finished.values()].every((times) => times === 1)).toBe(true);
+  expect(finished.size).toBe(RUNS);
+  expect(ended).toBe(RUNS + lost);
+});
