@@ -2,6 +2,7 @@ import type { Env } from '../config/expand.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { RunTools } from '../ports/runner.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
+import type { QueueRunner } from '../runners/queue/index.ts';
 import type { SshHosts } from '../runners/ssh/hosts.ts';
 import type { OperationMeter } from './request-meter.ts';
 import type { KnownSecrets } from './secrets.ts';
@@ -23,6 +24,8 @@ export interface AdapterDeps {
   /** What marks of workspaces are signed with. */
   readonly markKey: string;
   readonly hosts: SshHosts;
+  /** Absent or null where there are no workers. */
+  readonly workers?: () => Pick<QueueRunner, 'problemOf'> | null;
   /** Asked before anything is written to a remote; absent where this daemon has its database alone. */
   readonly leading?: Leading | null;
 }

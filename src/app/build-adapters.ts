@@ -65,7 +65,7 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
     identity: settings.tracker.identity,
     tracker: sameTracker ? before.tracker : guardTracker(buildTracker(workflow, deps), deps.leading ?? null),
     agent: withHosts(
-      sameAgent && there.size === 0 && before.there.size === 0 ? before.agent : buildAgent(workflow, deps),
+      sameAgent && isHere(settings) && isHere(before.configured) ? before.agent : buildAgent(workflow, deps),
       workflow,
       deps,
     ),
@@ -77,6 +77,11 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
     promptFor: createPrompt(workflow.body, workflow.bodyLine, settings.agent),
     tools: deps.tools,
   };
+}
+
+/** Whether agents run on this machine. */
+function isHere({ worker, agent }: Settings): boolean {
+  return worker.sshHosts.length === 0 && agent.runOn === null;
 }
 
 /** What was read is ours alone: agents and hooks of the same user could look at this process's environment. */

@@ -21,9 +21,11 @@ export function workspacesOf(hosts: ReadonlyMap<string, HostAdapters>): Readonly
   return new Map([...hosts].map(([name, { workspaces }]) => [name, workspaces]));
 }
 
-/** With hosts, no program of the agent is needed on this machine but `ssh`. */
-export function withHosts(agent: Agent, { settings }: GoodWorkflow, { env, hosts }: AdapterDeps): Agent {
+/** With workers or hosts, no program of the agent is needed on this machine but `ssh`. */
+export function withHosts(agent: Agent, { settings }: GoodWorkflow, { env, hosts, workers }: AdapterDeps): Agent {
   const { sshHosts } = settings.worker;
+  const { runOn } = settings.agent;
+  if (runOn !== null) return { ...agent, findProblem: async () => workers?.()?.problemOf(runOn) ?? null };
   if (sshHosts.length === 0) return agent;
   const findProblem = async (): Promise<string | null> => {
     if ((await findProgram('ssh', sshEnv(env))) !== 'found') {

@@ -26,6 +26,7 @@ import { proveTracker } from './check-tracker.ts';
 import { buildAdapters, knownAs, settleIdentity, tellIfPublic, type BuiltAdapters } from './build-adapters.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
 import type { Reign } from './leading.ts';
+import { createFleetRuns } from './fleet-runs.ts';
 import { daemonId, markedEnv } from './leftovers.ts';
 import { databaseName, openOwnStore } from './own-store.ts';
 import { openOperatorDesk } from './operator-desk.ts';
@@ -90,7 +91,10 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   releasers.push(logNotices(notices, logger));
   const snapshot = (): Snapshot => snapshotOfAll(trackers.states(), clock.now());
   const hosts = createSshHosts(clock);
-  const hostViews = (): readonly HostView[] => hosts.views(trackers.adapters().workflow.settings.worker);
+  const hostViews = (): readonly HostView[] => [
+    ...hosts.views(trackers.adapters().workflow.settings.worker),
+    ...(fleet.runner()?.hosts() ?? []),
+  ];
   const metrics = createMetrics(notices, snapshot, hostViews);
   releasers.push(() => metrics.stop());
   releasers.push(await startTelemetry({ notices, env: options.env, version, logger }));
@@ -105,7 +109,12 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   };
   const onStoreFault = (fault: unknown, tries: number): void =>
     logger.error('the database did not take a write, trying again', { error: textOf(fault), tries });
+  const { reign } = options;
+  const markKey = store.workspaceKey;
+  const fleet = createFleetRuns({ reign, version, clock, logger, markKey, killed: killed.signal });
+  releasers.push(fleet.close);
   const trackers = createWatchedTrackers({
+    queue: fleet.runner,
     store,
     clock,
     instance,
@@ -135,11 +144,11 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   releasers.push(() => groups.stop());
   const isRun = (owner: string): boolean => trackers.states().some(({ claims }) => runningIn(claims.values()).includes(owner));
   const processes = ownProcesses(groups, controlGroups, isRun);
-  const markKey = store.workspaceKey;
   const roots = createRootLocks({ workflowPath: workflow.path, database, isShared: options.reign !== null });
   releasers.push(roots.release);
   const watch = async (next: BuiltAdapters): Promise<void> => {
     await roots.take(next.workflow.settings.workspace.root);
+    await fleet.open(next.workflow.settings);
     await trackers.watch(next);
   };
   let url: string | null = null;
@@ -158,6 +167,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     meter,
     tools,
     hosts,
+    workers: fleet.runner,
     leading,
   };
   const startUp = AbortSignal.any([killed.signal, options.interrupted]);

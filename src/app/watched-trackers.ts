@@ -9,6 +9,8 @@ import type { SteadyClock } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
 import { createSshRunner } from '../runners/ssh/index.ts';
 import type { SshHosts } from '../runners/ssh/hosts.ts';
+import { createPlacedRunner } from '../runners/placed.ts';
+import type { QueueRunner, RunParts } from '../runners/queue/index.ts';
 import { whileLeading, type Leading } from './while-leading.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
 import { withCrashPoints } from './crash-points.ts';
@@ -24,6 +26,7 @@ export interface WatchedTrackersDeps {
   readonly onStoreFault: (fault: unknown, tries: number) => void;
   readonly killed: AbortSignal;
   readonly hosts: SshHosts;
+  readonly queue: () => QueueRunner | null;
   /** How long runs that were under way must wait before they start again. */
   readonly resumeDelayMs: number;
   /** Asked before anything is done to the world; null where this daemon has its database alone. */
@@ -112,11 +115,15 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
             report,
             announce,
             findPreflightProblem,
-            runner: createSshRunner({
-              hosts: deps.hosts,
-              adaptersOf: ({ settings: ofRun }) => builtFor(ofRun),
-              adaptersOn: ({ settings: ofRun }, host) => ({ ...builtFor(ofRun), ...builtFor(ofRun).there.get(host) }),
-              killed: deps.killed,
+            runner: createPlacedRunner({
+              queue: deps.queue,
+              partsOf: ({ settings: ofRun }) => partsOf(builtFor(ofRun)),
+              here: createSshRunner({
+                hosts: deps.hosts,
+                adaptersOf: ({ settings: ofRun }) => builtFor(ofRun),
+                adaptersOn: ({ settings: ofRun }, host) => ({ ...builtFor(ofRun), ...builtFor(ofRun).there.get(host) }),
+                killed: deps.killed,
+              }),
             }),
             killed: deps.killed,
           }),
@@ -192,6 +199,10 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
       for (const { loop } of all.values()) loop.kill();
     },
   };
+}
+
+function partsOf({ tracker, workflow }: BuiltAdapters): RunParts {
+  return { tracker, template: { body: workflow.body, line: workflow.bodyLine } };
 }
 
 function busyClaims(state: State): number {

@@ -35,7 +35,7 @@ const LEFTOVER_GRACE_MS = 2_000;
 /** A worker of this machine. What an earlier one on the same root left running is ended first. */
 export async function openWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { url, name, slots, labels, root, version, logger } = options;
-  const locks = createRootLocks({ workflowPath: `worker ${name}`, dbPath: 'of its service' });
+  const locks = createRootLocks({ workflowPath: `worker ${name}`, database: 'that of its service', isShared: false });
   await locks.take(root);
   const mark = createHash('sha256').update(root).digest('hex').slice(0, 16);
   const tell = (pid: number): void => logger.warn('ending a process that an earlier run left behind', { pid });

@@ -2,6 +2,7 @@ import type { Problem } from '../domain/model/problem.ts';
 import type { AgentSettings, WorkerSettings } from '../domain/model/settings.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
 import { workflowName } from './paths.ts';
+import type { Sections } from './schema.ts';
 
 export interface ReadWorker {
   readonly settings: WorkerSettings;
@@ -10,7 +11,7 @@ export interface ReadWorker {
 
 /** The hosts that agents run on. */
 export function readWorker({ sections, isFaulty }: CheckedFrontMatter, workflowPath: string): ReadWorker {
-  const { worker, workspace, agent } = sections;
+  const { worker, workspace, agent, store } = sections;
   const settings: WorkerSettings = {
     sshHosts: worker.ssh_hosts,
     sshRoot: worker.ssh_root ?? `~/.local/state/foray/workspaces/${workflowName(workflowPath)}`,
@@ -24,7 +25,26 @@ export function readWorker({ sections, isFaulty }: CheckedFrontMatter, workflowP
     ...(settings.sshHosts.length > 0 && workspace.repo !== undefined ? [fault('ssh_hosts', WITHOUT_REPO)] : []),
     ...(settings.sshHosts.length > 0 && agent.user !== undefined ? [fault('ssh_hosts', WITHOUT_USER)] : []),
   ];
-  return { settings, problems };
+  return { settings, problems: [...problems, ...queueProblems({ workspace, agent, store }, settings)] };
+}
+
+/** What cannot be had on workers that take runs from the queue. */
+function queueProblems(
+  { workspace, agent, store }: Pick<Sections, 'workspace' | 'agent' | 'store'>,
+  { sshHosts }: WorkerSettings,
+): readonly Problem[] {
+  if (agent.run_on === undefined) return [];
+  const refuse = (message: string): Problem => ({ severity: 'error', check: 'agent.run_on', message, key: ['agent', 'run_on'] });
+  return [
+    ...(store.url === undefined
+      ? [refuse('needs store.url: workers take runs from a database that they share with the service')]
+      : []),
+    ...(sshHosts.length > 0 ? [refuse('cannot be used with worker.ssh_hosts: choose one of them')] : []),
+    ...(workspace.repo === undefined
+      ? []
+      : [refuse('cannot be used with workspace.repo: fill the workspaces by hooks.after_create')]),
+    ...(agent.user === undefined ? [] : [refuse('cannot be used with agent.user: agents run as the user of the worker')]),
+  ];
 }
 
 /** Hosts with a limit each cannot hold more sessions than all of them together. */

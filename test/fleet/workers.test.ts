@@ -73,7 +73,7 @@ async function lead(id: string): Promise<Leading> {
     version: '0.1.0',
     clock: { now: Date.now },
     logger: log,
-    jobOf: () => ({ template: { body: 'Work on {{ .issue.identifier }}.', line: 1 }, markKey: 'key' }),
+    markKey: 'key',
     killed: new AbortController().signal,
     lostAfterMs: LOST_AFTER_MS,
   });
@@ -96,13 +96,17 @@ async function lead(id: string): Promise<Leading> {
     start(plan) {
       const reports: RunReport[] = [];
       const exit = new Promise<RunExit>((resolve) => {
-        runner.start(plan, tracker, {
-          announce: () => {},
-          report(said) {
-            reports.push(said);
-            if (said.type === 'run-exited') resolve(said.exit);
+        runner.start(
+          plan,
+          { tracker, template: { body: 'Work on {{ .issue.identifier }}.', line: 1 } },
+          {
+            announce: () => {},
+            report(said) {
+              reports.push(said);
+              if (said.type === 'run-exited') resolve(said.exit);
+            },
           },
-        });
+        );
       });
       return { reports, exit };
     },

@@ -14,8 +14,8 @@ export interface QueueRunnerDeps {
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The template and key that go with a plan. */
-  readonly jobOf: (plan: RunPlan) => Omit<RunJob, 'plan'>;
+  /** What marks of workspaces are signed with. */
+  readonly markKey: string;
   readonly killed: AbortSignal;
   /** 30 s unless given. */
   readonly lostAfterMs?: number;
@@ -23,22 +23,30 @@ export interface QueueRunnerDeps {
 
 /** Runs on workers that take them from the queue. They wait here while no worker has a slot for them. */
 export interface QueueRunner extends Pick<Runner, 'stop'> {
-  start(plan: RunPlan, tracker: Tracker, hear: RunListener): void;
+  start(plan: RunPlan, parts: RunParts, hear: RunListener): void;
   hosts(): readonly HostView[];
+  /** Why no worker could take a run with these labels, or null. */
+  problemOf(labels: readonly string[]): string | null;
   /** Whether a run is given to workers. */
   knows(runId: string): boolean;
   close(): Promise<void>;
 }
 
-interface Given {
-  readonly plan: RunPlan;
+/** What goes with a plan and stays with the leader, but for the template. */
+export interface RunParts {
   readonly tracker: Tracker;
+  readonly template: RunJob['template'];
+}
+
+interface Given extends RunParts {
+  readonly plan: RunPlan;
   readonly hear: RunListener;
   worker: WorkerRow | null;
   heard: number;
 }
 
 const LOOK_EVERY_MS = 250;
+const IDLE_MS = 2_000;
 
 export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   const { queue, version, logger, lostAfterMs = LOST_AFTER_MS } = deps;
@@ -46,6 +54,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   let workers: readonly WorkerRow[] = [];
   const told = new Map<string, string | null>();
   const stopping = new AbortController();
+  let wake = new AbortController();
   const runsOf = (workerId: string): number => [...runs.values()].filter(({ worker }) => worker?.id === workerId).length;
 
   async function give(run: Given): Promise<void> {
@@ -59,7 +68,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     run.hear.report({ type: 'workspace-chosen', ...ids, workspacePath: '', host: worker.name });
     if (isMoved) run.hear.report({ type: 'agent-spoke', ...ids, event: { type: 'notice', text: movedText(plan, worker.name) } });
     const sent = { ...plan, settings: withoutSecrets(plan.settings), ...(isMoved ? { resumeSessionId: null } : {}) };
-    await queue.give(plan.runId, worker.id, { ...deps.jobOf(plan), plan: sent });
+    await queue.give(plan.runId, worker.id, { plan: sent, template: run.template, markKey: deps.markKey });
   }
 
   /** From here on the worker can store nothing for it: that comes first. */
@@ -115,7 +124,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
 
   async function look(): Promise<void> {
     await listen();
-    await serve();
+    if (runs.size > 0) await serve();
     await meet();
     for (const run of runs.values()) if (run.worker === null) await give(run);
   }
@@ -124,13 +133,23 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     await queue.revokeAll();
     while (!stopping.signal.aborted) {
       await look().catch((error: unknown) => logger.warn('the queue could not be read, trying again', { error: String(error) }));
-      await pause(LOOK_EVERY_MS, stopping.signal);
+      wake = new AbortController();
+      await pause(runs.size > 0 ? LOOK_EVERY_MS : IDLE_MS, AbortSignal.any([stopping.signal, wake.signal]));
     }
   }
 
   const going = goOn().catch((error: unknown) => logger.error('the queue failed', { error: String(error) }));
   return {
-    start: (plan, tracker, hear) => void runs.set(plan.runId, { plan, tracker, hear, worker: null, heard: 0 }),
+    start(plan, parts, hear) {
+      runs.set(plan.runId, { ...parts, plan, hear, worker: null, heard: 0 });
+      wake.abort();
+    },
+    problemOf(labels) {
+      const able = workers.filter((worker) => isCompatible(worker.version, version) && !worker.draining);
+      if (able.some((worker) => labels.every((label) => worker.labels.includes(label)))) return null;
+      const wanted = labels.length === 0 ? '' : ` with the labels ${labels.join(', ')}`;
+      return `no worker${wanted} is there: start one with "foray worker"`;
+    },
     knows: (runId) => runs.has(runId),
     stop(runId, reason) {
       const run = runs.get(runId);
@@ -190,6 +209,7 @@ function withoutSecrets(settings: Settings): Settings {
   const { repo } = settings.workspace;
   return {
     ...settings,
+    storeUrl: null,
     tracker: { ...settings.tracker, apiKey: '', options: {} },
     server: { ...settings.server, token: null, webhookSecret: null },
     reactions: { ...settings.reactions, connection: null },
