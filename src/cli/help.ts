@@ -7,9 +7,8 @@ export function overview(): string {
   const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return `foray watches one issue tracker and turns issues into coding-agent sessions.
 
-Usage:
-  foray [--port N] [--dry-run] [WORKFLOW.md]     run the service; the file is ./WORKFLOW.md unless named
-  foray COMMAND [flags] [arguments] [WORKFLOW.md]
+Usage: foray [--port N] [--dry-run] [WORKFLOW.md]     run the service; the file is ./WORKFLOW.md unless named
+       foray COMMAND [flags] [arguments] [WORKFLOW.md]
 
 Commands:
 ${lines.join('\n')}

@@ -105,6 +105,6 @@ function encoded(bytes: Buffer): string {
 }
 
 /** One word of a shell. A NUL cannot be said there. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   return `'${text.replaceAll('\0', '').replaceAll("'", String.raw`'\''`)}'`;
 }

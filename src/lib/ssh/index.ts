@@ -1,3 +1,2 @@
-export { quoted } from './far-side.ts';
 export { HostError, startRemote } from './remote-process.ts';
 export type { SshTarget } from './remote-process.ts';
