@@ -76,7 +76,7 @@ function adaptersFor({ plan, template, markKey }: RunJob, tracker: Tracker, here
     tracker,
     agent: kind.create(agent, agentOptions, { env, clock: { now: Date.now }, logger, processes }),
     workspaces: createWorkspaces({ root, removedDays, markKey, env, logger, processes, maskSecrets: secrets.mask }),
-    promptFor: createPrompt(template.body, template.line),
+    promptFor: createPrompt(template.body, template.line, agent),
     tools: NO_RUN_TOOLS,
   };
 }

@@ -2,6 +2,7 @@ import type { RunPlan } from '../../domain/model/effect.ts';
 import { faultOf, type Fault } from '../../domain/model/errors.ts';
 import type { RunExit, RunReport } from '../../domain/model/event.ts';
 import { hostPathText } from '../../domain/model/host-path.ts';
+import { NO_SETTINGS } from '../../domain/model/no-settings.ts';
 import type { Settings } from '../../domain/model/settings.ts';
 import type { HostView, RunListener, Runner } from '../../ports/runner.ts';
 import type { RunAnswer, RunJob, RunQueue, RunRequest, WorkerRow } from '../../ports/run-queue.ts';
@@ -67,7 +68,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     const isMoved = plan.holder !== null && plan.holder !== worker.name;
     run.hear.report({ type: 'workspace-chosen', ...ids, workspacePath: '', host: worker.name });
     if (isMoved) run.hear.report({ type: 'agent-spoke', ...ids, event: { type: 'notice', text: movedText(plan, worker.name) } });
-    const sent = { ...plan, settings: withoutSecrets(plan.settings), ...(isMoved ? { resumeSessionId: null } : {}) };
+    const sent = { ...plan, settings: settingsForWorker(plan.settings), ...(isMoved ? { resumeSessionId: null } : {}) };
     await queue.give(plan.runId, worker.id, { plan: sent, template: run.template, markKey: deps.markKey });
   }
 
@@ -204,16 +205,17 @@ function notAllowed(state: string): Fault {
   return { kind: 'tracker_payload_error', message, consequence: 'back-off-at-cap' };
 }
 
-/** What a worker is not told: every credential of tracker, forge, server and repository. */
-function withoutSecrets(settings: Settings): Settings {
-  const { repo } = settings.workspace;
+/** What a worker is told: what a run works with, and no credential of tracker, forge, server or repository. */
+function settingsForWorker({ tracker, agent, agentOptions, hooks, selfReview, workspace }: Settings): Settings {
+  const { kind, identity, activeStates, terminalStates, handoffState, inProgressState } = tracker;
   return {
-    ...settings,
-    storeUrl: null,
-    tracker: { ...settings.tracker, apiKey: '', options: {} },
-    server: { ...settings.server, token: null, webhookSecret: null },
-    reactions: { ...settings.reactions, connection: null },
-    workspace: { ...settings.workspace, repo: repo && { ...repo, token: null, connection: null } },
+    ...NO_SETTINGS,
+    tracker: { ...NO_SETTINGS.tracker, kind, identity, activeStates, terminalStates, handoffState, inProgressState },
+    workspace: { ...NO_SETTINGS.workspace, removedDays: workspace.removedDays },
+    agent,
+    agentOptions,
+    hooks,
+    selfReview,
   };
 }
 
