@@ -10,9 +10,7 @@ import { openStore } from '../../src/store/sqlite/open.ts';
 import { issueWith } from '../../test/support/issues.ts';
 import { settingsWith } from '../../test/support/settings.ts';
 
-/** What runs in a process of its own, so that its memory is its own. */
-if (process.argv[2] === 'libraries') await holdLibraries();
-if (process.argv[2] === 'sessions') console.log(JSON.stringify(await runSessions()));
+/* What runs in a process of its own, so that its memory is its own. */
 
 /** The libraries of the daemon, loaded and used for nothing. */
 async function holdLibraries(): Promise<void> {
@@ -29,6 +27,8 @@ async function holdLibraries(): Promise<void> {
 const SESSIONS = 100_000;
 const WARM = 5_000;
 const AT_ONCE = 100;
+/** They come back again and again, as issues do that people hand back: what is kept of an issue is kept once. */
+const ISSUES = 1_000;
 
 /** The whole core and the real database; agent, tracker and workspace answer at once. */
 async function runSessions(): Promise<{ grownMb: number; sessions: number }> {
@@ -45,7 +45,8 @@ async function runSessions(): Promise<{ grownMb: number; sessions: number }> {
       case 'poll':
         while (active.size < 2 * AT_ONCE && next < SESSIONS + WARM) {
           next += 1;
-          active.set(`${next}`, issueWith({ id: `${next}`, identifier: `S-${next}` }));
+          const id = `${next % ISSUES}`;
+          active.set(id, issueWith({ id, identifier: `S-${id}` }));
         }
         return report({
           type: 'poll-answered',
@@ -109,3 +110,7 @@ function heapMb(): number {
   globalThis.gc?.();
   return process.memoryUsage().heapUsed / 1024 / 1024;
 }
+
+// Last, since it needs all of the above.
+if (process.argv[2] === 'libraries') await holdLibraries();
+if (process.argv[2] === 'sessions') console.log(JSON.stringify(await runSessions()));

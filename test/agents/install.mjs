@@ -8,7 +8,11 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const modules = path.join(here, 'node_modules');
 const stamp = path.join(modules, '.installed');
 
-/** Programs on which the suite does not pass yet: installed beside the others with MORE_AGENTS=1, and no part of the lock. */
+/**
+ * Programs on which the suite does not pass yet: installed beside the others with MORE_AGENTS=1, and no part of the lock. Each
+ * edits a file in a turn and is handed over; what the suite then finds: claude-agent-acp and Qwen Code tell fewer tokens than
+ * the model counted, OpenCode names its edit otherwise, Copilot names no model, and claude-agent-acp and OpenCode call home.
+ */
 const more = process.env['MORE_AGENTS']
   ? {
       'claude-agent-acp': '@agentclientprotocol/claude-agent-acp@0.99.1',
