@@ -65,6 +65,7 @@ function checkSyntax(body: string, firstLine: number): readonly Problem[] {
     }));
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return [{ severity: 'error', check: 'template.parse', message: error.message }];
+    const message = `${error.detail} (line ${error.line}, column ${error.column})`;
+    return [{ severity: 'error', check: 'template.parse', message }];
   }
 }

@@ -82,6 +82,16 @@ describe('--strict', () => {
   });
 });
 
+it('a fault of the prompt has its place like every other', async () => {
+  const file = await fileOf(fileWorkflow({}, 'Hello {{ issue.title }}'));
+  const said = await runHere('validate', file);
+  expect(said.stderr).toMatch(/^error: template\.parse: unknown function "issue"; .* \(line \d+, column 10\)$/m);
+  const { stdout } = await runHere('validate', '--format', 'json', file);
+  expect(JSON.parse(stdout)).toMatchObject({
+    errors: [{ check: 'template.parse', line: expect.any(Number) as number, column: 10 }],
+  });
+});
+
 describe('completion', () => {
   it.each(['bash', 'zsh', 'fish'])('%s knows every command and flag', async (shell) => {
     const { code, stdout } = await runHere('completion', shell);

@@ -160,12 +160,15 @@ export class NotificationError extends Error {
 
 /** A prompt template that cannot be rendered for this issue. */
 export class TemplateError extends Error {
+  /** What is wrong, without the place. */
+  readonly detail: string;
   readonly line: number;
   readonly column: number;
 
   constructor(detail: string, place: { line: number; column: number }) {
     super(`template: line ${place.line}, column ${place.column}: ${detail}`);
     this.name = 'TemplateError';
+    this.detail = detail;
     this.line = place.line;
     this.column = place.column;
   }
