@@ -1,13 +1,13 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
 import { faultOf, type Fault } from '../../domain/model/errors.ts';
-import type { RunExit, RunReport } from '../../domain/model/event.ts';
-import { hostPathText } from '../../domain/model/host-path.ts';
+import type { RunExit } from '../../domain/model/event.ts';
 import { NO_SETTINGS } from '../../domain/model/no-settings.ts';
 import type { Settings } from '../../domain/model/settings.ts';
 import type { HostView, RunListener, Runner } from '../../ports/runner.ts';
 import type { RunAnswer, RunJob, RunQueue, RunRequest, WorkerRow } from '../../ports/run-queue.ts';
 import type { Clock, Logger } from '../../ports/runtime.ts';
 import type { Tracker } from '../../ports/tracker.ts';
+import { isMoved, located, movedText } from '../on-host.ts';
 import { chooseWorker, isCompatible, LOST_AFTER_MS, skewText } from './choose.ts';
 
 export interface QueueRunnerDeps {
@@ -65,10 +65,10 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     if (worker === null) return;
     run.worker = worker;
     const ids = { issueId: plan.issue.id, runId: plan.runId };
-    const isMoved = plan.holder !== null && plan.holder !== worker.name;
+    const moves = isMoved(plan, worker.name);
     run.hear.report({ type: 'workspace-chosen', ...ids, workspacePath: '', host: worker.name });
-    if (isMoved) run.hear.report({ type: 'agent-spoke', ...ids, event: { type: 'notice', text: movedText(plan, worker.name) } });
-    const sent = { ...plan, settings: settingsForWorker(plan.settings), ...(isMoved ? { resumeSessionId: null } : {}) };
+    if (moves) run.hear.report({ type: 'agent-spoke', ...ids, event: { type: 'notice', text: movedText(plan, worker.name) } });
+    const sent = { ...plan, settings: settingsForWorker(plan.settings), ...(moves ? { resumeSessionId: null } : {}) };
     await queue.give(plan.runId, worker.id, { plan: sent, template: run.template, markKey: deps.markKey });
   }
 
@@ -88,7 +88,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
       for (const word of words) {
         if ('notice' in word) run.hear.announce(word.notice);
         else if (word.report.type === 'run-exited') await end(run, word.report.exit);
-        else run.hear.report(located(word.report, run.worker?.name ?? null));
+        else run.hear.report(located(word.report, run.worker?.name ?? ''));
       }
     }
   }
@@ -217,18 +217,6 @@ function settingsForWorker({ tracker, agent, agentOptions, hooks, selfReview, wo
     hooks,
     selfReview,
   };
-}
-
-function located(said: RunReport, host: string | null): RunReport {
-  if (said.type === 'workspace-chosen') {
-    return { ...said, ...(host === null ? {} : { host }), workspacePath: hostPathText(host, said.workspacePath) };
-  }
-  return said.type === 'run-prepared' ? { ...said, workspacePath: hostPathText(host, said.workspacePath) } : said;
-}
-
-function movedText({ holder, resumeSessionId }: RunPlan, host: string): string {
-  const conversation = resumeSessionId === null ? '' : ' and the conversation starts over';
-  return `the workspace is on ${holder}, which cannot be used now: it is made anew on ${host}${conversation}`;
 }
 
 function lostFault(name: string, afterMs: number): Fault {

@@ -1,9 +1,8 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
 import { WorkspaceError } from '../../domain/model/errors.ts';
-import type { RunReport } from '../../domain/model/event.ts';
-import { hostPathText } from '../../domain/model/host-path.ts';
 import type { RunAdapters, RunListener, Runner } from '../../ports/runner.ts';
 import { createLocalRunner, type LocalRunnerDeps } from '../local/index.ts';
+import { isMoved, located, movedText } from '../on-host.ts';
 import type { SshHosts } from './hosts.ts';
 
 export interface SshRunnerDeps extends LocalRunnerDeps {
@@ -28,9 +27,9 @@ export function createSshRunner({ hosts, adaptersOf, adaptersOn, killed }: SshRu
     hosts.took(host);
     const ids = { issueId: plan.issue.id, runId: plan.runId };
     hear.report({ type: 'workspace-chosen', ...ids, workspacePath: '', host });
-    const isMoved = plan.holder !== null && plan.holder !== host;
-    if (isMoved) hear.report({ type: 'agent-spoke', ...ids, event: { type: 'notice', text: movedText(plan, host) } });
-    runner.start(isMoved ? { ...plan, resumeSessionId: null } : plan, {
+    const moves = isMoved(plan, host);
+    if (moves) hear.report({ type: 'agent-spoke', ...ids, event: { type: 'notice', text: movedText(plan, host) } });
+    runner.start(moves ? { ...plan, resumeSessionId: null } : plan, {
       announce: hear.announce,
       report(said) {
         if (said.type === 'run-exited') {
@@ -52,17 +51,6 @@ export function createSshRunner({ hosts, adaptersOf, adaptersOn, killed }: SshRu
     },
     stop: runner.stop,
   };
-}
-
-/** The same report for readers on this machine. */
-function located(said: RunReport, host: string): RunReport {
-  if (said.type === 'workspace-chosen') return { ...said, host, workspacePath: hostPathText(host, said.workspacePath) };
-  return said.type === 'run-prepared' ? { ...said, workspacePath: hostPathText(host, said.workspacePath) } : said;
-}
-
-function movedText({ holder, resumeSessionId }: RunPlan, host: string): string {
-  const conversation = resumeSessionId === null ? '' : ' and the conversation starts over';
-  return `the workspace is on ${holder}, which cannot be used now: it is made anew on ${host}${conversation}`;
 }
 
 function noHost(problem: string | null): WorkspaceError {

@@ -1,0 +1,19 @@
+import type { RunPlan } from '../domain/model/effect.ts';
+import type { RunReport } from '../domain/model/event.ts';
+import { hostPathText } from '../domain/model/host-path.ts';
+
+/** A report from another host for readers on this machine: its paths tell the host. */
+export function located(said: RunReport, host: string): RunReport {
+  if (said.type === 'workspace-chosen') return { ...said, host, workspacePath: hostPathText(host, said.workspacePath) };
+  return said.type === 'run-prepared' ? { ...said, workspacePath: hostPathText(host, said.workspacePath) } : said;
+}
+
+/** Whether the run cannot go to the host that holds its workspace. */
+export function isMoved({ holder }: RunPlan, host: string): boolean {
+  return holder !== null && holder !== host;
+}
+
+export function movedText({ holder, resumeSessionId }: RunPlan, host: string): string {
+  const conversation = resumeSessionId === null ? '' : ' and the conversation starts over';
+  return `the workspace is on ${holder}, which cannot be used now: it is made anew on ${host}${conversation}`;
+}

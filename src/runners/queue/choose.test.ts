@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import type { WorkerRow } from '../../ports/run-queue.ts';
+import { chooseWorker, isCompatible, skewText } from './choose.ts';
+
+const aWorker = (name: string, parts: Partial<WorkerRow> = {}): WorkerRow => ({
+  id: `${name}#1`,
+  name,
+  labels: [],
+  slots: 2,
+  version: '0.1.0',
+  load: 0,
+  heardAt: 0,
+  silentMs: 0,
+  draining: false,
+  ...parts,
+});
+const ANY = { labels: [], holder: null };
+
+function chosen(
+  workers: readonly WorkerRow[],
+  wish: Partial<Parameters<typeof chooseWorker>[2]> = {},
+  runs: Record<string, number> = {},
+) {
+  return chooseWorker(workers, (id) => runs[id] ?? 0, { ...ANY, ...wish }, '0.1.4')?.name ?? null;
+}
+
+describe('who takes a run', () => {
+  it('is the holder of its workspace, else the one with the most free slots', () => {
+    const workers = [aWorker('a', { slots: 4 }), aWorker('b')];
+    expect(chosen(workers)).toBe('a');
+    expect(chosen(workers, {}, { 'a#1': 3 })).toBe('b');
+    expect(chosen(workers, { holder: 'b' })).toBe('b');
+    expect(chosen(workers, { holder: 'b' }, { 'b#1': 2 })).toBe('a');
+  });
+
+  it.each([
+    ['full', { slots: 0 }],
+    ['silent for a while', { silentMs: 10_000 }],
+    ['about to leave', { draining: true }],
+    ['of another version', { version: '0.2.0' }],
+    ['without one of the labels', { labels: ['gpu'] }],
+  ])('is never one that is %s', (_, parts) => {
+    expect(chosen([aWorker('a', { labels: ['gpu', 'big'], ...parts })], { labels: ['gpu', 'big'] })).toBeNull();
+  });
+});
+
+it('versions of one line understand each other', () => {
+  expect(isCompatible('0.1.0', '0.1.9')).toBe(true);
+  expect(isCompatible('0.2.0', '0.1.0')).toBe(false);
+  expect(skewText('0.2.0', '0.1.0')).toBe('it is version 0.2.0 and the service is 0.1.0: install the same version on both');
+});
