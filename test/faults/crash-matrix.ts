@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { notifications } from './notification-scenario.ts';
 import { deliveryScenario } from './delivery-scenario.ts';
 import { buildForge, forgeEnv, forgeWorkflow, reactionsOf } from '../e2e/reactions/forge.ts';
 
@@ -226,4 +227,5 @@ export const SCENARIOS: readonly Scenario[] = [
   deliveryScenario('nsproject', ['after opening the request']),
   deliveryScenario('repoissues', ['after opening the request']),
   deliveryScenario('selfhosted', ['after opening the request']),
+  notifications,
 ];
