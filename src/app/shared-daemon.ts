@@ -1,76 +1,33 @@
 import { randomBytes } from 'node:crypto';
-import type { Leader } from '../store/postgres/index.ts';
+import type { Leader, Postgres } from '../store/postgres/index.ts';
 import { startDaemon, type DaemonOptions, type RunningDaemon } from './daemon.ts';
 import { aboutMe, openShared, waitToLead, type Reign } from './leading.ts';
 import { databaseName } from './own-store.ts';
 import { openStandby, type Standby } from './standby.ts';
 
+type SharedOptions = Omit<DaemonOptions, 'reign'>;
+
+/** The daemon of a turn to lead, while there is one. */
+interface Turn {
+  daemon: RunningDaemon | null;
+}
+
 /**
  * A daemon on a database that others may share. It stands by until it is its turn, leads until that is over, and then
  * stands by again.
  */
-export async function startSharedDaemon(options: Omit<DaemonOptions, 'reign'>): Promise<RunningDaemon> {
-  const { workflow, logger, clock, version } = options;
+export async function startSharedDaemon(given: SharedOptions): Promise<RunningDaemon> {
   const stopped = new AbortController();
-  const startUp = AbortSignal.any([stopped.signal, options.interrupted]);
-  const db = await openShared(workflow.settings.storeUrl ?? '', logger, startUp);
-  const { createPostgresStore } = await import('../store/postgres/index.ts');
-  let current: RunningDaemon | null = null;
-
-  async function standBy(): Promise<Reign> {
-    const me = aboutMe(randomBytes(5).toString('hex'), workflow.path, version);
-    let standby: Standby | null = null;
-    const look = async (leader: Leader | null) => {
-      if (standby === null) {
-        const { host, pid, url } = leader ?? { host: '', pid: 0, url: null };
-        logger.info('standing by', {
-          database: databaseName(workflow.settings),
-          leader_host: host,
-          leader_pid: pid,
-          leader_url: url,
-        });
-        standby = await openStandby(options, createPostgresStore(db, { owner: me.id, clock, epoch: null }));
-      }
-      await standby.look(leader);
-      return { ...me, url: standby.url };
-    };
-    try {
-      return await waitToLead({ db, me }, look, logger, startUp);
-    } finally {
-      await (standby as Standby | null)?.stop();
-    }
-  }
-
-  async function lead(reign: Reign): Promise<void> {
-    const { leadership } = reign;
-    const over = new AbortController();
-    let lost: string | null = null;
-    void leadership.lost.then((why) => {
-      lost = why;
-      over.abort(new Error(why));
-      current?.kill();
-    });
-    logger.info('leading', { epoch: leadership.epoch, resume_delay_ms: reign.resumeDelayMs });
-    try {
-      current = await startDaemon({ ...options, interrupted: AbortSignal.any([startUp, over.signal]), reign });
-      leadership.servesAt(current.url);
-      if (lost !== null) current.kill();
-      else if (startUp.aborted) current.stop();
-      await current.done;
-    } catch (error) {
-      if (lost === null) throw error;
-    } finally {
-      current = null;
-      await leadership.leave();
-    }
-    if (lost !== null) logger.warn('no longer leading, standing by', { reason: lost, epoch: leadership.epoch });
-  }
+  const options = { ...given, interrupted: AbortSignal.any([stopped.signal, given.interrupted]) };
+  const db = await openShared(options.workflow.settings.storeUrl ?? '', options.logger, options.interrupted);
+  const turn: Turn = { daemon: null };
 
   async function takeTurns(): Promise<void> {
     try {
-      while (!stopped.signal.aborted) await lead(await standBy());
+      while (!options.interrupted.aborted) await lead(await standBy(db, options), options, turn);
     } catch (error) {
-      if (!startUp.aborted || current !== null) throw error;
+      // What was interrupted while it stood by, or while it started, ended as it was asked to.
+      if (!options.interrupted.aborted || turn.daemon !== null) throw error;
     } finally {
       await db.close();
     }
@@ -81,11 +38,62 @@ export async function startSharedDaemon(options: Omit<DaemonOptions, 'reign'>): 
     done: takeTurns(),
     stop() {
       stopped.abort(new Error('the service was told to stop'));
-      current?.stop();
+      turn.daemon?.stop();
     },
     kill() {
       stopped.abort(new Error('the service was told to stop at once'));
-      current?.kill();
+      turn.daemon?.kill();
     },
   };
+}
+
+/** Serves what the leader has stored until it is this one's turn. */
+async function standBy(db: Postgres, options: SharedOptions): Promise<Reign> {
+  const { workflow, logger, clock, version } = options;
+  const { createPostgresStore } = await import('../store/postgres/index.ts');
+  const me = aboutMe(randomBytes(5).toString('hex'), workflow.path, version);
+  let standby: Standby | null = null;
+  const look = async (leader: Leader | null) => {
+    if (standby === null) {
+      const { host, pid, url } = leader ?? { host: '', pid: 0, url: null };
+      const facts = { database: databaseName(workflow.settings), leader_host: host, leader_pid: pid, leader_url: url };
+      logger.info('standing by', facts);
+      standby = await openStandby(options, createPostgresStore(db, { owner: me.id, clock, epoch: null }));
+    }
+    await standby.look(leader);
+    return { ...me, url: standby.url };
+  };
+  try {
+    return await waitToLead({ db, me }, look, logger, options.interrupted);
+  } finally {
+    await (standby as Standby | null)?.stop();
+  }
+}
+
+/** Works until the service is stopped or another one leads. */
+async function lead(reign: Reign, options: SharedOptions, turn: Turn): Promise<void> {
+  const { leadership } = reign;
+  const { logger } = options;
+  const over = new AbortController();
+  let lost: string | null = null;
+  void leadership.lost.then((why) => {
+    lost = why;
+    over.abort(new Error(why));
+    turn.daemon?.kill();
+  });
+  logger.info('leading', { epoch: leadership.epoch, resume_delay_ms: reign.resumeDelayMs });
+  try {
+    turn.daemon = await startDaemon({ ...options, interrupted: AbortSignal.any([options.interrupted, over.signal]), reign });
+    leadership.servesAt(turn.daemon.url);
+    if (lost !== null) turn.daemon.kill();
+    else if (options.interrupted.aborted) turn.daemon.stop();
+    await turn.daemon.done;
+    turn.daemon = null;
+  } catch (error) {
+    if (lost === null) throw error;
+    turn.daemon = null;
+  } finally {
+    await leadership.leave();
+  }
+  if (lost !== null) logger.warn('no longer leading, standing by', { reason: lost, epoch: leadership.epoch });
 }

@@ -62,6 +62,11 @@ it('asks the leader through the database, and decides alone where none leads', a
   await daemon.stop();
   const resumed = await playground.run(['resume'], { env });
   expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('no service is running') as unknown });
+  const killed = await playground.start(['--port', '0'], { env });
+  killed.signal('SIGKILL');
+  await killed.exited;
+  const again = await playground.run(['pause'], { env });
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('no service is running') as unknown });
 });
 
 it('needs no more than a role of its own, and says what is missing', async () => {

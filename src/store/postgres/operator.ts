@@ -1,15 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
+import { isSameProcess } from '../../lib/process-identity.ts';
 import { StoreError } from '../errors.ts';
 import { answerAlone, nothingRuns, SeveralTrackers, type LoneRequest } from '../records/answer-alone.ts';
 import { addRequest, findAnswer, withdrawRequest } from '../records/operator-requests.ts';
 import type { Postgres } from './connection.ts';
-import { readLeader, tryToLead, type InstanceFacts } from './leadership.ts';
+import { readLeader, SESSIONS_OVER_MS, tryToLead, type InstanceFacts, type Leader } from './leadership.ts';
 
 /** How long a leader may take to answer; it looks for requests twice a second. */
 const ANSWER_WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 100;
-/** A leader that fell silent is waited for so long before the command decides itself. */
+/** A leader that said within this time that it lives is asked. */
+const ANSWERS_MS = 3_000;
+/** One that fell silent is waited for so long. */
 const SILENCE_MS = 10_000;
 
 /**
@@ -22,16 +25,31 @@ export async function askThroughPostgres(
   request: Omit<LoneRequest, 'now'>,
 ): Promise<{ readonly answer: OperatorAnswer; readonly byDaemon: boolean }> {
   const deadline = performance.now() + SILENCE_MS;
-  while (performance.now() < deadline) {
+  for (;;) {
     const leader = await db.read(readLeader());
-    if (leader !== null && !leader.left && leader.silentMs < 3_000)
+    const gone = isGone(leader, me);
+    if (!gone && leader !== null && leader.silentMs < ANSWERS_MS)
       return { answer: await askLeader(db, request.request, request.by), byDaemon: true };
-    const answer = await answerHere(db, me, request);
+    const answer = gone ? await answerHere(db, me, request) : null;
     if (answer !== null) return { answer, byDaemon: false };
+    if (performance.now() > deadline) throw silent(db.address, leader);
     await delay(LOOK_EVERY_MS * 5);
   }
-  const remedy = 'start the service, or end the one that has it, and ask again';
-  throw new StoreError({ path: db.address, kind: 'locked', what: 'is held by a service that does not answer', remedy });
+}
+
+/**
+ * Whether nothing of the last leader can go on: it took leave, or its process on this host has ended, or it has been silent
+ * for so long that it ended its sessions. A command never hides from the next leader that one may come back.
+ */
+function isGone(leader: Leader | null, me: InstanceFacts): boolean {
+  if (leader === null || leader.left || leader.silentMs > SESSIONS_OVER_MS) return true;
+  return leader.host === me.host && !isSameProcess({ pid: leader.pid, startTime: leader.processStart });
+}
+
+function silent(address: string, leader: Leader | null): StoreError {
+  const what = `is led by a service that does not answer${leader === null ? '' : ` (pid ${leader.pid} on ${leader.host})`}`;
+  const remedy = `start the service, or ask again in ${SESSIONS_OVER_MS / 1000} s`;
+  return new StoreError({ path: address, kind: 'locked', what, remedy });
 }
 
 async function answerHere(db: Postgres, me: InstanceFacts, request: Omit<LoneRequest, 'now'>): Promise<OperatorAnswer | null> {
