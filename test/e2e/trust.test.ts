@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startFakeGitlab, type FakeGitlab } from '../fakes/gitlab.ts';
+import { createPlayground, eventually, fileWorkflow, workflowText, type LogRecord, type Playground } from '../support/daemon.ts';
+import { json } from '../support/http-server.ts';
+
+let ground: Playground;
+let fake: FakeGitlab | null = null;
+beforeEach(async () => {
+  ground = await createPlayground();
+});
+afterEach(async () => {
+  await fake?.close();
+  fake = null;
+  await ground.cleanup();
+});
+
+const PARKING = { agent: 'kind: mock\nmax_turns: 1\nmax_tokens: 1', mock: 'input_tokens_per_turn: 9' };
+
+function gitlabWorkflow({ url, token }: FakeGitlab, project: string): string {
+  const states = 'active_states: [ready]\nterminal_states: [done]\nhandoff_state: review';
+  return workflowText({
+    tracker: `kind: gitlab\nendpoint: ${url}\napi_key: ${token}\nproject: "${project}"\n${states}`,
+    polling: 'interval_ms: 100',
+    workspace: 'root: ws',
+    ...PARKING,
+  });
+}
+
+describe('edits of the workflow file', { timeout: 60_000 }, () => {
+  it('are applied in order, tried again after an outage, and a rejected one shows outside of the log', async () => {
+    fake = await startFakeGitlab();
+    const { project } = fake;
+    fake.addIssue({ labels: ['ready'] });
+    await ground.writeIssues([{ id: '1', identifier: 'A-1', title: 'First', state: 'later' }]);
+    await ground.write('WORKFLOW.md', fileWorkflow());
+    const daemon = await ground.start();
+    await daemon.record('tick completed');
+    const away = () => fake!.failNext({ path: /\/projects\/[^/]+$/ }, json({ message: 'bad gateway' }, 502), 4);
+
+    // An older edit whose check takes long does not override the newer one.
+    away();
+    await ground.write('WORKFLOW.md', gitlabWorkflow(fake, project.path));
+    await fake.arrived(1);
+    const later = fileWorkflow({ tracker: 'kind: file\nactive_states: [later]\nterminal_states: [done]\nhandoff_state: review' });
+    await ground.write('WORKFLOW.md', later);
+    await daemon.record('handoff transition succeeded, releasing claim', { issue_identifier: 'A-1' });
+    expect(fake.requests.filter(({ path }) => path.endsWith('/issues'))).toEqual([]);
+
+    // A good edit that met an outage shows as rejected, and is applied once the tracker is there again.
+    away();
+    await ground.write('WORKFLOW.md', gitlabWorkflow(fake, project.path));
+    const isOutage = ({ msg = '', problems = '' }: LogRecord): boolean =>
+      msg.startsWith('workflow edit rejected') && problems.includes('502');
+    await eventually(
+      () => daemon.records().filter(isOutage).length,
+      (count) => count === 2,
+      'the second rejection',
+    );
+    await daemon.record('workflow reloaded');
+    await daemon.record('issue parked until a person acts', { issue_identifier: '1' });
+    expect(await daemon.json('/api/v2/workflow')).toMatchObject({ rejected: null });
+
+    // The id and the path of one project are one project.
+    await ground.write('WORKFLOW.md', gitlabWorkflow(fake, String(project.id)));
+    await eventually(
+      () => daemon.records().filter(({ msg }) => msg === 'workflow reloaded').length,
+      (count) => count >= 3,
+      'the edit',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect((await daemon.json('/api/v2/parked'))['parked']).toMatchObject([{ issue_identifier: '1' }]);
+
+    // A broken edit: the last good file stays in force, and everybody can see why the new one does not.
+    await ground.write('WORKFLOW.md', '---\ntracker: [\n---\n');
+    await eventually(
+      () => daemon.json('/api/v2/workflow'),
+      ({ rejected }) => rejected !== null,
+      'the broken edit to show',
+    );
+    const { rejected, path, applied_at, warnings } = await daemon.json('/api/v2/workflow');
+    expect(rejected).toMatchObject({
+      at: expect.any(String) as string,
+      reason: expect.stringContaining('workflow.yaml') as string,
+    });
+    expect([path, applied_at, warnings]).toEqual([ground.path('WORKFLOW.md'), expect.any(String), expect.any(Array)]);
+    const ready = await daemon.get('/readyz');
+    expect(ready.status).toBe(200);
+    const health = (await ready.json()) as Record<string, unknown>;
+    expect(JSON.stringify(health['workflow_error'])).toContain('workflow.yaml');
+    expect(health['checks']).toEqual({ database: 'pass', preflight: 'pass', workflow: 'pass' });
+    expect(await (await daemon.get('/')).text()).toContain('workflow.yaml');
+    await daemon.stop();
+  });
+});
+
+describe('agent.evidence: changes', () => {
+  it('fails a run that left nothing behind, and passes one whose agent changed a file', async () => {
+    await ground.writeIssues([
+      { id: '1', identifier: 'A-1', title: 'Idle', state: 'todo' },
+      { id: '2', identifier: 'A-2', title: 'Busy', state: 'todo' },
+    ]);
+    // The mock changes no files; a verification command stands in for an agent that does.
+    const agent = 'kind: mock\nmax_turns: 1\nevidence: changes';
+    const self = 'enabled: true\nverification_commands:\n  - if [ "$(basename "$PWD")" = A-2 ]; then touch made; fi';
+    await ground.write('WORKFLOW.md', fileWorkflow({ agent, self_review: self }));
+    const daemon = await ground.start();
+    await daemon.record('handoff transition succeeded, releasing claim', { issue_identifier: 'A-2' });
+    const retry = await daemon.record('retry scheduled', { issue_identifier: 'A-1' });
+    expect(retry['error']).toContain('agent_no_evidence');
+    const { retrying } = (await daemon.json('/api/v1/state')) as { retrying: { error: string }[] };
+    expect(retrying[0]?.error).toContain('agent_no_evidence');
+    await daemon.stop();
+  });
+});
