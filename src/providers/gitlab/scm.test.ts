@@ -45,7 +45,7 @@ describe('building', () => {
     ['an endpoint that is none', { endpoint: 'gitlab.example.com' }, 'tracker_payload_error', 'nsproject.endpoint'],
   ])('is refused with %s', (_, over, kind, key) => {
     for (const create of [provider.createScm, provider.createCi]) {
-      expect(() => create?.(scmConnection(over), depsWith())).toThrow(
+      expect(() => create?.(scmConnection(over), depsWith().deps)).toThrow(
         expect.objectContaining({ kind, detail: expect.stringContaining(key) as string }),
       );
     }
@@ -53,12 +53,12 @@ describe('building', () => {
 
   it('a project that is percent-encoded is refused by the CI role, and not looked at by the other', () => {
     const connection = scmConnection({ project: 'acme%2Frocket' });
-    expect(() => provider.createCi?.(connection, depsWith())).toThrow(/nsproject\.project .*percent-encoded/);
-    expect(provider.createScm?.(connection, depsWith()).kind).toBe('nsproject');
+    expect(() => provider.createCi?.(connection, depsWith().deps)).toThrow(/nsproject\.project .*percent-encoded/);
+    expect(provider.createScm?.(connection, depsWith().deps).kind).toBe('nsproject');
   });
 
   it('an endpoint may be left out, and may name the API path', async () => {
-    expect(provider.createScm?.(scmConnection({ endpoint: '' }), depsWith()).kind).toBe('nsproject');
+    expect(provider.createScm?.(scmConnection({ endpoint: '' }), depsWith().deps).kind).toBe('nsproject');
     const server = await startServer(() => json({ iid: 1 }));
     running.push(server);
     await openScmSubject({ url: `${server.url}/api/v4/`, token: TOKEN }).scm.readMergeStatus(REQUEST, never);

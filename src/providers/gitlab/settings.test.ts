@@ -26,7 +26,7 @@ describe('the provider', () => {
   });
 
   it('builds a tracker without a request', () => {
-    expect(provider.createTracker(trackerSettings(), depsWith()).kind).toBe('nsproject');
+    expect(provider.createTracker(trackerSettings(), depsWith().deps).kind).toBe('nsproject');
   });
 });
 
@@ -80,7 +80,7 @@ describe('states', () => {
 
 function failure(over: Partial<TrackerSettings>): unknown {
   try {
-    provider.createTracker(trackerSettings(over), depsWith());
+    provider.createTracker(trackerSettings(over), depsWith().deps);
     return undefined;
   } catch (error) {
     return error;

@@ -1,17 +1,10 @@
-import { TrackerError } from '../../../src/domain/model/errors.ts';
 import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
-import type { ProviderDeps } from '../../../src/ports/provider.ts';
-import type { LogAttributes, Logger, LogLevel } from '../../../src/ports/runtime.ts';
+import type { LogLevel } from '../../../src/ports/runtime.ts';
 import { createTracker } from '../../../src/providers/gitea/tracker.ts';
 import type { FakeGitea } from '../gitea.ts';
+import { depsWith } from '../adapter-deps.ts';
 
-export interface LogRecord {
-  readonly level: LogLevel;
-  readonly message: string;
-  readonly attributes: LogAttributes;
-}
-
-export const never = new AbortController().signal;
+export { depsWith, failureOf, never } from '../adapter-deps.ts';
 
 /** Settings as a small workflow file would give them. */
 export function settingsFor(remote: { url: string; token: string; project: string }, changes: Partial<TrackerSettings> = {}) {
@@ -44,28 +37,6 @@ export function openTracker(fake: FakeGitea, changes: Partial<TrackerSettings> =
   const tracker = createTracker(settingsFor(fake, changes), deps, { retryDelaysMs: [0, 0, 0] });
   const logged = (level: LogLevel) => records.filter((record) => record.level === level);
   return { tracker, records, logged };
-}
-
-export function depsWith(now: () => number = Date.now) {
-  const records: LogRecord[] = [];
-  const at =
-    (level: LogLevel) =>
-    (message: string, attributes: LogAttributes = {}): void =>
-      void records.push({ level, message, attributes });
-  const logger: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-  const deps: ProviderDeps = { version: '1.2.3', workflowDir: '/', clock: { now }, logger };
-  return { deps, records };
-}
-
-/** The TrackerError a call fails with; anything else is a fault of the test. */
-export async function failureOf(call: Promise<unknown> | (() => unknown)): Promise<TrackerError> {
-  try {
-    await (typeof call === 'function' ? call() : call);
-  } catch (error) {
-    if (error instanceof TrackerError) return error;
-    throw error;
-  }
-  throw new Error('expected a TrackerError, but the call succeeded');
 }
 
 /** What was asked, in short: `GET /repos/acme/app/issues?state=open`. */

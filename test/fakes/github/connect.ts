@@ -1,11 +1,12 @@
 import { afterEach } from 'vitest';
-import { TrackerError } from '../../../src/domain/model/errors.ts';
 import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
 import type { LogAttributes, Logger } from '../../../src/ports/runtime.ts';
 import type { Tracker } from '../../../src/ports/tracker.ts';
 import { createTracker } from '../../../src/providers/github/tracker.ts';
 import { settingsWith } from '../../support/settings.ts';
 import { type FakeGithub, type FakeGithubOptions, startFakeGithub } from '../github.ts';
+
+export { failureOf } from '../adapter-deps.ts';
 
 export interface LogRecord {
   readonly message: string;
@@ -70,16 +71,6 @@ export function connections(): Connect {
     open.push(connected.fake);
     return connected;
   };
-}
-
-/** The TrackerError something ends with; anything else is a fault of its own. */
-export async function failureOf(promise: Promise<unknown>): Promise<TrackerError> {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof TrackerError)) throw new Error(`expected a TrackerError, got ${String(error)}`);
-  return error;
 }
 
 /** `GET /issues?state=open`: what was asked so far, readable and without the repository. */

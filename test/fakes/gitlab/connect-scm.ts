@@ -2,7 +2,7 @@ import type { ScmConnection } from '../../../src/domain/model/settings.ts';
 import type { CiProvider } from '../../../src/ports/ci.ts';
 import type { ScmAdapter } from '../../../src/ports/scm.ts';
 import { provider } from '../../../src/providers/gitlab/index.ts';
-import type { LogRecord } from './connect.ts';
+import type { LogRecord } from '../adapter-deps.ts';
 import { depsWith } from './connect.ts';
 
 /** The merge-request and CI roles under test, with everything they logged. */
@@ -17,9 +17,8 @@ export interface ScmSubject {
 export const REQUEST = { owner: 'acme/tools', repo: 'rocket', number: 1 };
 
 export function openScmSubject(remote: { url: string; token: string }, over: Partial<ScmConnection> = {}): ScmSubject {
-  const records: LogRecord[] = [];
   const connection = scmConnection({ endpoint: remote.url, apiKey: remote.token, ...over });
-  const deps = depsWith(records);
+  const { deps, records } = depsWith();
   const scm = provider.createScm?.(connection, deps);
   const ci = provider.createCi?.(connection, deps);
   if (!scm || !ci) throw new Error('the kind has no merge-request or no CI side');

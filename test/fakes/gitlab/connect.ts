@@ -1,15 +1,9 @@
 import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
-import type { ProviderDeps } from '../../../src/ports/provider.ts';
-import type { LogAttributes, LogLevel } from '../../../src/ports/runtime.ts';
 import type { Tracker } from '../../../src/ports/tracker.ts';
 import { createTracker } from '../../../src/providers/gitlab/tracker.ts';
 import { settingsWith } from '../../support/settings.ts';
-
-export interface LogRecord {
-  readonly level: LogLevel;
-  readonly message: string;
-  readonly attributes: LogAttributes;
-}
+import type { LogRecord } from '../adapter-deps.ts';
+import { depsWith as depsAt } from '../adapter-deps.ts';
 
 /** A tracker under test with everything it logged. */
 export interface Subject {
@@ -20,14 +14,16 @@ export interface Subject {
 
 export const NOW = Date.parse('2026-10-21T07:28:00Z');
 
+export const depsWith = () => depsAt(() => NOW, '9.9.9');
+
 /** A tracker for a remote at this address, without waits between the tries of its preflight. */
 export function openSubject(
   remote: { url: string; token: string; project: { path: string } },
   over: Partial<TrackerSettings> = {},
 ): Subject {
-  const records: LogRecord[] = [];
+  const { deps, records } = depsWith();
   const settings = trackerSettings({ endpoint: remote.url, apiKey: remote.token, project: remote.project.path, ...over });
-  const tracker = createTracker(settings, depsWith(records), { retryDelaysMs: [0, 0, 0] });
+  const tracker = createTracker(settings, deps, { retryDelaysMs: [0, 0, 0] });
   return { tracker, records, warnings: () => records.filter(({ level }) => level === 'warn') };
 }
 
@@ -44,17 +40,4 @@ export function trackerSettings(over: Partial<TrackerSettings> = {}): TrackerSet
       ...over,
     },
   }).tracker;
-}
-
-export function depsWith(records: LogRecord[] = []): ProviderDeps {
-  const at =
-    (level: LogLevel) =>
-    (message: string, attributes: LogAttributes = {}): void =>
-      void records.push({ level, message, attributes });
-  return {
-    version: '9.9.9',
-    workflowDir: '/',
-    clock: { now: () => NOW },
-    logger: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
-  };
 }

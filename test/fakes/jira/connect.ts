@@ -1,16 +1,8 @@
-import { TrackerError } from '../../../src/domain/model/errors.ts';
 import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
-import type { ProviderDeps } from '../../../src/ports/provider.ts';
-import type { LogAttributes, Logger, LogLevel } from '../../../src/ports/runtime.ts';
 import { createTracker } from '../../../src/providers/jira/tracker.ts';
+import { depsWith } from '../adapter-deps.ts';
 
-export interface LogRecord {
-  readonly level: LogLevel;
-  readonly message: string;
-  readonly attributes: LogAttributes;
-}
-
-export const never = new AbortController().signal;
+export { depsWith, failureOf, never } from '../adapter-deps.ts';
 
 type Remote = Readonly<Record<'url' | 'apiKey' | 'project', string>>;
 
@@ -43,26 +35,4 @@ export function openTracker(remote: Remote, changes: Partial<TrackerSettings> = 
   const { deps, records } = depsWith(now);
   const patience = { retryDelaysMs: [0, 0, 0], pageCap: 20 };
   return { tracker: createTracker(settingsFor(remote, changes), deps, patience), records };
-}
-
-export function depsWith(now: () => number = Date.now) {
-  const records: LogRecord[] = [];
-  const at =
-    (level: LogLevel) =>
-    (message: string, attributes: LogAttributes = {}): void =>
-      void records.push({ level, message, attributes });
-  const logger: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-  const deps: ProviderDeps = { version: '1.2.3', workflowDir: '/', clock: { now }, logger };
-  return { deps, records };
-}
-
-/** The TrackerError a call fails with; anything else is a fault of the test. */
-export async function failureOf(call: Promise<unknown> | (() => unknown)): Promise<TrackerError> {
-  try {
-    await (typeof call === 'function' ? call() : call);
-  } catch (error) {
-    if (error instanceof TrackerError) return error;
-    throw error;
-  }
-  throw new Error('expected a TrackerError, but the call succeeded');
 }

@@ -1,18 +1,10 @@
-import { TrackerError } from '../../../src/domain/model/errors.ts';
 import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
-import type { ProviderDeps } from '../../../src/ports/provider.ts';
-import type { LogAttributes, LogLevel } from '../../../src/ports/runtime.ts';
 import { createTracker } from '../../../src/providers/linear/tracker.ts';
 import { settingsWith } from '../../support/settings.ts';
 import type { RecordedRequest } from '../../support/http-server.ts';
+import { depsWith } from '../adapter-deps.ts';
 
-export interface LogRecord {
-  readonly level: LogLevel;
-  readonly message: string;
-  readonly attributes: LogAttributes;
-}
-
-export const never = new AbortController().signal;
+export { depsWith, failureOf, never } from '../adapter-deps.ts';
 
 /** Settings as a small workflow file would give them. */
 export function settingsFor(over: Partial<TrackerSettings> = {}): TrackerSettings {
@@ -32,32 +24,10 @@ export function settingsFor(over: Partial<TrackerSettings> = {}): TrackerSetting
 
 /** A tracker at work on the fake, with what it logs. Nothing waits between two tries of the preflight. */
 export function openTracker(remote: { url: string; apiKey: string; project: string }, over: Partial<TrackerSettings> = {}) {
-  const { deps, records } = depsWith();
+  const { deps, records } = depsWith(() => 0);
   const settings = settingsFor({ endpoint: remote.url, apiKey: remote.apiKey, project: remote.project, ...over });
   const tracker = createTracker(settings, deps, { retryDelaysMs: [0, 0, 0] });
   return { tracker, records, warnings: () => records.filter(({ level }) => level === 'warn') };
-}
-
-export function depsWith() {
-  const records: LogRecord[] = [];
-  const at =
-    (level: LogLevel) =>
-    (message: string, attributes: LogAttributes = {}): void =>
-      void records.push({ level, message, attributes });
-  const logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-  const deps: ProviderDeps = { version: '1.2.3', workflowDir: '/', clock: { now: () => 0 }, logger };
-  return { deps, records };
-}
-
-/** The TrackerError a call fails with; anything else is a fault of the test. */
-export async function failureOf(call: Promise<unknown> | (() => unknown)): Promise<TrackerError> {
-  try {
-    await (typeof call === 'function' ? call() : call);
-  } catch (error) {
-    if (error instanceof TrackerError) return error;
-    throw error;
-  }
-  throw new Error('expected a TrackerError, but the call succeeded');
 }
 
 /** What was asked, in short: the name of each document. */

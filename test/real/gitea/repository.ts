@@ -1,7 +1,6 @@
-import type { ProviderDeps } from '../../../src/ports/provider.ts';
-import type { LogAttributes } from '../../../src/ports/runtime.ts';
 import type { Tracker } from '../../../src/ports/tracker.ts';
 import { provider } from '../../../src/providers/gitea/index.ts';
+import { depsWith, type LogRecord } from '../../fakes/adapter-deps.ts';
 import { settingsWith } from '../../support/settings.ts';
 import type { Account, Ground } from './ground.ts';
 import { must } from './ground.ts';
@@ -93,12 +92,12 @@ export function openRepository({ call, bot }: Ground, project: string): Reposito
 
 export interface Subject {
   readonly tracker: Tracker;
-  readonly logged: readonly { readonly level: string; readonly message: string; readonly attributes: LogAttributes }[];
+  readonly logged: readonly LogRecord[];
 }
 
 /** The adapter under test at work on a repository, with what it logged. */
 export function openTracker(ground: Ground, project: string, changes: object = {}): Subject {
-  const { deps, logged } = depsWithLog();
+  const { deps, records: logged } = depsWith();
   const states = { activeStates: ['todo', 'doing'], terminalStates: ['done', 'wontfix'], handoffState: 'review' };
   const connection = { kind: 'selfhosted', project, apiKey: ground.bot.token, endpoint: ground.url };
   return {
@@ -109,20 +108,9 @@ export function openTracker(ground: Ground, project: string, changes: object = {
 
 /** The merge-request and CI roles under test. */
 export function openRoles(ground: Ground, { apiKey = ground.bot.token, endpoint = ground.url } = {}) {
-  const { deps, logged } = depsWithLog();
+  const { deps, records: logged } = depsWith();
   const connection = { kind: 'selfhosted', apiKey, endpoint, project: '', userAgent: 'svc/dev' };
   return { scm: provider.createScm!(connection, deps), ci: provider.createCi!(connection, deps), logged };
-}
-
-function depsWithLog() {
-  const logged: Subject['logged'][number][] = [];
-  const at =
-    (level: string) =>
-    (message: string, attributes: LogAttributes = {}): void =>
-      void logged.push({ level, message, attributes });
-  const logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-  const deps: ProviderDeps = { version: '0.0.0', workflowDir: '/', clock: { now: Date.now }, logger };
-  return { deps, logged };
 }
 
 function base64(text: string): string {
