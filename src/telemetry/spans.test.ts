@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { SpanStatusCode } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { expect, it } from 'vitest';
 import { createNotices } from '../../test/support/fake-daemon.ts';
@@ -57,5 +58,5 @@ it('spans have the names, places and attributes of the page, and no others', () 
   expect(DOCUMENTED).toHaveLength(5);
   expect(shown.toSorted(byName)).toEqual(DOCUMENTED.toSorted(byName));
   expect(new Set(spans.map((span) => span.spanContext().traceId)).size).toBe(1);
-  expect(spans.filter(({ status }) => status.code === 2).map(({ name }) => name)).toEqual(['execute_tool Bash', 'merge']);
+  expect(spans.filter(({ status }) => status.code === SpanStatusCode.ERROR).map(({ name }) => name)).toEqual(['execute_tool Bash', 'merge']);
 });
