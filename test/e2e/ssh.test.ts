@@ -9,7 +9,10 @@ beforeEach(async () => {
   ground = await createPlayground({ patienceMs: 30_000 });
   ssh = await createFakeSsh();
 });
-afterEach(() => ground.cleanup());
+afterEach(async () => {
+  await ground.cleanup();
+  await ssh.remove();
+});
 
 describe('agents on hosts over ssh', () => {
   it('work in workspaces there, move when a host is gone, and end when they are told to', { timeout: 90_000 }, async () => {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -10,6 +10,7 @@ export interface FakeSsh {
   homeOf(host: string): Promise<string>;
   /** Whether a host answers. */
   setReachable(host: string, reachable: boolean): Promise<void>;
+  remove(): Promise<void>;
 }
 
 export async function createFakeSsh(): Promise<FakeSsh> {
@@ -25,6 +26,7 @@ export async function createFakeSsh(): Promise<FakeSsh> {
       return home;
     },
     setReachable: (host, reachable) => writeFile(path.join(folder, `${host}.answers`), reachable ? 'yes' : 'no'),
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
 

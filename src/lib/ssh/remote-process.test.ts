@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeSsh, type FakeSsh } from '../../../test/support/fake-ssh.ts';
 import { HostError, startRemote } from './index.ts';
 import type { ProcessOptions } from '../process/spawn.ts';
@@ -11,6 +11,8 @@ let ssh: FakeSsh;
 beforeAll(async () => {
   ssh = await createFakeSsh();
 });
+
+afterAll(() => ssh.remove());
 
 function start(script: string, options: Partial<ProcessOptions> = {}) {
   const target = { host: 'far', env: { PATH: `${ssh.folder}:${process.env['PATH']}` }, markVariable: 'RUN' };

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { createFakeSsh } from '../../../test/support/fake-ssh.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createFakeSsh, type FakeSsh } from '../../../test/support/fake-ssh.ts';
 import { createLogBook } from '../../../test/support/workspaces.ts';
 import type { HookSettings } from '../../domain/model/settings.ts';
 import { startRemote } from '../../lib/ssh/index.ts';
@@ -16,8 +16,11 @@ let root: string;
 let log: ReturnType<typeof createLogBook>;
 let other: (markKey: string) => Workspaces;
 
+let ssh: FakeSsh;
+
+afterEach(() => ssh.remove());
 beforeEach(async () => {
-  const ssh = await createFakeSsh();
+  ssh = await createFakeSsh();
   const target = { host: 'far', env: { PATH: `${ssh.folder}:${process.env['PATH']}` }, markVariable: 'RUN' };
   log = createLogBook();
   root = path.join(await ssh.homeOf('far'), 'work');
