@@ -58,5 +58,8 @@ it('spans have the names, places and attributes of the page, and no others', () 
   expect(DOCUMENTED).toHaveLength(5);
   expect(shown.toSorted(byName)).toEqual(DOCUMENTED.toSorted(byName));
   expect(new Set(spans.map((span) => span.spanContext().traceId)).size).toBe(1);
-  expect(spans.filter(({ status }) => status.code === SpanStatusCode.ERROR).map(({ name }) => name)).toEqual(['execute_tool Bash', 'merge']);
+  expect(spans.filter(({ status }) => status.code === SpanStatusCode.ERROR).map(({ name }) => name)).toEqual([
+    'execute_tool Bash',
+    'merge',
+  ]);
 });
