@@ -2,7 +2,7 @@ import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
 import { createTracker } from '../../../src/providers/jira/tracker.ts';
 import { depsWith } from '../adapter-deps.ts';
 
-export { depsWith, failureOf, never } from '../adapter-deps.ts';
+export { failureOf, never } from '../adapter-deps.ts';
 
 type Remote = Readonly<Record<'url' | 'apiKey' | 'project', string>>;
 
