@@ -59,10 +59,13 @@ const SPECIAL: Readonly<Record<string, readonly string[]>> = {
   label_commands: ['src/config/reaction-checks.ts'],
 };
 
-/** Where a reaction's name is a word of the code: a text of its own, a key or a member. Providers have fields of the same name. */
+/** Providers have fields of the same name; the demo writes a workflow file, as any user does. */
+const NO_PART = /^src\/(?:providers\/|app\/demo-files)/;
+
+/** Where a reaction's name is a word of the code: a text of its own, a key or a member. */
 function filesUsing(kind: string): readonly string[] {
   const used = new RegExp(`'${kind}'|\\.${kind}\\b|^ +(?:readonly )?${kind}[?]?:`, 'm');
-  return sources.filter(({ file, text }) => !file.startsWith('src/providers/') && used.test(text)).map(({ file }) => file);
+  return sources.filter(({ file, text }) => !NO_PART.test(file) && used.test(text)).map(({ file }) => file);
 }
 
 describe('docs/life-of-an-issue.md', () => {
