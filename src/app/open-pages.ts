@@ -1,0 +1,129 @@
+import os from 'node:os';
+import type { AskedRequest } from '../domain/model/operator.ts';
+import type { Settings } from '../domain/model/settings.ts';
+import { snapshotOfAll, type Snapshot } from '../domain/snapshot.ts';
+import type { Releasers } from '../lib/releasers.ts';
+import type { Loop } from '../orchestrator/loop.ts';
+import type { Daemon } from '../ports/daemon.ts';
+import type { NoticeBus } from '../ports/events.ts';
+import type { Clock } from '../ports/runtime.ts';
+import type { Store } from '../ports/store.ts';
+import { createMetrics, type Metrics } from '../server/metrics.ts';
+import { keepChronicle } from './chronicle.ts';
+import type { DaemonOptions } from './daemon.ts';
+import type { Reign } from './leading.ts';
+import { findLiveRun } from './live-runs.ts';
+import type { Runs } from './open-runs.ts';
+import { openOperatorDesk, type OperatorDesk } from './operator-desk.ts';
+import type { WatchedTrackers } from './watched-trackers.ts';
+import { followWorkflowStatus } from './workflow-status.ts';
+
+/** What the HTTP side sees and may ask. */
+export interface Pages {
+  readonly daemon: Daemon;
+  readonly metrics: Metrics;
+  readonly desk: OperatorDesk;
+}
+
+export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus, releasers: Releasers): Pages {
+  const { workflow, clock, logger, version, reign } = options;
+  const { store, trackers } = runs;
+  const snapshot = (): Snapshot => snapshotOfAll(trackers.states(), clock.now());
+  const metrics = createMetrics(notices, snapshot, runs.hosts);
+  releasers.push(() => metrics.stop());
+  const workflowStatus = followWorkflowStatus(() => trackers.adapters().workflow, notices, clock);
+  releasers.push(() => workflowStatus.stop());
+  const desk = openOperatorDesk({
+    store,
+    notices,
+    logger,
+    report: (asked) => loopFor(trackers, asked).report({ type: 'operator-asked', asked }),
+  });
+  releasers.push(() => desk.stop());
+  const chronicle = keepChronicle({ store, notices, clock, logger });
+  releasers.push(() => chronicle.stop());
+  const daemon: Daemon = {
+    version,
+    clock,
+    logger,
+    notices,
+    history: { ...store, findRun: findLiveRun(store, trackers.states) },
+    chronicle,
+    ask: desk.ask,
+    place: { host: os.hostname(), project: workflow.settings.tracker.project },
+    workflow: workflowStatus.status,
+    hosts: runs.hosts,
+    ...(reign !== null && { leader: leaderView(reign, clock) }),
+    ...viewOf(trackers, snapshot, store, clock),
+  };
+  return { daemon, metrics, desk };
+}
+
+/** A request about an issue that still runs for a tracker watched before is for that one; any other for the watched one. */
+function loopFor(trackers: WatchedTrackers, { request }: AskedRequest): Loop {
+  const wanted = 'identifier' in request ? request.identifier.toLowerCase() : null;
+  const runs = trackers
+    .loops()
+    .find((loop) => [...loop.state().live.values()].some(({ issue }) => issue.identifier.toLowerCase() === wanted));
+  return runs ?? trackers.active();
+}
+
+/** This daemon leads, since now. */
+function leaderView({ me, leadership }: Reign, clock: Clock): NonNullable<Daemon['leader']> {
+  const since = clock.now();
+  return () => ({
+    role: 'leader',
+    leader: { host: me.host, pid: me.pid, url: null, since, epoch: leadership.epoch },
+  });
+}
+
+/** What the HTTP side sees of the loop. */
+function viewOf(
+  trackers: WatchedTrackers,
+  snapshot: () => Snapshot,
+  store: Pick<Store, 'ping'>,
+  clock: Clock,
+): Pick<Daemon, 'snapshot' | 'revision' | 'requestRefresh' | 'hint' | 'watchedKinds' | 'isDraining' | 'checkReadiness'> {
+  const { active } = trackers;
+  return {
+    revision: trackers.states,
+    hint: () => active().report({ type: 'webhook-received' }),
+    watchedKinds: () => kindsOf(active().state().settings),
+    snapshot,
+    requestRefresh: createRefresh(active, clock),
+    isDraining: () => active().state().lifecycle === 'draining',
+    checkReadiness: async () => ({
+      database: await succeeds(store.ping()),
+      preflight: (await trackers.findPreflightProblem().catch(textOf)) === null,
+      workflow: true,
+    }),
+  };
+}
+
+function kindsOf({ tracker, reactions }: Settings): readonly string[] {
+  return [tracker.kind, ...(reactions.connection === null ? [] : [reactions.connection.kind])];
+}
+
+/** A request is pending until a poll began after it; what comes meanwhile is merged with it. */
+function createRefresh(active: () => Loop, clock: Clock): Daemon['requestRefresh'] {
+  let requestedAt = 0;
+  return () => {
+    const { lifecycle, poll } = active().state();
+    if (lifecycle === 'draining') return { queued: false, coalesced: false };
+    const coalesced = poll.begunAt < requestedAt;
+    if (!coalesced) requestedAt = clock.now();
+    active().report({ type: 'refresh-requested' });
+    return { queued: true, coalesced };
+  };
+}
+
+async function succeeds(promise: Promise<unknown>): Promise<boolean> {
+  return promise.then(
+    () => true,
+    () => false,
+  );
+}
+
+function textOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
+}

@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import type { Claim } from '../domain/model/claim.ts';
+import type { Event } from '../domain/model/event.ts';
+import type { Notice } from '../domain/model/notice.ts';
+import { crashPoint } from '../lib/crash-point.ts';
+import { createControlGroups } from '../lib/process/index.ts';
+import type { Releasers } from '../lib/releasers.ts';
+import type { HostView } from '../ports/runner.ts';
+import { createSshHosts } from '../runners/ssh/hosts.ts';
+import type { AdapterDeps } from './adapter-deps.ts';
+import type { BuiltAdapters } from './build-adapters.ts';
+import type { DaemonOptions } from './daemon.ts';
+import { createFleetRuns } from './fleet-runs.ts';
+import { daemonId, markedEnv } from './leftovers.ts';
+import { ownProcesses, type OwnedProcesses } from './owned-processes.ts';
+import { databaseName, openOwnStore, type OwnStore } from './own-store.ts';
+import { trackProcessGroups } from './process-groups.ts';
+import { createRequestMeter } from './request-meter.ts';
+import { createRootLocks } from './root-locks.ts';
+import { openRunTools } from './run-tools.ts';
+import { createWatchedTrackers, type WatchedTrackers } from './watched-trackers.ts';
+
+/** What runs need, whatever tracker they are of. */
+export interface Runs {
+  readonly store: OwnStore;
+  readonly trackers: WatchedTrackers;
+  readonly processes: OwnedProcesses;
+  readonly adapterDeps: AdapterDeps;
+  /** Other machines that runs live on. */
+  hosts(): readonly HostView[];
+  /** Takes the workspace root and goes on with the tracker of these adapters. */
+  watch(next: BuiltAdapters): Promise<void>;
+}
+
+export interface RunsContext {
+  readonly announce: (notice: Notice) => void;
+  readonly killed: AbortSignal;
+  /** Where the pages are, once they are. */
+  readonly servedAt: () => string | null;
+  readonly releasers: Releasers;
+}
+
+/** Opens the store, the loops, the tools of agents and everything that starts processes. */
+export async function openRuns(options: DaemonOptions, context: RunsContext): Promise<Runs> {
+  const { workflow, clock, logger, secrets, version, reign } = options;
+  const { announce, killed, servedAt, releasers } = context;
+  const database = databaseName(workflow.settings);
+  const instance = reign?.me.id ?? randomBytes(5).toString('hex');
+  const store = await openOwnStore(options, instance, releasers);
+  const leading = reign?.leadership ?? null;
+  const hosts = createSshHosts(clock);
+  const markKey = store.workspaceKey;
+  const fleet = createFleetRuns({ reign, version, clock, logger, markKey, killed });
+  releasers.push(fleet.close);
+  const screen = createScreen(options, (runId) => void processes.ownerDone(runId));
+  const onStoreFault = (fault: unknown, tries: number): void =>
+    logger.error('the database did not take a write, trying again', { error: textOf(fault), tries });
+  const trackers = createWatchedTrackers({
+    store,
+    clock,
+    instance,
+    announce,
+    screen,
+    onStoreFault,
+    killed,
+    hosts,
+    leading,
+    queue: fleet.runner,
+    resumeDelayMs: store.resumeDelayMs,
+  });
+  const tools = await openRunTools({
+    logger,
+    scope: database,
+    store,
+    state: (tracker) => trackers.states().find(({ settings }) => settings.tracker.identity === tracker),
+    report: trackers.report,
+    pidsOf: (runId) => processes.pidsOf(runId),
+  });
+  releasers.push(() => tools.stop());
+  const processes = await openProcesses(options, { store, database, trackers, releasers });
+  const roots = createRootLocks({ workflowPath: workflow.path, database, isShared: reign !== null });
+  releasers.push(roots.release);
+  const env = markedEnv(options.env, database);
+  const meter = createRequestMeter(announce);
+  const told = { servedAt, markKey, version, env, clock, logger, secrets };
+  return {
+    store,
+    trackers,
+    processes,
+    adapterDeps: { ...told, processes, meter, tools, hosts, workers: fleet.runner, leading },
+    hosts: () => [...hosts.views(trackers.adapters().workflow.settings.worker), ...(fleet.runner()?.hosts() ?? [])],
+    async watch(next) {
+      await roots.take(next.workflow.settings.workspace.root);
+      await fleet.open(next.workflow.settings);
+      await trackers.watch(next);
+    },
+  };
+}
+
+interface ProcessesContext extends Pick<RunsContext, 'releasers'> {
+  readonly store: OwnStore;
+  readonly database: string;
+  readonly trackers: WatchedTrackers;
+}
+
+/** Everything that agents and hooks start belongs to a run, and ends with it. */
+async function openProcesses({ logger }: DaemonOptions, context: ProcessesContext): Promise<OwnedProcesses> {
+  const { store, database, trackers, releasers } = context;
+  const controlGroups = createControlGroups(`foray-${daemonId(database)}`);
+  await controlGroups.endAll();
+  releasers.push(() => controlGroups.endAll());
+  const groups = trackProcessGroups(store.processes, (fault) =>
+    logger.error('a process could not be written down, trying again', { error: textOf(fault) }),
+  );
+  releasers.push(() => groups.stop());
+  const isRun = (owner: string): boolean => trackers.states().some(({ claims }) => runningIn(claims.values()).includes(owner));
+  return ownProcesses(groups, controlGroups, isRun);
+}
+
+/** Events that carry what an agent or a process said. */
+const MASKED: ReadonlySet<Event['type']> = new Set(['agent-spoke', 'run-exited', 'turn-started']);
+
+/** Looks at events on their way to a loop: secrets are hidden, and what a run has left behind is ended with it. */
+function createScreen({ secrets }: DaemonOptions, onRunExited: (runId: string) => void): (event: Event) => Event {
+  return (event) => {
+    crashPoint(`answered by ${event.type}`);
+    if (event.type === 'run-exited') onRunExited(event.runId);
+    return MASKED.has(event.type) ? secrets.maskDeep(event) : event;
+  };
+}
+
+function runningIn(claims: Iterable<Claim>): readonly string[] {
+  return [...claims].flatMap((claim) => (claim.phase === 'running' ? [claim.runId] : []));
+}
+
+function textOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
+}
