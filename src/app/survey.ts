@@ -4,7 +4,7 @@ import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import type { Answer } from '../domain/model/answer.ts';
 import { refOf, type Blocker, type Issue } from '../domain/model/issue.ts';
 import type { State } from '../domain/model/state.ts';
-import { blockersToRead, holdOf } from '../domain/events/on-poll.ts';
+import { blockersToRead, holdOf } from '../domain/rules/dispatch-filters.ts';
 import { FIRST_START, startRun } from '../domain/events/start-run.ts';
 import { rebuilt, recover } from '../domain/recover.ts';
 import { globalSlots, inDispatchOrder, slotHold, stateSlots, type HoldVerdict } from '../domain/rules/eligibility.ts';

@@ -5,7 +5,8 @@ import type { State } from '../model/state.ts';
 import { withEntry, withoutEntry } from '../model/versioned-map.ts';
 import { cheapHold, openSlots, slotHold, type HoldVerdict } from '../rules/eligibility.ts';
 import { noteApproval } from './approval.ts';
-import { holdOf, isBudget } from './on-poll.ts';
+import { holdOf } from '../rules/dispatch-filters.ts';
+import { isBudget } from '../rules/budget.ts';
 import { fireDueRetries, mayStartRuns } from './on-retry-due.ts';
 import { FIRST_START, startRun } from './start-run.ts';
 

@@ -1,33 +1,21 @@
-import { announce, ask, change, changePoll, park, putParked, settle, unpark, type Draft } from '../draft.ts';
-import {
-  blockerHold,
-  cheapHold,
-  globalSlots,
-  inDispatchOrder,
-  slotHold,
-  waitsForSlot,
-  type HoldVerdict,
-} from '../rules/eligibility.ts';
-import { authorHold, approvalHold } from '../rules/trust.ts';
-import type { Answer } from '../model/answer.ts';
+import { announce, ask, change, changePoll, park, settle, type Draft } from '../draft.ts';
+import { globalSlots, inDispatchOrder, waitsForSlot } from '../rules/eligibility.ts';
 import type { Fault } from '../model/errors.ts';
 import type { EventNamed } from '../model/event.ts';
-import { refOf, sameState, type Blocker, type Issue, type IssueRef } from '../model/issue.ts';
+import { refOf, type Issue, type IssueRef } from '../model/issue.ts';
 import type { DispatchStage, Hold, HoldReason, PollInFlight, PollStage, State } from '../model/state.ts';
 import { mapOf } from '../model/versioned-map.ts';
 import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
 import { pollInterval } from './on-quotas.ts';
 import { reconcile } from './on-issue-states.ts';
 import { FIRST_START, startRun } from './start-run.ts';
+import { holdOf, blockersToRead } from '../rules/dispatch-filters.ts';
+import { TOLD_EACH, noteHold } from './note-hold.ts';
+import { idsToLookUp, releaseMovedParked } from './lookups.ts';
+import { isBudget } from '../rules/budget.ts';
 
 /** So many candidates are looked at before everything else gets its turn. */
 export const CANDIDATES_PER_SLICE = 2_000;
-/** At most this many issues have their blockers read in one poll. */
-const BLOCKER_READS_PER_POLL = 4;
-/** At most this many parked issues are looked up in one poll: some trackers take one request for each. */
-const PARKED_LOOKUPS_PER_POLL = 20;
-/** So many holds of one reason are told one by one; the others are counted. */
-const TOLD_EACH = 20;
 
 /** Asks for candidates and for the states of everything we hold. */
 export function beginPoll(draft: Draft): void {
@@ -196,84 +184,10 @@ function inReadingOrder({ holds, poll }: State, waiting: readonly IssueRef[]): r
   return [...waiting.filter((issue) => !isChanged(issue)), ...changed.sort((a, b) => readAt(a) - readAt(b))];
 }
 
-/** Every dispatch filter, cheapest first. The dry run applies the same one. */
-export function holdOf(state: State, issue: Issue, read: Answer<readonly Blocker[]> | undefined): HoldVerdict | null {
-  return ownHold(state, issue) ?? blockersVerdict(state, issue, read) ?? slotHold(state, issue.state);
-}
-
-/** What holds an issue by itself, without a look at others. */
-function ownHold(state: State, issue: Issue): HoldVerdict | null {
-  return cheapHold(state, issue) ?? authorHold(state.settings.tracker, issue) ?? approvalHold(state, issue);
-}
-
-/** The candidates whose blockers must be read before they may run: those read longest ago first. */
-export function blockersToRead(state: State, candidates: readonly Issue[]): readonly Issue[] {
-  if (globalSlots(state) <= 0) return [];
-  const needy = candidates.filter(
-    (issue) => issue.blockedBy === null && ownHold(state, issue) === null && slotHold(state, issue.state) === null,
-  );
-  const readAt = (issue: Issue): number => state.poll.blockersReadAt.get(issue.id) ?? 0;
-  return [...needy].sort((a, b) => readAt(a) - readAt(b)).slice(0, BLOCKER_READS_PER_POLL);
-}
-
-function blockersVerdict(state: State, issue: Issue, read: Answer<readonly Blocker[]> | undefined): HoldVerdict | null {
-  if (issue.blockedBy !== null) return blockerHold(state, issue.blockedBy);
-  if (read === undefined) return { reason: 'blockers_not_read', detail: 'its blockers wait to be read at a later poll' };
-  if (!read.ok) return { reason: 'blockers_unresolved', detail: `its blockers could not be read: ${read.fault.message}` };
-  return blockerHold(state, read.value);
-}
-
-/** Ids we need the tracker's word on: everything that runs, and in turn what is parked (to see it moved). */
-function idsToLookUp(state: State): readonly string[] {
-  const parked = [...state.parked.keys()];
-  const first = parked.length === 0 ? 0 : (state.poll.count * PARKED_LOOKUPS_PER_POLL) % parked.length;
-  const turn = [...parked.slice(first), ...parked.slice(0, first)].slice(0, PARKED_LOOKUPS_PER_POLL);
-  return [...state.live.keys(), ...turn];
-}
-
 function noteReads(draft: Draft, candidates: readonly Issue[], needy: readonly Issue[]): ReadonlyMap<string, number> {
   const present = new Set(candidates.map((issue) => issue.id));
   const kept = [...draft.state.poll.blockersReadAt].filter(([id]) => present.has(id));
   return new Map([...kept, ...needy.map((issue) => [issue.id, draft.now] as const)]);
-}
-
-/** A parked issue that the candidate list shows in another state has been touched by a person. */
-function releaseMovedParked(draft: Draft, candidates: readonly Issue[]): void {
-  for (const issue of candidates) {
-    const parked = draft.state.parked.get(issue.id);
-    if (parked === undefined) continue;
-    if (parked.stateAtPark === null) putParked(draft, { ...parked, stateAtPark: issue.state });
-    else if (!sameState(parked.stateAtPark, issue.state)) unpark(draft, parked, `its state changed to "${issue.state}"`);
-  }
-}
-
-function noteHold(draft: Draft, issue: Issue, verdict: HoldVerdict, news: Partial<Record<HoldReason, number>>): Hold {
-  const before = draft.state.holds.get(issue.id);
-  if (before && isSameHold(before, issue, verdict)) return before;
-  const ref = refOf(issue);
-  if (before?.reason === verdict.reason) return { issue: ref, ...verdict, since: before.since };
-  const count = (news[verdict.reason] ?? 0) + 1;
-  news[verdict.reason] = count;
-  if (count <= TOLD_EACH) announce(draft, 'issue:candidate:held', { issue: ref, ...verdict });
-  return { issue: ref, ...verdict, since: draft.now };
-}
-
-/** Thousands are held poll after poll for the same reason: what did not change is kept as it is. */
-function isSameHold(before: Hold, issue: Issue, { reason, detail }: HoldVerdict): boolean {
-  const { title, url, state, displayIdentifier, stateAssumed = false } = before.issue;
-  return (
-    before.reason === reason &&
-    before.detail === detail &&
-    title === issue.title &&
-    url === issue.url &&
-    state === issue.state &&
-    displayIdentifier === issue.displayIdentifier &&
-    stateAssumed === (issue.stateAssumed ?? false)
-  );
-}
-
-export function isBudget(reason: string): reason is 'session_budget' | 'token_budget' | 'cost_budget' {
-  return reason === 'session_budget' || reason === 'token_budget' || reason === 'cost_budget';
 }
 
 function notePreflight(draft: Draft, problem: string | null): void {

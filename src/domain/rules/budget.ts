@@ -84,3 +84,8 @@ function tokenDetail(spent: Spent, limit: number): string {
 function costDetail(spent: Spent, limit: number): string {
   return `${spent.costUsd.toFixed(2)} of ${limit.toFixed(2)} USD used (agent.max_cost_usd)`;
 }
+
+/** Whether a hold says that a budget is used up: such an issue waits for a person. */
+export function isBudget(reason: string): reason is 'session_budget' | 'token_budget' | 'cost_budget' {
+  return reason === 'session_budget' || reason === 'token_budget' || reason === 'cost_budget';
+}

@@ -1,0 +1,24 @@
+import { putParked, unpark, type Draft } from '../draft.ts';
+import { sameState, type Issue } from '../model/issue.ts';
+import type { State } from '../model/state.ts';
+
+/** At most this many parked issues are looked up in one poll: some trackers take one request for each. */
+const PARKED_LOOKUPS_PER_POLL = 20;
+
+/** Ids we need the tracker's word on: everything that runs, and in turn what is parked (to see it moved). */
+export function idsToLookUp(state: State): readonly string[] {
+  const parked = [...state.parked.keys()];
+  const first = parked.length === 0 ? 0 : (state.poll.count * PARKED_LOOKUPS_PER_POLL) % parked.length;
+  const turn = [...parked.slice(first), ...parked.slice(0, first)].slice(0, PARKED_LOOKUPS_PER_POLL);
+  return [...state.live.keys(), ...turn];
+}
+
+/** A parked issue that the candidate list shows in another state has been touched by a person. */
+export function releaseMovedParked(draft: Draft, candidates: readonly Issue[]): void {
+  for (const issue of candidates) {
+    const parked = draft.state.parked.get(issue.id);
+    if (parked === undefined) continue;
+    if (parked.stateAtPark === null) putParked(draft, { ...parked, stateAtPark: issue.state });
+    else if (!sameState(parked.stateAtPark, issue.state)) unpark(draft, parked, `its state changed to "${issue.state}"`);
+  }
+}

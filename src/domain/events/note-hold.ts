@@ -1,0 +1,33 @@
+import { announce, type Draft } from '../draft.ts';
+import type { HoldVerdict } from '../rules/eligibility.ts';
+import { refOf, type Issue } from '../model/issue.ts';
+import type { Hold, HoldReason } from '../model/state.ts';
+
+/** So many holds of one reason are told one by one; the others are counted. */
+export const TOLD_EACH = 20;
+
+/** Remembers why a candidate was not started. A reason it did not have before is news. */
+export function noteHold(draft: Draft, issue: Issue, verdict: HoldVerdict, news: Partial<Record<HoldReason, number>>): Hold {
+  const before = draft.state.holds.get(issue.id);
+  if (before && isSameHold(before, issue, verdict)) return before;
+  const ref = refOf(issue);
+  if (before?.reason === verdict.reason) return { issue: ref, ...verdict, since: before.since };
+  const count = (news[verdict.reason] ?? 0) + 1;
+  news[verdict.reason] = count;
+  if (count <= TOLD_EACH) announce(draft, 'issue:candidate:held', { issue: ref, ...verdict });
+  return { issue: ref, ...verdict, since: draft.now };
+}
+
+/** Thousands are held poll after poll for the same reason: what did not change is kept as it is. */
+function isSameHold(before: Hold, issue: Issue, { reason, detail }: HoldVerdict): boolean {
+  const { title, url, state, displayIdentifier, stateAssumed = false } = before.issue;
+  return (
+    before.reason === reason &&
+    before.detail === detail &&
+    title === issue.title &&
+    url === issue.url &&
+    state === issue.state &&
+    displayIdentifier === issue.displayIdentifier &&
+    stateAssumed === (issue.stateAssumed ?? false)
+  );
+}
