@@ -1,12 +1,10 @@
 import { PARK_REASONS } from '../domain/model/claim.ts';
 import type { NoticeName, Notices } from '../domain/model/notice.ts';
-import type { Quota } from '../domain/model/quota.ts';
 import { TRIGGERS, type ExitKind } from '../domain/model/run.ts';
-import type { Snapshot } from '../domain/snapshot.ts';
 import { REACTION_KINDS } from '../domain/model/settings.ts';
 import { HOLD_REASONS } from '../domain/model/state.ts';
-import type { HostView } from '../ports/runner.ts';
 import { TRACKER_OPERATIONS } from '../ports/tracker.ts';
+import { amount, one, seconds, type MetricSample } from './metric-samples.ts';
 
 /** A family counted from notices. Issue ids and titles are never labels: their number has no bound. */
 export interface Family {
@@ -18,19 +16,6 @@ export interface Family {
   readonly buckets?: readonly number[];
   /** What each notice adds to it. */
   readonly on: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => readonly MetricSample[] };
-}
-
-export interface MetricSample {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-/** A gauge read from the snapshot when somebody asks. */
-export interface Measure {
-  readonly name: string;
-  readonly help: string;
-  readonly read: (snapshot: Snapshot) => readonly MetricSample[];
-  readonly labels?: readonly string[];
 }
 
 const EXIT_KINDS: readonly ExitKind[] = ['normal', 'error', 'cancelled'];
@@ -228,78 +213,3 @@ export const FAMILIES: readonly Family[] = [
     },
   },
 ];
-
-const QUOTA_LABELS = ['kind', 'resource'];
-
-function quotaLabels({ kind, resource }: Quota): MetricSample['labels'] {
-  return { kind, resource };
-}
-
-export const MEASURES: readonly Measure[] = [
-  { name: 'svc_sessions_running', help: 'Sessions that run now.', read: (snapshot) => amount(snapshot.running.length) },
-  { name: 'svc_sessions_retrying', help: 'Issues in the retry queue.', read: (snapshot) => amount(snapshot.retrying.length) },
-  { name: 'svc_slots_available', help: 'Sessions that could start now.', read: (snapshot) => amount(snapshot.slots.available) },
-  { name: 'svc_slots_max', help: 'Sessions that may run at once.', read: (snapshot) => amount(snapshot.slots.max) },
-  {
-    name: 'svc_active_sessions_elapsed_seconds',
-    help: 'Time spent so far in the sessions that run now, added up.',
-    read: ({ running, generatedAt }) => amount(running.reduce((sum, entry) => sum + seconds(generatedAt - entry.startedAt), 0)),
-  },
-  {
-    name: 'svc_merge_requests_watched',
-    help: 'Merge requests that reactions look after.',
-    read: (snapshot) => amount(snapshot.watches.length),
-  },
-  {
-    name: 'svc_quota_remaining',
-    help: 'What the tracker or forge last said is left of its quota.',
-    labels: QUOTA_LABELS,
-    read: ({ quotas }) => quotas.flatMap((quota) => amount(quota.remaining, quotaLabels(quota))),
-  },
-  {
-    name: 'svc_quota_limit',
-    help: 'What a full quota of the tracker or forge holds, where it says so.',
-    labels: QUOTA_LABELS,
-    read: ({ quotas }) => quotas.flatMap((quota) => (quota.limit === null ? [] : amount(quota.limit, quotaLabels(quota)))),
-  },
-  {
-    name: 'svc_notifications_waiting',
-    help: 'Messages that a target has not taken yet.',
-    labels: ['target'],
-    read: ({ notifications }) => notifications.flatMap(({ target, waiting }) => amount(waiting, { target })),
-  },
-  {
-    name: 'svc_parked_issues',
-    help: 'Issues that wait for a person, by why.',
-    labels: ['reason'],
-    read: ({ parked }) =>
-      PARK_REASONS.flatMap((reason) => amount(parked.filter((entry) => entry.reason === reason).length, { reason })),
-  },
-];
-
-/** A gauge of each host that runs are given to; null where the host does not tell. */
-export interface HostMeasure {
-  readonly name: string;
-  readonly help: string;
-  readonly read: (host: HostView) => number | null;
-}
-
-export const HOST_MEASURES: readonly HostMeasure[] = [
-  { name: 'svc_host_runs', help: 'Runs on a host now.', read: ({ running }) => running },
-  { name: 'svc_host_slots', help: 'Runs that a host takes at once.', read: ({ slots }) => slots },
-  { name: 'svc_host_load', help: 'Load of a host over the last minute.', read: ({ load }) => load },
-  { name: 'svc_host_up', help: 'Whether a host can be given runs: 1 or 0.', read: ({ problem }) => (problem === null ? 1 : 0) },
-];
-
-function one(labels: MetricSample['labels']): readonly MetricSample[] {
-  return [{ labels, value: 1 }];
-}
-
-function amount(value: number, labels: MetricSample['labels'] = {}): readonly MetricSample[] {
-  return [{ labels, value }];
-}
-
-/** Never negative: a clock that was set back must not break a counter. */
-function seconds(ms: number): number {
-  return Math.max(0, ms) / 1000;
-}

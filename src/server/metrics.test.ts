@@ -6,7 +6,8 @@ import type { Notice } from '../domain/model/notice.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 import { HOLD_REASONS } from '../domain/model/state.ts';
 import { TRACKER_OPERATIONS } from '../ports/tracker.ts';
-import { FAMILIES, HOST_MEASURES, MEASURES } from './metric-families.ts';
+import { FAMILIES } from './metric-families.ts';
+import { HOST_MEASURES, MEASURES } from './metric-measures.ts';
 import { createMetrics } from './metrics.ts';
 
 function setUp(snapshot: Snapshot | null = aSnapshot()) {

@@ -3,15 +3,9 @@ import type { Notice } from '../domain/model/notice.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { HostView } from '../ports/runner.ts';
-import {
-  FAMILIES,
-  HOST_MEASURES,
-  MEASURES,
-  type Family,
-  type HostMeasure,
-  type Measure,
-  type MetricSample,
-} from './metric-families.ts';
+import { FAMILIES, type Family } from './metric-families.ts';
+import { HOST_MEASURES, MEASURES, type HostMeasure, type Measure } from './metric-measures.ts';
+import type { MetricSample } from './metric-samples.ts';
 
 export interface Metrics {
   readonly contentType: string;
