@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { providerDeps, readBoardOrIssues } from '../app/board.ts';
 import { AGENT_NAMES, draftOf, kindNamed, KINDS, startsProgram, type KindFacts } from '../app/init.ts';
-import { DEFAULT_AGENT_KIND } from '../config/schema.ts';
+import { DEFAULT_AGENT_KIND } from '../config/agent-schema.ts';
 import { proposeStates } from '../app/propose.ts';
 import { createKnownSecrets } from '../app/secrets.ts';
 import type { Answers } from '../app/workflow-text.ts';

@@ -38,7 +38,7 @@ describe('ARCHITECTURE.md', () => {
   it.each(AGENT_KINDS.map(({ kind }) => kind))('an agent is its folder and a line of the registry: %s', (kind) => {
     const elsewhere = filesNaming(kind).filter((file) => !file.startsWith('src/agents/'));
     // The one that is taken when the workflow file names none.
-    expect(elsewhere.filter((file) => file !== 'src/config/schema.ts')).toEqual([]);
+    expect(elsewhere.filter((file) => file !== 'src/config/agent-schema.ts')).toEqual([]);
   });
 
   it.each(REACTIONS.map(({ kind }) => kind))('a reaction is the files of its row: %s', (kind) => {
