@@ -56,15 +56,33 @@ async function gather(reading: ReadWorkflow): Promise<Report> {
   return { reading, durable, running, waiting, totals: (await records?.totals()) ?? NO_TOTALS };
 }
 
-function print({ reading, durable, running, waiting, totals }: Report): void {
+/** What keeps everything back first, then a table of each thing that goes on or waits. */
+function print(report: Report): void {
+  const { reading, durable, totals } = report;
   const now = Date.now();
   printLine(serviceLine(reading.records));
-  if (durable.operatorPause) {
-    const { by, reason, since } = durable.operatorPause;
+  printPauses(durable);
+  printRunning(report, now);
+  printWaiting(report, now);
+  printParked(durable);
+  printWatches(durable);
+  printLine('');
+  printLine(
+    `finished runs: ${totals.runs}, ${duration(totals.seconds * 1000)}, ${totals.totalTokens} tokens, $${totals.costUsd.toFixed(2)}`,
+  );
+}
+
+/** Why nothing new starts, where somebody or a usage limit keeps it back. */
+function printPauses({ operatorPause, pauses }: Durable): void {
+  if (operatorPause) {
+    const { by, reason, since } = operatorPause;
     printLine(`PAUSED by ${by} since ${utcMoment(since)}${reason === '' ? '' : `: ${reason}`} ("foray resume" lets it go on)`);
   }
-  for (const pause of durable.pauses)
-    printLine(`agent ${pause.agentKind} rests until ${utcMoment(pause.until)}: ${pause.reason}`);
+  for (const pause of pauses) printLine(`agent ${pause.agentKind} rests until ${utcMoment(pause.until)}: ${pause.reason}`);
+}
+
+/** Sessions under way and issues that are being handed off. */
+function printRunning({ durable, running }: Report, now: number): void {
   printTitle(`\nRunning (${running.length})`);
   printTable(
     ['ISSUE', 'STATE', 'ATTEMPT', 'HOST', 'FOR', 'TURNS', 'TOKENS', 'COST', 'TITLE'],
@@ -80,6 +98,10 @@ function print({ reading, durable, running, waiting, totals }: Report): void {
       claim.issue.title,
     ]),
   );
+}
+
+/** The retry queue. */
+function printWaiting({ waiting }: Report, now: number): void {
   printTitle(`\nWaiting (${waiting.length})`);
   printTable(
     ['ISSUE', 'ATTEMPT', 'DUE IN', 'WHY'],
@@ -90,26 +112,29 @@ function print({ reading, durable, running, waiting, totals }: Report): void {
       error || 'continues',
     ]),
   );
-  printTitle(`\nParked (${durable.parked.length})`);
+}
+
+/** Issues that wait for a person. */
+function printParked({ parked }: Durable): void {
+  printTitle(`\nParked (${parked.length})`);
   printTable(
     ['ISSUE', 'REASON', 'SINCE', 'DETAIL'],
-    durable.parked.map(({ issue, reason, parkedAt, detail }) => [issue.identifier, reason, utcMoment(parkedAt), detail]),
+    parked.map(({ issue, reason, parkedAt, detail }) => [issue.identifier, reason, utcMoment(parkedAt), detail]),
   );
-  if (durable.watches.length > 0) {
-    printTitle(`\nMerge requests watched (${durable.watches.length})`);
-    printTable(
-      ['ISSUE', 'REQUEST', 'BRANCH', 'SINCE'],
-      durable.watches.map(({ issue, mergeRequest: { owner, repo, number, branch }, armedAt }) => [
-        issue.identifier,
-        `${owner}/${repo}#${number}`,
-        branch,
-        utcMoment(armedAt),
-      ]),
-    );
-  }
-  printLine('');
-  printLine(
-    `finished runs: ${totals.runs}, ${duration(totals.seconds * 1000)}, ${totals.totalTokens} tokens, $${totals.costUsd.toFixed(2)}`,
+}
+
+/** Merge requests that reactions look after; no heading where there are none. */
+function printWatches({ watches }: Durable): void {
+  if (watches.length === 0) return;
+  printTitle(`\nMerge requests watched (${watches.length})`);
+  printTable(
+    ['ISSUE', 'REQUEST', 'BRANCH', 'SINCE'],
+    watches.map(({ issue, mergeRequest: { owner, repo, number, branch }, armedAt }) => [
+      issue.identifier,
+      `${owner}/${repo}#${number}`,
+      branch,
+      utcMoment(armedAt),
+    ]),
   );
 }
 
