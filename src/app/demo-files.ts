@@ -59,9 +59,10 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** A tracker in a file, agents that only pretend, and reactions to what the stand-in for a forge says. */
 function workflowText(directory: string, forgeUrl: string, pace: number): string {
   const push = `${quoted(process.execPath)} ${quoted(path.join(directory, 'push.mjs'))}`;
-  const often = `provider: gitea, poll_interval_ms: ${Math.max(200, 1_000 * pace)}`;
+  const pollMs = Math.max(200, 1_000 * pace);
   return `---
 tracker:
   kind: file
@@ -72,7 +73,7 @@ tracker:
 file:
   path: issues.json
 polling:
-  interval_ms: ${Math.max(200, 1_000 * pace)}
+  interval_ms: ${pollMs}
 workspace:
   root: workspaces
 hooks:
@@ -92,7 +93,14 @@ mock:
     DEMO-2: [completed, failed]
     DEMO-7: [failed, failed]
     DEMO-9: [completed, needs_person]
-gitea:
+${forgeSections(forgeUrl, pollMs)}---
+${PROMPT}`;
+}
+
+/** Where merge requests are, and everything that is done about them. */
+function forgeSections(forgeUrl: string, pollMs: number): string {
+  const often = `provider: gitea, poll_interval_ms: ${pollMs}`;
+  return `gitea:
   endpoint: ${forgeUrl}
   api_key: token-of-the-stand-in
   project: ${DEMO_PROJECT.owner}/${DEMO_PROJECT.repo}
@@ -102,8 +110,10 @@ reactions:
   review_comments: { ${often}, debounce_ms: 0 }
   auto_merge: { ${often}, strategy: squash, ci_grace_ms: 0 }
   merge_completion: { ${often}, target_state: done }
----
-Work on {{ .issue.identifier }}: {{ .issue.title }}.
+`;
+}
+
+const PROMPT = `Work on {{ .issue.identifier }}: {{ .issue.title }}.
 {{- if .ci_failure }}
 The checks failed: {{ .ci_failure.log_excerpt }}
 {{- end }}
@@ -111,4 +121,3 @@ The checks failed: {{ .ci_failure.log_excerpt }}
 {{ .reviewer }} asks: {{ .body }}
 {{- end }}
 `;
-}
