@@ -63,18 +63,11 @@ function shareLeft({ remaining, limit }: Quota): number {
 
 /** What keeps everything back, said where nobody can miss it. */
 export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus, leadership?: LeadershipView): Html {
-  const { poll, preflightProblem, pauses, lifecycle, operatorPause, postponedPoll, notifications, generatedAt: now } = snapshot;
+  const { preflightProblem, lifecycle, generatedAt: now } = snapshot;
   const all: readonly TemplatePart[] = [
     leadership?.role === 'standby' && alert('warn', 'standby', 'Standing by', leaderText(leadership.leader, now)),
     lifecycle === 'draining' && alert('warn', 'draining', 'Stopping', 'Sessions are being ended and nothing new starts.'),
-    operatorPause !== null &&
-      alert(
-        'warn',
-        'paused',
-        'Paused',
-        html`${operatorPause.reason !== '' && html`<bdi>${operatorPause.reason}</bdi>. `}By <bdi>${operatorPause.by}</bdi>,
-          ${clock('ago', operatorPause.since, now)}. Sessions that run go on; nothing new starts.`,
-      ),
+    operatorPauseAlert(snapshot),
     rejected !== null &&
       alert(
         'bad',
@@ -82,6 +75,30 @@ export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus, leaders
         'The last edit of the workflow file was not taken',
         html`The one before it is in force (${clock('ago', rejected.at, now)}). ${foldedText(rejected.reason, 'workflow-reason')}`,
       ),
+    pollAlerts(snapshot),
+    preflightProblem !== null && alert('bad', 'preflight', 'Nothing is dispatched', html`<bdi>${preflightProblem}</bdi>`),
+    agentPauseAlerts(snapshot),
+    notificationAlerts(snapshot),
+  ];
+  return html`<div class="alerts" role="status" data-key="alerts">${all}</div>`;
+}
+
+/** Who let it rest, and why. */
+function operatorPauseAlert({ operatorPause, generatedAt: now }: Snapshot): TemplatePart {
+  if (operatorPause === null) return null;
+  const { reason, by, since } = operatorPause;
+  return alert(
+    'warn',
+    'paused',
+    'Paused',
+    html`${reason !== '' && html`<bdi>${reason}</bdi>. `}By <bdi>${by}</bdi>, ${clock('ago', since, now)}. Sessions that run go
+      on; nothing new starts.`,
+  );
+}
+
+/** A poll that failed, and one that waits for quota. */
+function pollAlerts({ poll, postponedPoll, generatedAt: now }: Snapshot): readonly TemplatePart[] {
+  return [
     poll.last?.error &&
       alert('bad', 'poll', 'The last poll failed', html`<bdi>${poll.last.error}</bdi> (${clock('ago', poll.last.at, now)})`),
     postponedPoll !== null &&
@@ -91,28 +108,34 @@ export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus, leaders
         'The next poll waits',
         html`<bdi>${postponedPoll.reason}</bdi>. It begins ${clock('until', postponedPoll.until, now)}. Sessions that run go on.`,
       ),
-    preflightProblem !== null && alert('bad', 'preflight', 'Nothing is dispatched', html`<bdi>${preflightProblem}</bdi>`),
-    pauses.map((pause) =>
+  ];
+}
+
+/** Agent kinds that have come to a usage limit. */
+function agentPauseAlerts({ pauses, generatedAt: now }: Snapshot): readonly TemplatePart[] {
+  return pauses.map(({ agentKind, reason, until }) =>
+    alert(
+      'warn',
+      `pause-${agentKind}`,
+      `${agentKind} is paused`,
+      html`<bdi>${reason}</bdi> It goes on ${clock('until', until, now)}.`,
+    ),
+  );
+}
+
+/** Targets that have not taken a message for a while. */
+function notificationAlerts({ notifications, generatedAt: now }: Snapshot): readonly TemplatePart[] {
+  return notifications.map(
+    ({ target, waiting, failing }) =>
+      failing !== null &&
       alert(
         'warn',
-        `pause-${pause.agentKind}`,
-        `${pause.agentKind} is paused`,
-        html`<bdi>${pause.reason}</bdi> It goes on ${clock('until', pause.until, now)}.`,
+        `notifications-${target}`,
+        `${target} does not hear from us`,
+        html`<bdi>${failing.error}</bdi> ${waiting === 1 ? '1 message waits' : `${waiting} messages wait`}, the first
+          ${clock('ago', failing.since, now)}; the next try is ${clock('until', failing.nextTryAt, now)}.`,
       ),
-    ),
-    notifications.map(
-      ({ target, waiting, failing }) =>
-        failing !== null &&
-        alert(
-          'warn',
-          `notifications-${target}`,
-          `${target} does not hear from us`,
-          html`<bdi>${failing.error}</bdi> ${waiting === 1 ? '1 message waits' : `${waiting} messages wait`}, the first
-            ${clock('ago', failing.since, now)}; the next try is ${clock('until', failing.nextTryAt, now)}.`,
-        ),
-    ),
-  ];
-  return html`<div class="alerts" role="status" data-key="alerts">${all}</div>`;
+  );
 }
 
 function leaderText(leader: LeaderView | null, now: number): Html {
