@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { ReviewDecision } from '../../ports/scm.ts';
-import { botComments, foldDecision, isBot, toLabelEvents, objections, reviewComments, standingReviews } from './scm-map.ts';
+import {
+  botComments,
+  foldDecision,
+  isBot,
+  isTrusted,
+  toLabelEvents,
+  objections,
+  reviewComments,
+  standingReviews,
+} from './scm-map.ts';
 import { LABEL_EVENT, PULL, type WireReview, REVIEW, type WireReviewComment, REVIEW_COMMENT } from './scm-schema.ts';
 
 const pull = (parts: object = {}) => PULL.parse({ number: 1, head: { ref: 'f', sha: 's' }, base: { ref: 'main' }, ...parts });
@@ -98,6 +107,25 @@ describe('the decision where the remote makes none', () => {
         return (foldDecision('', pull(), mixed, 'anyone') === 'CHANGES_REQUESTED') === objects;
       }),
     );
+  });
+});
+
+describe('whose word counts', () => {
+  it.each<[object, boolean]>([
+    [{ author_association: 'OWNER' }, true],
+    [{ author_association: 'member' }, true],
+    [{ author_association: 'COLLABORATOR' }, true],
+    [{}, true],
+    [{ author_association: 'CONTRIBUTOR' }, false],
+    [{ author_association: 'NONE' }, false],
+    [{ author_association: '' }, false],
+    [{ author_association: null }, false],
+  ])('%j: %s', (parts, expected) => {
+    const approval = review('APPROVED', 'rita', parts);
+    expect(isTrusted(approval, 'collaborators')).toBe(expected);
+    expect(isTrusted(comment(parts), 'collaborators')).toBe(expected);
+    expect(isTrusted(approval, 'anyone')).toBe(true);
+    expect(foldDecision('', pull(), [approval], 'collaborators')).toBe(expected ? 'APPROVED' : 'NOT_REQUIRED');
   });
 });
 

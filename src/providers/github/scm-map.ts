@@ -68,11 +68,12 @@ export function foldDecision(told: string, pull: WirePull, reviews: readonly Wir
   return told === '' ? 'NOT_REQUIRED' : 'REVIEW_REQUIRED';
 }
 
-/** How the remote calls those who may write. No release of it leaves the word out. */
-const COLLABORATORS: ReadonlySet<string> = new Set(['OWNER', 'MEMBER', 'COLLABORATOR', '']);
+/** How the remote calls those who may write. */
+const COLLABORATORS: ReadonlySet<string> = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 
+/** No release of the remote leaves the word out; one that says nothing by it says that nobody is trusted. */
 export function isTrusted({ author_association: word }: Pick<WireReview, 'author_association'>, trust: Trust): boolean {
-  return trust === 'anyone' || COLLABORATORS.has(word.toUpperCase());
+  return trust === 'anyone' || word === undefined || COLLABORATORS.has(word?.toUpperCase() ?? '');
 }
 
 /** The states in which a reviewer takes, or is taken back, a stand. A comment or a draft changes nothing. */

@@ -6,6 +6,9 @@ import { labels, nullableText } from './schema.ts';
 const id = z.union([z.int(), z.string().min(1)]).transform(String);
 const lineNumber = z.int().positive().nullish().catch(null);
 
+/** Left out, it is told apart from an empty one. */
+const association = z.string().nullish();
+
 /** Null when the account is gone. */
 const user = z.object({ login: nullableText, type: nullableText }).nullish().catch(null);
 export type WireUser = z.output<typeof user>;
@@ -34,7 +37,7 @@ export type WirePull = z.output<typeof PULL>;
 export const REVIEW = z.object({
   id,
   user,
-  author_association: nullableText,
+  author_association: association,
   body: nullableText,
   state: nullableText,
   submitted_at: nullableText,
@@ -45,7 +48,7 @@ export const REVIEW_COMMENT = z.object({
   id,
   pull_request_review_id: id.nullish(),
   user,
-  author_association: nullableText,
+  author_association: association,
   body: nullableText,
   path: nullableText,
   /** Missing or null once a later push took the line away. */
