@@ -42,6 +42,7 @@ describe('evidence of work', () => {
     await writeFile(path.join(workspace, 'deep', 'file'), 'x');
     const before = await look();
     await writeFile(path.join(workspace, '.foray', 'status'), 'needs-human-review');
+    await writeFile(path.join(workspace, '.foray', 'scm.json'), '{}');
     expect(await look()).toBe(before);
     await utimes(path.join(workspace, 'deep', 'file'), 1, 1);
     expect(await look()).not.toBe(before);

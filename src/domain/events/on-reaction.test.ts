@@ -39,6 +39,21 @@ describe('watching', () => {
     expect(player.state.watches.size).toBe(0);
   });
 
+  it.each([
+    ['no request', null],
+    ['a record without a number', { ...SCM, prNumber: 0 }],
+  ])('goes on when a later run leaves %s, with what was used up', (_name, scm) => {
+    const player = watching({ merge_conflicts: { ...BASE, budget: 2 } });
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
+    startTurn(player);
+    player.exit('1', { scm });
+    player.after(0);
+    expect(player.state.watches.get('1')?.mergeRequest).toMatchObject({ owner: 'o', repo: 'r', number: 7, branch: 'b' });
+    expect(progress(player, 'merge_conflicts')?.used).toBe(1);
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
+    expect(player.state.claims.get('1')?.phase).toBe('waiting');
+  });
+
   it('a look that began before a run ended is not judged: it may have seen the head before the push', () => {
     const player = watching({ ci_failure: { ...BASE, budget: 2, maxLogLines: 5 }, merge_conflicts: BASE });
     look(player, { ci: ci('failing') });

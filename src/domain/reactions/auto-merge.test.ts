@@ -170,6 +170,8 @@ describe('auto_merge', () => {
   it.each<[string, Partial<MergeStatus>]>([
     ['another branch than the record says', { headBranch: 'somebody-elses' }],
     ['the base itself, as in a fork', { headBranch: 'b', baseBranch: 'b' }],
+    ['it as the target, and no source', { headBranch: '', baseBranch: 'b' }],
+    ['a fork as its place', { headBranch: 'b', fork: true }],
   ])('keeps the branch when the forge names %s', (_name, status) => {
     const player = watching({ auto_merge: autoMerge });
     merged(player, { merge: ok({ ...OPEN, merged: true, ...status }) });

@@ -240,4 +240,30 @@ describe('trust by membership', () => {
     }
     expect(sent().filter((line) => line.includes('/members/all/'))).toHaveLength(2);
   });
+
+  it('is read again after an hour, and not before', async () => {
+    const { fake } = await trusting();
+    let now = 0;
+    const { scm } = openScmSubject(fake, {}, () => now);
+    const decide = () => scm.readReviewDecision(REQUEST, 'collaborators', never);
+    const asked = () => fake.requests.filter(({ path }) => path.includes('/members/all/')).length;
+    fake.merges.member('helper', 30);
+    expect(await decide()).toBe('APPROVED');
+    const once = asked();
+    fake.merges.member('helper', 20);
+    now = 3_599_999;
+    expect(await decide()).toBe('APPROVED');
+    expect(asked()).toBe(once);
+    now = 3_600_000;
+    expect(await decide()).toBe('REVIEW_REQUIRED');
+    expect(asked()).toBe(2 * once);
+  });
+
+  it('is not remembered where it could not be read', async () => {
+    const { fake, scm } = await trusting();
+    fake.merges.member('helper', 30);
+    fake.failNext({ path: /members/ }, json({ message: 'no' }, 500));
+    await expect(scm.readReviewDecision(REQUEST, 'collaborators', never)).rejects.toMatchObject({ status: 500 });
+    expect(await scm.readReviewDecision(REQUEST, 'collaborators', never)).toBe('APPROVED');
+  });
 });

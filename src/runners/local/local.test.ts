@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
+import type { AgentStatus, ScmRecord } from '../../domain/model/agent-status.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { RunReport } from '../../domain/model/event.ts';
 import { refOf } from '../../domain/model/issue.ts';
@@ -16,17 +17,24 @@ interface Scene {
   /** The issue's state after each turn. */
   readonly states?: readonly string[];
   readonly startFails?: boolean;
+  readonly evidence?: 'any' | 'changes';
+  /** What the agent says at its end; null where it says nothing. */
+  readonly says?: AgentStatus | null;
+  /** What the workspace looks like, look by look; the last one repeats. */
+  readonly looks?: readonly string[];
+  readonly scm?: ScmRecord;
 }
 
 /** One run over adapters of plain values, and what became of it. */
 async function play(scene: Scene) {
-  const seen = { turns: 0, checks: 0, opened: 0, closed: 0 };
+  const seen = { turns: 0, checks: 0, opened: 0, closed: 0, looks: 0 };
+  const said = scene.says === undefined ? { word: 'needs-human-review', statement: '' } : scene.says;
   const reports: RunReport[] = [];
   const notices: Notice[] = [];
   const passes = scene.passes ?? [true];
   const selfReview = { maxIterations: scene.maxIterations ?? 3, verificationCommands: ['check'], verificationTimeoutMs: 1 };
   const settings = settingsWith({
-    agent: { maxTurns: scene.maxTurns ?? 5 },
+    agent: { maxTurns: scene.maxTurns ?? 5, evidence: scene.evidence ?? 'any' },
     rest: { selfReview: { enabled: scene.passes !== undefined, ...selfReview } },
   });
   const adapters = {
@@ -54,8 +62,9 @@ async function play(scene: Scene) {
       beforeRun: () => Promise.resolve(),
       afterRun: () => Promise.resolve(),
       deliver: () => Promise.resolve(null),
-      readStatus: () => Promise.resolve(seen.turns === 0 ? null : { word: 'needs-human-review', statement: '' }),
-      readScm: () => Promise.resolve(null),
+      readStatus: () => Promise.resolve(seen.turns === 0 ? null : said),
+      readScm: () => Promise.resolve(scene.scm ?? null),
+      fingerprint: () => Promise.resolve(scene.looks?.[seen.looks++] ?? scene.looks?.at(-1) ?? ''),
       verify: () => {
         seen.checks += 1;
         return Promise.resolve({ ok: passes[seen.checks - 1] ?? passes.at(-1) ?? true, output: '' });
@@ -93,6 +102,32 @@ describe('a run on this machine', () => {
     expect([seen.opened, seen.closed]).toEqual([1, 1]);
     expect(exit).toMatchObject({ kind: 'error', fault: { message: 'no such program' } });
     expect(reports.filter(({ type }) => type === 'run-exited')).toHaveLength(1);
+  });
+});
+
+describe('agent.evidence: changes', () => {
+  const scm = { branch: 'b', sha: 's', pushedAt: '', prNumber: 7, owner: 'o', repo: 'r' };
+
+  it.each<[string, Scene]>([
+    ['without a change', {}],
+    ['with a record of a request alone', { scm }],
+    ['without a change and without a word', { says: null, maxTurns: 1 }],
+  ])('fails a run %s', async (_name, scene) => {
+    const { exit } = await play({ ...scene, evidence: 'changes', looks: ['same'] });
+    expect(exit).toMatchObject({ kind: 'error', fault: { kind: 'agent_no_evidence' } });
+  });
+
+  it.each<[string, Scene]>([
+    ['with a change', { looks: ['before', 'after'] }],
+    ['whose agent says that there is none to make', { looks: ['same'], says: { word: 'no-change-needed', statement: 'fine' } }],
+  ])('accepts a run %s', async (_name, scene) => {
+    const { exit } = await play({ ...scene, evidence: 'changes' });
+    expect(exit).toMatchObject({ kind: 'normal' });
+  });
+
+  it('is not asked for otherwise', async () => {
+    const { exit, seen } = await play({ looks: ['same'] });
+    expect([exit?.kind, seen.looks]).toEqual(['normal', 0]);
   });
 });
 

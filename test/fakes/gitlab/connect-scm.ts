@@ -3,7 +3,8 @@ import type { CiProvider } from '../../../src/ports/ci.ts';
 import type { ScmAdapter } from '../../../src/ports/scm.ts';
 import { provider } from '../../../src/providers/gitlab/index.ts';
 import type { LogRecord } from '../adapter-deps.ts';
-import { depsWith } from './connect.ts';
+import { depsWith as depsAt } from '../adapter-deps.ts';
+import { NOW } from './connect.ts';
 
 /** The merge-request and CI roles under test, with everything they logged. */
 export interface ScmSubject {
@@ -16,9 +17,13 @@ export interface ScmSubject {
 /** The merge request that most tests are about. */
 export const REQUEST = { owner: 'acme/tools', repo: 'rocket', number: 1 };
 
-export function openScmSubject(remote: { url: string; token: string }, over: Partial<ScmConnection> = {}): ScmSubject {
+export function openScmSubject(
+  remote: { url: string; token: string },
+  over: Partial<ScmConnection> = {},
+  now: () => number = () => NOW,
+): ScmSubject {
   const connection = scmConnection({ endpoint: remote.url, apiKey: remote.token, ...over });
-  const { deps, records } = depsWith();
+  const { deps, records } = depsAt(now, '9.9.9');
   const scm = provider.createScm?.(connection, deps);
   const ci = provider.createCi?.(connection, deps);
   if (!scm || !ci) throw new Error('the kind has no merge-request or no CI side');
