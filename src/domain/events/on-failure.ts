@@ -1,0 +1,93 @@
+import { backoffMs, cappedBackoffMs } from '../rules/backoff.ts';
+import type { RunningClaim } from '../model/claim.ts';
+import { announce, park, putPause, putWaiting, queueWrite, type Draft } from '../draft.ts';
+import type { Fault } from '../model/errors.ts';
+import type { IssueRef } from '../model/issue.ts';
+import { settingsFor } from '../model/state.ts';
+
+/**
+ * Faults after which the conversation is worth going on with: it is whole, and only its last turn broke. A second
+ * failure in a row begins a new one, in case the conversation itself is what breaks.
+ */
+const GOES_ON: ReadonlySet<string> = new Set([
+  'turn_failed',
+  'turn_timeout',
+  'turn_stalled',
+  'agent_exited',
+  'agent_protocol_error',
+]);
+
+/** How long an agent rests when its provider does not say when the limit lifts. */
+const DEFAULT_PAUSE_MS = 15 * 60_000;
+
+/** A failed run: the fault's class decides between waiting, pausing the agent and asking a person. */
+export function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fault: Fault): void {
+  const { agent, tracker } = settingsFor(draft.state, issue.id);
+  const { maxAttempts, maxRetryBackoffMs, kind } = agent;
+  if (tracker.comments.onFailure) {
+    const text = `Foray's run ${claim.runId} on this issue failed: ${fault.kind}.`;
+    queueWrite(draft, issue, `failure:${claim.runId}`, { kind: 'comment', text });
+  }
+  if (fault.consequence === 'park') {
+    park(draft, issue, fault.kind === 'agent_refused' ? 'refused' : 'needs_person', fault.message);
+    return;
+  }
+  if (fault.consequence === 'pause-agent') {
+    const until = fault.resetsAt ?? draft.now + DEFAULT_PAUSE_MS;
+    const pause = { agentKind: kind, until, reason: fault.message };
+    putPause(draft, pause);
+    announce(draft, 'agent:kind:paused', pause);
+    wait(draft, claim, {
+      trigger: 'error',
+      delayMs: Math.max(0, until - draft.now),
+      error: fault.message,
+      keepSession: true,
+      failures: claim.failures,
+    });
+    return;
+  }
+  const failures = claim.failures + 1;
+  if (maxAttempts > 0 && failures >= maxAttempts) {
+    park(
+      draft,
+      issue,
+      'out_of_attempts',
+      `${failures} of ${maxAttempts} attempts failed (agent.max_attempts); the last: ${fault.message}`,
+    );
+    return;
+  }
+  const delay = fault.consequence === 'back-off-at-cap' ? cappedBackoffMs : backoffMs;
+  wait(draft, claim, {
+    trigger: 'error',
+    delayMs: delay(failures, maxRetryBackoffMs, issue.id),
+    error: fault.message,
+    keepSession: GOES_ON.has(fault.kind) && claim.failures % 2 === 0,
+    failures,
+  });
+}
+
+interface Waiting {
+  readonly trigger: 'continuation' | 'restart' | 'error';
+  readonly delayMs: number;
+  readonly error: string;
+  readonly keepSession: boolean;
+  readonly failures: number;
+}
+
+/** Puts a claim into the retry queue. A reaction that failed keeps what it had to tell. */
+export function wait(draft: Draft, claim: RunningClaim, waiting: Waiting): void {
+  const { issue, refusals, reaction } = claim;
+  const attempt = claim.attempt + 1;
+  const trigger = reaction !== null && waiting.trigger !== 'continuation' ? claim.trigger : waiting.trigger;
+  putWaiting(draft, {
+    issue,
+    attempt,
+    failures: waiting.failures,
+    refusals,
+    sessionId: waiting.keepSession ? claim.sessionId : null,
+    delayMs: waiting.delayMs,
+    error: waiting.error,
+    then: { kind: 'run', trigger, reaction: waiting.trigger === 'continuation' ? null : reaction },
+  });
+  announce(draft, 'retry:entry:scheduled', { issue, attempt, trigger, delayMs: waiting.delayMs, error: waiting.error });
+}
