@@ -1,6 +1,7 @@
 import { TrackerError } from '../domain/model/errors.ts';
 import { sameState, stateIn, type IssueRef } from '../domain/model/issue.ts';
-import type { HoldReason, State } from '../domain/model/state.ts';
+import type { HoldReason } from '../domain/model/hold.ts';
+import type { State } from '../domain/model/state.ts';
 import type { Watch } from '../domain/model/watch.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { surveyBoard, type SurveyDeps, type SurveyedIssue } from './survey.ts';

@@ -16,7 +16,8 @@ import type { IssueRef } from './model/issue.ts';
 import type { Notices, NoticeName } from './model/notice.ts';
 import type { OperatorAnswer, OperatorPause } from './model/operator.ts';
 import type { Run, Spent } from './model/run.ts';
-import type { Live, PollState, State, Totals } from './model/state.ts';
+import type { PollState } from './model/poll.ts';
+import type { Live, State, Totals } from './model/state.ts';
 import { withEntry, withoutEntry } from './model/versioned-map.ts';
 import type { Watch } from './model/watch.ts';
 

@@ -4,7 +4,9 @@ import { globalSlots, presentHold } from './rules/eligibility.ts';
 import { isNotification, type NotificationTarget } from './model/notification.ts';
 import type { PostponedPoll, Quota } from './model/quota.ts';
 import type { OperatorPause } from './model/operator.ts';
-import { NO_SESSION, type Hold, type Live, type PollState, type State } from './model/state.ts';
+import type { Hold } from './model/hold.ts';
+import type { PollState } from './model/poll.ts';
+import { NO_SESSION, type Live, type State } from './model/state.ts';
 import type { RequestReading } from './reactions/findings.ts';
 import type { Watch } from './model/watch.ts';
 

@@ -1,6 +1,6 @@
 import type { IssueRef } from '../domain/model/issue.ts';
 import type { Notice, NoticeName, Notices } from '../domain/model/notice.ts';
-import { HOLDS } from '../domain/model/state.ts';
+import { HOLDS } from '../domain/model/hold.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { LogAttributes, Logger, LogLevel } from '../ports/runtime.ts';
 

@@ -1,7 +1,7 @@
 import type { Parked } from '../domain/model/claim.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
 import type { Run } from '../domain/model/run.ts';
-import type { Hold } from '../domain/model/state.ts';
+import type { Hold } from '../domain/model/hold.ts';
 import type { RetryView, RunningView, Snapshot, WatchView } from '../domain/snapshot.ts';
 import type { Daemon } from '../ports/daemon.ts';
 

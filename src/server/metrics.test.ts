@@ -4,7 +4,7 @@ import { aRetry, aRunning, aSnapshot, anIssue, createNotices, NOON } from '../..
 import { PARK_REASONS } from '../domain/model/claim.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
-import { HOLD_REASONS } from '../domain/model/state.ts';
+import { HOLD_REASONS } from '../domain/model/hold.ts';
 import { TRACKER_OPERATIONS } from '../ports/tracker.ts';
 import { FAMILIES } from './metric-families.ts';
 import { HOST_MEASURES, MEASURES } from './metric-measures.ts';

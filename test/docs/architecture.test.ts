@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AGENT_KINDS } from '../../src/agents/registry.ts';
 import { REACTIONS } from '../../src/domain/reactions/registry.ts';
-import { HOLD_REASONS } from '../../src/domain/model/state.ts';
+import { HOLD_REASONS } from '../../src/domain/model/hold.ts';
 import { PROVIDERS } from '../../src/providers/registry.ts';
 
 const architecture = readFileSync('ARCHITECTURE.md', 'utf8');

@@ -1,6 +1,7 @@
 import { change, changePoll, putClaim, putLive, putOutbox, putPause, putWatch, type Draft } from '../draft.ts';
 import type { Claim } from '../model/claim.ts';
-import type { Live, PollState } from '../model/state.ts';
+import type { PollState } from '../model/poll.ts';
+import type { Live } from '../model/state.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
 import { MAX_WRITE_DELAY_MS } from './on-outbox.ts';
 

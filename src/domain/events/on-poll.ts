@@ -3,7 +3,9 @@ import { globalSlots, inDispatchOrder, waitsForSlot } from '../rules/eligibility
 import type { Fault } from '../model/errors.ts';
 import type { EventNamed } from '../model/event.ts';
 import { refOf, type Issue, type IssueRef } from '../model/issue.ts';
-import type { DispatchStage, Hold, HoldReason, PollInFlight, PollStage, State } from '../model/state.ts';
+import type { Hold, HoldReason } from '../model/hold.ts';
+import type { DispatchStage, PollInFlight, PollStage } from '../model/poll.ts';
+import type { State } from '../model/state.ts';
 import { mapOf } from '../model/versioned-map.ts';
 import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
 import { pollInterval } from './on-quotas.ts';

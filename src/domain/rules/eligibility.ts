@@ -1,7 +1,8 @@
 import { budgetSpent } from './budget.ts';
 import { normalState, sameState, stateIn, type Blocker, type Issue, type IssueRef } from '../model/issue.ts';
 import type { OperatorPause } from '../model/operator.ts';
-import type { HoldReason, Live, State } from '../model/state.ts';
+import type { HoldReason } from '../model/hold.ts';
+import type { Live, State } from '../model/state.ts';
 import { TRUST_REASONS } from './trust.ts';
 
 /** Why a candidate may not run, or null when it may. */

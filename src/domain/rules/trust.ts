@@ -1,7 +1,8 @@
 import type { Approval } from '../model/claim.ts';
 import type { Approvable, Issue, Person } from '../model/issue.ts';
 import type { TrackerSettings } from '../model/settings.ts';
-import type { HoldReason, State } from '../model/state.ts';
+import type { HoldReason } from '../model/hold.ts';
+import type { State } from '../model/state.ts';
 
 type Authors = TrackerSettings['authors'];
 type TrustVerdict = { readonly reason: HoldReason; readonly detail: string };

@@ -2,7 +2,7 @@ import type { TokenUsage } from '../../domain/model/agent-event.ts';
 import type { Parked } from '../../domain/model/claim.ts';
 import type { IssueRef } from '../../domain/model/issue.ts';
 import type { Run, RunEvent } from '../../domain/model/run.ts';
-import type { Hold } from '../../domain/model/state.ts';
+import type { Hold } from '../../domain/model/hold.ts';
 import type { RetryView, RunningView, WatchView } from '../../domain/snapshot.ts';
 import { problemOf, type ReactionProgress } from '../../domain/model/watch.ts';
 import { isoTime } from '../envelope.ts';

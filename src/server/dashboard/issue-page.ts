@@ -2,7 +2,7 @@ import { percentEncoded } from '../../lib/percent-encoded.ts';
 import { shownState } from '../../domain/model/issue.ts';
 import type { Context } from 'hono';
 import type { IssueRequestKind } from '../../domain/model/operator.ts';
-import type { HoldReason } from '../../domain/model/state.ts';
+import type { HoldReason } from '../../domain/model/hold.ts';
 import type { JournalEntry } from '../../domain/chronicle.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';

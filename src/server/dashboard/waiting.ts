@@ -1,6 +1,6 @@
 import { shownState } from '../../domain/model/issue.ts';
 import type { Parked } from '../../domain/model/claim.ts';
-import type { Hold, HoldReason } from '../../domain/model/state.ts';
+import type { Hold, HoldReason } from '../../domain/model/hold.ts';
 import { problemOf, type ReactionProgress } from '../../domain/model/watch.ts';
 import type { Snapshot, WatchView } from '../../domain/snapshot.ts';
 import { issueActions } from './actions.ts';

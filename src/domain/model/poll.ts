@@ -1,0 +1,81 @@
+import type { Answer } from './answer.ts';
+import type { Blocker, Issue, IssueRef } from './issue.ts';
+import type { PostponedPoll } from './quota.ts';
+import type { Hold, HoldCounts } from './hold.ts';
+
+export interface PollState {
+  readonly nextAt: number;
+  /** A requested refresh waits until then, so that requests close together become one. */
+  readonly refreshAt: number | null;
+  readonly inFlight: PollInFlight | null;
+  /** When the last poll began. */
+  readonly begunAt: number;
+  /** Polls that failed in a row. */
+  readonly failures: number;
+  /** Polls finished since start. */
+  readonly count: number;
+  /** When each candidate's blockers were last read: the ones read longest ago go first. */
+  readonly blockersReadAt: ReadonlyMap<string, number>;
+  /** When each issue that changed after its approval was last read whole. */
+  readonly changedReadAt: ReadonlyMap<string, number>;
+  /** When terminal issues are fetched for cleanup; null once that succeeded. */
+  readonly cleanupAt: number | null;
+  readonly queue: SlotQueue;
+  /** Set while the next poll waits for the tracker's quota. */
+  readonly postponed: PostponedPoll | null;
+  /** The interval that polls are slowed to by the tracker's quota; null where they come as configured. */
+  readonly pacedTo: number | null;
+  /** The workspace after which the next sweep goes on. */
+  readonly sweepAfter: string;
+  readonly last: {
+    readonly at: number;
+    readonly durationMs: number;
+    readonly candidates: number;
+    readonly error: string | null;
+  } | null;
+}
+
+export interface PollInFlight {
+  readonly startedAt: number;
+  /** Ids whose states were asked for. */
+  readonly asked: readonly string[];
+  /** Candidates were not: the tracker is no longer watched. */
+  readonly onlyStates?: boolean;
+  /** Issues whose claim ended after this poll began: what it says of them may be older than that. */
+  readonly releasedMeanwhile: ReadonlySet<string>;
+  readonly stage: PollStage;
+}
+
+/** How far a poll has come. Candidates are walked over in slices, so that a hundred thousand hold nothing up. */
+export type PollStage =
+  | { readonly at: 'reading' }
+  /** Finding the candidates whose blockers are to be read. */
+  | { readonly at: 'choosing'; readonly candidates: readonly Issue[]; readonly index: number; readonly chosen: readonly Issue[] }
+  /** Their blockers are being read. */
+  | { readonly at: 'blockers'; readonly candidates: readonly Issue[] }
+  | DispatchStage;
+
+/** Each candidate is started or gets a reason why not. */
+export interface DispatchStage {
+  readonly at: 'dispatching';
+  readonly candidates: readonly Issue[];
+  readonly index: number;
+  readonly read: ReadonlyMap<string, Answer<readonly Blocker[]>>;
+  readonly dispatched: number;
+  /** Slice by slice, so that no slice copies what those before it found. */
+  readonly held: readonly (readonly Hold[])[];
+  /** Those whose approval label is seen for the first time. */
+  readonly firstSights: readonly IssueRef[];
+  /** How many are held for each reason, and how many of them were not before. */
+  readonly counts: HoldCounts;
+  readonly news: HoldCounts;
+}
+
+/** Candidates of the last poll that wait for a slot, in the order of dispatch. A slot that becomes free is filled from here. */
+export interface SlotQueue {
+  readonly issues: readonly IssueRef[];
+  /** The next one to look at. */
+  readonly next: number;
+  /** Reads since the last poll that led to no start. */
+  readonly fruitless: number;
+}
