@@ -3,6 +3,7 @@ import type { Blocker, Issue, IssueRef } from './issue.ts';
 import type { PostponedPoll } from './quota.ts';
 import type { Hold, HoldCounts } from './hold.ts';
 
+/** When polls come, and what the last one left behind. */
 export interface PollState {
   readonly nextAt: number;
   /** A requested refresh waits until then, so that requests close together become one. */
@@ -35,6 +36,7 @@ export interface PollState {
   } | null;
 }
 
+/** A poll under way. */
 export interface PollInFlight {
   readonly startedAt: number;
   /** Ids whose states were asked for. */
