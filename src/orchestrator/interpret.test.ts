@@ -6,7 +6,8 @@ import { EFFECTS, type AskedEffect, type AskedName } from '../domain/model/effec
 import type { Event } from '../domain/model/event.ts';
 import { refOf } from '../domain/model/issue.ts';
 import { NOTHING_KNOWN, type Watch } from '../domain/model/watch.ts';
-import { createInterpreter, type InterpretDeps } from './interpret.ts';
+import type { InterpretDeps } from './effect-deps.ts';
+import { createInterpreter } from './interpret.ts';
 
 const settings = settingsWith();
 const issue = refOf(issueWith({ id: '1' }));

@@ -1,33 +1,15 @@
-import type { OutboxEntry, TrackerWrite, WorkspaceRecord } from '../domain/model/claim.ts';
+import type { OutboxEntry, TrackerWrite } from '../domain/model/claim.ts';
 import type { AskedEffect, AskedName, Effect, EffectNamed } from '../domain/model/effect.ts';
 import { faultOf, TrackerError, type Fault } from '../domain/model/errors.ts';
 import type { Answer } from '../domain/model/answer.ts';
-import type { AnswerTo, Event, HandoffOutcome, TerminalIssue } from '../domain/model/event.ts';
-import { hostPathOf } from '../domain/model/host-path.ts';
+import type { AnswerTo, Event, HandoffOutcome } from '../domain/model/event.ts';
 import { sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
-import type { Notice } from '../domain/model/notice.ts';
 import { isNotification } from '../domain/model/notification.ts';
-import type { Settings } from '../domain/model/settings.ts';
-import type { Runner } from '../ports/runner.ts';
-import type { Adapters } from './adapters.ts';
 import { answer } from './answer.ts';
 import { inOrder } from './in-order.ts';
-import { complete, deleteMergedBranch, mergeIfUnchanged } from './reactions/act.ts';
-import type { Forge } from './reactions/forge.ts';
-import { inspect } from './reactions/inspect.ts';
-
-export interface InterpretDeps {
-  /** The adapters of the workflow in force. */
-  readonly adapters: () => Adapters;
-  /** Those that a run began with. */
-  readonly adaptersOf: (settings: Settings) => Adapters;
-  readonly runner: Runner;
-  readonly report: (event: Event) => void;
-  readonly announce: (notice: Notice) => void;
-  readonly findPreflightProblem: () => Promise<string | null>;
-  /** Aborted by a forced stop: everything under way ends. */
-  readonly killed: AbortSignal;
-}
+import type { InterpretDeps } from './effect-deps.ts';
+import { readTerminal, sweep, removeWorkspace } from './workspace-effects.ts';
+import { lookAt, mergeRequest, deleteBranch, removeLabel, completeIssue } from './reactions/effects.ts';
 
 /**
  * Carries out effects beside the loop. Each one that is asked for is answered by exactly one event: what its function
@@ -62,6 +44,7 @@ function stopRun(deps: InterpretDeps, { runId, issueId, reason }: Extract<Effect
 }
 
 type Performed = Exclude<AskedName, 'start-run'>;
+
 type Perform<Name extends Performed> = (deps: InterpretDeps, effect: EffectNamed<Name>) => Promise<AnswerTo<Name>>;
 
 async function perform(deps: InterpretDeps, effect: EffectNamed<Performed>): Promise<Event> {
@@ -181,114 +164,4 @@ async function send(deps: InterpretDeps, entry: OutboxEntry): Promise<void> {
 /** Trackers reformat what they are given; the words stay. */
 function wordsOf(text: string): string {
   return text.replaceAll(/[`\s]+/g, ' ').trim();
-}
-
-/** More issues than this are cheaper to list than to ask about one by one. */
-const FEW_WORKSPACES = 100;
-
-/** Only issues whose workspace is still here matter: without any the tracker is not asked. */
-async function readTerminal(deps: InterpretDeps, effect: EffectNamed<'read-terminal'>): Promise<AnswerTo<'read-terminal'>> {
-  const { tracker, workspaces, identity } = deps.adapters();
-  const names = new Set(await workspaces.list());
-  const known = effect.workspaces.filter(({ path }) => names.has(directoryName(path)));
-  if (tracker.finishedAreCostly && known.length <= FEW_WORKSPACES && new Set(known.map(({ path }) => path)).size === names.size)
-    return { type: 'cleanup-answered', issues: { ok: true, value: await finishedAmong(deps, known, effect.states) } };
-  const terminal = names.size === 0 ? [] : await tracker.fetchIssuesByStates(effect.states, deps.killed);
-  const issues = terminal.filter((issue) => workspaces.namesOf(issue.identifier, identity).some((name) => names.has(name)));
-  return { type: 'cleanup-answered', issues: { ok: true, value: issues } };
-}
-
-/** The issues of known workspaces that are finished now. */
-async function finishedAmong(
-  deps: InterpretDeps,
-  known: readonly WorkspaceRecord[],
-  states: readonly string[],
-): Promise<readonly TerminalIssue[]> {
-  if (known.length === 0) return [];
-  const { tracker } = deps.adapters();
-  const current = await tracker.fetchIssueStatesByIds(
-    known.map(({ issueId }) => issueId),
-    deps.killed,
-  );
-  return known
-    .map(({ issueId: id, identifier, title }) => ({ id, identifier, title, state: current.get(id) ?? '' }))
-    .filter(({ state }) => stateIn(states, state));
-}
-
-function directoryName(path: string): string {
-  return path.split(/[\\/]/).at(-1) ?? '';
-}
-
-/** Asks only about workspaces that are still there. */
-async function sweep(deps: InterpretDeps, { workspaces }: EffectNamed<'sweep'>): Promise<AnswerTo<'sweep'>> {
-  const adapters = deps.adapters();
-  const names = new Set(await adapters.workspaces.list());
-  // Of another host nobody knows from here; it is asked when the workspace is to be removed.
-  const isThere = ({ path }: { readonly path: string }): boolean =>
-    hostPathOf(path).host !== null || names.has(directoryName(path));
-  const ids = workspaces.filter(isThere).map(({ issueId }) => issueId);
-  const missing = workspaces.filter((workspace) => !isThere(workspace)).map(({ path }) => path);
-  const states = ids.length === 0 ? new Map<string, string>() : await adapters.tracker.fetchIssueStatesByIds(ids, deps.killed);
-  return { type: 'sweep-answered', states: { ok: true, value: states }, missing };
-}
-
-async function removeWorkspace(
-  deps: InterpretDeps,
-  effect: EffectNamed<'remove-workspace'>,
-): Promise<AnswerTo<'remove-workspace'>> {
-  const { workspaces, hooks, identity: tracker } = deps.adapters();
-  const { issueId, identifier, title, why, recorded, hosts } = effect;
-  const removal = await answer(
-    workspaces.remove({ tracker, issueId, identifier, title, attempt: 0, hooks, recorded, hosts }, deps.killed),
-  );
-  if (!removal.ok) return { type: 'workspace-removed', issueId, identifier, path: '', why, aside: null, outcome: removal };
-  const { removed, path, aside } = removal.value;
-  return { type: 'workspace-removed', issueId, identifier, path, why, aside, outcome: { ok: true, value: removed } };
-}
-
-async function lookAt(deps: InterpretDeps, effect: EffectNamed<'inspect'>): Promise<AnswerTo<'inspect'>> {
-  const { tracker } = deps.adapters();
-  const { issue, mergeRequest, armedAt, facts } = effect.watch;
-  const findings = await inspect(effect, tracker, forgeOf(deps), deps.killed);
-  return {
-    type: 'inspected',
-    issueId: issue.id,
-    number: mergeRequest.number,
-    armedAt,
-    runs: facts.runs,
-    due: effect.due,
-    findings,
-  };
-}
-
-async function mergeRequest(deps: InterpretDeps, effect: EffectNamed<'merge'>): Promise<AnswerTo<'merge'>> {
-  const outcome = await mergeIfUnchanged(effect, forgeOf(deps), deps.killed);
-  return { type: 'merge-answered', issueId: effect.issueId, expectedSha: effect.order.expectedSha, outcome };
-}
-
-async function deleteBranch(
-  deps: InterpretDeps,
-  { issueId, request }: EffectNamed<'delete-branch'>,
-): Promise<AnswerTo<'delete-branch'>> {
-  await deleteMergedBranch(request, forgeOf(deps), deps.killed);
-  return { type: 'branch-deleted', issueId, fault: null };
-}
-
-async function removeLabel(
-  deps: InterpretDeps,
-  { issueId, request, label }: EffectNamed<'remove-label'>,
-): Promise<AnswerTo<'remove-label'>> {
-  await forgeOf(deps).scm.removeLabel(request, label, deps.killed);
-  return { type: 'label-removed', issueId, label, fault: null };
-}
-
-async function completeIssue(deps: InterpretDeps, effect: EffectNamed<'complete'>): Promise<AnswerTo<'complete'>> {
-  await complete(effect, deps.adapters().tracker, deps.killed);
-  return { type: 'completion-answered', issueId: effect.issue.id, fault: null };
-}
-
-function forgeOf(deps: InterpretDeps): Forge {
-  const { forge } = deps.adapters();
-  if (forge === null) throw new Error('a reaction is active without a forge');
-  return forge;
 }

@@ -1,0 +1,18 @@
+import type { Event } from '../domain/model/event.ts';
+import type { Notice } from '../domain/model/notice.ts';
+import type { Settings } from '../domain/model/settings.ts';
+import type { Runner } from '../ports/runner.ts';
+import type { Adapters } from './adapters.ts';
+
+export interface InterpretDeps {
+  /** The adapters of the workflow in force. */
+  readonly adapters: () => Adapters;
+  /** Those that a run began with. */
+  readonly adaptersOf: (settings: Settings) => Adapters;
+  readonly runner: Runner;
+  readonly report: (event: Event) => void;
+  readonly announce: (notice: Notice) => void;
+  readonly findPreflightProblem: () => Promise<string | null>;
+  /** Aborted by a forced stop: everything under way ends. */
+  readonly killed: AbortSignal;
+}
