@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { AGENT_FACTS } from '../agents/facts.ts';
 import { AGENT_KINDS } from '../agents/registry.ts';
+import { formatProblem, problemFacts } from '../config/format.ts';
+import { readWorkflow } from '../config/workflow.ts';
 import { PROVIDER_FACTS } from './facts.ts';
 import { PROVIDERS } from './registry.ts';
 
@@ -17,4 +19,23 @@ it.each(PROVIDERS.map((provider) => [provider.kind, provider] as const))('%s: it
     requests: provider.createRequests,
   };
   expect(provider.roles).toEqual(Object.keys(built).filter((role) => built[role as keyof typeof built] !== undefined));
+});
+
+it.each([
+  ['file', 'file'],
+  ['jira', 'wfboard'],
+  ['linear', 'graphql'],
+  ['github', null],
+  ['gitlab', null],
+  ['gitea', null],
+])('tracker.authors: collaborators, kind %s', (name, refusedBy) => {
+  const text = `---\ntracker:\n  kind: ${name}\n  authors: collaborators\n---\nDo it.\n`;
+  const context = { env: {}, homeDir: '/home/op', providers: PROVIDERS, agentKinds: AGENT_KINDS, checkTemplate: () => [] };
+  const { problems } = readWorkflow(text, '/srv/WORKFLOW.md', context);
+  const found = problems.filter(({ check }) => check === 'tracker.authors');
+  const why = 'does not tell who may write to the project: tracker.authors takes a list of user names there';
+  expect(found.map(formatProblem)).toEqual(
+    refusedBy === null ? [] : [`error: tracker.authors: tracker kind ${refusedBy} ${why} (line 4, column 3)`],
+  );
+  for (const problem of found) expect(problemFacts(problem, 'WORKFLOW.md')).toMatchObject({ line: 4, column: 3 });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aRetry, aRunning, aSnapshot, createFakeDaemon, NOON } from '../../../test/support/fake-daemon.ts';
+import { anIssue, aRetry, aRunning, aSnapshot, createFakeDaemon, NOON } from '../../../test/support/fake-daemon.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import { createMetrics } from '../metrics.ts';
 import { createApp } from '../routes.ts';
@@ -57,6 +57,23 @@ const RETRY_ENTRY = {
   due_at: '2026-03-01T12:00:20.000Z',
   error: 'agent: turn_failed: it did not work',
 };
+
+describe('a state that no label carries', () => {
+  it('is marked wherever it stands, and no other is', async () => {
+    const issue = anIssue('ENG-4', { stateAssumed: true });
+    const current = aSnapshot({
+      running: [aRunning('ENG-1', { stateAssumed: true }), aRunning('ENG-2')],
+      holds: [{ issue, reason: 'no_global_slot', detail: '', since: NOON }],
+    });
+    const { body } = await get('/api/v1/state', current);
+    const [first, second] = body['running'] as Record<string, unknown>[];
+    expect(first).toMatchObject({ state: 'todo', state_assumed: true });
+    expect(second).not.toHaveProperty('state_assumed');
+    expect((await get('/api/v1/ENG-1', current)).body).toMatchObject({ running: { state_assumed: true } });
+    expect(JSON.stringify((await get('/api/v2/holds', current)).body)).toContain('"state":"todo","state_assumed":true');
+    expect(JSON.stringify((await get('/api/v2/issues/ENG-1', current)).body)).toContain('"state_assumed":true');
+  });
+});
 
 describe('GET /api/v1/state', () => {
   const snapshot = aSnapshot({

@@ -92,6 +92,19 @@ describe('the dashboard', () => {
     }
   });
 
+  it('marks a state that no label carries, and no other', async () => {
+    const hold = { issue: anIssue('ENG-3', { stateAssumed: true }), reason: 'no_global_slot', detail: '', since: NOON } as const;
+    const { page } = await dashboard({
+      running: [aRunning('ENG-1', { stateAssumed: true }), aRunning('ENG-2', { state: 'doing' })],
+      holds: [hold],
+    });
+    expect(panelOf(page, 'running')).toContain('todo (assumed)');
+    expect(panelOf(page, 'running')).not.toContain('doing (assumed)');
+    expect(panelOf(page, 'holds')).toContain('todo (assumed)');
+    const current = aSnapshot({ running: [aRunning('ENG-1', { stateAssumed: true })] });
+    expect(textOf((await load('/issues/ENG-1', createFakeDaemon({ current }))).page)).toContain('todo (assumed)');
+  });
+
   it('shows the retry queue: identifier, attempt, time until due, error', async () => {
     const { page } = await dashboard({ retrying: [aRetry('ENG-2', { attempt: 3 })] });
     const panel = panelOf(page, 'retrying');
