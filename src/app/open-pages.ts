@@ -49,6 +49,7 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
     notices,
     history: { ...store, findRun: findLiveRun(store, trackers.states) },
     chronicle,
+    notes: store,
     ask: desk.ask,
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
     workflow: workflowStatus.status,

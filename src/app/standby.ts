@@ -50,6 +50,7 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, store: 
     snapshot,
     revision: () => state,
     chronicle,
+    notes: store,
     hosts: () => [],
     leader: () => ({ role: 'standby', leader }),
     requestRefresh: () => ({ queued: false, coalesced: false }),

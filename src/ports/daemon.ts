@@ -35,6 +35,8 @@ export interface Daemon {
   /** The three checks of readiness, run now. */
   checkReadiness(signal: AbortSignal): Promise<Readiness>;
   readonly chronicle: Chronicle;
+  /** What is kept over restarts, by subject. */
+  readonly notes: Pick<Store, 'addNotes' | 'listNotes'>;
   readonly history: Pick<Store, 'listRuns' | 'findRun' | 'totals' | 'statistics'>;
 }
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createFakeDaemon, NOON } from '../../test/support/fake-daemon.ts';
+import { createFakeDaemon, NOON, type FakeDaemon } from '../../test/support/fake-daemon.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp } from './routes.ts';
 
@@ -11,8 +11,7 @@ const hmac = (body: string) => createHmac('sha256', SECRET).update(body).digest(
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-function setUp(kinds: readonly string[], webhookSecret: string | null = SECRET) {
-  const daemon = createFakeDaemon();
+function setUp(kinds: readonly string[], webhookSecret: string | null = SECRET, daemon = createFakeDaemon()) {
   daemon.kinds = kinds;
   const app = createApp(
     daemon,
@@ -86,6 +85,50 @@ describe('webhooks', () => {
     const body = new Blob([`${fits}x`]).stream();
     const streamed = await app.request('/hooks/github', { method: 'POST', body, duplex: 'half' } as RequestInit);
     expect(streamed.status).toBe(413);
+  });
+
+  describe('that were taken before', () => {
+    const send = async (daemon: FakeDaemon, id: string) => {
+      const { send: post } = setUp(['nsproject'], SECRET, daemon);
+      const response = await post('gitlab', { 'X-Gitlab-Token': SECRET, 'X-Gitlab-Event-UUID': id });
+      return [response.status, await response.json()];
+    };
+    const taken = [202, { accepted: true, duplicate: false }];
+    const known = [202, { accepted: true, duplicate: true }];
+
+    it('do nothing after a restart either, for a day', async () => {
+      const before = createFakeDaemon();
+      const { notes } = before;
+      expect(await send(before, 'one')).toEqual(taken);
+      const restarted = createFakeDaemon({ notes, now: NOON + 24 * 3600_000 - 1 });
+      expect(await send(restarted, 'one')).toEqual(known);
+      expect(restarted.hints).toBe(0);
+      expect(await send(restarted, 'two')).toEqual(taken);
+      const later = createFakeDaemon({ notes, now: NOON + 24 * 3600_000 });
+      expect(await send(later, 'one')).toEqual(taken);
+      expect(await send(later, 'two')).toEqual(known);
+      expect(later.hints).toBe(1);
+    });
+
+    it('two at once are one', async () => {
+      const { send: post, daemon } = setUp(['nsproject']);
+      const headers = { 'X-Gitlab-Token': SECRET, 'X-Gitlab-Event-UUID': 'one' };
+      const answers = await Promise.all([post('gitlab', headers), post('gitlab', headers)]);
+      const told = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { duplicate: boolean }).duplicate));
+      expect(told.toSorted()).toEqual([false, true]);
+      expect(daemon.hints).toBe(1);
+    });
+
+    it('are taken, and told of, where the store fails', async () => {
+      const fail = () => Promise.reject(new Error('disk full'));
+      const daemon = createFakeDaemon({ notes: { addNotes: fail, listNotes: fail } });
+      expect(await send(daemon, 'one')).toEqual(taken);
+      expect(daemon.hints).toBe(1);
+      expect(daemon.logged.map(({ message }) => message)).toEqual([
+        'earlier webhook deliveries could not be read',
+        'a webhook delivery could not be written down',
+      ]);
+    });
   });
 
   it('bring at most one hint a second, and the last one is not lost', async () => {

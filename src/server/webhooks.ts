@@ -1,16 +1,14 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Daemon } from '../ports/daemon.ts';
 import { isSame } from './access.ts';
 import { readBody } from './body.ts';
+import { rememberDeliveries } from './deliveries.ts';
 import { fail } from './envelope.ts';
 import { throttled } from './throttle.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const HINT_EVERY_MS = 1_000;
-const REMEMBERED_MS = 24 * 3600_000;
-/** A vendor sends far fewer in a day; more than these are forgotten early, which costs one poll. */
-const MAX_REMEMBERED = 100_000;
 
 interface Vendor {
   readonly kind: string;
@@ -85,7 +83,7 @@ export function postWebhook(daemon: Daemon, secret: string | null) {
         'The signature of the webhook is missing or wrong: compare its secret with server.webhooks.secret.',
       );
     }
-    const fresh = isNew(vendor.kind, headerOf(c, vendor.delivery));
+    const fresh = await isNew(vendor.kind, headerOf(c, vendor.delivery));
     if (fresh) hint();
     return c.json({ accepted: true, duplicate: !fresh }, 202);
   };
@@ -101,22 +99,4 @@ function hmac(secret: string, body: Buffer): string {
 
 function headerOf(c: Context, names: readonly string[]): string | undefined {
   return names.map((name) => c.req.header(name)).find((value) => value !== undefined && value !== '');
-}
-
-/** Whether a delivery was not seen within a day. One without an id is always new. */
-function rememberDeliveries({ clock }: Daemon): (kind: string, delivery: string | undefined) => boolean {
-  /** In the order they came. */
-  const seen = new Map<string, number>();
-  return (kind, delivery) => {
-    const now = clock.now();
-    for (const [id, at] of seen) {
-      if (now - at < REMEMBERED_MS && seen.size < MAX_REMEMBERED) break;
-      seen.delete(id);
-    }
-    if (delivery === undefined) return true;
-    const id = createHash('sha256').update(`${kind} ${delivery}`).digest('base64');
-    if (seen.has(id)) return false;
-    seen.set(id, now);
-    return true;
-  };
 }

@@ -35,7 +35,9 @@ export interface FakeDaemon extends Daemon {
   readonly logged: readonly { level: LogLevel; message: string; attributes: LogAttributes }[];
 }
 
-export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'current' | 'runs' | 'runEvents'>> = {}): FakeDaemon {
+export function createFakeDaemon(
+  changes: Partial<Pick<FakeDaemon, 'now' | 'current' | 'runs' | 'runEvents' | 'notes'>> = {},
+): FakeDaemon {
   const notices = createNotices();
   const logged: { level: LogLevel; message: string; attributes: LogAttributes }[] = [];
   const log =
@@ -44,7 +46,8 @@ export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'curr
       void logged.push({ level, message, attributes });
   const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
   const clock = { now: () => daemon.now };
-  const chronicle = keepChronicle({ store: createMemoryStore(), notices, clock, logger });
+  const store = createMemoryStore();
+  const chronicle = keepChronicle({ store, notices, clock, logger });
   const ownListeners = notices.count();
   const daemon: FakeDaemon = {
     version: '1.2.3',
@@ -85,6 +88,7 @@ export function createFakeDaemon(changes: Partial<Pick<FakeDaemon, 'now' | 'curr
     },
     checkReadiness: () => daemon.ready(),
     chronicle,
+    notes: store,
     history: {
       statistics: async ({ since, by, agent }) =>
         statisticsOf(
