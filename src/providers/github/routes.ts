@@ -67,7 +67,21 @@ export function createRoutes(http: TrackerHttp, { owner, repo }: RepoKey, logger
     parent: async (id, signal) => whenMissing(http.getJson(ISSUE, { path: `${of(id)}/parent` }, signal), null),
     // REST API, "List issue comments".
     comments: async (id, signal) => http.getRecords(COMMENT, { path: `${of(id)}/comments`, query: PAGED }, signal),
-    // The answers to writes are not read: what was done is done, however it is confirmed.
+    ...writesTo(http, of),
+    // REST API, "List issue events".
+    labelEvents: async (id, signal) => readLabelJournal(http, `${of(id)}/events`, logger, signal),
+    // REST API, "Get the authenticated user".
+    ownLogin: async (signal) => (await http.getJson(ACCOUNT_LOGIN, { path: '/user' }, signal)).login,
+    // REST API, "Get a repository".
+    repository: (signal) => http.getJson(REPOSITORY_FACTS, { path: path`/repos/${owner}/${repo}` }, signal),
+  };
+}
+
+type Writes = Pick<Routes, 'addComment' | 'addLabel' | 'removeLabel' | 'update'>;
+
+/** What changes an issue. The answers are not read: what was done is done, however it is confirmed. */
+function writesTo(http: TrackerHttp, of: (id: string) => string): Writes {
+  return {
     addComment: async (id, body, signal) => {
       // REST API, "Create an issue comment".
       await http.send('POST', { path: `${of(id)}/comments`, body: { body } }, signal);
@@ -84,12 +98,6 @@ export function createRoutes(http: TrackerHttp, { owner, repo }: RepoKey, logger
       // REST API, "Update an issue".
       await http.send('PATCH', { path: of(id), body: change }, signal);
     },
-    // REST API, "List issue events".
-    labelEvents: async (id, signal) => readLabelJournal(http, `${of(id)}/events`, logger, signal),
-    // REST API, "Get the authenticated user".
-    ownLogin: async (signal) => (await http.getJson(ACCOUNT_LOGIN, { path: '/user' }, signal)).login,
-    // REST API, "Get a repository".
-    repository: (signal) => http.getJson(REPOSITORY_FACTS, { path: path`/repos/${owner}/${repo}` }, signal),
   };
 }
 
