@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
-import type { Issue, Person } from '../../domain/model/issue.ts';
+import type { Issue, IssueComment, Person } from '../../domain/model/issue.ts';
 import { stateIn } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
@@ -41,35 +41,18 @@ export function createTracker(
   const { http, repository, states, rule, labels } = context;
   const readIssue = (id: string, signal: AbortSignal) => readOne(context, id, signal);
   const stateMap = (ids: readonly string[], signal: AbortSignal) => readStates(context, ids, signal);
-  const comments = async (id: string, signal: AbortSignal) => {
-    // Gitea API, "List all comments on an issue".
-    const request = { path: `${issuePath(repository, id)}/comments` };
-    const entries = await http.getJson(LIST, request, signal);
-    return http.records(COMMENT, entries, request.path).map(toComment);
-  };
-
   let facts: ProjectFacts | null = null;
   return {
     kind: KIND,
-    fetchCandidateIssues: async (signal) => {
-      const open = await readList(context, 'open', signal);
-      context.notes.stateless(open.filter(({ state }) => state === '').length);
-      await context.notes.missingLabels(labels, signal);
-      return open.filter(({ state }) => stateIn(states.active, state)).toSorted(byAge);
-    },
-    fetchIssueById: async (id, signal) => {
-      const wire = await readIssue(id, signal);
-      // A 404 here says that they cannot be read; the issue is there all the same.
-      const blockedBy = await whenMissing(context.blockers.read(id, signal), null);
-      return { ...toIssue(wire, rule), comments: await comments(id, signal), blockedBy };
-    },
+    fetchCandidateIssues: (signal) => readCandidates(context, signal),
+    fetchIssueById: (id, signal) => readWhole(context, id, signal),
     fetchIssuesByStates: (wanted, signal) => readByStates(context, wanted, signal),
     fetchIssueStatesByIds: stateMap,
     fetchIssueStatesByIdentifiers: stateMap,
     fetchIssueComments: async (id, signal) => {
       // The comment route also answers for pull requests, which are no issues here.
       await readIssue(id, signal);
-      return comments(id, signal);
+      return readComments(context, id, signal);
     },
     transitionIssue: (id, state, signal) => transition({ http, repository, labels, states, rule, readIssue }, id, state, signal),
     commentIssue: async (id, text, signal) => {
@@ -90,6 +73,30 @@ export function createTracker(
     },
     describeProject: async () => facts,
   };
+}
+
+/** The open issues in an active state, oldest first; what is odd about the rest is noted. */
+async function readCandidates(context: Context, signal: AbortSignal): Promise<readonly Issue[]> {
+  const { labels, notes, states } = context;
+  const open = await readList(context, 'open', signal);
+  notes.stateless(open.filter(({ state }) => state === '').length);
+  await notes.missingLabels(labels, signal);
+  return open.filter(({ state }) => stateIn(states.active, state)).toSorted(byAge);
+}
+
+/** An issue with its comments and what blocks it. */
+async function readWhole(context: Context, id: string, signal: AbortSignal): Promise<Issue> {
+  const wire = await readOne(context, id, signal);
+  // A 404 here says that they cannot be read; the issue is there all the same.
+  const blockedBy = await whenMissing(context.blockers.read(id, signal), null);
+  return { ...toIssue(wire, context.rule), comments: await readComments(context, id, signal), blockedBy };
+}
+
+async function readComments({ http, repository }: Context, id: string, signal: AbortSignal): Promise<readonly IssueComment[]> {
+  // Gitea API, "List all comments on an issue".
+  const request = { path: `${issuePath(repository, id)}/comments` };
+  const entries = await http.getJson(LIST, request, signal);
+  return http.records(COMMENT, entries, request.path).map(toComment);
 }
 
 const LIST = z.array(z.unknown());
