@@ -69,16 +69,9 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
   const folder = path.join(settings.folder, createHash('sha256').update(settings.url).digest('hex').slice(0, 16));
   const control = path.join(folder, 'control.git');
   const shared = path.join(folder, 'shared.git');
+  const exclusively = createSequence();
   let base = settings.baseBranch;
   let refreshing: Promise<void> | null = null;
-  let lastWork: Promise<unknown> = Promise.resolve();
-
-  const ledger = {
-    timeoutMs: settings.timeoutMs,
-    // An owner of its own each: what is left of one command is ended with it, and with nothing else.
-    onSpawn: (pid: number) => deps.processes.started(pid, `git ${pid}`),
-    onExit: (pid: number) => deps.processes.ended(pid),
-  };
 
   const repository: Repository = {
     url: settings.url,
@@ -89,40 +82,59 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
       return base;
     },
     refresh(signal) {
-      refreshing ??= repository
-        .exclusively(() => refreshAll(signal))
-        .finally(() => {
-          refreshing = null;
-        });
+      refreshing ??= exclusively(() => refreshAll(signal)).finally(() => {
+        refreshing = null;
+      });
       return refreshing;
     },
-    exclusively(work) {
-      const done = lastWork.then(work, work);
-      lastWork = done.catch(() => {});
-      return done;
-    },
-    async remote(what, args, signal) {
-      await writeFile(path.join(control, 'config'), CONTROL_CONFIG);
-      await rm(path.join(control, 'hooks'), { recursive: true, force: true });
-      const env = await remoteEnvironment(folder, settings.url, deps.env);
-      const password = httpAddressOf(settings.url) ? settings.token : null;
-      const result = await runGit({ args, cwd: control, env, password, ...ledger }, signal);
-      if (result.code !== 0) throw new GitRefusal(what, result.stderr);
-      return result.stdout;
-    },
-    local: (cwd, args, signal) => runGit({ args, cwd, env: plainEnvironment(deps.env), ...ledger }, signal),
+    exclusively,
+    ...createGit(settings, deps, { folder, control }),
   };
 
   async function refreshAll(signal: AbortSignal): Promise<void> {
     await makeBoth(repository, folder, signal);
-    const refs = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
-    await repository.remote('fetch', ['fetch', '--quiet', '--prune', '--no-tags', settings.url, ...refs], signal);
+    await fetchFromRemote(repository, signal);
     base ??= await defaultBranch(repository, signal);
-    const mirrored = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];
-    await mustPass(repository, shared, ['fetch', '--quiet', '--prune', '--no-tags', control, ...mirrored], signal);
+    await fetchIntoShared(repository, signal);
   }
 
   return repository;
+}
+
+/** Runs one work after the other, whether or not the one before succeeded. */
+function createSequence(): Repository['exclusively'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work, work);
+    last = done.catch(() => {});
+    return done;
+  };
+}
+
+/** Git as it is run here: against the remote with the credential, in the directories of agents without. */
+function createGit(
+  { url, token, timeoutMs }: RepositorySettings,
+  { env, processes }: RepositoryDeps,
+  { folder, control }: { readonly folder: string; readonly control: string },
+): Pick<Repository, 'remote' | 'local'> {
+  const ledger = {
+    timeoutMs,
+    // An owner of its own each: what is left of one command is ended with it, and with nothing else.
+    onSpawn: (pid: number) => processes.started(pid, `git ${pid}`),
+    onExit: (pid: number) => processes.ended(pid),
+  };
+  return {
+    async remote(what, args, signal) {
+      await writeFile(path.join(control, 'config'), CONTROL_CONFIG);
+      await rm(path.join(control, 'hooks'), { recursive: true, force: true });
+      const password = httpAddressOf(url) ? token : null;
+      const known = await remoteEnvironment(folder, url, env);
+      const result = await runGit({ args, cwd: control, env: known, password, ...ledger }, signal);
+      if (result.code !== 0) throw new GitRefusal(what, result.stderr);
+      return result.stdout;
+    },
+    local: (cwd, args, signal) => runGit({ args, cwd, env: plainEnvironment(env), ...ledger }, signal),
+  };
 }
 
 /** Runs git without a credential and insists on success. */
@@ -150,6 +162,18 @@ async function makeBoth(repository: Repository, folder: string, signal: AbortSig
   await mustPass(repository, shared, ['config', 'remote.origin.url', url], signal);
   await mustPass(repository, shared, ['config', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'], signal);
   await mustPass(repository, shared, ['config', 'gc.auto', '0'], signal);
+}
+
+async function fetchFromRemote(repository: Repository, signal: AbortSignal): Promise<void> {
+  const refs = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
+  await repository.remote('fetch', ['fetch', '--quiet', '--prune', '--no-tags', repository.url, ...refs], signal);
+}
+
+/** The branches of the remote, as the worktrees see them. */
+async function fetchIntoShared(repository: Repository, signal: AbortSignal): Promise<void> {
+  const { control, shared } = repository;
+  const mirrored = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];
+  await mustPass(repository, shared, ['fetch', '--quiet', '--prune', '--no-tags', control, ...mirrored], signal);
 }
 
 async function isRepository(place: string): Promise<boolean> {
