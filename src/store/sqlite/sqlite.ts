@@ -92,10 +92,10 @@ async function loadDriver(path: string): Promise<Driver> {
 
 function createConnection(path: string, database: Database): Sqlite {
   const statements = new Map<string, Reader>();
-  const state = { closed: false };
+  let closed = false;
 
   const guard = <T>(work: () => T): T => {
-    if (state.closed) throw new StoreError({ path, kind: 'closed', what: 'is closed', remedy: 'open it again' });
+    if (closed) throw new StoreError({ path, kind: 'closed', what: 'is closed', remedy: 'open it again' });
     try {
       return work();
     } catch (error) {
@@ -109,48 +109,57 @@ function createConnection(path: string, database: Database): Sqlite {
   };
   const exec = (sql: string) => guard(() => database.exec(sql));
   const all = (sql: string, ...values: SqlValue[]) => guard(() => prepared(sql).all(values.map(encode)));
-  const within = <T>(begin: string, work: () => T): T => {
-    exec(begin);
-    try {
-      const result = work();
-      exec('COMMIT');
-      return result;
-    } catch (error) {
-      rollBack(database);
-      throw error;
-    }
-  };
-
   const run = (sql: string, ...values: SqlValue[]) => guard(() => prepared(sql).run(values.map(encode)));
-  const perform = <T>(work: Work<T>): T => {
-    let step = work.next();
-    while (step.done !== true) {
-      const { sql, values, wantsRows } = step.value;
-      step = work.next(wantsRows ? all(sql, ...values) : (run(sql, ...values), NO_ROWS));
-    }
-    return step.value;
-  };
+  const within = { exec, rollBack: () => rollBack(database) };
 
   return {
     path,
     get closed() {
-      return state.closed;
+      return closed;
     },
     exec,
     all,
     run,
-    perform: (work) => explained(path, () => perform(work)),
+    perform: (work) => explained(path, () => perform(work, { all, run })),
     get: (sql, ...values) => all(sql, ...values)[0],
-    transaction: (work) => within('BEGIN IMMEDIATE', work),
-    snapshot: (work) => within('BEGIN', work),
+    transaction: (work) => inTransaction(within, 'BEGIN IMMEDIATE', work),
+    snapshot: (work) => inTransaction(within, 'BEGIN', work),
     close() {
-      if (state.closed) return;
-      state.closed = true;
+      if (closed) return;
+      closed = true;
       // The package finalizes statements only with the garbage collector: until then the files stay open, but unlocked.
       statements.clear();
       database.close();
     },
   };
+}
+
+/** Carries out work step by step, and hands each statement's rows back to it. */
+function perform<T>(work: Work<T>, connection: Pick<Sqlite, 'all' | 'run'>): T {
+  let step = work.next();
+  while (step.done !== true) {
+    const { sql, values, wantsRows } = step.value;
+    step = work.next(wantsRows ? connection.all(sql, ...values) : (connection.run(sql, ...values), NO_ROWS));
+  }
+  return step.value;
+}
+
+interface TransactionParts {
+  readonly exec: (sql: string) => void;
+  readonly rollBack: () => void;
+}
+
+/** Runs the work between the beginning and a commit; where either fails, nothing of it stays. */
+function inTransaction<T>(parts: TransactionParts, begin: string, work: () => T): T {
+  parts.exec(begin);
+  try {
+    const result = work();
+    parts.exec('COMMIT');
+    return result;
+  } catch (error) {
+    parts.rollBack();
+    throw error;
+  }
 }
 
 // SQLite itself ends the transaction on some errors (a full disk); then there is nothing left to undo.
