@@ -2,7 +2,7 @@ import path from 'node:path';
 import { WorkspaceError } from '../../domain/model/errors.ts';
 import type { ProcessLedger } from '../../ports/agent.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import type { Removal, RemovalSubject, Workspaces, WorkspaceSubject } from '../../ports/workspace.ts';
+import type { Removal, RemovalSubject, VerificationCheck, Workspaces, WorkspaceSubject } from '../../ports/workspace.ts';
 import { createHookRunner, type RunHook } from '../hooks.ts';
 import { isWorkspaceKey, markNameOf, workspaceNames } from '../key.ts';
 import { judgeMark, markText } from '../marks.ts';
@@ -42,32 +42,10 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
       return choose(place.candidates, place.root, subject).path;
     },
     prepare: (subject, signal) => prepare(far, subject, signal),
-    async beforeRun(subject, signal) {
-      const { name, path: workspace } = await own(far, subject, signal);
-      const failure = await far.runHook('before_run', subject, workspace, signal);
-      if (failure !== null) throw failure;
-      const said = linesOf(await far.run(scripts.CLEAR_WORDS, [name], signal)).map((line) => line.split(' '));
-      for (const word of ['status', 'scm.json'])
-        words.set(`${name}/${word}`, new Set(said.flatMap(([of, hex]) => (of === word ? [hex ?? ''] : []))));
-    },
-    async afterRun(subject, signal) {
-      if (subject.hooks.afterRun === null) return;
-      try {
-        await far.runHook('after_run', subject, (await own(far, subject, signal)).path, signal);
-      } catch (error) {
-        const { issueId: issue_id, identifier: issue_identifier } = subject;
-        deps.logger.warn('hook failed', { issue_id, issue_identifier, hook: 'after_run', reason: String(error) });
-      }
-    },
+    beforeRun: (subject, signal) => beforeRun(far, words, subject, signal),
+    afterRun: (subject, signal) => afterRun(far, subject, signal),
     remove: (subject, signal) => remove(far, subject, signal),
-    async verify({ command, path: cwd, timeoutMs, runId }, signal) {
-      const variables = { FORAY_WORKSPACE: cwd };
-      const timeoutKey = 'self_review.verification_timeout_ms';
-      const script = { text: command, cwd, variables, timeoutMs, timeoutKey, owner: runId };
-      const { failure, output } = await runScript(script, { ...deps, env: {} }, signal);
-      if (signal.aborted) throw new WorkspaceError('verification', 'stopped before it finished', { retryable: true });
-      return failure === null ? { ok: true, output } : { ok: false, output: `${output}\n[${failure}]`.trim() };
-    },
+    verify: (verification, signal) => verify(deps, verification, signal),
     readStatus: (workspace) =>
       readWord(far, words, { workspace, word: 'status', bytes: STATUS_BYTES }, (text) => parseStatus(text, deps)),
     readScm: (workspace) => readWord(far, words, { workspace, word: 'scm.json', bytes: SCM_BYTES }, parseScm),
@@ -133,6 +111,46 @@ async function prepare(
   }
   await far.run(scripts.RESET, [name, markNameOf(name)], signal);
   return { path: workspace, created };
+}
+
+/** Runs the hook, clears what was said before this run, and remembers it: the same words again are not this run's. */
+async function beforeRun(
+  far: Far,
+  words: Map<string, ReadonlySet<string>>,
+  subject: WorkspaceSubject,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, path: workspace } = await own(far, subject, signal);
+  const failure = await far.runHook('before_run', subject, workspace, signal);
+  if (failure !== null) throw failure;
+  const said = linesOf(await far.run(scripts.CLEAR_WORDS, [name], signal)).map((line) => line.split(' '));
+  for (const word of ['status', 'scm.json'])
+    words.set(`${name}/${word}`, new Set(said.flatMap(([of, hex]) => (of === word ? [hex ?? ''] : []))));
+}
+
+/** Runs the hook; the run is over, so a failure is only told. */
+async function afterRun(far: Far, subject: WorkspaceSubject, signal: AbortSignal): Promise<void> {
+  if (subject.hooks.afterRun === null) return;
+  try {
+    await far.runHook('after_run', subject, (await own(far, subject, signal)).path, signal);
+  } catch (error) {
+    const { issueId: issue_id, identifier: issue_identifier } = subject;
+    far.logger.warn('hook failed', { issue_id, issue_identifier, hook: 'after_run', reason: String(error) });
+  }
+}
+
+/** Runs the command that checks the work, there. */
+async function verify(
+  deps: RemoteWorkspaceDeps,
+  { command, path: cwd, timeoutMs, runId }: VerificationCheck,
+  signal: AbortSignal,
+): ReturnType<Workspaces['verify']> {
+  const variables = { FORAY_WORKSPACE: cwd };
+  const timeoutKey = 'self_review.verification_timeout_ms';
+  const script = { text: command, cwd, variables, timeoutMs, timeoutKey, owner: runId };
+  const { failure, output } = await runScript(script, { ...deps, env: {} }, signal);
+  if (signal.aborted) throw new WorkspaceError('verification', 'stopped before it finished', { retryable: true });
+  return failure === null ? { ok: true, output } : { ok: false, output: `${output}\n[${failure}]`.trim() };
 }
 
 async function remove(far: Far, subject: RemovalSubject, signal: AbortSignal): Promise<Removal> {
