@@ -1,5 +1,6 @@
 import { all, get, run, type Work } from '../records/work.ts';
 import type { Postgres, Session } from './connection.ts';
+import { createContact } from './contact.ts';
 
 /** One daemon on the database. */
 export interface InstanceFacts {
@@ -44,7 +45,7 @@ const LEADER_LOCK = 4_207_002;
 
 /** How often the leader says that it lives, and the others look. */
 export const BEAT_MS = 1_000;
-/** A leader whose session is gone has this long to come back. */
+/** A leader whose session is gone has this long to come back: more than `CONFIRMED_MS`. */
 const ABSENT_MS = 3_000;
 /** A leader that keeps its session and says nothing for so long (it is stopped, or cut off) loses it. */
 const SILENT_MS = 6_000;
@@ -52,8 +53,6 @@ const SILENT_MS = 6_000;
  * A leader that cannot reach the database for so long ends its sessions, where another could have taken over. The next
  * one starts what ran there only after `SESSIONS_OVER_MS`.
  */
-/** So long after the leader was confirmed nobody can have taken over: less than `ABSENT_MS`. */
-const CONFIRMED_MS = 2_000;
 const CUT_OFF_MS = 30_000;
 export const SESSIONS_OVER_MS = 45_000;
 
@@ -153,28 +152,24 @@ function createLeadership(db: Postgres, me: InstanceFacts, reign: Reign): Leader
   const lost = new Promise<string>((resolve) => {
     lose = resolve;
   });
+  const contact = createContact();
   let over = false;
   let self = me;
   let standby = false;
-  let contact = performance.now();
-  const waiting: { resolve(): void; reject(error: Error): void }[] = [];
-  let timer: NodeJS.Timeout | undefined;
+  let timer = setTimeout(() => void beat(), BEAT_MS);
 
   async function beat(): Promise<void> {
     const asked = performance.now();
     try {
       reign.session ??= await regain(db, reign.epoch);
       if (!(await renew(reign.session, reign.epoch))) return end('another one leads');
-      contact = asked;
-      for (const { resolve } of waiting.splice(0)) resolve();
+      contact.confirmed(asked);
       await db.write(tellAlive(self));
       standby = (await db.read(readInstances())).some(({ id }) => id !== me.id);
     } catch (error) {
-      const session = reign.session;
-      reign.session = null;
-      await session?.close();
+      await dropSession(reign);
       if (error instanceof Overtaken) return end('another one leads');
-      if (standby && performance.now() - contact > CUT_OFF_MS) return end('the database was out of reach for too long');
+      if (standby && contact.ageMs() > CUT_OFF_MS) return end('the database was out of reach for too long');
     }
     if (!over) timer = setTimeout(() => void beat(), BEAT_MS);
   }
@@ -183,19 +178,14 @@ function createLeadership(db: Postgres, me: InstanceFacts, reign: Reign): Leader
     over = true;
     clearTimeout(timer);
     void reign.session?.close();
-    for (const { reject } of waiting.splice(0)) reject(new Error(why));
+    contact.gone(why);
     lose(why);
   }
 
-  timer = setTimeout(() => void beat(), BEAT_MS);
   return {
     epoch: reign.epoch,
     lost,
-    async confirm() {
-      if (over) throw new Error('this one does not lead any more');
-      if (performance.now() - contact < CONFIRMED_MS) return;
-      await new Promise<void>((resolve, reject) => waiting.push({ resolve, reject }));
-    },
+    confirm: () => (over ? Promise.reject(new Error('this one does not lead any more')) : contact.fresh()),
     servesAt(url) {
       self = { ...me, url };
     },
@@ -211,6 +201,13 @@ function createLeadership(db: Postgres, me: InstanceFacts, reign: Reign): Leader
 }
 
 class Overtaken extends Error {}
+
+/** The next beat asks for another one. */
+async function dropSession(reign: Reign): Promise<void> {
+  const { session } = reign;
+  reign.session = null;
+  await session?.close();
+}
 
 async function renew(session: Session, epoch: number): Promise<boolean> {
   const sql = `UPDATE leader SET renewed_at = ${NOW}, backend_pid = pg_backend_pid() WHERE epoch = ? RETURNING epoch`;
