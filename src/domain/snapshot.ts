@@ -1,14 +1,15 @@
 import type { TokenUsage } from './model/agent-event.ts';
-import type { AgentPause, HandoffClaim, Parked, WaitingClaim } from './model/claim.ts';
+import type { AgentPause, Parked, WaitingClaim } from './model/claim.ts';
 import { globalSlots, presentHold } from './rules/eligibility.ts';
 import { isNotification, type NotificationTarget } from './model/notification.ts';
 import type { PostponedPoll, Quota } from './model/quota.ts';
 import type { OperatorPause } from './model/operator.ts';
 import type { Hold } from './model/hold.ts';
 import type { PollState } from './model/poll.ts';
-import { NO_SESSION, type Live, type State } from './model/state.ts';
+import type { State } from './model/state.ts';
 import type { RequestReading } from './reactions/findings.ts';
 import type { Watch } from './model/watch.ts';
+import { type RunningView, runningView, handingOff } from './running-view.ts';
 
 /** The one read model: JSON API, dashboard, metrics and agent tools all show this. */
 export interface Snapshot {
@@ -49,36 +50,6 @@ export interface NotificationView extends Pick<NotificationTarget, 'format' | 'o
 /** A watched merge request with the last look at it. */
 export interface WatchView extends Watch {
   readonly reading: RequestReading | null;
-}
-
-export interface RunningView {
-  readonly issueId: string;
-  readonly issueIdentifier: string;
-  readonly displayIdentifier: string | null;
-  readonly title: string;
-  readonly url: string;
-  readonly state: string;
-  /** No label says so. */
-  readonly stateAssumed?: boolean;
-  readonly attempt: number;
-  readonly runId: string;
-  readonly sessionId: string;
-  readonly turnCount: number;
-  readonly lastEvent: string;
-  readonly lastMessage: string;
-  readonly startedAt: number;
-  readonly lastEventAt: number;
-  readonly workspacePath: string;
-  /** The host it runs on; null for this machine. */
-  readonly host: string | null;
-  readonly tokens: TokenUsage;
-  readonly tokensMeasured: boolean;
-  readonly modelName: string | null;
-  readonly apiRequestCount: number;
-  readonly requestsByModel: Readonly<Record<string, number>>;
-  readonly toolTimePercent: number | null;
-  readonly apiTimePercent: number | null;
-  readonly costUsd: number | null;
 }
 
 export interface RetryView {
@@ -166,37 +137,6 @@ function notificationView(state: State, { name, format, on }: NotificationTarget
   return { target: name, format, on, waiting: waiting.length, failing };
 }
 
-function runningView(live: Live, now: number): RunningView {
-  const elapsed = now - live.startedAt;
-  return {
-    issueId: live.issue.id,
-    issueIdentifier: live.issue.identifier,
-    displayIdentifier: live.issue.displayIdentifier,
-    title: live.issue.title,
-    url: live.issue.url,
-    state: live.issue.state,
-    ...(live.issue.stateAssumed ? { stateAssumed: true } : {}),
-    attempt: live.attempt,
-    runId: live.runId,
-    sessionId: live.sessionId,
-    turnCount: live.turn,
-    lastEvent: live.lastEvent,
-    lastMessage: live.lastMessage,
-    startedAt: live.startedAt,
-    lastEventAt: live.lastEventAt,
-    workspacePath: live.workspacePath,
-    host: live.host,
-    tokens: live.tokens,
-    tokensMeasured: live.tokensMeasured,
-    modelName: live.model,
-    apiRequestCount: live.requests,
-    requestsByModel: live.requestsByModel,
-    toolTimePercent: percent(live.toolMs, elapsed),
-    apiTimePercent: percent(live.apiMs, elapsed),
-    costUsd: live.costUsd,
-  };
-}
-
 function retryView(claim: WaitingClaim): RetryView {
   const { issue, attempt, dueAt, error } = claim;
   return {
@@ -217,30 +157,6 @@ function waiting(state: State): readonly WaitingClaim[] {
     .sort((a, b) => a.dueAt - b.dueAt);
 }
 
-/** Until the tracker has taken the handoff the issue still counts as running. */
-function handingOff(state: State): readonly Live[] {
-  return [...state.claims.values()].flatMap((claim) => {
-    if (claim.phase !== 'handing-off') return [];
-    return [state.departed.get(claim.issue.id) ?? afterRestart(claim)];
-  });
-}
-
-/** A handoff that a restart found half done: the session itself is no longer known. */
-function afterRestart(claim: HandoffClaim): Live {
-  return {
-    ...NO_SESSION,
-    issue: claim.issue,
-    runId: claim.handoff.runId,
-    attempt: claim.attempt,
-    pickedFrom: claim.issue.state,
-    startedAt: claim.since,
-    sessionId: claim.sessionId ?? '',
-    lastEvent: 'handing_off',
-    lastEventAt: claim.since,
-    savedAt: claim.since,
-  };
-}
-
 /** A reaction that asked for a person is shown with the parked issues; `foray unpark` lets it try again. */
 function escalated(state: State): readonly Parked[] {
   return [...state.watches.values()].flatMap((watch) => {
@@ -251,9 +167,4 @@ function escalated(state: State): readonly Parked[] {
       { issue: watch.issue, reason: 'escalated', detail, parkedAt: watch.armedAt, stateAtPark: watch.issue.state } as const,
     ];
   });
-}
-
-function percent(partMs: number | null, wholeMs: number): number | null {
-  if (partMs === null || wholeMs <= 0) return null;
-  return Math.round(Math.min(100, (partMs / wholeMs) * 100) * 10) / 10;
 }

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
-import type { RetryView, RunningView, Snapshot } from '../../domain/snapshot.ts';
+import type { RunningView } from '../../domain/running-view.ts';
+import type { RetryView, Snapshot } from '../../domain/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { fail, isoTime } from '../envelope.ts';
 import type { ClientConnection } from '../events-stream.ts';

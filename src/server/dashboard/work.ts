@@ -1,4 +1,5 @@
-import type { RetryView, RunningView, Snapshot } from '../../domain/snapshot.ts';
+import type { RunningView } from '../../domain/running-view.ts';
+import type { RetryView, Snapshot } from '../../domain/snapshot.ts';
 import { issueActions } from './actions.ts';
 import { selectRows, type BoardQuery } from './board-query.ts';
 import { countText, exactText, moneyText, wordsOf } from './format.ts';

@@ -1,0 +1,95 @@
+import type { TokenUsage } from './model/agent-event.ts';
+import type { HandoffClaim } from './model/claim.ts';
+import { NO_SESSION, type Live, type State } from './model/state.ts';
+
+/** A running session as it is shown. */
+export interface RunningView {
+  readonly issueId: string;
+  readonly issueIdentifier: string;
+  readonly displayIdentifier: string | null;
+  readonly title: string;
+  readonly url: string;
+  readonly state: string;
+  /** No label says so. */
+  readonly stateAssumed?: boolean;
+  readonly attempt: number;
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly turnCount: number;
+  readonly lastEvent: string;
+  readonly lastMessage: string;
+  readonly startedAt: number;
+  readonly lastEventAt: number;
+  readonly workspacePath: string;
+  /** The host it runs on; null for this machine. */
+  readonly host: string | null;
+  readonly tokens: TokenUsage;
+  readonly tokensMeasured: boolean;
+  readonly modelName: string | null;
+  readonly apiRequestCount: number;
+  readonly requestsByModel: Readonly<Record<string, number>>;
+  readonly toolTimePercent: number | null;
+  readonly apiTimePercent: number | null;
+  readonly costUsd: number | null;
+}
+
+/** Shares of time are of the time since the session began. */
+export function runningView(live: Live, now: number): RunningView {
+  const elapsed = now - live.startedAt;
+  return {
+    issueId: live.issue.id,
+    issueIdentifier: live.issue.identifier,
+    displayIdentifier: live.issue.displayIdentifier,
+    title: live.issue.title,
+    url: live.issue.url,
+    state: live.issue.state,
+    ...(live.issue.stateAssumed ? { stateAssumed: true } : {}),
+    attempt: live.attempt,
+    runId: live.runId,
+    sessionId: live.sessionId,
+    turnCount: live.turn,
+    lastEvent: live.lastEvent,
+    lastMessage: live.lastMessage,
+    startedAt: live.startedAt,
+    lastEventAt: live.lastEventAt,
+    workspacePath: live.workspacePath,
+    host: live.host,
+    tokens: live.tokens,
+    tokensMeasured: live.tokensMeasured,
+    modelName: live.model,
+    apiRequestCount: live.requests,
+    requestsByModel: live.requestsByModel,
+    toolTimePercent: percent(live.toolMs, elapsed),
+    apiTimePercent: percent(live.apiMs, elapsed),
+    costUsd: live.costUsd,
+  };
+}
+
+function percent(partMs: number | null, wholeMs: number): number | null {
+  if (partMs === null || wholeMs <= 0) return null;
+  return Math.round(Math.min(100, (partMs / wholeMs) * 100) * 10) / 10;
+}
+
+/** Until the tracker has taken the handoff the issue still counts as running. */
+export function handingOff(state: State): readonly Live[] {
+  return [...state.claims.values()].flatMap((claim) => {
+    if (claim.phase !== 'handing-off') return [];
+    return [state.departed.get(claim.issue.id) ?? afterRestart(claim)];
+  });
+}
+
+/** A handoff that a restart found half done: the session itself is no longer known. */
+function afterRestart(claim: HandoffClaim): Live {
+  return {
+    ...NO_SESSION,
+    issue: claim.issue,
+    runId: claim.handoff.runId,
+    attempt: claim.attempt,
+    pickedFrom: claim.issue.state,
+    startedAt: claim.since,
+    sessionId: claim.sessionId ?? '',
+    lastEvent: 'handing_off',
+    lastEventAt: claim.since,
+    savedAt: claim.since,
+  };
+}
