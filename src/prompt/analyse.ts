@@ -12,54 +12,12 @@ import {
   type Template,
 } from './template.ts';
 import { NUMBER, ROOT, STRING, type Alternatives, type Shape } from './variables.ts';
-
-type TemplateCheck =
-  /** No variable of this name at the top. */
-  | 'template.unknown_variable'
-  /** A value is known to lack the field. */
-  | 'template.unknown_field'
-  /** A variable of the top is read from the element of a range or with. */
-  | 'template.dot_context'
-  /** A field of something that is nil for most issues, with no condition on it before. */
-  | 'template.nil_field'
-  /** A range over something that has no elements. */
-  | 'template.range';
-
-/** What a check of the workflow file reports of a template. An error would fail the rendering that reaches it. */
-export interface TemplateProblem {
-  readonly severity: 'error' | 'warning';
-  readonly check: TemplateCheck;
-  readonly message: string;
-  readonly line: number;
-  readonly column: number;
-}
+import { type TemplateProblem, type Analysis, noteTest, whileTesting, outsideTest } from './analyse-pass.ts';
 
 /** Enough for a person to start with; also bounds the work of finding positions. */
 const MOST_PROBLEMS = 100;
-
 /** Variables that are set from each other in a loop take a pass each to settle. No template a person writes takes more. */
 const MOST_PASSES = 50;
-
-interface Problem {
-  readonly at: number;
-  readonly severity: TemplateProblem['severity'];
-  readonly check: TemplateCheck;
-  readonly message: string;
-}
-
-/** One pass through the template. */
-interface Analysis {
-  /** By slot: every shape the variable is given anywhere in the template. */
-  readonly variables: Alternatives[];
-  readonly problems: Problem[];
-  /** Maps that a condition has looked at: from there on the author knows that they may be nil. */
-  readonly tested: Set<Shape>;
-  /** A condition looked at a variable that may stand for any of them. */
-  allTested: boolean;
-  /** Inside a condition. */
-  testing: boolean;
-  changed: boolean;
-}
 
 /**
  * Finds what would fail, without data, by following the shapes of `.`, `$` and every variable through the template.
@@ -228,29 +186,4 @@ function reportNil(analysis: Analysis, expression: FieldExpression, index: numbe
   const owner = pathText(expression, index);
   const message = `${owner} may be nil, and then this fails; guard it with {{ if ${owner} }}`;
   analysis.problems.push({ at, severity: 'warning', check: 'template.nil_field', message });
-}
-
-/** Remembers what a condition looks at. A variable without fields may be the outcome of an earlier test of anything. */
-function noteTest(analysis: Analysis, shapes: Alternatives, slot = ROOT_SLOT): Alternatives {
-  if (!analysis.testing) return shapes;
-  const maps = shapes.filter((shape) => shape.kind === 'map');
-  for (const map of maps) analysis.tested.add(map);
-  if (slot !== ROOT_SLOT && maps.length === 0) analysis.allTested = true;
-  return shapes;
-}
-
-function whileTesting<Result>(analysis: Analysis, read: () => Result): Result {
-  return withTesting(analysis, true, read);
-}
-
-function outsideTest<Result>(analysis: Analysis, read: () => Result): Result {
-  return withTesting(analysis, false, read);
-}
-
-function withTesting<Result>(analysis: Analysis, testing: boolean, read: () => Result): Result {
-  const before = analysis.testing;
-  analysis.testing = testing;
-  const result = read();
-  analysis.testing = before;
-  return result;
 }
