@@ -54,17 +54,8 @@ interface Work {
 
 export function createLoop(settings: Settings, durable: Durable, instance: string, deps: LoopDeps): Loop {
   const first = recover(settings, durable, instance, deps.clock.now(), deps.resumeDelayMs);
-  const writer = createStoreWriter(deps);
-  const work: Work = {
-    current: first.state,
-    queue: [],
-    writer,
-    deps,
-    pumping: false,
-    ended: true,
-    idle: false,
-    timer: undefined,
-  };
+  const work = workFrom(first.state, deps);
+  const { writer } = work;
   let finish = (_fault?: unknown): void => {};
   const done = new Promise<void>((resolve, reject) => {
     finish = (fault) => (fault === undefined ? resolve() : reject(fault));
@@ -103,6 +94,12 @@ export function createLoop(settings: Settings, durable: Durable, instance: strin
     done,
     kill: () => end(),
   };
+}
+
+/** Nothing is queued yet, and nothing is until the start. */
+function workFrom(current: State, deps: LoopDeps): Work {
+  const writer = createStoreWriter(deps);
+  return { current, queue: [], writer, deps, pumping: false, ended: true, idle: false, timer: undefined };
 }
 
 /** Works off the queue, in slices. */

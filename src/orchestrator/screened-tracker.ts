@@ -115,26 +115,21 @@ const MAX_REMEMBERED = 10_000;
 
 /** What was learnt of a person holds for an hour; a failure holds for nothing and is told once per cause. */
 function createPeople(people: People | undefined, { clock, logger }: ScreenDeps): KnownPeople {
-  const remembered = new Map<string, { readonly mayWrite: boolean; readonly until: number }>();
+  const memory = createMemory(clock);
   const told = new Set<string>();
   let own: string | null = null;
 
-  const recall = (id: string): boolean | undefined => {
-    const entry = remembered.get(id);
-    return entry && entry.until > clock.now() ? entry.mayWrite : undefined;
-  };
   const warnOnce = (message: string, error: string): void => {
     if (told.has(error)) return;
     told.add(error);
     logger.warn(message, { error });
   };
   const ask = async (person: Person, signal: AbortSignal): Promise<Person> => {
-    const known = person.mayWrite ?? recall(person.id);
+    const known = person.mayWrite ?? memory.recall(person.id);
     if (known !== undefined) return { ...person, mayWrite: known };
     if (!people?.mayWrite) return person;
     const mayWrite = await people.mayWrite(person, signal);
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    remembered.set(person.id, { mayWrite, until: clock.now() + REMEMBERED_MS });
+    memory.keep(person.id, mayWrite);
     return { ...person, mayWrite };
   };
   const learn = async (person: Person | null | undefined, isNeeded: boolean, signal: AbortSignal): Promise<Person | null> => {
@@ -150,7 +145,7 @@ function createPeople(people: People | undefined, { clock, logger }: ScreenDeps)
     }
   };
   return {
-    mustAsk: ({ id, mayWrite }) => mayWrite === null && people?.mayWrite !== undefined && recall(id) === undefined,
+    mustAsk: ({ id, mayWrite }) => mayWrite === null && people?.mayWrite !== undefined && memory.recall(id) === undefined,
     known: (person, signal) => learn(person, false, signal),
     certain: (person, signal) => learn(person, true, signal),
     async self(signal) {
@@ -165,6 +160,21 @@ function createPeople(people: People | undefined, { clock, logger }: ScreenDeps)
         );
       }
       return own;
+    },
+  };
+}
+
+/** Who may write, by person, for as long as that holds. */
+function createMemory(clock: Clock) {
+  const remembered = new Map<string, { readonly mayWrite: boolean; readonly until: number }>();
+  return {
+    recall(id: string): boolean | undefined {
+      const entry = remembered.get(id);
+      return entry && entry.until > clock.now() ? entry.mayWrite : undefined;
+    },
+    keep(id: string, mayWrite: boolean): void {
+      if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+      remembered.set(id, { mayWrite, until: clock.now() + REMEMBERED_MS });
     },
   };
 }

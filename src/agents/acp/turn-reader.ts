@@ -35,7 +35,7 @@ export function createTurnReader({ events, usage, ways, mayReplay }: ReaderParts
   const hear = createTextReader(events, evidence, ways);
   const calls = createCalls(events);
   const spent = createSpentReader(usage, events);
-  let plan = '';
+  const tellPlan = createPlanTeller(events);
 
   function sawTool(call: ToolCall): void {
     const known = calls.saw(call);
@@ -51,12 +51,6 @@ export function createTurnReader({ events, usage, ways, mayReplay }: ReaderParts
 
   function noteState({ _meta }: Extract<SessionUpdate, { sessionUpdate: 'session_info_update' }>): void {
     evidence.stateIs(ways.stateOf(_meta));
-  }
-
-  function tellPlan(entries: readonly { content: string; status?: string }[]): void {
-    const text = planProgress(entries);
-    if (text !== plan) events.notice(text);
-    plan = text;
   }
 
   function read(update: SessionUpdate): void {
@@ -103,6 +97,16 @@ function createCalls(events: EventStream) {
       if (isOver) events.toolEnded({ id, ok: status === 'completed', input, output: call.rawOutput ?? call.content });
       return { isNew: before === undefined, kind: told.kind };
     },
+  };
+}
+
+/** Tells how far the plan has come, when that has changed. */
+function createPlanTeller(events: EventStream): (entries: readonly { content: string; status?: string }[]) => void {
+  let plan = '';
+  return (entries) => {
+    const text = planProgress(entries);
+    if (text !== plan) events.notice(text);
+    plan = text;
   };
 }
 

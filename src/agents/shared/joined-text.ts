@@ -32,8 +32,7 @@ export function createJoinedText(allowance: Allowance, show: (text: string) => v
 
   function wake(): void {
     timer = undefined;
-    const isPaused = isEnded || performance.now() - addedAt > PAUSE_MS;
-    let rest = isPaused ? held.length : endOfWords(held);
+    let rest = isEnded || isLongAgo(addedAt) ? held.length : endOfWords(held);
     while (held.slice(0, rest).trim() !== '') {
       if (!limit.take()) return arm(RETRY_MS);
       rest -= showPart(rest);
@@ -69,6 +68,11 @@ export function createJoinedText(allowance: Allowance, show: (text: string) => v
       held = '';
     },
   };
+}
+
+/** Whether the stream has stood still since. */
+function isLongAgo(addedAt: number): boolean {
+  return performance.now() - addedAt > PAUSE_MS;
 }
 
 function bounded(text: string): string {
