@@ -41,7 +41,7 @@ describe.each(SCENARIOS.filter(({ name }) => FULL || !FULL_ONLY.includes(name)))
 
 it('the command that users run has no place to crash at', () => {
   const folder = path.dirname(CLI);
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[cm]?js$/.test(name));
   const holding = files.filter((name) => readFileSync(path.join(folder, name), 'utf8').includes('FORAY_TEST_'));
   expect(holding).toEqual([]);
 });
