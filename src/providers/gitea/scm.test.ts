@@ -78,6 +78,13 @@ describe('selfhosted review decision', () => {
     expect(await scm.readReviewDecision(request, 'collaborators', never)).toBe('REVIEW_REQUIRED');
   });
 
+  it('an approval decides while another is asked: the remote lists everybody who left a word as asked', async () => {
+    const { fake, scm, request } = await start();
+    fake.editPull(1, { requestedReviewers: ['ann', 'bob'] });
+    fake.review(1, { author: 'ann', state: 'APPROVED' });
+    expect(await scm.readReviewDecision(request, 'collaborators', never)).toBe('APPROVED');
+  });
+
   it('a decision on the second page counts', async () => {
     const { fake, scm, request } = await start();
     fake.review(1, { author: 'bob', state: 'APPROVED' });

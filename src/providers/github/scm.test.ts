@@ -184,6 +184,18 @@ describe('the review decision', () => {
     expect(await scm.readReviewDecision(REQUEST, 'anyone', signal)).toBe('APPROVED');
   });
 
+  it.each([null, 'APPROVED'])(
+    'waits while another reviewer is asked, though one approved (the remote says %j)',
+    async (decision) => {
+      const { fake, scm } = await connect();
+      fake.pulls.add({ decision, requestedReviewers: ['rita', 'bob'] });
+      fake.pulls.review(1, { author: 'rita', state: 'APPROVED' });
+      expect(await scm.readReviewDecision(REQUEST, 'collaborators', signal)).toBe('REVIEW_REQUIRED');
+      fake.pulls.review(1, { author: 'bob', state: 'APPROVED' });
+      expect(await scm.readReviewDecision(REQUEST, 'collaborators', signal)).toBe('APPROVED');
+    },
+  );
+
   it('sees an objection on the last page', async () => {
     const { fake, scm } = await connect();
     fake.pulls.add();

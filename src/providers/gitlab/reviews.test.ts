@@ -32,6 +32,12 @@ describe('review decision', () => {
   it.each<[string, MergeRequestFields, string, number]>([
     ['requested changes, before the approvals are read', { ...asking('bob'), approvedBy: ['eve'] }, 'CHANGES_REQUESTED', 1],
     ['approved', { reviewers: [{ username: 'bob', state: 'approved' }], approvedBy: ['bob'] }, 'APPROVED', 2],
+    [
+      'approved by what the rules ask for, whoever else is a reviewer',
+      { reviewers: [{ username: 'eve', state: 'unreviewed' }], approvedBy: ['bob'] },
+      'APPROVED',
+      2,
+    ],
     ['a reviewer', { reviewers: [{ username: 'bob', state: 'unreviewed' }] }, 'REVIEW_REQUIRED', 2],
     ['nobody', {}, 'NOT_REQUIRED', 2],
   ])('%s', async (_, fields, decision, requests) => {
