@@ -1,6 +1,7 @@
 import type { RunPlan } from '../domain/model/effect.ts';
 import type { Runner } from '../ports/runner.ts';
-import type { QueueRunner, RunParts } from './queue/index.ts';
+import type { RunParts } from './queue/given-runs.ts';
+import type { QueueRunner } from './queue/index.ts';
 
 export interface PlacedRunnerDeps {
   /** Null where there are no workers. */
