@@ -68,16 +68,9 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
     queue: fleet.runner,
     resumeDelayMs: store.resumeDelayMs,
   });
-  const tools = await openRunTools({
-    logger,
-    scope: database,
-    store,
-    state: (tracker) => trackers.states().find(({ settings }) => settings.tracker.identity === tracker),
-    report: trackers.report,
-    pidsOf: (runId) => processes.pidsOf(runId),
-  });
-  releasers.push(() => tools.stop());
-  const processes = await openProcesses(options, { store, database, trackers, releasers });
+  const opened = { store, database, trackers, releasers };
+  const tools = await openTools(options, opened, (runId) => processes.pidsOf(runId));
+  const processes = await openProcesses(options, opened);
   const roots = createRootLocks({ workflowPath: workflow.path, database, isShared: reign !== null });
   releasers.push(roots.release);
   const env = markedEnv(options.env, database);
@@ -97,14 +90,33 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
   };
 }
 
-interface ProcessesContext extends Pick<RunsContext, 'releasers'> {
+/** What tools and processes are opened upon. */
+interface Opened extends Pick<RunsContext, 'releasers'> {
   readonly store: OwnStore;
   readonly database: string;
   readonly trackers: WatchedTrackers;
 }
 
+/** The tools that agents call, which know the run that a call comes from by its process. */
+async function openTools(
+  { logger }: DaemonOptions,
+  { store, database, trackers, releasers }: Opened,
+  pidsOf: OwnedProcesses['pidsOf'],
+): Promise<AdapterDeps['tools']> {
+  const tools = await openRunTools({
+    logger,
+    scope: database,
+    store,
+    state: (tracker) => trackers.states().find(({ settings }) => settings.tracker.identity === tracker),
+    report: trackers.report,
+    pidsOf,
+  });
+  releasers.push(() => tools.stop());
+  return tools;
+}
+
 /** Everything that agents and hooks start belongs to a run, and ends with it. */
-async function openProcesses({ logger }: DaemonOptions, context: ProcessesContext): Promise<OwnedProcesses> {
+async function openProcesses({ logger }: DaemonOptions, context: Opened): Promise<OwnedProcesses> {
   const { store, database, trackers, releasers } = context;
   const controlGroups = createControlGroups(`foray-${daemonId(database)}`);
   await controlGroups.endAll();

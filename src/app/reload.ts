@@ -24,25 +24,62 @@ export interface ReloadDeps {
  * that the newest content comes last. A broken edit is reported once and the last good one stays; one that could not
  * be tried because the tracker was out of reach is tried again at every poll, until it is applied or replaced.
  */
-export function followWorkflow(
-  deps: ReloadDeps,
-  first: BuiltAdapters,
-  onGood: (adapters: BuiltAdapters) => Promise<void>,
-): () => void {
+export function followWorkflow(deps: ReloadDeps, first: BuiltAdapters, onGood: OnGood): () => void {
   const stopped = new AbortController();
   const { path, digest } = first.workflow;
-  let current = first;
+  const edits = createEdits(deps, { first, onGood, stopped: stopped.signal });
   let queue = Promise.resolve();
+
+  function enqueue(isDue: () => boolean): void {
+    queue = queue.then(() => (isDue() ? edits.apply() : undefined));
+  }
+
+  const onChange = (): void => {
+    edits.forgetTold();
+    enqueue(() => true);
+  };
+  watchWorkflow(path, { onChange, seen: digest }, stopped.signal);
+  const unlisten = deps.notices.listen(({ name }) => {
+    const isPolled = name === 'poll:tick:completed' || name === 'poll:tick:failed';
+    if (isPolled && edits.isWaiting()) enqueue(edits.isWaiting);
+  });
+  return () => {
+    stopped.abort();
+    unlisten();
+  };
+}
+
+type OnGood = (adapters: BuiltAdapters) => Promise<void>;
+
+interface Edits {
+  /** Takes over the file as it is now, or tells why not. Never rejects. */
+  apply(): Promise<void>;
+  /** Whether the last edit could not be tried because the tracker was out of reach. */
+  isWaiting(): boolean;
+  /** The file was touched: what is wrong with it is worth telling again. */
+  forgetTold(): void;
+}
+
+interface EditsContext {
+  readonly first: BuiltAdapters;
+  readonly onGood: OnGood;
+  readonly stopped: AbortSignal;
+}
+
+/** The edits of one workflow file, of which the last good one is in force. */
+function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext): Edits {
+  const { path } = first.workflow;
+  let current = first;
   let waitsForTracker = false;
   let told = '';
 
   async function apply(): Promise<void> {
-    if (stopped.signal.aborted) return;
+    if (stopped.aborted) return;
     try {
       const workflow = requireGood(await readWorkflowFile(path, deps.env));
       const built = await knownAs(buildAdapters(workflow, deps.adapterDeps, current), deps.store);
-      if (built.tracker !== current.tracker) await built.tracker.preflight?.(stopped.signal);
-      const next = await settleIdentity(built, deps.store, stopped.signal);
+      if (built.tracker !== current.tracker) await built.tracker.preflight?.(stopped);
+      const next = await settleIdentity(built, deps.store, stopped);
       warnOfRestart(current, next, deps.logger);
       await onGood(next);
       current = next;
@@ -52,7 +89,7 @@ export function followWorkflow(
       tellIfPublic(next, deps.logger);
       deps.announce({ name: 'workflow:file:reloaded', facts: { path } });
     } catch (error) {
-      if (!stopped.signal.aborted) reject(error);
+      if (!stopped.aborted) reject(error);
     }
   }
 
@@ -64,21 +101,12 @@ export function followWorkflow(
     deps.announce({ name: 'workflow:file:rejected', facts: { path, problems } });
   }
 
-  function enqueue(isDue: () => boolean): void {
-    queue = queue.then(() => (isDue() ? apply() : undefined));
-  }
-
-  const onChange = (): void => {
-    told = '';
-    enqueue(() => true);
-  };
-  watchWorkflow(path, { onChange, seen: digest }, stopped.signal);
-  const unlisten = deps.notices.listen(({ name }) => {
-    if (waitsForTracker && (name === 'poll:tick:completed' || name === 'poll:tick:failed')) enqueue(() => waitsForTracker);
-  });
-  return () => {
-    stopped.abort();
-    unlisten();
+  return {
+    apply,
+    isWaiting: () => waitsForTracker,
+    forgetTold() {
+      told = '';
+    },
   };
 }
 

@@ -1,37 +1,22 @@
 import { isRetired } from '../domain/decide.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
-import type { Settings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
-import { createInterpreter } from '../orchestrator/interpret.ts';
-import { createLoop, type Loop } from '../orchestrator/loop.ts';
-import type { SteadyClock } from '../ports/runtime.ts';
+import type { Loop } from '../orchestrator/loop.ts';
 import type { Store } from '../ports/store.ts';
-import { createSshRunner } from '../runners/ssh/index.ts';
-import type { SshHosts } from '../runners/ssh/hosts.ts';
-import { createPlacedRunner } from '../runners/placed.ts';
-import type { RunParts } from '../runners/queue/given-runs.ts';
-import type { QueueRunner } from '../runners/queue/index.ts';
-import { whileLeading, type Leading } from './while-leading.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
-import { withCrashPoints } from './crash-points.ts';
+import {
+  openWatchedTracker,
+  type WatchedTracker,
+  type WatchedTrackerContext,
+  type WatchedTrackerDeps,
+} from './watched-tracker.ts';
 
-export interface WatchedTrackersDeps {
+export interface WatchedTrackersDeps extends WatchedTrackerDeps {
   readonly store: Pick<Store, 'enter' | 'load' | 'apply'>;
-  readonly clock: SteadyClock;
   /** Prefix of run ids, unique to this process. */
   readonly instance: string;
   readonly announce: (notice: Notice) => void;
-  /** Looks at an event on its way to a loop: hides secrets in it. */
-  readonly screen: (event: Event) => Event;
-  readonly onStoreFault: (fault: unknown, tries: number) => void;
-  readonly killed: AbortSignal;
-  readonly hosts: SshHosts;
-  readonly queue: () => QueueRunner | null;
-  /** How long runs that were under way must wait before they start again. */
-  readonly resumeDelayMs: number;
-  /** Asked before anything is done to the world; null where this daemon has its database alone. */
-  readonly leading: Leading | null;
 }
 
 /**
@@ -58,141 +43,45 @@ export interface WatchedTrackers {
   readonly done: Promise<void>;
 }
 
-interface Watched {
-  readonly identity: string;
-  readonly loop: Loop;
-  adapters: BuiltAdapters;
-  /** Those that each settings were made into: a run keeps the ones it began with. */
-  readonly bySettings: WeakMap<object, BuiltAdapters>;
-}
-
 export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTrackers {
-  const all = new Map<string, Watched>();
-  let active: Watched | null = null;
-  let started = false;
-  let opened = 0;
-  let elsewhere = 0;
-  let seen: readonly State[] = [];
-  let finish = (_fault?: unknown): void => {};
-  const done = new Promise<void>((resolve, reject) => {
-    finish = (fault) => (fault === undefined ? resolve() : reject(fault));
-  });
-
-  const current = (): Watched => {
-    if (active === null) throw new Error('no tracker is watched yet');
-    return active;
-  };
-  const findPreflightProblem = async () => {
-    const { agent, workspaces } = current().adapters;
+  const roster: Roster = { all: new Map(), active: null };
+  const { all } = roster;
+  const elsewhere = createElsewhere(roster);
+  const ending = createEnding();
+  const findPreflightProblem = async (): Promise<string | null> => {
+    const { agent, workspaces } = activeOf(roster).adapters;
     return (await agent.findProblem()) ?? (await workspaces.findProblem());
   };
 
-  async function open(adapters: BuiltAdapters): Promise<Watched> {
-    const { settings, names } = adapters.workflow;
-    const { identity } = settings.tracker;
-    for (const foreign of await deps.store.enter(names)) if (!all.has(foreign.identity)) tellForeign(foreign, deps.announce);
-    opened += 1;
-    const bySettings = new WeakMap<object, BuiltAdapters>();
-    const own = (): BuiltAdapters => watched.adapters;
-    const builtFor = (ofRun: Settings): BuiltAdapters => bySettings.get(ofRun) ?? own();
-    const report = (event: Event): void => watched.loop.report(deps.screen(event));
-    const announce = (notice: Notice): void => hear(watched, notice);
-    const loop = createLoop(
-      settings,
-      await deps.store.load(identity),
-      `${deps.instance}${opened > 1 ? `t${opened}` : ''}`,
-      withCrashPoints({
-        store: { apply: (writes) => deps.store.apply(identity, writes) },
-        clock: deps.clock,
-        onStoreFault: deps.onStoreFault,
-        resumeDelayMs: deps.resumeDelayMs,
-        // A server comes back; a full disk needs a person, and a restart.
-        ...(deps.leading === null ? {} : { storePatienceMs: Infinity }),
-        interpret: whileLeading(
-          deps.leading,
-          createInterpreter({
-            adapters: own,
-            adaptersOf: builtFor,
-            report,
-            announce,
-            findPreflightProblem,
-            runner: createPlacedRunner({
-              queue: deps.queue,
-              partsOf: ({ settings: ofRun }) => partsOf(builtFor(ofRun)),
-              here: createSshRunner({
-                hosts: deps.hosts,
-                adaptersOf: ({ settings: ofRun }) => builtFor(ofRun),
-                adaptersOn: ({ settings: ofRun }, host) => ({ ...builtFor(ofRun), ...builtFor(ofRun).there.get(host) }),
-                killed: deps.killed,
-              }),
-            }),
-            killed: deps.killed,
-          }),
-        ),
-      }),
-    );
-    const watched: Watched = { identity, loop, adapters, bySettings };
-    loop.done.then(() => close(watched), finish);
-    return watched;
-  }
-
-  function close(watched: Watched): void {
-    if (all.get(watched.identity) === watched) all.delete(watched.identity);
-    if (watched !== active) countElsewhere();
-    if (all.size === 0) finish();
-  }
-
   /** What a tracker has to tell is told to all; some of it matters to the one that is watched now. */
-  function hear(watched: Watched, notice: Notice): void {
+  function hear(tracker: WatchedTracker, notice: Notice): void {
     deps.announce(notice);
-    if (watched === active) return;
-    if (notice.name === 'agent:kind:paused') active?.loop.report({ type: 'agent-paused', pause: notice.facts });
-    countElsewhere();
+    if (tracker === roster.active) return;
+    if (notice.name === 'agent:kind:paused') roster.active?.loop.report({ type: 'agent-paused', pause: notice.facts });
+    elsewhere.count();
   }
 
-  function countElsewhere(): void {
-    const others = [...all.values()].filter((watched) => watched !== active);
-    const running = others.reduce((sum, { loop }) => sum + busyClaims(loop.state()), 0);
-    if (running !== elsewhere) active?.loop.report({ type: 'sessions-elsewhere', running });
-    elsewhere = running;
+  function close(tracker: WatchedTracker): void {
+    if (all.get(tracker.identity) === tracker) all.delete(tracker.identity);
+    if (tracker !== roster.active) elsewhere.count();
+    if (all.size === 0) ending.finish();
   }
 
+  const open = createOpening(deps, roster, { hear, findPreflightProblem });
+  const openUntilOver = async (adapters: BuiltAdapters): Promise<WatchedTracker> => {
+    const tracker = await open(adapters);
+    tracker.loop.done.then(() => close(tracker), ending.fail);
+    return tracker;
+  };
   return {
-    done,
+    done: ending.done,
     findPreflightProblem,
-    start(...first) {
-      started = true;
-      for (const { loop } of all.values()) loop.start(...first);
-    },
+    ...createWatching(roster, elsewhere, openUntilOver),
     loops: () => [...all.values()].map(({ loop }) => loop),
-    active: () => current().loop,
-    adapters: () => current().adapters,
-    states() {
-      const rest = [...all.values()].filter((watched) => watched !== active);
-      const states = [current(), ...rest].map(({ loop }) => loop.state());
-      if (states.length !== seen.length || states.some((state, index) => state !== seen[index])) seen = states;
-      return seen;
-    },
+    active: () => activeOf(roster).loop,
+    adapters: () => activeOf(roster).adapters,
+    states: createStates(roster),
     report: (identity, event) => all.get(identity)?.loop.report(deps.screen(event)),
-    async watch(adapters) {
-      const { settings } = adapters.workflow;
-      // Before the start a tracker may turn out to be another one, which no loop ran for yet.
-      if (!started) for (const name of all.keys()) if (name !== settings.tracker.identity) all.delete(name);
-      const before = started ? active : null;
-      const known = all.get(settings.tracker.identity);
-      const next = known && !isRetired(known.loop.state()) ? known : await open(adapters);
-      next.adapters = adapters;
-      next.bySettings.set(settings, adapters);
-      all.set(next.identity, next);
-      active = next;
-      if (before !== null && before !== next) before.loop.report({ type: 'tracker-left' });
-      if (started) {
-        if (next === known) next.loop.report({ type: 'settings-changed', settings });
-        else next.loop.start();
-      }
-      elsewhere = 0;
-      countElsewhere();
-    },
     stop() {
       for (const { loop } of all.values()) loop.report({ type: 'stop-requested' });
     },
@@ -202,16 +91,118 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
   };
 }
 
-function partsOf({ tracker, workflow }: BuiltAdapters): RunParts {
-  return { tracker, template: { body: workflow.body, line: workflow.bodyLine } };
+/** Every tracker whose runs are not over, by identity, and the one of them that is watched. */
+interface Roster {
+  readonly all: Map<string, WatchedTracker>;
+  active: WatchedTracker | null;
+}
+
+function activeOf({ active }: Roster): WatchedTracker {
+  if (active === null) throw new Error('no tracker is watched yet');
+  return active;
+}
+
+/** Those that were watched before. */
+function othersOf({ all, active }: Roster): readonly WatchedTracker[] {
+  return [...all.values()].filter((tracker) => tracker !== active);
+}
+
+interface Elsewhere {
+  /** Tells the tracker that is watched when the number has changed. */
+  count(): void;
+  /** Another tracker is watched, which was told nothing yet. */
+  countAnew(): void;
+}
+
+/** How many sessions of trackers watched before take up slots of the one that is watched. */
+function createElsewhere(roster: Roster): Elsewhere {
+  let told = 0;
+  const count = (): void => {
+    const running = othersOf(roster).reduce((sum, { loop }) => sum + busyClaims(loop.state()), 0);
+    if (running !== told) roster.active?.loop.report({ type: 'sessions-elsewhere', running });
+    told = running;
+  };
+  return {
+    count,
+    countAnew() {
+      told = 0;
+      count();
+    },
+  };
 }
 
 function busyClaims(state: State): number {
   return [...state.claims.values()].filter((claim) => claim.phase !== 'waiting').length;
 }
 
+/** A promise for the end of all loops. */
+function createEnding() {
+  let finish = (): void => {};
+  let fail = (_fault: unknown): void => {};
+  const done = new Promise<void>((resolve, reject) => {
+    finish = resolve;
+    fail = reject;
+  });
+  return { done, finish, fail };
+}
+
+/** Opens one tracker after the other; the run ids of each have a prefix of their own. */
+function createOpening(deps: WatchedTrackersDeps, { all }: Roster, context: Omit<WatchedTrackerContext, 'instance'>) {
+  let opened = 0;
+  return async (adapters: BuiltAdapters): Promise<WatchedTracker> => {
+    for (const foreign of await deps.store.enter(adapters.workflow.names))
+      if (!all.has(foreign.identity)) tellForeign(foreign, deps.announce);
+    opened += 1;
+    const instance = `${deps.instance}${opened > 1 ? `t${opened}` : ''}`;
+    return openWatchedTracker(adapters, deps, { ...context, instance });
+  };
+}
+
+type Foreign = Awaited<ReturnType<Store['enter']>>[number];
+
+/** Records of a tracker that nobody watches any more. */
 function tellForeign({ identity: _identity, ...facts }: Foreign, announce: (notice: Notice) => void): void {
   announce({ name: 'tracker:records:left', facts });
 }
 
-type Foreign = Awaited<ReturnType<Store['enter']>>[number];
+type Open = (adapters: BuiltAdapters) => Promise<WatchedTracker>;
+
+/** Goes from one tracker to the next; loops run from the start on. */
+function createWatching(roster: Roster, elsewhere: Elsewhere, open: Open): Pick<WatchedTrackers, 'watch' | 'start'> {
+  const { all } = roster;
+  let started = false;
+  return {
+    start(...first) {
+      started = true;
+      for (const { loop } of all.values()) loop.start(...first);
+    },
+    async watch(adapters) {
+      const { settings } = adapters.workflow;
+      // Before the start a tracker may turn out to be another one, which no loop ran for yet.
+      if (!started) for (const name of all.keys()) if (name !== settings.tracker.identity) all.delete(name);
+      const before = started ? roster.active : null;
+      const known = all.get(settings.tracker.identity);
+      const next = known && !isRetired(known.loop.state()) ? known : await open(adapters);
+      next.adapters = adapters;
+      next.bySettings.set(settings, adapters);
+      all.set(next.identity, next);
+      roster.active = next;
+      if (before !== null && before !== next) before.loop.report({ type: 'tracker-left' });
+      if (started) {
+        if (next === known) next.loop.report({ type: 'settings-changed', settings });
+        else next.loop.start();
+      }
+      elsewhere.countAnew();
+    },
+  };
+}
+
+/** The states of all trackers; the same list as long as none of them changed. */
+function createStates(roster: Roster): () => readonly State[] {
+  let seen: readonly State[] = [];
+  return () => {
+    const states = [activeOf(roster), ...othersOf(roster)].map(({ loop }) => loop.state());
+    if (states.length !== seen.length || states.some((state, index) => state !== seen[index])) seen = states;
+    return seen;
+  };
+}

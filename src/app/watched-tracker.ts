@@ -1,0 +1,105 @@
+import type { Event } from '../domain/model/event.ts';
+import type { Notice } from '../domain/model/notice.ts';
+import type { Settings } from '../domain/model/settings.ts';
+import { createInterpreter } from '../orchestrator/interpret.ts';
+import { createLoop, type Loop } from '../orchestrator/loop.ts';
+import type { SteadyClock } from '../ports/runtime.ts';
+import type { Store } from '../ports/store.ts';
+import { createSshRunner } from '../runners/ssh/index.ts';
+import type { SshHosts } from '../runners/ssh/hosts.ts';
+import { createPlacedRunner } from '../runners/placed.ts';
+import type { RunParts } from '../runners/queue/given-runs.ts';
+import type { QueueRunner } from '../runners/queue/index.ts';
+import { whileLeading, type Leading } from './while-leading.ts';
+import type { BuiltAdapters } from './build-adapters.ts';
+import { withCrashPoints } from './crash-points.ts';
+
+/** A tracker with the loop, the records and the adapters that are its own. */
+export interface WatchedTracker {
+  readonly identity: string;
+  readonly loop: Loop;
+  adapters: BuiltAdapters;
+  /** Those that each settings were made into: a run keeps the ones it began with. */
+  readonly bySettings: WeakMap<object, BuiltAdapters>;
+}
+
+export interface WatchedTrackerDeps {
+  readonly store: Pick<Store, 'load' | 'apply'>;
+  readonly clock: SteadyClock;
+  /** Looks at an event on its way to a loop: hides secrets in it. */
+  readonly screen: (event: Event) => Event;
+  readonly onStoreFault: (fault: unknown, tries: number) => void;
+  readonly killed: AbortSignal;
+  readonly hosts: SshHosts;
+  readonly queue: () => QueueRunner | null;
+  /** How long runs that were under way must wait before they start again. */
+  readonly resumeDelayMs: number;
+  /** Asked before anything is done to the world; null where this daemon has its database alone. */
+  readonly leading: Leading | null;
+}
+
+export interface WatchedTrackerContext {
+  /** Prefix of run ids, unique to this loop. */
+  readonly instance: string;
+  readonly hear: (tracker: WatchedTracker, notice: Notice) => void;
+  readonly findPreflightProblem: () => Promise<string | null>;
+}
+
+/** Makes the loop of a tracker, with what was stored of it. It does not run yet. */
+export async function openWatchedTracker(
+  adapters: BuiltAdapters,
+  deps: WatchedTrackerDeps,
+  { instance, hear, findPreflightProblem }: WatchedTrackerContext,
+): Promise<WatchedTracker> {
+  const { settings } = adapters.workflow;
+  const { identity } = settings.tracker;
+  const { store, clock, screen, onStoreFault, killed, resumeDelayMs, leading } = deps;
+  const durable = await store.load(identity);
+  const bySettings = new WeakMap<object, BuiltAdapters>();
+  const own = (): BuiltAdapters => tracker.adapters;
+  const builtFor = (ofRun: Settings): BuiltAdapters => bySettings.get(ofRun) ?? own();
+  const interpret = createInterpreter({
+    adapters: own,
+    adaptersOf: builtFor,
+    report: (event) => tracker.loop.report(screen(event)),
+    announce: (notice) => hear(tracker, notice),
+    findPreflightProblem,
+    runner: createRunner(deps, builtFor),
+    killed,
+  });
+  const loop = createLoop(
+    settings,
+    durable,
+    instance,
+    withCrashPoints({
+      store: { apply: (writes) => store.apply(identity, writes) },
+      clock,
+      onStoreFault,
+      resumeDelayMs,
+      // A server comes back; a full disk needs a person, and a restart.
+      ...(leading === null ? {} : { storePatienceMs: Infinity }),
+      interpret: whileLeading(leading, interpret),
+    }),
+  );
+  const tracker: WatchedTracker = { identity, loop, adapters, bySettings };
+  return tracker;
+}
+
+/** Runs go to workers, to other hosts or stay here, with the adapters of the settings they began with. */
+function createRunner({ queue, hosts, killed }: WatchedTrackerDeps, builtFor: (ofRun: Settings) => BuiltAdapters) {
+  return createPlacedRunner({
+    queue,
+    partsOf: ({ settings }) => partsOf(builtFor(settings)),
+    here: createSshRunner({
+      hosts,
+      adaptersOf: ({ settings }) => builtFor(settings),
+      adaptersOn: ({ settings }, host) => ({ ...builtFor(settings), ...builtFor(settings).there.get(host) }),
+      killed,
+    }),
+  });
+}
+
+/** What a worker is told of a run besides its settings. */
+function partsOf({ tracker, workflow }: BuiltAdapters): RunParts {
+  return { tracker, template: { body: workflow.body, line: workflow.bodyLine } };
+}
