@@ -37,13 +37,15 @@ function createSession(
   const stopped = new AbortController();
   let tokens = NO_TOKENS;
   let requests = 0;
+  let isTold = false;
   return {
     sessionId,
     hasTools: false,
     async runTurn(turn, onEvent, signal) {
       const either = AbortSignal.any([signal, stopped.signal]);
       const outcome = script.next(request.issueIdentifier);
-      onEvent({ type: 'session_started', sessionId, ...(options.model === '' ? {} : { model: options.model }) });
+      if (!isTold) onEvent({ type: 'session_started', sessionId, ...(options.model === '' ? {} : { model: options.model }) });
+      isTold = true;
       const finished = await waitFor(outcome === 'hang' ? null : options.turn_delay_ms, options.stop_delay_ms, either);
       if (!finished) return cancelled();
       tokens = spend(tokens, options);

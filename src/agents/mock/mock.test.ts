@@ -53,6 +53,13 @@ describe('mock', () => {
     ]);
   });
 
+  it('tells the start of its session once', async () => {
+    const session = await createMock({}).startSession(request, signal);
+    const types: string[] = [];
+    for (const number of [1, 2]) await session.runTurn({ number, prompt: 'x' }, ({ type }) => void types.push(type), signal);
+    expect(types.filter((type) => type === 'session_started')).toHaveLength(1);
+  });
+
   it('tells tool calls as the real ones do', async () => {
     const { events } = await turn(createMock({ tool_calls_per_turn: 1 }));
     expect(events).toMatchObject([

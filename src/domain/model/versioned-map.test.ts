@@ -45,7 +45,8 @@ describe('a versioned map', () => {
       for (let count = 0; count < 20_000; count += 1) map = withEntry(map, count % size, count);
       return performance.now() - startedAt;
     };
-    time(10);
-    expect(time(100_000)).toBeLessThan(20 * Math.max(time(10), 1));
+    // The best of some rounds: whatever else the machine does only adds to one.
+    const best = (size: number): number => Math.min(...Array.from({ length: 5 }, () => time(size)));
+    expect(best(100_000)).toBeLessThan(20 * Math.max(best(10), 1));
   });
 });
