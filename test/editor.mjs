@@ -73,7 +73,7 @@ function speak(server) {
       const message = JSON.parse(buffer.subarray(end + 4, end + 4 + length).toString());
       buffer = buffer.subarray(end + 4 + length);
       if (message.id !== undefined && message.method) send({ id: message.id, result: [] });
-      for (const look of [...waiting]) look(message);
+      for (const look of Array.from(waiting)) look(message);
     }
   });
   const send = (message) => {

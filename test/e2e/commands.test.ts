@@ -250,7 +250,7 @@ function atTerminal(command: string, answers: readonly string[]): Promise<string
     let read = 0;
     child.stdout.on('data', (chunk: Buffer) => {
       said += chunk.toString();
-      if (!/: $/.test(said) || said.length === read) return;
+      if (!said.endsWith(': ') || said.length === read) return;
       read = said.length;
       const answer = left.shift();
       if (answer !== undefined) child.stdin.write(`${answer}\n`);
