@@ -92,7 +92,16 @@ async function start({ command, env, request, deps, remedy }: ConnectionOptions)
   const cwd = request.workspacePath;
   try {
     const { user } = deps;
-    return await hostOf(deps).start({ command: program, args, cwd, env, user, stdin: 'pipe', maxLineBytes: MAX_LINE_BYTES, onSpawn });
+    return await hostOf(deps).start({
+      command: program,
+      args,
+      cwd,
+      env,
+      user,
+      stdin: 'pipe',
+      maxLineBytes: MAX_LINE_BYTES,
+      onSpawn,
+    });
   } catch (error) {
     throw error instanceof ProcessStartError ? startError(error, remedy) : error;
   }
