@@ -13,7 +13,7 @@ export interface Reign {
   readonly resumeDelayMs: number;
 }
 
-export interface Candidate {
+export interface WouldBeLeader {
   readonly db: Postgres;
   readonly me: InstanceFacts;
 }
@@ -45,7 +45,7 @@ export function aboutMe(id: string, workflowPath: string, version: string): Inst
 
 /** Waits for the turn to lead. `onLook` hears who leads meanwhile. */
 export async function waitToLead(
-  { db, me }: Candidate,
+  { db, me }: WouldBeLeader,
   onLook: (leader: Leader | null) => Promise<InstanceFacts>,
   logger: Logger,
   signal: AbortSignal,

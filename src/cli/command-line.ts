@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readArgs } from './args.ts';
 import { UsageError, type Command } from './command.ts';
-import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
+import { COMMANDS, RUN_COMMAND } from './commands.ts';
 import { helpOf, overview } from './help.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 
@@ -26,12 +26,12 @@ async function run(argv: readonly string[]): Promise<number> {
   const command = named(first);
   if (command === null && asksForHelp(argv)) return print(overview());
   if (command !== null && asksForHelp(argv)) return print(helpOf(command));
-  const args = readArgs(command ?? DEFAULT_COMMAND, command === null ? argv : argv.slice(1));
+  const args = readArgs(command ?? RUN_COMMAND, command === null ? argv : argv.slice(1));
   if (command === null && args.has('version')) return print(`foray ${FORAY_VERSION}\n`);
   const [word] = args.words;
   if (command === null && word !== undefined && isWord(word)) unknown(word);
   await (await import('../lib/http/proxy.ts')).useProxies(process.env);
-  return (command ?? DEFAULT_COMMAND).run(args);
+  return (command ?? RUN_COMMAND).run(args);
 }
 
 function named(name: string): Command | null {

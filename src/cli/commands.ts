@@ -47,4 +47,4 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** What is run when no command is named. */
-export const DEFAULT_COMMAND = run;
+export const RUN_COMMAND = run;

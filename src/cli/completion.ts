@@ -1,5 +1,5 @@
 import { UsageError, type Command, type Flag } from './command.ts';
-import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
+import { COMMANDS, RUN_COMMAND } from './commands.ts';
 
 /** The completion script of a shell, made of the table of commands. */
 export function completionFor(shell: string): string {
@@ -17,7 +17,7 @@ function bash(): string {
   );
   return `# Completion of foray for bash. Put it where bash looks, such as ~/.local/share/bash-completion/completions/foray
 _foray() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" flags="${flagWords(DEFAULT_COMMAND)}"
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" flags="${flagWords(RUN_COMMAND)}"
   case "$before" in
 ${values.join('\n')}
   esac

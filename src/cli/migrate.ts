@@ -13,7 +13,7 @@ export interface MigrateArgs {
 }
 
 /** Moves the records of a workflow file from its database file to PostgreSQL. */
-export async function migrate({ to: target, workflowPath, asJson }: MigrateArgs): Promise<number> {
+export async function moveDatabase({ to: target, workflowPath, asJson }: MigrateArgs): Promise<number> {
   const { dbPath, storeUrl, path, problems } = await readWorkflowFile(workflowPath, process.env);
   if (dbPath === null) {
     printProblems(problems);

@@ -39,7 +39,7 @@ interface PlacedContext extends SettingsContext {
 }
 
 /** From data to settings: every key by itself first, then what holds between them. */
-export function readSettings(data: PlainMap, matter: FrontMatter, context: PlacedContext): ReadSettings {
+export function settingsFrom(data: PlainMap, matter: FrontMatter, context: PlacedContext): ReadSettings {
   const read = checkFrontMatter(data, context);
   const parts = readParts(read, context);
   const { store, dbPath } = parts;

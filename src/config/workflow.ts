@@ -6,7 +6,7 @@ import { readCredentialFiles } from './credential-files.ts';
 import { readFrontMatter } from './document.ts';
 import { readWorkflowText } from './file.ts';
 import { splitFrontMatter } from './front-matter.ts';
-import { readSettings, type ReadSettings, type SettingsContext } from './read-settings.ts';
+import { settingsFrom, type ReadSettings, type SettingsContext } from './read-settings.ts';
 import { maskCollected } from './secrets.ts';
 
 /** What a workflow file is judged by besides its own text. */
@@ -60,7 +60,7 @@ export function readWorkflow(text: string, workflowPath: string, context: LoadCo
   const parts = splitFrontMatter(text);
   if ('check' in parts) return { ...nothingLoaded(absolute, [parts]), digest };
   const matter = readFrontMatter(parts);
-  const read = matter.data === null ? UNREADABLE : readSettings(matter.data, matter, { ...context, workflowPath: absolute });
+  const read = matter.data === null ? UNREADABLE : settingsFrom(matter.data, matter, { ...context, workflowPath: absolute });
   const problems = [...matter.problems, ...read.problems, ...context.checkTemplate(parts.body, parts.bodyLine)].map(
     (problem) => ({
       ...problem,

@@ -8,8 +8,8 @@ import { isNotification } from '../domain/model/notification.ts';
 import { answer } from './answer.ts';
 import { inOrder } from './in-order.ts';
 import type { InterpretDeps } from './effect-deps.ts';
-import { readTerminal, sweep, removeWorkspace } from './workspace-effects.ts';
-import { lookAt, mergeRequest, deleteBranch, removeLabel, completeIssue } from './reactions/effects.ts';
+import { readTerminal, sweep, removeIssueWorkspace } from './workspace-effects.ts';
+import { lookAt, mergeRequest, deleteRequestBranch, removeRequestLabel, completeIssue } from './reactions/effects.ts';
 
 /**
  * Carries out effects beside the loop. Each one that is asked for is answered by exactly one event: what its function
@@ -64,10 +64,10 @@ const PERFORM: { readonly [Name in Performed]: Perform<Name> } = {
   sweep,
   inspect: lookAt,
   merge: mergeRequest,
-  'delete-branch': deleteBranch,
-  'remove-label': removeLabel,
+  'delete-branch': deleteRequestBranch,
+  'remove-label': removeRequestLabel,
   complete: completeIssue,
-  'remove-workspace': removeWorkspace,
+  'remove-workspace': removeIssueWorkspace,
 };
 
 /** Both reads at once; each may fail without the other. */

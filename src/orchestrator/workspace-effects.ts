@@ -59,7 +59,7 @@ function directoryName(path: string): string {
 }
 
 /** Runs its hook and removes it; a failure is an answer too. */
-export async function removeWorkspace(
+export async function removeIssueWorkspace(
   deps: InterpretDeps,
   effect: EffectNamed<'remove-workspace'>,
 ): Promise<AnswerTo<'remove-workspace'>> {

@@ -4,7 +4,7 @@ import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import { loginPage } from './dashboard/login.ts';
 import { fail } from './envelope.ts';
 import type { ClientConnection } from './events-stream.ts';
-import { hostOf } from './security.ts';
+import { requestHost } from './security.ts';
 
 type ServerContext = Context<{ Bindings: ClientConnection }>;
 
@@ -90,7 +90,7 @@ export function isSame(given: string, wanted: string): boolean {
 
 /** Browsers keep one set of cookies for all ports of a host: two daemons must not end each other's logins. */
 function cookieName(c: Context): string {
-  return `foray_login_${/:(\d+)$/.exec(hostOf(c))?.[1] ?? '80'}`;
+  return `foray_login_${/:(\d+)$/.exec(requestHost(c))?.[1] ?? '80'}`;
 }
 
 function wantsPage(c: Context): boolean {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 
 /** The body of a request; null when there is more of it than may be, and the rest is then not read. */
-export async function readBody(c: Context, maxBytes: number): Promise<Buffer | null> {
+export async function readRequestBody(c: Context, maxBytes: number): Promise<Buffer | null> {
   if (Number(c.req.header('content-length') ?? 0) > maxBytes) return null;
   const parts: Uint8Array[] = [];
   let size = 0;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { anIssue, createFakeDaemon, NOON } from '../../test/support/fake-daemon.ts';
 import type { Notice } from '../domain/model/notice.ts';
-import { BUFFER_BYTES, HEARTBEAT_MS, HINT_EVERY_MS, MAX_STREAMS, type ClientConnection } from './events-stream.ts';
+import { BUFFER_BYTES, STREAM_HEARTBEAT_MS, HINT_EVERY_MS, MAX_STREAMS, type ClientConnection } from './events-stream.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp } from './routes.ts';
 
@@ -102,10 +102,10 @@ describe('GET /api/v2/events', () => {
     await next();
     for (let i = 0; i < 2; i++) {
       const beat = next();
-      await vi.advanceTimersByTimeAsync(HEARTBEAT_MS);
+      await vi.advanceTimersByTimeAsync(STREAM_HEARTBEAT_MS);
       expect(await beat).toBe(': heartbeat\n\n');
     }
-    expect(HEARTBEAT_MS).toBe(15_000);
+    expect(STREAM_HEARTBEAT_MS).toBe(15_000);
   });
 
   it('lets go of everything when the client leaves', async () => {

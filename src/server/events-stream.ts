@@ -9,7 +9,7 @@ import { wireNames } from './wire-names.ts';
 /** Told when something changed that the snapshot shows. */
 export const SNAPSHOT_CHANGED = 'snapshot-changed';
 
-export const HEARTBEAT_MS = 15_000;
+export const STREAM_HEARTBEAT_MS = 15_000;
 /** At most four hints a second: a busy agent speaks far more often than anybody can look. */
 export const HINT_EVERY_MS = 250;
 /** What may wait for one client. A first poll of thousands of held issues fits; a client that stopped reading does not. */
@@ -92,7 +92,7 @@ function startStream(daemon: Daemon, options: StreamOptions, { controller, over 
   const hint = throttled(HINT_EVERY_MS, over.signal, () =>
     send(encodeText(eventText(SNAPSHOT_CHANGED, { at: isoTime(daemon.clock.now()) }))),
   );
-  const heartbeat = setInterval(() => send(HEARTBEAT), HEARTBEAT_MS);
+  const heartbeat = setInterval(() => send(HEARTBEAT), STREAM_HEARTBEAT_MS);
   const unlisten = daemon.notices.listen((notice) => {
     if (wants(notice.name)) send(encode(notice));
     if (wants(SNAPSHOT_CHANGED)) hint();

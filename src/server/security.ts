@@ -44,7 +44,7 @@ export function guardHost(allowed: readonly string[]): MiddlewareHandler {
   const known = new Set([...LOCAL_HOSTS, ...allowed].map((host) => host.toLowerCase()));
   const isKnown = (host: string) => known.has(host) || known.has(/^(.+):\d{1,5}$/.exec(host)?.[1] ?? '');
   return async (c, next) => {
-    if (isKnown(hostOf(c)) && isKnown(new URL(c.req.url).host)) return next();
+    if (isKnown(requestHost(c)) && isKnown(new URL(c.req.url).host)) return next();
     return fail(
       c,
       'forbidden_host',
@@ -71,7 +71,7 @@ export function guardOrigin(allowed: readonly string[]): MiddlewareHandler {
   const behindTls = new Set(allowed.map((host) => host.toLowerCase()));
   return async (c, next) => {
     const origin = c.req.header('origin')?.toLowerCase();
-    const host = hostOf(c);
+    const host = requestHost(c);
     const ours = [
       `http://${host}`,
       ...(behindTls.has(host) || behindTls.has(host.replace(/:\d+$/, '')) ? [`https://${host}`] : []),
@@ -83,6 +83,6 @@ export function guardOrigin(allowed: readonly string[]): MiddlewareHandler {
 }
 
 /** Without a Host header (HTTP/1.0, or no socket at all) the host of the URL counts. */
-export function hostOf(c: Context): string {
+export function requestHost(c: Context): string {
   return (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase();
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Daemon } from '../ports/daemon.ts';
 import { isSame } from './access.ts';
-import { readBody } from './body.ts';
+import { readRequestBody } from './body.ts';
 import { rememberDeliveries } from './deliveries.ts';
 import { fail } from './envelope.ts';
 import { throttled } from './throttle.ts';
@@ -73,7 +73,7 @@ export function postWebhook(daemon: Daemon, secret: string | null) {
     if (secret === null || vendor === undefined || !daemon.watchedKinds().includes(vendor.kind)) {
       return fail(c, 'not_found', `There is nothing at ${c.req.path}.`);
     }
-    const body = await readBody(c, MAX_BODY_BYTES);
+    const body = await readRequestBody(c, MAX_BODY_BYTES);
     if (body === null) return fail(c, 'body_too_large', `A webhook may have ${MAX_BODY_BYTES} bytes.`);
     const given = headerOf(c, vendor.signature);
     if (given === undefined || !isSame(given, vendor.expected(secret, body))) {

@@ -12,7 +12,7 @@ export interface WorkspacePlace {
   readonly key: string;
 }
 
-export interface Candidate {
+export interface DirectoryChoice {
   readonly name: string;
   readonly path: string;
   readonly exists: boolean;
@@ -20,12 +20,12 @@ export interface Candidate {
 }
 
 /** The directory that is the issue's own, else the first one it may have: its plain name, unless that is another's. */
-export async function chooseDirectory(place: WorkspacePlace, subject: WorkspaceSubject): Promise<Candidate> {
+export async function chooseDirectory(place: WorkspacePlace, subject: WorkspaceSubject): Promise<DirectoryChoice> {
   return choose(await candidatesFor(place, subject), place.root, subject);
 }
 
 /** The choice among what is there. */
-export function choose(candidates: readonly Candidate[], root: string, subject: WorkspaceSubject): Candidate {
+export function choose(candidates: readonly DirectoryChoice[], root: string, subject: WorkspaceSubject): DirectoryChoice {
   const free = candidates.find(({ owner, exists }) => !exists || owner === 'nobody');
   const chosen = candidates.find(isOwn) ?? free;
   if (chosen) return chosen;
@@ -38,22 +38,22 @@ export function choose(candidates: readonly Candidate[], root: string, subject: 
 }
 
 /** The directory that was made for this issue, or null. */
-export async function findOwnDirectory(place: WorkspacePlace, subject: WorkspaceSubject): Promise<Candidate | null> {
+export async function findOwnDirectory(place: WorkspacePlace, subject: WorkspaceSubject): Promise<DirectoryChoice | null> {
   return (await candidatesFor(place, subject)).find(isOwn) ?? null;
 }
 
 /** A directory with the issue's name that nobody marked, or null. */
-export async function findUnmarked(place: WorkspacePlace, subject: WorkspaceSubject): Promise<Candidate | null> {
+export async function findUnmarked(place: WorkspacePlace, subject: WorkspaceSubject): Promise<DirectoryChoice | null> {
   const [plain] = await candidatesFor(place, subject);
   return plain?.exists === true && plain.owner === 'nobody' ? plain : null;
 }
 
-export function isOwn({ exists, owner }: Candidate): boolean {
+export function isOwn({ exists, owner }: DirectoryChoice): boolean {
   return exists && owner === 'own';
 }
 
-async function candidatesFor({ root, key }: WorkspacePlace, subject: WorkspaceSubject): Promise<readonly Candidate[]> {
-  const candidates: Candidate[] = [];
+async function candidatesFor({ root, key }: WorkspacePlace, subject: WorkspaceSubject): Promise<readonly DirectoryChoice[]> {
+  const candidates: DirectoryChoice[] = [];
   for (const name of workspaceNames(subject.identifier, subject.tracker)) {
     const directory = path.join(root, name);
     const exists = await hasDirectory(directory);

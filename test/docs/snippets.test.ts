@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { AGENT_KINDS } from '../../src/agents/registry.ts';
 import { readArgs } from '../../src/cli/args.ts';
-import { COMMANDS, DEFAULT_COMMAND } from '../../src/cli/commands.ts';
+import { COMMANDS, RUN_COMMAND } from '../../src/cli/commands.ts';
 import { readWorkflow } from '../../src/config/workflow.ts';
 import { PROVIDERS } from '../../src/providers/registry.ts';
 
@@ -69,6 +69,6 @@ describe('snippets of the documentation', () => {
     const args = words.slice(words[0] === 'node' ? 2 : 1).filter((word) => word !== '&');
     if (args.some((word) => ['--help', '-h', '--version', '-V', 'help'].includes(word))) return;
     const command = COMMANDS.find(({ name }) => name === args[0]);
-    expect(() => readArgs(command ?? DEFAULT_COMMAND, command ? args.slice(1) : args)).not.toThrow();
+    expect(() => readArgs(command ?? RUN_COMMAND, command ? args.slice(1) : args)).not.toThrow();
   });
 });

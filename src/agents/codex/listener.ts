@@ -2,7 +2,7 @@ import { JsonRpcError, type JsonRpcPeerOptions } from '../../lib/json-rpc/index.
 import { answerTo, type ApprovalContext } from './approvals.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { createAccountLimits, type AccountLimits } from './classify.ts';
-import { readNote, type Note } from './parse.ts';
+import { readNote, type CodexNote } from './parse.ts';
 import type { TurnWatch } from './turn.ts';
 import { createUsage, type Usage } from './usage.ts';
 
@@ -40,7 +40,7 @@ export function createListener(context: ApprovalContext): Listener {
     else turn.events.notice(text);
   }
 
-  function hear(said: Note): void {
+  function hear(said: CodexNote): void {
     switch (said.type) {
       case 'turn-started':
         return usage.turnStarted(said.turnId);
@@ -81,7 +81,7 @@ export function createListener(context: ApprovalContext): Listener {
 }
 
 /** Adds a report to the figures, and tells the turn what they have become. */
-function hearUsage(usage: Usage, turn: ListeningTurn | null, said: Extract<Note, { type: 'usage' }>): void {
+function hearUsage(usage: Usage, turn: ListeningTurn | null, said: Extract<CodexNote, { type: 'usage' }>): void {
   if (!usage.add(said.threadId, said.turnId, said.usage) || turn === null) return;
   if (said.turnId === turn.watch.turnId()) turn.watch.requestEnded();
   const event = usage.event();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What Codex says by itself, as far as it matters here. */
-export type Note =
+export type CodexNote =
   | { readonly type: 'turn-started'; readonly threadId: string; readonly turnId: string }
   | { readonly type: 'turn-ended'; readonly threadId: string; readonly turnId: string; readonly end: TurnEnd }
   | { readonly type: 'item-started' | 'item-ended'; readonly threadId: string; readonly turnId: string; readonly item: Item }
@@ -20,7 +20,7 @@ export type Note =
   | { readonly type: 'warning'; readonly text: string };
 
 /** The notification as a note; null when it is of no interest, or not what its method promises. */
-export function readNote(method: string, params: unknown): Note | null {
+export function readNote(method: string, params: unknown): CodexNote | null {
   const reader = Object.hasOwn(READERS, method) ? READERS[method] : undefined;
   return reader?.safeParse(params).data ?? null;
 }
@@ -81,7 +81,7 @@ const itemPlace = z.object({ ...place, item });
 const delta = z.object({ ...place, delta: z.string().min(1) });
 
 /** The notifications that are read, each by its method. */
-const READERS: Readonly<Record<string, z.ZodType<Note>>> = {
+const READERS: Readonly<Record<string, z.ZodType<CodexNote>>> = {
   'turn/started': turnPlace.transform(({ threadId, turn }) => ({ type: 'turn-started' as const, threadId, turnId: turn.id })),
   'turn/completed': z
     .object({ threadId: z.string(), turn: turnEnd.extend({ id: z.string() }) })

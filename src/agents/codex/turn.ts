@@ -22,7 +22,7 @@ import {
   toolOf,
   turnAnswer,
   type Item,
-  type Note,
+  type CodexNote,
   type TurnEnd,
 } from './parse.ts';
 
@@ -140,7 +140,7 @@ export interface TurnWatch {
   named(turnId: string): void;
   /** Null until Codex named it. */
   turnId(): string | null;
-  see(note: Note): void;
+  see(note: CodexNote): void;
   /** A report on this turn added to the figures: a model request ended. */
   requestEnded(): void;
   /** A line was lost that may have told anything, even the end of the turn. */
@@ -157,7 +157,7 @@ export function watchTurn(threadId: string, events: EventStream): TurnWatch {
   let end = (_end: TurnEnd): void => {};
   const ended = new Promise<TurnEnd>((resolve) => (end = resolve));
 
-  function see(note: Note): void {
+  function see(note: CodexNote): void {
     if (!('turnId' in note) || note.threadId !== threadId) return;
     if (note.type === 'turn-started') ownId ??= note.turnId;
     if (note.turnId !== ownId) return;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createExcerpt } from '../process/excerpt.ts';
 import { ProcessStartError, startProcess } from '../process/spawn.ts';
 import type { ProcessExit, ProcessOptions, RunningProcess, StartFailure } from '../process/spawn.ts';
-import { BOOTSTRAP, dataFrames, firstLine, HEARTBEAT_MS, SIGN } from './far-side.ts';
+import { BOOTSTRAP, dataFrames, firstLine, NEAR_SIDE_HEARTBEAT_MS, SIGN } from './far-side.ts';
 
 export interface SshTarget {
   /** As OpenSSH knows it: a name of its configuration, or `user@host`. */
@@ -35,7 +35,7 @@ const STDERR_SIZE = { headBytes: 16 * 1024, tailBytes: 48 * 1024 };
 const LAST_WORDS = 400;
 /** How long the far side may take over ending what it was told to end, before the connection is cut. */
 const CUT_AFTER_MS = 2_000;
-const PATIENCE_MS = 4 * HEARTBEAT_MS;
+const PATIENCE_MS = 4 * NEAR_SIDE_HEARTBEAT_MS;
 const BREAK_GRACE_MS = 5_000;
 
 /** A host that could not be reached or worked with. */
@@ -75,7 +75,7 @@ export async function startRemote(target: SshTarget, options: ProcessOptions): P
 }
 
 function wrap(child: RunningProcess, stderr: FarErrors, host: string): RunningProcess {
-  const beat = setInterval(() => void child.stdin.write('k\n'), HEARTBEAT_MS).unref();
+  const beat = setInterval(() => void child.stdin.write('k\n'), NEAR_SIDE_HEARTBEAT_MS).unref();
   const exited = child.exited.then(async (exit) => {
     clearInterval(beat);
     // What the far side said last may still be on its way through our own pipe.

@@ -28,7 +28,7 @@ export async function mergeRequest(deps: InterpretDeps, effect: EffectNamed<'mer
 }
 
 /** Deletes the branch of a request that is merged. */
-export async function deleteBranch(
+export async function deleteRequestBranch(
   deps: InterpretDeps,
   { issueId, request }: EffectNamed<'delete-branch'>,
 ): Promise<AnswerTo<'delete-branch'>> {
@@ -37,7 +37,7 @@ export async function deleteBranch(
 }
 
 /** Takes a label that was obeyed off the request. */
-export async function removeLabel(
+export async function removeRequestLabel(
   deps: InterpretDeps,
   { issueId, request, label }: EffectNamed<'remove-label'>,
 ): Promise<AnswerTo<'remove-label'>> {

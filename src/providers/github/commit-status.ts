@@ -113,7 +113,7 @@ function reportUnknown(checks: readonly CommitCheck[], reported: Set<string>, lo
 type Reading = Pick<CheckRun, 'status' | 'conclusion'>;
 
 /** How far a check run that has no conclusion yet has come. */
-export const RUN_STATUSES: ReadonlyMap<string, Reading> = new Map([
+export const CHECK_RUN_STATUSES: ReadonlyMap<string, Reading> = new Map([
   ['queued', { status: 'queued', conclusion: 'pending' }],
   ['waiting', { status: 'queued', conclusion: 'pending' }],
   ['requested', { status: 'queued', conclusion: 'pending' }],
@@ -159,7 +159,7 @@ export interface CommitCheck {
 export function checkOfRun(run: WireCheckRun): CommitCheck {
   const isDone = run.status.toLowerCase() === 'completed';
   const word = (isDone ? run.conclusion : run.status).toLowerCase();
-  const reading = (isDone ? CONCLUSIONS : RUN_STATUSES).get(word);
+  const reading = (isDone ? CONCLUSIONS : CHECK_RUN_STATUSES).get(word);
   const { title = '', summary = '', text = '' } = run.output ?? {};
   return {
     run: { name: run.name, ...(reading ?? UNKNOWN), detailsUrl: run.details_url || run.html_url },

@@ -6,7 +6,7 @@ import {
   botComments,
   foldDecision,
   isBot,
-  isTrusted,
+  isTrustedReviewer,
   toLabelEvents,
   objections,
   reviewComments,
@@ -122,9 +122,9 @@ describe('whose word counts', () => {
     [{ author_association: null }, false],
   ])('%j: %s', (parts, expected) => {
     const approval = review('APPROVED', 'rita', parts);
-    expect(isTrusted(approval, 'collaborators')).toBe(expected);
-    expect(isTrusted(comment(parts), 'collaborators')).toBe(expected);
-    expect(isTrusted(approval, 'anyone')).toBe(true);
+    expect(isTrustedReviewer(approval, 'collaborators')).toBe(expected);
+    expect(isTrustedReviewer(comment(parts), 'collaborators')).toBe(expected);
+    expect(isTrustedReviewer(approval, 'anyone')).toBe(true);
     expect(foldDecision('', pull(), [approval], 'collaborators')).toBe(expected ? 'APPROVED' : 'NOT_REQUIRED');
   });
 });

@@ -59,7 +59,7 @@ export const DECISIONS: ReadonlySet<string> = new Set(['', 'APPROVED', 'CHANGES_
  */
 export function foldDecision(told: string, pull: WirePull, reviews: readonly WireReview[], votes: Trust): ReviewDecision {
   const standing = standingReviews(reviews);
-  const counted = standing.filter((review) => isTrusted(review, votes)).map(stateOf);
+  const counted = standing.filter((review) => isTrustedReviewer(review, votes)).map(stateOf);
   const isTold = told !== '' && !standing.some((review) => stateOf(review) === told);
   if (counted.includes('CHANGES_REQUESTED') || (isTold && told === 'CHANGES_REQUESTED')) return 'CHANGES_REQUESTED';
   const asked = (pull.requested_reviewers?.length ?? 0) + (pull.requested_teams?.length ?? 0);
@@ -72,7 +72,7 @@ export function foldDecision(told: string, pull: WirePull, reviews: readonly Wir
 const COLLABORATORS: ReadonlySet<string> = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 
 /** No release of the remote leaves the word out; one that says nothing by it says that nobody is trusted. */
-export function isTrusted({ author_association: word }: Pick<WireReview, 'author_association'>, trust: Trust): boolean {
+export function isTrustedReviewer({ author_association: word }: Pick<WireReview, 'author_association'>, trust: Trust): boolean {
   return trust === 'anyone' || word === undefined || COLLABORATORS.has(word?.toUpperCase() ?? '');
 }
 

@@ -20,7 +20,7 @@ import { createPullGraph, type PullGraph, type PullQueue } from './pull-graph.ts
 import { readLabelJournal } from './label-events.ts';
 import { isMerged, toMergeStatus, MERGEABLE_STATES } from './scm-map.ts';
 import { createPullRoutes, issuePath, type PullRoutes } from './scm-routes.ts';
-import { botComments, DECISIONS, foldDecision, isTrusted, objections, reviewComments } from './scm-map.ts';
+import { botComments, DECISIONS, foldDecision, isTrustedReviewer, objections, reviewComments } from './scm-map.ts';
 import type { WireReviewComment } from './scm-schema.ts';
 import { SCM_REMEDIES } from './scm-routes.ts';
 import { checkMergeScope } from './scm-routes.ts';
@@ -111,11 +111,13 @@ async function pendingReviews(
   trust: Trust,
   signal: AbortSignal,
 ): Promise<readonly ReviewComment[]> {
-  const reviews = objections((await context.routes.reviews(request, signal)).filter((review) => isTrusted(review, trust)));
+  const reviews = objections(
+    (await context.routes.reviews(request, signal)).filter((review) => isTrustedReviewer(review, trust)),
+  );
   if (reviews.length === 0) return [];
   return reviewComments(
     reviews,
-    (await openComments(context, request, signal)).filter((comment) => isTrusted(comment, trust)),
+    (await openComments(context, request, signal)).filter((comment) => isTrustedReviewer(comment, trust)),
   );
 }
 

@@ -8,7 +8,7 @@ import type { IsTrusted } from './members.ts';
 import type { RequestContext } from './scm-routes.ts';
 import { factsOf, readMergeRequest } from './scm-routes.ts';
 import type { WireReviewNote, WireReviewer, WireUserRef } from './scm-schema.ts';
-import { APPROVALS, REVIEWER, REVIEW_NOTE, USER } from './scm-schema.ts';
+import { APPROVAL_STATE, REVIEWER, REVIEW_NOTE, USER } from './scm-schema.ts';
 import { KIND } from './settings.ts';
 
 /** A reviewer who is not trusted still counts as asked. */
@@ -32,7 +32,7 @@ export async function readReviewDecision(
 async function isApproved(context: RequestContext, isTrusted: IsTrusted, signal: AbortSignal): Promise<boolean> {
   // Merge request approvals API.
   const { approved, approved_by: by } = await context.http.getJson(
-    APPROVALS,
+    APPROVAL_STATE,
     { path: `${context.requestRoute}/approvals` },
     signal,
   );

@@ -39,7 +39,7 @@ export const REVIEWER = z.object({ state: z.string().nullish(), user: USER_REF.n
 export type WireReviewer = z.output<typeof REVIEWER>;
 
 /** The other fields are computed for the calling token and say nothing about the request. */
-export const APPROVALS = z.object({
+export const APPROVAL_STATE = z.object({
   approved: z.boolean().nullish(),
   approved_by: z.array(z.object({ user: USER_REF.nullish() })).nullish(),
 });

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { IssueRequestKind, OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import type { Access } from '../access.ts';
-import { readBody } from '../body.ts';
+import { readRequestBody } from '../body.ts';
 import { fail, isoTime } from '../envelope.ts';
 
 const MAX_BODY_BYTES = 16 * 1024;
@@ -16,7 +16,7 @@ export function postIssueRequest(daemon: Daemon, access: Access, kind: IssueRequ
 /** The body may be empty or `{ "reason": "…" }`. */
 export function postPause(daemon: Daemon, access: Access) {
   return async (c: Context): Promise<Response> => {
-    const body = await readBody(c, MAX_BODY_BYTES);
+    const body = await readRequestBody(c, MAX_BODY_BYTES);
     if (body === null) return fail(c, 'body_too_large', `The body may have ${MAX_BODY_BYTES} bytes.`);
     const reason = reasonOf(body.toString());
     if (reason === null) return fail(c, 'bad_request', 'The body must be empty or JSON such as {"reason": "release day"}.');

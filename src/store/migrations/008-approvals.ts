@@ -1,5 +1,5 @@
 /** What each issue said when its approval label was first seen. */
-export const APPROVALS = `
+export const APPROVALS_SCHEMA = `
 CREATE TABLE approvals (
   tracker TEXT NOT NULL,
   issue_id TEXT NOT NULL,

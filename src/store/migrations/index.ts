@@ -6,7 +6,7 @@ import { REQUEST_FACTS } from './005-request-facts.ts';
 import { FORGOTTEN_RUNS } from './006-forgotten-runs.ts';
 import { FIRST_ON_POSTGRES } from './007-first-on-postgres.ts';
 import { WORKSPACE_KEY } from './007-workspace-key.ts';
-import { APPROVALS } from './008-approvals.ts';
+import { APPROVALS_SCHEMA } from './008-approvals.ts';
 import { NOTES } from './009-notes.ts';
 import { WORKERS } from './010-workers.ts';
 
@@ -27,7 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   beforePostgres(REQUEST_FACTS),
   beforePostgres(FORGOTTEN_RUNS),
   { sqlite: WORKSPACE_KEY, postgres: FIRST_ON_POSTGRES },
-  APPROVALS,
+  APPROVALS_SCHEMA,
   NOTES,
   { sqlite: '', postgres: WORKERS },
 ];

@@ -7,7 +7,7 @@ import type { Sqlite } from './sqlite.ts';
 export { SCHEMA_VERSION };
 
 /** Brings the schema up to date, each step in a transaction of its own. */
-export function migrate(db: Sqlite, clock: Clock): void {
+export function migrateSqlite(db: Sqlite, clock: Clock): void {
   const from = schemaVersion(db);
   for (const [index, migration] of MIGRATIONS.entries()) {
     const version = index + 1;

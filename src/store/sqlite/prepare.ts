@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '../../ports/runtime.ts';
 import { StoreError } from '../errors.ts';
-import { migrate } from './migrate.ts';
+import { migrateSqlite } from './migrate.ts';
 import type { Sqlite } from './sqlite.ts';
 
 /** Up to this size the whole file is looked through on every start; that takes well under 100 ms. */
@@ -12,7 +12,7 @@ export function prepare(db: Sqlite, clock: Clock): void {
   if (statSync(db.path).size <= CHECK_UP_TO_BYTES) checkContent(db);
   db.exec('PRAGMA journal_mode = WAL');
   writeDurably(db);
-  migrate(db, clock);
+  migrateSqlite(db, clock);
 }
 
 /** Every commit reaches the disk before it counts, so a power loss takes no claim either. */

@@ -12,7 +12,7 @@ import { loadDurable } from '../records/writes.ts';
 import { readInstance } from './instance.ts';
 import type { Instance } from './instance.ts';
 import { isLockTaken } from './lock.ts';
-import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
+import { migrateSqlite, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
 import { openSqlite } from './sqlite.ts';
 import { DAY_OF_START } from './sqlite-store.ts';
 import type { Sqlite } from './sqlite.ts';
@@ -75,7 +75,7 @@ async function openCopy(path: string): Promise<Untouched> {
     await copyFile(path, copy, constants.COPYFILE_FICLONE);
     if (hasContent(`${path}-wal`)) await copyFile(`${path}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE);
     const db = await openSqlite(path, { location: copy });
-    closingOnError(db, (connection) => migrate(connection, BEGINNING));
+    closingOnError(db, (connection) => migrateSqlite(connection, BEGINNING));
     return { db, dispose };
   } catch (error) {
     await dispose();

@@ -6,7 +6,7 @@ import type { Removal, RemovalSubject, VerificationCheck, Workspaces, WorkspaceS
 import { createHookRunner, type RunHook } from '../hooks.ts';
 import { isWorkspaceKey, markNameOf, workspaceNames } from '../key.ts';
 import { judgeMark, markText } from '../marks.ts';
-import { choose, isOwn, type Candidate } from '../place.ts';
+import { choose, isOwn, type DirectoryChoice } from '../place.ts';
 import { parseScm, SCM_BYTES } from '../scm-file.ts';
 import { runScript } from '../script.ts';
 import { parseStatus, STATUS_BYTES } from '../status-file.ts';
@@ -69,12 +69,12 @@ async function survey(
   far: Far,
   subject: WorkspaceSubject,
   signal: AbortSignal,
-): Promise<{ readonly root: string; readonly candidates: readonly Candidate[] }> {
+): Promise<{ readonly root: string; readonly candidates: readonly DirectoryChoice[] }> {
   const names = workspaceNames(subject.identifier, subject.tracker);
   const args = names.flatMap((name) => scripts.partsOf(name, markNameOf(name)));
   const [first = '', ...lines] = linesOf(await far.run(scripts.SURVEY, args, signal));
   const root = first.slice('root '.length);
-  const candidates = lines.map((line): Candidate => {
+  const candidates = lines.map((line): DirectoryChoice => {
     const [name = '', kind, , hex = '-'] = line.split(' ');
     const directory = path.posix.join(root, name);
     if (kind === 'other') {
@@ -87,7 +87,7 @@ async function survey(
   return { root, candidates };
 }
 
-async function own(far: Far, subject: WorkspaceSubject, signal: AbortSignal): Promise<Candidate> {
+async function own(far: Far, subject: WorkspaceSubject, signal: AbortSignal): Promise<DirectoryChoice> {
   const found = (await survey(far, subject, signal)).candidates.find(isOwn);
   if (found) return found;
   const why = `the workspace of ${subject.identifier} is gone from ${far.host.name}; it is made again at the next attempt`;
