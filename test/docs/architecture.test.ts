@@ -73,3 +73,30 @@ describe('docs/life-of-an-issue.md', () => {
     expect(readFileSync('docs/life-of-an-issue.md', 'utf8')).toContain(`| \`${reason}\` |`);
   });
 });
+
+describe('the routes of the vendors', () => {
+  const VENDORS: Readonly<Record<string, string>> = {
+    github: 'REST API',
+    gitlab: 'GitLab API',
+    gitea: 'Gitea API',
+    jira: 'Jira Cloud platform REST API',
+    linear: 'Linear API',
+  };
+  /** A request whose route is written where it is sent; what is passed on from elsewhere has its title there. */
+  const SENT = /\b(?:getJson|getRecords|getPages|sendJson|send)\((?:'[A-Z]+', )?(?:[A-Z_]+, )?\{ path|= operation\($/;
+  const REACH = 8;
+
+  it.each(Object.entries(VENDORS))('%s: each cites a page of its documentation by title', (vendor, words) => {
+    const cited = new RegExp(`// ${words}, "[^"]+"`);
+    const uncited = sources
+      .filter(({ file }) => file.startsWith(`src/providers/${vendor}/`))
+      .flatMap(({ file, text }) => {
+        const lines = text.split('\n');
+        return lines.flatMap((line, at) => {
+          const near = lines.slice(Math.max(0, at - REACH), at + 1);
+          return SENT.test(line) && !near.some((one) => cited.test(one)) ? [`${file}:${at + 1}`] : [];
+        });
+      });
+    expect(uncited).toEqual([]);
+  });
+});

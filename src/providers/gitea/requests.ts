@@ -20,7 +20,7 @@ export function createRequests(connection: ScmConnection, deps: ProviderDeps): R
   const reader = { http, logger: deps.logger, kind: KIND, pageSize: PAGE_SIZE };
   return {
     kind: KIND,
-    // "List a repo's pull requests" (API reference, repository): it knows no filter by branch, and shows open ones.
+    // Gitea API, "List a repo's pull requests": it knows no filter by branch, and shows open ones.
     async find({ owner, repo, branch }, signal) {
       const route = path`/repos/${owner}/${repo}/pulls`;
       const list = { path: route, entries: (answer: Parameters<typeof http.decode>[2]) => http.decode('GET', ENTRIES, answer) };
@@ -28,7 +28,7 @@ export function createRequests(connection: ScmConnection, deps: ProviderDeps): R
       const ours = found.find(({ head, base }) => head.ref === branch && head.repo_id === base.repo_id);
       return ours ? { number: ours.number, url: ours.html_url } : null;
     },
-    // "Create a pull request" (API reference, repository).
+    // Gitea API, "Create a pull request".
     async open({ owner, repo, branch, base, title, body }, signal) {
       const order = { head: branch, base, title: title.slice(0, LONGEST_TITLE), body };
       const made = await http.sendJson('POST', REQUEST, { path: path`/repos/${owner}/${repo}/pulls`, body: order }, signal);

@@ -104,7 +104,7 @@ const LIST = z.array(z.unknown());
 /** The permissions with which a user may push. */
 const WRITERS: readonly string[] = ['owner', 'admin', 'write'];
 
-// A user without any permission is answered too; 404 is for one who does not exist.
+// Gitea API, "Get repository permissions for a user". A user without any permission is answered too; 404 is for one who does not exist.
 async function mayWrite({ http, repository }: Context, person: Person, signal: AbortSignal): Promise<boolean> {
   const { owner, repo } = repository;
   const route = path`/repos/${owner}/${repo}/collaborators/${person.names[0] ?? person.id}/permission`;

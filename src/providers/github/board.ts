@@ -23,6 +23,7 @@ export async function createLabel(
   signal: AbortSignal,
 ): Promise<void> {
   const { access, repository } = readSettings(settings);
+  // REST API, "Create a label".
   await createClient(access, deps).sendJson('POST', LABEL, { path: labelsPath(repository), body: { name } }, signal);
 }
 

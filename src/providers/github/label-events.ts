@@ -20,6 +20,7 @@ export async function readLabelJournal(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<readonly LabelEvent[]> {
+  // REST API, "List issue events".
   const read: ReadPage = (page) =>
     http.send('GET', { path: events, query: { per_page: LIST_PAGE, ...(page > 1 ? { page } : {}) } }, signal);
   const pages = await lastPages(read);

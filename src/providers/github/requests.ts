@@ -23,14 +23,14 @@ export function createRequests(connection: ScmConnection, deps: ProviderDeps): R
   const http = createClient(readScmSettings(connection), deps, { remedies: SCM_REMEDIES });
   return {
     kind: KIND,
-    // "List pull requests" (REST API endpoints for pull requests).
+    // REST API, "List pull requests".
     async find({ owner, repo, branch }, signal) {
       const query = { state: 'open', head: `${owner}:${branch}`, per_page: 100 };
       const found = await http.getRecords(REQUEST, { path: path`/repos/${owner}/${repo}/pulls`, query }, signal);
       const ours = found.find(({ head, base }) => head.ref === branch && head.repo != null && head.repo.id === base.repo?.id);
       return ours ? { number: ours.number, url: ours.html_url } : null;
     },
-    // "Create a pull request" (REST API endpoints for pull requests).
+    // REST API, "Create a pull request".
     async open({ owner, repo, branch, base, title, body }, signal) {
       const order = { head: branch, base, title: title.slice(0, LONGEST_TITLE), body };
       const made = await http.sendJson('POST', REQUEST, { path: path`/repos/${owner}/${repo}/pulls`, body: order }, signal);

@@ -19,7 +19,7 @@ export async function createLabel(
   signal: AbortSignal,
 ): Promise<void> {
   const { http, route } = projectOf(settings, deps);
-  // Labels API, "Create a label".
+  // GitLab API, "Labels API": "Create a label".
   await http.sendJson('POST', LABEL, { path: `${route}/labels`, body: { name, color: '#cccccc' } }, signal);
 }
 

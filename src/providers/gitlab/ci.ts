@@ -49,7 +49,7 @@ async function readStatuses(
   signal: AbortSignal,
 ): Promise<readonly WireCommitStatus[]> {
   refuseUnsendable(project, ref, { method: 'GET', what: 'a branch or commit' });
-  // Commits API.
+  // GitLab API, "Commits API".
   const commit = await project.http.getJson(COMMIT, { path: project.route + path`/repository/commits/${ref}` }, signal);
   const pipelineId = commit.last_pipeline?.id;
   if (!pipelineId) return [];
@@ -82,7 +82,7 @@ async function readExcerpt(project: Project, jobIds: readonly number[], maxLines
 }
 
 async function readTrace({ http, route }: Project, jobId: number, signal: AbortSignal): Promise<string> {
-  // Jobs API, log of a job.
+  // GitLab API, "Jobs API": log of a job.
   return (await http.send('GET', { path: `${route}/jobs/${jobId}/trace`, cutBodyBytes: TRACE_BYTES }, signal)).body;
 }
 

@@ -58,7 +58,7 @@ export async function readPipelineStatuses(
   signal: AbortSignal,
 ): Promise<readonly WireCommitStatus[]> {
   const query = { pipeline_id: pipelineId, per_page: PAGE_SIZE };
-  // Commits API, commit statuses.
+  // GitLab API, "Commits API": commit statuses.
   const pages = await http.getPages(PAGE, { path: route + path`/repository/commits/${sha}/statuses`, query }, signal);
   return pages.flat().filter(({ pipeline_id }) => pipeline_id === pipelineId);
 }

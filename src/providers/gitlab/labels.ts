@@ -45,7 +45,7 @@ export function storedSpelling(names: readonly string[], label: string): string 
 
 export function createLabelWriter(project: Project, catalog: LabelCatalog): LabelWriter {
   const update = async (id: string, body: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> => {
-    // Issues API, update of an issue.
+    // GitLab API, "Issues API": update of an issue.
     await project.http.sendJson('PUT', ANY_JSON, { path: issueRoute(project, id), body }, signal);
   };
   return {

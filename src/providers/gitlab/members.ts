@@ -32,7 +32,7 @@ export function createTrust(clock: Clock): (trust: Trust) => IsTrusted {
 
 /** Whether an account has the role Developer or above, its own or inherited. */
 export async function isDeveloper({ http, route }: Project, userId: string, signal: AbortSignal): Promise<boolean> {
-  // Members API, inherited members included.
+  // GitLab API, "Members API": inherited members included.
   const found = await whenMissing(http.getJson(MEMBER, { path: `${route}${path`/members/all/${userId}`}` }, signal), null);
   return found !== null && found.access_level >= DEVELOPER;
 }

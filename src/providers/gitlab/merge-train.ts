@@ -8,7 +8,7 @@ import { PROJECT_FACTS, TRAIN_CAR } from './scm-schema.ts';
 import { KIND } from './settings.ts';
 
 export function readProject({ http, route }: Project, signal: AbortSignal): Promise<WireProjectFacts> {
-  // Projects API.
+  // GitLab API, "Projects API".
   return http.getJson(PROJECT_FACTS, { path: route }, signal);
 }
 
@@ -25,13 +25,13 @@ export async function hasTrains(project: Project, signal: AbortSignal): Promise<
 
 /** Merge trains API, "Add a merge request to a merge train". The remote compares the head. */
 export async function enterTrain(context: RequestContext, body: object, signal: AbortSignal): Promise<void> {
-  // Merge trains API, adding a merge request.
+  // GitLab API, "Merge trains API": adding a merge request.
   await context.http.sendJson('POST', ANY_JSON, { path: carRoute(context), body }, signal);
 }
 
 /** Merge trains API, "Get the status of a merge request on a merge train". One that left it is not found, or is merged. */
 export async function isOnTrain(context: RequestContext, signal: AbortSignal): Promise<boolean> {
-  // Merge trains API, status of a merge request.
+  // GitLab API, "Merge trains API": status of a merge request.
   const car = await whenMissing(context.http.getJson(TRAIN_CAR, { path: carRoute(context) }, signal), null);
   return car !== null && !['merged', 'skip_merged'].includes(car.status ?? '');
 }

@@ -25,6 +25,7 @@ export async function merge(context: RequestContext, order: MergeOrder, signal: 
   }
   // A request marked for squashing stays so whatever is sent, hence nothing is sent for the other strategies.
   const body = { sha: order.expectedSha, ...(order.strategy === 'squash' && { squash: true }) };
+  // GitLab API, "Merge requests API": merging one.
   const answer = await context.http
     .sendJson('PUT', MERGE_REQUEST, { path: route, body }, signal)
     .catch(async (error: unknown) => {
@@ -101,7 +102,7 @@ function nameOf({ name, number }: RequestContext): string {
 export async function deleteBranch(project: Project, branch: string, signal: AbortSignal): Promise<void> {
   refuseUnsendable(project, branch, { method: 'DELETE', what: 'a branch' });
   const route = project.route + path`/repository/branches/${branch}`;
-  // Branches API, deleting a branch.
+  // GitLab API, "Branches API": deleting a branch.
   await whenMissing(project.http.send('DELETE', { path: route }, signal), undefined);
 }
 
@@ -112,14 +113,14 @@ export async function removeLabel(context: RequestContext, label: string, signal
   const variants = (request?.labels ?? []).filter((name) => sameState(name, label));
   if (variants.length === 0) return;
   const body = { remove_labels: variants.join(',') };
-  // Merge requests API, update of a merge request.
+  // GitLab API, "Merge requests API": update of a merge request.
   await whenMissing(context.http.sendJson('PUT', ANY_JSON, { path: context.requestRoute, body }, signal), undefined);
 }
 
 /** Whether the token may merge. Older servers lack the route and some tokens its scopes, so only a plain "no" counts against it. */
 export async function checkMergeScope({ http, logger }: GitlabForge, signal: AbortSignal): Promise<ScopeCheck> {
   try {
-    // Personal access tokens API, the token itself.
+    // GitLab API, "Personal access tokens API": the token itself.
     const { scopes } = await http.getJson(TOKEN_SELF, { path: '/personal_access_tokens/self' }, signal);
     return judgeScopes(scopes ?? []);
   } catch (error) {

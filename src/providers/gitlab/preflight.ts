@@ -39,7 +39,7 @@ export async function preflight(plan: PreflightPlan, signal: AbortSignal): Promi
 // Tried once. Older servers and some token kinds lack the route, so no answer of it may keep the service from starting.
 async function inspectToken({ http, logger }: Project, clock: Clock, signal: AbortSignal): Promise<void> {
   try {
-    // Personal access tokens API, the token itself.
+    // GitLab API, "Personal access tokens API": the token itself.
     const token = await http.getJson(TOKEN_SELF, { path: '/personal_access_tokens/self' }, signal);
     const facts = { tracker_kind: KIND, scopes: token.scopes?.join(' '), expires_at: token.expires_at ?? undefined };
     for (const warning of tokenWarnings(token, clock.now())) logger.warn(warning, facts);
@@ -63,6 +63,7 @@ function tokenWarnings({ scopes, active, revoked, expires_at }: WireToken, now: 
 }
 
 async function checkProject({ http, logger, name, route }: Project, signal: AbortSignal): Promise<ProjectFacts> {
+  // GitLab API, "Projects API": one project.
   const { archived, issues_access_level, id, path_with_namespace, visibility, permissions } = await http.getJson(
     PROJECT,
     { path: route },

@@ -22,22 +22,20 @@ export function createRequests(connection: ScmConnection, deps: ProviderDeps): R
   const forge = openForge(readScmSettings(connection), deps);
   return {
     kind: KIND,
-    // "List project merge requests" (Merge requests API).
     async find({ owner, repo, branch }, signal) {
       const { http, route } = openRepo(forge, { owner, repo });
       const query = { state: 'opened', source_branch: branch, per_page: PAGE_SIZE };
-      // Merge requests API, those of a project.
+      // GitLab API, "Merge requests API": those of a project.
       const found = await http.getRecords(REQUEST, { path: `${route}/merge_requests`, query }, signal);
       const ours = found.find(
         (request) => request.source_branch === branch && request.source_project_id === request.target_project_id,
       );
       return ours ? { number: ours.iid, url: ours.web_url } : null;
     },
-    // "Create MR" (Merge requests API).
     async open({ owner, repo, branch, base, title, body }, signal) {
       const { http, route } = openRepo(forge, { owner, repo });
       const order = { source_branch: branch, target_branch: base, title: title.slice(0, LONGEST_TITLE), description: body };
-      // Merge requests API, creating one.
+      // GitLab API, "Merge requests API": creating one.
       const made = await http.sendJson('POST', REQUEST, { path: `${route}/merge_requests`, body: order }, signal);
       return { number: made.iid, url: made.web_url };
     },

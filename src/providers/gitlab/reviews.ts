@@ -30,7 +30,7 @@ export async function readReviewDecision(
 
 /** Where the rules ask for no approval, the request is approved by nobody; else somebody who is trusted must be among those who did. */
 async function isApproved(context: RequestContext, isTrusted: IsTrusted, signal: AbortSignal): Promise<boolean> {
-  // Merge request approvals API.
+  // GitLab API, "Merge request approvals API".
   const { approved, approved_by: by } = await context.http.getJson(
     APPROVAL_STATE,
     { path: `${context.requestRoute}/approvals` },
@@ -78,7 +78,7 @@ export async function readBotComments(
 // Decoded as a whole: a reviewer left out could be the one who asks for changes.
 async function readReviewers({ http, requestRoute }: RequestContext, signal: AbortSignal): Promise<readonly WireReviewer[]> {
   const query = { per_page: PAGE_SIZE };
-  // Merge requests API, reviewers.
+  // GitLab API, "Merge requests API": reviewers.
   return (await http.getPages(REVIEWERS, { path: `${requestRoute}/reviewers`, query }, signal)).flat();
 }
 
@@ -105,7 +105,7 @@ async function isPlatformBot(
 /** Open comments, oldest first. The system's own notes and threads that were resolved ask for nothing. */
 async function readNotes({ http, requestRoute }: RequestContext, signal: AbortSignal): Promise<readonly WireReviewNote[]> {
   const query = { activity_filter: 'only_comments', sort: 'asc', per_page: PAGE_SIZE };
-  // Notes API, merge requests.
+  // GitLab API, "Notes API": merge requests.
   const notes = await http.getRecords(REVIEW_NOTE, { path: `${requestRoute}/notes`, query }, signal);
   const open = notes.filter(({ system, resolved }) => system !== true && resolved !== true);
   // One that moved between two pages is on both.
@@ -139,7 +139,7 @@ export interface BotLookup {
 export function createBotLookup(http: TrackerHttp): BotLookup {
   const known = new Map<number, Promise<boolean>>();
   const ask = async (userId: number, signal: AbortSignal): Promise<boolean> => {
-    // Users API.
+    // GitLab API, "Users API".
     const { bot } = await http.getJson(USER, { path: `/users/${userId}` }, signal);
     return bot === true;
   };

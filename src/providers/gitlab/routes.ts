@@ -43,7 +43,7 @@ export function isIssueNumber(id: string): boolean {
 /** One issue; a task, an incident or a test case of that number is not found. */
 export async function readIssue(project: Project, id: string, signal: AbortSignal): Promise<WireIssue> {
   const route = issueRoute(project, id);
-  // Issues API, one issue.
+  // GitLab API, "Issues API": one issue.
   const issue = await project.http.getJson(ISSUE, { path: route }, signal);
   if (isIssue(issue)) return issue;
   const detail = `#${id} is of the type ${JSON.stringify(issue.issue_type)}, not an issue`;
@@ -57,7 +57,7 @@ export function distinctIssues<T extends WireIssueState>(wires: readonly T[]): r
 
 /** The names of all labels, those inherited from groups included. */
 export async function readLabelNames({ http, route }: Project, signal: AbortSignal): Promise<readonly string[]> {
-  // Labels API.
+  // GitLab API, "Labels API".
   const labels = await http.getRecords(LABEL, { path: `${route}/labels`, query: { per_page: PAGE_SIZE } }, signal);
   return labels.map(({ name }) => name);
 }

@@ -72,7 +72,7 @@ function isSendable(value: string): boolean {
 }
 
 export function readMergeRequest({ http, requestRoute }: RequestContext, signal: AbortSignal): Promise<WireMergeRequest> {
-  // Merge requests API, one merge request.
+  // GitLab API, "Merge requests API": one merge request.
   return http.getJson(MERGE_REQUEST, { path: requestRoute }, signal);
 }
 

@@ -33,7 +33,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     readBotReviewComments: async (request, botUsernames, signal) =>
       readBotComments(await at(request), bots, botUsernames, signal),
     readLabelEvents: async (request, signal) => readLabelEvents(await at(request), signal),
-    // Users API, the current user.
+    // GitLab API, "Users API": the current user.
     readOwnAccount: async (signal) => (await forge.http.getJson(ACCOUNT, { path: '/user' }, signal)).username,
     readDefaultBranch: async (repo, signal) => (await readProject(openRepo(forge, repo), signal)).default_branch ?? '',
     isQueued: async (request, signal) => isOnTrain(await at(request), signal),
@@ -56,7 +56,7 @@ async function readMergeStatus(forge: GitlabForge, context: RequestContext, sign
 
 async function readLabelEvents(context: RequestContext, signal: AbortSignal): Promise<readonly LabelEvent[]> {
   const path = `${context.requestRoute}/resource_label_events`;
-  // Resource label events API, merge requests.
+  // GitLab API, "Resource label events API": merge requests.
   const events = toLabelEvents(await context.http.getRecords(LABEL_EVENT, { path, query: { per_page: PAGE_SIZE } }, signal));
   if (!('unreadable' in events)) return events;
   const { id, created_at } = events.unreadable;

@@ -50,12 +50,13 @@ export function createTracker(
     commentIssue: (id, text, signal) => commentIssue(context, id, text, signal),
     labels: createLabelWriter(project, catalog),
     people: {
+      // GitLab API, "Users API": the current user.
       readSelf: async (signal) => String((await project.http.getJson(OWN_ACCOUNT, { path: '/user' }, signal)).id),
       mayWrite: ({ id }, signal) => isDeveloper(project, id, signal),
     },
     readLabelling: async (id, label, signal) => {
       const path = `${issueRoute(project, id)}/resource_label_events`;
-      // Resource label events API, issues.
+      // GitLab API, "Resource label events API": issues.
       const events = await project.http.getRecords(LABEL_EVENT, { path, query: { per_page: PAGE_SIZE } }, signal);
       return lastLabelling(eventsIn(events), label);
     },
@@ -123,7 +124,7 @@ async function fetchIssueStates(
   for (let start = 0; start < wanted.length; start += BATCH_SIZE) {
     const batch = wanted.slice(start, start + BATCH_SIZE);
     const query = { 'iids[]': batch, state: 'all', scope: 'all', per_page: PAGE_SIZE };
-    // Issues API, by `iids[]`.
+    // GitLab API, "Issues API": by `iids[]`.
     const wires = await http.getRecords(ISSUE_STATE, { path: `${route}/issues`, query }, signal);
     for (const wire of distinctIssues(wires)) {
       // A remote that ignores the filter answers with issues nobody asked for.
@@ -135,7 +136,7 @@ async function fetchIssueStates(
 
 async function fetchIssueComments({ project }: Context, id: string, signal: AbortSignal): Promise<readonly IssueComment[]> {
   const query = { activity_filter: 'only_comments', sort: 'asc', per_page: PAGE_SIZE };
-  // Notes API, issues.
+  // GitLab API, "Notes API": issues.
   return toComments(await project.http.getRecords(NOTE, { path: `${issueRoute(project, id)}/notes`, query }, signal));
 }
 
@@ -152,7 +153,7 @@ async function transitionIssue(context: Context, id: string, state: string, sign
   const issue = await readIssue(project, id, signal);
   const label = await targetLabel(context, issue, target.state, signal);
   const body = planTransition(issue, { role: target.role, label }, inputs.states);
-  // Issues API, update of an issue.
+  // GitLab API, "Issues API": update of an issue.
   if (body) await project.http.sendJson('PUT', ANY_JSON, { path: route, body }, signal);
 }
 
@@ -164,7 +165,7 @@ async function targetLabel({ catalog }: Context, issue: WireIssue, state: string
 
 async function commentIssue({ project }: Context, id: string, text: string, signal: AbortSignal): Promise<void> {
   const route = `${issueRoute(project, id)}/notes`;
-  // Notes API, creating one on an issue.
+  // GitLab API, "Notes API": creating one on an issue.
   const note = await project.http.sendJson('POST', CREATED_NOTE, { path: route, body: { body: text } }, signal);
   const commands = Object.keys(note.commands_changes ?? {}).join(', ');
   if (commands !== '') {
@@ -182,7 +183,7 @@ async function listIssues(context: Context, state: 'opened' | 'closed', signal: 
   const own = { state, issue_type: 'issue', scope: 'all', order_by: 'created_at', sort: 'asc', per_page: String(PAGE_SIZE) };
   // Closed issues are read for cleaning up after them, whatever the filter says of them by now.
   const query = withFilter(own, state === 'opened' ? inputs.filter : { pairs: [], labels: [] });
-  // Issues API, those of a project.
+  // GitLab API, "Issues API": those of a project.
   const wires = await project.http.getRecords(ISSUE, { path: `${project.route}/issues`, query }, signal);
   return distinctIssues(wires).map((wire) => toIssue(wire, { derived: stateOf(context, wire), project: project.name }));
 }

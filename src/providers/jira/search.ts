@@ -65,14 +65,14 @@ interface PageKeys {
 /** Addresses of more than 8 KiB are refused on the way. A long `query_filter` gets there. */
 const LONGEST_IN_ADDRESS = 6000;
 
-// "Search for issues using JQL enhanced search (POST)" (Jira Cloud platform REST API v3, Issue search): for expressions too
+// Jira Cloud platform REST API, "Search for issues using JQL enhanced search (POST)": for expressions too
 // large for an address. It takes ids as numbers.
 function bodyOf({ jql, fields }: Query, { nextPageToken, reconcileIssues }: PageKeys) {
   const body = { jql, fields, maxResults: PAGE_SIZE, nextPageToken, reconcileIssues: reconcileIssues.map(Number) };
   return { path: SEARCH_PATH, body };
 }
 
-// "Search for issues using JQL enhanced search (GET)" (Jira Cloud platform REST API v3, Issue search).
+// Jira Cloud platform REST API, "Search for issues using JQL enhanced search (GET)".
 function requestOf({ jql, fields }: Query, rest: PageKeys) {
   return { path: SEARCH_PATH, query: { jql, maxResults: PAGE_SIZE, fields: fields.join(','), ...rest } };
 }

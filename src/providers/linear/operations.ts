@@ -44,8 +44,10 @@ const commentFields = (withPeople: boolean): string => `
   nodes { id body createdAt user { ${withPeople ? 'id ' : ''}displayName name email } botActor { name } }
   pageInfo { hasNextPage endCursor }`;
 
+// Linear API, "Getting started": query `viewer`.
 export const VIEWER = operation('query Viewer { viewer { id } }', z.object({ viewer: z.object({ id: z.string() }) }));
 
+// Linear API, "Filtering" and "Pagination": query `teams`.
 export const TEAM_STATES = operation(
   `query TeamStates($teamKey: String!, $after: String) {
     teams(filter: { key: { eq: $teamKey } }, first: 1) {
@@ -55,6 +57,7 @@ export const TEAM_STATES = operation(
   z.object({ teams: z.object({ nodes: z.array(z.object({ id: z.string(), key: z.string(), states: CONNECTION })) }) }),
 );
 
+// Linear API, "Filtering" and "Pagination": query `issues`.
 export function issuesOperation(sizes: PageSizes, withPeople: boolean): GraphqlOperation<z.output<typeof CONNECTION_OF_ISSUES>> {
   return operation(
     `query Issues($filter: IssueFilter!, $first: Int!, $after: String) {
@@ -67,6 +70,7 @@ export function issuesOperation(sizes: PageSizes, withPeople: boolean): GraphqlO
   );
 }
 
+// Linear API, "Getting started": query `issue`.
 export const issueByIdOperation = (withPeople: boolean) =>
   operation(
     `query Issue($id: String!) {
@@ -78,6 +82,7 @@ export const issueByIdOperation = (withPeople: boolean) =>
     z.object({ issue: ISSUE.and(COMMENTS).nullable() }),
   );
 
+// Linear API, "Pagination": query `issue`, its comments.
 export const issueCommentsOperation = (withPeople: boolean) =>
   operation(
     `query IssueComments($id: String!, $after: String) {
@@ -86,7 +91,7 @@ export const issueCommentsOperation = (withPeople: boolean) =>
     z.object({ issue: COMMENTS.nullable() }),
   );
 
-// Root `issue` is never null: a document that asks for many by alias is answered with nothing when one of them is missing.
+// Linear API, "Filtering": query `issues`. Root `issue` is never null: a document that asks for many by alias is answered with nothing when one of them is missing.
 export const STATES_BY_IDS = operation(
   `query StatesByIds($ids: [ID!]!, $first: Int!, $after: String) {
     issues(filter: { id: { in: $ids } }, first: $first, after: $after) {
@@ -97,7 +102,7 @@ export const STATES_BY_IDS = operation(
   CONNECTION_OF_ISSUES,
 );
 
-// The remote cannot filter by identifier, only by what an identifier is made of.
+// Linear API, "Filtering": query `issues`. The remote cannot filter by identifier, only by what an identifier is made of.
 export const STATES_BY_NUMBERS = operation(
   `query StatesByNumbers($teamKey: String!, $numbers: [Float!]!, $first: Int!, $after: String) {
     issues(filter: { team: { key: { eq: $teamKey } }, number: { in: $numbers } }, first: $first, after: $after) {
@@ -108,16 +113,19 @@ export const STATES_BY_NUMBERS = operation(
   CONNECTION_OF_ISSUES,
 );
 
+// Linear API, "Getting started": mutation `issueUpdate`.
 export const UPDATE_ISSUE = operation(
   'mutation UpdateIssue($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success } }',
   z.object({ issueUpdate: UPDATED }),
 );
 
+// Linear API, "Getting started": mutation `commentCreate`.
 export const CREATE_COMMENT = operation(
   'mutation CreateComment($input: CommentCreateInput!) { commentCreate(input: $input) { success } }',
   z.object({ commentCreate: UPDATED }),
 );
 
+// Linear API, "Filtering" and "Pagination": query `issueLabels`.
 export const LABELS_BY_NAME = operation(
   `query LabelsByName($name: String!, $first: Int!, $after: String) {
     issueLabels(filter: { name: { eqIgnoreCase: $name } }, first: $first, after: $after) {
@@ -128,11 +136,13 @@ export const LABELS_BY_NAME = operation(
   z.object({ issueLabels: CONNECTION }),
 );
 
+// Linear API, "Getting started": mutation `issueLabelCreate`.
 export const CREATE_LABEL = operation(
   'mutation CreateLabel($input: IssueLabelCreateInput!) { issueLabelCreate(input: $input) { success issueLabel { id } } }',
   z.object({ issueLabelCreate: UPDATED.extend({ issueLabel: z.object({ id: z.string() }).nullish() }) }),
 );
 
+// Linear API, "Filtering": query `issue`, its labels.
 export const ISSUE_LABELS_BY_NAME = operation(
   `query IssueLabelsByName($id: String!, $name: String!, $after: String) {
     issue(id: $id) {
