@@ -1,6 +1,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { rootCertificates } from 'node:tls';
+import { PROXY_VARIABLES } from '../lib/http/proxy.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -8,19 +9,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 const INHERITED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'TMPDIR', 'LANG', 'LC_ALL'] as const;
 
 /** What it sees besides where it talks to the remote: SSH, proxies and certificates. */
-const INHERITED_REMOTE = [
-  'SSH_AUTH_SOCK',
-  'GIT_SSH_COMMAND',
-  'GIT_SSL_CAINFO',
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'ALL_PROXY',
-  'NO_PROXY',
-  'http_proxy',
-  'https_proxy',
-  'all_proxy',
-  'no_proxy',
-] as const;
+const INHERITED_REMOTE = ['SSH_AUTH_SOCK', 'GIT_SSH_COMMAND', 'GIT_SSL_CAINFO', ...PROXY_VARIABLES] as const;
 
 /** The user name a forge takes beside a token; GitLab and Gitea take any, GitHub asks for this one. */
 export const TOKEN_USER = 'x-access-token';

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { PROXY_VARIABLES } from '../lib/http/proxy.ts';
 import { createExcerpt, environmentOf, startProcess } from '../lib/process/index.ts';
 import type { ProgramUser, RunningProcess } from '../lib/process/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
@@ -49,14 +50,7 @@ export const SCRIPT_ENVIRONMENT = [
   'GIT_SSH_COMMAND',
   'GIT_SSL_CAINFO',
   'NODE_EXTRA_CA_CERTS',
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'ALL_PROXY',
-  'NO_PROXY',
-  'http_proxy',
-  'https_proxy',
-  'all_proxy',
-  'no_proxy',
+  ...PROXY_VARIABLES,
   'XDG_RUNTIME_DIR',
   'DBUS_SESSION_BUS_ADDRESS',
   'FORAY_DAEMON',

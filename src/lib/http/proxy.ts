@@ -2,6 +2,9 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'] as const;
 
+/** What programs that we start read about proxies, in either spelling. */
+export const PROXY_VARIABLES = [...VARIABLES, 'ALL_PROXY', 'all_proxy', 'NO_PROXY', 'no_proxy'] as const;
+
 /**
  * Sends every request of this process through the proxies that the environment names, with NO_PROXY as the exception.
  * Node 20 does not do so by itself. Without such a variable nothing is loaded.
