@@ -60,8 +60,8 @@ export interface FakeGitea {
   archive(): void;
   /** Gives a user a permission: `owner`, `admin`, `write`, `read` or `none`. */
   permit(login: string, permission: string): void;
-  /** Takes from the token's user the right to ask what others may do. */
-  demote(): void;
+  /** Whether the token's user administers the repository, and may ask what others may do. */
+  administrate(may: boolean): void;
   /** Lets anybody see the repository. */
   publish(): void;
   /** Returns the number of the new pull request. */
@@ -168,7 +168,7 @@ function handsOn(instance: Instance) {
     labels: () => store.labels,
     archive: () => void (instance.archived = true),
     permit: (login: string, permission: string) => void instance.permissions.set(login, permission),
-    demote: () => void (instance.isAdmin = false),
+    administrate: (may: boolean) => void (instance.isAdmin = may),
     publish: () => void (instance.isPublic = true),
     ...handsOnPulls(instance),
   };
@@ -227,8 +227,13 @@ function allRoutes(instance: Instance): Readonly<Record<string, { route: Route; 
     'GET /repos/:owner/:repo': () => ok(repositoryBody(store, base(), instance)),
     'GET /repos/:owner/:repo/collaborators/:login/permission': (_, { login = '' }) => {
       if (!instance.isAdmin && login !== instance.login) {
-        return failure(instance, 403, 'Only admins can query all permissions, repo admins can query all repo permissions');
+        return failure(
+          instance,
+          403,
+          'Only admins can query all permissions, repo admins can query all repo permissions, collaborators can query only their own',
+        );
       }
+      if (login === 'no-such-user') return failure(instance, 404, `user does not exist [uid: 0, name: ${login}]`);
       const permission = instance.permissions.get(login) ?? 'read';
       return ok({ permission, role_name: permission, user: userBody(login, base()) });
     },

@@ -15,6 +15,9 @@ export interface Scene {
   readonly branch: string;
   readonly draft: number;
   readonly conflicting: number;
+  /** The account of the service, and one that may write. */
+  readonly self: string;
+  readonly writer: string;
   /** A branch without a pull request. */
   readonly unproposed: string;
 }
@@ -25,7 +28,7 @@ export interface Step {
   readonly method: string;
   readonly route: string;
   readonly body?: unknown;
-  readonly as?: 'nobody' | 'tracker only';
+  readonly as?: 'nobody' | 'tracker only' | 'admin';
 }
 
 /** Every route that the adapter uses, in an order in which each finds what it needs. */
@@ -46,6 +49,10 @@ export function stepsOf(scene: Scene): readonly Step[] {
     get('user of a wrong token', '/user', { as: 'nobody' }),
     get('repository', repo),
     get('missing repository', '/repos/nobody/nothing'),
+    get('own permission', `${repo}/collaborators/${scene.self}/permission`),
+    get('permission of another', `${repo}/collaborators/${scene.writer}/permission`),
+    get('permission of another, for an administrator', `${repo}/collaborators/${scene.writer}/permission`, { as: 'admin' }),
+    get('permission of nobody', `${repo}/collaborators/no-such-user/permission`, { as: 'admin' }),
     get('labels', `${repo}/labels?limit=1`),
     get('labels past the last page', `${repo}/labels?limit=50&page=99`),
     get('organization labels', `/orgs/${scene.owner}/labels?page=1&limit=50`),

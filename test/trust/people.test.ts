@@ -110,7 +110,7 @@ describe.each(FORGES)('%s, collaborators', (kind) => {
 
 it('selfhosted: a token that may not ask holds the issue, and says why', async () => {
   const fake = await startFakeGitea();
-  fake.demote();
+  fake.administrate(false);
   fake.addIssue({ author: 'alice', labels: ['todo'] });
   remote = {
     ...({} as Remote),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type FakeGitea, startFakeGitea } from '../../../test/fakes/gitea.ts';
 import { answerOf, type RecordedAnswer, RECORDING, type Scene, stepsOf } from '../../../test/recordings/gitea-steps.ts';
-import { COMMENT, ISSUE, LABEL, REPOSITORY, USER } from './schema.ts';
+import { COLLABORATION, COMMENT, ISSUE, LABEL, REPOSITORY, USER } from './schema.ts';
 import { COMBINED_STATUS, LABEL_ENTRY, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
 
 const file = new URL('../../../test/recordings/gitea.json', import.meta.url);
@@ -15,8 +15,9 @@ describe('the fake answers as the real server was recorded to', () => {
   beforeAll(async () => {
     const trackerToken = 'f'.repeat(40);
     fake = await startFakeGitea({ labels: ['todo', 'spare'], organizationLabels: ['shared'], trackerToken });
-    const tokens = { own: fake.token, nobody: 'wrong', 'tracker only': trackerToken };
+    const tokens = { own: fake.token, nobody: 'wrong', 'tracker only': trackerToken, admin: fake.token };
     for (const { name, method, route, body, as = 'own' } of stepsOf(sceneOf(fake))) {
+      fake.administrate(as === 'admin');
       const headers = { authorization: `token ${tokens[as]}`, 'content-type': 'application/json' };
       const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
       told.set(name, await answerOf(await fetch(`${fake.url}/api/v1${route}`, sent)));
@@ -42,6 +43,8 @@ describe('what was recorded is read', () => {
     ['repository', REPOSITORY],
     ['labels', z.array(LABEL).min(1)],
     ['organization labels', z.array(LABEL).min(1)],
+    ['own permission', COLLABORATION],
+    ['permission of another, for an administrator', COLLABORATION],
     ['issues', z.array(ISSUE).min(1)],
     ['issue', ISSUE],
     ['comments', z.array(COMMENT).min(1)],
@@ -73,7 +76,8 @@ function sceneOf(fake: FakeGitea): Scene {
   const spareLabel = fake.labels().find(({ name }) => name === 'spare')?.id ?? 0;
   const [owner = ''] = fake.project.split('/');
   const numbers = { issue, spareLabel, pull, review, draft, conflicting };
-  return { owner, project: fake.project, ...numbers, sha, branch: 'feature/one', unproposed: 'unproposed' };
+  const people = { self: 'foray-bot', writer: 'alice' };
+  return { owner, project: fake.project, ...people, ...numbers, sha, branch: 'feature/one', unproposed: 'unproposed' };
 }
 
 /** Every header; of links and totals that they are there and where they lead. */

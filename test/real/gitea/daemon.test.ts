@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Playground } from '../../support/daemon.ts';
 import { createPlayground, eventually, workflowText } from '../../support/daemon.ts';
 import type { Ground } from './ground.ts';
@@ -65,6 +65,7 @@ describe.skipIf(server === null)('documents 1 to 3: the built daemon on a real s
 
   it('takes an issue from todo to merged: red CI, a review, a label command, an approval', async () => {
     await must(ground.call, 'POST', repo.at('/branch_protections'), { rule_name: 'main', required_approvals: 1 });
+    onTestFinished(() => ground.call('DELETE', repo.at('/branch_protections/main')).then(() => undefined));
     const id = await addIssue('The whole way');
     const daemon = await start();
     await labelled(id, 'review');
@@ -101,7 +102,11 @@ describe.skipIf(server === null)('documents 1 to 3: the built daemon on a real s
       'the merge',
     );
     await labelled(id, 'done');
-    expect((await repo.issue(id)).state).toBe('closed');
+    await until(
+      async () => (await repo.issue(id)).state,
+      (state) => state === 'closed',
+      'the issue closed',
+    );
     await until(
       () => repo.branches(),
       (names) => !names.includes(`foray/${id}`),
@@ -109,7 +114,6 @@ describe.skipIf(server === null)('documents 1 to 3: the built daemon on a real s
     );
     expect(daemon.stderr()).not.toContain(ground.bot.token);
     await daemon.stop();
-    await must(ground.call, 'DELETE', repo.at('/branch_protections/main'));
   }, 180_000);
 
   it('hears the webhooks of the server: between them it asks for nothing', async () => {
