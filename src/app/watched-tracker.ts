@@ -24,7 +24,7 @@ export interface WatchedTracker {
 }
 
 export interface WatchedTrackerDeps {
-  readonly store: Pick<Store, 'load' | 'apply'>;
+  readonly store: Pick<Store, 'load' | 'apply' | 'spentOn'>;
   readonly clock: SteadyClock;
   /** Looks at an event on its way to a loop: hides secrets in it. */
   readonly screen: (event: Event) => Event;
@@ -64,6 +64,7 @@ export async function openWatchedTracker(
     report: (event) => tracker.loop.report(screen(event)),
     announce: (notice) => hear(tracker, notice),
     findPreflightProblem,
+    spentOn: (issueIds) => store.spentOn(identity, issueIds),
     runner: createRunner(deps, builtFor),
     killed,
   });

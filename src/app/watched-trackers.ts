@@ -13,7 +13,7 @@ import {
 } from './watched-tracker.ts';
 
 export interface WatchedTrackersDeps extends WatchedTrackerDeps {
-  readonly store: Pick<Store, 'enter' | 'load' | 'apply'>;
+  readonly store: Pick<Store, 'enter' | 'load' | 'apply' | 'spentOn'>;
   /** Prefix of run ids, unique to this process. */
   readonly instance: string;
   readonly announce: (notice: Notice) => void;

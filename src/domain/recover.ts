@@ -1,6 +1,6 @@
 import { NO_TOKENS } from './model/agent-event.ts';
 import { closeDraft, openDraft, putWaiting, type Draft } from './draft.ts';
-import { holdsSlot } from './model/claim.ts';
+import { holdsSlot, type WorkspaceRecord } from './model/claim.ts';
 import type { Durable } from './model/durable.ts';
 import type { Decision } from './model/effect.ts';
 import { clampDueTimes } from './events/clock-set.ts';
@@ -59,6 +59,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     parked: new Map(durable.parked.map((parked) => [parked.issue.id, parked])),
     outbox: new Map(durable.outbox.map((entry) => [entry.id, entry])),
     workspaces: new Map(durable.workspaces.map((workspace) => [workspace.path, workspace])),
+    workspacePaths: pathsByIssue(durable.workspaces),
     spent: new Map(durable.spent.map((spent) => [spent.issueId, spent])),
     pauses: new Map(durable.pauses.map((pause) => [pause.agentKind, pause])),
     watches: new Map(durable.watches.map((watch) => [watch.issue.id, watch])),
@@ -91,4 +92,10 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     unreadable: new Map(),
     autoMergeOff: null,
   };
+}
+
+function pathsByIssue(workspaces: readonly WorkspaceRecord[]): ReadonlyMap<string, readonly string[]> {
+  const paths = new Map<string, readonly string[]>();
+  for (const { issueId, path } of workspaces) paths.set(issueId, [...(paths.get(issueId) ?? []), path]);
+  return paths;
 }

@@ -1,5 +1,6 @@
 import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
+import type { Spent } from '../domain/model/run.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { Runner } from '../ports/runner.ts';
 import type { Adapters } from './adapters.ts';
@@ -13,6 +14,8 @@ export interface InterpretDeps {
   readonly report: (event: Event) => void;
   readonly announce: (notice: Notice) => void;
   readonly findPreflightProblem: () => Promise<string | null>;
+  /** What issues of this tracker have used up, as stored. */
+  readonly spentOn: (issueIds: readonly string[]) => Promise<readonly Spent[]>;
   /** Aborted by a forced stop: everything under way ends. */
   readonly killed: AbortSignal;
 }

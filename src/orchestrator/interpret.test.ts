@@ -68,6 +68,7 @@ function brokenInterpreter() {
     report: (event) => void reported.push(event),
     announce: () => {},
     findPreflightProblem: () => Promise.resolve(null),
+    spentOn: () => Promise.resolve([]),
     killed: new AbortController().signal,
   };
   return { reported, interpret: createInterpreter(deps) };
@@ -83,6 +84,7 @@ function interpreterWith(tracker: object, more: object = {}) {
     report: (event) => void reported.push(event),
     announce: () => {},
     findPreflightProblem: () => Promise.resolve(null),
+    spentOn: () => Promise.resolve([]),
     killed: new AbortController().signal,
   };
   return { reported, interpret: createInterpreter(deps) };

@@ -5,6 +5,8 @@ import type { Answer } from '../domain/model/answer.ts';
 import type { AnswerTo, Event, HandoffOutcome } from '../domain/model/event.ts';
 import { sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
 import { isNotification } from '../domain/model/notification.ts';
+import type { Spent } from '../domain/model/run.ts';
+import { CANDIDATES_PER_SLICE } from '../domain/events/on-poll.ts';
 import { answer } from './answer.ts';
 import { inOrder } from './in-order.ts';
 import type { InterpretDeps } from './effect-deps.ts';
@@ -80,7 +82,19 @@ async function poll(deps: InterpretDeps, { lookups, onlyStates = false }: Effect
     ),
     deps.findPreflightProblem(),
   ]);
-  return { type: 'poll-answered', candidates, states, preflightProblem };
+  const spent = candidates.ok ? await spentOn(deps, candidates.value) : [];
+  return { type: 'poll-answered', candidates, states, preflightProblem, spent };
+}
+
+/** In slices with a pause after each, as candidates may be many. */
+async function spentOn(deps: InterpretDeps, candidates: readonly Issue[]): Promise<readonly Spent[]> {
+  const found: Spent[] = [];
+  for (let start = 0; start < candidates.length; start += CANDIDATES_PER_SLICE) {
+    if (start > 0) await new Promise((resolve) => setImmediate(resolve));
+    const ids = candidates.slice(start, start + CANDIDATES_PER_SLICE).map(({ id }) => id);
+    found.push(...(await deps.spentOn(ids)));
+  }
+  return found;
 }
 
 /** One after the other. One that cannot be read holds its own candidate alone. */

@@ -1,7 +1,7 @@
 import type { Durable, Write } from '../domain/model/durable.ts';
 import type { TokenUsage } from '../domain/model/agent-event.ts';
 import type { AskedRequest, OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
-import type { Run, RunEvent, RunStatus } from '../domain/model/run.ts';
+import type { Run, RunEvent, RunStatus, Spent } from '../domain/model/run.ts';
 
 /**
  * What survives the process. The core decides, the store remembers: it holds no rule of its own. Writes come as units
@@ -21,6 +21,8 @@ export interface Store {
   load(tracker: string): Promise<Durable>;
   /** One unit of work on the records of one tracker. */
   apply(tracker: string, writes: readonly Write[]): Promise<void>;
+  /** What each of these issues has used up; one that used nothing is left out. */
+  spentOn(tracker: string, issueIds: readonly string[]): Promise<readonly Spent[]>;
   /** History, newest first. */
   listRuns(query: RunQuery): Promise<readonly Run[]>;
   findRun(id: string): Promise<{ readonly run: Run; readonly events: readonly RunEvent[] } | null>;

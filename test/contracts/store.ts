@@ -99,6 +99,21 @@ function durableContract(open: () => Promise<StoreHarness>, harness: () => Store
     expect(outbox.map((entry) => `${entry.id}${entry.tries}`)).toEqual(['b1', 'c0', 'a0']);
   });
 
+  it('tells what issues have used up, of few or many', async () => {
+    const { store } = harness();
+    const spent = Array.from({ length: 150 }, (_, index) => ({ issueId: `${index}`, sessions: 1, tokens: index, costUsd: 0.5 }));
+    await store.apply(
+      TRACKER,
+      spent.map((one) => ({ write: 'spent', spent: one })),
+    );
+    const ids = Array.from({ length: 250 }, (_, index) => `${index}`);
+    const found = await store.spentOn(TRACKER, ids);
+    expect(found.toSorted((a, b) => a.tokens - b.tokens)).toEqual(spent);
+    expect(await store.spentOn(TRACKER, ['7'])).toEqual([spent[7]]);
+    expect(await store.spentOn(TRACKER, [])).toEqual([]);
+    expect(await store.spentOn('other', ids)).toEqual([]);
+  });
+
   it('keeps the records of two trackers apart, also where their issues have the same id', async () => {
     const { store } = harness();
     const others = (identity: string) => store.enter({ identity, configured: identity, label: `label of ${identity}` });

@@ -1,4 +1,5 @@
 import type { Durable, Write } from '../../src/domain/model/durable.ts';
+import { mayRun } from '../../src/domain/events/spent.ts';
 import type { State } from '../../src/domain/model/state.ts';
 
 /** What a perfect store would hold, as maps; it stands in for the disk that survives a crash. */
@@ -48,11 +49,19 @@ export function loadModel(model: DurableModel): Durable {
 
 /** The names of the parts in which memory and store differ. Records are compared by identity: they are never changed in place. */
 export function differences(model: DurableModel, state: State): readonly string[] {
-  const parts = ['claims', 'parked', 'outbox', 'workspaces', 'spent', 'pauses', 'watches', 'approvals'] as const;
-  const maps = parts.filter(
+  const parts = ['claims', 'parked', 'outbox', 'workspaces', 'pauses', 'watches', 'approvals'] as const;
+  const different: string[] = parts.filter(
     (part) => !sameMap(model[part] as ReadonlyMap<string, unknown>, state[part] as ReadonlyMap<string, unknown>),
   );
-  return model.operatorPause === state.operatorPause ? maps : [...maps, 'operatorPause'];
+  if (!remembersSpent(model, state)) different.push('spent');
+  if (model.operatorPause !== state.operatorPause) different.push('operatorPause');
+  return different;
+}
+
+/** In memory it is kept of the issues that may run, of others or not. */
+function remembersSpent(model: DurableModel, state: State): boolean {
+  const needed = [...model.spent.keys()].filter((id) => mayRun(state, id));
+  return [...needed, ...state.spent.keys()].every((id) => model.spent.get(id) === state.spent.get(id));
 }
 
 function applyWrite(model: DurableModel, write: Write): void {

@@ -45,7 +45,7 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
   const violated = (what: string): never => {
     throw new Violation(`seed ${seed}, event ${events}: ${what}\n${lately.slice(-12).map(lineOf).join('\n')}`);
   };
-  const world = createWorld(chance, settings.agent, violated);
+  const world = createWorld(chance, settings.agent, violated, store.spent);
   let state = boot();
 
   function boot(): State {

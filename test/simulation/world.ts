@@ -3,6 +3,7 @@ import type { Fault } from '../../src/domain/model/errors.ts';
 import type { Answer } from '../../src/domain/model/answer.ts';
 import type { Event, RunExit } from '../../src/domain/model/event.ts';
 import { normalState, stateIn, type Blocker, type Issue, type Person } from '../../src/domain/model/issue.ts';
+import type { Spent } from '../../src/domain/model/run.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';
 import { issueWith } from '../support/issues.ts';
 import type { Chance } from '../support/random.ts';
@@ -41,7 +42,12 @@ const FIRST_ISSUES = 8;
 const ACTIVE = ['todo', 'doing'];
 const OTHERS = ['done', 'review', 'backlog', ''];
 
-export function createWorld(chance: Chance, limits: Settings['agent'], violated: (what: string) => void): World {
+export function createWorld(
+  chance: Chance,
+  limits: Settings['agent'],
+  violated: (what: string) => void,
+  stored: ReadonlyMap<string, Spent>,
+): World {
   const issues = new Map<string, Issue>();
   const sessions = new Map<string, RunPlan>();
   const transitions: string[] = [];
@@ -224,6 +230,7 @@ export function createWorld(chance: Chance, limits: Settings['agent'], violated:
             candidates: effect.onlyStates ? { ok: true, value: [] } : maybe(candidates),
             states: maybe(() => states(effect.lookups)),
             preflightProblem: !isCalm && chance.happens(0.02) ? 'agent missing' : null,
+            spent: candidates().flatMap(({ id }) => stored.get(id) ?? []),
           };
           return later(event, now, 4_000);
         }

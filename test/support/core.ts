@@ -33,6 +33,7 @@ export interface Player {
 export function createPlayer(settings: Settings = settingsWith(), durable: Durable = NOTHING_DURABLE): Player {
   const first = recover(settings, durable, 'run', 1_000_000);
   const all: Effect[] = [];
+  const stored = new Map(durable.spent.map((spent) => [spent.issueId, spent]));
   const player: Player = {
     state: first.state,
     now: 1_000_000,
@@ -44,6 +45,7 @@ export function createPlayer(settings: Settings = settingsWith(), durable: Durab
       player.effects = decision.effects;
       all.push(...decision.effects);
       player.writes = decision.writes;
+      for (const write of decision.writes) if (write.write === 'spent') stored.set(write.spent.issueId, write.spent);
     },
     operator(request, hasRuns = false) {
       player.send({ type: 'operator-asked', asked: { id: '1', request, by: 'somebody', hasRuns } });
@@ -63,6 +65,7 @@ export function createPlayer(settings: Settings = settingsWith(), durable: Durab
         candidates: { ok: true, value: candidates },
         states: { ok: true, value: new Map(Object.entries(states)) },
         preflightProblem: null,
+        spent: candidates.flatMap(({ id }) => stored.get(id) ?? []),
       };
       player.send(event);
     },

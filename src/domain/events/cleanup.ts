@@ -1,4 +1,15 @@
-import { announce, ask, changePoll, dropWatch, dropWorkspace, settle, release, unpark, type Draft } from '../draft.ts';
+import {
+  announce,
+  ask,
+  changePoll,
+  dropWatch,
+  dropWorkspace,
+  settle,
+  release,
+  unpark,
+  workspacesOf,
+  type Draft,
+} from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn, type IssueRef } from '../model/issue.ts';
 import type { WorkspaceRecord } from '../model/claim.ts';
@@ -69,11 +80,11 @@ export function onSweepAnswered(draft: Draft, event: Extract<Event, { type: 'swe
   settle(draft, 'sweep', '');
   for (const path of event.missing) dropWorkspace(draft, path);
   if (!event.states.ok) return;
-  const states = event.states.value;
-  for (const workspace of idleWorkspaces(draft.state)) {
-    const state = states.get(workspace.issueId);
-    if (state === undefined || !stateIn(draft.state.settings.tracker.terminalStates, state)) continue;
-    onTerminal(draft, { id: workspace.issueId, identifier: workspace.identifier, title: workspace.title }, state);
+  for (const [issueId, state] of event.states.value) {
+    const [workspace] = workspacesOf(draft.state, issueId);
+    if (workspace === undefined || !isIdle(draft.state, issueId)) continue;
+    if (!stateIn(draft.state.settings.tracker.terminalStates, state)) continue;
+    onTerminal(draft, { id: issueId, identifier: workspace.identifier, title: workspace.title }, state);
   }
 }
 
@@ -102,21 +113,37 @@ function onTerminal(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 't
   removeWorkspaceOf(draft, issue, 'the issue is terminal');
 }
 
-function workspacesOf(state: State, issueId: string): readonly WorkspaceRecord[] {
-  return [...state.workspaces.values()].filter((workspace) => workspace.issueId === issueId);
-}
-
-/** Workspaces of issues we neither work on, nor wait with, nor keep for a person. Ordered by path. */
+/** Workspaces of issues we neither work on, nor wait with, nor keep for a person. */
 function idleWorkspaces(state: State): readonly WorkspaceRecord[] {
-  return [...state.workspaces.values()]
-    .filter(({ issueId }) => !state.claims.has(issueId) && !state.parked.has(issueId))
-    .sort((a, b) => (a.path < b.path ? -1 : 1));
+  return [...state.workspaces.values()].filter(({ issueId }) => isIdle(state, issueId));
 }
 
-/** Goes round: the batch after the last one, from the start again when that is the end. */
+function isIdle(state: State, issueId: string): boolean {
+  return !state.claims.has(issueId) && !state.parked.has(issueId);
+}
+
+/** Goes round by path: the batch after the last one, from the start again when that is the end. */
 function nextBatch(idle: readonly WorkspaceRecord[], after: string): readonly WorkspaceRecord[] {
   const rest = idle.filter((workspace) => workspace.path > after);
-  return (rest.length > 0 ? rest : idle).slice(0, SWEEP_SIZE);
+  return firstByPath(rest.length > 0 ? rest : idle, SWEEP_SIZE);
+}
+
+/** Without sorting all of them: there may be very many. */
+function firstByPath(workspaces: readonly WorkspaceRecord[], size: number): readonly WorkspaceRecord[] {
+  let first: WorkspaceRecord[] = [];
+  let bound: string | undefined;
+  for (const workspace of workspaces) {
+    if (bound !== undefined && workspace.path > bound) continue;
+    first.push(workspace);
+    if (first.length < 2 * size) continue;
+    first = inPathOrder(first).slice(0, size);
+    bound = first.at(-1)?.path;
+  }
+  return inPathOrder(first).slice(0, size);
+}
+
+function inPathOrder(workspaces: readonly WorkspaceRecord[]): WorkspaceRecord[] {
+  return workspaces.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 function isExpired(state: State, workspace: WorkspaceRecord, now: number): boolean {

@@ -13,6 +13,7 @@ import { reconcile } from './on-issue-states.ts';
 import { FIRST_START, startRun } from './start-run.ts';
 import { holdOf, blockersToRead } from '../rules/dispatch-filters.ts';
 import { TOLD_EACH, noteHold } from './note-hold.ts';
+import { forgetSpent, remindOfSpent } from './spent.ts';
 import { idsToLookUp, releaseMovedParked } from './lookups.ts';
 import { isBudget } from '../rules/budget.ts';
 
@@ -43,6 +44,7 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
     endPoll(draft, inFlight, { candidates: 0, dispatched: 0, fault: event.candidates.fault });
     return;
   }
+  remindOfSpent(draft, event.spent ?? []);
   const { value } = event.candidates;
   const candidates = value.length > CANDIDATES_PER_SLICE ? value : inDispatchOrder(value);
   releaseMovedParked(draft, candidates);
@@ -169,6 +171,7 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
   const fruitless = [...stage.read.keys()].filter((id) => holds.has(id)).length;
   change(draft, { holds });
   changePoll(draft, { queue: { issues: inReadingOrder(draft.state, waiting), next: 0, fruitless } });
+  forgetSpent(draft);
   readFirstSights(draft, stage.firstSights);
   for (const [reason, count] of Object.entries(news) as [HoldReason, number][]) {
     if (count > TOLD_EACH) announce(draft, 'poll:candidates:held', { reason, candidates: count - TOLD_EACH });

@@ -1,5 +1,5 @@
 import { costLeft, spentOn } from '../rules/budget.ts';
-import { announce, ask, change, putClaim, putLive, putRun, putSpent, queueWrite, type Draft } from '../draft.ts';
+import { announce, ask, change, putClaim, putLive, putRun, putSpent, queueWrite, workspacesOf, type Draft } from '../draft.ts';
 import type { Issue, IssueRef } from '../model/issue.ts';
 import { hostPathOf } from '../model/host-path.ts';
 import type { ReactionContext } from '../model/reaction-context.ts';
@@ -66,8 +66,7 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAs
 
 /** The host of the workspace that was used last. */
 function holderOf(draft: Draft, issueId: string): string | null {
-  const records = [...draft.state.workspaces.values()].filter((workspace) => workspace.issueId === issueId);
-  const [last] = records.sort((a, b) => b.lastUsedAt - a.lastUsedAt);
+  const [last] = [...workspacesOf(draft.state, issueId)].sort((a, b) => b.lastUsedAt - a.lastUsedAt);
   return last === undefined ? null : hostPathOf(last.path).host;
 }
 

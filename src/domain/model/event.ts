@@ -7,7 +7,7 @@ import type { Fault } from './errors.ts';
 import type { Blocker, Issue } from './issue.ts';
 import type { AskedRequest } from './operator.ts';
 import type { Quota } from './quota.ts';
-import type { ExitKind } from './run.ts';
+import type { ExitKind, Spent } from './run.ts';
 import type { Findings } from '../reactions/findings.ts';
 import type { ReactionKind, Settings } from './settings.ts';
 
@@ -42,6 +42,8 @@ export type Event =
       readonly candidates: Answer<readonly Issue[]>;
       readonly states: Answer<ReadonlyMap<string, string>>;
       readonly preflightProblem: string | null;
+      /** What is stored of the candidates' use of their budgets; none of it unless given. */
+      readonly spent?: readonly Spent[];
     }
   | { readonly type: 'blockers-answered'; readonly blockers: ReadonlyMap<string, Answer<readonly Blocker[]>> }
   | { readonly type: 'went-on' }

@@ -25,7 +25,7 @@ import type { PollState } from './poll.ts';
  *   released     the issue is terminal, moved on, or gone
  *
  * `claims` to `operatorPause` are durable: each is changed only together with the write that stores it (see draft.ts), so
- * memory equals the store after every event. The rest is rebuilt after a restart.
+ * memory equals the store after every event (of `spent`, the part that is in memory). The rest is rebuilt after a restart.
  */
 export interface State {
   readonly settings: Settings;
@@ -50,6 +50,9 @@ export interface State {
   readonly outbox: ReadonlyMap<string, OutboxEntry>;
   /** By path. */
   readonly workspaces: ReadonlyMap<string, WorkspaceRecord>;
+  /** Their paths by issue id: an issue may have one on each host. */
+  readonly workspacePaths: ReadonlyMap<string, readonly string[]>;
+  /** Of the issues that may run; the store keeps it of all. */
   readonly spent: ReadonlyMap<string, Spent>;
   /** By agent kind. */
   readonly pauses: ReadonlyMap<string, AgentPause>;

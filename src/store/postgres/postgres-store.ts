@@ -4,6 +4,7 @@ import { LEASE_MS } from '../records/claims.ts';
 import { addNotes, listNotes } from '../records/notes.ts';
 import { addRequest, createOperatorRequests, findAnswer } from '../records/operator-requests.ts';
 import { findRunWithEvents, forgetRuns, listRuns, totals } from '../records/runs.ts';
+import { SPENT } from '../records/spent.ts';
 import { statistics } from '../records/statistics.ts';
 import { enterTracker, nameTracker, storedIdentity } from '../records/trackers.ts';
 import { get } from '../records/work.ts';
@@ -51,6 +52,7 @@ export function createPostgresStore(db: Postgres, { owner, clock, epoch }: Postg
         throw error instanceof InDoubt ? postgresErrorOf(db.address, error.cause) : error;
       }
     },
+    spentOn: (tracker, issueIds) => db.read(SPENT.find(tracker, issueIds)),
     listRuns: (query) => db.read(listRuns(query)),
     findRun: (id) => db.read(findRunWithEvents(id)),
     totals: () => db.read(totals()),

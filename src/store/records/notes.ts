@@ -15,6 +15,7 @@ export function* listNotes({ subject, since = 0, limit }: NoteQuery): Work<reado
   return rows.map((row) => ({ subject: String(row.subject), at: Number(row.noted_at), body: String(row.body) })).toReversed();
 }
 
-export function* forgetNotes(before: number): Work<void> {
-  yield* runSql('DELETE FROM notes WHERE noted_at < ?', before);
+/** At most so many of those from before then. */
+export function* forgetNotes(before: number, limit: number): Work<void> {
+  yield* runSql('DELETE FROM notes WHERE rowid IN (SELECT rowid FROM notes WHERE noted_at < ? LIMIT ?)', before, limit);
 }

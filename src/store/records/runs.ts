@@ -94,6 +94,8 @@ export function* totals(): Work<LifetimeTotals> {
   };
 }
 
+/** There are a few of each run, and deleting all of a year at once would hold everything up. */
+const NOTES_PER_RUN = 20;
 const OLD = 'SELECT id FROM runs WHERE ended_at < ? ORDER BY ended_at LIMIT ?';
 const ADD_TO_FORGOTTEN = `
   UPDATE forgotten_runs AS sums SET runs = sums.runs + 1, input_tokens = sums.input_tokens + run.input_tokens,
@@ -104,7 +106,7 @@ const ADD_TO_FORGOTTEN = `
 
 /** Deletes finished runs and their events, the oldest first, and notes of that time; the sums of the runs stay. Returns how many runs went. */
 export function* forgetRuns(endedBefore: number, limit: number): Work<number> {
-  yield* forgetNotes(endedBefore);
+  yield* forgetNotes(endedBefore, NOTES_PER_RUN * limit);
   const ids = (yield* all(OLD, endedBefore, limit)).map((row) => String(row.id));
   for (const id of ids) {
     yield* runSql(ADD_TO_FORGOTTEN, id);

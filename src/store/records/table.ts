@@ -20,6 +20,8 @@ export interface TrackerTable<In, Out> {
   remove(tracker: string, key: string): Work<void>;
   /** What an older version stored without a tracker is there for each. */
   load(tracker: string): Work<Out[]>;
+  /** Those with one of these keys, in no order. */
+  find(tracker: string, keys: readonly string[]): Work<Out[]>;
 }
 
 export interface TableSpec<In, Input extends Row, Columns, Out> {
@@ -57,8 +59,21 @@ export function defineTrackerTable<In, Input extends Row, Columns, Out>(
     *load(tracker) {
       return (yield* all(`SELECT * FROM ${name} WHERE tracker IN (?, '') ORDER BY rowid`, tracker)).map(read);
     },
+    *find(tracker, keys) {
+      const found: Out[] = [];
+      for (let start = 0; start < keys.length; start += KEYS_AT_ONCE) {
+        const some = Array.from({ length: KEYS_AT_ONCE }, (_, index) => keys[start + index] ?? keys[start] ?? '');
+        const rows = yield* all(`SELECT * FROM ${name} WHERE tracker IN (?, '') AND ${key} IN (${KEY_MARKS})`, tracker, ...some);
+        for (const row of rows) found.push(read(row));
+      }
+      return found;
+    },
   };
 }
+
+/** Always so many, a key repeated where there are fewer: each text of SQL is kept prepared. */
+const KEYS_AT_ONCE = 100;
+const KEY_MARKS = Array.from({ length: KEYS_AT_ONCE }, () => '?').join(', ');
 
 function readerOf<In, Input extends Row, Columns, Out>(spec: TableSpec<In, Input, Columns, Out>) {
   return (row: Row): Out => {

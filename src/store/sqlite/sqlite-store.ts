@@ -4,6 +4,7 @@ import { LEASE_MS } from '../records/claims.ts';
 import { addNotes, listNotes } from '../records/notes.ts';
 import { addRequest, createOperatorRequests, findAnswer } from '../records/operator-requests.ts';
 import { findRunWithEvents, forgetRuns, listRuns, totals } from '../records/runs.ts';
+import { SPENT } from '../records/spent.ts';
 import { statistics } from '../records/statistics.ts';
 import { enterTracker, storedIdentity, nameTracker } from '../records/trackers.ts';
 import { applyWrites, loadDurable } from '../records/writes.ts';
@@ -40,6 +41,7 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
       const hold = { owner: deps.owner.id, leaseUntil: deps.clock.now() + LEASE_MS };
       db.transaction(() => db.perform(applyWrites(writes, { tracker, hold })));
     },
+    spentOn: async (tracker, issueIds) => db.perform(SPENT.find(tracker, issueIds)),
     listRuns: async (query) => db.perform(listRuns(query)),
     findRun: async (id) => db.perform(findRunWithEvents(id)),
     totals: async () => db.perform(totals()),

@@ -66,6 +66,7 @@ export function createMemoryStore(): Store {
       if (unknown) throw new TypeError(`unknown write ${JSON.stringify(unknown)}`);
       for (const write of writes) (WRITERS[write.write] as (kept: Kept, write: Write) => void)(keptOf(tracker), write);
     },
+    spentOn: async (tracker, issueIds) => issueIds.flatMap((id) => keptOf(tracker).spent.get(id) ?? []),
     async listRuns({ tracker, identifier, before = Infinity, after, limit }) {
       const isAfter = ({ startedAt, id }: Run) =>
         after === undefined || startedAt < after.startedAt || (startedAt === after.startedAt && id < after.id);

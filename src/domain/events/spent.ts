@@ -1,0 +1,27 @@
+import { change, type Draft } from '../draft.ts';
+import type { Spent } from '../model/run.ts';
+import type { State } from '../model/state.ts';
+import { withEntry, withoutEntry } from '../model/versioned-map.ts';
+
+/* What an issue has used up stays stored for ever. In memory it is kept only of issues that may run: a service that lives
+   for years would otherwise carry every issue it ever worked on. */
+
+/** A poll found issues that were worked on before. What is in memory is never older than what was read. */
+export function remindOfSpent(draft: Draft, stored: readonly Spent[]): void {
+  for (const spent of stored) {
+    if (draft.state.spent.has(spent.issueId)) continue;
+    change(draft, { spent: withEntry(draft.state.spent, spent.issueId, spent) });
+  }
+}
+
+/** After a poll: what it did not find, and nothing else keeps, is stored and no more. */
+export function forgetSpent(draft: Draft): void {
+  for (const id of draft.state.spent.keys()) {
+    if (!mayRun(draft.state, id)) change(draft, { spent: withoutEntry(draft.state.spent, id) });
+  }
+}
+
+/** Whether an issue may run without a poll that finds it first. */
+export function mayRun({ claims, parked, watches, holds }: State, issueId: string): boolean {
+  return claims.has(issueId) || parked.has(issueId) || watches.has(issueId) || holds.has(issueId);
+}
