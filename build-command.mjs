@@ -2,7 +2,7 @@
 // files of a package; `?bundle` imports, the browser's part, become strings.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 import { browserBundles } from './bundle.mjs';
 
 /**
@@ -30,9 +30,9 @@ const besideEntry = {
   },
 };
 
-const REST = 'chunks/command-line.mjs';
-const REQUIRE =
-  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+const REST = 'chunks/command-line.js';
+/** Node loads modules of this kind sooner, and only what is used of its own ones. */
+const AS_COMMONJS = { format: 'cjs', supported: { 'dynamic-import': false } };
 
 /** What every form of the command is built with. */
 export async function commonOptions({ crashPoints = false, singleFile = false } = {}) {
@@ -60,30 +60,59 @@ export async function commonOptions({ crashPoints = false, singleFile = false } 
  * daemon; what is built for users has none.
  */
 export async function buildCommand({ outdir, crashPoints = false }) {
-  const common = { ...(await commonOptions({ crashPoints })), outdir, sourcemap: true };
-  const rest = await build({
+  const common = { ...(await commonOptions({ crashPoints })), outdir };
+  const entry = await build({
+    ...common,
+    ...AS_COMMONJS,
+    entryPoints: { cli: 'src/cli/main.ts' },
+    sourcemap: true,
+    banner: { js: '#!/usr/bin/env node' },
+    plugins: [besideEntry],
+  });
+  // Everything of the command is CommonJS, also in a package that says otherwise.
+  const kind = path.join(outdir, 'package.json');
+  await writeFile(kind, '{ "type": "commonjs" }\n');
+  return [...Object.keys(entry.metafile.outputs), kind, ...(await buildRest(common))];
+}
+
+/** What a command needs is loaded when it runs, part by part: the bundler divides only modules, which then become CommonJS. */
+async function buildRest(common) {
+  const { outputFiles } = await build({
     ...common,
     entryPoints: { 'command-line': 'src/cli/command-line.ts' },
     entryNames: 'chunks/[name]',
     chunkNames: 'chunks/[name]-[hash]',
-    outExtension: { '.js': '.mjs' },
     splitting: true,
     format: 'esm',
+    sourcemap: 'inline',
+    write: false,
     // It brings a binary of its own.
     external: ['@photostructure/sqlite'],
-    banner: { js: REQUIRE },
     plugins: [browserBundles, smallSchemas],
   });
-  const entry = await build({
-    ...common,
-    entryPoints: { cli: 'src/cli/main.ts' },
-    format: 'cjs',
-    banner: { js: '#!/usr/bin/env node' },
-    plugins: [besideEntry],
+  await mkdir(path.join(common.outdir, 'chunks'), { recursive: true });
+  return (await Promise.all(outputFiles.map(writeCommonJs))).flat();
+}
+
+/** Tells the files that were written. */
+async function writeCommonJs({ path: file, text }) {
+  const place = path.relative('.', file);
+  if (!file.endsWith('.js')) {
+    await writeFile(file, text);
+    return [place];
+  }
+  const name = path.basename(file);
+  const { code, map } = await transform(text, {
+    ...AS_COMMONJS,
+    platform: 'node',
+    target: 'node20',
+    sourcemap: 'external',
+    sourcefile: name,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    logLevel: 'warning',
   });
-  await mkdir(outdir, { recursive: true });
-  // The loader of CommonJS is up sooner, which is all that the entry is for.
-  const kind = path.join(outdir, 'package.json');
-  await writeFile(kind, '{ "type": "commonjs" }\n');
-  return [...Object.keys(rest.metafile.outputs), ...Object.keys(entry.metafile.outputs), kind];
+  await writeFile(file, `${code}//# sourceMappingURL=${name}.map\n`);
+  await writeFile(`${file}.map`, map);
+  return [place, `${place}.map`];
 }

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { spentOn } from '../domain/rules/budget.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { State } from '../domain/model/state.ts';
@@ -24,7 +23,7 @@ const EARLIER_RUNS = 10;
 
 /** The tools of running agents, carried out by this process. */
 export async function openRunTools(deps: RunToolsDeps): Promise<RunTools & { stop(): Promise<void> }> {
-  const program = process.argv[1] ?? fileURLToPath(import.meta.url);
+  const program = process.argv[1] ?? '';
   const { logger, scope, pidsOf } = deps;
   const host = await startToolHost({
     logger,

@@ -4,7 +4,7 @@ import type { AgentSettings, SelfReviewSettings, TokenRates } from '../domain/mo
 import type { AgentFacts } from '../ports/agent-kind.ts';
 import type { Sections } from './schema.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
-import { findUser, userProblem } from '../lib/process/index.ts';
+import { findUser, userProblem } from '../lib/process/user.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 
 /** The agent section as settings. */

@@ -8,11 +8,9 @@ export const command: Command = {
   example: 'foray validate --strict WORKFLOW.md',
   takes: { least: 0, most: 1 },
   async run(args: Args) {
-    const [{ readWorkflowFile }, { expectOneLook }] = await Promise.all([
-      import('../../app/workflow.ts'),
-      import('../../config/one-look.ts'),
-    ]);
-    expectOneLook();
+    // First: a schema is made for one look or for many.
+    (await import('../../config/one-look.ts')).expectOneLook();
+    const { readWorkflowFile } = await import('../../app/workflow.ts');
     const { problems, path } = await readWorkflowFile(workflowOf(args, 0), process.env);
     const refused = problems.some(({ severity }) => severity === 'error' || args.has('strict'));
     if (isJson(args)) {

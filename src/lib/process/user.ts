@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /** A user of this machine that programs are started as. */
@@ -51,9 +50,10 @@ function readPasswd(): string {
   }
 }
 
+// Loaded for this alone: who checks a workflow file starts no process.
 function askDirectory(name: string): string {
   try {
-    return execFileSync('getent', ['passwd', '--', name], {
+    return process.getBuiltinModule('node:child_process').execFileSync('getent', ['passwd', '--', name], {
       encoding: 'utf8',
       timeout: 5_000,
       stdio: ['ignore', 'pipe', 'ignore'],
