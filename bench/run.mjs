@@ -1,9 +1,21 @@
 // `npm run bench`: bundles the benchmark, which uses parts of src and the fake remotes of the tests, and runs it.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { browserBundles } from '../bundle.mjs';
+
+/** What the tests bring along finds its files from where it stands, not from the bundle. */
+const inPlace = {
+  name: 'in-place',
+  setup(pluginBuild) {
+    pluginBuild.onLoad({ filter: /[/\\]test[/\\].*\.ts$/ }, async ({ path: file }) => ({
+      contents: (await readFile(file, 'utf8')).replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href)),
+      loader: 'ts',
+    }));
+  },
+};
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = `${root}/node_modules/.cache/foray-bench`;
@@ -18,7 +30,7 @@ await build({
   format: 'esm',
   packages: 'external',
   define: { FORAY_VERSION: '"bench"' },
-  plugins: [browserBundles],
+  plugins: [browserBundles, inPlace],
   logLevel: 'warning',
 });
 // It adds a fixed time to every start of Node and would hide what is measured.

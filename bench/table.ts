@@ -30,6 +30,11 @@ export function alike(row: string, unit: string, values: ReadonlyMap<number, num
   });
 }
 
+/** None of it. */
+export function none(row: string, value: number): Row {
+  return { row, value, unit: '', floor: null, ratio: null, goal: '0', ok: value === 0 };
+}
+
 /** Told, without a goal of its own. */
 export function told(row: string, unit: string, value: number): Row {
   return { row, value, unit, floor: null, ratio: null, goal: '', ok: true };

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { issues, launch, makeFolder, residentKb, workflow } from '../support/daemon.ts';
-import { atMost, median, timesFloor, type Row } from '../table.ts';
+import type { SessionFigures } from '../support/inside.ts';
+import { atMost, count, median, none, timesFloor, type Row } from '../table.ts';
 
 const SESSIONS = 1_000;
 const HERE = path.dirname(fileURLToPath(import.meta.url));
@@ -12,14 +13,13 @@ export async function memoryRows(): Promise<Row[]> {
   const bare = await residentOf([path.join(HERE, 'inside.mjs'), 'libraries']);
   const idle = await idleKb();
   const perSession = await sessionKb();
-  const growth = JSON.parse(await outputOf(['--expose-gc', path.join(HERE, 'inside.mjs'), 'sessions'])) as {
-    grownMb: number;
-    sessions: number;
-  };
+  const after = JSON.parse(await outputOf(['--expose-gc', path.join(HERE, 'inside.mjs'), 'sessions'])) as SessionFigures;
   return [
     timesFloor('resident memory, idle', 'MB', idle / 1024, bare / 1024, 1.25),
     atMost('resident memory per running session', 'KiB', perSession, 64),
-    atMost(`heap growth over ${growth.sessions.toLocaleString('en')} sessions in one process`, 'MB', growth.grownMb, 5),
+    atMost(`heap growth over ${count(after.sessions)} sessions of as many issues`, 'MB', after.grownMb, 5),
+    none(`runs older than db_retention_days left, of ${count(after.forgotten)}`, after.left),
+    atMost('longest stall of the event loop while they are forgotten', 'ms', after.stallMs, 50),
   ];
 }
 

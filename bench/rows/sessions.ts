@@ -5,7 +5,7 @@ import path from 'node:path';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { issues, launch, makeFolder, processorMs, workflow, type Program } from '../support/daemon.ts';
 import { buildGithub } from '../support/remote.ts';
-import { alike, count, timesFloor, told, type Row } from '../table.ts';
+import { alike, count, none, timesFloor, type Row } from '../table.ts';
 
 const MANY = 2_000;
 const AT_ONCE = 100;
@@ -23,7 +23,7 @@ export async function sessionRows(): Promise<Row[]> {
     timesFloor(`${what}, one JSON file`, 's', file.seconds, bare.file, 3),
     timesFloor(`${what}, a folder of Markdown`, 's', folder.seconds, bare.folder, 3),
     timesFloor(`${what}, a loopback repoissues remote`, 's', remote.seconds, remote.floor, 3),
-    failed(file.failures + folder.failures + remote.failures + few.failures + most.failures),
+    none('failed sessions among all of these', file.failures + folder.failures + remote.failures + few.failures + most.failures),
     ...alike(
       'processor time per issue',
       'ms',
@@ -35,10 +35,6 @@ export async function sessionRows(): Promise<Row[]> {
       1.3,
     ),
   ];
-}
-
-function failed(value: number): Row {
-  return { ...told('failed sessions among all of these', '', value), goal: '0', ok: value === 0 };
 }
 
 interface Outcome {

@@ -1,11 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { NOTHING_DURABLE } from '../../src/ports/store.ts';
-import type { Effect } from '../../src/domain/model/effect.ts';
-import type { Event } from '../../src/domain/model/event.ts';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { BATCH, forgetOldRuns, PAUSE_MS } from '../../src/app/forget-runs.ts';
+import type { Effect, EffectNamed, RunPlan } from '../../src/domain/model/effect.ts';
+import type { Event, EventNamed } from '../../src/domain/model/event.ts';
+import type { Issue } from '../../src/domain/model/issue.ts';
 import { createLoop, type Loop } from '../../src/orchestrator/loop.ts';
 import { createSteadyClock } from '../../src/lib/steady-clock.ts';
+import { NOTHING_DURABLE, type Store } from '../../src/ports/store.ts';
 import { openStore } from '../../src/store/sqlite/open.ts';
 import { issueWith } from '../../test/support/issues.ts';
 import { settingsWith } from '../../test/support/settings.ts';
@@ -26,83 +29,156 @@ async function holdLibraries(): Promise<void> {
 
 const SESSIONS = 100_000;
 const WARM = 5_000;
-const AT_ONCE = 100;
-/** They come back again and again, as issues do that people hand back: what is kept of an issue is kept once. */
-const ISSUES = 1_000;
+/** Issues that people add between two polls: as many as the service finds finished and cleans up after in that time. */
+const NEW_PER_POLL = 5;
+/** Runs that are forgotten as old ones afterwards. */
+const OLD_RUNS = 10_000;
 
-/** The whole core and the real database; agent, tracker and workspace answer at once. */
-async function runSessions(): Promise<{ grownMb: number; sessions: number }> {
+/**
+ * The whole core and the real database; agent, tracker and workspace answer at once. Every issue is a new one: it is
+ * worked on, handed off, closed by a person, and its workspace removed.
+ */
+async function runSessions(): Promise<SessionFigures> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-bench-'));
-  const owner = { id: 'bench', pid: process.pid, host: 'bench', workflowPath: folder };
+  const owner = { id: TRACKER, pid: process.pid, host: 'bench', workflowPath: folder };
   const store = await openStore({ path: path.join(folder, 'x.db'), owner, clock: { now: Date.now } });
-  const settings = settingsWith({ agent: { maxConcurrentAgents: AT_ONCE }, rest: { polling: { intervalMs: 10 } } });
-  let [finished, next] = [0, 0];
-  let reached = (): void => {};
-  const active = new Map<string, ReturnType<typeof issueWith>>();
-  const report = (event: Event): void => void setImmediate(() => loop.report(event));
-  const interpret = (effect: Effect): void => {
-    switch (effect.do) {
-      case 'poll':
-        while (active.size < 2 * AT_ONCE && next < SESSIONS + WARM) {
-          next += 1;
-          const id = `${next % ISSUES}`;
-          active.set(id, issueWith({ id, identifier: `S-${id}` }));
-        }
-        return report({
-          type: 'poll-answered',
-          candidates: { ok: true, value: [...active.values()] },
-          states: { ok: true, value: new Map(effect.lookups.map((id) => [id, active.get(id)?.state ?? 'review'])) },
-          preflightProblem: null,
-        });
-      case 'go-on':
-        return report({ type: 'went-on' });
-      case 'read-candidate':
-        return report({
-          type: 'candidate-read',
-          issueId: effect.issue.id,
-          issue: { ok: true, value: active.get(effect.issue.id) ?? null },
-        });
-      case 'read-issue':
-        return report({
-          type: 'issue-read',
-          issueId: effect.issueId,
-          issue: { ok: true, value: active.get(effect.issueId) ?? null },
-        });
-      case 'start-run': {
-        const { plan } = effect;
-        const ids = { issueId: plan.issue.id, runId: plan.runId };
-        report({ type: 'run-prepared', ...ids, workspacePath: `/ws/${plan.issue.identifier}` });
-        return report({ type: 'run-exited', ...ids, exit: { kind: 'normal', turns: 1, fault: null, status: null, scm: null } });
-      }
-      case 'hand-off':
-        active.delete(effect.issue.id);
-        finished += 1;
-        if (finished === WARM || finished === SESSIONS + WARM) reached();
-        return report({
-          type: 'handoff-answered',
-          issueId: effect.issue.id,
-          runId: effect.handoff.runId,
-          outcome: { kind: 'succeeded' },
-        });
-      default:
-    }
-  };
-  const loop: Loop = createLoop(settings, NOTHING_DURABLE, 'bench', {
-    store: { apply: (writes) => store.apply('bench', writes) },
-    clock: createSteadyClock(),
-    interpret,
-    onStoreFault: () => {},
-  });
-  const warm = new Promise<void>((resolve) => (reached = resolve));
+  const tracker = createTracker(store);
+  const loop: Loop = createLoop(
+    settingsWith({ agent: { maxConcurrentAgents: 100 }, rest: { polling: { intervalMs: 1 } } }),
+    NOTHING_DURABLE,
+    TRACKER,
+    {
+      store: { apply: (writes) => store.apply(TRACKER, writes) },
+      clock: createSteadyClock(),
+      interpret: (effect) => {
+        for (const event of tracker.answersTo(effect)) void event.then((answer) => setImmediate(() => loop.report(answer)));
+      },
+      onStoreFault: () => {},
+    },
+  );
   loop.start();
-  await warm;
+  await tracker.finished(WARM);
   const before = heapMb();
-  await new Promise<void>((resolve) => (reached = resolve));
-  const after = heapMb();
+  await tracker.finished(OLD_RUNS);
+  const oldUntil = Date.now();
+  await tracker.finished(WARM + SESSIONS);
+  const grownMb = Math.max(0, heapMb() - before);
   loop.kill();
+  const forgotten = await forgetHistory(store, oldUntil);
   await store.close();
   await rm(folder, { recursive: true, force: true });
-  return { grownMb: Math.max(0, after - before), sessions: SESSIONS };
+  return { grownMb, sessions: SESSIONS, ...forgotten };
+}
+
+const TRACKER = 'bench';
+const DAY_MS = 86_400_000;
+const silent = (): void => {};
+const SILENT = { debug: silent, info: silent, warn: silent, error: silent };
+
+/** A tracker with its people, and agents that are done at once. */
+function createTracker(store: Pick<Store, 'spentOn'>) {
+  const open = new Map<string, Issue>();
+  let [added, finished, wanted] = [0, 0, 0];
+  let reached = (): void => {};
+  const read = (id: string): { ok: true; value: Issue | null } => ({ ok: true, value: open.get(id) ?? null });
+
+  function answersTo(effect: Effect): readonly Promise<Event>[] {
+    switch (effect.do) {
+      case 'poll':
+        return [poll(effect.lookups)];
+      case 'go-on':
+        return [Promise.resolve({ type: 'went-on' })];
+      case 'read-candidate':
+        return [Promise.resolve({ type: 'candidate-read', issueId: effect.issue.id, issue: read(effect.issue.id) })];
+      case 'read-issue':
+        return [Promise.resolve({ type: 'issue-read', issueId: effect.issueId, issue: read(effect.issueId) })];
+      case 'start-run':
+        return runOf(effect.plan).map((event) => Promise.resolve(event));
+      case 'hand-off':
+        return [Promise.resolve(handOff(effect))];
+      case 'sweep':
+        return [Promise.resolve({ type: 'sweep-answered', states: closed(effect.workspaces), missing: [] })];
+      case 'remove-workspace':
+        return [Promise.resolve(removed(effect))];
+      case 'read-terminal':
+        return [Promise.resolve({ type: 'cleanup-answered', issues: { ok: true, value: [] } })];
+      default:
+        return [];
+    }
+  }
+
+  async function poll(lookups: readonly string[]): Promise<Event> {
+    for (let count = 0; count < NEW_PER_POLL && finished < wanted; count += 1) {
+      added += 1;
+      open.set(`${added}`, issueWith({ id: `${added}`, identifier: `S-${added}` }));
+    }
+    return {
+      type: 'poll-answered',
+      candidates: { ok: true, value: [...open.values()] },
+      states: { ok: true, value: new Map(lookups.map((id) => [id, open.get(id)?.state ?? 'review'])) },
+      preflightProblem: null,
+      spent: await store.spentOn(TRACKER, [...open.keys()]),
+    };
+  }
+
+  function runOf({ issue, runId }: RunPlan): readonly Event[] {
+    const ids = { issueId: issue.id, runId };
+    return [
+      { type: 'run-prepared', ...ids, workspacePath: `/ws/${issue.identifier}` },
+      { type: 'run-exited', ...ids, exit: { kind: 'normal', turns: 1, fault: null, status: null, scm: null } },
+    ];
+  }
+
+  function handOff({ issue, handoff }: EffectNamed<'hand-off'>): Event {
+    open.delete(issue.id);
+    finished += 1;
+    if (finished === wanted) reached();
+    return { type: 'handoff-answered', issueId: issue.id, runId: handoff.runId, outcome: { kind: 'succeeded' } };
+  }
+
+  function closed(workspaces: EffectNamed<'sweep'>['workspaces']): EventNamed<'sweep-answered'>['states'] {
+    return { ok: true, value: new Map(workspaces.map(({ issueId }) => [issueId, open.get(issueId)?.state ?? 'done'])) };
+  }
+
+  function removed({ issueId, identifier, why }: EffectNamed<'remove-workspace'>): Event {
+    const outcome = { ok: true, value: true } as const;
+    return { type: 'workspace-removed', issueId, identifier, path: `/ws/${identifier}`, why, aside: null, outcome };
+  }
+
+  return {
+    answersTo,
+    /** When so many were handed off. */
+    finished: (count: number) =>
+      new Promise<void>((resolve) => {
+        wanted = count;
+        reached = resolve;
+      }),
+  };
+}
+
+export interface SessionFigures {
+  readonly grownMb: number;
+  readonly sessions: number;
+  /** Old runs that were forgotten, those of them that are still there, and the longest stall meanwhile. */
+  readonly forgotten: number;
+  readonly left: number;
+  readonly stallMs: number;
+}
+
+/** Lets the runs before a moment fall out of the history, as the daemon does all the time. */
+async function forgetHistory(store: Store, until: number): Promise<Pick<SessionFigures, 'forgotten' | 'left' | 'stallMs'>> {
+  const count = async (): Promise<number> => (await store.listRuns({ tracker: TRACKER, limit: SESSIONS, before: until })).length;
+  const { runs } = await store.totals();
+  const old = await count();
+  globalThis.gc?.();
+  const delays = monitorEventLoopDelay({ resolution: 1 });
+  delays.enable();
+  const stop = forgetOldRuns({ store, now: () => until + DAY_MS, days: () => 1, logger: SILENT, everyMs: 10 });
+  await new Promise((resolve) => setTimeout(resolve, (old / BATCH) * PAUSE_MS * 2 + 2_000));
+  stop();
+  delays.disable();
+  if ((await store.totals()).runs !== runs) throw new Error('forgetting runs has changed the totals');
+  return { forgotten: old, left: await count(), stallMs: delays.max / 1e6 };
 }
 
 function heapMb(): number {

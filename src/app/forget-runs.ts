@@ -14,8 +14,8 @@ export interface ForgetDeps {
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** Few at a time, with a pause after each: deleting a year at once would hold everything up. */
-const BATCH = 50;
-const PAUSE_MS = 20;
+export const BATCH = 50;
+export const PAUSE_MS = 20;
 
 /** Forgets old runs, soon after the start and every hour. Returns the way to stop. */
 export function forgetOldRuns(deps: ForgetDeps): () => void {
