@@ -1,12 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DCLinter } from 'dclint';
+import { validate } from 'dockerfile-utils';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { faultsOf } from './promql.ts';
 import { findProgram } from '../../src/lib/process/index.ts';
 
-const read = (name: string): string => readFileSync(fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url)), 'utf8');
+const pathOf = (name: string): string => fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url));
+const read = (name: string): string => readFileSync(pathOf(name), 'utf8');
 
 interface Rule {
   readonly alert: string;
@@ -42,6 +47,21 @@ it.each([
   expect(faultsOf(expression).join('\n')).toMatch(fault);
 });
 
+it('linters find nothing in the image and the compose file, and do find what is wrong', ({ onTestFinished }) => {
+  expect(validate(read('Dockerfile'))).toEqual([]);
+  const wrong = validate('FROM node:22\nUSR foray\nHEALTHCHECK --intervall=30s CMD true\n');
+  expect(wrong.map(({ message }) => message)).toEqual(['Unknown instruction: USR', 'Unknown flag: intervall']);
+
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'foray-compose-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const spoiled = path.join(folder, 'compose.yml');
+  writeFileSync(spoiled, read('compose.yml').replace('read_only: true', 'readonly: true'));
+  const linter = new DCLinter({ rules: {}, quiet: false, debug: false, exclude: [] });
+  const messagesOf = (file: string) => linter.lintFiles([file], false).flatMap(({ messages }) => messages);
+  expect(messagesOf(pathOf('compose.yml'))).toEqual([]);
+  expect(messagesOf(spoiled).map(({ message }) => message)).toContainEqual(expect.stringContaining('additional properties'));
+});
+
 it('the image runs as somebody without rights and is watched', () => {
   const lines = read('Dockerfile').split('\n');
   const user = lines.findIndex((line) => line.startsWith('USER '));
@@ -73,6 +93,5 @@ it('the unit is one that systemd takes', async ({ skip }) => {
   }
   const program = await findProgram('systemd-analyze', { PATH: process.env['PATH'] ?? '' });
   if (program !== 'found') return skip('systemd-analyze is not on this machine');
-  const file = fileURLToPath(new URL('../../deploy/foray.service', import.meta.url));
-  execFileSync('systemd-analyze', ['verify', file], { stdio: 'pipe' });
+  execFileSync('systemd-analyze', ['verify', pathOf('foray.service')], { stdio: 'pipe' });
 });
