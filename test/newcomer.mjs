@@ -1,4 +1,4 @@
-// `npm run test:newcomer`: a fresh clone, the two commands of the README, then every tracker from init to handoff.
+// `npm run test:newcomer`: a fresh clone, the two commands of the README, then every tracker from init to handoff, and to an open request.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -13,11 +13,9 @@ try {
     .split(' && ');
   execFileSync('sh', ['-c', install], { cwd: clone, stdio: 'inherit' });
   await seeDemo(demo);
-  execFileSync('npx', ['vitest', 'run', 'test/e2e/newcomer.test.ts', 'test/e2e/commands.test.ts', 'test/e2e/doctor.test.ts'], {
-    cwd: clone,
-    stdio: 'inherit',
-  });
-  console.log('a newcomer got from the clone to the handoff on every tracker');
+  const parts = ['newcomer', 'delivery', 'commands', 'doctor'].map((name) => `test/e2e/${name}.test.ts`);
+  execFileSync('npx', ['vitest', 'run', ...parts], { cwd: clone, stdio: 'inherit' });
+  console.log('a newcomer got from the clone to the handoff on every tracker, and to a request a reviewer can open');
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

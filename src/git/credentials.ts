@@ -32,6 +32,7 @@ export async function remoteEnvironment(folder: string, url: string, env: Env): 
   return {
     ...plainEnvironment(env),
     ...pick(env, INHERITED_REMOTE),
+    ...plainProxy(env),
     ...(await certificates(folder, env)),
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ASKPASS: await writeAskpass(folder),
@@ -53,6 +54,11 @@ function pick(env: Env, names: readonly string[]): Record<string, string> {
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(known);
+}
+
+/** For http addresses git reads the small letters only; our own requests read both. */
+function plainProxy({ http_proxy: small, HTTP_PROXY: large }: Env): Record<string, string> {
+  return small === undefined && large !== undefined ? { http_proxy: large } : {};
 }
 
 /** Null for an SSH address or a path: no password is ever given to those. */

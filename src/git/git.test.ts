@@ -46,9 +46,13 @@ function commit(cwd: string, file: string, text: string, message: string): strin
   return git(cwd, 'rev-parse', 'HEAD');
 }
 
-function repositoryWith(token: string | null = TOKEN, env: Record<string, string | undefined> = process.env): Repository {
+function repositoryWith(
+  token: string | null = TOKEN,
+  env: Record<string, string | undefined> = process.env,
+  origin = server.origin,
+): Repository {
   const settings = {
-    url: `${server.origin}/acme/shop.git`,
+    url: `${origin}/acme/shop.git`,
     folder: path.join(home, 'repositories'),
     token,
     baseBranch: null,
@@ -147,17 +151,26 @@ describe('from a remote to a branch that was pushed', () => {
   });
 });
 
+it('a proxy is used however its variable is written', async () => {
+  const repository = repositoryWith(TOKEN, { ...process.env, HTTP_PROXY: server.origin }, 'http://git.example');
+  await repository.refresh(never);
+  expect(server.requests[0]).toMatch(/^GET http:\/\/git\.example\/acme\/shop\.git\//);
+});
+
 describe('what the remote refuses', () => {
-  it.each([
-    [403, 'auth', false],
-    [500, 'network', true],
-    [404, 'not_found', false],
-  ] as const)('a push answered %i is told as %s', async (status, refusal, retryable) => {
+  it('is told by its status, and is tried again by the next call', async () => {
     const repository = repositoryWith();
     const worktree = await worktreeOf(repository, 'T-6');
     commit(worktree.path, 'a.txt', 'one', 'one');
-    server.refusePushes(status);
-    await expect(publish(repository, worktree, 'work', never)).rejects.toMatchObject({ refusal, retryable });
+    const told = [
+      [403, 'auth', false],
+      [500, 'network', true],
+      [404, 'not_found', false],
+    ] as const;
+    for (const [status, refusal, retryable] of told) {
+      server.refusePushes(status);
+      await expect(publish(repository, worktree, 'work', never)).rejects.toMatchObject({ refusal, retryable });
+    }
     server.refusePushes(null);
     expect(await publish(repository, worktree, 'work', never)).not.toBeNull();
   });

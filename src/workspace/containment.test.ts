@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -27,6 +28,23 @@ async function expectOutsideUntouched(): Promise<void> {
   expect((await readdir(outside)).sort()).toEqual(['precious', 'status']);
   expect(await readFile(path.join(outside, 'status'), 'utf8')).toBe('blocked\nfrom outside');
 }
+
+/** Puts a link in the place of the folder, then of the file in it, and takes it back, without end. */
+const SWAP = `const { renameSync, symlinkSync, unlinkSync } = require('node:fs');
+const [folder, outside] = process.argv.slice(1);
+const swap = (place, link, aside) => {
+  renameSync(place, aside);
+  symlinkSync(link, place);
+  unlinkSync(place);
+  renameSync(aside, place);
+};
+process.stdout.write('swapping', () => {
+  for (;;) {
+    swap(folder, outside, folder + '-aside');
+    swap(folder + '/status', outside + '/status', folder + '/aside');
+  }
+});
+`;
 
 describe('containment', () => {
   it('keeps every identifier right under the root, to the disk and back', async () => {
@@ -134,6 +152,24 @@ describe('containment', () => {
       expect(await bench.workspaces.readStatus(wrong)).toBeNull();
     }
     expect(bench.log.filter(({ message }) => message === 'status file ignored')).toHaveLength(4);
+  });
+
+  it('reads nothing through links that are swapped in between the look and the read', async () => {
+    await bench.workspaces.prepare(bench.subject(), signal);
+    await writeFile(at('.foray', 'status'), 'blocked\nown words');
+    const swapper = spawn(process.execPath, ['-e', SWAP, at('.foray'), outside], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      await once(swapper.stdout, 'data');
+      const read = new Set<string>();
+      for (let looks = 0; looks < 1_500; looks += 1) {
+        read.add((await bench.workspaces.readStatus(at()))?.statement ?? 'nothing');
+      }
+      expect([...read].toSorted()).toEqual(['nothing', 'own words']);
+    } finally {
+      swapper.kill('SIGKILL');
+      await once(swapper, 'exit');
+    }
+    await expectOutsideUntouched();
   });
 
   it.each(['status', 'scm.json'])('does not wait for a pipe in the place of %s', async (name) => {

@@ -1,6 +1,6 @@
 import { constants, realpathSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { lstat, open, realpath } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
@@ -43,12 +43,17 @@ export async function look(place: string): Promise<Stats | null> {
   }
 }
 
+interface ReadBytes {
+  readonly bytes: Buffer;
+  readonly more: boolean;
+}
+
 /** A file of the data folder, at most `maxBytes` of it and whether there is more; null when there is none. */
 export async function readDataFile(
   root: string,
   workspace: string,
   file: { readonly name: string; readonly maxBytes: number },
-): Promise<{ readonly bytes: Buffer; readonly more: boolean } | null> {
+): Promise<ReadBytes | null> {
   requireUnderRoot(root, workspace);
   const folder = path.join(workspace, DATA_FOLDER);
   if (!(await hasDirectory(workspace)) || !(await hasDirectory(folder))) return null;
@@ -56,13 +61,11 @@ export async function readDataFile(
   const stats = await look(place);
   if (stats === null) return null;
   if (!stats.isFile()) throw refused(place, stats.isSymbolicLink() ? 'is a symbolic link' : 'is not a regular file');
-  // Without NONBLOCK, a pipe put in its place meanwhile would hold us for ever.
-  const handle = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    await requireSame(handle, place);
-    return await readUpTo(handle, file.maxBytes);
-  } finally {
-    await handle.close();
+    return await readInside([workspace, DATA_FOLDER, file.name], file.maxBytes);
+  } catch (error) {
+    // It was there a moment ago, and no link.
+    throw SWAPPED.has(codeOf(error)) ? refused(place, 'was replaced while it was read') : error;
   }
 }
 
@@ -72,14 +75,33 @@ export function requireUnderRoot(root: string, workspace: string): void {
   if (!inside) throw refused(workspace, 'is not a workspace under the root');
 }
 
-/** The agent may have swapped a directory for a link between our look and our open. */
-async function requireSame(handle: FileHandle, place: string): Promise<void> {
-  const [opened, there, real] = [await handle.stat(), await lstat(place), await realpath(place)];
-  const same = opened.isFile() && opened.ino === there.ino && opened.dev === there.dev && real === place;
-  if (!same) throw refused(place, 'was replaced while it was read');
+const SWAPPED: ReadonlySet<string | undefined> = new Set(['ELOOP', 'ENOTDIR', 'ENOENT', 'EISDIR', 'ENXIO', 'EAGAIN']);
+
+const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+/** Without NONBLOCK, a pipe put in its place meanwhile would hold us for ever. */
+const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * Opens name after name, each inside of the directory that was opened before: a link that the agent swaps in between our
+ * look and our read leads nowhere.
+ */
+async function readInside([first, ...rest]: readonly [string, ...string[]], maxBytes: number): Promise<ReadBytes> {
+  const [next, ...others] = rest;
+  const handle = await open(first, next === undefined ? FILE : DIRECTORY);
+  try {
+    if (next === undefined) return await readUpTo(handle, maxBytes);
+    return await readInside([insideOf(handle, first, next), ...others], maxBytes);
+  } finally {
+    await handle.close();
+  }
 }
 
-async function readUpTo(handle: FileHandle, maxBytes: number): Promise<{ bytes: Buffer; more: boolean }> {
+/** Only Linux lets us name what is inside of an open directory; elsewhere the path must do. */
+function insideOf(directory: FileHandle, its: string, name: string): string {
+  return path.join(process.platform === 'linux' ? `/proc/self/fd/${directory.fd}` : its, name);
+}
+
+async function readUpTo(handle: FileHandle, maxBytes: number): Promise<ReadBytes> {
   const buffer = Buffer.alloc(maxBytes + 1);
   let size = 0;
   while (size < buffer.length) {

@@ -1,24 +1,14 @@
 import { chmod, mkdir } from 'node:fs/promises';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FIXTURES } from '../support/claude-code/fake-claude.ts';
-import { TOOL_PATH, type RunningDaemon } from '../support/daemon.ts';
+import { TOOL_PATH } from '../support/daemon.ts';
 import { openDelivery } from './delivery-stage.ts';
 import { forgeEnv, FORGE_KINDS, type Forge } from './reactions/forge.ts';
 
-/** Opened for one test, with a daemon that is started by hand. */
-async function openStage(kind: string, { onTestFinished }: TestContext) {
-  const stage = await openDelivery(kind);
-  onTestFinished(stage.close);
-  const start = async (work: string, sections: Readonly<Record<string, string>> = {}): Promise<RunningDaemon> => {
-    await stage.write(work, sections);
-    return stage.ground.start(['--port', '0'], { env: forgeEnv(stage.forge) });
-  };
-  return { ...stage, start };
-}
-
 describe.each(FORGE_KINDS)('delivery to %s', { timeout: 60_000 }, (kind) => {
   it('ends in a request a reviewer can open, of two issues at once, and never in a second one', async (test) => {
-    const { forge, origin, start, opened } = await openStage(kind, test);
+    const { forge, origin, start, opened, close } = await openDelivery(kind);
+    test.onTestFinished(close);
     const [first, second] = [forge.addIssue('Add a page'), forge.addIssue('Add another page')];
     const daemon = await start('date +%N >> "page-$FORAY_ISSUE_IDENTIFIER"');
     await daemon.record('handoff transition succeeded, releasing claim', { issue_id: first });
@@ -30,21 +20,6 @@ describe.each(FORGE_KINDS)('delivery to %s', { timeout: 60_000 }, (kind) => {
     expect(opened()[0]?.json()).toMatchObject({ title: expect.stringMatching(/^Add a(nother)? page$/) as string });
     await daemon.record('merge request watched', { issue_id: first });
     expect(daemon.stderr()).not.toContain(forge.token);
-  });
-
-  it('tells a refused push with its remedy, parks, and loses nothing', async (test) => {
-    const { ground, forge, origin, server, start, opened } = await openStage(kind, test);
-    const id = forge.addIssue('Add a page');
-    server.refusePushes(403);
-    const daemon = await start('echo work >> work');
-    const parked = await daemon.record('issue parked until a person acts', { issue_id: id });
-    expect(parked['detail']).toMatch(/delivery: push: .*write access/);
-    expect(opened()).toHaveLength(0);
-    server.refusePushes(null);
-    expect((await ground.run(['unpark', id], { env: forgeEnv(forge) })).code).toBe(0);
-    await daemon.record('handoff transition succeeded, releasing claim', { issue_id: id });
-    expect(await origin.git('origin.git', 'show', `foray/${id}:work`)).toBe('work\nwork');
-    expect(opened()).toHaveLength(1);
   });
 });
 
@@ -81,7 +56,8 @@ it(
   'the file that a newcomer is given ends in a request a reviewer can open; its agent has no credential',
   { timeout: 60_000 },
   async (test) => {
-    const { ground, forge, origin, server, opened } = await openStage('repoissues', test);
+    const { ground, forge, origin, server, opened, close } = await openDelivery('repoissues');
+    test.onTestFinished(close);
     const id = forge.addIssue('Say hello');
     await mkdir(ground.path('bin'));
     await chmod(await ground.write('bin/claude', AGENT), 0o755);

@@ -9,8 +9,8 @@ export interface GitServer {
   readonly origin: string;
   /** Every request, as `METHOD path`. */
   readonly requests: readonly string[];
-  /** What a push is answered with from now on, or null for what git itself says. */
-  refusePushes(status: number | null): void;
+  /** What the next pushes are answered with, so many as are told, or null for what git itself says. */
+  refusePushes(status: number | null, times?: number): void;
   close(): Promise<void>;
 }
 
@@ -24,14 +24,15 @@ export interface GitServerOptions {
 /** A real git server over HTTP: `git http-backend` behind Node, with Basic credentials as a forge asks for them. */
 export async function startGitServer({ root, token }: GitServerOptions): Promise<GitServer> {
   const requests: string[] = [];
-  let refused: number | null = null;
+  let refused: { readonly status: number; left: number } | null = null;
   const backend = path.join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-http-backend');
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
     if (!isLetIn(request, token)) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('login required');
-    } else if (refused !== null && (request.url ?? '').includes('git-receive-pack')) {
-      response.writeHead(refused).end('refused');
+    } else if (refused !== null && refused.left > 0 && (request.url ?? '').includes('git-receive-pack')) {
+      refused.left -= 1;
+      response.writeHead(refused.status).end('refused');
     } else serve(backend, root, request, response);
   });
   server.listen(0, '127.0.0.1');
@@ -39,8 +40,8 @@ export async function startGitServer({ root, token }: GitServerOptions): Promise
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    refusePushes(status) {
-      refused = status;
+    refusePushes(status, times = Infinity) {
+      refused = status === null ? null : { status, left: times };
     },
     async close() {
       server.closeAllConnections();
