@@ -13,6 +13,11 @@ import { findProgram } from '../../src/lib/process/index.ts';
 const pathOf = (name: string): string => fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url));
 const read = (name: string): string => readFileSync(pathOf(name), 'utf8');
 
+/** What the linter of compose files answers. */
+interface LintedFile {
+  readonly messages: readonly { readonly message: string }[];
+}
+
 interface Rule {
   readonly alert: string;
   readonly expr: string;
@@ -57,9 +62,10 @@ it('linters find nothing in the image and the compose file, and do find what is 
   const spoiled = path.join(folder, 'compose.yml');
   writeFileSync(spoiled, read('compose.yml').replace('read_only: true', 'readonly: true'));
   const linter = new DCLinter({ rules: {}, quiet: false, debug: false, exclude: [] });
-  const messagesOf = (file: string) => linter.lintFiles([file], false).flatMap(({ messages }) => messages);
+  const messagesOf = (file: string): readonly string[] =>
+    (linter.lintFiles([file], false) as LintedFile[]).flatMap(({ messages }) => messages.map(({ message }) => message));
   expect(messagesOf(pathOf('compose.yml'))).toEqual([]);
-  expect(messagesOf(spoiled).map(({ message }) => message)).toContainEqual(expect.stringContaining('additional properties'));
+  expect(messagesOf(spoiled)).toContainEqual(expect.stringContaining('additional properties'));
 });
 
 it('the image runs as somebody without rights and is watched', () => {
