@@ -19,9 +19,9 @@ import { createWorkspaces } from '../workspace/index.ts';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
+import type { Leading } from './while-leading.ts';
 import { buildHosts, withHosts, workspacesOf, type HostAdapters } from './build-hosts.ts';
 import { createWorkspacesOfHosts } from '../workspace/remote/all-hosts.ts';
-import { askingFirst, type Leading } from './while-leading.ts';
 import { providerOf } from './board.ts';
 import { ANYONE_MAY_START, ANYONE_REMEDY, publicProblem } from './public-project.ts';
 import { screenPeople } from '../orchestrator/screened-tracker.ts';
@@ -63,7 +63,7 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
     workflow,
     configured: settings,
     identity: settings.tracker.identity,
-    tracker: sameTracker ? before.tracker : guardTracker(buildTracker(workflow, deps), deps.leading ?? null),
+    tracker: sameTracker ? before.tracker : buildTracker(workflow, deps),
     agent: withHosts(
       sameAgent && isHere(settings) && isHere(before.configured) ? before.agent : buildAgent(workflow, deps),
       workflow,
@@ -154,56 +154,50 @@ export function buildTracker(
   });
 }
 
-const TRACKER_WRITES = ['transitionIssue', 'commentIssue'] as const;
-const LABEL_WRITES = ['add', 'remove'] as const;
-const SCM_WRITES = ['merge', 'enqueue', 'deleteBranch', 'removeLabel'] as const;
-
-/** A tracker that is written to only while this daemon leads. */
-function guardTracker(tracker: Adapters['tracker'], leading: Leading | null): Adapters['tracker'] {
-  const guarded = askingFirst(tracker, TRACKER_WRITES, leading);
-  return tracker.labels ? { ...guarded, labels: askingFirst(tracker.labels, LABEL_WRITES, leading) } : guarded;
-}
-
 function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Adapters['forge'] {
   const { connection } = workflow.settings.reactions;
   if (connection === null) return null;
   const provider = PROVIDERS.find((candidate) => candidate.kind === connection.kind);
   if (!provider?.createScm || !provider.createCi) throw new Error(`tracker kind ${connection.kind} has no merge requests`);
   const shared = providerDeps(workflow, deps);
-  const scm = askingFirst(provider.createScm(connection, shared), SCM_WRITES, deps.leading ?? null);
-  return createForge(scm, provider.createCi(connection, shared));
+  return createForge(provider.createScm(connection, shared), provider.createCi(connection, shared));
 }
 
 function providerDeps(
   { path: file }: GoodWorkflow,
-  { version, clock, logger, meter }: Pick<AdapterDeps, 'version' | 'clock' | 'logger' | 'meter'>,
+  { version, clock, logger, meter, leading = null }: Pick<AdapterDeps, 'version' | 'clock' | 'logger' | 'meter' | 'leading'>,
 ): ProviderDeps {
-  return { version, clock, logger, meter, workflowDir: path.dirname(file) };
+  return { version, clock, logger, meter, workflowDir: path.dirname(file), ...asking(leading) };
 }
 
-function buildNotifier({ settings }: GoodWorkflow, { version, clock, secrets, servedAt }: AdapterDeps): Notifier {
+/** Every write to the world outside is asked for right before it leaves: a daemon that slept meanwhile may not lead any more. */
+function asking(leading: Leading | null): Pick<ProviderDeps, 'mayWrite'> {
+  return leading === null ? {} : { mayWrite: () => leading.confirm() };
+}
+
+function buildNotifier({ settings }: GoodWorkflow, { version, clock, secrets, servedAt, leading = null }: AdapterDeps): Notifier {
   const dashboard = (): string | null => settings.server.publicUrl ?? servedAt();
-  return createNotifier(settings.notifications, { version, clock, dashboard, maskSecrets: secrets.mask });
+  return createNotifier(settings.notifications, { version, clock, dashboard, maskSecrets: secrets.mask, ...asking(leading) });
 }
 
 /** The way from `workspace.repo` to a merge request; null where hooks fill the workspaces. */
 function buildDelivery(workflow: GoodWorkflow, deps: AdapterDeps): Delivery | null {
   const { root, repo } = workflow.settings.workspace;
   if (repo === null) return null;
-  const { clock, logger, env, processes } = deps;
+  const { clock, logger, env, processes, leading = null } = deps;
   const { url, token, baseBranch, push, connection } = repo;
   const folder = path.join(root, REPOSITORIES);
   const provider = PROVIDERS.find((candidate) => candidate.kind === connection?.kind);
   const opener = connection && provider?.createRequests?.(connection, providerDeps(workflow, deps));
-  const delivery = createDelivery({
-    repository: createRepository({ url, folder, token, baseBranch, timeoutMs: GIT_TIMEOUT_MS }, { env, processes }),
+  const settings = { url, folder, token, baseBranch, timeoutMs: GIT_TIMEOUT_MS };
+  return createDelivery({
+    repository: createRepository(settings, { env, processes, ...asking(leading) }),
     push,
     opener: opener ?? null,
     project: { owner: repo.owner, repo: repo.name },
     clock,
     logger,
   });
-  return askingFirst(delivery, ['deliver'], deps.leading ?? null);
 }
 
 /** A name beside the workspaces that no identifier maps to. */

@@ -15,6 +15,7 @@ import type { Reign } from './leading.ts';
 import { findLiveRun } from './live-runs.ts';
 import type { Runs } from './open-runs.ts';
 import { openOperatorDesk, type OperatorDesk } from './operator-desk.ts';
+import { followHints } from './shared-hints.ts';
 import type { WatchedTrackers } from './watched-trackers.ts';
 import { followWorkflowStatus } from './workflow-status.ts';
 
@@ -40,6 +41,10 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
     report: (asked) => loopFor(trackers, asked).report({ type: 'operator-asked', asked }),
   });
   releasers.push(() => desk.stop());
+  if (reign !== null) {
+    const hints = followHints(reign, { report: (event) => trackers.active().report(event), notes: store, logger });
+    releasers.push(() => hints.stop());
+  }
   const chronicle = keepChronicle({ store, notices, clock, logger });
   releasers.push(() => chronicle.stop());
   const daemon: Daemon = {
@@ -101,7 +106,7 @@ function viewOf(
   };
 }
 
-function kindsOf({ tracker, reactions }: Settings): readonly string[] {
+export function kindsOf({ tracker, reactions }: Settings): readonly string[] {
   return [tracker.kind, ...(reactions.connection === null ? [] : [reactions.connection.kind])];
 }
 

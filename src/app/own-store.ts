@@ -7,6 +7,7 @@ import type { ProcessRecords } from '../store/sqlite/processes.ts';
 import { openStore } from '../store/sqlite/open.ts';
 import { addressOf } from '../store/postgres/address.ts';
 import type { DaemonOptions } from './daemon.ts';
+import { LOST_AFTER_MS } from '../runners/queue/choose.ts';
 import type { Reign } from './leading.ts';
 import { startGroupGuard } from './group-guard.ts';
 import { endLeftovers } from './leftovers.ts';
@@ -40,23 +41,29 @@ async function openFile({ workflow, clock, logger }: DaemonOptions, instance: st
   return { ...store, workspaceKey: store.workspaceKey(), resumeDelayMs: 0 };
 }
 
-/** On a database that several daemons share, while this one leads. */
+/** A leader that is stopped is silent for so long; its successor starts what ran here later than that. */
+const SILENT_SECONDS = 30;
+
+/**
+ * On a database that several daemons share, while this one leads. Workers that have runs of the leader before let go of
+ * them when they hear of it, or when they have heard nothing for long enough: only then may these start again.
+ */
 async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Reign, releasers: Releasers): Promise<OwnStore> {
   const { createPostgresStore, openProcessRecords, readOnceAtStart, isNotLeading } = await import('../store/postgres/index.ts');
   const { db, leadership, me } = reign;
   const store = createPostgresStore(db, { owner: me.id, clock, epoch: leadership.epoch });
   const records = await openProcessRecords(db, { host: me.host, instance: me.id });
   releasers.push(() => records.stop());
-  const guard = startGroupGuard();
+  const guard = startGroupGuard(SILENT_SECONDS);
   releasers.push(() => guard.stop());
   const processes = { ...records, ...bothHear(guard, records) };
-  const { workspaceKey, runningRuns } = await db.read(readOnceAtStart());
+  const { workspaceKey, runningRuns, areGivenAway } = await db.read(readOnceAtStart());
   await endLeftovers({ processes, dbPath: databaseName(workflow.settings), runIds: runningRuns }, logger);
   return {
     ...store,
     processes,
     workspaceKey,
-    resumeDelayMs: reign.resumeDelayMs,
+    resumeDelayMs: Math.max(reign.resumeDelayMs, areGivenAway ? LOST_AFTER_MS : 0),
     async apply(tracker, writes) {
       try {
         await store.apply(tracker, writes);
@@ -70,7 +77,7 @@ async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Rei
   };
 }
 
-function bothHear(first: ProcessLedger, second: ProcessLedger): ProcessLedger {
+export function bothHear(first: ProcessLedger, second: ProcessLedger): ProcessLedger {
   return {
     started(pid, owner) {
       first.started(pid, owner);

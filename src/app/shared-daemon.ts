@@ -3,6 +3,7 @@ import type { Leader, Postgres } from '../store/postgres/index.ts';
 import { startDaemon, type DaemonOptions, type RunningDaemon } from './daemon.ts';
 import { aboutMe, openShared, waitToLead, type Reign } from './leading.ts';
 import { databaseName } from './own-store.ts';
+import { passOn } from './shared-hints.ts';
 import { openStandby, type Standby } from './standby.ts';
 
 type SharedOptions = Omit<DaemonOptions, 'reign'>;
@@ -58,7 +59,10 @@ async function standBy(db: Postgres, options: SharedOptions): Promise<Reign> {
       const { host, pid, url } = leader ?? { host: '', pid: 0, url: null };
       const facts = { database: databaseName(workflow.settings), leader_host: host, leader_pid: pid, leader_url: url };
       logger.info('standing by', facts);
-      standby = await openStandby(options, createPostgresStore(db, { owner: me.id, clock, epoch: null }));
+      standby = await openStandby(options, {
+        store: createPostgresStore(db, { owner: me.id, clock, epoch: null }),
+        passedOn: passOn(db, { clock, logger }),
+      });
     }
     await standby.look(leader);
     return { ...me, url: standby.url };

@@ -5,7 +5,7 @@ import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.t
 import type { Run } from '../domain/model/run.ts';
 import { NO_SESSION, type Live, type State } from '../domain/model/state.ts';
 import { rebuilt } from '../domain/recover.ts';
-import { snapshotOf } from '../domain/snapshot.ts';
+import { snapshotOf, type Snapshot } from '../domain/snapshot.ts';
 import { createReleasers } from '../lib/releasers.ts';
 import { createNotices } from '../orchestrator/notices.ts';
 import type { Daemon, LeaderView } from '../ports/daemon.ts';
@@ -14,7 +14,9 @@ import { createMetrics } from '../server/metrics.ts';
 import type { Leader } from '../store/postgres/index.ts';
 import { keepChronicle } from './chronicle.ts';
 import type { DaemonOptions } from './daemon.ts';
+import { kindsOf } from './open-pages.ts';
 import { serveHttp } from './serve-http.ts';
+import type { PassedOn } from './shared-hints.ts';
 
 /** A daemon that does not lead: the same pages and API, from what the leader has stored. */
 export interface Standby {
@@ -28,40 +30,31 @@ export interface Standby {
 const RUNS_SHOWN = 1_000;
 const ANSWER_WITHIN_MS = 10_000;
 
-export async function openStandby(options: Omit<DaemonOptions, 'reign'>, store: Store): Promise<Standby> {
-  const { workflow, version, clock, logger } = options;
+/** What a standby reads with, and whom it tells. */
+export interface StandbyDeps {
+  readonly store: Store;
+  readonly passedOn: PassedOn;
+}
+
+/** What was last read of the leader's records. */
+interface Shown {
+  state: State | null;
+  leader: LeaderView | null;
+}
+
+export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: StandbyDeps): Promise<Standby> {
+  const { workflow, clock, logger } = options;
   const { settings } = workflow;
+  const { store } = deps;
   const releasers = createReleasers((fault) => logger.error('closing failed', { error: textOf(fault) }));
   const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
-  const appliedAt = clock.now();
-  let state: State | null = null;
-  let leader: LeaderView | null = null;
-  const snapshot = () => (state === null ? null : snapshotOf(state, clock.now()));
-  const metrics = createMetrics(notices, () => snapshot() ?? snapshotOf(stateOf(options, [], NOTHING_DURABLE), clock.now()));
-  releasers.push(() => metrics.stop());
+  const shown: Shown = { state: null, leader: null };
+  const nothing = (): Snapshot => snapshotOf(stateOf(options, [], NOTHING_DURABLE), clock.now());
   const chronicle = keepChronicle({ store, notices, clock, logger });
   releasers.push(() => chronicle.stop());
-  const daemon: Daemon = {
-    version,
-    clock,
-    logger,
-    notices,
-    history: store,
-    snapshot,
-    revision: () => state,
-    chronicle,
-    notes: store,
-    hosts: () => [],
-    leader: () => ({ role: 'standby', leader }),
-    requestRefresh: () => ({ queued: false, coalesced: false }),
-    hint: () => {},
-    watchedKinds: () => [],
-    ask: (request, by) => askLeader(store, request, by),
-    place: { host: os.hostname(), project: settings.tracker.project },
-    workflow: () => ({ path: workflow.path, appliedAt, warnings: [], rejected: null }),
-    isDraining: () => false,
-    checkReadiness: async () => ({ database: await answers(store), preflight: true, workflow: true }),
-  };
+  const daemon: Daemon = { ...aboutService(options), notices, chronicle, ...viewOf(shown, deps, options) };
+  const metrics = createMetrics(notices, () => daemon.snapshot() ?? nothing());
+  releasers.push(() => metrics.stop());
   const url = await serveHttp(daemon, metrics, { server: settings.server, port: options.port }, releasers).catch(
     (fault: unknown) => {
       logger.warn('standing by without pages', { error: textOf(fault) });
@@ -71,12 +64,45 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, store: 
   return {
     url,
     async look(found) {
-      leader = found && { host: found.host, pid: found.pid, url: found.url, since: found.since, epoch: found.epoch };
+      shown.leader = found && { host: found.host, pid: found.pid, url: found.url, since: found.since, epoch: found.epoch };
       const durable = await store.load(await store.identityOf(settings.tracker.identity));
       const runs = await store.listRuns({ limit: RUNS_SHOWN });
-      state = stateOf(options, runs, durable);
+      shown.state = stateOf(options, runs, durable);
     },
     stop: () => releasers.run(),
+  };
+}
+
+/** What does not change while it stands by. */
+function aboutService({ workflow, version, clock, logger }: Omit<DaemonOptions, 'reign'>) {
+  const appliedAt = clock.now();
+  return {
+    version,
+    clock,
+    logger,
+    place: { host: os.hostname(), project: workflow.settings.tracker.project },
+    workflow: () => ({ path: workflow.path, appliedAt, warnings: [], rejected: null }),
+    isDraining: () => false,
+  };
+}
+
+/** What the HTTP side sees of the records. What people and vendors ask for is passed on to the leader. */
+function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, clock }: Omit<DaemonOptions, 'reign'>) {
+  return {
+    history: store,
+    notes: { listNotes: store.listNotes, addNotes: passedOn.addNotes },
+    snapshot: () => (shown.state === null ? null : snapshotOf(shown.state, clock.now())),
+    revision: () => shown.state,
+    hosts: () => [],
+    leader: () => ({ role: 'standby', leader: shown.leader }) as const,
+    requestRefresh() {
+      passedOn.refresh();
+      return { queued: true, coalesced: false };
+    },
+    hint: passedOn.webhook,
+    watchedKinds: () => kindsOf(workflow.settings),
+    ask: (request: OperatorRequest, by: string) => askLeader(store, request, by),
+    checkReadiness: async () => ({ database: await answers(store), preflight: true, workflow: true }),
   };
 }
 

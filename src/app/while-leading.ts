@@ -20,20 +20,3 @@ export function whileLeading(leading: Leading | null, interpret: (effect: Effect
     );
   };
 }
-
-/** The same object, whose named methods ask before they act. */
-export function askingFirst<T extends object>(target: T, methods: readonly (keyof T)[], leading: Leading | null): T {
-  if (leading === null) return target;
-  const guarded = Object.fromEntries(
-    methods.flatMap((name) => {
-      const method = target[name];
-      if (typeof method !== 'function') return [];
-      const act = async (...args: unknown[]): Promise<unknown> => {
-        await leading.confirm();
-        return (method as (...args: unknown[]) => unknown).apply(target, args);
-      };
-      return [[name, act]];
-    }),
-  );
-  return { ...target, ...guarded };
-}

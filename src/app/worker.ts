@@ -11,6 +11,8 @@ import type { Tracker } from '../ports/tracker.ts';
 import { createPrompt } from '../prompt/prompt.ts';
 import { startWorker, type RunningWorker } from '../runners/queue/worker.ts';
 import { createWorkspaces } from '../workspace/index.ts';
+import { startGroupGuard } from './group-guard.ts';
+import { bothHear } from './own-store.ts';
 import { createRootLocks } from './root-locks.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { KnownSecrets } from './secrets.ts';
@@ -31,6 +33,8 @@ export interface WorkerOptions {
 /** Carried by every process of a worker, so that the next one on the same root finds those that a crash left. */
 const WORKER_VARIABLE = 'FORAY_WORKER';
 const LEFTOVER_GRACE_MS = 2_000;
+/** A worker that is stopped is lost after 30 s, and its runs are given to others: its agents end before that. */
+const SILENT_SECONDS = 20;
 
 /** A worker of this machine. What an earlier one on the same root left running is ended first. */
 export async function openWorker(options: WorkerOptions): Promise<RunningWorker> {
@@ -43,13 +47,14 @@ export async function openWorker(options: WorkerOptions): Promise<RunningWorker>
   const groups = new Set<number>();
   const processes: ProcessLedger = { started: (pid) => void groups.add(pid), ended: (pid) => void groups.delete(pid) };
   const env = { ...definedOf(options.env), [WORKER_VARIABLE]: mark };
+  const guard = startGroupGuard(SILENT_SECONDS);
   const { openWorkerSeat } = await import('../store/postgres/worker-seat.ts');
   const seat = await openWorkerSeat(url, { name, labels, slots, version });
   const worker = await startWorker({
     seat,
     logger,
     loadNow: () => os.loadavg()[0] ?? 0,
-    adaptersFor: (job, tracker) => adaptersFor(job, tracker, { ...options, env, processes }),
+    adaptersFor: (job, tracker) => adaptersFor(job, tracker, { ...options, env, processes: bothHear(guard, processes) }),
   });
   return {
     drain: worker.drain,
@@ -57,7 +62,10 @@ export async function openWorker(options: WorkerOptions): Promise<RunningWorker>
       worker.kill();
       for (const pid of groups) void endGroup(pid, { graceMs: 0 });
     },
-    done: worker.done.finally(locks.release),
+    done: worker.done.finally(() => {
+      guard.stop();
+      locks.release();
+    }),
   };
 }
 

@@ -22,6 +22,8 @@ export interface RepositorySettings {
 export interface RepositoryDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly processes: ProcessLedger;
+  /** Asked right before each push; absent where nobody else could lead. */
+  readonly mayWrite?: () => Promise<void>;
 }
 
 /**
@@ -42,8 +44,8 @@ export interface Repository {
   refresh(signal: AbortSignal): Promise<void>;
   /** Runs work that writes refs or settings of the two after all earlier such work: git itself would refuse to wait. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs git in `control`, with the credential. A refusal is a GitRefusal. */
-  remote(what: string, args: readonly string[], signal: AbortSignal): Promise<string>;
+  /** Runs git in `control`, with the credential. A refusal is a GitRefusal. A `push` asks first whether it may be. */
+  remote(what: 'fetch' | 'push', args: readonly string[], signal: AbortSignal): Promise<string>;
   /** Runs git in a directory of the agents', without any credential. */
   local(cwd: string, args: readonly string[], signal: AbortSignal): Promise<GitResult>;
 }
@@ -114,7 +116,7 @@ function createSequence(): Repository['exclusively'] {
 /** Git as it is run here: against the remote with the credential, in the directories of agents without. */
 function createGit(
   { url, token, timeoutMs }: RepositorySettings,
-  { env, processes }: RepositoryDeps,
+  { env, processes, mayWrite }: RepositoryDeps,
   { folder, control }: { readonly folder: string; readonly control: string },
 ): Pick<Repository, 'remote' | 'local'> {
   const ledger = {
@@ -129,6 +131,7 @@ function createGit(
       await rm(path.join(control, 'hooks'), { recursive: true, force: true });
       const password = httpAddressOf(url) ? token : null;
       const known = await remoteEnvironment(folder, url, env);
+      if (what === 'push') await mayWrite?.();
       const result = await runGit({ args, cwd: control, env: known, password, ...ledger }, signal);
       if (result.code !== 0) throw new GitRefusal(what, result.stderr);
       return result.stdout;

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { NotificationError } from '../domain/model/errors.ts';
 import type { NotificationEntry, NotificationTarget } from '../domain/model/notification.ts';
-import { createHttpClient, HttpTransportError, parseRetryAfter, type HttpResponse } from '../lib/http/index.ts';
+import { createHttpClient, HttpTransportError, parseRetryAfter, type HttpResponse, type MayWrite } from '../lib/http/index.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import type { Clock } from '../ports/runtime.ts';
 import { bodyOf } from './message.ts';
@@ -13,6 +13,8 @@ export interface NotifierDeps {
   readonly dashboard: () => string | null;
   /** Hides every secret in what is sent. */
   readonly maskSecrets: (text: string) => string;
+  /** Asked right before a message is sent; absent where nobody else could lead. */
+  readonly mayWrite?: MayWrite;
 }
 
 /** A receiver that is slower has most likely failed; one that is not should not be told twice. */
@@ -26,7 +28,13 @@ export function createNotifier(targets: readonly NotificationTarget[], deps: Not
       if (target === undefined) throw new NotificationError('the target is no longer in the workflow file');
       const body = masked(bodyOf(target.format, entry, linkOf(entry, deps)), deps);
       const headers = headersOf(target, entry, body, deps);
-      const client = createHttpClient({ baseUrl: target.url, headers, timeoutMs: TIMEOUT_MS, maxBodyBytes: 1024 * 1024 });
+      const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: 1024 * 1024 };
+      const client = createHttpClient({
+        baseUrl: target.url,
+        headers,
+        ...limits,
+        ...(deps.mayWrite && { mayWrite: deps.mayWrite }),
+      });
       const order = { method: 'POST', url: target.url, body, keepRedirect: true, cutBodyBytes: 1024 };
       const answer = await client.request(order, signal).catch((error: unknown) => {
         signal.throwIfAborted();

@@ -95,4 +95,6 @@ export interface ProviderDeps {
   readonly logger: Logger;
   /** Told of every request; nobody listens where it is not given. */
   readonly meter?: RequestMeter;
+  /** Asked right before each write. Rejects where another daemon leads by now; absent where this one has its database alone. */
+  readonly mayWrite?: () => Promise<void>;
 }

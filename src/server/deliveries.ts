@@ -5,24 +5,27 @@ const REMEMBERED_MS = 24 * 3600_000;
 /** A vendor sends far fewer in a day; more than these are forgotten early, which costs one poll. */
 const MAX_REMEMBERED = 100_000;
 const SUBJECT = 'webhook deliveries';
+/** What another daemon took is written down this much later at most. */
+const OVERLAP_MS = 60_000;
 
-/** Whether a delivery was not seen within a day, by this process or one before it. One without an id is always new. */
+/** Whether a delivery was not seen within a day, by this process, one before it or one beside it. One without an id is always new. */
 export function rememberDeliveries(
   daemon: Pick<Daemon, 'clock' | 'logger' | 'notes'>,
 ): (kind: string, delivery: string | undefined) => Promise<boolean> {
   const { clock, logger, notes } = daemon;
   /** In the order they came. */
   const seen = new Map<string, number>();
-  let recalled: Promise<void> | null = null;
+  let recalledAt = 0;
 
   /** What cannot be read or kept costs one poll at most: the delivery is taken all the same. */
   async function recall(): Promise<void> {
     try {
-      const since = clock.now() - REMEMBERED_MS;
+      const now = clock.now();
+      const since = Math.max(now - REMEMBERED_MS, recalledAt - OVERLAP_MS);
       const kept = await notes.listNotes({ subject: SUBJECT, since, limit: MAX_REMEMBERED });
       for (const { body, at } of kept) if (!seen.has(body)) seen.set(body, at);
+      recalledAt = now;
     } catch (error) {
-      recalled = null;
       logger.warn('earlier webhook deliveries could not be read', { error: String(error) });
     }
   }
@@ -37,11 +40,10 @@ export function rememberDeliveries(
 
   return async (kind, delivery) => {
     if (delivery === undefined) return true;
-    recalled ??= recall();
-    await recalled;
+    const id = createHash('sha256').update(`${kind} ${delivery}`).digest('base64');
+    if (!seen.has(id)) await recall();
     const now = clock.now();
     forgetOld(seen, now);
-    const id = createHash('sha256').update(`${kind} ${delivery}`).digest('base64');
     const before = seen.get(id);
     if (before !== undefined && now - before < REMEMBERED_MS) return false;
     seen.delete(id);

@@ -1,4 +1,6 @@
-// npm run simulate -- --events N [--seed S]: months of operation with random faults and crashes, over many seeds.
+// npm run simulate -- --events N [--seed S] [--fleet]: months of operation with random faults and crashes, over many seeds.
+// With --fleet: several daemons and workers on one database.
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,12 +11,16 @@ import { build } from 'esbuild';
 
 const EVENTS_PER_SEED = 20_000;
 const { values } = parseArgs({
-  options: { events: { type: 'string', default: '1000000' }, seed: { type: 'string', default: '1' } },
+  options: {
+    events: { type: 'string', default: '1000000' },
+    seed: { type: 'string', default: '1' },
+    fleet: { type: 'boolean', default: false },
+  },
 });
 const wanted = Number(values.events);
 const firstSeed = Number(values.seed);
 if (!Number.isSafeInteger(wanted) || wanted < 1 || !Number.isSafeInteger(firstSeed)) {
-  console.error('usage: npm run simulate -- --events N [--seed S]');
+  console.error('usage: npm run simulate -- --events N [--seed S] [--fleet]');
   process.exit(2);
 }
 
@@ -54,8 +60,8 @@ async function run(worker) {
   async function work() {
     const thread = new Worker(worker);
     for (let seed = next++; seed <= lastSeed && violation === null; seed = next++) {
-      thread.postMessage({ seed, events: eventsPerSeed });
-      const answer = await new Promise((resolve, reject) => thread.once('message', resolve).once('error', reject));
+      thread.postMessage({ seed, events: eventsPerSeed, isFleet: values.fleet });
+      const [answer] = await once(thread, 'message');
       if (answer.violation) violation = answer.violation;
       else for (const name of Object.keys(sums)) sums[name] += answer[name];
       if ((seed - firstSeed + 1) % 50 === 0) console.log(`seed ${seed}: ${sums.events} events so far`);

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { crashPoint } from '../crash-point.ts';
 import { readBody } from './body.ts';
 import type { ConditionalCache } from './conditional.ts';
 import { revived } from './conditional.ts';
@@ -26,7 +27,12 @@ export interface HttpClientSettings {
   readonly maxBodyBytes?: number;
   /** Switches conditional GETs on. */
   readonly cache?: ConditionalCache;
+  /** Asked right before a request that changes something is sent; what it throws is thrown. */
+  readonly mayWrite?: MayWrite;
 }
+
+/** Resolves when something may be written, and rejects when it may not any more. */
+export type MayWrite = () => Promise<void>;
 
 export type QueryValue = string | number | boolean | readonly (string | number)[] | undefined;
 
@@ -44,6 +50,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** A 2xx body is cut after this many bytes instead of being an error when too long. */
   readonly cutBodyBytes?: number;
+  /** A POST that changes nothing, such as a query. */
+  readonly onlyReads?: boolean;
   /** A redirect is the answer instead of being followed: for targets that must not get the credential. */
   readonly keepRedirect?: boolean;
 }
@@ -89,6 +97,7 @@ async function exchange(order: Exchange, signal: AbortSignal): Promise<HttpRespo
   const url = addressOf(order);
   const headers = headersOf(order);
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+  await permission(order, url, signal);
 
   return withDeadline(settings.timeoutMs ?? 30_000, signal, async (deadline) => {
     let target = url;
@@ -99,8 +108,28 @@ async function exchange(order: Exchange, signal: AbortSignal): Promise<HttpRespo
       if (!next) return response;
       if (hops >= MAX_REDIRECTS) throw new HttpRefusedError(`more than ${MAX_REDIRECTS} redirects`, { status: response.status });
       target = next;
+      await permission(order, target, deadline);
     }
   });
+}
+
+/** Nothing may come between this and the request: whoever sleeps in between finds out here. */
+async function permission({ settings: { mayWrite }, request }: Exchange, url: URL, signal: AbortSignal): Promise<void> {
+  const { method = 'GET', onlyReads = false } = request;
+  if (method === 'GET' || method === 'HEAD' || onlyReads) return;
+  crashPoint(`before sending ${method} ${url.pathname}`);
+  if (mayWrite === undefined) return;
+  signal.throwIfAborted();
+  let cancel = (): void => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    cancel = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', cancel, { once: true });
+  });
+  try {
+    await Promise.race([mayWrite(), aborted]);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
 }
 
 function addressOf({ base, request }: Exchange): URL {

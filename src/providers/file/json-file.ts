@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { ProviderDeps } from '../../ports/provider.ts';
 import type { IssueSource, SourceReading } from './records.ts';
 import type { TimedEdit } from './edit.ts';
 import { notFound, payloadError } from './failures.ts';
@@ -14,7 +15,7 @@ import { rewriteFile, UnreadableTextError } from './write-back.ts';
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /** Issues as the records of one JSON list. */
-export function createJsonFile(file: string): IssueSource {
+export function createJsonFile(file: string, mayWrite?: ProviderDeps['mayWrite']): IssueSource {
   // Parsing is the costly part of a read, and most reads find what the last one found.
   let last: { readonly bytes: Buffer; readonly reading: SourceReading } | null = null;
 
@@ -24,7 +25,7 @@ export function createJsonFile(file: string): IssueSource {
       if (last?.bytes.equals(bytes) !== true) last = { bytes, reading: readingOf(file, bytes.toString('utf8')) };
       return last.reading;
     },
-    change: (id, edit) => rewriteFile(file, (text) => editText(file, text, id, edit)),
+    change: (id, edit) => rewriteFile(file, (text) => editText(file, text, id, edit), mayWrite),
   };
 }
 

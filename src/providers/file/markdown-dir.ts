@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ProviderDeps } from '../../ports/provider.ts';
 import type { FoundRecord, IssueSource, SourceProblem, SourceReading } from './records.ts';
 import { notFound, payloadError } from './failures.ts';
 import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
@@ -19,7 +20,7 @@ interface IssueFile {
 }
 
 /** Issues as Markdown files of one directory, in the order of their names. */
-export function createMarkdownDirectory(directory: string): IssueSource {
+export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDeps['mayWrite']): IssueSource {
   // Every file is read at every call; only one that changed is parsed again.
   let files: ReadonlyMap<string, IssueFile> = new Map();
   let reading: SourceReading = { records: [], unreadable: [] };
@@ -41,7 +42,7 @@ export function createMarkdownDirectory(directory: string): IssueSource {
       const name = records.find((record) => idOf(record.value) === id)?.label;
       if (name === undefined) throw notFound('WRITE', directory, id);
       const file = path.join(directory, name);
-      await rewriteFile(file, (text) => editText(file, text, id, edit));
+      await rewriteFile(file, (text) => editText(file, text, id, edit), mayWrite);
     },
   };
 }

@@ -1,13 +1,14 @@
 import { stat } from 'node:fs/promises';
+import type { ProviderDeps } from '../../ports/provider.ts';
 import type { IssueSource } from './records.ts';
 import { payloadError } from './failures.ts';
 import { createJsonFile } from './json-file.ts';
 import { createMarkdownDirectory } from './markdown-dir.ts';
 
 /** The form is looked up at every call: a file may become a directory while the service runs. */
-export function createSource(location: string): IssueSource {
-  const json = createJsonFile(location);
-  const markdown = createMarkdownDirectory(location);
+export function createSource(location: string, mayWrite?: ProviderDeps['mayWrite']): IssueSource {
+  const json = createJsonFile(location, mayWrite);
+  const markdown = createMarkdownDirectory(location, mayWrite);
 
   async function formOf(method: 'READ' | 'WRITE'): Promise<IssueSource> {
     const stats = await stat(location);

@@ -20,7 +20,7 @@ const AUTHOR = 'foray';
 /** Issues in local files. Every call reads them anew; writes take turns. */
 export function createTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker {
   const location = locationOf(settings.options, deps.workflowDir);
-  const source = createSource(location);
+  const source = createSource(location, deps.mayWrite);
   return {
     kind: KIND,
     isLocal: true,

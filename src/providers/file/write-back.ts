@@ -5,6 +5,8 @@ import { open, realpath, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { crashPoint } from '../../lib/crash-point.ts';
+import type { ProviderDeps } from '../../ports/provider.ts';
 import { withLock } from './lock.ts';
 
 /** Thrown by an edit that met a text it cannot read: perhaps somebody is just writing it, so it is read again. */
@@ -21,15 +23,22 @@ const PAUSE_MS = 10;
 /**
  * Changes a file that others change too. The new text is complete on the disk before it takes the old one's place, and
  * it takes that place only while the old one is what the change was made from; otherwise the change is made anew from
- * what is there. `edit` may be called several times and returns null when there is nothing to do.
+ * what is there. `edit` may be called several times and returns null when there is nothing to do. `mayWrite` is asked
+ * right before the replacement.
  */
-export async function rewriteFile(file: string, edit: (text: string) => string | null): Promise<void> {
+export async function rewriteFile(
+  file: string,
+  edit: (text: string) => string | null,
+  mayWrite?: ProviderDeps['mayWrite'],
+): Promise<void> {
   // A link stays a link: what it leads to is replaced.
   const target = await realpath(file);
   await withLock(`${target}.foray-lock`, async () => {
     let overwritten: Buffer | null = null;
     for (let tries = 1; ; tries += 1) {
-      const outcome: Outcome = await tryOnce(target, edit, overwritten).catch((error: unknown) => unreadable(error, tries));
+      const outcome: Outcome = await tryOnce(target, { edit, mayWrite }, overwritten).catch((error: unknown) =>
+        unreadable(error, tries),
+      );
       if (outcome.done) return;
       overwritten = outcome.overwritten ?? overwritten;
       if (tries >= MOST_TRIES) throw new Error(`${MOST_TRIES} times somebody else changed it first`);
@@ -50,14 +59,19 @@ function unreadable(error: unknown, tries: number): Outcome {
   return { done: false };
 }
 
-async function tryOnce(file: string, edit: (text: string) => string | null, overwritten: Buffer | null): Promise<Outcome> {
+interface Change {
+  readonly edit: (text: string) => string | null;
+  readonly mayWrite: ProviderDeps['mayWrite'];
+}
+
+async function tryOnce(file: string, { edit, mayWrite }: Change, overwritten: Buffer | null): Promise<Outcome> {
   const old = await open(file, 'r');
   try {
     const before = await contentOf(old);
     const base = (overwritten ?? before).toString('utf8');
     const after = edit(base) ?? (overwritten === null ? null : base);
     if (after === null) return { done: true };
-    if (!(await replaceIfUnchanged(file, { before, after, stats: await old.stat() }))) return { done: false };
+    if (!(await replaceIfUnchanged(file, { before, after, stats: await old.stat() }, mayWrite))) return { done: false };
     const late = await lateEditOf(old, before);
     return late === null ? { done: true } : { done: false, overwritten: late };
   } finally {
@@ -68,10 +82,13 @@ async function tryOnce(file: string, edit: (text: string) => string | null, over
 async function replaceIfUnchanged(
   file: string,
   { before, after, stats }: { readonly before: Buffer; readonly after: string; readonly stats: Stats },
+  mayWrite: ProviderDeps['mayWrite'],
 ): Promise<boolean> {
   const temporary = path.join(path.dirname(file), `.foray-${randomUUID()}.tmp`);
   try {
     await writeSynced(temporary, after, stats);
+    crashPoint('before replacing the file');
+    await mayWrite?.();
     // In one go: whatever came between the look and the replacement would be lost.
     if (!readFileSync(file).equals(before)) return false;
     renameSync(temporary, file);

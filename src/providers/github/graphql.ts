@@ -40,7 +40,7 @@ export function createGraphClient(access: ApiAccess, deps: TrackerHttpDeps, reme
 export function createPullFacts(http: TrackerHttp): ReadPullFacts {
   return async ({ owner, repo, number }, signal) => {
     const body = { query: QUERY, variables: { owner, name: repo, number } };
-    const { data } = await http.sendJson('POST', answer, { body }, signal);
+    const { data } = await http.sendJson('POST', answer, { body, onlyReads: true }, signal);
     const pull = data.repository?.pullRequest;
     if (!pull) throw notThere(`${owner}/${repo}#${number}`);
     return { reviewDecision: pull.reviewDecision, mergeCommitSha: pull.mergeCommit?.oid ?? '' };

@@ -68,7 +68,7 @@ export function createPullGraph(http: TrackerHttp): PullGraph {
         const answer: z.output<typeof THREADS_ANSWER> = await http.sendJson(
           'POST',
           THREADS_ANSWER,
-          { body: { query: THREADS, variables } },
+          { body: { query: THREADS, variables }, onlyReads: true },
           signal,
         );
         const threads = answer.data.repository?.pullRequest?.reviewThreads;
@@ -84,7 +84,7 @@ export function createPullGraph(http: TrackerHttp): PullGraph {
       const { data } = await http.sendJson(
         'POST',
         QUEUE_ANSWER,
-        { body: { query: QUEUE, variables: variablesOf(request) } },
+        { body: { query: QUEUE, variables: variablesOf(request) }, onlyReads: true },
         signal,
       );
       const pull = data.repository?.pullRequest;

@@ -26,7 +26,7 @@ export function createSearch(http: TrackerHttp, deps: { logger: Logger; clock: C
   const recent = createRecentChanges(deps.clock);
   const page = (query: Query, rest: PageKeys, signal: AbortSignal) =>
     encodeURIComponent(query.jql).length > LONGEST_IN_ADDRESS
-      ? http.sendJson('POST', SEARCH_PAGE, bodyOf(query, rest), signal)
+      ? http.sendJson('POST', SEARCH_PAGE, { ...bodyOf(query, rest), onlyReads: true }, signal)
       : http.getJson(SEARCH_PAGE, requestOf(query, rest), signal);
   return {
     all: async <T>(schema: ZodType<T>, query: Query, signal: AbortSignal) => {

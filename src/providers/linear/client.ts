@@ -75,7 +75,7 @@ export function createClient(access: ApiAccess, deps: TrackerHttpDeps): LinearCl
 
   return {
     run: async <T>({ text, data }: GraphqlOperation<T>, variables: Variables, signal: AbortSignal) => {
-      const request = { path: route, body: { query: text, variables } };
+      const request = { path: route, body: { query: text, variables }, onlyReads: !text.startsWith('mutation') };
       return (await http.sendJson('POST', z.object({ data }), request, signal)).data;
     },
     readAll: async (list, schema, fetchPage) => {

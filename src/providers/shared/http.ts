@@ -49,13 +49,13 @@ export interface TrackerHttpSettings extends HttpClientSettings, FailureRules {
   readonly beforeRequest?: (request: HttpRequest, signal: AbortSignal) => Promise<void>;
 }
 
-export type TrackerHttpDeps = Pick<ProviderDeps, 'version' | 'clock' | 'logger' | 'meter'>;
+export type TrackerHttpDeps = Pick<ProviderDeps, 'version' | 'clock' | 'logger' | 'meter' | 'mayWrite'>;
 
 export function createTrackerHttp(settings: TrackerHttpSettings, deps: TrackerHttpDeps): TrackerHttp {
   const line: Line = {
     ...deps,
     settings,
-    client: createHttpClient(settings),
+    client: createHttpClient({ ...settings, ...(deps.mayWrite && { mayWrite: deps.mayWrite }) }),
     mask: maskFor(settings),
     decoded: new WeakMap(),
     reported: new Set(),

@@ -22,8 +22,8 @@ export interface RunningWorker {
 }
 
 const BEAT_MS = 2_000;
-/** Without an answer of the database for this long the leader gives our runs to others: they are ended before that. */
-const CUT_OFF_MS = 25_000;
+/** Without an answer of the database for 30 s the leader gives our runs to others: by then they have been ended. */
+export const CUT_OFF_MS = 20_000;
 
 /** Takes runs from the queue and works on them here. */
 export async function startWorker({ seat, logger, adaptersFor, loadNow }: WorkerDeps): Promise<RunningWorker> {
@@ -92,14 +92,19 @@ function createHeart({ seat, logger, held, stateNow }: HeartParts): Heart {
     }
   }
 
+  function giveUpWhenCutOff(): void {
+    if (performance.now() - heardAt <= CUT_OFF_MS) return;
+    for (const runId of held.ids()) held.lose(runId, 'the database was not reached for too long');
+  }
+
   async function beatUntil(over: AbortSignal): Promise<void> {
+    // Apart from the beat, which may hang as long as the way to the database does.
+    const watch = setInterval(giveUpWhenCutOff, BEAT_MS / 2);
     while (!over.aborted) {
       await beat().catch((error: unknown) => logger.warn('the database does not answer', { error: String(error) }));
-      if (performance.now() - heardAt > CUT_OFF_MS) {
-        for (const runId of held.ids()) held.lose(runId, 'the database was not reached for too long');
-      }
       await delay(BEAT_MS, undefined, { signal: over }).catch(() => {});
     }
+    clearInterval(watch);
   }
 
   return { beat, beatUntil };

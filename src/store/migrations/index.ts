@@ -5,10 +5,12 @@ import { TRACKERS } from './004-trackers.ts';
 import { REQUEST_FACTS } from './005-request-facts.ts';
 import { FORGOTTEN_RUNS } from './006-forgotten-runs.ts';
 import { FIRST_ON_POSTGRES } from './007-first-on-postgres.ts';
+import { SHARED_BY_DAEMONS } from './007-shared-by-daemons.ts';
 import { WORKSPACE_KEY } from './007-workspace-key.ts';
 import { APPROVALS_SCHEMA } from './008-approvals.ts';
 import { NOTES } from './009-notes.ts';
 import { WORKERS } from './010-workers.ts';
+import { HINTS } from './011-hints.ts';
 
 /**
  * One step of the schema. A text is for both databases: written for SQLite, and what PostgreSQL spells differently (types,
@@ -26,10 +28,11 @@ export const MIGRATIONS: readonly Migration[] = [
   beforePostgres(TRACKERS),
   beforePostgres(REQUEST_FACTS),
   beforePostgres(FORGOTTEN_RUNS),
-  { sqlite: WORKSPACE_KEY, postgres: FIRST_ON_POSTGRES },
+  { sqlite: WORKSPACE_KEY, postgres: `${FIRST_ON_POSTGRES}${SHARED_BY_DAEMONS}` },
   APPROVALS_SCHEMA,
   NOTES,
   { sqlite: '', postgres: WORKERS },
+  { sqlite: '', postgres: HINTS },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
+import { crashPoint } from '../../lib/crash-point.ts';
 import { decode, encode } from '../records/text.ts';
 import type { Row, SqlValue, Work } from '../records/work.ts';
 import { addressOf } from './address.ts';
@@ -44,7 +45,9 @@ const CONNECT_MS = 5_000;
 const ANSWER_MS = 15_000;
 const MAX_CONNECTIONS = 6;
 
-const SETUP = "SET search_path TO foray; SET timezone TO 'UTC'; SET idle_in_transaction_session_timeout TO '30s'";
+/** A leader that is stopped in the middle of a unit of work keeps the next one waiting no longer than this: it holds its epoch. */
+const UNIT_STANDS_STILL = '4s';
+const SETUP = `SET search_path TO foray; SET timezone TO 'UTC'; SET idle_in_transaction_session_timeout TO '${UNIT_STANDS_STILL}'`;
 
 /** Opens a pool of connections; none is made before the first use. */
 export async function openPostgres(url: string): Promise<Postgres> {
@@ -133,6 +136,7 @@ async function within<T>(client: PoolClient, how: { begin: string; epoch: number
     const result = await perform(send, work);
     transactionId = confirmed === null ? null : String((await confirmed).rows[0]?.id);
     await Promise.all(sent);
+    if (how.epoch !== null) crashPoint('before committing under the epoch');
     committing = true;
     await client.query('COMMIT');
     return result;

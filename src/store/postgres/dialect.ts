@@ -16,7 +16,7 @@ export function numbered(sql: string): string {
 export const DAY_OF_START = "to_char(to_timestamp(started_at / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')";
 
 /** Written by people, commands and workers as well, not by the leader alone. */
-const UNSTAMPED: ReadonlySet<string> = new Set(['operator_requests', 'worker_hosts', 'worker_words', 'worker_requests']);
+const UNSTAMPED: ReadonlySet<string> = new Set(['operator_requests', 'worker_hosts', 'worker_words', 'worker_requests', 'hints']);
 
 /**
  * A migration for PostgreSQL. Every table is given `rowid`, the order of first insertion that SQLite has by itself, and

@@ -19,6 +19,7 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
     what: 'takes no writes',
     remedy: 'let store.url name the primary; foray goes on when it takes writes again',
   },
+  '25P03': { kind: 'unreachable', what: 'ended a unit of work that stood still', remedy: 'nothing; it is tried again' },
   '3D000': { kind: 'missing', what: 'does not exist', remedy: 'create the database, or correct store.url' },
   '42501': { kind: 'unwritable', what: 'lacks a right', remedy: RIGHTS },
   '53': { kind: 'failed', what: 'has no room or no connection left', remedy: 'free space on its disk, or raise max_connections' },

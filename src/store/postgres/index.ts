@@ -4,15 +4,10 @@ import { all, get, type Work } from '../records/work.ts';
 export { openPostgres, type Postgres } from './connection.ts';
 export { importAll, type ImportedTable } from './import.ts';
 export { isNotLeading, isUnreachable } from './errors.ts';
-export {
-  BEAT_MS,
-  readLeader,
-  SESSIONS_OVER_MS,
-  tryToLead,
-  type InstanceFacts,
-  type Leader,
-  type Leadership,
-} from './leadership.ts';
+export { BEAT_MS, readLeader, SESSIONS_OVER_MS, type InstanceFacts, type Leader } from './instances.ts';
+export type { Leadership } from './keep-leading.ts';
+export { tryToLead } from './leadership.ts';
+export { areHintsWaiting, leaveHint, takeHints, type Hint } from './hints.ts';
 export { isUpToDate, migratePostgres } from './migrate.ts';
 export { askThroughPostgres } from './operator.ts';
 export { createPostgresStore } from './postgres-store.ts';
@@ -23,9 +18,17 @@ export function* readLastTracker(): Work<string> {
   return String((yield* all('SELECT identity FROM trackers ORDER BY rowid')).at(-1)?.identity ?? '');
 }
 
+interface ReadOnce {
+  readonly workspaceKey: string;
+  readonly runningRuns: readonly string[];
+  /** Workers have runs that the leader before gave them. */
+  readonly areGivenAway: boolean;
+}
+
 /** What a daemon that begins to lead reads once. */
-export function* readOnceAtStart(): Work<{ readonly workspaceKey: string; readonly runningRuns: readonly string[] }> {
+export function* readOnceAtStart(): Work<ReadOnce> {
   const key = yield* get('SELECT key FROM workspace_key');
   const running = yield* all("SELECT run_id FROM claims WHERE phase = 'running'");
-  return { workspaceKey: String(key?.key), runningRuns: running.map((row) => String(row.run_id)) };
+  const areGivenAway = (yield* all('SELECT 1 AS one FROM worker_runs LIMIT 1')).length > 0;
+  return { workspaceKey: String(key?.key), runningRuns: running.map((row) => String(row.run_id)), areGivenAway };
 }

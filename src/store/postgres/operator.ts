@@ -5,7 +5,8 @@ import { StoreError } from '../errors.ts';
 import { answerAlone, nothingRuns, SeveralTrackers, type LoneRequest } from '../records/answer-alone.ts';
 import { addRequest, findAnswer, withdrawRequest } from '../records/operator-requests.ts';
 import type { Postgres } from './connection.ts';
-import { readLeader, SESSIONS_OVER_MS, tryToLead, type InstanceFacts, type Leader } from './leadership.ts';
+import { readLeader, SESSIONS_OVER_MS, type InstanceFacts, type Leader } from './instances.ts';
+import { tryToLead } from './leadership.ts';
 
 /** How long a leader may take to answer; it looks for requests twice a second. */
 const ANSWER_WITHIN_MS = 15_000;

@@ -1,0 +1,66 @@
+import type { Event } from '../domain/model/event.ts';
+import type { Clock, Logger } from '../ports/runtime.ts';
+import type { Note, Store } from '../ports/store.ts';
+import type { Postgres } from '../store/postgres/index.ts';
+import type { Reign } from './leading.ts';
+
+/** What a daemon that stands by passes on through the database. */
+export interface PassedOn {
+  webhook(): void;
+  refresh(): void;
+  /** Kept by the leader, which alone writes notes. */
+  addNotes(notes: readonly Note[]): Promise<void>;
+}
+
+/** How often the leader looks. */
+const LOOK_EVERY_MS = 500;
+
+export function passOn(db: Postgres, { clock, logger }: { readonly clock: Clock; readonly logger: Logger }): PassedOn {
+  const leave = async (kind: 'webhook' | 'refresh' | 'note', body = ''): Promise<void> => {
+    const { leaveHint } = await import('../store/postgres/index.ts');
+    await db.write(leaveHint({ kind, body, at: clock.now() }));
+  };
+  const told = (error: unknown): void =>
+    logger.warn('the leader could not be told to look at the tracker', { error: textOf(error) });
+  return {
+    webhook: () => void leave('webhook').catch(told),
+    refresh: () => void leave('refresh').catch(told),
+    async addNotes(notes) {
+      for (const note of notes) await leave('note', JSON.stringify(note));
+    },
+  };
+}
+
+export interface HintsDeps {
+  readonly report: (event: Event) => void;
+  readonly notes: Pick<Store, 'addNotes'>;
+  readonly logger: Logger;
+}
+
+/** The leader hears what those that stand by were told. */
+export function followHints({ db, leadership }: Reign, { report, notes, logger }: HintsDeps): { stop(): void } {
+  let looking = false;
+  const look = async (): Promise<void> => {
+    const { areHintsWaiting, takeHints } = await import('../store/postgres/index.ts');
+    if (!(await db.read(areHintsWaiting()))) return;
+    const hints = await db.writeUnder(leadership.epoch, takeHints());
+    const kept = hints.flatMap(({ kind, body }) => (kind === 'note' ? [JSON.parse(body) as Note] : []));
+    if (hints.some(({ kind }) => kind === 'webhook')) report({ type: 'webhook-received' });
+    if (hints.some(({ kind }) => kind === 'refresh')) report({ type: 'refresh-requested' });
+    if (kept.length > 0) await notes.addNotes(kept);
+  };
+  const timer = setInterval(() => {
+    if (looking) return;
+    looking = true;
+    look()
+      .catch((error: unknown) => logger.warn('hints of other daemons could not be read', { error: textOf(error) }))
+      .finally(() => {
+        looking = false;
+      });
+  }, LOOK_EVERY_MS);
+  return { stop: () => clearInterval(timer) };
+}
+
+function textOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
+}

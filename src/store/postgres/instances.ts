@@ -1,0 +1,96 @@
+import { all, get, run, type Work } from '../records/work.ts';
+
+/** One daemon on the database. */
+export interface InstanceFacts {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly processStart: string;
+  readonly workflowPath: string;
+  readonly version: string;
+  /** Where it serves its pages; null where it does not. */
+  readonly url: string | null;
+}
+
+export interface Leader extends InstanceFacts {
+  readonly epoch: number;
+  readonly since: number;
+  /** How long ago it last said that it lives. */
+  readonly silentMs: number;
+  /** It took leave, so that nobody needs to wait. */
+  readonly left: boolean;
+}
+
+/** Names the lock of the leader among all advisory locks of the database. */
+export const LEADER_LOCK = 4_207_002;
+
+/** Ends the session of the leader, and with it the lock that it holds. */
+export const END_SESSION = 'SELECT pg_terminate_backend(backend_pid::integer) FROM leader WHERE backend_pid IS NOT NULL';
+
+/** How often the leader says that it lives, and the others look. */
+export const BEAT_MS = 1_000;
+/** A leader whose session is gone has this long to come back: more than `CONFIRMED_MS`. */
+export const ABSENT_MS = 3_000;
+/** A leader that keeps its session and says nothing for so long (it is stopped, or cut off) loses it. */
+export const SILENT_MS = 6_000;
+/**
+ * A leader that cannot reach the database for so long ends its sessions, where another could have taken over. The next
+ * one starts what ran there only after `SESSIONS_OVER_MS`.
+ */
+export const CUT_OFF_MS = 30_000;
+export const SESSIONS_OVER_MS = 45_000;
+
+export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::double precision';
+const READ_LEADER = `SELECT leader.epoch, leader.since, ${NOW} - leader.renewed_at AS silent, leader.left_at IS NOT NULL AS has_left,
+  leader.instance, leader.backend_pid, i.host, i.pid, i.process_start, i.workflow_path, i.version, i.url
+  FROM leader LEFT JOIN instances AS i ON i.id = leader.instance`;
+
+/** Who leads, or led last; null where nobody has yet. */
+export function* readLeader(): Work<Leader | null> {
+  const row = yield* get(READ_LEADER);
+  if (row === undefined || row.instance === '') return null;
+  return {
+    epoch: Number(row.epoch),
+    since: Number(row.since),
+    silentMs: Number(row.silent),
+    left: Boolean(row.has_left),
+    id: String(row.instance),
+    host: String(row.host ?? ''),
+    pid: Number(row.pid ?? 0),
+    processStart: String(row.process_start ?? ''),
+    workflowPath: String(row.workflow_path ?? ''),
+    version: String(row.version ?? ''),
+    url: row.url === null || row.url === undefined ? null : String(row.url),
+  };
+}
+
+/** The daemons that said within ten seconds that they live. */
+export function* readInstances(): Work<readonly InstanceFacts[]> {
+  const rows = yield* all(`SELECT * FROM instances WHERE seen_at > ${NOW} - 10000 ORDER BY started_at, id`);
+  return rows.map((row) => ({
+    id: String(row.id),
+    host: String(row.host),
+    pid: Number(row.pid),
+    processStart: String(row.process_start),
+    workflowPath: String(row.workflow_path),
+    version: String(row.version),
+    url: row.url === null ? null : String(row.url),
+  }));
+}
+
+/** Says that this daemon lives. */
+export function* tellAlive(me: InstanceFacts): Work<void> {
+  const { id, host, pid, processStart, workflowPath, version, url } = me;
+  yield* run(
+    `INSERT INTO instances (id, host, pid, process_start, workflow_path, version, url, started_at, seen_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ${NOW}, ${NOW}) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, url = excluded.url`,
+    id,
+    host,
+    pid,
+    processStart,
+    workflowPath,
+    version,
+    url,
+  );
+  yield* run(`DELETE FROM instances WHERE seen_at < ${NOW} - 86400000 AND id <> (SELECT instance FROM leader)`);
+}

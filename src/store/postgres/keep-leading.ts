@@ -1,0 +1,140 @@
+import { run, type Work } from '../records/work.ts';
+import type { Postgres, Session } from './connection.ts';
+import { createContact, momentNow, type Contact } from './contact.ts';
+import { BEAT_MS, CUT_OFF_MS, END_SESSION, LEADER_LOCK, NOW, readInstances, tellAlive } from './instances.ts';
+import type { InstanceFacts } from './instances.ts';
+
+/** Leading lasts until it is over: `lost` tells why. */
+export interface Leadership {
+  readonly epoch: number;
+  readonly lost: Promise<string>;
+  /**
+   * Resolves while this one surely leads, and waits where it cannot know: another one may have taken over meanwhile. Rejects
+   * when it does not lead any more. Asked before whatever the world outside would see.
+   */
+  confirm(): Promise<void>;
+  /** Where this one serves its pages, for the others to tell. */
+  servesAt(url: string | null): void;
+  /** A write was refused: this one does not lead any more. */
+  overtaken(): void;
+  /** Takes leave: the next one may lead at once. */
+  leave(): Promise<void>;
+}
+
+/** A turn to lead that was won, while it lasts. */
+interface Turn {
+  readonly db: Postgres;
+  readonly epoch: number;
+  readonly contact: Contact;
+  me: InstanceFacts;
+  /** Null from the loss of a session until the lock is taken again. */
+  session: Session | null;
+  /** Another daemon is there that would take over. */
+  hasStandby: boolean;
+}
+
+/** Says every second that this one leads, until it takes leave or learns that it does not. */
+export function keepLeading(
+  db: Postgres,
+  me: InstanceFacts,
+  won: { readonly epoch: number; readonly session: Session },
+): Leadership {
+  const turn: Turn = { db, me, contact: createContact(), hasStandby: false, ...won };
+  let tellLost = (_why: string): void => {};
+  const lost = new Promise<string>((resolve) => {
+    tellLost = resolve;
+  });
+  let over = false;
+  let timer = setTimeout(() => void beat(), BEAT_MS);
+
+  async function beat(): Promise<void> {
+    const why = await signOfLife(turn);
+    if (over) return;
+    if (why !== null) return lose(why);
+    timer = setTimeout(() => void beat(), BEAT_MS);
+  }
+
+  function end(why: string): void {
+    over = true;
+    clearTimeout(timer);
+    turn.contact.gone(why);
+  }
+
+  function lose(why: string): void {
+    end(why);
+    void turn.session?.close();
+    tellLost(why);
+  }
+
+  return {
+    epoch: turn.epoch,
+    lost,
+    confirm: () => turn.contact.fresh(),
+    servesAt(url) {
+      turn.me = { ...turn.me, url };
+    },
+    overtaken: () => (over ? undefined : lose(OVERTAKEN)),
+    async leave() {
+      if (over) return;
+      end('this one has taken leave');
+      await db.write(takeLeave(turn.epoch, me.id)).catch(() => {});
+      await turn.session?.close();
+    },
+  };
+}
+
+const OVERTAKEN = 'another one leads';
+
+/** One sign of life. Says why the turn is over, or null. */
+async function signOfLife(turn: Turn): Promise<string | null> {
+  const { db, epoch, contact, me } = turn;
+  const asked = momentNow();
+  try {
+    turn.session ??= await regain(db, epoch);
+    if (!(await renew(turn.session, epoch))) return OVERTAKEN;
+    contact.confirmed(asked);
+    await db.write(tellAlive(me));
+    turn.hasStandby = (await db.read(readInstances())).some(({ id }) => id !== me.id);
+    return null;
+  } catch (error) {
+    await dropSession(turn);
+    if (error instanceof Overtaken) return OVERTAKEN;
+    return turn.hasStandby && contact.ageMs() > CUT_OFF_MS ? 'the database was out of reach for too long' : null;
+  }
+}
+
+class Overtaken extends Error {}
+
+/** The next sign of life asks for another one. */
+async function dropSession(turn: Turn): Promise<void> {
+  const { session } = turn;
+  turn.session = null;
+  await session?.close();
+}
+
+async function renew(session: Session, epoch: number): Promise<boolean> {
+  const sql = `UPDATE leader SET renewed_at = ${NOW}, backend_pid = pg_backend_pid() WHERE epoch = ? RETURNING epoch`;
+  return (await session.all(sql, epoch)).length === 1;
+}
+
+/** A session was lost. The lock is taken again, and nothing has happened unless another epoch began. */
+async function regain(db: Postgres, epoch: number): Promise<Session> {
+  const session = await db.session();
+  try {
+    const [row] = await session.all('SELECT epoch FROM leader');
+    if (Number(row?.epoch) !== epoch) throw new Overtaken();
+    const [lock] = await session.all('SELECT pg_try_advisory_lock(?) AS taken', LEADER_LOCK);
+    if (lock?.taken) return session;
+    // The server has not noticed yet that the connection before this one is gone.
+    await session.all(END_SESSION);
+    throw new Error('the lock of the last session is still held');
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+function* takeLeave(epoch: number, id: string): Work<void> {
+  yield* run(`UPDATE leader SET left_at = ${NOW}, backend_pid = NULL WHERE epoch = ?`, epoch);
+  yield* run(`UPDATE instances SET seen_at = 0 WHERE id = ?`, id);
+}

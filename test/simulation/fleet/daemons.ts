@@ -1,0 +1,245 @@
+import { nextWake } from '../../../src/domain/events/on-clock.ts';
+import { EFFECTS, type AskedEffect, type Decision, type Effect } from '../../../src/domain/model/effect.ts';
+import type { Event } from '../../../src/domain/model/event.ts';
+import type { Settings } from '../../../src/domain/model/settings.ts';
+import type { State } from '../../../src/domain/model/state.ts';
+import { recover } from '../../../src/domain/recover.ts';
+import { CONFIRMED_MS } from '../../../src/store/postgres/contact.ts';
+import { BEAT_MS, CUT_OFF_MS } from '../../../src/store/postgres/instances.ts';
+import type { Chance } from '../../support/random.ts';
+import type { Decide } from '../simulate.ts';
+import type { Database, Won } from './database.ts';
+import { createQueue, type Queue } from './queue.ts';
+import { createActor, type Actor, type Timeline } from './timeline.ts';
+import type { Wire } from './wire.ts';
+import { FAULT, type FleetWorld } from './world.ts';
+
+/** A daemon: stands by, or leads with the real core under an epoch. */
+export interface Daemon extends Actor {
+  reign: Reign | null;
+}
+
+/** A turn to lead. Whatever belongs to it ends with it. */
+export interface Reign {
+  readonly epoch: number;
+  state: State;
+  readonly inbox: Event[];
+  /** A unit of work is on its way to the database. */
+  isStoring: boolean;
+  confirmedAt: number;
+  readonly waiting: (() => void)[];
+  readonly queue: Queue;
+  /** When the next clock event is planned for. */
+  wakeAt: number;
+}
+
+export interface DaemonsDeps {
+  readonly timeline: Timeline;
+  readonly chance: Chance;
+  readonly database: Database;
+  readonly wire: Wire;
+  readonly world: FleetWorld;
+  readonly settings: Settings;
+  readonly decide: Decide;
+  /** A unit was stored and is in force: the moment to compare memory and store. */
+  readonly onStored: (reign: Reign) => void;
+  /** An effect that was stored is about to be carried out. */
+  readonly onAsked: (effect: Effect) => void;
+  /** A write arrives at tracker or forge, from a leader of this epoch. */
+  readonly onWrite: (effect: AskedEffect, epoch: number) => void;
+  readonly isGateOpen?: boolean;
+}
+
+/** How long a write is under way at most after it left: less than a leader that was confirmed has left. */
+const UNDER_WAY_MS = 900;
+
+export function createDaemons(hosts: readonly string[], deps: DaemonsDeps): readonly Daemon[] {
+  return hosts.map((host, index) => {
+    const daemon: Daemon = Object.assign(createActor(`d${index}`, host), { reign: null });
+    deps.timeline.after(deps.chance.below(BEAT_MS), daemon, () => beat(daemon, deps));
+    return daemon;
+  });
+}
+
+export function startDaemon(daemon: Daemon, deps: DaemonsDeps): void {
+  Object.assign(daemon, { isAlive: true, life: daemon.life + 1, frozenUntil: 0, reign: null });
+  deps.timeline.after(deps.chance.below(3_000), daemon, () => beat(daemon, deps));
+}
+
+export function killDaemon(daemon: Daemon): void {
+  Object.assign(daemon, { isAlive: false, reign: null });
+}
+
+/** Another life: nothing that was begun under the epoch goes on. */
+function lose(daemon: Daemon, deps: DaemonsDeps): void {
+  deps.database.dropLock(daemon);
+  startDaemon(daemon, deps);
+}
+
+function beat(daemon: Daemon, deps: DaemonsDeps): void {
+  const { timeline } = deps;
+  if (daemon.reign === null) tryToLead(daemon, deps);
+  else renew(daemon, daemon.reign, deps);
+  timeline.after(BEAT_MS, daemon, () => beat(daemon, deps));
+}
+
+function renew(daemon: Daemon, reign: Reign, deps: DaemonsDeps): void {
+  const { wire, database, timeline } = deps;
+  const asked = timeline.now();
+  wire.ask(
+    daemon,
+    () => database.renew(reign.epoch, timeline.now()),
+    (answer) => {
+      if (answer.ok && !answer.value) return lose(daemon, deps);
+      if (!answer.ok && timeline.now() - reign.confirmedAt > CUT_OFF_MS) return lose(daemon, deps);
+      if (!answer.ok) return;
+      reign.confirmedAt = asked;
+      if (timeline.now() - asked < CONFIRMED_MS) for (const go of reign.waiting.splice(0)) go();
+    },
+  );
+}
+
+function tryToLead(daemon: Daemon, deps: DaemonsDeps): void {
+  const { wire, database, timeline } = deps;
+  const asked = timeline.now();
+  wire.ask(
+    daemon,
+    () => database.tryToLead(daemon, timeline.now()),
+    (answer) => {
+      if (!answer.ok) return database.dropLock(daemon);
+      if (answer.value !== null && daemon.reign === null) begin(daemon, answer.value, asked, deps);
+    },
+  );
+}
+
+function begin(daemon: Daemon, { epoch, durable, resumeDelayMs }: Won, asked: number, deps: DaemonsDeps): void {
+  const { timeline, settings } = deps;
+  const first = recover(settings, durable, `e${epoch}`, timeline.now(), resumeDelayMs);
+  const queue = createQueue({
+    ...deps,
+    daemon,
+    epoch,
+    report: (event) => report(daemon, event, deps),
+    lose: () => lose(daemon, deps),
+  });
+  const reign: Reign = {
+    epoch,
+    state: first.state,
+    inbox: [],
+    isStoring: false,
+    confirmedAt: asked,
+    waiting: [],
+    queue,
+    wakeAt: Infinity,
+  };
+  daemon.reign = reign;
+  queue.look();
+  carryOut(daemon, reign, first, deps);
+  report(daemon, { type: 'clock' }, deps);
+}
+
+/** Hands an event to the loop of whoever leads here. */
+export function report(daemon: Daemon, event: Event, deps: DaemonsDeps): void {
+  const { reign } = daemon;
+  if (reign === null) return;
+  reign.inbox.push(event);
+  pump(daemon, reign, deps);
+}
+
+/** Decides what has come in, stores it under the epoch, and only then does it. */
+function pump(daemon: Daemon, reign: Reign, deps: DaemonsDeps): void {
+  if (reign.isStoring || reign.inbox.length === 0) return rest(daemon, reign, deps);
+  const events = reign.inbox.splice(0, 1 + deps.chance.below(3));
+  const unit: Decision = { state: reign.state, writes: [], effects: [] };
+  const together = events.reduce<Decision>((sum, event) => {
+    const next = deps.decide(sum.state, event, deps.timeline.now());
+    return { state: next.state, writes: [...sum.writes, ...next.writes], effects: [...sum.effects, ...next.effects] };
+  }, unit);
+  carryOut(daemon, reign, together, deps);
+}
+
+function carryOut(daemon: Daemon, reign: Reign, unit: Decision, deps: DaemonsDeps): void {
+  const { wire, database } = deps;
+  const stored = (): void => {
+    reign.isStoring = false;
+    reign.state = unit.state;
+    if (reign.epoch === database.epoch()) deps.onStored(reign);
+    for (const effect of unit.effects) {
+      if (reign.epoch === database.epoch()) deps.onAsked(effect);
+      whileLeading(reign, deps, () => interpret(daemon, reign, effect, deps));
+    }
+    pump(daemon, reign, deps);
+  };
+  if (unit.writes.length === 0) return stored();
+  reign.isStoring = true;
+  wire.askUntilHeard(
+    daemon,
+    () => database.store(reign.epoch, unit.writes),
+    (isStored) => (isStored ? stored() : lose(daemon, deps)),
+  );
+}
+
+/** Resting until something falls due. */
+function rest(daemon: Daemon, reign: Reign, deps: DaemonsDeps): void {
+  const { timeline } = deps;
+  if (reign.isStoring) return;
+  const at = Math.max(timeline.now() + 1, nextWake(reign.state));
+  if (at >= reign.wakeAt && reign.wakeAt > timeline.now()) return;
+  reign.wakeAt = at;
+  if (at === Infinity) return;
+  timeline.after(at - timeline.now(), daemon, () => {
+    if (reign.wakeAt === at) report(daemon, { type: 'clock' }, deps);
+  });
+}
+
+/** At once while the leader was confirmed a moment ago, else with the next confirmation; never when it does not lead any more. */
+function whileLeading(reign: Reign, { timeline, isGateOpen = false }: DaemonsDeps, act: () => void): void {
+  if (isGateOpen || timeline.now() - reign.confirmedAt < CONFIRMED_MS) act();
+  else reign.waiting.push(act);
+}
+
+function interpret(daemon: Daemon, reign: Reign, effect: Effect, deps: DaemonsDeps): void {
+  const { timeline, chance, world } = deps;
+  if (effect.do === 'announce') {
+    if (effect.notice.name === 'reaction:turn:queued') world.forge.noteQueued(effect.notice.facts.issue.id);
+    return;
+  }
+  if (effect.do === 'start-run') return reign.queue.start(effect.plan);
+  if (effect.do === 'stop-run') return reign.queue.stop(effect.runId, effect.issueId);
+  const wait = 1 + chance.below(3_000);
+  if (!EFFECTS[effect.do].isWrite) {
+    return timeline.after(wait, daemon, () =>
+      report(
+        daemon,
+        answerTo(effect, deps, () => world.read(effect, timeline.now())),
+        deps,
+      ),
+    );
+  }
+  // It reads first and may stand still at any moment; right before the write leaves it asks whether it still leads.
+  timeline.after(wait, daemon, () => whileLeading(reign, deps, () => send(daemon, reign, effect, deps)));
+}
+
+function send(daemon: Daemon, reign: Reign, effect: AskedEffect, deps: DaemonsDeps): void {
+  const { timeline, chance, world } = deps;
+  timeline.after(chance.below(UNDER_WAY_MS), null, () => {
+    if (!world.isCalm() && chance.happens(0.03)) return answer(failed(effect));
+    deps.onWrite(effect, reign.epoch);
+    const done = world.write(effect, timeline.now());
+    // The answer may be lost: then it is not known whether anything was done.
+    answer(!world.isCalm() && chance.happens(0.03) ? failed(effect) : done);
+  });
+  const { life } = daemon;
+  const answer = (event: Event): void => {
+    if (daemon.isAlive && daemon.life === life)
+      timeline.after(1 + chance.below(500), daemon, () => daemon.reign === reign && report(daemon, event, deps));
+  };
+}
+
+function answerTo(effect: AskedEffect, { world, chance }: DaemonsDeps, read: () => Event): Event {
+  return !world.isCalm() && chance.happens(0.01) ? failed(effect) : read();
+}
+
+function failed(effect: AskedEffect): Event {
+  return { type: 'effect-failed', effect, fault: FAULT };
+}
