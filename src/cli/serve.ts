@@ -5,6 +5,7 @@ import type { RunSettings } from './run-settings.ts';
 import { openLog } from './logging.ts';
 import { openWorkflow } from './problems.ts';
 import { onSignals } from './signals.ts';
+import { untilStopped } from './until-stopped.ts';
 
 /** Runs the service until it is interrupted. */
 export async function serve(args: RunSettings): Promise<number> {
@@ -26,22 +27,17 @@ export async function serve(args: RunSettings): Promise<number> {
       process.exit(code);
     },
   });
-  try {
-    const clock = createSteadyClock();
-    const options = { workflow, env: { ...process.env }, version: FORAY_VERSION, port: args.port, clock, logger, secrets };
-    const shared = { ...options, interrupted: interrupted.signal };
-    daemon =
-      workflow.settings.storeUrl === null ? await startDaemon({ ...shared, reign: null }) : await startSharedDaemon(shared);
-    if (interrupted.signal.aborted) daemon.stop();
-    await daemon.done;
-  } catch (error) {
-    // An interrupted start-up is what was asked for; a daemon that failed while it stopped is not.
-    if (daemon !== null || !interrupted.signal.aborted) {
-      logger.error('foray failed', { error: error instanceof Error ? error.message : String(error) });
-      return 1;
-    }
-  } finally {
-    signals.release();
+  const clock = createSteadyClock();
+  const options = { workflow, env: { ...process.env }, version: FORAY_VERSION, port: args.port, clock, logger, secrets };
+  const shared = { ...options, interrupted: interrupted.signal };
+  const start = async (): Promise<RunningDaemon> =>
+    (daemon =
+      workflow.settings.storeUrl === null ? await startDaemon({ ...shared, reign: null }) : await startSharedDaemon(shared));
+  const failure = await untilStopped(start, interrupted.signal);
+  signals.release();
+  if (failure !== null) {
+    logger.error('foray failed', { error: failure.message });
+    return 1;
   }
   logger.info('foray stopped', {});
   endWithin(LAST_RECORDS_MS);
