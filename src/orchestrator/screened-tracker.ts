@@ -121,6 +121,7 @@ function createPeople(people: People | undefined, { clock, logger }: ScreenDeps)
 
   const warnOnce = (message: string, error: string): void => {
     if (told.has(error)) return;
+    if (told.size >= MAX_REMEMBERED) told.clear();
     told.add(error);
     logger.warn(message, { error });
   };

@@ -7,6 +7,7 @@ import type { LogAttributes, Logger } from '../../ports/runtime.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
+import { createLastTold } from '../shared/last-told.ts';
 import type { PageReader } from '../shared/numbered-pages.ts';
 import { readNumbered } from '../shared/numbered-pages.ts';
 import { issuePath } from './client.ts';
@@ -120,7 +121,7 @@ export interface NotesSettings {
 
 export function createNotes(settings: NotesSettings, logger: Logger): Notes {
   const facts = { tracker_kind: KIND, project: settings.project };
-  const several = new Map<number, string>();
+  const several = createLastTold<number>();
   let lastStateless = 0;
   let checked = settings.activeStates.length + settings.filterLabels.length === 0;
   let failed = false;
@@ -128,9 +129,8 @@ export function createNotes(settings: NotesSettings, logger: Logger): Notes {
   return {
     severalStates: ({ number }, matches) => {
       const told = matches.join(', ');
-      if (matches.length < 2) several.delete(number);
-      if (matches.length < 2 || several.get(number) === told) return;
-      several.set(number, told);
+      if (matches.length < 2) several.forget(number);
+      if (matches.length < 2 || !several.isNews(number, told)) return;
       const id = String(number);
       logger.warn('issue carries several state labels, the first is kept', {
         ...facts,

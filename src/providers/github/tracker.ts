@@ -4,6 +4,7 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { ProjectFacts, Tracker } from '../../ports/tracker.ts';
+import { createLastTold } from '../shared/last-told.ts';
 import { lastLabelling } from '../shared/person.ts';
 import { RETRY_DELAYS_MS, type Tuning } from '../shared/settings.ts';
 import { createClient } from './client.ts';
@@ -132,7 +133,7 @@ async function currentStates(
 
 /** Maps an issue, and says once when its labels name several states. A page that did not change gives the same records again. */
 function issueReader({ repository, states }: TrackerInputs, logger: Logger): (issue: WireIssue) => Issue {
-  const reported = new Set<string>();
+  const reported = createLastTold<string>();
   const known = new WeakMap<WireIssue, Issue>();
   return (wire) => {
     const before = known.get(wire);
@@ -141,10 +142,8 @@ function issueReader({ repository, states }: TrackerInputs, logger: Logger): (is
     const issue = toIssue(wire, { repository, states }, derived);
     known.set(wire, issue);
     const { matches } = derived;
-    const key = matches.length > 1 ? `${issue.id} ${matches.join(' ')}` : '';
-    if (matches.length > 1 && !reported.has(key)) {
-      if (reported.size >= 1000) reported.clear();
-      reported.add(key);
+    if (matches.length < 2) reported.forget(issue.id);
+    else if (reported.isNews(issue.id, matches.join(' '))) {
       const facts = { issue_id: issue.id, issue_identifier: issue.identifier, state: issue.state, labels: matches.join(', ') };
       logger.warn('issue carries several state labels, the first is kept', facts);
     }

@@ -4,6 +4,7 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { ProjectFacts, Tracker } from '../../ports/tracker.ts';
 import type { DerivedState, LabelStateRule } from '../shared/label-state.ts';
+import { createLastTold, type LastTold } from '../shared/last-told.ts';
 import { lastLabelling } from '../shared/person.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
@@ -80,15 +81,15 @@ interface Context {
   readonly project: Project;
   readonly catalog: LabelCatalog;
   readonly rule: LabelStateRule;
-  /** Issue number to the state labels that were warned about: a poll repeats, its warning does not. */
-  readonly ambiguous: Map<number, string>;
+  /** The state labels that were warned about, by issue number. */
+  readonly ambiguous: LastTold<number>;
 }
 
 function openContext(settings: TrackerSettings, deps: ProviderDeps): Context {
   const inputs = readSettings(settings);
   const http = createClient(inputs.access, deps);
   const project = openProject(inputs.project, inputs.access.baseUrl, { http, logger: deps.logger });
-  return { inputs, project, catalog: createLabelCatalog(project), rule: stateRule(inputs.states), ambiguous: new Map() };
+  return { inputs, project, catalog: createLabelCatalog(project), rule: stateRule(inputs.states), ambiguous: createLastTold() };
 }
 
 /** Open issues of the type `issue`, oldest first. A label filter at the remote is an AND, states need an OR: they are told apart here. */
@@ -192,12 +193,11 @@ function stateOf({ rule, ambiguous, project }: Context, wire: WireIssueState): D
   const derived = derivedState(wire, rule);
   const { state, matches } = derived;
   if (matches.length < 2) {
-    ambiguous.delete(wire.iid);
+    ambiguous.forget(wire.iid);
     return derived;
   }
   const labels = matches.join(', ');
-  if (ambiguous.get(wire.iid) !== labels) {
-    ambiguous.set(wire.iid, labels);
+  if (ambiguous.isNews(wire.iid, labels)) {
     const facts = { tracker_kind: KIND, issue_identifier: String(wire.iid), labels, kept: state };
     project.logger.warn('issue carries several state labels, the first counts', facts);
   }

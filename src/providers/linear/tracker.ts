@@ -4,6 +4,7 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { Tracker } from '../../ports/tracker.ts';
+import { createLastTold, type LastTold } from '../shared/last-told.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
 import { createCandidateReader } from './candidates.ts';
@@ -65,8 +66,8 @@ interface Context {
   readonly withPeople: boolean;
   readonly team: TeamReader;
   readonly logger: Logger;
-  /** Issue id to the reason it was held for when that was last told: a poll repeats, its warning does not. */
-  readonly held: Map<string, string>;
+  /** Why an issue is held, by its id. */
+  readonly held: LastTold<string>;
   readonly readCandidates: ReturnType<typeof createCandidateReader>;
 }
 
@@ -76,7 +77,7 @@ function openContext(settings: TrackerSettings, deps: ProviderDeps): Context {
   const { logger } = deps;
   const team = createTeamReader({ client, logger, teamKey: inputs.teamKey, states: inputs.states });
   const withPeople = settings.authors !== 'anyone' || settings.approvalLabel !== null;
-  return { inputs, client, withPeople, team, logger, held: new Map(), readCandidates: createCandidateReader() };
+  return { inputs, client, withPeople, team, logger, held: createLastTold(), readCandidates: createCandidateReader() };
 }
 
 /** Issues of the team in these states, narrowed by the filter. */
@@ -190,9 +191,8 @@ async function transitionIssue({ client, team, inputs }: Context, id: string, st
 /** Maps an issue. One whose blockers are not all known is held out of dispatch, which the operator is told once. */
 function noted({ held, logger }: Context, wire: WireIssue, comments: readonly IssueComment[] | null = null): Issue {
   const reason = unresolvedReason(wire);
-  if (reason === null) held.delete(wire.id);
-  else if (held.get(wire.id) !== reason) {
-    held.set(wire.id, reason);
+  if (reason === null) held.forget(wire.id);
+  else if (held.isNews(wire.id, reason)) {
     const facts = { tracker_kind: KIND, issue_id: wire.id, issue_identifier: wire.identifier, reason };
     logger.warn('issue is held out of dispatch, its blockers are not resolved', facts);
   }
