@@ -4,7 +4,7 @@ import { createConditionalCache, parseLinkHeader } from '../../lib/http/index.ts
 import type { Classification, StatusTable } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
-import { plainQuotas, type ReadQuotas } from '../shared/quota.ts';
+import { numberOf, plainQuotas, type ReadQuotas } from '../shared/quota.ts';
 import { type ApiAccess, userAgentOf } from '../shared/settings.ts';
 import { createSearchPace } from './search-pace.ts';
 import { KIND } from './settings.ts';
@@ -135,7 +135,8 @@ const REMEDIES: readonly Remedy[] = [
 function classify(response: HttpResponse, remedies: readonly Remedy[]): Classification | undefined {
   const { status, path, body } = response;
   const limit = status === 403 ? rateLimitOf(response) : undefined;
-  if (limit) return { kind: 'tracker_api_error', detail: `status 403: ${limit}` };
+  if (limit) return { kind: 'tracker_api_error', detail: `status 403: ${limit}`, ...resetOf(response) };
+  if (status === 429) return { kind: 'tracker_api_error', ...resetOf(response) };
   const kind = STATUSES[status];
   const found = remedies.find((one) => one.status === status && one.where.test(path));
   if (!kind || !found) return undefined;
@@ -152,6 +153,12 @@ function rateLimitOf({ headers, body }: HttpResponse): string | undefined {
     return `primary rate limit used up${resetText(headers.get('x-ratelimit-reset'))}${said && `: ${said}`}`;
   }
   return /rate limit/i.test(body) ? `secondary rate limit${said && `: ${said}`}` : undefined;
+}
+
+/** REST API, "Rate limits": where nothing is left, the next request may be sent when the window ends. */
+function resetOf({ headers }: HttpResponse): Pick<Classification, 'retryAt'> {
+  const reset = numberOf(headers.get('x-ratelimit-reset'));
+  return reset !== null && headers.get('x-ratelimit-remaining')?.trim() === '0' ? { retryAt: reset * 1000 } : {};
 }
 
 function resetText(reset: string | null): string {

@@ -49,6 +49,21 @@ describe('preflight', () => {
     expect(warnings.map(({ message }) => message)).toEqual(['tracker preflight failed for now, starting all the same']);
   });
 
+  it.each([
+    ['retry-after', 429, { 'retry-after': '90' }],
+    ['the end of the window alone', 403, { 'x-ratelimit-remaining': '0' }],
+    ['the end of the window alone', 429, { 'x-ratelimit-remaining': '0' }],
+  ])('hands on at once what a remote asks for by %s, with status %i', async (_name, status, headers) => {
+    const { fake, tracker, warnings } = await connect();
+    const reset = String(Math.ceil(Date.now() / 1000) + 90);
+    fake.failNext(/GET/, json({ message: 'API rate limit exceeded' }, status, { 'x-ratelimit-reset': reset, ...headers }));
+    const error = await failureOf(tracker.preflight?.(signal) ?? Promise.resolve());
+    expect(error).toMatchObject({ kind: 'tracker_api_error', retryable: true });
+    expect(error.retryAfterMs).toBeGreaterThan(80_000);
+    expect(fake.requests).toHaveLength(1);
+    expect(warnings).toEqual([]);
+  });
+
   it('ends with the reason of an abort', async () => {
     const { fake, tracker } = await connect();
     fake.failNext(/GET/, hang());

@@ -13,12 +13,15 @@ export interface PreflightParts {
 /** Failures that no waiting heals: a wrong token, a wrong repository. */
 const PREFLIGHT_STOPS: ReadonlySet<string> = new Set(['tracker_auth_error', 'tracker_not_found']);
 
-/** A wrong token or repository ends start-up. A remote that is only away does not: the first poll asks it again. */
+/**
+ * A wrong token or repository ends start-up. A remote that is only away does not: the first poll asks it again. One that
+ * asks to wait is left alone until then, by whoever starts.
+ */
 export async function preflight({ probe, retryDelaysMs, logger }: PreflightParts, signal: AbortSignal): Promise<void> {
   try {
     await withRetries(() => probe(signal), retryDelaysMs, signal);
   } catch (error) {
-    if (!(error instanceof TrackerError) || PREFLIGHT_STOPS.has(error.kind)) throw error;
+    if (!(error instanceof TrackerError) || PREFLIGHT_STOPS.has(error.kind) || error.retryAfterMs !== undefined) throw error;
     logger.warn('tracker preflight failed for now, starting all the same', { tracker_kind: KIND, error: error.message });
   }
 }

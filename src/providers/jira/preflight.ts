@@ -14,10 +14,14 @@ export interface PreflightParts {
   readonly logger: Logger;
 }
 
-/** A wrong account or project ends start-up. A site that is only away, or busy, does not: the first poll asks it again. */
+/**
+ * A wrong account or project ends start-up. A site that is only away does not: the first poll asks it again. One that
+ * asks to wait is left alone until then, by whoever starts.
+ */
 export async function preflight(parts: PreflightParts, signal: AbortSignal): Promise<void> {
   const failure = await failureOf(parts, signal);
   if (!failure) return;
+  if (failure.retryAfterMs !== undefined) throw failure;
   const { kind, status, detail, retryable } = failure;
   const remedy = remedyFor(failure);
   if (remedy === undefined) {

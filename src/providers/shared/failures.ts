@@ -11,6 +11,8 @@ export interface Classification {
   readonly kind: TrackerErrorKind;
   readonly retryable?: boolean;
   readonly detail?: string;
+  /** When the remote may be asked again, in epoch milliseconds, where it tells that other than by `Retry-After`. */
+  readonly retryAt?: number;
 }
 
 export interface FailureRules {
@@ -21,7 +23,7 @@ export interface FailureRules {
   readonly detail?: (body: string, contentType: string) => string;
 }
 
-export interface Failure extends Classification {
+export interface Failure extends Omit<Classification, 'retryAt'> {
   readonly detail: string;
   readonly status: number;
   readonly retryAfterMs?: number;
@@ -43,12 +45,13 @@ export function failureOf(
   const ruled = rules.classify?.(response);
   if (!ruled && status >= 200 && status < 300) return undefined;
   const asked = response.headers.get('retry-after');
-  const retryAfterMs = parseRetryAfter(asked, now);
+  const askedMs = parseRetryAfter(asked, now);
+  const retryAfterMs = askedMs ?? (ruled?.retryAt === undefined || ruled.retryAt <= now ? null : ruled.retryAt - now);
   return {
     kind: ruled?.kind ?? kindOf(rules.statuses, status),
     ...(ruled?.retryable === undefined ? {} : { retryable: ruled.retryable }),
     status,
-    detail: (ruled?.detail === undefined ? detailOf(response, rules, mask) : mask(ruled.detail)) + retryText(asked, retryAfterMs),
+    detail: (ruled?.detail === undefined ? detailOf(response, rules, mask) : mask(ruled.detail)) + retryText(asked, askedMs),
     ...(retryAfterMs === null ? {} : { retryAfterMs }),
   };
 }
