@@ -5,7 +5,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runHere } from '../../test/support/command.ts';
 import { fileWorkflow } from '../../test/support/daemon.ts';
+import { findProgram } from '../lib/process/index.ts';
 import { COMMANDS } from './commands.ts';
+
+/** Small machines have another shell. */
+const HAS_BASH = (await findProgram('bash', { PATH: process.env['PATH'] ?? '' })) === 'found';
 
 let folder: string;
 beforeAll(async () => {
@@ -102,7 +106,7 @@ describe('completion', () => {
     }
   });
 
-  it.each([
+  it.skipIf(!HAS_BASH).each([
     ['val', ['validate']],
     ['validate --s', ['--strict']],
     ['stats --by a', ['agent']],

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,15 +15,18 @@ const NEEDED = ['@photostructure', 'node-gyp-build'];
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'foray-package-'));
   const npm = path.join(path.dirname(process.execPath), 'npm');
-  const packing = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+  const packing = ['pack', '--dry-run', '--ignore-scripts', '--json'];
   const output = execFileSync(existsSync(npm) ? npm : 'npm', packing, {
     cwd: ROOT,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const [{ filename } = { filename: '' }] = JSON.parse(output) as { filename: string }[];
-  await mkdir(path.join(folder, 'node_modules'));
-  execFileSync('tar', ['-xzf', path.join(folder, filename), '-C', path.join(folder, 'node_modules')]);
+  const [packed] = JSON.parse(output) as { files: { path: string }[] }[];
+  for (const { path: name } of packed?.files ?? []) {
+    const target = path.join(folder, 'node_modules/package', name);
+    await mkdir(path.dirname(target), { recursive: true });
+    await copyFile(path.join(ROOT, name), target);
+  }
   for (const name of NEEDED) await symlink(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { FIXTURES } from './claude-code/fake-claude.ts';
 import { eventually, fileWorkflow, type Playground } from './daemon.ts';
+import { isAlive } from './processes.ts';
 
 export interface SshScene {
   readonly ground: Playground;
@@ -98,9 +98,4 @@ export async function checkSshHosts({ ground, homes, path: programs, setReachabl
   for (const text of [daemon.stderr(), await readFile(path.join(homes.one, 'made'), 'utf8')]) {
     expect(text).not.toContain('sk-very-secret');
   }
-}
-
-function isAlive(pid: number): boolean {
-  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
-  return stdout.trim() !== '' && !stdout.startsWith('Z');
 }

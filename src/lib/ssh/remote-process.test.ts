@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeSsh, type FakeSsh } from '../../../test/support/fake-ssh.ts';
+import { isAlive } from '../../../test/support/processes.ts';
 import { HostError, startRemote } from './index.ts';
 import type { ProcessOptions } from '../process/spawn.ts';
 
@@ -23,11 +23,6 @@ async function printed(lines: AsyncGenerator<string>): Promise<string[]> {
   const all: string[] = [];
   for await (const line of lines) all.push(line);
   return all;
-}
-
-function isAlive(pid: number): boolean {
-  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
-  return stdout.trim() !== '' && !stdout.startsWith('Z');
 }
 
 describe('a program on another host', () => {
