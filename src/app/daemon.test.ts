@@ -28,17 +28,24 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const record = (message: string): void => void records.push(message);
+const record = (message: string, facts: Readonly<Record<string, unknown>> = {}): void =>
+  void records.push(message === 'workflow warning' ? `${message}: ${String(facts['message'])}` : message);
 const logger: Logger = { debug() {}, info: record, warn: record, error: record };
 
 interface Written {
   readonly mock?: string;
   readonly active?: string;
   readonly extra?: string;
+  readonly body?: string;
 }
 
 /** Put in place at once, as editors do. */
-async function write({ mock = '', active = 'todo', extra = '' }: Written = {}): Promise<string> {
+async function write({
+  mock = '',
+  active = 'todo',
+  extra = '',
+  body = 'Work on {{ .issue.identifier }}',
+}: Written = {}): Promise<string> {
   const file = path.join(folder, 'WORKFLOW.md');
   const text = [
     '---',
@@ -50,7 +57,7 @@ async function write({ mock = '', active = 'todo', extra = '' }: Written = {}): 
     `mock: {${mock}}`,
     extra,
     '---',
-    'Work on {{ .issue.identifier }}',
+    body,
   ];
   await writeFile(`${file}.new`, text.join('\n'));
   await rename(`${file}.new`, file);
@@ -118,6 +125,15 @@ describe('the daemon, put together', () => {
     await write({ active: 'todo, later' });
     await expect.poll(states, PATIENCE).toEqual(['review', 'review']);
     expect(await workflowOf(daemon)).toMatchObject({ rejected: null });
+  });
+
+  it('tells the warnings of an edit, which wakes what waits at the cap for just that', async () => {
+    await putIssues('todo');
+    await start(await write({ body: '{{ index .issue.labels 7 }}' }));
+    await expect.poll(() => records, PATIENCE).toContain('retry scheduled');
+    await write({ extra: 'pollling: {}' });
+    await expect.poll(states, PATIENCE).toEqual(['review']);
+    expect(records.filter((one) => one.startsWith('workflow warning'))).toEqual([expect.stringContaining('pollling')]);
   });
 
   it('ends a session that runs when it stops, and takes the issue up again after the next start', async () => {

@@ -182,10 +182,16 @@ describe('usage', () => {
     expect(JSON.parse(finished.stdout)).toMatchObject({ properties: { tracker: {}, agent: {}, polling: {} } });
   });
 
-  it('writes JSON records when asked', async () => {
-    await ground.write('WORKFLOW.md', fileWorkflow());
+  it('writes JSON records when asked, warnings of the workflow file among them', async () => {
+    await ground.write('WORKFLOW.md', fileWorkflow({ pollling: 'interval_ms: 1' }));
     await ground.writeIssues([]);
     const finished = await ground.run(['--dry-run', '--log-format', 'json']);
-    expect(JSON.parse(finished.stderr.split('\n')[0] ?? '')).toMatchObject({ level: 'INFO', msg: 'dry run starting' });
+    const records = finished.stderr
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(records[0]).toMatchObject({ level: 'INFO', msg: 'dry run starting' });
+    const message = expect.stringContaining('pollling') as string;
+    expect(records).toContainEqual(expect.objectContaining({ level: 'WARN', msg: 'workflow warning', message }));
   });
 });
