@@ -82,22 +82,37 @@ const LOOKING: ReadonlySet<string> = new Set(['read', 'search', 'fetch', 'think'
 /** More calls than this in one turn are not told apart any more. */
 const MOST_CALLS = 5_000;
 
+interface KnownCall {
+  readonly name: string;
+  readonly kind: string;
+  readonly input: unknown;
+  readonly isTold: boolean;
+}
+
 /** The tool calls of one turn. Agents repeat themselves, and tell what they call only little by little. */
 function createCalls(events: EventStream) {
-  const known = new Map<string, { readonly input: unknown; readonly kind: string }>();
+  const known = new Map<string, KnownCall>();
   return {
     saw(call: ToolCall): { readonly isNew: boolean; readonly kind: string } {
-      const { toolCallId: id, status, kind = '' } = call;
+      const { toolCallId: id, status } = call;
       const before = known.get(id);
       const input = inputOf(call) ?? before?.input;
-      const told = { input, kind: kind === '' ? (before?.kind ?? '') : kind };
-      if (before !== undefined || known.size < MOST_CALLS) known.set(id, told);
-      if (before === undefined) events.toolStarted({ id, name: toolNameOf(call), input });
+      const name = before?.name ?? toolNameOf(call);
+      const kind = call.kind === undefined || call.kind === '' ? (before?.kind ?? '') : call.kind;
+      const isTold = before !== undefined || !isBeingWritten(call);
+      if (before !== undefined || known.size < MOST_CALLS) known.set(id, { name, kind, input, isTold });
+      if (isTold && before?.isTold !== true) events.toolStarted({ id, name, input });
       const isOver = status === 'completed' || status === 'failed';
       if (isOver) events.toolEnded({ id, ok: status === 'completed', input, output: call.rawOutput ?? call.content });
-      return { isNew: before === undefined, kind: told.kind };
+      return { isNew: before === undefined, kind };
     },
   };
+}
+
+/** The model has only begun to write the call: what it is called with comes with the next word of it, and before that nothing runs. */
+function isBeingWritten({ status, rawInput, locations = [] }: ToolCall): boolean {
+  const isEmpty = typeof rawInput === 'object' && rawInput !== null && Object.keys(rawInput).length === 0;
+  return status === 'pending' && isEmpty && locations.length === 0;
 }
 
 /** Tells how far the plan has come, when that has changed. */

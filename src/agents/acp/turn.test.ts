@@ -56,9 +56,18 @@ describe('a tool call', () => {
     const content = [{ type: 'content', content: { type: 'text', text: '1 failed' } }];
     const ended = { sessionUpdate: 'tool_call_update', toolCallId: 'a', status: 'failed', content };
     expect(play1(call, known, ended, ended)).toEqual([
-      { type: 'tool_started', toolId: 'a', name: 'Run tests' },
-      { type: 'tool_ended', toolId: 'a', name: 'Run tests', ok: false, input: 'npm test', output: '1 failed' },
+      { type: 'tool_started', toolId: 'a', name: 'Run tests', input: 'npm test' },
+      { type: 'tool_ended', toolId: 'a', name: 'Run tests', ok: false, output: '1 failed' },
     ]);
+  });
+
+  it('is told with its next word when the model had only begun to write it, and at once where no more is promised', () => {
+    const begun = { sessionUpdate: 'tool_call', toolCallId: 'a', title: 'write', status: 'pending', rawInput: {} };
+    expect(play1(begun)).toEqual([]);
+    const running = { sessionUpdate: 'tool_call_update', toolCallId: 'a', rawInput: { filePath: 'a.ts' } };
+    expect(play1(begun, running)[0]).toEqual({ type: 'tool_started', toolId: 'a', name: 'write', input: 'a.ts' });
+    const { rawInput: _none, ...bare } = begun;
+    expect(play1(bare)[0]).toMatchObject({ type: 'tool_started', name: 'write' });
   });
 
   it.each([
