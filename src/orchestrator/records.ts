@@ -61,6 +61,8 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'run:turn:completed': ({ issue, turn, maxTurns }) =>
     info('turn completed', { ...of(issue), turn_number: turn, max_turns: maxTurns }),
   'run:agent:spoke': ({ issue, type, text }) => debug('agent event', { ...of(issue), event: type, text: text.slice(0, 200) }),
+  'run:ceiling:blind': ({ issue, keys }) =>
+    warn('the agent tells no figures, a ceiling has no effect', { ...of(issue), keys: keys.join(', ') }),
   'run:stop:requested': ({ issue, reason }) => info('stopping the run', { ...of(issue), reason }),
   'run:review:failed': ({ issue, command, output, iteration }) =>
     warn('verification failed, the agent gets another turn', { ...of(issue), command, iteration, output }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
-import type { AgentEvent } from '../model/agent-event.ts';
+import { NO_TOKENS, type AgentEvent } from '../model/agent-event.ts';
 import { NOTHING_DURABLE } from '../model/durable.ts';
 import type { RunEvent } from '../model/run.ts';
 
@@ -181,6 +181,24 @@ describe('what a run costs', () => {
     say(player, { type: 'usage', tokens: { ...TOKENS, totalTokens: 100 }, estimatedTokens: 900 });
     expect(player.asked('stop-run')).toMatchObject([{ reason: 'token_budget' }]);
     expect(player.state.spent.get('1')?.tokens).toBe(100);
+  });
+
+  it.each<[string, { maxTokens?: number; maxCostUsd?: number }, AgentEvent[], unknown[]]>([
+    ['tells nothing', { maxTokens: 1, maxCostUsd: 1 }, [], [{ facts: { keys: ['agent.max_tokens', 'agent.max_cost_usd'] } }]],
+    [
+      'tells only a cost',
+      { maxTokens: 1, maxCostUsd: 9 },
+      [{ type: 'usage', tokens: NO_TOKENS, costUsd: 1 }],
+      [{ facts: { keys: ['agent.max_tokens'] } }],
+    ],
+    ['tells its tokens', { maxTokens: 1e9, maxCostUsd: 9 }, [usage(0.001)], []],
+    ['tells nothing and has no ceiling', {}, [], []],
+  ])('with an agent that %s: whether a ceiling has no effect is told once', (_name, agent, said, told) => {
+    const player = createPlayer(settingsWith({ agent }));
+    player.poll([issueWith({ id: '1' })]);
+    for (const event of said) say(player, event);
+    for (const turn of [1, 2]) player.send({ type: 'turn-completed', ...ids, turn });
+    expect(player.everTold('run:ceiling:blind')).toMatchObject(told);
   });
 
   it('is handed to the run as what is left', () => {

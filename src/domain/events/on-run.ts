@@ -1,5 +1,5 @@
 import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../model/agent-event.ts';
-import { budgetBroken, costOf, priceOf, ratesOf, spentOn } from '../rules/budget.ts';
+import { blindCeilings, budgetBroken, costOf, priceOf, ratesOf, spentOn } from '../rules/budget.ts';
 import { announce, changeTotals, putClaim, putLive, putRun, putSpent, putWorkspace, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import { refIn } from '../model/issue.ts';
@@ -55,6 +55,7 @@ export function onRunProgress(draft: Draft, event: RunProgress): void {
       noteUsage(draft, live);
       note(draft, { ...current(draft, live), turnStartedAt: null }, 'turn_completed', '', { kind: 'turn', turn: event.turn });
       announce(draft, 'run:turn:completed', { issue, runId, turn: event.turn, maxTurns });
+      if (event.turn === 1) tellBlindCeilings(draft, live);
       return;
     case 'agent-spoke':
       onAgentEvent(draft, live, event.event);
@@ -164,6 +165,13 @@ function noteUsage(draft: Draft, before: Live): void {
   if (!live.tokensMeasured || (usageNoted?.totalTokens === tokens.totalTokens && usageNoted.costUsd === costUsd)) return;
   const noted = { at: draft.now, totalTokens: tokens.totalTokens, costUsd };
   note(draft, { ...live, usageNoted: noted }, 'usage', '', { kind: 'usage', tokens, costUsd, requests });
+}
+
+/** A ceiling without figures stops nothing: that must not pass in silence. */
+function tellBlindCeilings(draft: Draft, { issue, runId }: Live): void {
+  const live = draft.state.live.get(issue.id);
+  const keys = live ? blindCeilings(settingsFor(draft.state, issue.id), live) : [];
+  if (keys.length > 0) announce(draft, 'run:ceiling:blind', { issue, runId, keys });
 }
 
 /** The session as it is now: an earlier part of the same event may have changed it. */

@@ -44,6 +44,8 @@ export interface Notices {
   'run:tokens:counted': { issue: IssueRef; runId: string; tokens: TokenUsage };
   /** What became certain since the last time: a guess is told only when the run is over. */
   'run:cost:counted': { issue: IssueRef; runId: string; agentKind: string; costUsd: number };
+  /** The agent told no figures in its first turn, so these ceilings stop nothing. */
+  'run:ceiling:blind': { issue: IssueRef; runId: string; keys: readonly string[] };
   'run:stop:requested': { issue: IssueRef; runId: string; reason: StopReason };
   'run:review:failed': { issue: IssueRef; runId: string; command: string; output: string; iteration: number };
   'run:worker:exited': {

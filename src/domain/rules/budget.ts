@@ -31,6 +31,16 @@ export function budgetBroken(
   return null;
 }
 
+/** The ceilings that cannot be kept, because the agent tells nothing they could be held against. */
+export function blindCeilings(settings: Settings, { tokensMeasured, reportedCost }: Live): readonly string[] {
+  if (tokensMeasured) return [];
+  const { maxTokens, maxCostUsd } = settings.agent;
+  return [
+    ...(maxTokens > 0 ? ['agent.max_tokens'] : []),
+    ...(maxCostUsd > 0 && reportedCost === null ? ['agent.max_cost_usd'] : []),
+  ];
+}
+
 /** What an issue may still cost in US dollars, or null for no limit. */
 export function costLeft(state: State, issueId: string): number | null {
   const { maxCostUsd } = state.settings.agent;
