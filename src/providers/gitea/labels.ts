@@ -7,7 +7,7 @@ import type { LogAttributes, Logger } from '../../ports/runtime.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
-import { createLastTold } from '../shared/last-told.ts';
+import { createLastTold } from '../../lib/last-told.ts';
 import type { PageReader } from '../shared/numbered-pages.ts';
 import { readNumbered } from '../shared/numbered-pages.ts';
 import { issuePath } from './client.ts';

@@ -4,7 +4,7 @@ import { createConditionalCache, parseLinkHeader } from '../../lib/http/index.ts
 import type { Classification, StatusTable } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
-import { numberOf, plainQuotas, type ReadQuotas } from '../shared/quota.ts';
+import { plainQuotas, type ReadQuotas } from '../shared/quota.ts';
 import { type ApiAccess, userAgentOf } from '../shared/settings.ts';
 import { createSearchPace } from './search-pace.ts';
 import { KIND } from './settings.ts';
@@ -157,8 +157,8 @@ function rateLimitOf({ headers, body }: HttpResponse): string | undefined {
 
 /** REST API, "Rate limits": where nothing is left, the next request may be sent when the window ends. */
 function resetOf({ headers }: HttpResponse): Pick<Classification, 'retryAt'> {
-  const reset = numberOf(headers.get('x-ratelimit-reset'));
-  return reset !== null && headers.get('x-ratelimit-remaining')?.trim() === '0' ? { retryAt: reset * 1000 } : {};
+  const reset = Number(headers.get('x-ratelimit-reset')?.trim() || Number.NaN);
+  return headers.get('x-ratelimit-remaining')?.trim() === '0' && reset > 0 ? { retryAt: reset * 1000 } : {};
 }
 
 function resetText(reset: string | null): string {

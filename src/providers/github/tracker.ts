@@ -4,7 +4,7 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { ProjectFacts, Tracker } from '../../ports/tracker.ts';
-import { createLastTold } from '../shared/last-told.ts';
+import { createLastTold } from '../../lib/last-told.ts';
 import { lastLabelling } from '../shared/person.ts';
 import { RETRY_DELAYS_MS, type Tuning } from '../shared/settings.ts';
 import { createClient } from './client.ts';

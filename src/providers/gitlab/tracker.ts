@@ -4,7 +4,7 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { ProjectFacts, Tracker } from '../../ports/tracker.ts';
 import type { DerivedState, LabelStateRule } from '../shared/label-state.ts';
-import { createLastTold, type LastTold } from '../shared/last-told.ts';
+import { createLastTold, type LastTold } from '../../lib/last-told.ts';
 import { lastLabelling } from '../shared/person.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
