@@ -1,4 +1,5 @@
 import os from 'node:os';
+import { hasRecordOf, isRunning } from '../domain/events/on-operator.ts';
 import type { AskedRequest } from '../domain/model/operator.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { snapshotOfAll, type Snapshot } from '../domain/snapshot.ts';
@@ -39,6 +40,7 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
     notices,
     logger,
     report: (asked) => loopFor(trackers, asked).report({ type: 'operator-asked', asked }),
+    trackers: () => trackers.states().map(({ settings }) => settings.tracker.identity),
   });
   releasers.push(() => desk.stop());
   if (reign !== null) {
@@ -65,13 +67,15 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
   return { daemon, metrics, desk };
 }
 
-/** A request about an issue that still runs for a tracker watched before is for that one; any other for the watched one. */
-function loopFor(trackers: WatchedTrackers, { request }: AskedRequest): Loop {
-  const wanted = 'identifier' in request ? request.identifier.toLowerCase() : null;
-  const runs = trackers
-    .loops()
-    .find((loop) => [...loop.state().live.values()].some(({ issue }) => issue.identifier.toLowerCase() === wanted));
-  return runs ?? trackers.active();
+/**
+ * A request about an issue is for the tracker it was asked of. Where that one has nothing of such an issue, it is for one
+ * watched before that still runs it: a session that people see can be stopped.
+ */
+function loopFor(trackers: WatchedTrackers, { request, tracker }: AskedRequest): Loop {
+  if (!('identifier' in request)) return trackers.active();
+  const named = trackers.loops().find((loop) => loop.state().settings.tracker.identity === tracker) ?? trackers.active();
+  if (hasRecordOf(named.state(), request.identifier)) return named;
+  return trackers.loops().find((loop) => isRunning(loop.state(), request.identifier)) ?? named;
 }
 
 /** This daemon leads, since now. */

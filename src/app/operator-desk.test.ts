@@ -20,6 +20,7 @@ async function open(name: string) {
     notices,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     report: (asked) => reported.push(asked),
+    trackers: () => [TRACKER],
   });
   return { store, desk, reported };
 }
@@ -45,7 +46,7 @@ describe('while the service is still starting', () => {
     const answer = await desk.ask({ kind: 'stop', identifier: 'T-1' }, 'somebody');
     expect(answer).toEqual({ outcome: 'refused', message: 'the service is still starting: ask again in a moment' });
     desk.start();
-    await store.addRequest({ kind: 'resume' }, 'somebody');
+    await store.addRequest({ kind: 'resume' }, 'somebody', null);
     await expect.poll(() => reported.map(({ request }) => request.kind), PATIENCE).toEqual(['resume']);
     desk.stop();
   });

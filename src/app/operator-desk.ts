@@ -21,15 +21,17 @@ export interface OperatorDeskDeps {
   readonly notices: Pick<NoticeBus, 'listen'>;
   readonly logger: Logger;
   readonly report: (asked: AskedRequest) => void;
+  /** The trackers that are worked on, the watched one first. */
+  readonly trackers: () => readonly string[];
 }
 
 /** Where the requests of people arrive, from the database and over HTTP alike. */
-export function openOperatorDesk({ store, notices, logger, report }: OperatorDeskDeps): OperatorDesk {
+export function openOperatorDesk({ store, notices, logger, report, trackers }: OperatorDeskDeps): OperatorDesk {
   const waiting = new Map<string, (answer: OperatorAnswer) => void>();
   let started = false;
   const look = async (): Promise<void> => {
     if (!started) return;
-    for (const asked of await store.takeRequests()) report(asked);
+    for (const asked of await store.takeRequests(trackers())) report(asked);
   };
   const unlisten = notices.listen((notice) => {
     if (notice.name !== 'operator:request:answered') return;
@@ -47,7 +49,7 @@ export function openOperatorDesk({ store, notices, logger, report }: OperatorDes
     },
     async ask(request, by) {
       if (!started && 'identifier' in request) return NOT_YET;
-      const id = await store.addRequest(request, by);
+      const id = await store.addRequest(request, by, trackers()[0] ?? null);
       if (!started) return KEPT;
       const answered = new Promise<OperatorAnswer>((resolve) => {
         waiting.set(id, resolve);

@@ -101,7 +101,7 @@ function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, cloc
     },
     hint: passedOn.webhook,
     watchedKinds: () => kindsOf(workflow.settings),
-    ask: (request: OperatorRequest, by: string) => askLeader(store, request, by),
+    ask: (request: OperatorRequest, by: string) => askLeader(store, { request, by, tracker: workflow.settings.tracker.identity }),
     checkReadiness: async () => ({ database: await answers(store), preflight: true, workflow: true }),
   };
 }
@@ -136,8 +136,11 @@ function liveOf(run: Run): Live {
 }
 
 /** Leaves the request in the database, where the leader finds it, and waits for its answer. */
-async function askLeader(store: Store, request: OperatorRequest, by: string): Promise<OperatorAnswer> {
-  const id = await store.addRequest(request, by);
+async function askLeader(
+  store: Store,
+  { request, by, tracker }: { readonly request: OperatorRequest; readonly by: string; readonly tracker: string },
+): Promise<OperatorAnswer> {
+  const id = await store.addRequest(request, by, tracker);
   for (const deadline = performance.now() + ANSWER_WITHIN_MS; performance.now() < deadline;) {
     const answer = await store.findAnswer(id);
     if (answer !== null) return answer;

@@ -53,12 +53,12 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
     return (await agent.findProblem()) ?? (await workspaces.findProblem());
   };
 
-  /** What a tracker has to tell is told to all; some of it matters to the one that is watched now. */
+  /** What a tracker has to tell is told to all; a pause holds for every other one as well. */
   function hear(tracker: WatchedTracker, notice: Notice): void {
     deps.announce(notice);
-    if (tracker === roster.active) return;
-    if (notice.name === 'agent:kind:paused') roster.active?.loop.report({ type: 'agent-paused', pause: notice.facts });
-    elsewhere.count();
+    const pause = pauseIn(notice, tracker);
+    if (pause !== null) for (const other of all.values()) if (other !== tracker) other.loop.report(pause);
+    if (tracker !== roster.active) elsewhere.count();
   }
 
   function close(tracker: WatchedTracker): void {
@@ -114,9 +114,16 @@ interface Elsewhere {
   countAnew(): void;
 }
 
+/** Agents are paused by their vendor and the service by a person, whatever tracker is watched; null for any other notice. */
+function pauseIn(notice: Notice, { loop }: WatchedTracker): Event | null {
+  if (notice.name === 'agent:kind:paused') return { type: 'agent-paused', pause: notice.facts };
+  const isOfService = notice.name === 'operator:request:answered' && !('identifier' in notice.facts.request);
+  return isOfService ? { type: 'service-paused', pause: loop.state().operatorPause } : null;
+}
+
 /** How many sessions of trackers watched before take up slots of the one that is watched. */
 function createElsewhere(roster: Roster): Elsewhere {
-  let told = 0;
+  let told: number | null = null;
   const count = (): void => {
     const running = othersOf(roster).reduce((sum, { loop }) => sum + busyClaims(loop.state()), 0);
     if (running !== told) roster.active?.loop.report({ type: 'sessions-elsewhere', running });
@@ -125,7 +132,7 @@ function createElsewhere(roster: Roster): Elsewhere {
   return {
     count,
     countAnew() {
-      told = 0;
+      told = null;
       count();
     },
   };

@@ -1,6 +1,6 @@
 import { onCleanupAnswered, onSweepAnswered, onWorkspaceRemoved } from './events/cleanup.ts';
 import { announce, change, changePoll, closeDraft, openDraft, pendingWrites, putClaim, type Draft } from './draft.ts';
-import type { Decision } from './model/effect.ts';
+import type { Decision, Pending } from './model/effect.ts';
 import { answerOfFailure } from './events/effect-failed.ts';
 import type { Event } from './model/event.ts';
 import { onClockJumped } from './events/clock-set.ts';
@@ -56,6 +56,7 @@ const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventN
   'tracker-left': onTrackerLeft,
   'sessions-elsewhere': (draft, { running }) => change(draft, { elsewhere: running }),
   'agent-paused': (draft, { pause }) => change(draft, { pauses: new Map(draft.state.pauses).set(pause.agentKind, pause) }),
+  'service-paused': (draft, { pause }) => change(draft, { operatorPause: pause }),
   'refresh-requested': onRefreshRequested,
   'quotas-read': (draft, { quotas }) => onQuotasRead(draft, quotas),
   'webhook-received': onWebhookReceived,
@@ -90,9 +91,18 @@ const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventN
 /** New settings hold for everything from here on; runs keep what they started with. A poll follows at once. */
 function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings-changed' }>): void {
   wakeCapped(draft, draft.state.settings.agent.maxRetryBackoffMs);
-  change(draft, { settings: event.settings });
+  change(draft, { settings: event.settings, outdated: screenedReads(draft.state.pending) });
   if (draft.state.lifecycle === 'leaving') change(draft, { lifecycle: 'serving' });
   changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
+}
+
+/** What is under way of the reads that leave out whose word does not count, which the settings tell. */
+function screenedReads({ 'read-candidate': candidates, 'read-issue': issues, inspect }: Pending): Pending {
+  return {
+    ...(candidates && { 'read-candidate': candidates }),
+    ...(issues && { 'read-issue': issues }),
+    ...(inspect && { inspect }),
+  };
 }
 
 /** What waits at the cap may wait for just this edit: a template, a program, a credential. */

@@ -11,7 +11,7 @@ import type {
   WorkspaceRecord,
 } from './model/claim.ts';
 import type { Write } from './model/durable.ts';
-import { EFFECTS, type AskedEffect, type AskedName, type Decision, type Effect } from './model/effect.ts';
+import { EFFECTS, type AskedEffect, type AskedName, type Decision, type Effect, type Pending } from './model/effect.ts';
 import type { IssueRef } from './model/issue.ts';
 import type { Notices, NoticeName } from './model/notice.ts';
 import type { OperatorAnswer, OperatorPause } from './model/operator.ts';
@@ -61,11 +61,22 @@ export function ask(draft: Draft, effect: AskedEffect): boolean {
 
 /** The effect was answered. */
 export function settle(draft: Draft, name: AskedName, subject: string): void {
-  const { pending } = draft.state;
-  if (!isPending(draft.state, name, subject)) return;
-  const rest = new Set(pending[name]);
+  if (isPending(draft.state, name, subject)) change(draft, { pending: without(draft.state.pending, name, subject) });
+}
+
+/** The same for a read. False when whose word counts may have been edited since it was asked for: it is asked for again. */
+export function settleRead(draft: Draft, name: AskedName, subject: string): boolean {
+  settle(draft, name, subject);
+  const { outdated } = draft.state;
+  if (outdated[name]?.has(subject) !== true) return true;
+  change(draft, { outdated: without(outdated, name, subject) });
+  return false;
+}
+
+function without(effects: Pending, name: AskedName, subject: string): Pending {
+  const rest = new Set(effects[name]);
   rest.delete(subject);
-  change(draft, { pending: { ...pending, [name]: rest } });
+  return { ...effects, [name]: rest };
 }
 
 export function isPending(state: State, name: AskedName, subject: string): boolean {

@@ -48,7 +48,37 @@ describe('a run keeps what it began with', () => {
   });
 });
 
+describe('an edit while an issue is read', () => {
+  it('has it read again: it may show the words of people who no longer count', () => {
+    const player = createPlayer(settingsWith({ agent: { maxConcurrentAgents: 1 } }));
+    player.poll([issueWith({ id: '1' }), issueWith({ id: '2' })]);
+    player.exit('1');
+    player.send(answerHandoff(player.state, '1'));
+    expect(player.everAsked('read-candidate')).toHaveLength(1);
+    const { settings } = player.state;
+    player.send({ type: 'settings-changed', settings: { ...settings, tracker: { ...settings.tracker, authors: ['ann'] } } });
+    const read = { ok: true, value: issueWith({ id: '2', author: { id: 'ann', names: ['ann'], mayWrite: null } }) } as const;
+    player.send({ type: 'candidate-read', issueId: '2', issue: read });
+    expect(player.state.live.size).toBe(0);
+    player.poll([read.value]);
+    expect(player.state.live.has('2')).toBe(true);
+  });
+});
+
 describe('a tracker that is no longer watched', () => {
+  it('hears that the service was paused meanwhile, for when it comes back', () => {
+    const player = createPlayer(first);
+    player.poll([issueWith({ id: '1' })]);
+    player.send({ type: 'tracker-left' });
+    player.send({ type: 'service-paused', pause: { reason: 'release day', by: 'somebody', since: 1 } });
+    player.send({ type: 'settings-changed', settings: first });
+    player.poll([issueWith({ id: '1' }), issueWith({ id: '2' })]);
+    expect(player.state.holds.get('2')?.reason).toBe('paused');
+    player.send({ type: 'service-paused', pause: null });
+    player.poll([issueWith({ id: '1' }), issueWith({ id: '2' })]);
+    expect(player.state.live.has('2')).toBe(true);
+  });
+
   it('brings its runs to their end, begins nothing, and is retired when all is written', () => {
     const player = createPlayer(first);
     player.poll([issueWith({ id: '1' })]);

@@ -36,10 +36,13 @@ export interface Store {
   forgetRuns(endedBefore: number, limit: number): Promise<number>;
   /** Sums over the runs since a moment, gathered by one thing: what `foray stats` and the statistics page show. */
   statistics(query: StatisticsQuery): Promise<readonly StatisticsRow[]>;
-  /** Leaves a request for the daemon; gives its id. */
-  addRequest(request: OperatorRequest, by: string): Promise<string>;
-  /** What people asked for since the last call. Each is handed out once by one daemon, and again by the next while it is unanswered. */
-  takeRequests(): Promise<readonly AskedRequest[]>;
+  /** Leaves a request for the daemon; gives its id. One about an issue is of this tracker; null where nobody says of which. */
+  addRequest(request: OperatorRequest, by: string, tracker: string | null): Promise<string>;
+  /**
+   * What people asked of these trackers or of the service since the last call. Each is handed out once by one daemon, and
+   * again by the next while it is unanswered.
+   */
+  takeRequests(trackers: readonly string[]): Promise<readonly AskedRequest[]>;
   /** What became of a request; null while it waits. */
   findAnswer(requestId: string): Promise<OperatorAnswer | null>;
   /** Resolves when the store answers, rejects when it does not. */

@@ -331,27 +331,44 @@ function operatorContract(harness: () => StoreHarness): void {
 
   it('hands each request out once, and to the next daemon only while it is unanswered', async () => {
     const { store } = harness();
-    const id = await store.addRequest({ kind: 'stop', identifier: 'ABC-1' }, by);
-    const other = await store.addRequest({ kind: 'pause', reason: 'a holiday' }, by);
+    const id = await store.addRequest({ kind: 'stop', identifier: 'ABC-1' }, by, TRACKER);
+    const other = await store.addRequest({ kind: 'pause', reason: 'a holiday' }, by, TRACKER);
     const asked = [
-      { id, request: { kind: 'stop', identifier: 'ABC-1' }, by, hasRuns: false },
-      { id: other, request: { kind: 'pause', reason: 'a holiday' }, by, hasRuns: false },
+      { id, request: { kind: 'stop', identifier: 'ABC-1' }, tracker: TRACKER, by, hasRuns: false },
+      { id: other, request: { kind: 'pause', reason: 'a holiday' }, tracker: '', by, hasRuns: false },
     ];
-    expect(await store.takeRequests()).toEqual(asked);
-    expect(await store.takeRequests()).toEqual([]);
+    expect(await store.takeRequests([TRACKER])).toEqual(asked);
+    expect(await store.takeRequests([TRACKER])).toEqual([]);
     expect(await store.findAnswer(id)).toBeNull();
     await store.apply(TRACKER, [{ write: 'answer', requestId: id, answer: { outcome: 'taken', message: 'done' }, at: 1 }]);
     expect(await store.findAnswer(id)).toEqual({ outcome: 'taken', message: 'done' });
     const next = await harness().reopen();
-    expect(await next.takeRequests()).toEqual(asked.slice(1));
+    expect(await next.takeRequests([TRACKER])).toEqual(asked.slice(1));
   });
 
   it('tells whether the issue of a request was worked on before', async () => {
     const { store } = harness();
     await store.apply(TRACKER, [{ write: 'run', run: aRun('r1', 1, { issue: issue('1') }) }]);
-    await store.addRequest({ kind: 'retry', identifier: issue('1').identifier }, by);
-    await store.addRequest({ kind: 'resume' }, by);
-    expect((await store.takeRequests()).map(({ hasRuns }) => hasRuns)).toEqual([true, false]);
+    await store.addRequest({ kind: 'retry', identifier: issue('1').identifier }, by, TRACKER);
+    await store.addRequest({ kind: 'resume' }, by, null);
+    expect((await store.takeRequests([TRACKER])).map(({ hasRuns }) => hasRuns)).toEqual([true, false]);
+  });
+
+  it('hands a request about an issue only to a daemon that works on its tracker, by whatever name it goes', async () => {
+    const { store } = harness();
+    await store.apply(TRACKER, [{ write: 'run', run: aRun('r1', 1, { issue: issue('1') }) }]);
+    await store.nameTracker('another', 'the other one');
+    const { identifier } = issue('1');
+    await store.addRequest({ kind: 'stop', identifier }, by, 'another');
+    await store.addRequest({ kind: 'stop', identifier: 'ABC-2' }, by, null);
+    expect((await store.takeRequests([TRACKER])).map(({ request }) => request)).toEqual([{ kind: 'stop', identifier: 'ABC-2' }]);
+    await store.addRequest({ kind: 'resume' }, by, 'another');
+    const later = await store.takeRequests([TRACKER, 'the other one']);
+    expect(later.map(({ request, tracker, hasRuns }) => [request.kind, tracker, hasRuns])).toEqual([
+      ['stop', 'the other one', false],
+      ['resume', '', false],
+    ]);
+    expect(await store.takeRequests([TRACKER, 'the other one'])).toEqual([]);
   });
 }
 

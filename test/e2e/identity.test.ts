@@ -30,7 +30,7 @@ describe('an edit that swaps the tracker', () => {
   it('leaves runs with their own tracker, and takes new ones from the new one', async () => {
     await ground.write('old.json', JSON.stringify([A1]));
     await ground.write('new.json', JSON.stringify([{ ...A1, title: 'Of the other project' }]));
-    await ground.write('WORKFLOW.md', workflow('old.json', 2_500));
+    await ground.write('WORKFLOW.md', workflow('old.json', 6_000));
     const daemon = await ground.start();
     await daemon.record('turn started', { issue_identifier: 'A-1' });
     await ground.write('WORKFLOW.md', workflow('new.json', 50));
@@ -42,6 +42,12 @@ describe('an edit that swaps the tracker', () => {
     );
     expect(await issuesOf('old.json')).toMatchObject([{ state: 'todo' }]);
     expect((await daemon.json('/api/v1/state'))['running']).toHaveLength(1);
+    // The service is paused while the new one is watched: that holds for the old one, too, when it comes back.
+    expect((await ground.run(['pause', 'WORKFLOW.md'])).code).toBe(0);
+    const withSecond = [A1, { ...A1, id: '2', identifier: 'A-2' }];
+    await ground.write('old.json', JSON.stringify(withSecond));
+    await ground.write('WORKFLOW.md', workflow('old.json', 2_500).replace('max_turns: 1', 'max_turns: 1\n  max_attempts: 9'));
+    await daemon.record('candidate held', { issue_identifier: 'A-2', reason: 'paused' });
     await eventually(
       () => issuesOf('old.json'),
       ([issue]) => issue?.['state'] === 'review' && 'comments' in issue,

@@ -24,6 +24,8 @@ describe('the core lives through months of random operation', () => {
       'write-out',
       'edit',
       'swap',
+      'swap back',
+      'retire',
     ]) {
       expect(total(name), name).toBeGreaterThan(20);
     }
@@ -93,6 +95,53 @@ const MUTANTS: Readonly<Record<string, Decide>> = {
     const decision = decide({ ...state, lifecycle: state.lifecycle === 'leaving' ? 'serving' : state.lifecycle }, event, now);
     return { ...decision, state: { ...decision.state, lifecycle: event.type === 'tracker-left' ? 'leaving' : state.lifecycle } };
   },
+  'a handoff goes to the tracker that is watched now': (state, event, now) => {
+    const decision = decide(state, event, now);
+    const effects = decision.effects.map((effect) =>
+      effect.do === 'hand-off' && state.lifecycle === 'leaving'
+        ? { ...effect, settings: { ...effect.settings, tracker: { ...effect.settings.tracker, identity: 'another' } } }
+        : effect,
+    );
+    return { ...decision, effects };
+  },
+  'a request from a fork is taken for our own': (state, event, now) => {
+    if (event.type !== 'inspected' || !event.findings.merge.ok || event.findings.merge.value === null)
+      return decide(state, event, now);
+    const merge = { ok: true, value: { ...event.findings.merge.value, fork: false } } as const;
+    return decide(state, { ...event, findings: { ...event.findings, merge } }, now);
+  },
+  'the branch that an agent names is believed': (state, event, now) => {
+    const branch = event.type === 'inspected' ? state.watches.get(event.issueId)?.mergeRequest.branch : undefined;
+    if (event.type !== 'inspected' || branch === undefined || !event.findings.merge.ok || event.findings.merge.value === null)
+      return decide(state, event, now);
+    const merge = { ok: true, value: { ...event.findings.merge.value, headBranch: branch } } as const;
+    return decide(state, { ...event, findings: { ...event.findings, merge } }, now);
+  },
+  'every project is ours': (state, event, now) => {
+    const projects = ['o/r', 'p/s'];
+    const wide = { ...state, settings: { ...state.settings, reactions: { ...state.settings.reactions, projects } } };
+    const decision = decide(wide, event, now);
+    const { settings } = event.type === 'settings-changed' ? event : state;
+    const runSettings = new Map([...decision.state.runSettings].map(([id, own]) => [id, own === wide.settings ? settings : own]));
+    const effects = decision.effects.map((effect) =>
+      effect.do === 'start-run' ? { ...effect, plan: { ...effect.plan, settings } } : effect,
+    );
+    return { ...decision, effects, state: { ...decision.state, settings, runSettings } };
+  },
+  'whoever pushes wins a budget for CI': (state, event, now) => {
+    if (event.type !== 'inspected') return decide(state, event, now);
+    const watches = new Map(
+      [...state.watches].map(([id, watch]) => {
+        const { head, runs } = watch.facts;
+        return [id, { ...watch, facts: { ...watch.facts, head: head && { ...head, runs } } }];
+      }),
+    );
+    return decide({ ...state, watches }, event, now);
+  },
+  'a look under older settings is acted upon': (state, event, now) => decide({ ...state, outdated: {} }, event, now),
+  'a pause is not told to the tracker that was left': (state, event, now) =>
+    event.type === 'service-paused' ? { state, writes: [], effects: [] } : decide(state, event, now),
+  'sessions of the tracker that was left take no slots': (state, event, now) => decide({ ...state, elsewhere: 0 }, event, now),
   'a late exit ends a newer run': (state, event, now) => {
     if (event.type !== 'run-prepared') return decide(state, event, now);
     const exit = { kind: 'normal', turns: 1, fault: null, status: null, scm: null } as const;

@@ -15,17 +15,33 @@ export interface DurableModel {
   operatorPause: Durable['operatorPause'];
 }
 
-export function createDurableModel(): DurableModel {
+/** What a store keeps of the service itself, whatever tracker is watched: pauses of agents, and that of an operator. */
+export interface ServiceModel {
+  readonly pauses: DurableModel['pauses'];
+  operatorPause: DurableModel['operatorPause'];
+}
+
+export function createServiceModel(): ServiceModel {
+  return { pauses: new Map(), operatorPause: null };
+}
+
+/** The records of one tracker. */
+export function createDurableModel(service: ServiceModel = createServiceModel()): DurableModel {
   return {
     claims: new Map(),
     parked: new Map(),
     outbox: new Map(),
     workspaces: new Map(),
     spent: new Map(),
-    pauses: new Map(),
+    pauses: service.pauses,
     watches: new Map(),
     approvals: new Map(),
-    operatorPause: null,
+    get operatorPause() {
+      return service.operatorPause;
+    },
+    set operatorPause(pause) {
+      service.operatorPause = pause;
+    },
   };
 }
 
@@ -48,11 +64,12 @@ export function loadModel(model: DurableModel): Durable {
 }
 
 /** The names of the parts in which memory and store differ. Records are compared by identity: they are never changed in place. */
-export function differences(model: DurableModel, state: State): readonly string[] {
-  const parts = ['claims', 'parked', 'outbox', 'workspaces', 'pauses', 'watches', 'approvals'] as const;
+export function differences(model: DurableModel, state: State, now = -Infinity): readonly string[] {
+  const parts = ['claims', 'parked', 'outbox', 'workspaces', 'watches', 'approvals'] as const;
   const different: string[] = parts.filter(
     (part) => !sameMap(model[part] as ReadonlyMap<string, unknown>, state[part] as ReadonlyMap<string, unknown>),
   );
+  if (!sameMap(unexpired(model.pauses, now), unexpired(state.pauses, now))) different.push('pauses');
   if (!remembersSpent(model, state)) different.push('spent');
   if (model.operatorPause !== state.operatorPause) different.push('operatorPause');
   return different;
@@ -62,6 +79,11 @@ export function differences(model: DurableModel, state: State): readonly string[
 function remembersSpent(model: DurableModel, state: State): boolean {
   const needed = [...model.spent.keys()].filter((id) => mayRun(state, id));
   return [...needed, ...state.spent.keys()].every((id) => model.spent.get(id) === state.spent.get(id));
+}
+
+/** A pause that is over is forgotten by each tracker in its own time. */
+function unexpired(pauses: State['pauses'], now: number): State['pauses'] {
+  return new Map([...pauses].filter(([, { until }]) => until > now));
 }
 
 function applyWrite(model: DurableModel, write: Write): void {

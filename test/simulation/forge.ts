@@ -9,8 +9,11 @@ import type {
   ReviewComment,
   ReviewDecision,
 } from '../../src/domain/model/merge-request.ts';
+import type { ReviewCommentContext } from '../../src/domain/model/reaction-context.ts';
 import type { Findings } from '../../src/domain/reactions/findings.ts';
+import type { ReactionKind, ReactionSettings } from '../../src/domain/model/settings.ts';
 import type { Chance } from '../support/random.ts';
+import { createTurnLedger } from './turn-ledger.ts';
 
 /** The forge of the simulation: merge requests that people push to, review, label, merge and close. */
 export interface SimulatedForge {
@@ -20,10 +23,12 @@ export interface SimulatedForge {
   merge(effect: Extract<Effect, { do: 'merge' }>): Extract<Event, { type: 'merge-answered' }>['outcome'];
   deleteBranch(number: number): void;
   removeLabel(number: number, label: string): void;
-  /** A reaction queued a turn: what a request may cost is bounded for each of its heads. */
-  noteQueued(issueId: string): void;
+  /** A reaction queued a turn, with this to tell the agent: whose words are in it, and what a request may cost, is bounded. */
+  noteQueued(issueId: string, kind: ReactionKind, comments: readonly ReviewCommentContext[], settings: ReactionSettings): void;
   /** An operator gave the budgets of an issue back. */
   forgive(issueId: string): void;
+  /** Requests of other issues than these are watched no more. */
+  watched(issueIds: ReadonlyMap<string, unknown>): void;
   /** A turn started because of comments: they must not all have been given before. */
   noteTurn(plan: RunPlan): void;
   edit(now: number): void;
@@ -34,13 +39,14 @@ interface Request {
   readonly number: number;
   /** Somebody else's, from a fork: nothing may be done about it. */
   readonly fork: boolean;
-  /** Turns queued for this head, and how often a conflict may have begun anew at it. */
-  turns: number;
-  cleanLooks: number;
+  /** Whose it is; null for a stranger's. */
+  readonly issueId: string | null;
   head: string;
   ci: 'success' | 'failing' | 'pending';
   mergeability: Mergeability;
   decision: ReviewDecision;
+  /** A stranger approved it, which counts only where anyone is heard. */
+  strangerApproves: boolean;
   comments: ReviewComment[];
   labels: Set<string>;
   events: LabelEvent[];
@@ -54,16 +60,22 @@ interface Request {
 }
 
 const OWN_ACCOUNT = 'foray-bot';
-/** CI, reviews, review bots, conflicts, label commands. */
-const KINDS_WITH_TURNS = 5;
+const STRANGER = 'mallory';
+
+/** The project that the tracker's issues have their requests in, and one of somebody else's. */
+export interface ForgePlace {
+  readonly owner: string;
+  readonly repo: string;
+  readonly foreign: { readonly owner: string; readonly repo: string };
+}
 
 export function createSimulatedForge(
   chance: Chance,
   fault: Fault,
-  budget: number,
+  { budget, place }: { readonly budget: number; readonly place: ForgePlace },
   violated: (what: string) => void,
 ): SimulatedForge {
-  const inspected = new Map<string, number>();
+  const ledger = createTurnLedger(budget, violated);
   const requests = new Map<number, Request>();
   const byIssue = new Map<string, number>();
   let counter = 0;
@@ -75,21 +87,21 @@ export function createSimulatedForge(
     const number = byIssue.get(issueId);
     const known = number === undefined ? undefined : requests.get(number);
     if (known && known.merged === 'no' && !known.closed) return known;
-    const request = create(false);
+    const request = create(issueId);
     byIssue.set(issueId, request.number);
     return request;
   }
 
-  function create(fork: boolean): Request {
+  function create(issueId: string | null): Request {
     const request: Request = {
       number: (counter += 1),
-      fork,
-      turns: 0,
-      cleanLooks: 0,
+      fork: issueId === null,
+      issueId,
       head: fresh(),
       ci: 'pending',
       mergeability: 'unknown',
       decision: 'REVIEW_REQUIRED',
+      strangerApproves: false,
       comments: [],
       labels: new Set(),
       events: [],
@@ -128,31 +140,36 @@ export function createSimulatedForge(
       request.mergeability = chance.pick(['clean', 'clean', 'dirty']);
   }
 
-  function isReady(request: Request): boolean {
-    const approved = request.decision === 'APPROVED' || request.decision === 'NOT_REQUIRED';
+  /** As the forge's adapter tells it to those who hear only some of the people. */
+  function decisionFor({ decision, strangerApproves }: Request, { votes }: ReactionSettings): ReviewDecision {
+    return decision === 'REVIEW_REQUIRED' && strangerApproves && votes === 'anyone' ? 'APPROVED' : decision;
+  }
+
+  function isReady(request: Request, decision: ReviewDecision): boolean {
+    const approved = decision === 'APPROVED' || decision === 'NOT_REQUIRED';
     return request.mergeability === 'clean' && approved && request.ci === 'success' && !request.draft;
   }
 
   return {
     push(plan) {
       if (!isCalm && chance.happens(0.2)) return null;
-      if (!isCalm && chance.happens(0.05)) return lie();
+      if (!isCalm && chance.happens(0.08)) return lie(plan.issue.id);
       const request = open(plan.issue.id);
-      if (chance.happens(0.8)) pushTo(request);
-      return { branch: `b${request.number}`, sha: request.head, pushedAt: '', prNumber: request.number, owner: 'o', repo: 'r' };
+      if (chance.happens(0.8)) pushTo(request, 'us');
+      return truth(request);
     },
-    inspect(effect) {
-      const { owner, number } = effect.watch.mergeRequest;
-      if (owner !== 'o') violated(`a request of ${owner} was asked about`);
-      inspected.set(effect.watch.issue.id, number);
+    inspect({ watch, settings: { reactions } }) {
+      const { owner, repo, number } = watch.mergeRequest;
+      if (!isOwnProject(owner, repo)) violated(`a request of ${owner}/${repo} was asked about`);
       const request = requests.get(number);
       if (!request || (!isCalm && chance.happens(0.01))) return { merge: { ok: true, value: null } };
       if (!isCalm) settle(request);
-      if (request.mergeability === 'clean') request.cleanLooks += 1;
+      if (request.mergeability === 'clean') ledger.seenClean(watch.issue.id);
       const merge = maybe(statusOf(request));
+      const decision = decisionFor(request, reactions);
       const findings = {
         merge,
-        decision: maybe(request.decision),
+        decision: maybe(decision),
         gate: maybe(request.ci),
         ci: maybe({
           status: request.ci,
@@ -161,7 +178,7 @@ export function createSimulatedForge(
           logExcerpt: '',
           ref: request.head,
         }),
-        reviews: maybe(request.comments),
+        reviews: maybe(request.comments.filter(({ reviewer }) => isHeard(reactions, reviewer))),
         botReviews: maybe([]),
         labels: maybe(request.events),
         scope: maybe({ mayMerge: 'yes', detail: '' } as const),
@@ -169,7 +186,7 @@ export function createSimulatedForge(
         self: { ok: true, value: OWN_ACCOUNT } as const,
       };
       const readable = findings.merge.ok && findings.decision.ok && findings.gate.ok;
-      request.ready.set(request.head, readable && isReady(request));
+      request.ready.set(request.head, readable && isReady(request, decision));
       return findings;
     },
     merge({ request: { number, branch }, order }) {
@@ -190,16 +207,14 @@ export function createSimulatedForge(
     removeLabel(number, label) {
       requests.get(number)?.labels.delete(label);
     },
-    noteQueued(issueId) {
-      const request = requests.get(inspected.get(issueId) ?? -1);
-      if (!request) return;
-      request.turns += 1;
-      const allowed = budget * (KINDS_WITH_TURNS + request.cleanLooks);
-      if (request.turns > allowed) violated(`request ${request.number} had ${request.turns} turns for its head ${request.head}`);
+    noteQueued(issueId, kind, comments, settings) {
+      ledger.queued(issueId, kind);
+      const stranger = comments.find(({ reviewer }) => reviewer === STRANGER && !isHeard(settings, reviewer));
+      if (stranger) violated(`a stranger started a turn of ${kind} on issue ${issueId}`);
     },
-    forgive(issueId) {
-      const request = requests.get(inspected.get(issueId) ?? -1);
-      if (request) request.turns = 0;
+    forgive: ledger.forget,
+    watched(issueIds) {
+      for (const issueId of ledger.issues()) if (!issueIds.has(issueId)) ledger.forget(issueId);
     },
     noteTurn(plan) {
       const comments = plan.reaction?.reviewComments;
@@ -222,8 +237,9 @@ export function createSimulatedForge(
         () => (request.ci = 'success'),
         () => (request.mergeability = chance.pick(['clean', 'clean', 'dirty', 'unknown', 'blocked'])),
         () => (request.decision = chance.pick(['APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED', 'NOT_REQUIRED'])),
-        () => request.comments.push(commentAt(String((counter += 1)), at, chance.pick(['eve', OWN_ACCOUNT]))),
-        () => pushTo(request),
+        () => request.comments.push(commentAt(String((counter += 1)), at, chance.pick(['eve', STRANGER, OWN_ACCOUNT]))),
+        () => (request.strangerApproves = chance.happens(0.5)),
+        () => pushTo(request, 'others'),
         () => (request.draft = chance.happens(0.2)),
         () => label(request, chance.pick(['foray:fix', 'foray:review']), at, chance.pick(['eve', OWN_ACCOUNT])),
         () => (request.merged = chance.happens(0.2) ? 'by others' : 'no'),
@@ -242,22 +258,43 @@ export function createSimulatedForge(
     request.events.push({ id: String((counter += 1)), label: name, added: true, actor, at });
   }
 
-  function pushTo(request: Request): void {
-    Object.assign(request, { head: fresh(), ci: 'pending', mergeability: 'unknown', turns: 0, cleanLooks: 0 });
+  function pushTo(request: Request, by: 'us' | 'others'): void {
+    Object.assign(request, { head: fresh(), ci: 'pending', mergeability: 'unknown' });
+    if (request.issueId !== null) ledger.pushed(request.issueId, by);
   }
 
-  /** What an agent may write that wants something else merged than its own work. */
-  function lie(): RunExit['scm'] {
-    const claim = { sha: '', pushedAt: '', owner: 'o', repo: 'r' };
-    const stranger = create(true);
+  function isOwnProject(owner: string, repo: string): boolean {
+    return `${owner}/${repo}`.toLowerCase() === `${place.owner}/${place.repo}`;
+  }
+
+  function truth({ number, head }: Request): NonNullable<RunExit['scm']> {
+    return { branch: `b${number}`, sha: head, pushedAt: '', prNumber: number, owner: place.owner, repo: place.repo };
+  }
+
+  /** What an agent may write that wants something else merged than its own work, or more turns than it has. */
+  function lie(issueId: string): RunExit['scm'] {
+    const own = truth(open(issueId));
+    const stranger = create(null);
     Object.assign(stranger, { ci: 'success', mergeability: 'clean', decision: 'APPROVED' });
     const others = [...requests.values()].filter(({ fork }) => !fork);
     return chance.pick([
-      { ...claim, owner: 'secret', repo: 'vault', prNumber: 9, branch: 'main' },
-      { ...claim, prNumber: stranger.number, branch: `b${stranger.number}` },
-      { ...claim, prNumber: (others.length > 0 ? chance.pick(others) : stranger).number, branch: 'main' },
+      { ...own, ...place.foreign, branch: 'main' },
+      { ...own, ...place.foreign },
+      { ...own, prNumber: stranger.number, branch: `b${stranger.number}` },
+      { ...own, prNumber: chance.pick(others).number, branch: 'main' },
+      { ...own, prNumber: chance.pick(others).number, branch: 'main' },
+      { ...own, prNumber: chance.pick(others).number, branch: 'main' },
+      { ...own, prNumber: 1_000_000 },
+      { ...own, owner: place.owner.toUpperCase(), repo: place.repo.toUpperCase() },
+      { ...own, owner: `${place.owner}%2F..`, repo: place.repo },
+      { ...own, sha: 'of another commit' },
     ]);
   }
+}
+
+/** Whether the words of a person on a request count. */
+function isHeard({ on }: ReactionSettings, person: string): boolean {
+  return person !== STRANGER || on.review_comments?.trust === 'anyone';
 }
 
 function commentAt(id: string, submittedAt: string, reviewer: string): ReviewComment {

@@ -1,18 +1,16 @@
 import { decide as realDecide } from '../../src/domain/decide.ts';
-import type { Decision, Effect, RunPlan } from '../../src/domain/model/effect.ts';
+import type { Effect } from '../../src/domain/model/effect.ts';
 import type { Event } from '../../src/domain/model/event.ts';
 import { stateIn } from '../../src/domain/model/issue.ts';
 import { nextWake } from '../../src/domain/events/on-clock.ts';
-import { recover } from '../../src/domain/recover.ts';
 import type { OperatorRequest } from '../../src/domain/model/operator.ts';
-import type { ReactionSettings, Settings } from '../../src/domain/model/settings.ts';
-import type { State } from '../../src/domain/model/state.ts';
-import { createChance, type Chance } from '../support/random.ts';
-import { settingsWith } from '../support/settings.ts';
-import { applyWrites, createDurableModel, differences, loadModel } from './durable-model.ts';
-import { APPROVED, createWorld, REACTION_BUDGET, STRANGER } from './world.ts';
+import { createChance } from '../support/random.ts';
+import { createServiceModel } from './durable-model.ts';
+import { edited, randomSettings } from './settings.ts';
+import { createTracked, type Decide, type Tracked } from './tracked.ts';
+import { HERE, STRANGER, THERE } from './world.ts';
 
-export type Decide = (state: State, event: Event, now: number) => Decision;
+export type { Decide } from './tracked.ts';
 
 export interface SimulationResult {
   readonly events: number;
@@ -27,262 +25,209 @@ export class Violation extends Error {}
 
 /**
  * Lives through months of operation in seconds: a virtual clock, random edits, outcomes and faults, and crashes
- * between any event and its effects. Throws a Violation at the first broken promise. Then everything calms down, and
- * every issue that may run must have been handed off in the end.
+ * between any event and its effects. Two trackers take each other's place at any moment, while runs of the one that was
+ * left go on. Throws a Violation at the first broken promise. Then everything calms down, and every issue that may run
+ * must have been handed off in the end.
  */
 export function simulate(seed: number, eventCount: number, decide: Decide = realDecide): SimulationResult {
   const chance = createChance(seed);
-  let settings = randomSettings(chance);
-  /** What each run of this process began with. */
-  const begunWith = new Map<string, Settings>();
-  const store = createDurableModel();
-  const attempts = new Map<string, number>();
   let now = 1_700_000_000_000;
   let events = 0;
   let crashes = 0;
+  let opened = 0;
   const done = new Map<string, number>();
-  const lately: { at: number; event: Event | 'crash' }[] = [];
+  const lately: { at: number; event: Event | 'crash'; identity: string }[] = [];
   const violated = (what: string): never => {
     throw new Violation(`seed ${seed}, event ${events}: ${what}\n${lately.slice(-12).map(lineOf).join('\n')}`);
   };
-  const world = createWorld(chance, settings.agent, violated, store.spent);
-  let state = boot();
+  const count = (name: string): void => void done.set(name, (done.get(name) ?? 0) + 1);
+  const context = { chance, decide, violated, count, service: createServiceModel() };
+  const settings = randomSettings(chance, HERE);
+  /** What the loops tell each other: passed on once the event that led to it is over. */
+  const news: Event[] = [];
+  const here: Tracked = createTracked(HERE, settings, { ...context, busyElsewhere: () => there.world.sessions.size, tell });
+  const there: Tracked = createTracked(THERE, edited(chance, THERE, settings), {
+    ...context,
+    busyElsewhere: () => here.world.sessions.size,
+    tell,
+  });
+  /** The one that the workflow file names. */
+  let active = here;
+  let toldElsewhere = 0;
+  boot(active);
 
-  function boot(): State {
-    const decision = recover(settings, loadModel(store), `i${crashes}`, now);
-    applyWrites(store, decision.writes);
-    for (const effect of decision.effects) world.perform(effect, now);
-    return decision.state;
+  function other(tracked: Tracked): Tracked {
+    return tracked === here ? there : here;
   }
 
-  /** Decides, stores, does; and dies at any point in between when chance says so. */
-  function feed(event: Event, mayCrash: boolean): void {
+  function boot(tracked: Tracked): void {
+    opened += 1;
+    tracked.boot(`i${crashes}t${opened}`, now);
+  }
+
+  function feed(tracked: Tracked, event: Event, mayCrash: boolean): void {
     events += 1;
-    remember(event);
-    const decision = decide(state, event, now);
-    const crashAt = mayCrash && chance.happens(0.002) ? chance.below(decision.effects.length + 2) : Infinity;
-    if (crashAt === 0) return crash();
-    applyWrites(store, decision.writes);
-    state = decision.state;
-    for (const [index, effect] of decision.effects.entries()) {
-      if (index + 1 === crashAt) return crash();
-      count(effect.do === 'start-run' ? effect.plan.trigger : effect.do);
-      checkEffect(effect);
-      world.perform(effect, now);
+    remember(tracked, event);
+    const crashAt = (steps: number): number => (mayCrash && chance.happens(0.002) ? chance.below(steps) : Infinity);
+    if (tracked.feed(event, now, crashAt) === 'crashed') return crash();
+    passOn(tracked);
+    tracked.check(now);
+    if (tracked !== active) tracked.retire();
+    if (tracked !== active || toldElsewhere < 0) countElsewhere();
+  }
+
+  /** Pauses hold for the service, whichever tracker met them. */
+  function tell({ notice }: Extract<Effect, { do: 'announce' }>): void {
+    if (notice.name === 'agent:kind:paused') news.push({ type: 'agent-paused', pause: notice.facts });
+    if (notice.name === 'operator:request:answered' && !('identifier' in notice.facts.request))
+      news.push({ type: 'service-paused', pause: context.service.operatorPause });
+  }
+
+  function passOn(from: Tracked): void {
+    for (const event of news.splice(0)) {
+      other(from).feed(event, now, () => Infinity);
+      other(from).check(now);
     }
-    if (crashAt <= decision.effects.length + 1) return crash();
-    check();
   }
 
-  /** What is done must be done for whom it began, and only for those who may ask for it. */
-  function checkEffect(effect: Effect): void {
-    if (state.lifecycle === 'leaving' && BEGINNINGS.has(effect.do))
-      violated(`${effect.do} for a tracker that is no longer watched`);
-    if (effect.do === 'start-run') checkStart(effect.plan);
-    if (effect.do !== 'hand-off') return;
-    const began = begunWith.get(effect.handoff.runId);
-    if (began && began !== effect.settings) violated(`run ${effect.handoff.runId} is handed off with the settings of another`);
+  /** Sessions of the tracker that was left take up slots of the one that is watched. */
+  function countElsewhere(): void {
+    const running = [...(other(active).state?.claims.values() ?? [])].filter(({ phase }) => phase !== 'waiting').length;
+    if (running === toldElsewhere) return;
+    toldElsewhere = running;
+    active.feed({ type: 'sessions-elsewhere', running }, now, () => Infinity);
   }
 
-  function checkStart({ runId, issue, settings: own, issueAsRead }: RunPlan): void {
-    if (own !== settings) violated(`run ${runId} begins with settings that are no longer in force`);
-    begunWith.set(runId, own);
-    const now = world.issues.get(issue.id);
-    if (own.tracker.authors === 'collaborators' && now?.author === STRANGER) violated(`a stranger started run ${runId}`);
-    if (own.tracker.approvalLabel === null) return;
-    const approved = state.approvals.get(issue.id);
-    if (!issueAsRead?.approvable) violated(`run ${runId} begins without an approval`);
-    if (approved?.digest !== issueAsRead?.approvable?.digest) violated(`run ${runId} works on a text that nobody approved`);
-  }
-
-  function remember(event: Event | 'crash'): void {
-    lately.push({ at: now, event });
+  function remember({ place }: Tracked, event: Event | 'crash'): void {
+    lately.push({ at: now, event, identity: place.identity });
     if (lately.length > 64) lately.splice(0, 52);
-  }
-
-  function count(name: string): void {
-    done.set(name, (done.get(name) ?? 0) + 1);
   }
 
   function crash(): void {
     crashes += 1;
-    remember('crash');
-    begunWith.clear();
-    world.crash();
+    remember(active, 'crash');
+    news.length = 0;
+    for (const tracked of [here, there]) tracked.die();
     now += chance.below(60_000);
-    state = boot();
-  }
-
-  function check(): void {
-    const drift = differences(store, state);
-    if (drift.length > 0) violated(`memory and store differ in ${drift.join(', ')}`);
-    for (const plan of world.sessions.values()) {
-      const claim = state.claims.get(plan.issue.id);
-      if (claim?.phase !== 'running' || claim.runId !== plan.runId) violated(`session ${plan.runId} runs without its claim`);
-    }
-    for (const [id, claim] of state.claims) {
-      if (claim.phase === 'running' && !world.sessions.has(claim.runId)) violated(`claim of ${id} without its session`);
-      if (claim.phase === 'running' && !state.live.has(id)) violated(`claim of ${id} without a live entry`);
-      if (claim.attempt < (attempts.get(id) ?? 0)) violated(`attempts of ${id} went down to ${claim.attempt}`);
-      if (state.parked.has(id)) violated(`issue ${id} is claimed and parked`);
-      attempts.set(id, claim.attempt);
-    }
-    for (const [id, watch] of state.watches) {
-      for (const [kind, progress] of Object.entries(watch.reactions)) {
-        if (TURN_KINDS.has(kind) && progress.used > REACTION_BUDGET)
-          violated(`budget of ${kind} on ${id} exceeded: ${progress.used}`);
-      }
-    }
-    for (const id of attempts.keys()) if (!state.claims.has(id)) attempts.delete(id);
+    toldElsewhere = 0;
+    boot(active);
   }
 
   /** Goes to the next moment at which anything happens and lets it happen. */
   function step(mayCrash: boolean): void {
-    const event = world.take(now);
-    if (event) return feed(event, mayCrash);
-    const wake = Math.min(nextWake(state), world.nextAt());
-    if (wake === Infinity && state.lifecycle === 'leaving') return swapTracker();
+    const both = chance.happens(0.5) ? [here, there] : [there, here];
+    if (arrives(both, mayCrash)) return;
+    const wakes = both.filter(isAtWork).map((tracked) => ({ tracked, at: nextWake(tracked.state) }));
+    const wake = Math.min(...wakes.map(({ at }) => at), ...both.map(({ world }) => world.nextAt()));
     if (wake === Infinity) violated('nothing is due and nothing is under way');
     now = Math.max(now + 1, wake);
-    const arrived = world.take(now);
-    feed(arrived ?? { type: 'clock' }, mayCrash);
+    if (arrives(both, mayCrash)) return;
+    const due = wakes.find(({ at }) => at <= now);
+    feed(due?.tracked ?? active, { type: 'clock' }, mayCrash);
+  }
+
+  function arrives(both: readonly Tracked[], mayCrash: boolean): boolean {
+    for (const tracked of both) {
+      const event = tracked.world.take(now);
+      if (event === null) continue;
+      feed(tracked, event, mayCrash);
+      return true;
+    }
+    return false;
   }
 
   while (events < eventCount) {
-    if (chance.happens(0.03)) world.edit(now);
-    if (chance.happens(0.005)) feed({ type: 'refresh-requested' }, true);
+    if (chance.happens(0.03)) chance.pick([active, active, other(active)]).world.edit(now);
+    if (chance.happens(0.005)) feed(active, { type: 'refresh-requested' }, true);
     if (chance.happens(0.01)) unparkSomething();
     if (chance.happens(0.004)) operatorActs();
-    if (chance.happens(0.004)) editWorkflow();
-    if (chance.happens(state.lifecycle === 'leaving' ? 0.03 : 0.002)) swapTracker();
+    if (chance.happens(0.006)) editWorkflow();
+    if (chance.happens(other(active).state === null ? 0.004 : 0.02)) swapTracker();
     step(true);
   }
-  if (state.lifecycle === 'leaving') swapTracker();
-  world.calm(now);
+  for (const { world } of [here, there]) world.calm(now);
   operatorAsks({ kind: 'resume' }, false);
   settle();
-  return { events, crashes, handoffs: world.transitions.length, done };
+  swapTracker();
+  settle();
+  return { events, crashes, handoffs: here.world.transitions.length + there.world.transitions.length, done };
 
-  /** An edit of the workflow file, at any moment. Slots and budgets stay, which others watch over. */
+  /** An edit of the workflow file, at any moment. */
   function editWorkflow(): void {
-    const { tracker, agent, ...rest } = settings;
-    const edited = randomSettings(chance);
-    settings = {
-      ...rest,
-      agent: { ...agent, maxTurns: 1 + chance.below(5), maxAttempts: edited.agent.maxAttempts },
-      tracker: { ...tracker, ...trustOf(edited), comments: edited.tracker.comments },
-    };
+    active.settings = edited(chance, active.place, active.settings);
     count('edit');
-    // While another tracker is watched, its settings are none of this one's.
-    if (state.lifecycle === 'serving') feed({ type: 'settings-changed', settings }, true);
+    feed(active, { type: 'settings-changed', settings: active.settings }, true);
   }
 
-  /** Another tracker takes the place of this one, or this one comes back. */
+  /** The workflow file names the other tracker. One whose runs are not over goes on; the records of any other wake up. */
   function swapTracker(): void {
-    count('swap');
-    feed(state.lifecycle === 'leaving' ? { type: 'settings-changed', settings } : { type: 'tracker-left' }, true);
+    const before = active;
+    const next = other(before);
+    const alive = crashes;
+    next.settings = edited(chance, next.place, next.settings);
+    active = next;
+    count(next.state === null ? 'swap' : 'swap back');
+    toldElsewhere = -1;
+    if (next.state === null) boot(next);
+    else feed(next, { type: 'settings-changed', settings: next.settings }, true);
+    if (crashes === alive) feed(before, { type: 'tracker-left' }, true);
   }
 
   function unparkSomething(): void {
-    const parked = [...state.parked.values()];
+    const parked = [...(active.state?.parked.values() ?? [])];
     if (parked.length > 0) operatorAsks({ kind: 'unpark', identifier: chance.pick(parked).issue.identifier }, true);
   }
 
   /** A person stops, retries, pauses or resumes, sensibly or not. */
   function operatorActs(): void {
-    const known = [...state.claims.values()].map((claim) => claim.issue.identifier);
+    const known = [...(active.state?.claims.values() ?? [])].map((claim) => claim.issue.identifier);
     const identifier = known.length > 0 && chance.happens(0.9) ? chance.pick(known) : 'nobody-1';
     const kind = chance.pick(['stop', 'retry', 'pause', 'resume', 'resume'] as const);
     operatorAsks(kind === 'stop' || kind === 'retry' ? { kind, identifier } : { kind, reason: 'a reason' }, true);
   }
 
   function operatorAsks(request: OperatorRequest, mayCrash: boolean): void {
-    if (request.kind === 'unpark' || request.kind === 'retry') world.forgive(request.identifier);
-    feed({ type: 'operator-asked', asked: { id: `${events}`, request, by: 'somebody', hasRuns: false } }, mayCrash);
+    if (request.kind === 'unpark' || request.kind === 'retry') active.world.forgive(request.identifier);
+    feed(
+      active,
+      {
+        type: 'operator-asked',
+        asked: { id: `${events}`, request, tracker: active.place.identity, by: 'somebody', hasRuns: false },
+      },
+      mayCrash,
+    );
   }
 
-  /** With no more faults, every issue that is free to run must reach its handoff in bounded time. */
+  /** With no more faults, every issue that is free to run reaches its handoff in bounded time, and what was left ends. */
   function settle(): void {
     const deadline = now + 3 * 86_400_000;
-    while (unfinished().length > 0) {
-      if (now > deadline) violated(`never ran: ${unfinished().join(', ')}`);
+    while (unfinished(active).length > 0 || other(active).state !== null) {
+      if (now > deadline) violated(`never ran: ${unfinished(active).join(', ')}, or the tracker that was left never ended`);
       unparkSomething();
       step(false);
     }
   }
+}
 
-  function unfinished(): readonly string[] {
-    return [...world.issues.values()]
-      .filter((issue) => stateIn(settings.tracker.activeStates, issue.state) && !isBlocked(issue.id, new Set()))
-      .filter((issue) => settings.tracker.authors === 'anyone' || issue.author !== STRANGER)
-      .map((issue) => issue.id);
-  }
+function isAtWork(tracked: Tracked): tracked is Tracked & { readonly state: NonNullable<Tracked['state']> } {
+  return tracked.state !== null;
+}
 
-  /** Whether an issue waits for another one that is not terminal; those cannot finish here. */
-  function isBlocked(id: string, seen: Set<string>): boolean {
-    if (seen.has(id)) return true;
-    const blockers = world.issues.get(id)?.blockedBy ?? [];
-    return blockers.some((blocker) => blocker.id !== id && (world.issues.get(blocker.id)?.state ?? 'done') !== 'done');
-  }
+function unfinished({ world, settings }: Tracked): readonly string[] {
+  return [...world.issues.values()]
+    .filter((issue) => stateIn(settings.tracker.activeStates, issue.state) && !isBlocked(world, issue.id))
+    .filter((issue) => settings.tracker.authors === 'anyone' || issue.author !== STRANGER)
+    .map((issue) => issue.id);
+}
+
+/** Whether an issue waits for another one that is not terminal; those cannot finish here. */
+function isBlocked({ issues }: Tracked['world'], id: string): boolean {
+  const blockers = issues.get(id)?.blockedBy ?? [];
+  return blockers.some((blocker) => blocker.id !== id && (issues.get(blocker.id)?.state ?? 'done') !== 'done');
 }
 
 /** One line of what happened last, for a violation. */
-function lineOf({ at, event }: { at: number; event: Event | 'crash' }): string {
+function lineOf({ at, event, identity }: { at: number; event: Event | 'crash'; identity: string }): string {
   const plain = (_key: string, value: unknown): unknown => (value instanceof Map ? [...value] : value);
-  return `${at} ${event === 'crash' ? '-- crash --' : JSON.stringify(event, plain).slice(0, 300)}`;
-}
-
-const TURN_KINDS: ReadonlySet<string> = new Set(['ci_failure', 'review_comments', 'bot_review', 'merge_conflicts']);
-
-/** Every reaction on, with budgets small enough to run out. */
-const REACTIONS: ReactionSettings = (() => {
-  const base = {
-    pollIntervalMs: 20_000,
-    watchWindowMs: 0,
-    budget: REACTION_BUDGET,
-    escalation: 'label',
-    escalationLabel: 'needs-human',
-  } as const;
-  return {
-    provider: 'nsproject',
-    connection: null,
-    projects: ['o/r'],
-    votes: 'anyone',
-    on: {
-      ci_failure: { ...base, maxLogLines: 50 },
-      review_comments: { ...base, debounceMs: 5_000, trust: 'anyone' },
-      bot_review: { ...base, botUsernames: [], trust: 'anyone' },
-      merge_conflicts: base,
-      auto_merge: { ...base, strategy: 'squash', requireCi: true, deleteBranch: true, dryRun: false, ciGraceMs: 0 },
-      merge_completion: { ...base, targetState: 'done' },
-      label_commands: { ...base, reviewLabel: 'foray:review', fixLabel: 'foray:fix' },
-    },
-  };
-})();
-
-/** What a tracker must not begin any more once another one is watched. */
-const BEGINNINGS: ReadonlySet<Effect['do']> = new Set(['start-run', 'read-candidate', 'read-issue', 'inspect', 'merge', 'sweep']);
-
-function trustOf({ tracker }: Settings): Pick<Settings['tracker'], 'authors' | 'approvalLabel'> {
-  return { authors: tracker.authors, approvalLabel: tracker.approvalLabel };
-}
-
-function randomSettings(chance: Chance) {
-  return settingsWith({
-    agent: {
-      maxConcurrentAgents: 1 + chance.below(4),
-      maxConcurrentAgentsByState: chance.happens(0.5) ? { todo: 1 + chance.below(2) } : {},
-      maxAttempts: chance.pick([0, 0, 2, 4]),
-      maxSessions: chance.pick([0, 0, 6]),
-      maxTokens: chance.pick([0, 0, 2_000]),
-      stallTimeoutMs: 60_000,
-    },
-    rest: chance.happens(0.6) ? { reactions: REACTIONS } : {},
-    tracker: {
-      authors: chance.happens(0.3) ? 'collaborators' : 'anyone',
-      approvalLabel: chance.happens(0.3) ? APPROVED : null,
-      handoffState: 'review',
-      comments: { onDispatch: chance.happens(0.3), onCompletion: chance.happens(0.3), onFailure: true },
-    },
-  });
+  return `${at} ${identity} ${event === 'crash' ? '-- crash --' : JSON.stringify(event, plain).slice(0, 300)}`;
 }

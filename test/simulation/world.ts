@@ -2,12 +2,13 @@ import type { Effect, RunPlan } from '../../src/domain/model/effect.ts';
 import type { Fault } from '../../src/domain/model/errors.ts';
 import type { Answer } from '../../src/domain/model/answer.ts';
 import type { Event, RunExit } from '../../src/domain/model/event.ts';
-import { normalState, stateIn, type Blocker, type Issue, type Person } from '../../src/domain/model/issue.ts';
+import { normalState, stateIn, type Blocker, type Issue, type IssueComment, type Person } from '../../src/domain/model/issue.ts';
 import type { Spent } from '../../src/domain/model/run.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';
+import { isTrusted } from '../../src/domain/rules/trust.ts';
 import { issueWith } from '../support/issues.ts';
 import type { Chance } from '../support/random.ts';
-import { createSimulatedForge } from './forge.ts';
+import { createSimulatedForge, type ForgePlace, type SimulatedForge } from './forge.ts';
 
 /** Tracker, agents and disk of the simulation. It answers effects with events, some time later, and may fail. */
 export interface World {
@@ -24,6 +25,9 @@ export interface World {
   forgive(identifier: string): void;
   /** From now on nothing fails and nobody edits. */
   calm(now: number): void;
+  /** Merge requests of other issues than these are watched no more. */
+  watched(issueIds: ReadonlyMap<string, unknown>): void;
+  readonly noteQueued: SimulatedForge['noteQueued'];
   readonly sessions: ReadonlyMap<string, RunPlan>;
   readonly issues: ReadonlyMap<string, Issue>;
   /** What the tracker took, in order: `<issue id>><state>`. */
@@ -42,19 +46,35 @@ const FIRST_ISSUES = 8;
 const ACTIVE = ['todo', 'doing'];
 const OTHERS = ['done', 'review', 'backlog', ''];
 
-export function createWorld(
-  chance: Chance,
-  limits: Settings['agent'],
-  violated: (what: string) => void,
-  stored: ReadonlyMap<string, Spent>,
-): World {
+/** Whose world it is: the tracker, and where its merge requests are. */
+export interface Place extends ForgePlace {
+  readonly identity: string;
+}
+
+/** The first of two trackers that know nothing of each other, and have issues and requests of the same numbers. */
+export const HERE: Place = { identity: 'file /here.json', owner: 'o', repo: 'r', foreign: { owner: 'p', repo: 's' } };
+export const THERE: Place = { identity: 'file /there.json', owner: 'p', repo: 's', foreign: { owner: 'o', repo: 'r' } };
+
+/** What a world has to know of the rest. */
+export interface Surroundings {
+  readonly place: Place;
+  /** The settings in force: what is read is screened by them. */
+  readonly settings: () => Settings;
+  /** Sessions of other trackers. */
+  readonly busyElsewhere: () => number;
+  /** What the store holds of what issues have used up. */
+  readonly stored: ReadonlyMap<string, Spent>;
+}
+
+export function createWorld(chance: Chance, around: Surroundings, violated: (what: string) => void): World {
+  const { place } = around;
   const issues = new Map<string, Issue>();
   const sessions = new Map<string, RunPlan>();
   const transitions: string[] = [];
   /** How often each issue was given the label of approval. */
   const labellings = new Map<string, number>();
   let queue: { at: number; event: Event; runId?: string }[] = [];
-  const forge = createSimulatedForge(chance, FAULT, REACTION_BUDGET, violated);
+  const forge = createSimulatedForge(chance, FAULT, { budget: REACTION_BUDGET, place }, violated);
   let isCalm = false;
   let nextId = 1;
 
@@ -85,20 +105,30 @@ export function createWorld(
     return { ...issue, blockedBy };
   }
 
-  /** A whole read resolves the blockers, too. */
+  /** A whole read resolves the blockers, too, and leaves out what people say whose word does not count. */
   function readWhole(issue: Issue): Issue {
     const { title, description } = issue;
-    const labelling = String(labellings.get(issue.id) ?? 0);
-    const approvable = issue.labels.includes(APPROVED) ? { approvable: { digest: `${title} ${description}`, labelling } } : {};
-    return { ...read(issue), blockedBy: read(issue).blockedBy ?? [], comments: [], ...approvable };
+    const { authors, approvalLabel } = around.settings().tracker;
+    const heard = authors === 'anyone' && approvalLabel !== null ? 'collaborators' : authors;
+    const comments = (issue.comments ?? []).filter(({ writer }) => isTrusted(heard, writer));
+    const whole = { ...read(issue), blockedBy: read(issue).blockedBy ?? [], comments };
+    if (approvalLabel === null || !issue.labels.includes(approvalLabel)) return whole;
+    const digest = JSON.stringify([title, description, comments.map(({ id }) => id)]);
+    return { ...whole, approvable: { digest, labelling: String(labellings.get(issue.id) ?? 0) } };
   }
 
-  /** People change what an issue says, and take the label of approval off or set it. */
+  /** People change what an issue says, comment on it, and take the label of approval off or set it. */
   function rewrite(issue: Issue): void {
     const isLabelled = issue.labels.includes(APPROVED);
-    if (chance.happens(0.5)) issues.set(issue.id, { ...issue, description: `text ${chance.below(1_000)}` });
+    if (chance.happens(0.3)) issues.set(issue.id, { ...issue, description: `text ${chance.below(1_000)}` });
+    else if (chance.happens(0.4)) issues.set(issue.id, { ...issue, comments: [...(issue.comments ?? []), comment()] });
     else if (isLabelled) issues.set(issue.id, { ...issue, labels: [] });
     else approve(issue);
+  }
+
+  function comment(): IssueComment {
+    const writer = chance.pick([STRANGER, COLLEAGUE]);
+    return { id: `c${chance.below(1_000_000)}`, author: writer.id, body: `by ${writer.id}`, createdAt: '', writer };
   }
 
   function approve(issue: Issue): void {
@@ -130,6 +160,7 @@ export function createWorld(
 
   function startSession(plan: RunPlan, now: number): void {
     const { id } = plan.issue;
+    checkIdentity('a session', plan.settings);
     for (const other of sessions.values()) if (other.issue.id === id) violated(`two live sessions on issue ${id}`);
     checkSlots(plan);
     sessions.set(plan.runId, plan);
@@ -155,9 +186,14 @@ export function createWorld(
     say({ type: 'run-exited', ...ids, exit: { ...exitOf(turns), scm: chance.happens(0.7) ? forge.push(plan) : null } });
   }
 
+  /** Nothing is done here for another tracker than the one whose world this is. */
+  function checkIdentity(what: string, { tracker }: Settings): void {
+    if (tracker.identity !== place.identity) violated(`${what} of ${tracker.identity} on an issue of ${place.identity}`);
+  }
+
   function checkSlots(plan: RunPlan): void {
-    const { maxConcurrentAgents, maxConcurrentAgentsByState } = limits;
-    if (sessions.size >= maxConcurrentAgents) violated(`more than ${maxConcurrentAgents} sessions`);
+    const { maxConcurrentAgents, maxConcurrentAgentsByState } = plan.settings.agent;
+    if (sessions.size + around.busyElsewhere() >= maxConcurrentAgents) violated(`more than ${maxConcurrentAgents} sessions`);
     const limit = maxConcurrentAgentsByState[normalState(plan.issue.state)];
     const same = [...sessions.values()].filter(
       (other) => normalState(other.issue.state) === normalState(plan.issue.state),
@@ -188,6 +224,7 @@ export function createWorld(
 
   function handOff(effect: Extract<Effect, { do: 'hand-off' }>, now: number): void {
     const { issue, handoff, settings } = effect;
+    checkIdentity('a handoff', settings);
     const outcome = handoffOutcome(issue.id, handoff.target, settings);
     later({ type: 'handoff-answered', issueId: issue.id, runId: handoff.runId, outcome }, now, 3_000);
   }
@@ -222,7 +259,6 @@ export function createWorld(
         return later({ type: 'effect-failed', effect, fault: FAULT }, now, 2_000);
       switch (effect.do) {
         case 'announce':
-          if (effect.notice.name === 'reaction:turn:queued') forge.noteQueued(effect.notice.facts.issue.id);
           return;
         case 'poll': {
           const event: Event = {
@@ -230,7 +266,7 @@ export function createWorld(
             candidates: effect.onlyStates ? { ok: true, value: [] } : maybe(candidates),
             states: maybe(() => states(effect.lookups)),
             preflightProblem: !isCalm && chance.happens(0.02) ? 'agent missing' : null,
-            spent: candidates().flatMap(({ id }) => stored.get(id) ?? []),
+            spent: candidates().flatMap(({ id }) => around.stored.get(id) ?? []),
           };
           return later(event, now, 4_000);
         }
@@ -375,6 +411,8 @@ export function createWorld(
     forgive(identifier) {
       for (const issue of issues.values()) if (issue.identifier === identifier) forge.forgive(issue.id);
     },
+    noteQueued: forge.noteQueued,
+    watched: forge.watched,
     calm(now) {
       isCalm = true;
       for (const issue of new Map(issues).values()) approve(issue);

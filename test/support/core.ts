@@ -48,7 +48,7 @@ export function createPlayer(settings: Settings = settingsWith(), durable: Durab
       for (const write of decision.writes) if (write.write === 'spent') stored.set(write.spent.issueId, write.spent);
     },
     operator(request, hasRuns = false) {
-      player.send({ type: 'operator-asked', asked: { id: '1', request, by: 'somebody', hasRuns } });
+      player.send({ type: 'operator-asked', asked: { id: '1', request, tracker: '', by: 'somebody', hasRuns } });
       const answer = player.writes.find((write) => write.write === 'answer')?.answer;
       if (answer === undefined) throw new Error('the request was not answered');
       return answer;

@@ -1,4 +1,4 @@
-import { announce, ask, change, changePoll, park, settle, type Draft } from '../draft.ts';
+import { announce, ask, change, changePoll, park, settleRead, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import { refOf, type Issue, type IssueRef } from '../model/issue.ts';
 import type { State } from '../model/state.ts';
@@ -49,8 +49,7 @@ function pollSoon(draft: Draft): void {
 
 /** The candidate as the tracker has it now: every filter is applied again. */
 export function onCandidateRead(draft: Draft, event: EventNamed<'candidate-read'>): void {
-  settle(draft, 'read-candidate', event.issueId);
-  if (draft.state.lifecycle === 'draining') return;
+  if (!settleRead(draft, 'read-candidate', event.issueId) || draft.state.lifecycle === 'draining') return;
   if (event.issue.ok && event.issue.value !== null) noteApproval(draft, event.issue.value);
   const started = event.issue.ok && event.issue.value !== null && startIfFree(draft, event.issue.value);
   if (started) return;

@@ -105,16 +105,29 @@ interface Found {
   readonly watch: Watch | null;
 }
 
+/** Whether something is stored of an issue of this name. */
+export function hasRecordOf(state: State, name: string): boolean {
+  return named(name, [state.claims, state.parked, state.watches]) !== undefined;
+}
+
+/** Whether a session runs for an issue of this name. */
+export function isRunning(state: State, name: string): boolean {
+  return named(name, [state.live]) !== undefined;
+}
+
 /** By the name as it was given, else by its qualified form, else ignoring case. */
-function findIssue(state: State, name: string): Found | null {
-  const records = [state.claims, state.parked, state.watches, state.holds].flatMap((map) =>
-    [...map.values()].map(({ issue }) => issue),
-  );
+function named(name: string, maps: readonly ReadonlyMap<string, { readonly issue: IssueRef }>[]): IssueRef | undefined {
+  const records = maps.flatMap((map) => [...map.values()].map(({ issue }) => issue));
   const lower = name.toLowerCase();
-  const issue =
+  return (
     records.find(({ identifier }) => identifier === name) ??
     records.find(({ displayIdentifier }) => displayIdentifier === name) ??
-    records.find(({ identifier }) => identifier.toLowerCase() === lower);
+    records.find(({ identifier }) => identifier.toLowerCase() === lower)
+  );
+}
+
+function findIssue(state: State, name: string): Found | null {
+  const issue = named(name, [state.claims, state.parked, state.watches, state.holds]);
   if (issue === undefined) return null;
   const { id } = issue;
   return {

@@ -173,6 +173,35 @@ describe("a request that is not this issue's", () => {
   });
 });
 
+describe('whose word counts', () => {
+  const reviews = { review_comments: { ...BASE, debounceMs: 0, trust: 'anyone' as const } };
+
+  it('is what the settings in force say: a look that began under others is made again', () => {
+    const player = watching(reviews);
+    const { settings } = player.state;
+    const [begun] = player.asked('inspect');
+    const on = { review_comments: { ...reviews.review_comments, trust: 'collaborators' as const } };
+    player.send({ type: 'settings-changed', settings: { ...settings, reactions: { ...settings.reactions, on } } });
+    answerLook(player, begun!, { reviews: ok([comment('1', { reviewer: 'a stranger' })]) });
+    expect(player.everTold('reaction:turn:queued')).toEqual([]);
+    player.after(0);
+    expect(player.everAsked('inspect')).toHaveLength(2);
+    look(player, { reviews: ok([comment('2')]) });
+    expect(player.everTold('reaction:turn:queued')).toHaveLength(1);
+  });
+
+  it('is not given twice to an agent that spells its project in another way', () => {
+    const player = watching(reviews);
+    look(player, { reviews: ok([comment('1')]) });
+    startTurn(player);
+    player.exit('1', { scm: { ...SCM, owner: 'O', repo: 'R' } });
+    player.after(0);
+    look(player, { reviews: ok([comment('1')]) });
+    expect(player.everTold('reaction:turn:queued')).toHaveLength(1);
+    expect(player.everTold('reaction:watch:armed')).toHaveLength(1);
+  });
+});
+
 describe('a read that fails', () => {
   it('is told once per cause and request, and again after it worked', () => {
     const player = watching({ review_comments: { ...BASE, debounceMs: 0, trust: 'anyone' as const } });

@@ -1,4 +1,4 @@
-import { ask, isPending, change, settle, putWatch, release, type Draft } from '../draft.ts';
+import { ask, isPending, change, settleRead, putWatch, release, type Draft } from '../draft.ts';
 import type { Answer } from '../model/answer.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn } from '../model/issue.ts';
@@ -41,8 +41,7 @@ export function nextInspection(state: State, watch: Watch): number {
 type Inspected = Extract<Event, { type: 'inspected' }>;
 
 export function onInspected(draft: Draft, event: Inspected): void {
-  settle(draft, 'inspect', event.issueId);
-  if (draft.state.lifecycle === 'leaving') return;
+  if (!settleRead(draft, 'inspect', event.issueId) || draft.state.lifecycle === 'leaving') return;
   const watch = draft.state.watches.get(event.issueId);
   // A look that began before a run of ours began or ended may have seen the head before its push.
   if (!watch || watch.mergeRequest.number !== event.number) return;

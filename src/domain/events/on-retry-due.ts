@@ -2,7 +2,7 @@ import { backoffMs } from '../rules/backoff.ts';
 import { budgetSpent } from '../rules/budget.ts';
 import type { WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
-import { announce, ask, dropWatch, isPending, settle, park, putClaim, release, type Draft } from '../draft.ts';
+import { announce, ask, dropWatch, isPending, settleRead, park, putClaim, release, type Draft } from '../draft.ts';
 import { blockerHold, globalSlots, openSlots, slotHold } from '../rules/eligibility.ts';
 import type { Event } from '../model/event.ts';
 import { refOf, sameState, stateIn, type Issue } from '../model/issue.ts';
@@ -63,7 +63,7 @@ export function mayStartRuns(state: State): boolean {
 
 /** The waiting issue as the tracker has it now: it runs, waits on, or is let go. */
 export function onIssueRead(draft: Draft, event: Extract<Event, { type: 'issue-read' }>): void {
-  settle(draft, 'read-issue', event.issueId);
+  if (!settleRead(draft, 'read-issue', event.issueId)) return;
   const claim = draft.state.claims.get(event.issueId);
   if (claim?.phase !== 'waiting' || claim.then.kind !== 'run' || draft.state.lifecycle === 'leaving') return;
   if (!event.issue.ok) {

@@ -90,6 +90,8 @@ function reopened(mark: ReactionMarks[ReactionKind]): ReactionMarks[ReactionKind
   return mark.at === 'resolving' ? NO_MARK : mark;
 }
 
+/** Forges tell no case in the names of projects: another spelling is not another request. */
 function sameRequest(a: MergeRequestRef, b: MergeRequestRef): boolean {
-  return a.owner === b.owner && a.repo === b.repo && a.number === b.number;
+  const projectOf = ({ owner, repo }: MergeRequestRef): string => `${owner}/${repo}`.toLowerCase();
+  return projectOf(a) === projectOf(b) && a.number === b.number;
 }

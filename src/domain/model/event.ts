@@ -5,7 +5,7 @@ import type { Answer } from './answer.ts';
 import type { AskedEffect, AskedName } from './effect.ts';
 import type { Fault } from './errors.ts';
 import type { Blocker, Issue } from './issue.ts';
-import type { AskedRequest } from './operator.ts';
+import type { AskedRequest, OperatorPause } from './operator.ts';
 import type { Quota } from './quota.ts';
 import type { ExitKind, Spent } from './run.ts';
 import type { Findings } from '../reactions/findings.ts';
@@ -27,6 +27,8 @@ export type Event =
   | { readonly type: 'sessions-elsewhere'; readonly running: number }
   /** A run for another tracker met its agent's limit. */
   | { readonly type: 'agent-paused'; readonly pause: AgentPause }
+  /** An operator paused or resumed the service while another tracker was watched. */
+  | { readonly type: 'service-paused'; readonly pause: OperatorPause | null }
   | { readonly type: 'refresh-requested' }
   /** The tracker asked to be left alone for a while. */
   | { readonly type: 'polls-postponed'; readonly byMs: number }

@@ -11,6 +11,8 @@ export type IssueRequestKind = (typeof ISSUE_REQUEST_KINDS)[number];
 export interface AskedRequest {
   readonly id: string;
   readonly request: OperatorRequest;
+  /** Whose issue it is about; empty where the whole service is meant, or the one that is watched. */
+  readonly tracker: string;
   /** For people: who asked, and by which way. */
   readonly by: string;
   /** Whether the issue it names has been worked on before, whatever became of it. */

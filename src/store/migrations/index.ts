@@ -11,6 +11,7 @@ import { APPROVALS_SCHEMA } from './008-approvals.ts';
 import { NOTES } from './009-notes.ts';
 import { WORKERS } from './010-workers.ts';
 import { HINTS } from './011-hints.ts';
+import { REQUEST_TRACKERS } from './012-request-trackers.ts';
 
 /**
  * One step of the schema. A text is for both databases: written for SQLite, and what PostgreSQL spells differently (types,
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   NOTES,
   { sqlite: '', postgres: WORKERS },
   { sqlite: '', postgres: HINTS },
+  REQUEST_TRACKERS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
+import type { OperatorAnswer } from '../../domain/model/operator.ts';
 import { isSameProcess } from '../../lib/process-identity.ts';
 import { StoreError } from '../errors.ts';
 import { answerAlone, nothingRuns, SeveralTrackers, type LoneRequest } from '../records/answer-alone.ts';
@@ -29,8 +29,7 @@ export async function askThroughPostgres(
   for (;;) {
     const leader = await db.read(readLeader());
     const gone = isGone(leader, me);
-    if (!gone && leader !== null && leader.silentMs < ANSWERS_MS)
-      return { answer: await askLeader(db, request.request, request.by), byDaemon: true };
+    if (!gone && leader !== null && leader.silentMs < ANSWERS_MS) return { answer: await askLeader(db, request), byDaemon: true };
     const answer = gone ? await answerHere(db, me, request) : null;
     if (answer !== null) return { answer, byDaemon: false };
     if (performance.now() > deadline) throw silent(db.address, leader);
@@ -67,8 +66,8 @@ async function answerHere(db: Postgres, me: InstanceFacts, request: Omit<LoneReq
   }
 }
 
-async function askLeader(db: Postgres, request: OperatorRequest, by: string): Promise<OperatorAnswer> {
-  const id = await db.write(addRequest(request, by));
+async function askLeader(db: Postgres, { request, by, configured }: Omit<LoneRequest, 'now'>): Promise<OperatorAnswer> {
+  const id = await db.write(addRequest(request, by, configured));
   const deadline = performance.now() + ANSWER_WITHIN_MS;
   while (performance.now() < deadline) {
     const answer = await db.read(findAnswer(id));
@@ -78,7 +77,7 @@ async function askLeader(db: Postgres, request: OperatorRequest, by: string): Pr
   await db.write(withdrawRequest(id));
   const late: OperatorAnswer = {
     outcome: 'refused',
-    message: `the running service did not answer within ${ANSWER_WITHIN_MS / 1000} s: see its log`,
+    message: `the running service did not answer within ${ANSWER_WITHIN_MS / 1000} s: it works on another tracker than the workflow file names, or see its log`,
   };
   return (await db.read(findAnswer(id))) ?? late;
 }

@@ -60,8 +60,8 @@ export function createPostgresStore(db: Postgres, { owner, clock, epoch }: Postg
     listNotes: (query) => db.read(listNotes(query)),
     forgetRuns: (endedBefore, limit) => underEpoch(forgetRuns(endedBefore, limit)),
     statistics: (query) => db.read(statistics(query, DAY_OF_START)),
-    addRequest: (request, by) => db.write(addRequest(request, by)),
-    takeRequests: () => db.read(requests.take()),
+    addRequest: (request, by, tracker) => db.write(addRequest(request, by, tracker)),
+    takeRequests: (trackers) => db.read(requests.take(trackers)),
     findAnswer: (requestId) => db.read(findAnswer(requestId)),
     async ping() {
       await db.read(get('SELECT max(version) FROM schema_migrations'));

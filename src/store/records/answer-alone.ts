@@ -29,7 +29,7 @@ export interface LoneRequest {
 export function* answerAlone({ configured, request, by, now }: LoneRequest): Work<OperatorAnswer> {
   const tracker = yield* trackerOf(configured);
   const durable = yield* loadDurable(tracker);
-  const id = yield* addRequest(request, by);
+  const id = yield* addRequest(request, by, configured);
   const asked = yield* readRequest(id);
   if (asked === null) throw new Error(`request ${id} cannot be read back`);
   const draft = openDraft(rebuilt(NO_SETTINGS, durable, '', now), now);

@@ -1,47 +1,52 @@
 import { z } from 'zod';
 import type { AskedRequest, OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
 import { ISSUE_REQUEST_KINDS } from '../../domain/model/operator.ts';
+import { storedIdentity } from './trackers.ts';
 import { all, get, run, type Row, type Work } from './work.ts';
 
 /** Answered requests are kept this long, for whoever wants to know who asked for what. */
 const KEEP_MS = 30 * 86_400_000;
 
 /**
- * Requests are handed out once per daemon. Each stays until its answer is stored, in the same moment as what it changed:
- * a crash in between hands it out again, and none is carried out twice.
+ * Requests are handed out once per daemon, those of the trackers it works on; the others wait for one that does. Each stays
+ * until its answer is stored, in the same moment as what it changed: a crash in between hands it out again, and none is
+ * carried out twice.
  */
-export function createOperatorRequests(): { take(): Work<AskedRequest[]> } {
-  let handedOut = 0;
+export function createOperatorRequests(): { take(trackers: readonly string[]): Work<AskedRequest[]> } {
+  let handedOut: ReadonlySet<string> = new Set();
   return {
-    *take() {
-      const rows = yield* all(WAITING, handedOut);
-      handedOut = Number(rows.at(-1)?.id ?? handedOut);
-      return rows.map(askedOf);
+    *take(trackers) {
+      const waiting = (yield* all(WAITING)).map(askedOf);
+      const mine = waiting.filter(({ tracker }) => tracker === '' || trackers.includes(tracker));
+      const fresh = mine.filter(({ id }) => !handedOut.has(id));
+      handedOut = new Set(waiting.map(({ id }) => id).filter((id) => handedOut.has(id) || mine.some((asked) => asked.id === id)));
+      return fresh;
     },
   };
 }
 
-const HAS_RUNS =
-  'CASE WHEN EXISTS (SELECT 1 FROM runs WHERE runs.identifier = operator_requests.identifier) THEN 1 ELSE 0 END AS has_runs';
-const WAITING = `SELECT id, kind, identifier, reason, asked_by, ${HAS_RUNS} FROM operator_requests WHERE outcome IS NULL AND id > ? ORDER BY id`;
+const OWN_RUNS = "(operator_requests.tracker = '' OR runs.tracker = operator_requests.tracker)";
+const HAS_RUNS = `CASE WHEN EXISTS (SELECT 1 FROM runs WHERE runs.identifier = operator_requests.identifier AND ${OWN_RUNS}) THEN 1 ELSE 0 END AS has_runs`;
+const WAITING = `SELECT id, kind, identifier, reason, asked_by, tracker, ${HAS_RUNS} FROM operator_requests WHERE outcome IS NULL ORDER BY id`;
 
-export function* addRequest(request: OperatorRequest, by: string): Work<string> {
-  const identifier = 'identifier' in request ? request.identifier : null;
-  const reason = request.kind === 'pause' ? request.reason : null;
+/** A request of the tracker as the workflow file configures it, or null when the file does not say. A pause is of no tracker. */
+export function* addRequest(request: OperatorRequest, by: string, configured: string | null): Work<string> {
+  const isOfIssue = 'identifier' in request;
   const row = yield* get(
-    'INSERT INTO operator_requests (kind, identifier, reason, asked_by) VALUES (?, ?, ?, ?) RETURNING id',
+    'INSERT INTO operator_requests (kind, identifier, reason, asked_by, tracker) VALUES (?, ?, ?, ?, ?) RETURNING id',
     request.kind,
-    identifier,
-    reason,
+    isOfIssue ? request.identifier : null,
+    request.kind === 'pause' ? request.reason : null,
     by,
+    isOfIssue && configured !== null ? yield* storedIdentity(configured) : '',
   );
   return String(row?.id);
 }
 
 /** One request as it waits, by its id. */
 export function* readRequest(id: string): Work<AskedRequest | null> {
-  const row = yield* get(WAITING, Number(id) - 1);
-  return row && String(row.id) === id ? askedOf(row) : null;
+  const row = (yield* all(WAITING)).find((waiting) => String(waiting.id) === id);
+  return row ? askedOf(row) : null;
 }
 
 /** Takes back a request that nobody answered, so that it does not come true later. False when it was answered meanwhile. */
@@ -69,5 +74,7 @@ const Asked = z.union([
 ]);
 
 function askedOf(row: Row): AskedRequest {
-  return { id: String(row.id), by: String(row.asked_by), hasRuns: Number(row.has_runs) === 1, request: Asked.parse(row) };
+  const request = Asked.parse(row);
+  const hasRuns = Number(row.has_runs) === 1;
+  return { id: String(row.id), request, tracker: String(row.tracker), by: String(row.asked_by), hasRuns };
 }

@@ -49,7 +49,7 @@ describe('without a daemon', () => {
     const { parked, spent } = await after.load(TRACKER);
     expect(parked.map((entry) => entry.issue.identifier)).toEqual(['ABC-2']);
     expect(spent.find((entry) => entry.issueId === '1')).toMatchObject({ sessions: 0, tokens: 0, costUsd: 0 });
-    expect(await after.takeRequests()).toEqual([]);
+    expect(await after.takeRequests([TRACKER])).toEqual([]);
     await after.close();
   });
 
@@ -116,7 +116,7 @@ describe('with a daemon', () => {
 /** The next request, as the daemon finds it. */
 async function taken(store: SqliteStore) {
   for (;;) {
-    const [asked] = await store.takeRequests();
+    const [asked] = await store.takeRequests([TRACKER]);
     if (asked) return asked;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

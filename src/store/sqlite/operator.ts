@@ -49,7 +49,7 @@ export async function askThroughDatabase(
       const alone = lock !== null && !hasLivingDaemon(db);
       return alone
         ? { answer: answerHere(db, tracker, request, by), byDaemon: false }
-        : { answer: await askDaemon(db, request, by), byDaemon: true };
+        : { answer: await askDaemon(db, tracker, request, by), byDaemon: true };
     } finally {
       db.close();
     }
@@ -76,10 +76,10 @@ function answerHere(db: Sqlite, configured: string | null, request: OperatorRequ
   }
 }
 
-async function askDaemon(db: Sqlite, request: OperatorRequest, by: string): Promise<OperatorAnswer> {
+async function askDaemon(db: Sqlite, configured: string | null, request: OperatorRequest, by: string): Promise<OperatorAnswer> {
   if (schemaVersion(db) !== SCHEMA_VERSION) throw otherVersion(db.path);
   writeDurably(db);
-  const id = db.perform(addRequest(request, by));
+  const id = db.perform(addRequest(request, by, configured));
   const deadline = performance.now() + ANSWER_WITHIN_MS;
   while (performance.now() < deadline) {
     const answer = db.perform(findAnswer(id));
@@ -89,7 +89,7 @@ async function askDaemon(db: Sqlite, request: OperatorRequest, by: string): Prom
   db.perform(withdrawRequest(id));
   const late: OperatorAnswer = {
     outcome: 'refused',
-    message: `the running service did not answer within ${ANSWER_WITHIN_MS / 1000} s: see its log`,
+    message: `the running service did not answer within ${ANSWER_WITHIN_MS / 1000} s: it works on another tracker than the workflow file names, or see its log`,
   };
   return db.perform(findAnswer(id)) ?? late;
 }

@@ -49,8 +49,8 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
     listNotes: async (query) => db.perform(listNotes(query)),
     forgetRuns: async (endedBefore, limit) => db.transaction(() => db.perform(forgetRuns(endedBefore, limit))),
     statistics: async (query) => db.perform(statistics(query, DAY_OF_START)),
-    addRequest: async (request, by) => db.perform(addRequest(request, by)),
-    takeRequests: async () => db.perform(requests.take()),
+    addRequest: async (request, by, tracker) => db.perform(addRequest(request, by, tracker)),
+    takeRequests: async (trackers) => db.perform(requests.take(trackers)),
     findAnswer: async (requestId) => db.perform(findAnswer(requestId)),
     async ping() {
       db.get('SELECT max(version) FROM schema_migrations');

@@ -200,10 +200,7 @@ function whileLeading(reign: Reign, { timeline, isGateOpen = false }: DaemonsDep
 
 function interpret(daemon: Daemon, reign: Reign, effect: Effect, deps: DaemonsDeps): void {
   const { timeline, chance, world } = deps;
-  if (effect.do === 'announce') {
-    if (effect.notice.name === 'reaction:turn:queued') world.forge.noteQueued(effect.notice.facts.issue.id);
-    return;
-  }
+  if (effect.do === 'announce') return;
   if (effect.do === 'start-run') return reign.queue.start(effect.plan);
   if (effect.do === 'stop-run') return reign.queue.stop(effect.runId, effect.issueId);
   const wait = 1 + chance.below(3_000);

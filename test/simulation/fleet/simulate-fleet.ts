@@ -48,7 +48,7 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
   const timeline = createTimeline(chance, START);
   const database = createDatabase(flaws);
   const settings = randomSettings(chance);
-  const world = createFleetWorld(chance, settings, violated);
+  const world = createFleetWorld(chance, settings, database.records.spent, violated);
   const wire = createWire(timeline, chance);
   const deps: DaemonsDeps = {
     timeline,
@@ -77,6 +77,7 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
       if (claim.phase === 'running' && !state.live.has(id)) violated(`claim of ${id} without a live entry`);
       if (state.parked.has(id)) violated(`issue ${id} is claimed and parked`);
     }
+    world.forge.watched(state.watches);
     for (const [id, watch] of state.watches)
       for (const [kind, { used }] of Object.entries(watch.reactions))
         if (TURN_KINDS.has(kind) && used > REACTION_BUDGET) violated(`budget of ${kind} on ${id} exceeded: ${used}`);
@@ -84,6 +85,8 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
 
   function checkRecord(effect: Effect): void {
     if (!isRecorded(database.records, effect)) violated(`${effect.do} was not recorded before it was tried`);
+    if (effect.do !== 'announce' || effect.notice.name !== 'reaction:turn:queued') return;
+    world.forge.noteQueued(effect.notice.facts.issue.id, effect.notice.facts.kind, [], settings.reactions);
   }
 
   function checkEpoch(effect: AskedEffect, epoch: number): void {
@@ -144,8 +147,10 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
 
   function unparkAll(): void {
     for (const daemon of leading())
-      for (const { issue } of daemon.reign?.state.parked.values() ?? [])
+      for (const { issue } of daemon.reign?.state.parked.values() ?? []) {
+        world.forge.forgive(issue.id);
         report(daemon, operatorAsks(`${counted.events}`, issue.identifier), deps);
+      }
   }
 
   function unfinished(): readonly string[] {
@@ -159,7 +164,7 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
 
 function operatorAsks(id: string, identifier: string) {
   const request = { kind: 'unpark', identifier } as const;
-  return { type: 'operator-asked', asked: { id, request, by: 'somebody', hasRuns: false } } as const;
+  return { type: 'operator-asked', asked: { id, request, tracker: '', by: 'somebody', hasRuns: false } } as const;
 }
 
 const TURN_KINDS: ReadonlySet<string> = new Set(['ci_failure', 'review_comments', 'bot_review', 'merge_conflicts']);

@@ -3,10 +3,12 @@ import type { Answer } from '../../../src/domain/model/answer.ts';
 import type { Fault } from '../../../src/domain/model/errors.ts';
 import type { Event, RunExit } from '../../../src/domain/model/event.ts';
 import { stateIn, type Issue } from '../../../src/domain/model/issue.ts';
+import type { Spent } from '../../../src/domain/model/run.ts';
 import type { Settings } from '../../../src/domain/model/settings.ts';
 import { issueWith } from '../../support/issues.ts';
 import type { Chance } from '../../support/random.ts';
 import { createSimulatedForge, type SimulatedForge } from '../forge.ts';
+import { HERE } from '../world.ts';
 
 /** Tracker and forge that all daemons share, and the agents that live on the hosts of workers. */
 export interface FleetWorld {
@@ -36,13 +38,18 @@ const OTHERS = ['done', 'review', 'backlog'];
 const FIRST_ISSUES = 10;
 const MOST_ISSUES = 40;
 
-export function createFleetWorld(chance: Chance, settings: Settings, violated: (what: string) => never): FleetWorld {
+export function createFleetWorld(
+  chance: Chance,
+  settings: Settings,
+  stored: ReadonlyMap<string, Spent>,
+  violated: (what: string) => never,
+): FleetWorld {
   const issues = new Map<string, Issue>();
   const live = new Map<string, RunPlan>();
   const written = new Map<string, number>();
   const handedOff = new Set<string>();
   const comments = new Set<string>();
-  const forge = createSimulatedForge(chance, FAULT, REACTION_BUDGET, violated);
+  const forge = createSimulatedForge(chance, FAULT, { budget: REACTION_BUDGET, place: HERE }, violated);
   let isCalm = false;
   const add = (): void => {
     const id = String(issues.size + 1);
@@ -86,7 +93,9 @@ export function createFleetWorld(chance: Chance, settings: Settings, violated: (
     switch (effect.do) {
       case 'poll': {
         const candidates = maybe(() => [...issues.values()].filter(({ state }) => stateIn(ACTIVE, state)));
-        return { type: 'poll-answered', candidates, states: maybe(() => statesOf(effect.lookups)), preflightProblem: null };
+        const states = maybe(() => statesOf(effect.lookups));
+        const spent = (candidates.ok ? candidates.value : []).flatMap(({ id }) => stored.get(id) ?? []);
+        return { type: 'poll-answered', candidates, states, preflightProblem: null, spent };
       }
       case 'read-blockers':
         return { type: 'blockers-answered', blockers: new Map(effect.issues.map(({ id }) => [id, { ok: true, value: [] }])) };

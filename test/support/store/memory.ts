@@ -23,7 +23,7 @@ type Kept = { readonly [K in keyof Lists]: Map<string, Lists[K][number]> } & {
 interface Shared {
   readonly pauses: Map<string, Durable['pauses'][number]>;
   operatorPause: OperatorPause | null;
-  readonly requests: { id: string; request: OperatorRequest; by: string; answer: OperatorAnswer | null }[];
+  readonly requests: { id: string; request: OperatorRequest; by: string; tracker: string; answer: OperatorAnswer | null }[];
 }
 
 interface KeptEvents {
@@ -41,7 +41,8 @@ export function createMemoryStore(): Store {
   const shared: Shared = { pauses: new Map(), operatorPause: null, requests: [] };
   const forgotten: Run[] = [];
   const notes: Note[] = [];
-  let handedOut = 0;
+  const handedOut = new Set<string>();
+  const identityOf = async (name: string): Promise<string> => names.get(name) ?? name;
   const keptOf = (tracker: string): Kept => {
     const kept = trackers.get(tracker) ?? nothingKept(shared);
     trackers.set(tracker, kept);
@@ -49,7 +50,7 @@ export function createMemoryStore(): Store {
   };
   const allRuns = (): Run[] => [...trackers.values()].flatMap((kept) => [...kept.runs.values()]);
   return {
-    identityOf: async (name) => names.get(name) ?? name,
+    identityOf,
     async nameTracker(name, identity) {
       if (!names.has(name)) names.set(name, identity);
       return names.get(name) ?? identity;
@@ -105,20 +106,25 @@ export function createMemoryStore(): Store {
         since,
         by,
       ),
-    addRequest: async (request, by) => {
+    addRequest: async (request, by, asked) => {
       const id = String(shared.requests.length + 1);
-      shared.requests.push({ id, request, by, answer: null });
+      const tracker = 'identifier' in request && asked !== null ? await identityOf(asked) : '';
+      shared.requests.push({ id, request, by, tracker, answer: null });
       return id;
     },
-    async takeRequests() {
-      const fresh = shared.requests.slice(handedOut).filter(({ answer }) => answer === null);
-      handedOut = shared.requests.length;
-      return fresh.map(({ id, request, by }) => ({ id, request, by, hasRuns: hasRuns(allRuns(), request) }));
+    async takeRequests(wanted) {
+      const waiting = shared.requests.filter(({ answer, tracker }) => answer === null && [...wanted, ''].includes(tracker));
+      const fresh = waiting.filter(({ id }) => !handedOut.has(id));
+      for (const { id } of fresh) handedOut.add(id);
+      return fresh.map(({ id, request, by, tracker }) => {
+        const own = tracker === '' ? allRuns() : [...(trackers.get(tracker)?.runs.values() ?? [])];
+        return { id, request, by, tracker, hasRuns: hasRuns(own, request) };
+      });
     },
     findAnswer: async (id) => shared.requests.find((asked) => asked.id === id)?.answer ?? null,
     ping: async () => {},
     async close() {
-      handedOut = 0;
+      handedOut.clear();
     },
   };
 }
