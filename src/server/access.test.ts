@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { aRun, aSnapshot, createFakeDaemon } from '../../test/support/fake-daemon.ts';
 import { createAccess, isSame } from './access.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp, routes, type AppOptions } from './routes.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 const TOKEN = 'correct-horse-battery';
 
@@ -12,7 +14,7 @@ function setUp(options: AppOptions = { token: TOKEN }) {
   return { daemon, app: createApp(daemon, metrics, options), metrics };
 }
 
-function logIn(app: ReturnType<typeof setUp>['app'], fields: Record<string, string>) {
+async function logIn(app: ReturnType<typeof setUp>['app'], fields: Record<string, string>) {
   return app.request('/session', { method: 'POST', body: new URLSearchParams(fields) });
 }
 
@@ -20,10 +22,10 @@ describe('a token', () => {
   it('is asked for on every route but probes, webhooks and the login page', async () => {
     const { app, daemon, metrics } = setUp();
     const table = routes(daemon, metrics, { access: createAccess(TOKEN), webhookSecret: null });
-    const open = ['/livez', '/readyz', '/login', '/session', '/hooks/:kind', '/assets/dashboard.css', '/assets/dashboard.js'];
+    const open = ['/livez', '/readyz', '/login', '/session', '/hooks/:kind', '/assets/dashboard.css'];
     for (const { method, path } of table) {
       const { status } = await app.request(path.replace(':kind', 'github'), { method });
-      if (open.includes(path)) expect([200, 401, 404], path).toContain(status);
+      if (open.includes(path)) expect([200, 400, 404], path).toContain(status);
       else expect(status, path).toBe(401);
     }
     expect((await app.request('/livez')).status).toBe(200);
@@ -115,6 +117,37 @@ describe('the login page', () => {
     },
   );
 
+  it('takes a form of a few fields and nothing larger', async () => {
+    const { app } = setUp();
+    expect((await logIn(app, { token: TOKEN, name: 'x'.repeat(20_000) })).status).toBe(400);
+    expect((await app.request('/session', { method: 'POST', body: '{}' })).status).toBe(400);
+  });
+
+  it('slows down who tries one token after the other, but no login that exists', async () => {
+    const { app } = setUp();
+    const [cookie = ''] = ((await logIn(app, { token: TOKEN })).headers.get('set-cookie') ?? '').split(';');
+    const wrong = (count: number) => Promise.all(Array.from({ length: count }, () => logIn(app, { token: 'wrong' })));
+    expect((await wrong(10)).map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 401));
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const next = wrong(12);
+    expect((await app.request('/', { headers: { cookie } })).status).toBe(200);
+    const late = (await inFastTime(next)).filter(({ status }) => status === 429);
+    expect(late.length).toBeGreaterThanOrEqual(9);
+    expect(late[0]?.headers.get('retry-after')).toBe('3');
+  });
+
+  it('shows the way out to who came by it', async () => {
+    const { app } = setUp();
+    const [cookie = ''] = ((await logIn(app, { token: TOKEN, name: '<b>' })).headers.get('set-cookie') ?? '').split(';');
+    for (const path of ['/', '/history', '/statistics', '/runs/r-1', '/issues/ENG-1']) {
+      const page = await (await app.request(path, { headers: { cookie } })).text();
+      expect(page, path).toMatch(/<form[^>]*action="\/logout"[^]*&lt;b&gt;[^]*<button>Log out<\/button>/);
+    }
+    const byBearer = await app.request('/', { headers: { authorization: `Bearer ${TOKEN}` } });
+    expect(await byBearer.text()).not.toContain('Log out');
+    expect(await (await setUp({}).app.request('/')).text()).not.toContain('Log out');
+  });
+
   it('is left again by logging out', async () => {
     const { app } = setUp();
     const [cookie = ''] = ((await logIn(app, { token: TOKEN, name: 'Ada' })).headers.get('set-cookie') ?? '').split(';');
@@ -122,6 +155,17 @@ describe('the login page', () => {
     expect(response.headers.get('set-cookie')).toMatch(/Max-Age=0/);
   });
 });
+
+/** What a promise gives, while the clock runs ahead. */
+async function inFastTime<T>(promise: Promise<T>): Promise<T> {
+  let isOver = false;
+  const end = promise.finally(() => (isOver = true));
+  while (!isOver) {
+    await vi.advanceTimersByTimeAsync(500);
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+  return end;
+}
 
 describe('allowed hosts', () => {
   const { app } = setUp({ allowedHosts: ['foray.example', 'Other.example:8443'] });

@@ -1,17 +1,25 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
+import { readRequestBody } from './body.ts';
 import { loginPage } from './dashboard/login.ts';
 import { fail } from './envelope.ts';
 import type { ClientConnection } from './events-stream.ts';
+import { createGuesses, type Guesses } from './guesses.ts';
 import { requestHost } from './security.ts';
 
 type ServerContext = Context<{ Bindings: ClientConnection }>;
 
 /** Answered without a token: probes, webhooks with their own signature, and what the login page is made of. */
-const OPEN_PATHS = /^\/(?:livez|readyz|hooks\/.*|login|session|assets\/.*)$/;
+const OPEN_PATHS = /^\/(?:livez|readyz|hooks\/.*|login|session|assets\/dashboard\.css)$/;
 const LOGIN_LASTS_S = 30 * 24 * 3600;
 const MAX_NAME = 60;
+const MAX_FORM_BYTES = 16 * 1024;
+/** Wrong tokens that cost an address no time: people mistype, programs ask for many things with an old one. */
+const FREE_LOGINS = 10;
+const FREE_REQUESTS = 200;
+/** Where the name of a login is kept while a request is answered. */
+const LOGIN = 'login';
 
 /** Who may come in, and who they are. */
 export interface Access {
@@ -20,7 +28,12 @@ export interface Access {
   readonly postLogin: (c: ServerContext) => Promise<Response>;
   readonly postLogout: (c: ServerContext) => Response;
   /** For the record: the name given at login, else the address the request came from. */
-  operatorOf(c: ServerContext): Promise<string>;
+  operatorOf(c: ServerContext): string;
+}
+
+/** The name somebody logged in with, which may be empty; null where the request came without a login. */
+export function loginOf(c: Context): string | null {
+  return (c.get(LOGIN) as string | undefined) ?? null;
 }
 
 export function createAccess(token: string | null, now: () => number = Date.now): Access {
@@ -30,21 +43,33 @@ export function createAccess(token: string | null, now: () => number = Date.now)
     const value = token === null ? null : await getSignedCookie(c, key, cookieName(c));
     return typeof value === 'string' ? loggedInName(value, now()) : null;
   };
+  const logins = createGuesses(FREE_LOGINS, now);
+  const requests = createGuesses(FREE_REQUESTS, now);
   return {
     guard: async (c, next) => {
       if (token === null || OPEN_PATHS.test(c.req.path)) return next();
-      if (isBearer(c, token) || (await nameOf(c)) !== null) return next();
+      const name = await nameOf(c);
+      c.set(LOGIN, name ?? undefined);
+      if (name !== null) return next();
+      const given = bearerOf(c);
+      const verdict = given === undefined ? 'wrong' : await judge(given, token, requests, addressOf(c));
+      if (verdict === 'right') return next();
+      if (verdict === 'too many') return tooManyTries(c);
       c.header('WWW-Authenticate', 'Bearer realm="foray"');
       if (wantsPage(c)) return c.html(loginPage({ next: pathOf(c), refused: false }), 401);
       return fail(c, 'unauthorized', 'This server asks for its token: send Authorization: Bearer, or log in at /login.');
     },
     getLogin: (c) => c.html(loginPage({ next: localPath(c.req.query('next')), refused: false })),
     async postLogin(c) {
-      const form = await c.req.parseBody();
-      const next = localPath(textOf(form.next));
+      const form = await formOf(c);
+      if (form === null && token !== null)
+        return fail(c, 'bad_request', `The body must be a form of at most ${MAX_FORM_BYTES} bytes.`);
+      const next = localPath(textOf(form?.get('next')));
       if (token === null) return c.redirect(next, 303);
-      if (!isSame(textOf(form.token).trim(), token)) return c.html(loginPage({ next, refused: true }), 401);
-      const value = loginValue(cleanName(textOf(form.name)), now() + LOGIN_LASTS_S * 1000);
+      const verdict = await judge(textOf(form?.get('token')).trim(), token, logins, addressOf(c));
+      if (verdict === 'too many') return tooManyTries(c);
+      if (verdict === 'wrong') return c.html(loginPage({ next, refused: true }), 401);
+      const value = loginValue(cleanName(textOf(form?.get('name'))), now() + LOGIN_LASTS_S * 1000);
       await setSignedCookie(c, cookieName(c), value, key, {
         path: '/',
         httpOnly: true,
@@ -59,10 +84,7 @@ export function createAccess(token: string | null, now: () => number = Date.now)
       deleteCookie(c, cookieName(c), { path: '/' });
       return c.redirect('/login', 303);
     },
-    async operatorOf(c) {
-      const name = await nameOf(c);
-      return name || (c.env?.address ?? 'unknown address');
-    },
+    operatorOf: (c) => loginOf(c) || addressOf(c),
   };
 }
 
@@ -77,9 +99,33 @@ function loggedInName(value: string, now: number): string | null {
   return until !== undefined && Number(until) > now ? (name ?? '') : null;
 }
 
-function isBearer(c: Context, token: string): boolean {
-  const given = /^Bearer +(\S.*)$/i.exec(c.req.header('authorization') ?? '')?.[1];
-  return given !== undefined && isSame(given.trim(), token);
+function bearerOf(c: Context): string | undefined {
+  return /^Bearer +(\S.*)$/i.exec(c.req.header('authorization') ?? '')?.[1]?.trim();
+}
+
+async function judge(given: string, wanted: string, guesses: Guesses, address: string): Promise<'right' | 'wrong' | 'too many'> {
+  if (!(await guesses.turn(address))) return 'too many';
+  if (isSame(given, wanted)) return 'right';
+  guesses.wrong(address);
+  return 'wrong';
+}
+
+function tooManyTries(c: Context): Response {
+  c.header('Retry-After', '3');
+  return fail(c, 'too_many_tries', 'Too many wrong tokens came from this address. Try again in a few seconds.');
+}
+
+function addressOf(c: ServerContext): string {
+  return c.env?.address ?? 'unknown address';
+}
+
+/** The fields of a form; null where the body is none, or too long. */
+async function formOf(c: Context): Promise<FormData | null> {
+  const body = await readRequestBody(c, MAX_FORM_BYTES);
+  const type = c.req.header('content-type') ?? '';
+  return body === null
+    ? null
+    : new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData().catch(() => null);
 }
 
 /** Takes the same time whatever is given. */

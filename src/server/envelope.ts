@@ -14,6 +14,7 @@ export const ERROR_STATUS = {
   method_not_allowed: 405,
   not_possible_now: 409,
   body_too_large: 413,
+  too_many_tries: 429,
   internal_error: 500,
   too_many_streams: 503,
   snapshot_unavailable: 503,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlayground, eventually, fileWorkflow, type Playground, type RunningDaemon } from '../support/daemon.ts';
-import { request } from 'node:http';
+import { rawRequest } from '../support/raw-request.ts';
 
 let ground: Playground;
 let daemon: RunningDaemon;
@@ -113,21 +113,6 @@ describe('while draining', () => {
   });
 });
 
-interface RawAnswer {
-  readonly status: number;
-  readonly headers: Record<string, unknown>;
-  readonly body: string;
-}
-
-/** Any method and any header, which fetch would not send. */
-function raw(method: string, route: string, headers: Record<string, string> = {}): Promise<RawAnswer> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(`${daemon.url}${route}`, { method, headers }, (response) => {
-      let body = '';
-      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
-    });
-    outgoing.on('error', reject);
-    outgoing.end();
-  });
+function raw(method: string, route: string, headers: Record<string, string> = {}) {
+  return rawRequest(`${daemon.url}${route}`, { method, headers });
 }

@@ -122,12 +122,29 @@ function guarded(options: FakeGitlabOptions, { token, world, merges, planned, or
     if (request.method !== 'GET' && !scopes.includes('api')) return answers.insufficientScope();
     return routes(request);
   };
+  let observed = 0;
   return async (request) => {
     const index = planned.findIndex(({ matcher }) => isMatch(matcher, request));
     const plan = index === -1 ? undefined : planned.splice(index, 1)[0];
     if (plan?.reply) return plan.reply;
-    const reply = await answer(request);
+    const answered = await answer(request);
+    observed += 1;
+    const reply = answered && rateLimited(answered, observed);
     return plan?.act && reply ? afterwards(reply, plan.act) : reply;
+  };
+}
+
+const REQUESTS_A_MINUTE = 2000;
+
+// Told with every answer, also where nothing is refused. No limit is ever reached here.
+function rateLimited(reply: Reply, observed: number): Reply {
+  return (response) => {
+    response.setHeader('RateLimit-Limit', String(REQUESTS_A_MINUTE));
+    response.setHeader('RateLimit-Name', 'throttle_authenticated_api');
+    response.setHeader('RateLimit-Observed', String(observed));
+    response.setHeader('RateLimit-Remaining', String(Math.max(1, REQUESTS_A_MINUTE - observed)));
+    response.setHeader('RateLimit-Reset', String(60 * Math.ceil(Date.now() / 60_000)));
+    reply(response);
   };
 }
 

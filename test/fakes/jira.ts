@@ -137,15 +137,29 @@ function handlerOf(
   gate: Gate,
   { exchanges, contextPath }: { exchanges: Exchange[]; contextPath: string },
 ): Handler {
+  let used = 0;
   const entries = Object.entries(routes(board)).map(([line, route]) => {
     const handle: RouteHandler = (request, params) => {
       const answer = refusal(gate, request) ?? route(request, params);
       exchanges.push(exchangeOf(request, answer, contextPath));
-      return answer.body === undefined ? empty(answer.status, answer.headers) : json(answer.body, answer.status, answer.headers);
+      used += 1;
+      const headers = { ...answer.headers, ...rateLimits(used) };
+      return answer.body === undefined ? empty(answer.status, headers) : json(answer.body, answer.status, headers);
     };
     return [line.replace(' ', ` ${contextPath}`), handle] as const;
   });
   return router(Object.fromEntries(entries));
+}
+
+const REQUESTS_AN_HOUR = 65_000;
+
+/** Told with every answer. No limit is ever reached here. */
+function rateLimits(used: number) {
+  return {
+    'x-ratelimit-limit': String(REQUESTS_AN_HOUR),
+    'x-ratelimit-remaining': String(Math.max(1, REQUESTS_AN_HOUR - used)),
+    'x-ratelimit-reset': new Date(3_600_000 * Math.ceil(Date.now() / 3_600_000)).toISOString().replace(/:\d\d\.\d+Z/, 'Z'),
+  };
 }
 
 function refusal(gate: Gate, request: RecordedRequest): Answer | undefined {

@@ -33,6 +33,8 @@ export interface FakeDaemon extends Daemon {
   /** What was asked for, and what is answered. */
   readonly asked: { request: OperatorRequest; by: string }[];
   answer: OperatorAnswer;
+  /** What follows from a request. */
+  onAsked?: () => void;
   readonly logged: readonly { level: LogLevel; message: string; attributes: LogAttributes }[];
 }
 
@@ -85,6 +87,7 @@ export function createFakeDaemon(
     watchedKinds: () => daemon.kinds,
     async ask(request, by) {
       daemon.asked.push({ request, by });
+      daemon.onAsked?.();
       return daemon.answer;
     },
     checkReadiness: () => daemon.ready(),
@@ -110,15 +113,18 @@ export function createFakeDaemon(
         const run = daemon.runs.find((candidate) => candidate.id === id);
         return run === undefined ? null : { run, events: daemon.runEvents.filter((event) => event.runId === id) };
       },
-      totals: async () => ({
-        runs: daemon.runs.length,
-        inputTokens: 0,
-        outputTokens: 0,
-        totalTokens: daemon.runs.reduce((sum, run) => sum + run.tokens.totalTokens, 0),
-        cacheReadTokens: 0,
-        seconds: daemon.runs.reduce((sum, run) => sum + ((run.endedAt ?? run.startedAt) - run.startedAt) / 1000, 0),
-        costUsd: daemon.runs.reduce((sum, run) => sum + (run.costUsd ?? 0), 0),
-      }),
+      totals: async () => {
+        const ended = daemon.runs.filter(({ endedAt }) => endedAt !== null);
+        return {
+          runs: ended.length,
+          inputTokens: 0,
+          outputTokens: 0,
+          totalTokens: ended.reduce((sum, run) => sum + run.tokens.totalTokens, 0),
+          cacheReadTokens: 0,
+          seconds: ended.reduce((sum, run) => sum + ((run.endedAt ?? 0) - run.startedAt) / 1000, 0),
+          costUsd: ended.reduce((sum, run) => sum + (run.costUsd ?? 0), 0),
+        };
+      },
     },
     ...changes,
   };

@@ -30,7 +30,7 @@ export function postResume(daemon: Daemon, access: Access) {
 
 async function carryOut(c: Context, daemon: Daemon, access: Access, request: OperatorRequest): Promise<Response> {
   if (daemon.isDraining()) return fail(c, 'not_possible_now', 'The service is stopping. Ask again when it has started.');
-  const by = await access.operatorOf(c);
+  const by = access.operatorOf(c);
   const requested_at = isoTime(daemon.clock.now());
   const { outcome, message } = await daemon.ask(request, by);
   if (outcome === 'unknown') return fail(c, 'issue_not_found', sentence(message, request));

@@ -10,6 +10,7 @@ import {
   NOON,
   type FakeDaemon,
 } from '../../../test/support/fake-daemon.ts';
+import { textOf } from '../../../test/support/page-text.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import { createMetrics } from '../metrics.ts';
 import { createApp } from '../routes.ts';
@@ -20,18 +21,6 @@ async function load(path: string, daemon: FakeDaemon) {
     createMetrics(daemon.notices, () => daemon.snapshot()),
   ).request(path);
   return { status: response.status, type: response.headers.get('content-type'), page: await response.text() };
-}
-
-/** What a reader sees: tags gone, entities resolved, blanks joined. */
-function textOf(page: string): string {
-  return page
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
-    .replaceAll(/\s+/g, ' ');
 }
 
 async function dashboard(changes: Partial<Snapshot> = {}, more: Parameters<typeof createFakeDaemon>[0] = {}) {
@@ -474,6 +463,24 @@ describe('two panels', () => {
     });
     const { page } = await load('/', createFakeDaemon({ current: aSnapshot({ running: [live] }), runs: [behind] }));
     expect(panelOf(page, 'history')).toContain(' 7 9M $2.50');
+    expect(panelOf(page, 'history')).toContain('All time: 1 run, 9M tokens, 1m 05s, est. $2.50');
+    expect(textOf(page)).toContain('Cost today $2.50');
+  });
+
+  it('agree when a run has just ended, though sums are kept for a while', async () => {
+    const daemon = createFakeDaemon({ current: aSnapshot({ running: [aRunning('ENG-1', { costUsd: 1 })] }) });
+    const app = createApp(
+      daemon,
+      createMetrics(daemon.notices, () => daemon.snapshot()),
+    );
+    const look = async () => textOf(await (await app.request('/')).text());
+    daemon.runs = [aRun('run-ENG-1', { status: 'running', endedAt: null, costUsd: 0.1 })];
+    expect(await look()).toContain('All time: 1 run, 1.5k tokens, 1m 05s, est. $1.00');
+    daemon.runs = [aRun('run-ENG-1', { costUsd: 1.2 })];
+    expect(await look(), 'the snapshot is a moment older').toContain('All time: 1 run, 1.5k tokens, 5m 00s, est. $1.20');
+    daemon.current = aSnapshot();
+    expect(await look()).toContain('All time: 1 run, 1.5k tokens, 5m 00s, est. $1.20');
+    expect(await look()).toContain('Cost today $1.20');
   });
 });
 

@@ -1,60 +1,45 @@
 import type { Context } from 'hono';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
-import type { Clock } from '../../ports/runtime.ts';
-import type { StatisticsRow } from '../../ports/store.ts';
 import { readSnapshot } from '../api/v1.ts';
 import { BOARD_PANELS, BOARD_SORTS, boardQuery, type BoardPanel, type BoardQuery } from './board-query.ts';
 import { footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
-import { historyPanel, HISTORY_LENGTH, type History } from './history.ts';
+import { historyPanel } from './history.ts';
 import { hostsPanel } from './hosts.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
-import { noticePage } from './notice-page.ts';
+import { noStatePage } from './notice-page.ts';
+import { createPast, type Past } from './past.ts';
 import { alerts, countsText, summaryCards } from './summary.ts';
 import { holdsPanel, mergeRequestPanel, parkedPanel } from './waiting.ts';
 import { retryPanel, runningPanel } from './work.ts';
 
-/** Sums over many runs are worth one query now and then, not one per look. */
-const SUMS_KEPT_MS = 15_000;
-const DAY_MS = 86_400_000;
-
 /** The board: what needs a person first, then what runs, waits and is held back. */
 export function getBoard(daemon: Daemon) {
-  const totals = kept(SUMS_KEPT_MS, daemon.clock, () => daemon.history.totals());
-  const week = kept(SUMS_KEPT_MS, daemon.clock, () =>
-    daemon.history.statistics({ since: weekBegins(daemon.clock.now()), by: 'day' }),
-  );
-  const read = async (): Promise<Past> => ({
-    history: { runs: await daemon.history.listRuns({ limit: HISTORY_LENGTH }), totals: await totals() },
-    days: await week(),
-  });
+  const readPast = createPast(daemon);
   return async (c: Context): Promise<Response> => {
     const snapshot = readSnapshot(daemon);
-    if (snapshot === null) return c.html(noticePage(daemon, 'The state of the service could not be read.'), 503);
-    const past = await read().catch((error: unknown): Past => {
+    if (snapshot === null) return c.html(noStatePage(daemon), 503);
+    const past = await readPast(snapshot).catch((error: unknown) => {
       daemon.logger.warn('history read failed', { error: String(error) });
-      return { history: null, days: null };
+      return null;
     });
-    return c.html(boardPage(daemon, snapshot, boardQuery(c.req.query()), past));
+    return c.html(boardPage(c, daemon, snapshot, past));
   };
 }
 
-interface Past {
-  readonly history: History | null;
-  readonly days: readonly StatisticsRow[] | null;
-}
-
-function boardPage(daemon: Daemon, snapshot: Snapshot, query: BoardQuery, { history, days }: Past): Html {
+/** Null in place of the past when the database did not answer. */
+function boardPage(c: Context, daemon: Daemon, snapshot: Snapshot, past: Past | null): Html {
+  const query = boardQuery(c.req.query());
   const shows = (panel: BoardPanel) => query.show === 'all' || query.show === panel;
-  const body = html`${masthead(daemon, snapshot, '/')}
+  const body = html`${masthead(c, daemon, snapshot, '/')}
     <main data-key="main">
       <h1 class="spoken">foray</h1>
-      ${alerts(snapshot, daemon.workflow(), daemon.leader?.())} ${summaryCards(snapshot, days)} ${filterBar(query)}
+      ${alerts(snapshot, daemon.workflow(), daemon.leader?.())} ${summaryCards(snapshot, past?.days ?? null)} ${filterBar(query)}
       ${shows('person') && parkedPanel(snapshot, query)} ${shows('running') && runningPanel(snapshot, query)}
       ${query.show === 'all' && hostsPanel(daemon.hosts(), snapshot.generatedAt)}
       ${shows('retrying') && retryPanel(snapshot, query)} ${shows('holds') && holdsPanel(snapshot, query)}
-      ${shows('merge-requests') && mergeRequestPanel(snapshot, query)} ${shows('history') && historyPanel(history, snapshot)}
+      ${shows('merge-requests') && mergeRequestPanel(snapshot, query)} ${shows('history') && historyPanel(past, snapshot)}
     </main>
     ${footer(daemon, snapshot)}`;
   return documentOf({ title: `${countsText(snapshot)} · foray`, live: { now: snapshot.generatedAt }, body });
@@ -99,18 +84,4 @@ function filterBar({ search, show, sort }: BoardQuery): Html {
     >
     <button>Apply</button>
   </form>`;
-}
-
-/** The first of seven days, today included. */
-function weekBegins(now: number): number {
-  return (Math.floor(now / DAY_MS) - 6) * DAY_MS;
-}
-
-/** Remembers an answer for a while. A failure is not remembered. */
-function kept<T>(forMs: number, clock: Clock, read: () => Promise<T>): () => Promise<T> {
-  let known: { readonly at: number; readonly value: T } | null = null;
-  return async () => {
-    if (known === null || clock.now() - known.at >= forMs) known = { at: clock.now(), value: await read() };
-    return known.value;
-  };
 }

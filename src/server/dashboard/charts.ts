@@ -2,10 +2,12 @@ import { minuteText } from './format.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
 
 const WIDTH = 420;
-const HEIGHT = 150;
-const LEFT = 44;
-const BOTTOM = 20;
+const HEIGHT = 154;
+const LEFT = 48;
+const BOTTOM = 24;
 const TOP = 8;
+/** Room for `12-31`, with some air. */
+const LABEL_WIDTH = 44;
 
 interface Frame {
   readonly id: string;
@@ -29,8 +31,26 @@ export interface Bar {
 export function barChart(frame: Omit<Frame, 'max'>, bars: readonly Bar[]): Html {
   const max = Math.max(...bars.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0)), 0);
   const step = (WIDTH - LEFT) / Math.max(1, bars.length);
-  const drawn = bars.map((bar, index) => drawBar(bar, { x: LEFT + index * step, step, max, label: frame.label }));
+  // The last one is always named; of the others as many as there is room for.
+  const everyNth = Math.ceil(LABEL_WIDTH / step);
+  const drawn = bars.map((bar, index) =>
+    drawBar(bar, {
+      x: LEFT + index * step,
+      step,
+      max,
+      label: frame.label,
+      name: nameAt(bars.length - 1 - index, everyNth),
+    }),
+  );
   return figure({ ...frame, max }, max === 0 ? null : drawn);
+}
+
+/** A phone leaves the minor ones out. */
+type Naming = 'shown' | 'minor' | 'none';
+
+function nameAt(fromLast: number, everyNth: number): Naming {
+  if (fromLast % everyNth !== 0) return 'none';
+  return fromLast % (2 * everyNth) === 0 ? 'shown' : 'minor';
 }
 
 interface Place {
@@ -38,9 +58,10 @@ interface Place {
   readonly step: number;
   readonly max: number;
   readonly label: (value: number) => string;
+  readonly name: Naming;
 }
 
-function drawBar({ label, parts }: Bar, { x, step, max, label: write }: Place): Html {
+function drawBar({ label, parts }: Bar, { x, step, max, label: write, name }: Place): Html {
   const width = Math.max(2, Math.min(48, step * 0.7));
   const left = x + (step - width) / 2;
   let ground = HEIGHT - BOTTOM;
@@ -63,7 +84,7 @@ function drawBar({ label, parts }: Bar, { x, step, max, label: write }: Place): 
   const total = parts.reduce((sum, { value }) => sum + value, 0);
   return html`<g
     ><title>${label}: ${write(total)}</title>${rects}
-    ${step > 28 && html`<text x="${px(x + step / 2)}" y="${HEIGHT - 5}" text-anchor="middle">${label}</text>`}</g
+    ${name !== 'none' && html`<text class="${name}" x="${px(x + step / 2)}" y="${HEIGHT - 5}" text-anchor="middle">${label}</text>`}</g
   >`;
 }
 
@@ -114,6 +135,7 @@ function figure({ id, title, text, max, label, legend = [], empty = 'Nothing to 
         ? html`<p class="empty">${empty}</p>`
         : html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="chart-${id} chart-${id}-text">
               <line class="axis" x1="${LEFT}" x2="${WIDTH}" y1="${HEIGHT - BOTTOM}" y2="${HEIGHT - BOTTOM}" />
+              <line class="axis top" x1="${LEFT}" x2="${WIDTH}" y1="${TOP}" y2="${TOP}" />
               <text x="${LEFT - 6}" y="${TOP + 10}" text-anchor="end">${label(max)}</text>
               <text x="${LEFT - 6}" y="${HEIGHT - BOTTOM}" text-anchor="end">${label(0)}</text>
               ${drawn}

@@ -1,5 +1,7 @@
+import type { Context } from 'hono';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
+import { loginOf } from '../access.ts';
 import { actionForm } from './actions.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
 import { mark } from './mark.ts';
@@ -13,7 +15,7 @@ const PAGES = [
 ] as const;
 
 /** The head of every page: which service this is, whether it serves, and the way to the other pages. */
-export function masthead(daemon: Daemon, snapshot: Snapshot, current: string): Html {
+export function masthead(c: Context, daemon: Daemon, snapshot: Snapshot, current: string): Html {
   const { host, project } = daemon.place;
   const { path } = daemon.workflow();
   return html`<header class="masthead" data-key="masthead">
@@ -39,8 +41,18 @@ export function masthead(daemon: Daemon, snapshot: Snapshot, current: string): H
             : actionForm({ action: '/api/v2/resume', label: 'Resume', spoken: 'Resume dispatching' })
         }
       </div>
+      ${logout(loginOf(c))}
     </div>
   </header>`;
+}
+
+/** Who is logged in, and the way out; nothing where nobody has to log in. */
+function logout(name: string | null): TemplatePart {
+  if (name === null) return null;
+  return html`<form class="logout" method="post" action="/logout" data-key="logout">
+    ${name !== '' && html`<span class="quiet" title="logged in"><bdi>${name}</bdi></span>`}
+    <button>Log out</button>
+  </form>`;
 }
 
 /** Amber while polls fail or a person paused it: it lives, but nothing new starts. */

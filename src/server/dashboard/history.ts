@@ -9,12 +9,11 @@ import { footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
 import { countText, durationText, moneyText, wordsOf } from './format.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
-import { noticePage } from './notice-page.ts';
+import { noStatePage } from './notice-page.ts';
+import { HISTORY_LENGTH, type Past } from './past.ts';
 import { chip, clock, issueCell, panel, runHref, table, type Column } from './parts.ts';
 import { tokensText } from './work.ts';
 
-/** How many runs the board lists. */
-export const HISTORY_LENGTH = 25;
 const PAGE_SIZE = 50;
 
 export const RUN_TONES: Readonly<Record<RunStatus, string>> = {
@@ -27,22 +26,16 @@ export const RUN_TONES: Readonly<Record<RunStatus, string>> = {
   blocked: 'warn',
 };
 
-/** What is known of the past; null when the database did not answer. */
-export interface History {
-  readonly runs: readonly Run[];
-  readonly totals: LifetimeTotals;
-}
-
-export function historyPanel(history: History | null, snapshot: Snapshot): Html {
-  if (history === null) {
+export function historyPanel(past: Past | null, snapshot: Snapshot): Html {
+  if (past === null) {
     return panel(
       { id: 'history', title: 'Recent runs', wide: true },
       html`<p class="empty">History could not be read. The log says why.</p>`,
     );
   }
-  return panel({ id: 'history', title: 'Recent runs', wide: true, aside: lifetimeText(history.totals) }, [
-    runTable(history.runs, snapshot, 'No run yet. The first one shows here as soon as it starts.'),
-    history.runs.length >= HISTORY_LENGTH && html`<p class="more"><a href="/history">All runs</a></p>`,
+  return panel({ id: 'history', title: 'Recent runs', wide: true, aside: lifetimeText(past.totals) }, [
+    runTable(past.runs, snapshot, 'No run yet. The first one shows here as soon as it starts.'),
+    past.runs.length >= HISTORY_LENGTH && html`<p class="more"><a href="/history">All runs</a></p>`,
   ]);
 }
 
@@ -50,7 +43,7 @@ export function historyPanel(history: History | null, snapshot: Snapshot): Html 
 export function getHistoryPage(daemon: Daemon) {
   return async (c: Context): Promise<Response> => {
     const snapshot = readSnapshot(daemon);
-    if (snapshot === null) return c.html(noticePage(daemon, 'The state of the service could not be read.'), 503);
+    if (snapshot === null) return c.html(noStatePage(daemon), 503);
     const { identifier = '', cursor } = c.req.query();
     const after = cursor === undefined ? null : positionOf(cursor);
     const runs = await daemon.history.listRuns({
@@ -61,7 +54,7 @@ export function getHistoryPage(daemon: Daemon) {
     const last = runs.length < PAGE_SIZE ? undefined : runs.at(-1);
     const next =
       last && `/history?${new URLSearchParams({ ...(identifier && { identifier }), cursor: cursorOf(last) }).toString()}`;
-    const body = html`${masthead(daemon, snapshot, '/history')}
+    const body = html`${masthead(c, daemon, snapshot, '/history')}
       <main data-key="main">
         <h1 class="spoken">Runs</h1>
         ${panel({ id: 'history', title: 'Runs', wide: true }, [
@@ -98,6 +91,7 @@ export function runTable(runs: readonly Run[], snapshot: Snapshot, empty: Templa
     {
       label: 'Trigger',
       fit: 'short',
+      onTablet: false,
       cell: (run) => [wordsOf(run.trigger), run.attempt > 0 && html`<span class="sub">attempt ${run.attempt}</span>`],
     },
     { label: 'Started', fit: 'figure', onPhone: true, cell: (run) => clock('ago', run.startedAt, now) },

@@ -7,10 +7,20 @@ export function hostsPanel(hosts: readonly HostView[], now: number): TemplatePar
   if (hosts.length === 0) return null;
   const columns: readonly Column<HostView>[] = [
     { label: 'Host', cell: (host) => html`<b><bdi>${host.name}</bdi></b>` },
-    { label: 'Works', fit: 'short', cell: (host) => (host.problem === null ? chip('live', 'up') : chip('bad', 'down')) },
-    { label: 'Runs', fit: 'figure', cell: ({ running, slots }) => (slots === null ? running : `${running} of ${slots}`) },
+    {
+      label: 'Works',
+      fit: 'short',
+      onPhone: true,
+      cell: (host) => (host.problem === null ? chip('live', 'up') : chip('bad', 'down')),
+    },
+    {
+      label: 'Runs',
+      fit: 'figure',
+      onPhone: true,
+      cell: ({ running, slots }) => (slots === null ? running : `${running} of ${slots}`),
+    },
     { label: 'Load', fit: 'figure', cell: ({ load }) => (load === null ? '-' : load.toFixed(2)) },
-    { label: 'Version', fit: 'short', cell: ({ version }) => version ?? '-' },
+    { label: 'Version', fit: 'short', onTablet: false, cell: ({ version }) => version ?? '-' },
     { label: 'Heard', fit: 'figure', cell: ({ heardAt }) => (heardAt === null ? 'never' : clock('ago', heardAt, now)) },
     { label: 'Labels and problems', cell: ({ labels, problem }) => note(labels, problem) },
   ];

@@ -7,14 +7,14 @@ import type { JournalEntry } from '../../domain/chronicle.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { readSnapshot } from '../api/v1.ts';
-import { findIssueRecord, type IssuePlace, type IssueRecord } from '../issue-record.ts';
+import { findIssueRecord, RUNS_OF_ISSUE, type IssuePlace, type IssueRecord } from '../issue-record.ts';
 import { issueActions } from './actions.ts';
 import { fact, footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
 import { countText, durationText, moneyText, wordsOf } from './format.ts';
 import { currentRun, RUN_TONES } from './history.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
-import { noticePage } from './notice-page.ts';
+import { noStatePage, noSuchPage } from './notice-page.ts';
 import { chip, clock, foldedText, isLink, moment, shownIdentifier, panel, runHref } from './parts.ts';
 import { mergeRequestCell, reactionList } from './waiting.ts';
 
@@ -22,12 +22,12 @@ import { mergeRequestCell, reactionList } from './waiting.ts';
 export function getIssuePage(daemon: Daemon) {
   return async (c: Context): Promise<Response> => {
     const snapshot = readSnapshot(daemon);
-    if (snapshot === null) return c.html(noticePage(daemon, 'The state of the service could not be read.'), 503);
+    if (snapshot === null) return c.html(noStatePage(daemon), 503);
     const record = await findIssueRecord(daemon, snapshot, c.req.param('identifier') ?? '');
-    if (record === null) return c.html(noticePage(daemon, 'This service has never heard of this issue.'), 404);
+    if (record === null) return c.html(noSuchPage(c, daemon, snapshot, 'This service has never heard of this issue.'), 404);
     const name = shownIdentifier(record.issue);
     const journal = await daemon.chronicle.journalOf(record.issue.identifier);
-    const body = html`${masthead(daemon, snapshot, '')}
+    const body = html`${masthead(c, daemon, snapshot, '')}
       <main data-key="main">
         ${heading(record)} ${placePanel(record, snapshot)} ${mergeRequestOf(record, snapshot)}
         ${timelinePanel(record, snapshot, journal)}
@@ -87,7 +87,8 @@ function placePanel(record: IssueRecord, snapshot: Snapshot): Html {
       <p class="quiet">${change}</p>
     </div>`,
     html`<dl class="details">
-      ${fact('Runs', runs.length)} ${fact('Tokens', countText(tokens))} ${fact('Cost', moneyText(cost))}
+      ${fact('Runs', isCut(record) ? `the last ${runs.length}` : runs.length)} ${fact('Tokens', countText(tokens))}
+      ${fact('Cost', moneyText(cost))}
       ${running !== null && fact('Session', html`<a href="${runHref(running.runId)}">what it does now</a>`)}
       ${isLink(issue.url) && fact('Tracker', html`<a href="${issue.url}">open issue</a>`)}
       ${fact('JSON', html`<a href="/api/v2/issues/${percentEncoded(issue.identifier)}">all of it</a>`)}
@@ -167,13 +168,19 @@ function mergeRequestOf({ watch }: IssueRecord, { generatedAt: now }: Snapshot):
   );
 }
 
+/** Whether there are more runs than the page shows. */
+function isCut({ runs }: IssueRecord): boolean {
+  return runs.length >= RUNS_OF_ISSUE;
+}
+
 interface TimelineEntry {
   readonly at: number;
   readonly key: string;
   readonly content: Html;
 }
 
-function timelinePanel({ runs }: IssueRecord, snapshot: Snapshot, journal: readonly JournalEntry[]): Html {
+function timelinePanel(record: IssueRecord, snapshot: Snapshot, journal: readonly JournalEntry[]): Html {
+  const { runs, issue } = record;
   const entries: readonly TimelineEntry[] = [
     ...runs.map((run) => ({
       at: run.startedAt,
@@ -186,8 +193,7 @@ function timelinePanel({ runs }: IssueRecord, snapshot: Snapshot, journal: reado
       content: html`<span class="dot" data-tone="${tone}"></span>${foldedText(text, `entry-text-${at}-${index}`)}`,
     })),
   ].toSorted((a, b) => b.at - a.at);
-  return panel(
-    { id: 'timeline', title: 'Timeline', wide: true, aside: 'newest first' },
+  return panel({ id: 'timeline', title: 'Timeline', wide: true, aside: 'newest first' }, [
     entries.length === 0
       ? html`<p class="empty">Nothing has happened to it yet.</p>`
       : html`<ol class="timeline">
@@ -199,7 +205,9 @@ function timelinePanel({ runs }: IssueRecord, snapshot: Snapshot, journal: reado
               </li>`,
           )}
         </ol>`,
-  );
+    isCut(record) &&
+      html`<p class="more"><a href="/history?identifier=${encodeURIComponent(issue.identifier)}">All its runs</a></p>`,
+  ]);
 }
 
 function runEntry(run: IssueRecord['runs'][number], now: number): Html {

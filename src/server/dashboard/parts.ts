@@ -95,6 +95,8 @@ export interface Column<Row> {
   readonly fit?: 'figure' | 'short' | 'act';
   /** On a phone a row is one line: the issue, what is said to stay, and its actions unless said otherwise. */
   readonly onPhone?: boolean;
+  /** Left out where there is no room for it, such as on a tablet. */
+  readonly onTablet?: false;
   readonly cell: (row: Row) => TemplatePart;
 }
 
@@ -121,7 +123,7 @@ export function table<Row>({ columns, rows, key, page, empty }: TableOptions<Row
   return html`<table>
       <thead>
         <tr>
-          ${columns.map(({ label, fit }) => html`<th scope="col" ${fit && html` class="${fit}"`}>${fit === 'act' ? html`<span class="spoken">${label}</span>` : label}</th>`)}
+          ${columns.map(headCell)}
         </tr>
       </thead>
       <tbody>
@@ -153,9 +155,16 @@ function pager({ link, size }: Page, number: number, pages: number, count: numbe
   </nav>`;
 }
 
-function cell<Row>({ fit, onPhone, cell: content }: Column<Row>, index: number, row: Row): Html {
+function headCell<Row>({ label, fit, onTablet }: Column<Row>): Html {
+  const classes = [fit, onTablet === false && 'not-on-tablet'].filter(Boolean).join(' ');
+  return html`<th scope="col" ${classes !== '' && html` class="${classes}"`}>
+    ${fit === 'act' ? html`<span class="spoken">${label}</span>` : label}
+  </th>`;
+}
+
+function cell<Row>({ fit, onPhone, onTablet, cell: content }: Column<Row>, index: number, row: Row): Html {
   if (index === 0) return html`<th scope="row">${content(row)}</th>`;
   const isShown = onPhone ?? fit === 'act';
-  const classes = [fit, isShown && 'on-phone'].filter(Boolean).join(' ');
-  return html`<td ${classes !== '' && html` class="${classes}"`}>${content(row)}</td>`;
+  const classes = [fit ?? 'words', isShown && 'on-phone', onTablet === false && 'not-on-tablet'].filter(Boolean).join(' ');
+  return html`<td class="${classes}">${content(row)}</td>`;
 }

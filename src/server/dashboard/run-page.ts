@@ -11,7 +11,7 @@ import { documentOf } from './document.ts';
 import { moneyText, wordsOf } from './format.ts';
 import { currentRun, runDuration, RUN_TONES } from './history.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
-import { noticePage } from './notice-page.ts';
+import { noStatePage, noSuchPage } from './notice-page.ts';
 import { chip, foldedText, isLink, issueHref, moment, shownIdentifier, panel } from './parts.ts';
 import { isFailure, selectPart, transcriptOf, transcriptQuery, type TranscriptPart, type TranscriptQuery } from './transcript.ts';
 import { transcriptRows } from './transcript-rows.ts';
@@ -22,12 +22,12 @@ export function getRunPage(daemon: Daemon) {
   return async (c: Context): Promise<Response> => {
     const snapshot = readSnapshot(daemon);
     const found = await daemon.history.findRun(c.req.param('id') ?? '');
-    if (snapshot === null) return c.html(noticePage(daemon, 'The state of the service could not be read.'), 503);
-    if (found === null) return c.html(noticePage(daemon, 'There is no such run.'), 404);
+    if (snapshot === null) return c.html(noStatePage(daemon), 503);
+    if (found === null) return c.html(noSuchPage(c, daemon, snapshot, 'There is no such run.'), 404);
     const run = currentRun(found.run, snapshot);
     const query = transcriptQuery(c.req.query());
     const name = shownIdentifier(run.issue);
-    const body = html`${masthead(daemon, snapshot, '/history')}
+    const body = html`${masthead(c, daemon, snapshot, '/history')}
       <main data-key="main">${heading(run)} ${detailsPanel(run, snapshot)} ${transcriptPanel(run, found.events, query)}</main>
       ${footer(daemon, snapshot)}`;
     return c.html(documentOf({ title: `${name} · ${wordsOf(run.status)} · foray`, live: { now: snapshot.generatedAt }, body }));

@@ -6,6 +6,7 @@ import { barChart, lineChart } from './charts.ts';
 import { countText, moneyText, quotaText, wordsOf } from './format.ts';
 import { html, type Html } from './html.ts';
 import { panel } from './parts.ts';
+import { dayOf } from './past.ts';
 
 const GOOD: readonly RunStatus[] = ['succeeded'];
 const BAD: readonly RunStatus[] = ['failed', 'budget_stopped', 'blocked'];
@@ -19,6 +20,9 @@ export interface AgentDays {
 }
 
 export interface Charted {
+  /** The first and the last moment that are looked at. */
+  readonly since: number;
+  readonly now: number;
   readonly byDay: readonly StatisticsRow[];
   readonly agents: readonly AgentDays[];
   readonly samples: readonly PollSample[];
@@ -26,8 +30,8 @@ export interface Charted {
 }
 
 /** What the service did and how it fared, drawn. */
-export function chartsPanel({ byDay, agents, samples, quotas }: Charted): Html {
-  const days = byDay.toReversed();
+export function chartsPanel({ since, now, byDay, agents, samples, quotas }: Charted): Html {
+  const days = everyDay(since, now, byDay);
   return panel({ id: 'charts', title: 'Charts', wide: true }, [
     html`<div class="charts">
       ${outcomesChart(days)}
@@ -38,13 +42,33 @@ export function chartsPanel({ byDay, agents, samples, quotas }: Charted): Html {
   ]);
 }
 
+const DAY_MS = 86_400_000;
+const NO_TOKENS = { inputTokens: 0, outputTokens: 0, totalTokens: 0, cacheReadTokens: 0 };
+
+/** Oldest first, days without a run included. */
+function everyDay(since: number, now: number, rows: readonly StatisticsRow[]): readonly StatisticsRow[] {
+  const known = new Map(rows.map((row) => [row.key, row]));
+  const first = Math.floor(since / DAY_MS);
+  return Array.from({ length: Math.floor(now / DAY_MS) - first + 1 }, (_, index) => {
+    const key = dayOf((first + index) * DAY_MS);
+    return known.get(key) ?? { key, runs: 0, outcomes: {}, seconds: 0, longestSeconds: 0, tokens: NO_TOKENS, costUsd: 0 };
+  });
+}
+
+function hasRuns({ runs }: StatisticsRow): boolean {
+  return runs > 0;
+}
+
 function outcomesChart(days: readonly StatisticsRow[]): Html {
   return barChart(
     {
       id: 'outcomes',
       title: 'Outcomes per day',
       label: String,
-      text: days.map((row) => `${row.key}: ${outcomesText(row)}`).join('; '),
+      text: days
+        .filter(hasRuns)
+        .map((row) => `${row.key}: ${outcomesText(row)}`)
+        .join('; '),
       legend: [
         ['good', 'succeeded'],
         ['bad', 'failed or blocked'],
@@ -89,7 +113,10 @@ function agentChart(
   return barChart(
     {
       ...frame,
-      text: days.map(({ key }) => `${key}: ${spoken(key)}`).join('; '),
+      text: days
+        .filter(hasRuns)
+        .map(({ key }) => `${key}: ${spoken(key)}`)
+        .join('; '),
       legend: agents.map(({ agent }, index) => [toneAt(index), agent] as const),
     },
     days.map(({ key }) => ({

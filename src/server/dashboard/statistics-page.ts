@@ -8,7 +8,7 @@ import { footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
 import { countText, durationText, moneyText } from './format.ts';
 import { html, type Html } from './html.ts';
-import { noticePage } from './notice-page.ts';
+import { noStatePage } from './notice-page.ts';
 import { chartsPanel, outcomesText, type AgentDays } from './statistics-charts.ts';
 import { issueHref, panel, table, type Column } from './parts.ts';
 
@@ -22,7 +22,7 @@ const MOST_POINTS = 240;
 export function getStatisticsPage(daemon: Daemon) {
   return async (c: Context): Promise<Response> => {
     const snapshot = readSnapshot(daemon);
-    if (snapshot === null) return c.html(noticePage(daemon, 'The state of the service could not be read.'), 503);
+    if (snapshot === null) return c.html(noStatePage(daemon), 503);
     const given = c.req.query();
     const by = isStatisticsBy(given.by ?? '') ? (given.by as StatisticsBy) : 'day';
     const days = daysOf(given.days) ?? 7;
@@ -33,13 +33,13 @@ export function getStatisticsPage(daemon: Daemon) {
       agentDays(daemon, since),
       daemon.chronicle.samplesSince(since),
     ]);
-    const body = html`${masthead(daemon, snapshot, '/statistics')}
+    const body = html`${masthead(c, daemon, snapshot, '/statistics')}
       <main data-key="main">
         <div class="heading" data-key="heading">
           <h1>Statistics</h1>
           ${choices(by, days)}
         </div>
-        ${chartsPanel({ byDay, agents, samples: thinned(samples, MOST_POINTS), quotas: snapshot.quotas })}
+        ${chartsPanel({ since, now: snapshot.generatedAt, byDay, agents, samples: thinned(samples, MOST_POINTS), quotas: snapshot.quotas })}
         ${tablePanel(rows, by, days, given.page)}
       </main>
       ${footer(daemon, snapshot)}`;

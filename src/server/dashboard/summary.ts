@@ -5,6 +5,7 @@ import type { StatisticsRow } from '../../ports/store.ts';
 import { countText, durationText, exactText, moneyText, quotaText } from './format.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
 import { clock, foldedText } from './parts.ts';
+import { dayOf } from './past.ts';
 
 /** The figures one looks at first. Only the counts are read aloud when they change. */
 export function summaryCards(snapshot: Snapshot, days: readonly StatisticsRow[] | null): Html {
@@ -32,7 +33,7 @@ export function countsText({ running, retrying, parked }: Snapshot): string {
 
 /** What was spent today and in seven days, and how much one issue may. */
 function moneyCard({ generatedAt, costLimitUsd }: Snapshot, days: readonly StatisticsRow[] | null): Html {
-  const today = new Date(generatedAt).toISOString().slice(0, 10);
+  const today = dayOf(generatedAt);
   const limit = costLimitUsd > 0 ? `limit ${moneyText(costLimitUsd)} an issue` : 'no limit set';
   if (days === null) return card('Cost today', '–', limit);
   const week = days.reduce((sum, { costUsd }) => sum + costUsd, 0);

@@ -48,7 +48,7 @@ export function holdsPanel(snapshot: Snapshot, query: BoardQuery): Html {
   const rows = selectRows(sorted, query, (row) => ({ ...row.issue, more: [wordsOf(row.reason), row.detail], at: row.since }));
   const columns: readonly Column<Hold>[] = [
     { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
-    { label: 'State', fit: 'short', cell: ({ issue }) => chip('plain', shownState(issue)) },
+    { label: 'State', fit: 'short', onTablet: false, cell: ({ issue }) => chip('plain', shownState(issue)) },
     {
       label: 'Reason',
       onPhone: true,

@@ -19,7 +19,12 @@ export function runningPanel(snapshot: Snapshot, query: BoardQuery): Html {
   }));
   const columns: readonly Column<RunningView>[] = [
     { label: 'Issue', cell: (row) => issueCell(named(row)) },
-    { label: 'State', fit: 'short', cell: (row) => [chip('live', shownState(row)), sub(row.host !== null && `on ${row.host}`)] },
+    {
+      label: 'State',
+      fit: 'short',
+      onTablet: false,
+      cell: (row) => [chip('live', shownState(row)), sub(row.host !== null && `on ${row.host}`)],
+    },
     { label: 'Turns', fit: 'figure', cell: (row) => [row.turnCount, sub(row.attempt > 0 && `attempt ${row.attempt}`)] },
     { label: 'Duration', fit: 'figure', onPhone: true, cell: (row) => clock('since', row.startedAt, now) },
     { label: 'Last event', cell: (row) => lastEvent(row, now) },

@@ -37,7 +37,11 @@ function describe({ path, summary, query = {}, body, answers, type = 'applicatio
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body && { requestBody: { content: { 'application/json': { schema: body } } } }),
     ...(open && { security: [] }),
-    responses: responsesOf(answers, type, [...errors, ...(open ? [] : (['unauthorized'] as const)), 'forbidden_host']),
+    responses: responsesOf(answers, type, [
+      ...errors,
+      ...(open ? [] : (['unauthorized', 'too_many_tries'] as const)),
+      'forbidden_host',
+    ]),
   };
 }
 

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { aRetry, aRun, aRunning, aSnapshot, anIssue, createFakeDaemon, NOON } from '../../../../test/support/fake-daemon.ts';
 import { busyAfternoon } from '../../../../test/browser/scene.ts';
 import { createAccess } from '../../access.ts';
@@ -22,15 +22,20 @@ function setUp(daemon = busyAfternoon()) {
   return { daemon, app, table };
 }
 
-async function read() {
-  return (await (await setUp().app.request('/api/v2/openapi.json')).json()) as Document;
-}
+let document: Document;
+let ajv: Ajv2020;
+beforeAll(async () => {
+  document = (await (await setUp(createFakeDaemon()).app.request('/api/v2/openapi.json')).json()) as Document;
+  ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema(document, 'api');
+});
 
 const PAGES = /^\/(?:$|runs|issues|statistics|history|login|session|logout|assets)/;
 
 describe('GET /api/v2/openapi.json', () => {
-  it('describes every route that is no page, and no other', async () => {
-    const { paths } = await read();
+  it('describes every route that is no page, and no other', () => {
+    const { paths } = document;
     const described = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -74,10 +79,6 @@ describe('GET /api/v2/openapi.json', () => {
     ['get', '/api/v2/statistics', '/api/v2/statistics?by=weather', 400],
     ['post', '/hooks/{kind}', '/hooks/github', 404],
   ] as const)('%s %s answers as described (%s, %i)', async (method, template, path, status) => {
-    const document = await read();
-    const ajv = new Ajv2020({ strict: false, allErrors: true });
-    formats.default(ajv);
-    ajv.addSchema(document, 'api');
     const response = await setUp().app.request(path, { method: method.toUpperCase() });
     expect(response.status).toBe(status);
     expect(Object.keys(document.paths[template]?.[method]?.responses ?? {})).toContain(String(status));
@@ -90,8 +91,8 @@ describe('GET /api/v2/openapi.json', () => {
     expect(validate.errors).toBeNull();
   });
 
-  it('names the query parameters that are read', async () => {
-    const { paths } = await read();
+  it('names the query parameters that are read', () => {
+    const { paths } = document;
     const names = (paths['/api/v2/runs']?.['get']?.parameters ?? []).map(({ name }) => name);
     expect(names).toEqual(['identifier', 'limit', 'before', 'cursor']);
   });
