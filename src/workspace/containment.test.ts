@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -240,6 +240,9 @@ describe('findProblem', () => {
   it('names what stands in the way', async () => {
     await writeFile(bench.root, 'a file');
     expect(await bench.workspaces.findProblem()).toBe(`workspace.root ${bench.root}: ${bench.root} is not a directory`);
+    await rm(bench.root);
+    await symlink('/nowhere/at/all', bench.root);
+    expect(await bench.workspaces.findProblem()).toContain(`${bench.root} is a link that leads nowhere`);
   });
 
   it.skipIf(process.getuid?.() === 0)('names a root that is not writable', async () => {

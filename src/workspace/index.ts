@@ -6,7 +6,7 @@ import type { ProcessLedger } from '../ports/agent.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Removal, Workspaces, WorkspaceSubject } from '../ports/workspace.ts';
-import { codeOf, hasDirectory, realRoot } from './containment.ts';
+import { codeOf, hasDirectory, look, realRoot } from './containment.ts';
 import type { Delivery } from './delivery.ts';
 import { clearOldRemovals, moveAside } from './aside.ts';
 import { fingerprintOf } from './evidence.ts';
@@ -147,6 +147,8 @@ async function nearestExisting(place: string): Promise<string> {
   } catch (error) {
     const parent = path.dirname(place);
     if (codeOf(error) !== 'ENOENT' || parent === place) throw error;
+    // Nothing can be made in the place of such a link: each run would fail in its turn.
+    if ((await look(place)) !== null) throw new Error(`${place} is a link that leads nowhere`, { cause: error });
     return nearestExisting(parent);
   }
 }

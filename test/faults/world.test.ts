@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
@@ -50,35 +50,61 @@ describe('the database', { timeout: 60_000 }, () => {
     expect(stderr.match(/releasing claim/g)).toHaveLength(1);
   });
 
-  it('is replaced under the daemon: it ends or goes on, and the next start tells the truth', async () => {
+  it('is removed under the daemon: nothing is begun that nobody would remember, and it goes on when the file is back', async () => {
     await ground.write('WORKFLOW.md', fileWorkflow({ agent: AGENT }));
     await ground.writeIssues([issue(1)]);
     const daemon = await ground.start();
     await handedOff(1);
-    copyFileSync(ground.path('.foray.db'), ground.path('copy.db'));
-    renameSync(ground.path('copy.db'), ground.path('.foray.db'));
+    renameSync(ground.path('.foray.db'), ground.path('elsewhere.db'));
     await addIssue(2);
+    const told = await daemon.record('the database did not take a write, trying again');
+    expect(told['error']).toMatch(/\.foray\.db: was removed under the service: put it back/);
+    expect((await daemon.json('/readyz'))['checks']).toMatchObject({ database: 'fail' });
+    expect((await ground.readIssues()).map(({ state }) => state)).toEqual(['review', 'todo']);
+    renameSync(ground.path('elsewhere.db'), ground.path('.foray.db'));
     await handedOff(2);
-    const { stderr } = await daemon.stop();
-    expect(stderr).not.toContain('    at ');
+    expect((await daemon.stop()).code).toBe(0);
+  });
+
+  it.each([
+    ['replaced by another', replaceByCopy, /was replaced under the service: restart/],
+    ['cut to nothing', (file: string) => truncateSync(file, 0), /was emptied under the service: restart/],
+  ])('is %s under the daemon: that is told, and the next start tells the truth', async (_how, spoil, reason) => {
+    await ground.write('WORKFLOW.md', fileWorkflow({ agent: AGENT }));
+    await ground.writeIssues([issue(1)]);
+    const daemon = await ground.start();
+    await handedOff(1);
+    spoil(ground.path('.foray.db'));
+    await addIssue(2);
+    expect((await daemon.record('the database did not take a write, trying again'))['error']).toMatch(reason);
+    const { code, stderr } = await daemon.stop();
+    expect([code, stderr.match(/^ {4}at /m)]).toEqual([1, null]);
     const next = await ground.start();
-    expect((await next.get('/readyz')).status).toBe(200);
-    await next.stop();
+    await handedOff(2);
+    expect((await next.stop()).code).toBe(0);
   });
 
   it('is overwritten with rubbish: the next start says so and touches nothing', async () => {
     await ground.write('WORKFLOW.md', fileWorkflow({ agent: AGENT }));
     await ground.writeIssues([issue(1)]);
+    await (await ground.start()).stop();
+    // Now everything stands in the file itself.
     const daemon = await ground.start();
-    await handedOff(1);
-    await daemon.stop();
+    await daemon.record('tick completed');
     writeFileSync(ground.path('.foray.db'), 'x'.repeat(10_000));
+    const { stderr } = await daemon.stop();
+    expect(stderr).not.toContain('    at ');
     const finished = await ground.run(['WORKFLOW.md']);
     expect(finished.code).toBe(1);
     expect(finished.stderr).toMatch(/database .*\.foray\.db: /);
     expect(finished.stderr).not.toContain('    at ');
   });
 });
+
+function replaceByCopy(file: string): void {
+  copyFileSync(file, `${file}.copy`);
+  renameSync(`${file}.copy`, file);
+}
 
 describe('the disk', { timeout: 90_000 }, () => {
   const mounts = (): Promise<boolean> => quiet('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', ground.path('small')]);
@@ -199,7 +225,11 @@ describe('the process', { timeout: 60_000 }, () => {
     });
     let text = '';
     child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    await delay(5_000);
+    await eventually(
+      () => text,
+      (said) => /EMFILE|too many open files/i.test(said),
+      'word of it',
+    );
     expect(child.exitCode).toBeNull();
     const exit = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGINT');
@@ -228,14 +258,12 @@ describe('the workspace', { timeout: 60_000 }, () => {
     await ground.write('WORKFLOW.md', fileWorkflow({ agent: AGENT }));
     await ground.writeIssues([issue(1)]);
     make();
-    const finished = await Promise.race([ground.run(['--port', '0', 'WORKFLOW.md']), stopAfter(4_000)]);
-    if (finished !== null) {
-      expect(finished.code).toBe(1);
-      expect(finished.stderr).not.toContain('    at ');
-      return;
-    }
+    const daemon = await ground.start();
+    const told = await daemon.record('dispatch preflight failed, nothing is dispatched');
+    expect(told['problem']).toContain(`workspace.root ${ground.path('ws')}`);
     rmSync(ground.path('ws'), { force: true });
     await handedOff(1);
+    expect((await daemon.stop()).code).toBe(0);
   });
 });
 
@@ -248,11 +276,6 @@ async function slowestAnswer(daemon: RunningDaemon, ms: number): Promise<number>
     slowest = Math.max(slowest, performance.now() - begin);
   }
   return slowest;
-}
-
-async function stopAfter(ms: number): Promise<null> {
-  await delay(ms);
-  return null;
 }
 
 /** Whether a command went well. */

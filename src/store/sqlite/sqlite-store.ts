@@ -13,6 +13,7 @@ import type { StoreOwner } from './instance.ts';
 import type { Lock } from './lock.ts';
 import { createProcessRecords } from './processes.ts';
 import type { ProcessRecords } from './processes.ts';
+import { createFileCheck } from './same-file.ts';
 import type { Sqlite } from './sqlite.ts';
 
 export interface SqliteStore extends Store {
@@ -28,6 +29,7 @@ export const DAY_OF_START = "strftime('%Y-%m-%d', started_at / 1000, 'unixepoch'
 /** The store over a database that is open, up to date and locked for this owner. */
 export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: Clock; lock: Lock }): SqliteStore {
   const requests = createOperatorRequests();
+  const requireSameFile = createFileCheck(db.path);
   return {
     processes: createProcessRecords(db, deps.owner.id),
     runningRuns: () => db.all("SELECT run_id FROM claims WHERE phase = 'running'").map((row) => String(row.run_id)),
@@ -38,6 +40,7 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
     load: async (tracker) => db.snapshot(() => db.perform(loadDurable(tracker))),
     async apply(tracker, writes) {
       if (writes.length === 0) return;
+      requireSameFile();
       const hold = { owner: deps.owner.id, leaseUntil: deps.clock.now() + LEASE_MS };
       db.transaction(() => db.perform(applyWrites(writes, { tracker, hold })));
     },
@@ -53,6 +56,7 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
     takeRequests: async (trackers) => db.perform(requests.take(trackers)),
     findAnswer: async (requestId) => db.perform(findAnswer(requestId)),
     async ping() {
+      requireSameFile();
       db.get('SELECT max(version) FROM schema_migrations');
     },
     async close() {
