@@ -35,8 +35,8 @@ const REST = 'chunks/command-line.js';
 const AS_COMMONJS = { format: 'cjs', supported: { 'dynamic-import': false } };
 
 /** What every form of the command is built with. */
-export async function commonOptions({ crashPoints = false, singleFile = false } = {}) {
-  const { version } = JSON.parse(await readFile(new URL('./package.json', import.meta.url), 'utf8'));
+export async function commonOptions({ crashPoints = false, singleFile = false, version = '' } = {}) {
+  const own = JSON.parse(await readFile(new URL('./package.json', import.meta.url), 'utf8'));
   return {
     absWorkingDir: new URL('.', import.meta.url).pathname,
     bundle: true,
@@ -46,7 +46,7 @@ export async function commonOptions({ crashPoints = false, singleFile = false } 
     minifyWhitespace: true,
     legalComments: 'linked',
     define: {
-      FORAY_VERSION: JSON.stringify(version),
+      FORAY_VERSION: JSON.stringify(version || own.version),
       FORAY_CRASH_POINTS: String(crashPoints),
       FORAY_SINGLE_FILE: String(singleFile),
     },
@@ -59,8 +59,8 @@ export async function commonOptions({ crashPoints = false, singleFile = false } 
  * Builds into `outdir` and tells what was made. `crashPoints` puts in the places at which the tests of faults kill the
  * daemon; what is built for users has none.
  */
-export async function buildCommand({ outdir, crashPoints = false }) {
-  const common = { ...(await commonOptions({ crashPoints })), outdir };
+export async function buildCommand({ outdir, crashPoints = false, version = '' }) {
+  const common = { ...(await commonOptions({ crashPoints, version })), outdir };
   const entry = await build({
     ...common,
     ...AS_COMMONJS,

@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 
 /**
- * A place at which the tests of faults kill this process: FORAY_TEST_CRASH_AT names it; at FORAY_TEST_FREEZE_AT it is
- * stopped once until it is woken. FORAY_TEST_STEPS is a file for the names of all that were passed. The built command has none of it: there FORAY_CRASH_POINTS is false, and the bundler
+ * A place at which the tests of faults kill this process: FORAY_TEST_CRASH_AT names it; at FORAY_TEST_FREEZE_AT,
+ * `number name`, it is stopped when it comes there for that time, until it is woken. FORAY_TEST_STEPS is a file for the names of all that were passed. The built command has none of it: there FORAY_CRASH_POINTS is false, and the bundler
  * leaves the body out.
  */
 export function crashPoint(step: string): void {
@@ -10,8 +10,9 @@ export function crashPoint(step: string): void {
     const { FORAY_TEST_STEPS: passed, FORAY_TEST_CRASH_AT: deadly, FORAY_TEST_FREEZE_AT: frozen } = process.env;
     if (passed) appendFileSync(passed, `${step}\n`);
     if (step === deadly) process.kill(process.pid, 'SIGKILL');
-    if (step !== frozen) return;
-    delete process.env.FORAY_TEST_FREEZE_AT;
-    process.kill(process.pid, 'SIGSTOP');
+    if (frozen?.endsWith(` ${step}`) !== true) return;
+    const left = Number.parseInt(frozen, 10) - 1;
+    process.env.FORAY_TEST_FREEZE_AT = left === 0 ? '' : `${left} ${step}`;
+    if (left === 0) process.kill(process.pid, 'SIGSTOP');
   }
 }

@@ -30,6 +30,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Wait until this record was written; by default until the HTTP server listens where a port was asked for. */
   readonly until?: string;
+  /** Another build of the command than that of the playground. */
+  readonly cli?: string;
 }
 
 export interface Finished {
@@ -63,7 +65,10 @@ export async function createPlayground({ patienceMs = PATIENCE_MS, cli = CLI } =
   const at = (...parts: string[]): string => path.join(dir, ...parts);
 
   function launch(args: readonly string[], options: RunOptions): Launched {
-    const child = spawn(process.execPath, [cli, ...args], { cwd: dir, env: { ...BASE_ENV, HOME: dir, ...options.env } });
+    const child = spawn(process.execPath, [options.cli ?? cli, ...args], {
+      cwd: dir,
+      env: { ...BASE_ENV, HOME: dir, ...options.env },
+    });
     children.add(child);
     child.once('exit', () => children.delete(child));
     return collect(child, patienceMs);

@@ -78,8 +78,8 @@ export interface ReactionMarks {
   readonly auto_merge: NoMark | MergeMark;
   /** The move of the issue was asked for. */
   readonly merge_completion: NoMark | { readonly at: 'begun' };
-  /** How far the journal of label events was read: time, then id. */
-  readonly label_commands: NoMark | { readonly at: 'read'; readonly upTo: string };
+  /** How far the journal of label events was read: time, then id. `owed`: a label that was obeyed and is to be taken off. */
+  readonly label_commands: NoMark | { readonly at: 'read'; readonly upTo: string; readonly owed?: string | undefined };
 }
 
 /** Comment ids that a run was given. */

@@ -26,6 +26,40 @@ describe('label_commands', () => {
     expect(player.state.claims.size).toBe(0);
   });
 
+  describe('a label whose removal nobody answered for, since the service ended', () => {
+    const obeyed = { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix')]) };
+    /** The command was obeyed; then the service starts anew. */
+    const afterRestart = (): ReturnType<typeof watching> => {
+      const player = watching({ label_commands: labelCommands });
+      look(player, obeyed);
+      player.state = { ...player.state, pending: {} };
+      return player;
+    };
+
+    it('is taken off at the next look, and then no more', () => {
+      const player = afterRestart();
+      look(player, obeyed);
+      expect(player.asked('remove-label')).toMatchObject([{ label: 'foray:fix' }]);
+      player.send({ type: 'label-removed', issueId: '1', label: 'foray:fix', fault: null });
+      look(player, obeyed);
+      expect(player.asked('remove-label')).toHaveLength(0);
+    });
+
+    it('stays where a person set it again: that is another command', () => {
+      const player = afterRestart();
+      const again = added('2', 'foray:fix', '2026-01-01T01:00:00Z');
+      look(player, { ...obeyed, labels: ok([added('1', 'foray:fix'), again]) });
+      expect(player.asked('remove-label')).toHaveLength(0);
+    });
+
+    it('is forgotten where it is gone', () => {
+      const player = afterRestart();
+      look(player, { merge: ok(OPEN), labels: ok([added('1', 'foray:fix')]) });
+      look(player, obeyed);
+      expect(player.asked('remove-label')).toHaveLength(0);
+    });
+  });
+
   it.each<[string, readonly string[], readonly LabelEvent[]]>([
     ['a label that is gone again', [], [added('1', 'foray:fix')]],
     ['another label', ['bug'], [added('1', 'bug')]],

@@ -28,6 +28,7 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   if (!labels.ok) return couldNotRead(draft, watch, 'label_commands', labels.fault.message);
   const progress = progressOf(watch, 'label_commands');
   const mark = progress.mark.at === 'read' ? progress.mark.upTo : startOf(watch);
+  const owed = stillOwed(draft, watch, merge, labels.value);
   const news = labels.value.filter((event) => (markOf(event) ?? '') > mark);
   const isPersons = (event: LabelEvent): boolean => !isOwnAccount(draft, watch, self, event.actor);
   const present = new Set(merge.labels.map((label) => label.toLowerCase()));
@@ -42,12 +43,12 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   });
   if (!order || !command) {
     const settled = news.slice(0, unsettledAt(news.filter(isPersons), news, names, present));
-    return waitFor(draft, watch, 'label_commands', 'a label', { mark: readUpTo(markOf(settled.at(-1)) ?? mark) });
+    return waitFor(draft, watch, 'label_commands', 'a label', { mark: readUpTo(markOf(settled.at(-1)) ?? mark, owed) });
   }
   const reason = reasonToWait(draft, watch);
   // The mark stays where it is, whatever begins the watch anew meanwhile.
-  if (reason !== null) return waitFor(draft, watch, 'label_commands', reason, { mark: readUpTo(mark) });
-  const read = readUpTo(markOf(news.at(-1)) ?? mark);
+  if (reason !== null) return waitFor(draft, watch, 'label_commands', reason, { mark: readUpTo(mark, owed) });
+  const read = readUpTo(markOf(news.at(-1)) ?? mark, order.label);
   ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: order.label });
   if (progress.used >= settings.budget) {
     const why = `the label ${order.label} came after ${progress.used} commands for ${merge.headSha.slice(0, 12)}`;
@@ -71,11 +72,29 @@ function contextOf(
 /** The label was a command and is taken off as its receipt; when that fails the command still counts once. */
 export function onLabelRemoved(draft: Draft, { issueId, label, fault }: EventNamed<'label-removed'>): void {
   settle(draft, 'remove-label', `${issueId} ${label}`);
+  const progress = draft.state.watches.get(issueId)?.reactions.label_commands;
+  if (progress?.mark.at === 'read' && progress.mark.owed === label)
+    putProgress(draft, issueId, 'label_commands', { ...progress, mark: readUpTo(progress.mark.upTo) });
   if (fault !== null) announce(draft, 'reaction:label:kept', { issueId, label, error: fault.message });
 }
 
-function readUpTo(upTo: string) {
-  return { at: 'read', upTo } as const;
+function readUpTo(upTo: string, owed?: string) {
+  return owed === undefined ? ({ at: 'read', upTo } as const) : ({ at: 'read', upTo, owed } as const);
+}
+
+/**
+ * A label that was obeyed and whose removal nobody answered for, since the service ended meanwhile: it is taken off now,
+ * unless it is gone or a person set it again.
+ */
+function stillOwed(draft: Draft, watch: Watch, { labels }: MergeStatus, journal: readonly LabelEvent[]): string | undefined {
+  const { mark } = progressOf(watch, 'label_commands');
+  if (mark.at !== 'read' || mark.owed === undefined) return undefined;
+  const { owed, upTo } = mark;
+  const isThere = labels.some((label) => label.toLowerCase() === owed);
+  const isSetAgain = journal.some((event) => event.label === owed && event.added && (markOf(event) ?? '') > upTo);
+  if (!isThere || isSetAgain) return undefined;
+  ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: owed });
+  return owed;
 }
 
 /** Where the journal was read to: time, then id. */

@@ -26,7 +26,7 @@ const MARKS: { readonly [Kind in ReactionKind]: z.ZodType<ReactionMarks[Kind]> }
     z.object({ at: z.literal('tidied') }),
   ]),
   merge_completion: z.union([none, z.object({ at: z.literal('begun') })]),
-  label_commands: z.union([none, z.object({ at: z.literal('read'), upTo: z.string() })]),
+  label_commands: z.union([none, z.object({ at: z.literal('read'), upTo: z.string(), owed: z.string().optional() })]),
 };
 
 const progressOf = <Kind extends ReactionKind>(kind: Kind) =>

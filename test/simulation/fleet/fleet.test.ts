@@ -4,15 +4,15 @@ import { Violation } from '../simulate.ts';
 import { RECORDS } from './recorded.ts';
 import { simulateFleet, type FleetFlaws } from './simulate-fleet.ts';
 
-const SEEDS = Array.from({ length: 6 }, (_, index) => index + 3);
-const EVENTS_PER_SEED = 2_500;
+const SEEDS = Array.from({ length: 4 }, (_, index) => index + 1);
+const EVENTS_PER_SEED = 2_000;
 
 describe('several daemons and workers on one database', () => {
   it('keep their promises whoever is killed, stands still or is cut off', { timeout: 60_000 }, () => {
     const results = SEEDS.map((seed) => simulateFleet(seed, EVENTS_PER_SEED));
     const sum = (of: (result: (typeof results)[number]) => number): number => results.reduce((all, one) => all + of(one), 0);
-    expect(sum(({ epochs }) => epochs)).toBeGreaterThan(60);
-    expect(sum(({ crashes }) => crashes)).toBeGreaterThan(50);
+    expect(sum(({ epochs }) => epochs)).toBeGreaterThan(30);
+    expect(sum(({ crashes }) => crashes)).toBeGreaterThan(30);
     for (const write of Object.keys(RECORDS).filter((name) => name !== 'start-run')) {
       expect(
         sum(({ done }) => done.get(write) ?? 0),

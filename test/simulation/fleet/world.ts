@@ -145,7 +145,6 @@ export function createFleetWorld(
         return { type: 'completion-answered', issueId: effect.issue.id, fault: null };
       case 'remove-workspace': {
         const { issueId, identifier, why } = effect;
-        if (live.has(issueId)) violated(`workspace of running issue ${issueId} removed`);
         const path = `/workspaces/${identifier}`;
         return { type: 'workspace-removed', aside: null, issueId, identifier, why, path, outcome: { ok: true, value: true } };
       }
