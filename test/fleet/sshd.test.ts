@@ -1,12 +1,14 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startRemote } from '../../src/lib/ssh/index.ts';
-import { createPlayground, freePort, TOOL_PATH } from '../support/daemon.ts';
+import { createPlayground, eventually, freePort, TOOL_PATH } from '../support/daemon.ts';
+import { isAlive } from '../support/processes.ts';
 import { checkSshHosts } from '../support/ssh-hosts.ts';
 
 const SSHD = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/sbin/sshd'].find((file) => existsSync(file));
@@ -77,7 +79,11 @@ describe.skipIf(SSHD === undefined)('a real SSH server on loopback', () => {
     await chmod(file('bin/ssh'), 0o755);
     if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true });
     server = spawn(SSHD ?? '', ['-D', '-e', '-f', file('sshd_config')], { stdio: 'ignore' });
-    await delay(500);
+    await eventually(
+      () => answers(port),
+      (answered) => answered,
+      'the SSH server',
+    );
   });
 
   afterAll(async () => {
@@ -85,11 +91,16 @@ describe.skipIf(SSHD === undefined)('a real SSH server on loopback', () => {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
-  const start = (host: string) =>
+  const start = (host: string, script = 'echo "$PWD"; sleep 300 & echo $!; wait', more: { patienceMs?: number } = {}) =>
     startRemote(
-      { host, env: { PATH: `${file('bin')}:${process.env['PATH']}` }, markVariable: 'RUN' },
-      { command: 'sh', args: ['-c', 'echo "$PWD"; sleep 300 & echo $!; wait'], cwd: '/usr', env: { RUN: 'r' } },
+      { host, env: { PATH: `${file('bin')}:${process.env['PATH']}` }, markVariable: 'RUN', ...more },
+      { command: 'sh', args: ['-c', script], cwd: '/usr', env: { RUN: 'r', SECRET: 'told over standard input alone' } },
     );
+  const endOf = async (pid: number): Promise<boolean> => {
+    const until = Date.now() + 15_000;
+    while (isAlive(pid) && Date.now() < until) await delay(100);
+    return !isAlive(pid);
+  };
 
   it('runs a program and ends it with the connection', async () => {
     const child = await start('one');
@@ -98,9 +109,32 @@ describe.skipIf(SSHD === undefined)('a real SSH server on loopback', () => {
     const pid = Number((await lines.next()).value);
     process.kill(child.pid, 'SIGKILL');
     await child.exited;
-    const until = Date.now() + 15_000;
-    while (isAlive(pid) && Date.now() < until) await delay(100);
-    expect(isAlive(pid)).toBe(false);
+    expect(await endOf(pid)).toBe(true);
+  });
+
+  it('ends all that a program started when nothing is heard of this side, though the connection stands', async () => {
+    const script = 'setsid sleep 302 & sleep 303 & echo $!; sleep 0.3; pgrep -f "^sleep 302$" | tail -1; wait';
+    const child = await start('one', script, { patienceMs: 4_000 });
+    const lines = child.lines();
+    const pids = [Number((await lines.next()).value), Number((await lines.next()).value)];
+    // Heartbeats count: by themselves they keep it alive.
+    await delay(5_500);
+    expect(pids.map(isAlive)).toEqual([true, true]);
+    process.kill(child.pid, 'SIGSTOP');
+    try {
+      expect(await Promise.all(pids.map(endOf))).toEqual([true, true]);
+    } finally {
+      process.kill(child.pid, 'SIGCONT');
+      await child.kill();
+    }
+  });
+
+  it('shows nothing of what is secret on a command line, on either side', async () => {
+    const child = await start('one', 'echo "$SECRET"; ps -ww -eo args | grep -c "told over standard [i]nput"; sleep 0.1');
+    const said: string[] = [];
+    for await (const line of child.lines()) said.push(line);
+    expect(said).toEqual(['told over standard input alone', '0']);
+    await child.settled;
   });
 
   it('refuses a host whose key is unknown or another one, whatever the configuration says', async () => {
@@ -124,11 +158,12 @@ describe.skipIf(SSHD === undefined)('a real SSH server on loopback', () => {
   });
 });
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
 }

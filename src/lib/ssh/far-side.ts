@@ -14,9 +14,6 @@ export const BOOTSTRAP = `exec sh -c 'case $(command -v printf) in /*) echo "no 
 /** Begins a line of ours on standard error. */
 export const SIGN = '\u001eforay ';
 
-/** How often the near side says that it is still there. */
-export const NEAR_SIDE_HEARTBEAT_MS = 15_000;
-
 const FUNCTIONS = String.raw`
 say() { printf '\036foray %s\n' "$1" >&2; }
 strays() {

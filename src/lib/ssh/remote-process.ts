@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createExcerpt } from '../process/excerpt.ts';
 import { ProcessStartError, startProcess } from '../process/spawn.ts';
 import type { ProcessExit, ProcessOptions, RunningProcess, StartFailure } from '../process/spawn.ts';
-import { BOOTSTRAP, dataFrames, firstLine, NEAR_SIDE_HEARTBEAT_MS, SIGN } from './far-side.ts';
+import { BOOTSTRAP, dataFrames, firstLine, SIGN } from './far-side.ts';
 
 export interface SshTarget {
   /** As OpenSSH knows it: a name of its configuration, or `user@host`. */
@@ -11,6 +11,8 @@ export interface SshTarget {
   readonly env: Readonly<Record<string, string>>;
   /** `NAME` of the variable by which processes that left their group are found. */
   readonly markVariable: string;
+  /** How long the far side goes on without a word of ours; a minute unless given. */
+  readonly patienceMs?: number;
 }
 
 /**
@@ -35,7 +37,9 @@ const STDERR_SIZE = { headBytes: 16 * 1024, tailBytes: 48 * 1024 };
 const LAST_WORDS = 400;
 /** How long the far side may take over ending what it was told to end, before the connection is cut. */
 const CUT_AFTER_MS = 2_000;
-const PATIENCE_MS = 4 * NEAR_SIDE_HEARTBEAT_MS;
+const PATIENCE_MS = 60_000;
+/** The near side says so many times within the patience of the far side that it is still there. */
+const BEATS = 4;
 const BREAK_GRACE_MS = 5_000;
 
 /** A host that could not be reached or worked with. */
@@ -51,6 +55,7 @@ export class HostError extends ProcessStartError {
 
 /** Starts a program on another host as `startProcess` does on this one. Whatever is secret goes through standard input. */
 export async function startRemote(target: SshTarget, options: ProcessOptions): Promise<RunningProcess> {
+  const { patienceMs = PATIENCE_MS } = target;
   const stderr = readErrors(options.onStderr);
   const child = await startProcess({
     ...options,
@@ -64,18 +69,18 @@ export async function startRemote(target: SshTarget, options: ProcessOptions): P
   });
   const mark = options.env[target.markVariable];
   const marker = mark === undefined ? '' : `${target.markVariable}=${mark}`;
-  void child.stdin.write(firstLine({ ...options, marker, graceMs: BREAK_GRACE_MS, patienceMs: PATIENCE_MS }));
+  void child.stdin.write(firstLine({ ...options, marker, graceMs: BREAK_GRACE_MS, patienceMs }));
   const answer = await Promise.race([stderr.answered, child.settled.then(() => null)]);
   if (answer !== 'started') {
     await child.kill();
     throw startError(answer ?? stderr.answer(), target.host, options, stderr.text());
   }
   if ((options.stdin ?? 'ignore') === 'ignore') void child.stdin.write('e\n');
-  return wrap(child, stderr, target.host);
+  return wrap(child, stderr, { host: target.host, beatMs: patienceMs / BEATS });
 }
 
-function wrap(child: RunningProcess, stderr: FarErrors, host: string): RunningProcess {
-  const beat = setInterval(() => void child.stdin.write('k\n'), NEAR_SIDE_HEARTBEAT_MS).unref();
+function wrap(child: RunningProcess, stderr: FarErrors, { host, beatMs }: { host: string; beatMs: number }): RunningProcess {
+  const beat = setInterval(() => void child.stdin.write('k\n'), beatMs).unref();
   const exited = child.exited.then(async (exit) => {
     clearInterval(beat);
     // What the far side said last may still be on its way through our own pipe.
