@@ -13,6 +13,8 @@ export interface GitCommand {
   readonly user?: { readonly uid: number; readonly gid: number } | null;
   /** Handed to the askpass helper over descriptor 3, which nothing else reads; null where git may not log in. */
   readonly password?: string | null;
+  /** For its standard input; none unless given. */
+  readonly input?: string;
   readonly timeoutMs: number;
   /** Told of the process, so that a crash can find it. */
   readonly onSpawn?: (pid: number) => void;
@@ -36,7 +38,7 @@ export async function runGit(command: GitCommand, signal: AbortSignal): Promise<
     env: { ...command.env },
     detached: true,
     ...(command.user ? { uid: command.user.uid, gid: command.user.gid } : {}),
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: [command.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'],
   });
   const failed = once(child, 'error').then(([error]) => Promise.reject(startErrorOf(error)));
   failed.catch(() => {});
@@ -44,6 +46,7 @@ export async function runGit(command: GitCommand, signal: AbortSignal): Promise<
   const { pid } = child;
   command.onSpawn?.(pid);
   handOver(child.stdio[3], command.password ?? null);
+  child.stdin?.on('error', () => {}).end(command.input);
   const stdout = collect(child.stdout, OUTPUT);
   const stderr = collect(child.stderr, ERRORS);
   const end = (): void => killGroup(pid);

@@ -1,5 +1,6 @@
 import { crashPoint } from '../lib/crash-point.ts';
-import { mustPass, type Repository } from './repository.ts';
+import { mustPass } from './must-pass.ts';
+import type { Repository } from './repository.ts';
 import { GitRefusal } from './refusal.ts';
 import { authorOf, mergeTheirs, WITHOUT_HOOKS, type Worktree } from './worktree.ts';
 
@@ -43,7 +44,7 @@ async function pushHead(repository: Repository, worktree: Worktree, signal: Abor
   if (Number(ahead.trim()) === 0) return null;
   await repository.exclusively(async () => {
     crashPoint('before pushing the branch');
-    await push(repository, worktree.branch, sha, signal);
+    await repository.push(worktree.branch, sha, signal);
     crashPoint('after pushing the branch');
     await mustPass(repository, repository.shared, ['update-ref', `refs/remotes/origin/${worktree.branch}`, sha], signal);
   });
@@ -58,24 +59,4 @@ async function commitRest(repository: Repository, cwd: string, message: string, 
   if (staged.code === 0) return;
   const author = await authorOf(repository, cwd, signal);
   await mustPass(repository, cwd, [...WITHOUT_HOOKS, ...author, 'commit', '--quiet', '--no-verify', '-m', message], signal);
-}
-
-/** Without force; after a rebase only what we pushed ourselves is replaced, never the commits of somebody else. */
-async function push(repository: Repository, branch: string, sha: string, signal: AbortSignal): Promise<void> {
-  const { control, shared, url } = repository;
-  const [offered, ours] = [`refs/foray/offered/${branch}`, `refs/foray/pushed/${branch}`];
-  await mustPass(repository, shared, ['update-ref', offered, sha], signal);
-  await mustPass(repository, control, ['fetch', '--quiet', '--no-tags', shared, `+${offered}:${offered}`], signal);
-  const run = (args: readonly string[]): Promise<string> =>
-    repository.remote('push', ['push', '--quiet', ...args, url, `${sha}:refs/heads/${branch}`], signal);
-  try {
-    await run([]);
-  } catch (error) {
-    if (!(error instanceof GitRefusal) || error.refusal !== 'diverged') throw error;
-    const pushed = await repository.local(control, ['rev-parse', '--quiet', '--verify', ours], signal);
-    if (pushed.code !== 0) throw error;
-    await run([`--force-with-lease=refs/heads/${branch}:${pushed.stdout.trim()}`]);
-  }
-  crashPoint('before noting the push');
-  await mustPass(repository, control, ['update-ref', ours, sha], signal);
 }

@@ -47,6 +47,8 @@ export class GitRefusal extends WorkspaceError {
   readonly refusal: RefusalKind;
   /** What git said, and what to do. */
   readonly detail: string;
+  /** What git said, for somebody else to make the same of it. */
+  readonly said: string;
 
   constructor(what: string, stderr: string) {
     const refusal = refusalOf(stderr);
@@ -55,6 +57,7 @@ export class GitRefusal extends WorkspaceError {
     this.name = 'GitRefusal';
     this.refusal = refusal;
     this.detail = detail;
+    this.said = stderr.slice(-SAID_CHARACTERS);
   }
 }
 
@@ -63,6 +66,7 @@ export function refusalOf(stderr: string): RefusalKind {
 }
 
 const SHOWN_CHARACTERS = 400;
+const SAID_CHARACTERS = 4_000;
 
 /** What git said, in one line: the lines that carry the reason, or the last one. */
 function lastWords(stderr: string): string {

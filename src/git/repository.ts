@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { WorkspaceError } from '../domain/model/errors.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import { runGit, type GitResult } from './command.ts';
 import { httpAddressOf, plainEnvironment, remoteEnvironment } from './credentials.ts';
 import { GitRefusal } from './refusal.ts';
+import { mustPass } from './must-pass.ts';
+import { networkRemote, type Remote } from './remote.ts';
 
 export interface RepositorySettings {
   /** `git@host:path`, `ssh://…` or `https://…`, without a password in it. */
@@ -24,7 +25,14 @@ export interface RepositoryDeps {
   readonly processes: ProcessLedger;
   /** Asked right before each push; absent where nobody else could lead. */
   readonly mayWrite?: () => Promise<void>;
+  /** How the remote is reached; over the network unless given. */
+  readonly remote?: Remote;
+  /** Shared by those that work in one folder; its own unless given. */
+  readonly exclusively?: Exclusively;
 }
+
+/** Runs work after all earlier work. */
+export type Exclusively = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
  * The two repositories behind the workspaces of one project.
@@ -43,11 +51,13 @@ export interface Repository {
   /** Brings both up to date with the remote. Calls that overlap become one. */
   refresh(signal: AbortSignal): Promise<void>;
   /** Runs work that writes refs or settings of the two after all earlier such work: git itself would refuse to wait. */
-  exclusively<T>(work: () => Promise<T>): Promise<T>;
+  readonly exclusively: Exclusively;
+  /** Brings a commit of `shared` to a branch of the remote. A refusal is a GitRefusal. */
+  push(branch: string, sha: string, signal: AbortSignal): Promise<void>;
   /** Runs git in `control`, with the credential. A refusal is a GitRefusal. A `push` asks first whether it may be. */
   remote(what: 'fetch' | 'push', args: readonly string[], signal: AbortSignal): Promise<string>;
   /** Runs git in a directory of the agents', without any credential. */
-  local(cwd: string, args: readonly string[], signal: AbortSignal): Promise<GitResult>;
+  local(cwd: string, args: readonly string[], signal: AbortSignal, input?: string): Promise<GitResult>;
 }
 
 /** Settings of the control repository: nothing is taken over from anywhere else. */
@@ -71,7 +81,7 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
   const folder = path.join(settings.folder, createHash('sha256').update(settings.url).digest('hex').slice(0, 16));
   const control = path.join(folder, 'control.git');
   const shared = path.join(folder, 'shared.git');
-  const exclusively = createSequence();
+  const { remote = networkRemote, exclusively = createSequence() } = deps;
   let base = settings.baseBranch;
   let refreshing: Promise<void> | null = null;
 
@@ -90,13 +100,14 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
       return refreshing;
     },
     exclusively,
+    push: (branch, sha, signal) => remote.push(repository, { branch, sha }, signal),
     ...createGit(settings, deps, { folder, control }),
   };
 
   async function refreshAll(signal: AbortSignal): Promise<void> {
     await makeBoth(repository, folder, signal);
-    await fetchFromRemote(repository, signal);
-    base ??= await defaultBranch(repository, signal);
+    await remote.fetch(repository, signal);
+    base ??= await remote.defaultBranch(repository, signal);
     await fetchIntoShared(repository, signal);
   }
 
@@ -104,7 +115,7 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
 }
 
 /** Runs one work after the other, whether or not the one before succeeded. */
-function createSequence(): Repository['exclusively'] {
+export function createSequence(): Exclusively {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const done = last.then(work, work);
@@ -136,21 +147,9 @@ function createGit(
       if (result.code !== 0) throw new GitRefusal(what, result.stderr);
       return result.stdout;
     },
-    local: (cwd, args, signal) => runGit({ args, cwd, env: plainEnvironment(env), ...ledger }, signal),
+    local: (cwd, args, signal, input) =>
+      runGit({ args, cwd, env: plainEnvironment(env), ...ledger, ...(input === undefined ? {} : { input }) }, signal),
   };
-}
-
-/** Runs git without a credential and insists on success. */
-export async function mustPass(
-  repository: Repository,
-  cwd: string,
-  args: readonly string[],
-  signal: AbortSignal,
-): Promise<string> {
-  const result = await repository.local(cwd, args, signal);
-  if (result.code === 0) return result.stdout;
-  const called = args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c') ?? '';
-  throw new WorkspaceError('git', `git ${called}: ${result.stderr.trim().slice(-400)}`, { retryable: true });
 }
 
 async function makeBoth(repository: Repository, folder: string, signal: AbortSignal): Promise<void> {
@@ -167,11 +166,6 @@ async function makeBoth(repository: Repository, folder: string, signal: AbortSig
   await mustPass(repository, shared, ['config', 'gc.auto', '0'], signal);
 }
 
-async function fetchFromRemote(repository: Repository, signal: AbortSignal): Promise<void> {
-  const refs = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
-  await repository.remote('fetch', ['fetch', '--quiet', '--prune', '--no-tags', repository.url, ...refs], signal);
-}
-
 /** The branches of the remote, as the worktrees see them. */
 async function fetchIntoShared(repository: Repository, signal: AbortSignal): Promise<void> {
   const { control, shared } = repository;
@@ -184,11 +178,4 @@ async function isRepository(place: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function defaultBranch(repository: Repository, signal: AbortSignal): Promise<string> {
-  const told = await repository.remote('fetch', ['ls-remote', '--symref', repository.url, 'HEAD'], signal);
-  const branch = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(told)?.[1];
-  if (branch !== undefined) return branch;
-  throw new WorkspaceError('repo', `${repository.url} names no default branch: push a first commit to it`, { retryable: false });
 }

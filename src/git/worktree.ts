@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { GitRefusal } from './refusal.ts';
-import { mustPass, type Repository } from './repository.ts';
+import { mustPass } from './must-pass.ts';
+import type { Repository } from './repository.ts';
 
 /** What is checked out for an issue. */
 export interface Worktree {

@@ -5,7 +5,7 @@ import { DeliveryError, TrackerError } from '../domain/model/errors.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { createWorktree, GitRefusal, publish, updateWorktree } from '../git/index.ts';
 import type { Published, Repository } from '../git/index.ts';
-import type { RequestOpener } from '../ports/requests.ts';
+import type { OpenRequest, RequestOpener } from '../ports/requests.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
 import type { RepoKey } from '../ports/scm.ts';
 import type { ScmRecord, WorkspaceSubject } from '../ports/workspace.ts';
@@ -76,23 +76,31 @@ async function propose(
   published: Published,
   signal: AbortSignal,
 ): Promise<ScmRecord | null> {
-  const { opener, project, clock, logger } = deps;
+  const { opener, project, clock } = deps;
   if (opener === null) return null;
   const { branch, base, sha } = published;
-  const request = await patiently(deps, signal, async () => {
-    const found = await opener.find({ ...project, branch }, signal);
-    crashPoint(found === null ? 'before opening the request' : 'after finding the request');
-    if (found !== null) return found;
-    const opened = await opener.open({ ...project, branch, base, title: titleOf(subject), body: bodyOf(subject) }, signal);
-    crashPoint('after opening the request');
-    logger.info('merge request opened', { ...factsOf(subject), number: opened.number, url: opened.url });
-    return opened;
-  });
+  const request = await patiently(deps, signal, () => findOrOpen({ ...deps, opener }, subject, { branch, base }, signal));
   const record = { branch, sha, pushedAt: new Date(clock.now()).toISOString(), prNumber: request.number, ...project };
   crashPoint('before writing scm.json');
   await writeRecord(workspace, record);
   crashPoint('after writing scm.json');
   return record;
+}
+
+/** The open request of the branch, and a new one where there is none. */
+export async function findOrOpen(
+  { opener, project, logger }: Pick<DeliveryDeps, 'project' | 'logger'> & { readonly opener: RequestOpener },
+  subject: WorkspaceSubject,
+  { branch, base }: Pick<Published, 'branch' | 'base'>,
+  signal: AbortSignal,
+): Promise<OpenRequest> {
+  const found = await opener.find({ ...project, branch }, signal);
+  crashPoint(found === null ? 'before opening the request' : 'after finding the request');
+  if (found !== null) return found;
+  const opened = await opener.open({ ...project, branch, base, title: titleOf(subject), body: bodyOf(subject) }, signal);
+  crashPoint('after opening the request');
+  logger.info('merge request opened', { ...factsOf(subject), number: opened.number, url: opened.url });
+  return opened;
 }
 
 /** Tries again what may heal within moments; what a person must settle is told at once. */

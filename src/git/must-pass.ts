@@ -1,0 +1,15 @@
+import { WorkspaceError } from '../domain/model/errors.ts';
+import type { Repository } from './repository.ts';
+
+/** Runs git without a credential and insists on success. */
+export async function mustPass(
+  repository: Repository,
+  cwd: string,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<string> {
+  const result = await repository.local(cwd, args, signal);
+  if (result.code === 0) return result.stdout;
+  const called = args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c') ?? '';
+  throw new WorkspaceError('git', `git ${called}: ${result.stderr.trim().slice(-400)}`, { retryable: true });
+}
