@@ -3,10 +3,11 @@ import { findProgram } from '../lib/process/index.ts';
 import { HostError, startRemote, type SshTarget } from '../lib/ssh/index.ts';
 import type { Agent } from '../ports/agent.ts';
 import type { ProcessHost } from '../ports/process.ts';
-import type { RunAdapters, RunTools } from '../ports/runner.ts';
+import type { RunAdapters } from '../ports/runner.ts';
 import type { Workspaces } from '../ports/workspace.ts';
 import { createRemoteWorkspaces } from '../workspace/remote/index.ts';
 import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
+import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
 /** What a run on another host works with in the place of what is on this machine. */
@@ -55,7 +56,8 @@ function buildHost(name: string, workflow: GoodWorkflow, deps: AdapterDeps): Hos
       markKey,
       maskSecrets: secrets.mask,
     }),
-    tools: NO_TOOLS,
+    // They are carried out by the daemon, which is not on that host.
+    tools: NO_RUN_TOOLS,
   };
 }
 
@@ -94,6 +96,3 @@ const SSH_VARIABLES = [
 function sshEnv(env: AdapterDeps['env']): Record<string, string> {
   return Object.fromEntries(SSH_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
-
-/** The tools of an agent are carried out by the daemon, which is not on that host. */
-const NO_TOOLS: RunTools = { open: () => null, statusOf: () => null, close: () => {} };

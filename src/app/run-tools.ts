@@ -1,10 +1,13 @@
 import { spentOn } from '../domain/rules/budget.ts';
+import type { RunPlan } from '../domain/model/effect.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { State } from '../domain/model/state.ts';
-import { startToolHost } from '../mcp/host.ts';
-import type { RunTools } from '../ports/runner.ts';
+import { createToolCalls, type RunContext } from '../mcp/calls.ts';
+import { startToolHost, type ToolHost } from '../mcp/host.ts';
+import type { RunTools, ToolCalls } from '../ports/runner.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
+import type { Tracker } from '../ports/tracker.ts';
 
 export interface RunToolsDeps {
   readonly logger: Logger;
@@ -23,51 +26,52 @@ const EARLIER_RUNS = 10;
 
 /** The tools of running agents, carried out by this process. */
 export async function openRunTools(deps: RunToolsDeps): Promise<RunTools & { stop(): Promise<void> }> {
-  const program = process.argv[1] ?? '';
-  const { logger, scope, pidsOf } = deps;
-  const host = await startToolHost({
-    logger,
-    command: process.execPath,
-    args: isSingleFile() ? ['mcp'] : [program, 'mcp'],
-    scope,
-    pidsOf,
-  });
+  const host = await openToolHost(deps);
+  const callsOf = (plan: RunPlan, tracker: Tracker): ToolCalls => createToolCalls(contextOf(plan, tracker, deps));
   return {
     statusOf: host.statusOf,
     close: host.close,
     stop: host.stop,
-    open: (plan, tracker) =>
-      host.open({
-        plan,
-        tracker,
-        record: (text) =>
-          deps.report(plan.settings.tracker.identity, {
-            type: 'agent-spoke',
-            issueId: plan.issue.id,
-            runId: plan.runId,
-            event: { type: 'notice', text: `tool ${text}` },
-          }),
-        async progress() {
-          const tracker = plan.settings.tracker.identity;
-          const state = deps.state(tracker);
-          const live = state?.live.get(plan.issue.id);
-          const { tokens, costUsd } = state ? spentOn(state, plan.issue.id) : { tokens: 0, costUsd: 0 };
-          const runs = await deps.store.listRuns({ tracker, identifier: plan.issue.identifier, limit: EARLIER_RUNS + 1 });
-          return {
-            turn: live?.turn ?? 0,
-            maxTurns: plan.settings.agent.maxTurns,
-            attempt: plan.attempt,
-            tokensUsed: tokens,
-            costUsd,
-            earlier: runs.filter((run) => run.id !== plan.runId).slice(0, EARLIER_RUNS),
-          };
-        },
-      }),
+    open: (plan, tracker) => host.open(plan, callsOf(plan, tracker)),
+    callsOf,
+  };
+}
+
+/** The socket for the tool servers of agents on this machine, which are this very program. */
+export function openToolHost({ logger, scope, pidsOf }: Pick<RunToolsDeps, 'logger' | 'scope' | 'pidsOf'>): Promise<ToolHost> {
+  const program = process.argv[1] ?? '';
+  const args = isSingleFile() ? ['mcp'] : [program, 'mcp'];
+  return startToolHost({ logger, command: process.execPath, args, scope, pidsOf });
+}
+
+/** What the tools of a run work on. */
+function contextOf(plan: RunPlan, tracker: Tracker, deps: RunToolsDeps): RunContext {
+  const { identity } = plan.settings.tracker;
+  const ids = { issueId: plan.issue.id, runId: plan.runId };
+  return {
+    plan,
+    tracker,
+    record: (text) => deps.report(identity, { type: 'agent-spoke', ...ids, event: { type: 'notice', text: `tool ${text}` } }),
+    async progress() {
+      const state = deps.state(identity);
+      const live = state?.live.get(plan.issue.id);
+      const { tokens, costUsd } = state ? spentOn(state, plan.issue.id) : { tokens: 0, costUsd: 0 };
+      const query = { tracker: identity, identifier: plan.issue.identifier, limit: EARLIER_RUNS + 1 };
+      const runs = await deps.store.listRuns(query);
+      return {
+        turn: live?.turn ?? 0,
+        maxTurns: plan.settings.agent.maxTurns,
+        attempt: plan.attempt,
+        tokensUsed: tokens,
+        costUsd,
+        earlier: runs.filter((run) => run.id !== plan.runId).slice(0, EARLIER_RUNS),
+      };
+    },
   };
 }
 
 /** For reads that start no run. */
-export const NO_RUN_TOOLS: RunTools = { open: () => null, statusOf: () => null, close: () => {} };
+export const NO_RUN_TOOLS: RunTools = { open: () => null, statusOf: () => null, close: () => {}, callsOf: () => null };
 
 /** Then the program is the command, and no script is named. */
 function isSingleFile(): boolean {

@@ -3,8 +3,9 @@ import type { RunPlan } from '../domain/model/effect.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { sameState, type Blocker, type Issue } from '../domain/model/issue.ts';
 import type { Run } from '../domain/model/run.ts';
+import type { ToolCalls } from '../ports/runner.ts';
 import type { Tracker } from '../ports/tracker.ts';
-import { MAX_TEXT, TOOLS, type ToolName } from './tools.ts';
+import { MAX_TEXT, TOOL_NAMES, TOOLS, type ToolName } from './tools.ts';
 
 /** What the tools of one run work on. */
 export interface RunContext {
@@ -14,6 +15,10 @@ export interface RunContext {
   record(text: string): void;
   /** The run as it is now, and the earlier ones, newest first. */
   progress(): Promise<RunProgress>;
+}
+
+/** One call: what it works on, and where the agent's word on the outcome goes. */
+interface CallContext extends RunContext {
   declare(status: AgentStatus): void;
 }
 
@@ -29,20 +34,35 @@ export interface RunProgress {
 /** A call that cannot be answered; the text is for the agent. */
 export class ToolFault extends Error {}
 
-export type CallTool = (name: ToolName, args: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<unknown>;
-
 /** The tools of one run, with their limits. */
-export function createCalls(context: RunContext): CallTool {
+export function createToolCalls(context: RunContext): ToolCalls {
   const used = new Map<ToolName, number>();
-  return async (name, args, signal) => {
-    const tool = TOOLS.find((candidate) => candidate.name === name);
-    refuseUnknown(name, args, Object.keys(tool?.inputSchema.properties ?? {}));
-    const limit = tool?.limit ?? 0;
-    const count = (used.get(name) ?? 0) + 1;
-    if (count > limit) throw new ToolFault(`${name} may be called ${limit} times in one run; that is used up`);
-    used.set(name, count);
-    return CALLS[name](context, args, signal);
+  const count = (name: ToolName, limit: number): void => {
+    const times = (used.get(name) ?? 0) + 1;
+    if (times > limit) throw new ToolFault(`${name} may be called ${limit} times in one run; that is used up`);
+    used.set(name, times);
   };
+  return {
+    async call(wanted, args, signal) {
+      let status: AgentStatus | null = null;
+      try {
+        const name = toolNamed(wanted);
+        const tool = TOOLS.find((candidate) => candidate.name === name);
+        refuseUnknown(name, args, Object.keys(tool?.inputSchema.properties ?? {}));
+        count(name, tool?.limit ?? 0);
+        const data = await CALLS[name]({ ...context, declare: (told) => (status = told) }, args, signal);
+        return { ok: true, data, status };
+      } catch (error) {
+        return { ok: false, error: toolFaultText(error) };
+      }
+    },
+  };
+}
+
+function toolNamed(wanted: string): ToolName {
+  const name = TOOL_NAMES.find((candidate) => candidate === wanted);
+  if (name === undefined) throw new ToolFault(`there is no tool ${wanted.slice(0, 100)}`);
+  return name;
 }
 
 /** An argument that is ignored would be taken for granted: a comment on another issue, for example. */
@@ -53,7 +73,7 @@ function refuseUnknown(name: ToolName, args: Readonly<Record<string, unknown>>, 
   throw new ToolFault(`${name} has no argument ${JSON.stringify(unknown.slice(0, 100))}; it takes ${takes}`);
 }
 
-type Call = (context: RunContext, args: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<unknown>;
+type Call = (context: CallContext, args: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<unknown>;
 
 const CALLS: Readonly<Record<ToolName, Call>> = {
   read_issue: async ({ plan, tracker }, _args, signal) => {
@@ -191,7 +211,7 @@ function isOutcome(word: string): word is AgentStatus['word'] {
 }
 
 /** What an agent is told of a failure: enough to act on, nothing of ours. */
-export function toolFaultText(error: unknown): string {
+function toolFaultText(error: unknown): string {
   if (error instanceof ToolFault) return error.message;
   if (error instanceof TrackerError) return `${error.kind}: ${error.detail}`;
   return 'the call failed for a reason outside of your reach';

@@ -6,19 +6,21 @@ import os from 'node:os';
 import path from 'node:path';
 import type { AgentStatus } from '../domain/model/agent-status.ts';
 import { createJsonRpcPeer, JsonRpcError, RPC_CODES } from '../lib/json-rpc/index.ts';
+import type { RunPlan } from '../domain/model/effect.ts';
 import type { ToolServer } from '../ports/agent.ts';
+import type { ToolCalls } from '../ports/runner.ts';
 import type { Logger } from '../ports/runtime.ts';
 import { isCallerOf, type PidsOf } from './caller.ts';
-import { createCalls, toolFaultText, type CallTool, type RunContext } from './calls.ts';
-import { TOOL_NAMES, TOOLS, type ToolName } from './tools.ts';
+import { TOOL_NAMES, TOOLS } from './tools.ts';
 
 /**
- * Where the tools of running agents are carried out: in the daemon, which holds the tracker's credentials. An agent's
- * tool server is a thin program that knows only this socket and the token of its own run.
+ * Where the tools of running agents are called. They are carried out in the daemon, which holds the tracker's credentials;
+ * on a worker the calls are passed on to it. An agent's tool server is a thin program that knows only this socket and the
+ * token of its own run.
  */
 export interface ToolHost {
   /** Opens the tools of a run and says how its agent starts them. */
-  open(context: Omit<RunContext, 'declare'>): ToolServer;
+  open(plan: RunPlan, calls: ToolCalls): ToolServer;
   /** What the agent said by `finish` or by a move to the handoff state, or null. */
   statusOf(runId: string): AgentStatus | null;
   close(runId: string): void;
@@ -38,7 +40,7 @@ export interface ToolHostOptions {
 interface OpenRun {
   readonly id: string;
   readonly token: string;
-  readonly call: CallTool;
+  readonly calls: ToolCalls;
   status: AgentStatus | null;
   readonly over: AbortController;
 }
@@ -59,14 +61,14 @@ export async function startToolHost(options: ToolHostOptions): Promise<ToolHost>
   server.maxConnections = MOST_CONNECTIONS;
   await listenOn(server, socketPath);
   return {
-    open(context) {
-      const run = openRun(context);
-      runs.set(run.id, run);
-      const { user } = context.plan.settings.agent;
+    open(plan, calls) {
+      const token = randomBytes(24).toString('hex');
+      runs.set(plan.runId, { id: plan.runId, token, calls, status: null, over: new AbortController() });
+      const { user } = plan.settings.agent;
       // We are root then, and reach it whoever has it.
       if (user) for (const place of [directory, socketPath]) chownSync(place, user.uid, user.gid);
       const { command, args } = options;
-      return { name: 'foray', command, args, env: { FORAY_TOOL_SOCKET: socketPath, FORAY_TOOL_TOKEN: run.token } };
+      return { name: 'foray', command, args, env: { FORAY_TOOL_SOCKET: socketPath, FORAY_TOOL_TOKEN: token } };
     },
     statusOf: (runId) => runs.get(runId)?.status ?? null,
     close(runId) {
@@ -80,17 +82,6 @@ export async function startToolHost(options: ToolHostOptions): Promise<ToolHost>
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-function openRun(context: Omit<RunContext, 'declare'>): OpenRun {
-  const run: OpenRun = {
-    id: context.plan.runId,
-    token: randomBytes(24).toString('hex'),
-    status: null,
-    over: new AbortController(),
-    call: createCalls({ ...context, declare: (status) => (run.status = status) }),
-  };
-  return run;
 }
 
 /** A folder that only we can enter. One that somebody else made in our name is left alone. */
@@ -176,14 +167,15 @@ function readLines(socket: Socket, limit: () => number, onLine: (line: string) =
 }
 
 async function callTool(run: OpenRun, fields: Fields, logger: Logger): Promise<unknown> {
-  const name = TOOL_NAMES.find((candidate) => candidate === fields['name']) as ToolName | undefined;
+  const name = TOOL_NAMES.find((candidate) => candidate === fields['name']);
   if (!name) throw new JsonRpcError(RPC_CODES.invalidParams, `unknown tool ${String(fields['name'])}`);
-  try {
-    return { ok: true, data: await run.call(name, asRecord(fields['arguments']), run.over.signal) };
-  } catch (error) {
-    logger.debug('a tool call failed', { tool: name, error: error instanceof Error ? error.message : String(error) });
-    return { ok: false, error: toolFaultText(error) };
+  const answer = await run.calls.call(name, asRecord(fields['arguments']), run.over.signal);
+  if (!answer.ok) {
+    logger.debug('a tool call failed', { run_id: run.id, tool: name, error: answer.error });
+    return answer;
   }
+  run.status = answer.status ?? run.status;
+  return { ok: true, data: answer.data };
 }
 
 function find(runs: ReadonlyMap<string, OpenRun>, token: string): OpenRun | null {

@@ -9,6 +9,7 @@ import type { RunPlan } from '../domain/model/effect.ts';
 import type { Issue } from '../domain/model/issue.ts';
 import type { ReactionSettings } from '../domain/model/settings.ts';
 import type { Tracker } from '../ports/tracker.ts';
+import { createToolCalls } from './calls.ts';
 import { startToolHost, type ToolHost } from './host.ts';
 import { serveMcp } from './server.ts';
 import { TOOLS } from './tools.ts';
@@ -85,12 +86,13 @@ beforeEach(async () => {
 afterEach(() => host.stop());
 
 function openRun(plan: RunPlan = PLAN) {
-  return host.open({
+  const calls = createToolCalls({
     plan,
     tracker: notebook.tracker,
     record: (text) => void recorded.push(text),
     progress: () => Promise.resolve({ turn: 2, maxTurns: 3, attempt: 1, tokensUsed: 400, costUsd: 0, earlier: [] }),
   });
+  return host.open(plan, calls);
 }
 
 /** Talks to the server as an agent would: one line a message. */

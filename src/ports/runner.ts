@@ -63,4 +63,17 @@ export interface RunTools {
   /** What the agent said through them about the outcome, or null. */
   statusOf(runId: string): AgentStatus | null;
   close(runId: string): void;
+  /** The calls of a run whose agent is on another machine, carried out here under the same limits; null for none. */
+  callsOf(plan: RunPlan, tracker: Tracker): ToolCalls | null;
 }
+
+/** Carries out what one run's agent asks for by its tools. */
+export interface ToolCalls {
+  call(name: string, args: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolAnswer>;
+}
+
+export type ToolAnswer =
+  /** With the outcome that the agent told by this call, or null. */
+  | { readonly ok: true; readonly data: unknown; readonly status: AgentStatus | null }
+  /** A text for the agent. */
+  | { readonly ok: false; readonly error: string };

@@ -71,7 +71,7 @@ async function play(scene: Scene) {
       },
     },
     promptFor: () => 'work',
-    tools: { open: () => (seen.opened += 1) && null, statusOf: () => null, close: () => (seen.closed += 1) },
+    tools: { open: () => (seen.opened += 1) && null, statusOf: () => null, close: () => (seen.closed += 1), callsOf: () => null },
   } as unknown as RunAdapters;
   const runner = createLocalRunner({ adaptersOf: () => adapters, killed: new AbortController().signal });
   const plan: RunPlan = {

@@ -69,7 +69,7 @@ describe('a run that moves to another host', () => {
         afterRun: () => Promise.resolve(),
         readScm: () => Promise.resolve(null),
       },
-      tools: { open: () => null, statusOf: () => null, close: () => {} },
+      tools: { open: () => null, statusOf: () => null, close: () => {}, callsOf: () => null },
     } as unknown as RunAdapters;
     const plan: RunPlan = {
       runId: 'r',
