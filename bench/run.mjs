@@ -1,4 +1,5 @@
 // `npm run bench`: bundles the benchmark, which uses parts of src and the fake remotes of the tests, and runs it.
+// `npm run bench:fleet` does the same with that of a service and its workers.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -21,7 +22,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = `${root}/node_modules/.cache/foray-bench`;
 mkdirSync(folder, { recursive: true });
 await build({
-  entryPoints: { main: `${root}/bench/main.ts`, inside: `${root}/bench/support/inside.ts` },
+  entryPoints: {
+    main: `${root}/bench/main.ts`,
+    inside: `${root}/bench/support/inside.ts`,
+    fleet: `${root}/bench/fleet.ts`,
+    'fleet-workers': `${root}/bench/support/fleet-workers.ts`,
+  },
   outdir: folder,
   outExtension: { '.js': '.mjs' },
   bundle: true,
@@ -35,6 +41,8 @@ await build({
 });
 // It adds a fixed time to every start of Node and would hide what is measured.
 const { NODE_EXTRA_CA_CERTS: _unused, ...env } = process.env;
-const args = ['--expose-gc', `${folder}/main.mjs`, ...process.argv.slice(2)];
+const [first, ...rest] = process.argv.slice(2);
+const [program, given] = first === 'fleet' ? ['fleet', rest] : ['main', process.argv.slice(2)];
+const args = ['--expose-gc', `${folder}/${program}.mjs`, ...given];
 const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env: { ...env, FORAY_BENCH_ROOT: root } });
 process.exitCode = status ?? 1;
