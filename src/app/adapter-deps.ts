@@ -25,7 +25,7 @@ export interface AdapterDeps {
   readonly markKey: string;
   readonly hosts: SshHosts;
   /** Absent or null where there are no workers. */
-  readonly workers?: () => Pick<QueueRunner, 'problemOf'> | null;
+  readonly workers?: () => Pick<QueueRunner, 'problemOf' | 'remove'> | null;
   /** Asked before anything is written to a remote; absent where this daemon has its database alone. */
   readonly leading?: Leading | null;
 }

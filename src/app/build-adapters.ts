@@ -8,20 +8,23 @@ import { createNotifier } from '../notify/index.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import type { ProviderDeps } from '../ports/provider.ts';
 import type { Logger } from '../ports/runtime.ts';
+import type { Workspaces } from '../ports/workspace.ts';
+import { WorkspaceError } from '../domain/model/errors.ts';
 import { identityOf } from '../config/identity.ts';
+import type { RunPlan } from '../domain/model/effect.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { Store, TrackerNames } from '../ports/store.ts';
 import { createPrompt } from '../prompt/prompt.ts';
 import { PROVIDERS } from '../providers/registry.ts';
-import { createRepository } from '../git/index.ts';
-import { createDelivery, type Delivery } from '../workspace/delivery.ts';
+import type { OwnCarrier } from '../workspace/carrier.ts';
 import { createWorkspaces } from '../workspace/index.ts';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
 import type { Leading } from './while-leading.ts';
+import { buildDelivery } from './build-delivery.ts';
 import { buildHosts, withHosts, workspacesOf, type HostAdapters } from './build-hosts.ts';
-import { createWorkspacesOfHosts } from '../workspace/remote/all-hosts.ts';
+import { createWorkspacesOfHosts, createWorkspacesOfWorkers } from '../workspace/remote/all-hosts.ts';
 import { providerOf } from './board.ts';
 import { ANYONE_MAY_START, ANYONE_REMEDY, publicProblem } from './public-project.ts';
 import { screenPeople } from '../orchestrator/screened-tracker.ts';
@@ -35,6 +38,8 @@ export interface BuiltAdapters extends Adapters {
   readonly workflow: GoodWorkflow;
   /** What works on each host of `worker.ssh_hosts`. */
   readonly there: ReadonlyMap<string, HostAdapters>;
+  /** Reaches the repository for a run on a worker; null where hooks fill the workspaces. */
+  readonly carrierFor: ((plan: RunPlan) => OwnCarrier) | null;
 }
 
 /** Builds the adapters a workflow asks for, keeping those whose settings did not change. */
@@ -47,6 +52,7 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
   const sameAgent =
     before !== null && isDeepStrictEqual([old?.agent, old?.agentOptions], [settings.agent, settings.agentOptions]);
   const sameForge = before !== null && isDeepStrictEqual(old?.reactions.connection, settings.reactions.connection);
+  const { delivery, carrierFor } = buildDelivery(workflow, providerDeps(workflow, deps), deps);
   const workspaces = createWorkspaces({
     root: settings.workspace.root,
     removedDays: settings.workspace.removedDays,
@@ -55,7 +61,7 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
     user: settings.agent.user,
     logger: deps.logger,
     processes: deps.processes,
-    delivery: buildDelivery(workflow, deps),
+    delivery,
     maskSecrets: deps.secrets.mask,
   });
   const there = buildHosts(workflow, deps);
@@ -69,14 +75,31 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
       workflow,
       deps,
     ),
-    workspaces: there.size === 0 ? workspaces : createWorkspacesOfHosts(workspaces, workspacesOf(there)),
+    workspaces: everywhere(workspaces, there, settings, deps),
     there,
+    carrierFor,
     hooks: settings.hooks,
     forge: sameForge ? before.forge : buildForge(workflow, deps),
     notifier: buildNotifier(workflow, deps),
     promptFor: createPrompt(workflow.body, workflow.bodyLine, settings.agent),
     tools: deps.tools,
   };
+}
+
+/** The workspaces wherever runs of this workflow leave them. */
+function everywhere(
+  here: Workspaces,
+  there: ReadonlyMap<string, HostAdapters>,
+  { agent, workspace }: Settings,
+  { workers }: AdapterDeps,
+): Workspaces {
+  if (there.size > 0) return createWorkspacesOfHosts(here, workspacesOf(there));
+  if (agent.runOn === null) return here;
+  return createWorkspacesOfWorkers(here, (host, subject, signal) => {
+    const queue = workers?.() ?? null;
+    if (queue === null) throw new WorkspaceError('remove', `${host} cannot be asked from here`, { retryable: true });
+    return queue.remove(host, subject, workspace.removedDays, signal);
+  });
 }
 
 /** Whether agents run on this machine. */
@@ -179,31 +202,6 @@ function buildNotifier({ settings }: GoodWorkflow, { version, clock, secrets, se
   const dashboard = (): string | null => settings.server.publicUrl ?? servedAt();
   return createNotifier(settings.notifications, { version, clock, dashboard, maskSecrets: secrets.mask, ...asking(leading) });
 }
-
-/** The way from `workspace.repo` to a merge request; null where hooks fill the workspaces. */
-function buildDelivery(workflow: GoodWorkflow, deps: AdapterDeps): Delivery | null {
-  const { root, repo } = workflow.settings.workspace;
-  if (repo === null) return null;
-  const { clock, logger, env, processes, leading = null } = deps;
-  const { url, token, baseBranch, push, connection } = repo;
-  const folder = path.join(root, REPOSITORIES);
-  const provider = PROVIDERS.find((candidate) => candidate.kind === connection?.kind);
-  const opener = connection && provider?.createRequests?.(connection, providerDeps(workflow, deps));
-  const settings = { url, folder, token, baseBranch, timeoutMs: GIT_TIMEOUT_MS };
-  return createDelivery({
-    repository: createRepository(settings, { env, processes, ...asking(leading) }),
-    push,
-    opener: opener ?? null,
-    project: { owner: repo.owner, repo: repo.name },
-    clock,
-    logger,
-  });
-}
-
-/** A name beside the workspaces that no identifier maps to. */
-const REPOSITORIES = '+repositories';
-/** The first clone of a large repository takes its time. */
-const GIT_TIMEOUT_MS = 600_000;
 
 export function buildAgent(workflow: GoodWorkflow, deps: AdapterDeps): Adapters['agent'] {
   const { agent, agentOptions } = workflow.settings;

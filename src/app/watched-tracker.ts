@@ -1,3 +1,4 @@
+import type { RunPlan } from '../domain/model/effect.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Settings } from '../domain/model/settings.ts';
@@ -90,7 +91,7 @@ export async function openWatchedTracker(
 function createRunner({ queue, hosts, killed }: WatchedTrackerDeps, builtFor: (ofRun: Settings) => BuiltAdapters) {
   return createPlacedRunner({
     queue,
-    partsOf: ({ settings }) => partsOf(builtFor(settings)),
+    partsOf: (plan) => partsOf(plan, builtFor(plan.settings)),
     here: createSshRunner({
       hosts,
       adaptersOf: ({ settings }) => builtFor(settings),
@@ -100,7 +101,19 @@ function createRunner({ queue, hosts, killed }: WatchedTrackerDeps, builtFor: (o
   });
 }
 
-/** What a worker is told of a run besides its settings. */
-function partsOf({ tracker, workflow }: BuiltAdapters): RunParts {
-  return { tracker, template: { body: workflow.body, line: workflow.bodyLine } };
+/** What goes with a run to a worker, and what is done for it here. */
+function partsOf(plan: RunPlan, { tracker, tools, workflow, carrierFor }: BuiltAdapters): RunParts {
+  const { repo } = workflow.settings.workspace;
+  return {
+    tracker,
+    tools: tools.callsOf(plan, tracker),
+    carrier: carrierFor?.(plan) ?? null,
+    template: { body: workflow.body, line: workflow.bodyLine },
+    repository: repo && {
+      url: repo.url,
+      push: repo.push,
+      project: { owner: repo.owner, repo: repo.name },
+      opensRequests: repo.connection !== null,
+    },
+  };
 }

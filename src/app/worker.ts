@@ -5,16 +5,19 @@ import type { Env } from '../config/expand.ts';
 import { endGroup, endStrays } from '../lib/process/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { RunAdapters } from '../ports/runner.ts';
+import type { ToolHost } from '../mcp/host.ts';
 import type { RunJob } from '../ports/run-queue.ts';
 import type { Logger } from '../ports/runtime.ts';
-import type { Tracker } from '../ports/tracker.ts';
+import type { Workspaces } from '../ports/workspace.ts';
 import { createPrompt } from '../prompt/prompt.ts';
+import type { AskedOfLeader } from '../runners/queue/held-runs.ts';
 import { startWorker, type RunningWorker } from '../runners/queue/worker.ts';
-import { createWorkspaces } from '../workspace/index.ts';
+import { createWorkspaces, type WorkspaceDeps } from '../workspace/index.ts';
+import { createCarriedDeliveries } from './build-delivery.ts';
 import { startGroupGuard } from './group-guard.ts';
 import { bothHear } from './own-store.ts';
 import { createRootLocks } from './root-locks.ts';
-import { NO_RUN_TOOLS } from './run-tools.ts';
+import { openToolHost } from './run-tools.ts';
 import type { KnownSecrets } from './secrets.ts';
 
 export interface WorkerOptions {
@@ -44,49 +47,78 @@ export async function openWorker(options: WorkerOptions): Promise<RunningWorker>
   const mark = createHash('sha256').update(root).digest('hex').slice(0, 16);
   const tell = (pid: number): void => logger.warn('ending a process that an earlier run left behind', { pid });
   await endStrays(`${WORKER_VARIABLE}=${mark}`, LEFTOVER_GRACE_MS, tell);
-  const groups = new Set<number>();
-  const processes: ProcessLedger = { started: (pid) => void groups.add(pid), ended: (pid) => void groups.delete(pid) };
-  const env = { ...definedOf(options.env), [WORKER_VARIABLE]: mark };
-  const guard = startGroupGuard(SILENT_SECONDS);
   const { openWorkerSeat } = await import('../store/postgres/worker-seat.ts');
   const seat = await openWorkerSeat(url, { name, labels, slots, version });
+  const owned = ownProcesses();
+  const guard = startGroupGuard(SILENT_SECONDS);
+  const toolHost = await openToolHost({ logger, scope: `worker ${root}`, pidsOf: owned.pidsOf });
+  const env = { ...definedOf(options.env), [WORKER_VARIABLE]: mark };
+  const processes = bothHear(guard, owned);
+  const here: Here = {
+    ...options,
+    env,
+    processes,
+    toolHost,
+    deliveryOf: createCarriedDeliveries({ root, env, processes, logger }),
+  };
   const worker = await startWorker({
     seat,
     logger,
     loadNow: () => os.loadavg()[0] ?? 0,
-    adaptersFor: (job, tracker) => adaptersFor(job, tracker, { ...options, env, processes: bothHear(guard, processes) }),
+    adaptersFor: (job, asked) => adaptersFor(job, asked, here),
+    remove: ({ removal, ...job }, signal) => workspacesFor(job, here).remove(removal, signal),
   });
   return {
     drain: worker.drain,
     kill() {
       worker.kill();
-      for (const pid of groups) void endGroup(pid, { graceMs: 0 });
+      for (const pid of owned.pids()) void endGroup(pid, { graceMs: 0 });
     },
-    done: worker.done.finally(() => {
+    done: worker.done.finally(async () => {
       guard.stop();
+      await toolHost.stop();
       locks.release();
     }),
+  };
+}
+
+/** The process groups of the runs here, by their leaders. */
+function ownProcesses() {
+  const owners = new Map<number, string>();
+  return {
+    started: (pid: number, owner: string): void => void owners.set(pid, owner),
+    ended: (pid: number): void => void owners.delete(pid),
+    pids: () => owners.keys(),
+    pidsOf: (runId: string): number[] => [...owners].filter(([, owner]) => owner === runId).map(([pid]) => pid),
   };
 }
 
 interface Here extends Omit<WorkerOptions, 'env'> {
   readonly env: Readonly<Record<string, string>>;
   readonly processes: ProcessLedger;
+  readonly toolHost: ToolHost;
+  readonly deliveryOf: ReturnType<typeof createCarriedDeliveries>;
 }
 
-function adaptersFor({ plan, template, markKey }: RunJob, tracker: Tracker, here: Here): RunAdapters {
+function adaptersFor({ plan, template, markKey, repository }: RunJob, asked: AskedOfLeader, here: Here): RunAdapters {
+  const { tracker, toolCalls, carrier } = asked;
   const { agent, agentOptions, workspace } = plan.settings;
-  const { root, env, logger, processes, secrets } = here;
+  const { env, logger, processes, toolHost } = here;
   const kind = AGENT_KINDS.find((candidate) => candidate.kind === agent.kind);
   if (!kind) throw new Error(`unknown agent kind ${agent.kind}`);
-  const { removedDays } = workspace;
+  const delivery = repository && here.deliveryOf(repository, plan.issue.identifier, carrier);
   return {
     tracker,
     agent: kind.create(agent, agentOptions, { env, clock: { now: Date.now }, logger, processes }),
-    workspaces: createWorkspaces({ root, removedDays, markKey, env, logger, processes, maskSecrets: secrets.mask }),
+    workspaces: workspacesFor({ markKey, removedDays: workspace.removedDays, delivery }, here),
     promptFor: createPrompt(template.body, template.line, agent),
-    tools: NO_RUN_TOOLS,
+    tools: { ...toolHost, open: (opened) => toolHost.open(opened, toolCalls), callsOf: () => null },
   };
+}
+
+function workspacesFor(job: Pick<WorkspaceDeps, 'markKey' | 'removedDays' | 'delivery'>, here: Here): Workspaces {
+  const { root, env, logger, processes, secrets } = here;
+  return createWorkspaces({ ...job, root, env, logger, processes, maskSecrets: secrets.mask });
 }
 
 function definedOf(env: Env): Record<string, string> {

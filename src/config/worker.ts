@@ -25,14 +25,11 @@ export function readWorker({ sections, isFaulty }: CheckedFrontMatter, workflowP
     ...(settings.sshHosts.length > 0 && workspace.repo !== undefined ? [fault('ssh_hosts', WITHOUT_REPO)] : []),
     ...(settings.sshHosts.length > 0 && agent.user !== undefined ? [fault('ssh_hosts', WITHOUT_USER)] : []),
   ];
-  return { settings, problems: [...problems, ...queueProblems({ workspace, agent, store }, settings)] };
+  return { settings, problems: [...problems, ...queueProblems({ agent, store }, settings)] };
 }
 
 /** What cannot be had on workers that take runs from the queue. */
-function queueProblems(
-  { workspace, agent, store }: Pick<Sections, 'workspace' | 'agent' | 'store'>,
-  { sshHosts }: WorkerSettings,
-): readonly Problem[] {
+function queueProblems({ agent, store }: Pick<Sections, 'agent' | 'store'>, { sshHosts }: WorkerSettings): readonly Problem[] {
   if (agent.run_on === undefined) return [];
   const refuse = (message: string): Problem => ({ severity: 'error', check: 'agent.run_on', message, key: ['agent', 'run_on'] });
   return [
@@ -40,10 +37,9 @@ function queueProblems(
       ? [refuse('needs store.url: workers take runs from a database that they share with the service')]
       : []),
     ...(sshHosts.length > 0 ? [refuse('cannot be used with worker.ssh_hosts: choose one of them')] : []),
-    ...(workspace.repo === undefined
+    ...(agent.user === undefined
       ? []
-      : [refuse('cannot be used with workspace.repo: fill the workspaces by hooks.after_create')]),
-    ...(agent.user === undefined ? [] : [refuse('cannot be used with agent.user: agents run as the user of the worker')]),
+      : [refuse('cannot be used with agent.user: agents run as the user of the worker, so start the worker as that user')]),
   ];
 }
 

@@ -15,7 +15,9 @@ export async function readTerminal(
   effect: EffectNamed<'read-terminal'>,
 ): Promise<AnswerTo<'read-terminal'>> {
   const { tracker, workspaces, identity } = deps.adapters();
-  const names = new Set(await workspaces.list());
+  // Of another host nobody knows from here; it is asked when the workspace is to be removed.
+  const elsewhere = effect.workspaces.filter(({ path }) => hostPathOf(path).host !== null);
+  const names = new Set([...(await workspaces.list()), ...elsewhere.map(({ path }) => directoryName(path))]);
   const known = effect.workspaces.filter(({ path }) => names.has(directoryName(path)));
   if (tracker.finishedAreCostly && known.length <= FEW_WORKSPACES && new Set(known.map(({ path }) => path)).size === names.size)
     return { type: 'cleanup-answered', issues: { ok: true, value: await finishedAmong(deps, known, effect.states) } };

@@ -1,8 +1,10 @@
+import type { Answer } from '../domain/model/answer.ts';
 import type { RunPlan } from '../domain/model/effect.ts';
 import type { RunReport } from '../domain/model/event.ts';
-import type { Fault } from '../domain/model/errors.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { StopReason } from '../domain/model/run.ts';
+import type { RepoKey } from './scm.ts';
+import type { Removal, RemovalSubject } from './workspace.ts';
 
 /** All that a worker needs for a run. It holds no credential of the tracker. */
 export interface RunJob {
@@ -11,22 +13,60 @@ export interface RunJob {
   readonly template: { readonly body: string; readonly line: number };
   /** What marks of workspaces are signed with. */
   readonly markKey: string;
+  /** Null where hooks fill the workspaces. */
+  readonly repository: CarriedRepository | null;
 }
 
-/** What a run says, in the order in which it was said. */
-export type RunWord = { readonly report: RunReport } | { readonly notice: Notice };
+/** `workspace.repo` as a worker knows it: the leader reaches it. */
+export interface CarriedRepository {
+  /** Names it; it is not called by the worker. */
+  readonly url: string;
+  readonly push: boolean;
+  readonly project: RepoKey;
+  /** Whether a merge request is opened for a branch that was pushed. */
+  readonly opensRequests: boolean;
+}
 
-/** Numbered from 1 for each run, so that one that comes twice is heard once. */
+/** A workspace that nobody works in any more. */
+export interface RemovalJob {
+  readonly removal: RemovalSubject;
+  readonly removedDays: number;
+  readonly markKey: string;
+}
+
+export type Job = RunJob | RemovalJob;
+
+/** What a job says, in the order in which it was said. The last word of a removal is what came of it. */
+export type RunWord = { readonly report: RunReport } | { readonly notice: Notice } | { readonly removed: Answer<Removal> };
+
+/** Numbered from 1 for each job, so that one that comes twice is heard once. */
 export interface WordBatch {
   readonly runId: string;
   readonly number: number;
   readonly words: readonly RunWord[];
 }
 
-/** What a run asks of its tracker. It is carried out by the leader, for the run's own issue alone. */
-export type RunRequest = { readonly ask: 'issue' } | { readonly ask: 'state' } | { readonly ask: 'move'; readonly state: string };
+/** What a run asks of its tracker and its repository. It is carried out by the leader, for the run's own issue alone. */
+export type RunRequest =
+  | { readonly ask: 'issue' }
+  | { readonly ask: 'state' }
+  | { readonly ask: 'move'; readonly state: string }
+  /** A call of one of the agent's tools, as the agent made it. */
+  | { readonly ask: 'tool'; readonly name: string; readonly args: Readonly<Record<string, unknown>> }
+  /** The calls of a Carrier. */
+  | { readonly ask: 'pack'; readonly have: readonly string[] }
+  | { readonly ask: 'pack-part'; readonly at: number }
+  | { readonly ask: 'work-part'; readonly at: number; readonly part: string }
+  | { readonly ask: 'push'; readonly sha: string }
+  | { readonly ask: 'propose' };
 
-export type RunAnswer = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly fault: Fault };
+export type RunAnswer = Answer<unknown>;
+
+export interface AskedRequest {
+  readonly id: string;
+  readonly runId: string;
+  readonly request: RunRequest;
+}
 
 /** A worker as the database knows it. */
 export interface WorkerRow {
@@ -44,32 +84,50 @@ export interface WorkerRow {
   readonly draining: boolean;
 }
 
-/** The leader's side. Whatever it writes is fenced by its epoch. */
+/** What the leader knows of the queue already: it is not told again. */
+export interface KnownOfQueue {
+  /** Batches that were heard: they are dropped. */
+  readonly heard: readonly Pick<WordBatch, 'runId' | 'number'>[];
+  /** Requests that are being answered. */
+  readonly answering: readonly string[];
+}
+
+export interface QueueNews {
+  readonly words: readonly WordBatch[];
+  readonly requests: readonly AskedRequest[];
+  readonly workers: readonly WorkerRow[];
+}
+
+export interface GivenJob {
+  /** Of the run, or of the removal. */
+  readonly id: string;
+  readonly workerId: string;
+  readonly job: Job;
+}
+
+/** The leader's side. Whatever it writes is fenced by its epoch, and done wholly or not at all. */
 export interface RunQueue {
   /** Ends whatever an earlier leader gave out: its runs are nobody's. */
   revokeAll(): Promise<void>;
-  workers(): Promise<readonly WorkerRow[]>;
+  /** All that is new. A look whose answer was lost may be repeated. */
+  look(known: KnownOfQueue): Promise<QueueNews>;
   /** Tells a worker why it gets no runs; null for one that does. */
   refuse(workerId: string, why: string | null): Promise<void>;
-  give(runId: string, workerId: string, job: RunJob): Promise<void>;
+  give(jobs: readonly GivenJob[]): Promise<void>;
   tellStop(runId: string, reason: StopReason): Promise<void>;
-  /** Takes what runs said since the last time. */
-  takeWords(): Promise<readonly WordBatch[]>;
-  /** Requests that wait for an answer. */
-  takeRequests(): Promise<readonly { readonly id: string; readonly runId: string; readonly request: RunRequest }[]>;
   answer(requestId: string, answer: RunAnswer): Promise<void>;
-  /** The run is over here: from now on its worker can store nothing for it. */
-  revoke(runId: string): Promise<void>;
+  /** These are over here: from now on their workers can store nothing for them. */
+  revoke(ids: readonly string[]): Promise<void>;
   forgetWorker(workerId: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The worker's side. */
 export interface WorkerSeat {
-  /** Takes runs as they come, as many at once as there are slots, until it is drained. */
-  takeRuns(work: (runId: string) => Promise<void>): Promise<{ drain(): Promise<void> }>;
+  /** Takes jobs as they come, as many at once as there are slots and one more for a removal, until it is drained. */
+  takeJobs(work: (id: string) => Promise<void>): Promise<{ drain(): Promise<void> }>;
   /** What was given to this worker; null when it was taken back meanwhile. */
-  jobOf(runId: string): Promise<RunJob | null>;
+  jobOf(id: string): Promise<Job | null>;
   beat(facts: { readonly load: number; readonly draining: boolean }): Promise<WorkerNews>;
   /** False: the run is no longer this worker's, and nothing was stored. */
   say(runId: string, number: number, words: readonly RunWord[]): Promise<boolean>;

@@ -1,8 +1,41 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CLI, createPlayground, eventually, fileWorkflow, TOOL_PATH, type Playground } from '../support/daemon.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+
+/** Plays Claude Code: calls its tools through the tool server, as it was told to start it, and writes down the answers. */
+const AGENT = `#!${process.execPath}
+const { spawn } = require('node:child_process');
+const fs = require('node:fs');
+const { foray } = JSON.parse(process.argv[process.argv.indexOf('--mcp-config') + 1]).mcpServers;
+const server = spawn(foray.command, foray.args, { stdio: ['pipe', 'pipe', 'inherit'] });
+const answers = require('node:readline').createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+let id = 0;
+const call = async (name, args = {}) => {
+  id += 1;
+  server.stdin.write(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } }) + '\\n');
+  return JSON.parse((await answers.next()).value).result.content[0].text;
+};
+const say = (value) => console.log(JSON.stringify({ session_id: '00000000-0000-4000-8000-000000000000', ...value }));
+process.stdin.resume();
+process.stdin.on('end', async () => {
+  const told = {
+    issue: JSON.parse(await call('read_issue')).title,
+    moved: await call('move_issue', { state: 'done' }),
+    other: await call('comment', { text: 'hello', issue: 'A-2' }),
+    comment: await call('comment', { text: 'from the worker' }),
+    status: JSON.parse(await call('run_status')).turn,
+    finish: await call('finish', { outcome: 'needs-human-review', statement: 'look at it' }),
+  };
+  fs.writeFileSync('told.json', JSON.stringify(told));
+  server.kill();
+  say({ type: 'system', subtype: 'init', model: 'm', tools: [], mcp_servers: [] });
+  say({ type: 'assistant', message: { id: 'm1', model: 'm', content: [{ type: 'text', text: 'done' }], usage: { input_tokens: 1, output_tokens: 1 } } });
+  say({ type: 'result', subtype: 'success', is_error: false, result: 'done', usage: { input_tokens: 1, output_tokens: 1 } });
+});
+`;
 
 let postgres: TestPostgres;
 let ground: Playground;
@@ -57,12 +90,29 @@ describe('a service that gives its runs to workers', () => {
       await daemon.record('turn started', { issue_identifier: 'A-1' });
       const workers = (await daemon.json('/api/v2/workers'))['workers'] as Record<string, unknown>[];
       expect(workers).toEqual([
-        expect.objectContaining({ name: 'w1', kind: 'worker', labels: ['gpu'], slots: 2, running: 1, problem: null }),
+        {
+          name: 'w1',
+          kind: 'worker',
+          labels: ['gpu'],
+          slots: 2,
+          running: 1,
+          load: expect.any(Number) as number,
+          version: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,
+          last_heartbeat: expect.stringMatching(/^20.*Z$/) as string,
+          problem: null,
+        },
       ]);
       const status = await ground.run(['status', '--format', 'json'], { env });
       expect(JSON.parse(status.stdout)).toMatchObject({ running: [{ issue_identifier: 'A-1', host: 'w1' }] });
-      expect(await (await daemon.get('/metrics')).text()).toContain('svc_host_slots{host="w1"} 2');
-      expect(await (await daemon.get('/')).text()).toContain('w1');
+      const shown = await ground.run(['status'], { env });
+      expect(shown.stdout).toMatch(/A-1.*\bw1\b/);
+      const metrics = await (await daemon.get('/metrics')).text();
+      for (const line of ['svc_host_slots{host="w1"} 2', 'svc_host_runs{host="w1"} 1', 'svc_host_up{host="w1"} 1']) {
+        expect(metrics).toContain(line);
+      }
+      expect(metrics).toMatch(/svc_host_load\{host="w1"\} [\d.]+/);
+      const page = (await (await daemon.get('/')).text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+      for (const word of ['Load', 'Version', 'Heard', '1 of 2', 'w1']) expect(page).toContain(word);
       await daemon.record('handoff transition succeeded, releasing claim', { issue_identifier: 'A-1' });
       expect(existsSync(ground.path('w1', 'A-1'))).toBe(true);
       expect(existsSync(ground.path('ws', 'A-1'))).toBe(false);
@@ -77,4 +127,44 @@ describe('a service that gives its runs to workers', () => {
       expect((await ground.readIssues())[0]).toMatchObject({ state: 'review' });
     },
   );
+
+  it('carries out the tools of their agents, and has them remove workspaces', { timeout: 120_000 }, async () => {
+    ground = await createPlayground({ patienceMs: 45_000 });
+    const env = { FLEET_DB: await postgres.createDatabase(), PATH: TOOL_PATH };
+    await ground.write('agent.cjs', AGENT);
+    await chmod(ground.path('agent.cjs'), 0o755);
+    await ground.write(
+      'WORKFLOW.md',
+      fileWorkflow({
+        tracker: 'kind: file\nactive_states: [todo]\nterminal_states: [done]\nhandoff_state: review',
+        agent: `kind: claude-code\ncommand: [${ground.path('agent.cjs')}]\nmax_turns: 3\nrun_on: []`,
+        hooks: `before_remove: echo "$FORAY_ISSUE_IDENTIFIER" > ${ground.path('removed')}`,
+        store: 'url: $FLEET_DB',
+      }),
+    );
+    await ground.writeIssues([{ id: '1', identifier: 'A-1', title: 'One', state: 'todo' }]);
+    const args = [CLI, 'worker', '--url', '$FLEET_DB', '--name', 'w1', '--root', ground.path('w1')];
+    const daemon = await ground.start(['--port', '0'], { env });
+    children.push(spawn(process.execPath, args, { env, stdio: 'ignore' }));
+    await daemon.record('handoff transition succeeded, releasing claim', { issue_identifier: 'A-1' });
+    expect(JSON.parse(await ground.read('w1/A-1/told.json'))).toEqual({
+      issue: 'One',
+      moved: expect.stringContaining('the issue may be moved to todo, review; not to done') as string,
+      other: expect.stringContaining('comment has no argument "issue"') as string,
+      comment: '{"posted":true}',
+      status: 1,
+      finish: expect.stringContaining('needs-human-review') as string,
+    });
+    const [issue] = await ground.readIssues();
+    expect(issue).toMatchObject({ state: 'review' });
+    expect(issue?.['comments']).toContainEqual(expect.objectContaining({ body: 'from the worker' }));
+    const logs = await ground.run(['logs', 'A-1'], { env });
+    expect(logs.stdout).toContain('tool comment: from the worker');
+
+    await ground.writeIssues([{ ...issue, state: 'done' }]);
+    await daemon.record('workspace removed', { issue_identifier: 'A-1', workspace: `w1:${ground.path('w1', 'A-1')}` });
+    expect(existsSync(ground.path('w1', 'A-1'))).toBe(false);
+    expect(await ground.read('removed')).toBe('A-1\n');
+    await daemon.stop();
+  });
 });

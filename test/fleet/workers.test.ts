@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -61,7 +61,7 @@ interface Started {
   readonly exit: Promise<RunExit>;
 }
 
-async function lead(id: string): Promise<Leading> {
+async function lead(id: string, version = '0.1.0'): Promise<Leading> {
   const db = await openPostgres(url);
   await migratePostgres(db, 0);
   const me = { id, host: 'here', pid: process.pid, processStart: '', workflowPath: '/W.md', version: '0', url: null };
@@ -70,7 +70,7 @@ async function lead(id: string): Promise<Leading> {
   const asked: string[] = [];
   const runner = createQueueRunner({
     queue: await openRunQueue(url, db, leadership.epoch),
-    version: '0.1.0',
+    version,
     clock: { now: Date.now },
     logger: log,
     markKey: 'key',
@@ -98,7 +98,13 @@ async function lead(id: string): Promise<Leading> {
       const exit = new Promise<RunExit>((resolve) => {
         runner.start(
           plan,
-          { tracker, template: { body: 'Work on {{ .issue.identifier }}.', line: 1 } },
+          {
+            tracker,
+            tools: null,
+            carrier: null,
+            repository: null,
+            template: { body: 'Work on {{ .issue.identifier }}.', line: 1 },
+          },
           {
             announce: () => {},
             report(said) {
@@ -272,6 +278,39 @@ describe('runs on workers', () => {
       (hosts) => hosts.length === 0,
       'the worker to have left',
     );
+  });
+});
+
+describe('a worker of another version', () => {
+  it('gets no run from a service of another version, says why, and works when it is the same again', async () => {
+    await leader.leave();
+    leader = await lead('b', '0.2.0');
+    const worker = await startWorker('w1');
+    const waiting = leader.start(aPlan({}));
+    await eventually(worker.said, (said) => said.includes('this worker gets no runs'), 'the refusal to be told');
+    const reason = 'it is version 0.1.0 and the service is 0.2.0: install the same version on both';
+    expect(worker.said()).toContain(reason);
+    expect(leader.runner.hosts()).toMatchObject([{ name: 'w1', problem: reason }]);
+    expect(leader.runner.problemOf([])).toContain('no worker is there');
+    expect(waiting.reports).toEqual([]);
+    await leader.leave();
+    leader = await lead('c', '0.1.7');
+    expect(await leader.start(aPlan({})).exit).toMatchObject({ kind: 'normal' });
+  });
+
+  it('does not start on the records of a newer one, nor where there are none', async () => {
+    const started = (address: string) => {
+      const args = [CLI, 'worker', '--url', '$FLEET_DB', '--name', 'w1', '--root', path.join(folder, 'w1')];
+      return spawnSync(process.execPath, args, {
+        env: { PATH: process.env['PATH'], HOME: folder, FLEET_DB: address },
+        encoding: 'utf8',
+      });
+    };
+    await postgres.query('INSERT INTO foray.schema_migrations (version, applied_at) VALUES (999, 0)', url);
+    const newer = started(url);
+    expect([newer.status, newer.stderr]).toEqual([1, expect.stringContaining('was made by a newer version of foray')]);
+    const none = started(await postgres.createDatabase());
+    expect([none.status, none.stderr]).toEqual([1, expect.stringContaining('start a service with this store.url first')]);
   });
 });
 

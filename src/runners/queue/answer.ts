@@ -1,33 +1,90 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
 import { faultOf, type Fault } from '../../domain/model/errors.ts';
+import type { Carrier } from '../../ports/carrier.ts';
 import type { RunAnswer, RunRequest } from '../../ports/run-queue.ts';
+import type { ToolCalls } from '../../ports/runner.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 
-interface Asking {
-  readonly plan: RunPlan;
+/** What a run on a worker is answered with. */
+export interface AnsweredParts {
   readonly tracker: Tracker;
+  /** The agent's tools, carried out here; null where there are none. */
+  readonly tools: ToolCalls | null;
+  /** Reaches the repository for it; null where hooks fill the workspaces. */
+  readonly carrier: (Carrier & { close(): Promise<void> }) | null;
 }
 
-/** Answers what a run asks of its tracker. The same rules as for a run on this machine: its own issue and nothing else. */
-export async function answerRun({ plan, tracker }: Asking, request: RunRequest, signal: AbortSignal): Promise<RunAnswer> {
-  const { id } = plan.issue;
+interface Asking extends AnsweredParts {
+  readonly plan: RunPlan;
+}
+
+/** Answers what a run asks. The same rules as for a run on this machine: its own issue and nothing else. */
+export async function answerRun(asking: Asking, request: RunRequest, signal: AbortSignal): Promise<RunAnswer> {
   try {
-    switch (request.ask) {
-      case 'issue':
-        return { ok: true, value: await tracker.fetchIssueById(id, signal) };
-      case 'state':
-        return { ok: true, value: (await tracker.fetchIssueStatesByIds([id], signal)).get(id) ?? null };
-      case 'move':
-        if (request.state !== plan.settings.tracker.inProgressState) return { ok: false, fault: notAllowed(request.state) };
-        await tracker.transitionIssue(id, request.state, signal);
-        return { ok: true, value: null };
-    }
+    return { ok: true, value: await valueFor(asking, request, signal) };
   } catch (error) {
-    return { ok: false, fault: faultOf(error) };
+    return { ok: false, fault: error instanceof Refused ? error.fault : faultOf(error) };
+  }
+}
+
+async function valueFor(asking: Asking, request: RunRequest, signal: AbortSignal): Promise<unknown> {
+  const { plan, tracker, tools } = asking;
+  const { id } = plan.issue;
+  switch (request.ask) {
+    case 'issue':
+      return tracker.fetchIssueById(id, signal);
+    case 'state':
+      return (await tracker.fetchIssueStatesByIds([id], signal)).get(id) ?? null;
+    case 'move':
+      if (request.state !== plan.settings.tracker.inProgressState) throw new Refused(notAllowed(request.state));
+      await tracker.transitionIssue(id, request.state, signal);
+      return null;
+    case 'tool':
+      if (tools === null) throw new Refused(noTools());
+      return tools.call(request.name, request.args, signal);
+    default:
+      return carried(asking, request, signal);
+  }
+}
+
+/** What is asked of the repository. */
+function carried({ carrier }: Asking, request: CarriedRequest, signal: AbortSignal): Promise<unknown> {
+  if (carrier === null) throw new Refused(noRepository());
+  switch (request.ask) {
+    case 'pack':
+      return carrier.pack(request.have, signal);
+    case 'pack-part':
+      return carrier.readPack(request.at, signal);
+    case 'work-part':
+      return carrier.addWork(request.at, request.part, signal);
+    case 'push':
+      return carrier.push(request.sha, signal);
+    case 'propose':
+      return carrier.propose(signal);
+  }
+}
+
+type CarriedRequest = Exclude<RunRequest, { ask: 'issue' | 'state' | 'move' | 'tool' }>;
+
+/** A request that a run may not make. */
+class Refused extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.message);
+    this.fault = fault;
   }
 }
 
 function notAllowed(state: string): Fault {
   const message = `a run may move its issue to tracker.in_progress_state alone, not to ${state}`;
   return { kind: 'tracker_payload_error', message, consequence: 'back-off-at-cap' };
+}
+
+function noTools(): Fault {
+  return { kind: 'tracker_payload_error', message: 'this run has no tools', consequence: 'back-off-at-cap' };
+}
+
+function noRepository(): Fault {
+  return { kind: 'workspace_error', message: 'workspace: repo: this run has no repository', consequence: 'back-off-at-cap' };
 }

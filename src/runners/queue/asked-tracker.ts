@@ -1,26 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { TrackerError, type Fault, type TrackerErrorKind } from '../../domain/model/errors.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { Issue } from '../../domain/model/issue.ts';
-import type { RunRequest, WorkerSeat } from '../../ports/run-queue.ts';
+import type { RunRequest } from '../../ports/run-queue.ts';
 import type { Tracker } from '../../ports/tracker.ts';
-
-const ANSWER_EVERY_MS = 150;
+import type { Ask } from './asking.ts';
 
 /** The tracker of a run as far as a run needs one: its own issue, asked of the leader. */
-export function createAskedTracker(seat: WorkerSeat, plan: RunPlan, lost: AbortSignal): Tracker {
+export function createAskedTracker(askLeader: Ask, plan: RunPlan): Tracker {
   const ask = async (request: RunRequest, signal: AbortSignal): Promise<unknown> => {
-    const id = randomUUID();
-    const either = AbortSignal.any([signal, lost]);
-    if ((await seat.ask(plan.runId, id, request)) === null) throw new Error('the run is no longer this worker’s');
-    for (;;) {
-      either.throwIfAborted();
-      const answer = await seat.answerTo(id);
-      if (answer?.ok === true) return answer.value;
-      if (answer !== null) throw trackerError(answer.fault, request.ask);
-      await delay(ANSWER_EVERY_MS, undefined, { signal: either });
-    }
+    const answer = await askLeader(request, signal);
+    if (!answer.ok) throw trackerError(answer.fault, request.ask);
+    return answer.value;
   };
   const absent = (): Promise<never> => Promise.reject(new Error('a worker asks for nothing but its own issue'));
   return {
@@ -40,7 +30,7 @@ export function createAskedTracker(seat: WorkerSeat, plan: RunPlan, lost: AbortS
 }
 
 /** The leader's failure as the tracker itself would have told it. */
-function trackerError(fault: Fault, method: string): Error {
+export function trackerError(fault: Fault, method: string): Error {
   const found = /^tracker: (\w+): (\S+) (\S+): (.*)$/s.exec(fault.message);
   if (found === null) return new Error(fault.message);
   return new TrackerError({

@@ -21,15 +21,15 @@ export function chooseWorker(
 ): WorkerRow | null {
   const free = (worker: WorkerRow): number => worker.slots - runsOf(worker.id);
   const able = workers.filter(
-    (worker) =>
-      !worker.draining &&
-      worker.silentMs < QUIET_MS &&
-      free(worker) > 0 &&
-      isCompatible(worker.version, version) &&
-      wish.labels.every((label) => worker.labels.includes(label)),
+    (worker) => mayBeAsked(worker, version) && free(worker) > 0 && wish.labels.every((label) => worker.labels.includes(label)),
   );
   const [first = null] = able.toSorted((a, b) => free(b) - free(a));
   return able.find(({ name }) => name === wish.holder) ?? first;
+}
+
+/** Whether a worker takes anything new at all. */
+export function mayBeAsked({ draining, silentMs, version: theirs }: WorkerRow, version: string): boolean {
+  return !draining && silentMs < QUIET_MS && isCompatible(theirs, version);
 }
 
 /** Leader and worker exchange plans and reports: versions that differ in more than the last number may not understand each other. */

@@ -1,116 +1,191 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { Fault } from '../../domain/model/errors.ts';
 import type { RunExit } from '../../domain/model/event.ts';
+import type { StopReason } from '../../domain/model/run.ts';
 import type { RunListener, Runner } from '../../ports/runner.ts';
-import type { RunJob, RunQueue, RunWord, WorkerRow } from '../../ports/run-queue.ts';
-import type { Logger } from '../../ports/runtime.ts';
-import type { Tracker } from '../../ports/tracker.ts';
+import type { RunJob, RunQueue, RunWord, WordBatch, WorkerRow } from '../../ports/run-queue.ts';
 import { isMoved, located, movedText } from '../on-host.ts';
-import { answerRun } from './answer.ts';
+import type { AnsweredParts } from './answer.ts';
 import { planForWorker } from './job.ts';
+import { createSlots, type Slots } from './slots.ts';
 
 /** What goes with a plan and stays with the leader, but for the template. */
-export interface RunParts {
-  readonly tracker: Tracker;
+export interface RunParts extends AnsweredParts {
   readonly template: RunJob['template'];
+  readonly repository: RunJob['repository'];
 }
 
 export interface GivenRun extends RunParts {
   readonly plan: RunPlan;
   readonly hear: RunListener;
+  /** Aborted when it has ended: nothing is done for it any more. */
+  readonly over: AbortController;
+  /** The requests that were answered or are being answered. */
+  readonly served: Set<string>;
   /** Null while it waits for one. */
   worker: WorkerRow | null;
+  /** By the clock of this process; null while it waits. */
+  givenAt: number | null;
   /** The number of the last batch of words. */
   heard: number;
+  /** Why it is to stop, and whether its worker knows. */
+  stop: StopReason | null;
+  stopTold: boolean;
+  /** How it ended. It is told when nobody can write for it any more. */
+  exit: RunExit | null;
 }
 
 export interface GivenRunsDeps {
   readonly queue: RunQueue;
-  readonly logger: Logger;
   /** What marks of workspaces are signed with. */
   readonly markKey: string;
-  readonly killed: AbortSignal;
+  readonly lostAfterMs: number;
 }
 
-/** Carries runs to their workers, and back what the workers say and ask. */
+/** Who takes a run now; null for nobody yet. */
+export type Choose = (run: RunPlan) => WorkerRow | null;
+
+/**
+ * Carries runs to their workers, and back what the workers say. Whatever the database did not take is tried again at the
+ * next look: a run has exactly one exit, and its worker can store nothing when that is told.
+ */
 export interface GivenRuns {
-  give(run: GivenRun, worker: WorkerRow): Promise<void>;
+  readonly slots: Slots;
+  add(plan: RunPlan, parts: RunParts, hear: RunListener): void;
+  find(runId: string): GivenRun | undefined;
+  count(): number;
   /** Takes what the workers said to those who listen. */
-  listen(): Promise<void>;
-  /** Answers what the workers asked. */
-  serve(): Promise<void>;
-  /** Ends the runs of workers that are not there any more. */
-  endLost(here: ReadonlySet<string>, lostAfterMs: number): Promise<void>;
+  hear(batches: readonly WordBatch[]): void;
+  /** Ends the runs of workers that are not there any more, or never began. */
+  endLost(here: ReadonlySet<string>): void;
+  /** Takes every run that is over from its worker, then tells its end. */
+  finish(): Promise<void>;
+  tellStops(): Promise<void>;
+  /** Gives what waits to those who can take it. */
+  give(choose: Choose): Promise<void>;
   readonly stop: Runner['stop'];
 }
 
-export function createGivenRuns(runs: Map<string, GivenRun>, { queue, logger, markKey, killed }: GivenRunsDeps): GivenRuns {
-  /** From here on the worker can store nothing for it: that comes first. */
-  async function end({ plan, hear, worker }: GivenRun, exit: RunExit): Promise<void> {
-    if (worker !== null) await queue.revoke(plan.runId);
-    if (!runs.delete(plan.runId)) return;
-    hear.report({ type: 'run-exited', issueId: plan.issue.id, runId: plan.runId, exit });
+export function createGivenRuns({ queue, markKey, lostAfterMs }: GivenRunsDeps): GivenRuns {
+  const runs = new Map<string, GivenRun>();
+  const slots = createSlots();
+
+  function place(run: GivenRun, worker: WorkerRow | null): void {
+    if (run.worker !== null) slots.free(run.worker.id);
+    if (worker !== null) slots.take(worker.id);
+    run.worker = worker;
+    run.givenAt = worker === null ? null : performance.now();
+  }
+
+  function choose(chooseFor: Choose): GivenRun[] {
+    return [...runs.values()].filter((run) => {
+      if (run.worker !== null || run.exit !== null) return false;
+      const worker = chooseFor(run.plan);
+      if (worker !== null) place(run, worker);
+      return worker !== null;
+    });
   }
 
   return {
-    async give(run, worker) {
-      const { plan, template } = run;
-      run.worker = worker;
-      tellPlace(run, worker.name);
-      await queue.give(plan.runId, worker.id, { plan: planForWorker(plan, isMoved(plan, worker.name)), template, markKey });
+    slots,
+    add(plan, parts, hear) {
+      const waiting = { worker: null, givenAt: null, heard: 0, stop: null, stopTold: false, exit: null };
+      runs.set(plan.runId, { ...parts, plan, hear, over: new AbortController(), served: new Set(), ...waiting });
     },
-    async listen() {
-      for (const { runId, number, words } of await queue.takeWords()) {
+    find: (runId) => runs.get(runId),
+    count: () => runs.size,
+    hear(batches) {
+      for (const { runId, number, words } of batches) {
         const run = runs.get(runId);
-        if (run === undefined || number <= run.heard) continue;
+        if (run === undefined || run.worker === null || run.exit !== null || number <= run.heard) continue;
         run.heard = number;
-        for (const word of words) await passOn(run, word, end);
+        for (const word of words) passOn(run, word);
       }
     },
-    async serve() {
-      for (const { id, runId, request } of await queue.takeRequests()) {
-        const run = runs.get(runId);
-        if (run === undefined) continue;
-        void answerRun(run, request, killed)
-          .then((found) => queue.answer(id, found))
-          .catch((error: unknown) => logger.warn('a worker was not answered', { run_id: runId, error: String(error) }));
-      }
-    },
-    async endLost(here, lostAfterMs) {
+    endLost(here) {
       for (const run of runs.values()) {
-        if (run.worker !== null && !here.has(run.worker.id)) await end(run, exitOf(lostFault(run.worker.name, lostAfterMs)));
+        const { worker, givenAt, heard } = run;
+        if (worker === null) continue;
+        const never = heard === 0 && givenAt !== null && performance.now() - givenAt > lostAfterMs * 2;
+        if (!here.has(worker.id)) run.exit ??= exitOf(lostFault(worker.name, lostAfterMs));
+        else if (never) run.exit ??= exitOf(neverFault(worker.name, lostAfterMs * 2));
       }
+    },
+    async finish() {
+      const over = [...runs.values()].filter(({ exit }) => exit !== null);
+      const given = over.filter(({ worker }) => worker !== null);
+      if (given.length > 0) await queue.revoke(given.map(({ plan }) => plan.runId));
+      for (const run of over) {
+        place(run, null);
+        runs.delete(run.plan.runId);
+        tellExit(run);
+      }
+    },
+    async tellStops() {
+      for (const run of runs.values()) {
+        if (run.stop === null || run.stopTold || run.worker === null) continue;
+        await queue.tellStop(run.plan.runId, run.stop);
+        run.stopTold = true;
+      }
+    },
+    async give(chooseFor) {
+      const chosen = choose(chooseFor);
+      if (chosen.length === 0) return;
+      try {
+        await queue.give(chosen.map((run) => ({ id: run.plan.runId, workerId: run.worker!.id, job: jobOf(run, markKey) })));
+      } catch (error) {
+        for (const run of chosen) {
+          place(run, null);
+          if (run.stop !== null) run.exit ??= cancelledExit(run.stop);
+        }
+        throw error;
+      }
+      for (const run of chosen) tellPlace(run);
     },
     stop(runId, reason) {
       const run = runs.get(runId);
       if (run === undefined) return 'unknown';
-      if (run.worker === null) void end(run, cancelledExit(reason));
-      else
-        void queue
-          .tellStop(runId, reason)
-          .catch((error: unknown) => logger.warn('a worker was not told to stop', { run_id: runId, error: String(error) }));
+      run.stop ??= reason;
+      if (run.worker === null) run.exit ??= cancelledExit(reason);
       return 'told';
     },
   };
 }
 
-/** Tells where a run goes, and that its workspace does not come along. */
-function tellPlace({ plan, hear }: GivenRun, host: string): void {
+function jobOf({ plan, template, repository, worker }: GivenRun, markKey: string): RunJob {
+  return { plan: planForWorker(plan, isMoved(plan, worker?.name ?? '')), template, markKey, repository };
+}
+
+/** Tells where a run went, and that its workspace does not come along. */
+function tellPlace({ plan, hear, worker }: GivenRun): void {
+  const host = worker?.name ?? '';
   const ids = { issueId: plan.issue.id, runId: plan.runId };
   hear.report({ type: 'workspace-chosen', ...ids, workspacePath: '', host });
   if (!isMoved(plan, host)) return;
   hear.report({ type: 'agent-spoke', ...ids, event: { type: 'notice', text: movedText(plan, host) } });
 }
 
-/** One word of a run to those who listen; the last one ends it. */
-async function passOn(run: GivenRun, word: RunWord, end: (run: GivenRun, exit: RunExit) => Promise<void>): Promise<void> {
+/** One word of a run to those who listen; the last one says how it ended. */
+function passOn(run: GivenRun, word: RunWord): void {
+  if (run.exit !== null) return;
   if ('notice' in word) run.hear.announce(word.notice);
-  else if (word.report.type === 'run-exited') await end(run, word.report.exit);
-  else run.hear.report(located(word.report, run.worker?.name ?? ''));
+  else if ('report' in word && word.report.type === 'run-exited') run.exit = word.report.exit;
+  else if ('report' in word) run.hear.report(located(word.report, run.worker?.name ?? ''));
+}
+
+function tellExit({ plan, hear, over, exit, carrier }: GivenRun): void {
+  over.abort(new Error('the run is over'));
+  void carrier?.close().catch(() => {});
+  if (exit !== null) hear.report({ type: 'run-exited', issueId: plan.issue.id, runId: plan.runId, exit });
 }
 
 function lostFault(name: string, afterMs: number): Fault {
   const message = `worker_lost: ${name} was not heard of for ${afterMs / 1_000} s; the run is tried again elsewhere`;
+  return { kind: 'worker_lost', message, consequence: 'back-off' };
+}
+
+function neverFault(name: string, afterMs: number): Fault {
+  const message = `worker_lost: ${name} did not begin the run within ${afterMs / 1_000} s; it is tried again`;
   return { kind: 'worker_lost', message, consequence: 'back-off' };
 }
 

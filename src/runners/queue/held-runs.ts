@@ -1,63 +1,104 @@
-import type { RunAdapters, Runner } from '../../ports/runner.ts';
-import type { RunJob, WorkerSeat } from '../../ports/run-queue.ts';
+import type { Answer } from '../../domain/model/answer.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
+import { faultOf } from '../../domain/model/errors.ts';
 import type { StopReason } from '../../domain/model/run.ts';
+import type { Carrier } from '../../ports/carrier.ts';
+import type { RunAdapters, Runner, ToolCalls } from '../../ports/runner.ts';
+import type { RemovalJob, RunJob, WorkerSeat } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { Tracker } from '../../ports/tracker.ts';
+import type { Removal } from '../../ports/workspace.ts';
 import { createLocalRunner } from '../local/index.ts';
+import { createAskedCarrier } from './asked-carrier.ts';
+import { createAskedCalls } from './asked-tools.ts';
 import { createAskedTracker } from './asked-tracker.ts';
+import { createAsk, patiently, type Ask } from './asking.ts';
 import { createWords, type Words } from './words.ts';
+
+/** What the leader does for a run, on request. */
+export interface AskedOfLeader {
+  readonly tracker: Tracker;
+  readonly toolCalls: ToolCalls;
+  readonly carrier: Carrier;
+}
 
 export interface HeldRunsDeps {
   readonly seat: WorkerSeat;
   readonly logger: Logger;
-  /** What a job works with on this machine; the tracker is asked of the leader. */
-  readonly adaptersFor: (job: RunJob, tracker: Tracker) => RunAdapters;
+  /** What a job works with on this machine. */
+  readonly adaptersFor: (job: RunJob, asked: AskedOfLeader) => RunAdapters;
+  /** Removes a workspace of this machine. */
+  readonly remove: (job: RemovalJob, signal: AbortSignal) => Promise<Removal>;
   readonly killed: AbortSignal;
 }
 
-/** The runs that a worker works on. */
+/** The jobs that a worker works on. */
 export interface HeldRuns {
   ids(): Iterable<string>;
-  /** Works on a run until it has ended and everything it said is stored, or may not be. */
-  work(runId: string): Promise<void>;
+  /** Works on a job until it has ended and everything it said is stored, or may not be. */
+  work(id: string): Promise<void>;
   stop(runId: string, reason: StopReason): void;
-  /** The run is another's now, or nobody's: its agent stops and nothing more is written. */
-  lose(runId: string, why: string): void;
+  /** The job is another's now, or nobody's: its agent stops and nothing more is written. */
+  lose(id: string, why: string): void;
 }
 
 export const GIVEN_AWAY = 'it was given to another';
 
-export function createHeldRuns({ seat, logger, adaptersFor, killed }: HeldRunsDeps): HeldRuns {
+export function createHeldRuns({ seat, logger, adaptersFor, remove, killed }: HeldRunsDeps): HeldRuns {
   const leases = new Map<string, AbortController>();
   const jobs = new Map<string, RunAdapters>();
   const runner = createLocalRunner({ adaptersOf: ({ runId }) => jobs.get(runId)!, killed });
 
-  function lose(runId: string, why: string): void {
-    const lease = leases.get(runId);
+  function lose(id: string, why: string): void {
+    const lease = leases.get(id);
     if (lease === undefined || lease.signal.aborted) return;
-    logger.warn('run given up', { run_id: runId, reason: why });
+    logger.warn('run given up', { run_id: id, reason: why });
     lease.abort(new Error(why));
-    runner.stop(runId, 'shutdown');
+    runner.stop(id, 'shutdown');
   }
 
-  async function work(runId: string): Promise<void> {
-    const job = await seat.jobOf(runId);
-    if (job === null) return;
+  async function work(id: string): Promise<void> {
+    if (leases.has(id)) return;
     const lease = new AbortController();
-    leases.set(runId, lease);
-    const { issue } = job.plan;
+    leases.set(id, lease);
+    try {
+      const job = await patiently(() => seat.jobOf(id), AbortSignal.any([lease.signal, killed]));
+      if (job === null) return;
+      const words = createWords(seat, id, lease.signal, () => lose(id, GIVEN_AWAY));
+      if ('removal' in job) words.add({ removed: await answerOf(remove(job, AbortSignal.any([lease.signal, killed]))) });
+      else await workOn(job, createAsk(seat, id, lease.signal), words);
+      await words.finish();
+      logger.info('run ended', { run_id: id, told: !lease.signal.aborted });
+    } finally {
+      leases.delete(id);
+    }
+  }
+
+  async function workOn(job: RunJob, ask: Ask, words: Words): Promise<void> {
+    const { runId, issue } = job.plan;
     logger.info('run taken', { run_id: runId, issue_id: issue.id, issue_identifier: issue.identifier });
-    const words = createWords(seat, runId, lease.signal, () => lose(runId, GIVEN_AWAY));
-    jobs.set(runId, adaptersFor(job, createAskedTracker(seat, job.plan, lease.signal)));
-    await runToEnd(runner, job.plan, words);
-    await words.finish();
-    jobs.delete(runId);
-    leases.delete(runId);
-    logger.info('run ended', { run_id: runId, issue_identifier: issue.identifier, told: !lease.signal.aborted });
+    try {
+      const asked = {
+        tracker: createAskedTracker(ask, job.plan),
+        toolCalls: createAskedCalls(ask),
+        carrier: createAskedCarrier(ask),
+      };
+      jobs.set(runId, adaptersFor(job, asked));
+      await runToEnd(runner, job.plan, words);
+    } finally {
+      jobs.delete(runId);
+    }
   }
 
   return { ids: () => leases.keys(), work, stop: (runId, reason) => void runner.stop(runId, reason), lose };
+}
+
+async function answerOf(removal: Promise<Removal>): Promise<Answer<Removal>> {
+  try {
+    return { ok: true, value: await removal };
+  } catch (error) {
+    return { ok: false, fault: faultOf(error) };
+  }
 }
 
 /** Starts a run, passes on what it says, and waits for its exit. */

@@ -1,10 +1,12 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { HostView, RunListener, Runner } from '../../ports/runner.ts';
-import type { RunQueue } from '../../ports/run-queue.ts';
+import type { KnownOfQueue, RunQueue, WorkerRow } from '../../ports/run-queue.ts';
 import type { Clock, Logger } from '../../ports/runtime.ts';
 import { LOST_AFTER_MS } from './choose.ts';
-import { createGivenRuns, type GivenRun, type RunParts } from './given-runs.ts';
+import { createGivenRuns, type RunParts } from './given-runs.ts';
 import { createKnownWorkers } from './known-workers.ts';
+import { createRemovals, type Removals } from './removals.ts';
+import { createRequests } from './requests.ts';
 
 export interface QueueRunnerDeps {
   readonly queue: RunQueue;
@@ -21,6 +23,8 @@ export interface QueueRunnerDeps {
 /** Runs on workers that take them from the queue. They wait here while no worker has a slot for them. */
 export interface QueueRunner extends Pick<Runner, 'stop'> {
   start(plan: RunPlan, parts: RunParts, hear: RunListener): void;
+  /** Has the worker that holds a workspace remove it. */
+  readonly remove: Removals['remove'];
   hosts(): readonly HostView[];
   /** Why no worker could take a run with these labels, or null. */
   problemOf(labels: readonly string[]): string | null;
@@ -30,46 +34,68 @@ export interface QueueRunner extends Pick<Runner, 'stop'> {
 }
 
 const LOOK_EVERY_MS = 250;
+/** Where something was said, more may follow. */
+const TALK_MS = 50;
+/** What comes together is looked at together. */
+const SOON_MS = 20;
 const IDLE_MS = 2_000;
 
 export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   const { queue, logger, lostAfterMs = LOST_AFTER_MS } = deps;
-  const runs = new Map<string, GivenRun>();
-  const runsOf = (workerId: string): number => [...runs.values()].filter(({ worker }) => worker?.id === workerId).length;
-  const workers = createKnownWorkers({ ...deps, lostAfterMs, runsOf });
-  const given = createGivenRuns(runs, deps);
+  const given = createGivenRuns({ ...deps, lostAfterMs });
+  const removals = createRemovals(deps);
+  const requests = createRequests({ ...deps, find: given.find });
+  const workers = createKnownWorkers({ ...deps, lostAfterMs, runsOf: given.slots.taken });
   const stopping = new AbortController();
   let wake = new AbortController();
+  let heard: KnownOfQueue['heard'] = [];
+  let isOurs = false;
 
   async function look(): Promise<void> {
-    await given.listen();
-    if (runs.size > 0) await given.serve();
-    await given.endLost(await workers.meet(), lostAfterMs);
-    for (const run of runs.values()) {
-      const { holder, settings } = run.plan;
-      const worker = run.worker === null ? workers.choose({ labels: settings.agent.runOn ?? [], holder }) : null;
-      if (worker !== null) await given.give(run, worker);
-    }
+    if (!isOurs) await queue.revokeAll();
+    isOurs = true;
+    const news = await queue.look({ heard, answering: requests.answering() });
+    heard = news.words.map(({ runId, number }) => ({ runId, number }));
+    given.hear(news.words);
+    removals.hear(news.words);
+    const here = await workers.meet(news.workers);
+    given.endLost(here);
+    removals.endLost(here);
+    await given.finish();
+    await removals.finish();
+    requests.serve(news.requests);
+    await given.tellStops();
+    await given.give(createChoice(workers.choose));
+    await removals.give(workers.named);
   }
 
   async function goOn(): Promise<void> {
-    await queue.revokeAll();
     while (!stopping.signal.aborted) {
-      await look().catch((error: unknown) => logger.warn('the queue could not be read, trying again', { error: String(error) }));
       wake = new AbortController();
-      await pause(runs.size > 0 ? LOOK_EVERY_MS : IDLE_MS, AbortSignal.any([stopping.signal, wake.signal]));
+      await look().catch((error: unknown) => logger.warn('the queue could not be read, trying again', { error: String(error) }));
+      await pause(SOON_MS, stopping.signal);
+      const isBusy = given.count() + removals.count() > 0;
+      const patienceMs = heard.length > 0 ? TALK_MS : isBusy ? LOOK_EVERY_MS : IDLE_MS;
+      await pause(patienceMs, AbortSignal.any([stopping.signal, wake.signal]));
     }
   }
 
-  const going = goOn().catch((error: unknown) => logger.error('the queue failed', { error: String(error) }));
+  const going = goOn();
   return {
     start(plan, parts, hear) {
-      runs.set(plan.runId, { ...parts, plan, hear, worker: null, heard: 0 });
+      given.add(plan, parts, hear);
       wake.abort();
     },
+    remove(...args) {
+      wake.abort();
+      return removals.remove(...args);
+    },
     problemOf: workers.problemOf,
-    knows: (runId) => runs.has(runId),
-    stop: given.stop,
+    knows: (runId) => given.find(runId) !== undefined,
+    stop(runId, reason) {
+      wake.abort();
+      return given.stop(runId, reason);
+    },
     hosts: workers.hosts,
     async close() {
       stopping.abort();
@@ -79,8 +105,22 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   };
 }
 
+/** Where nobody could take a run with some labels, nobody can take the next one with them. */
+function createChoice(choose: (wish: { labels: readonly string[]; holder: string | null }) => WorkerRow | null) {
+  const full = new Set<string>();
+  return ({ settings, holder }: RunPlan): WorkerRow | null => {
+    const labels = settings.agent.runOn ?? [];
+    const key = labels.join(',');
+    if (full.has(key)) return null;
+    const worker = choose({ labels, holder });
+    if (worker === null) full.add(key);
+    return worker;
+  };
+}
+
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
     const timer = setTimeout(end, ms);
     signal.addEventListener('abort', end, { once: true });
     function end(): void {

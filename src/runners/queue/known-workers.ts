@@ -1,7 +1,7 @@
 import type { HostView } from '../../ports/runner.ts';
 import type { RunQueue, WorkerRow } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import { chooseWorker, isCompatible, skewText, type Wish } from './choose.ts';
+import { chooseWorker, isCompatible, mayBeAsked, skewText, type Wish } from './choose.ts';
 
 export interface KnownWorkersDeps {
   readonly queue: RunQueue;
@@ -14,9 +14,11 @@ export interface KnownWorkersDeps {
 
 /** The workers of the queue, as they were last seen. */
 export interface KnownWorkers {
-  /** Looks again: who may not work here is told so, who is lost is forgotten. Gives the ids of those who are there. */
-  meet(): Promise<ReadonlySet<string>>;
+  /** Takes note of who is there: who may not work here is told so, who is lost is forgotten. Gives the ids of the others. */
+  meet(rows: readonly WorkerRow[]): Promise<ReadonlySet<string>>;
   choose(wish: Wish): WorkerRow | null;
+  /** The worker of this name, where it can be asked for something. */
+  named(name: string): WorkerRow | null;
   problemOf(labels: readonly string[]): string | null;
   hosts(): readonly HostView[];
 }
@@ -42,8 +44,8 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
   }
 
   return {
-    async meet() {
-      workers = await queue.workers();
+    async meet(rows) {
+      workers = rows;
       for (const worker of workers) {
         await tellSkew(worker);
         if (worker.silentMs > lostAfterMs) await forget(worker);
@@ -51,6 +53,7 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
       return new Set(workers.filter(({ silentMs }) => silentMs <= lostAfterMs).map(({ id }) => id));
     },
     choose: (wish) => chooseWorker(workers, runsOf, wish, version),
+    named: (name) => workers.find((worker) => worker.name === name && mayBeAsked(worker, version)) ?? null,
     problemOf: (labels) => problemOf(workers, labels, version),
     hosts: () => workers.map((worker) => ({ ...viewOf(worker, version, lostAfterMs), running: runsOf(worker.id) })),
   };

@@ -14,6 +14,10 @@ export function createWords(seat: WorkerSeat, runId: string, lost: AbortSignal, 
   let waiting: RunWord[] = [];
   let number = 0;
   let sending: Promise<void> | null = null;
+  /** Aborted when no more is said: then nothing waits for company. */
+  const hurry = new AbortController();
+  const pause = (ms: number): Promise<unknown> =>
+    delay(ms, undefined, { signal: AbortSignal.any([lost, hurry.signal]) }).catch(() => {});
 
   async function send(): Promise<void> {
     while (waiting.length > 0 && !lost.aborted) {
@@ -21,7 +25,7 @@ export function createWords(seat: WorkerSeat, runId: string, lost: AbortSignal, 
       waiting = [];
       number += 1;
       await sendBatch(batch);
-      await delay(SAY_EVERY_MS, undefined, { signal: lost }).catch(() => {});
+      if (!hurry.signal.aborted) await pause(SAY_EVERY_MS);
     }
     sending = null;
   }
@@ -44,6 +48,7 @@ export function createWords(seat: WorkerSeat, runId: string, lost: AbortSignal, 
       sending ??= send();
     },
     async finish() {
+      hurry.abort();
       while (sending !== null) await sending;
     },
   };

@@ -1,15 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunAdapters } from '../../ports/runner.ts';
-import type { RunJob, WorkerSeat } from '../../ports/run-queue.ts';
+import type { WorkerSeat } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import type { Tracker } from '../../ports/tracker.ts';
-import { createHeldRuns, GIVEN_AWAY, type HeldRuns } from './held-runs.ts';
+import { createHeldRuns, GIVEN_AWAY, type HeldRuns, type HeldRunsDeps } from './held-runs.ts';
 
-export interface WorkerDeps {
-  readonly seat: WorkerSeat;
-  readonly logger: Logger;
-  /** What a job works with on this machine; the tracker is asked of the leader. */
-  readonly adaptersFor: (job: RunJob, tracker: Tracker) => RunAdapters;
+export interface WorkerDeps extends Omit<HeldRunsDeps, 'killed'> {
   readonly loadNow: () => number;
 }
 
@@ -26,16 +20,17 @@ const BEAT_MS = 2_000;
 export const CUT_OFF_MS = 20_000;
 
 /** Takes runs from the queue and works on them here. */
-export async function startWorker({ seat, logger, adaptersFor, loadNow }: WorkerDeps): Promise<RunningWorker> {
+export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<RunningWorker> {
+  const { seat, logger } = deps;
   const killed = new AbortController();
   const over = new AbortController();
   let draining = false;
-  const held = createHeldRuns({ seat, logger, adaptersFor, killed: killed.signal });
+  const held = createHeldRuns({ ...deps, killed: killed.signal });
   const heart = createHeart({ seat, logger, held, stateNow: () => ({ load: loadNow(), draining }) });
 
   await heart.beat();
   const beating = heart.beatUntil(over.signal);
-  const taking = await seat.takeRuns((runId) =>
+  const taking = await seat.takeJobs((runId) =>
     held
       .work(runId)
       .catch((error: unknown) => logger.error('a run could not be worked on', { run_id: runId, error: String(error) })),

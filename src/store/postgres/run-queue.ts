@@ -1,34 +1,73 @@
-import type { RunAnswer, RunJob, RunQueue, RunRequest, RunWord, WordBatch, WorkerRow } from '../../ports/run-queue.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type {
+  AskedRequest,
+  GivenJob,
+  KnownOfQueue,
+  QueueNews,
+  RunAnswer,
+  RunQueue,
+  RunRequest,
+  RunWord,
+  WordBatch,
+  WorkerRow,
+} from '../../ports/run-queue.ts';
 import { all, run, type Row, type Work } from '../records/work.ts';
-import type { Postgres } from './connection.ts';
+import { InDoubt, wasCommitted, type Postgres } from './connection.ts';
+import { postgresErrorOf } from './errors.ts';
 import { jobLibrary, NOW, openJobPool, silentLogger, taskOf } from './job-pool.ts';
 
 /** The leader's side of the queue, fenced by its epoch. Jobs are those of graphile-worker, one for each run. */
 export async function openRunQueue(url: string, db: Postgres, epoch: number): Promise<RunQueue> {
-  const pool = await openJobPool(url);
-  const { makeWorkerUtils } = await jobLibrary();
-  const jobs = await makeWorkerUtils({ pgPool: pool, logger: await silentLogger() });
-  await jobs.migrate();
-  const write = <T>(work: Work<T>): Promise<T> => db.writeUnder(epoch, work);
+  await makeJobTables(url, db);
+  const closing = new AbortController();
+  const write = (work: Work<void>): Promise<void> => surely(db, () => db.writeUnder(epoch, work), closing.signal);
   return {
     revokeAll: () => write(revokeAll()),
-    workers: () => db.read(readWorkers()),
+    look: (known) => (known.heard.length === 0 ? db.read(lookAround(known)) : db.writeUnder(epoch, lookAround(known))),
     refuse: (workerId, why) => write(run('UPDATE worker_hosts SET refused = ? WHERE id = ?', why, workerId)),
-    async give(runId, workerId, job) {
-      await write(giveRun(runId, workerId, job));
-      await jobs.addJob(taskOf(workerId), { runId }, { jobKey: runId, maxAttempts: 1 });
-    },
+    give: (jobs) => write(giveJobs(jobs)),
     tellStop: (runId, reason) => write(run('UPDATE worker_runs SET stop_reason = ? WHERE run_id = ?', reason, runId)),
-    takeWords: () => write(takeWords()),
-    takeRequests: () => write(takeRequests()),
     answer: (requestId, answer) => write(putAnswer(requestId, answer)),
-    revoke: (runId) => write(revokeRun(runId)),
+    revoke: (ids) => write(revokeRuns(ids)),
     forgetWorker: (workerId) => write(run('DELETE FROM worker_hosts WHERE id = ?', workerId)),
-    async close() {
-      await jobs.release();
-      await pool.end();
-    },
+    close: () => Promise.resolve(closing.abort(new Error('the queue is closed'))),
   };
+}
+
+/** The tables of graphile-worker, without what workers that are gone left in them. */
+async function makeJobTables(url: string, db: Postgres): Promise<void> {
+  const pool = await openJobPool(url);
+  try {
+    const { makeWorkerUtils } = await jobLibrary();
+    const jobs = await makeWorkerUtils({ pgPool: pool, logger: await silentLogger() });
+    await jobs.migrate();
+    const here = (await db.read(readWorkers())).map(({ id }) => taskOf(id));
+    await jobs.cleanup({ tasks: ['DELETE_PERMAFAILED_JOBS', 'GC_TASK_IDENTIFIERS'], taskIdentifiersToKeep: here });
+    await jobs.release();
+  } finally {
+    await pool.end();
+  }
+}
+
+const AGAIN_MS = 500;
+
+/** Where the connection broke at the commit, the server is asked whether it came true: then it is not done twice. */
+async function surely(db: Postgres, write: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof InDoubt)) throw error;
+    if (!(await cameTrue(db, error.transaction, signal))) throw postgresErrorOf(db.address, error.cause);
+  }
+}
+
+async function cameTrue(db: Postgres, transaction: string, signal: AbortSignal): Promise<boolean> {
+  for (;;) {
+    signal.throwIfAborted();
+    const known = await wasCommitted(db, transaction).catch(() => null);
+    if (known !== null) return known;
+    await delay(AGAIN_MS, undefined, { signal });
+  }
 }
 
 function* revokeAll(): Work<void> {
@@ -37,44 +76,63 @@ function* revokeAll(): Work<void> {
   yield* run('DELETE FROM worker_requests');
 }
 
+/** More batches than this wait for the next look. */
+const MOST_BATCHES = 2_000;
+
+function* lookAround({ heard, answering }: KnownOfQueue): Work<QueueNews> {
+  for (const { runId, number } of heard) {
+    yield* run('DELETE FROM worker_words WHERE run_id = ? AND number <= ?', runId, number);
+  }
+  const words = yield* all('SELECT run_id, number, words FROM worker_words ORDER BY rowid LIMIT ?', MOST_BATCHES);
+  const requests = yield* all(
+    "SELECT id, run_id, request FROM worker_requests WHERE answer IS NULL AND NOT (id = ANY (string_to_array(?, ','))) ORDER BY rowid",
+    answering.join(','),
+  );
+  return { words: words.map(wordsOf), requests: requests.map(requestOf), workers: yield* readWorkers() };
+}
+
 function* readWorkers(): Work<readonly WorkerRow[]> {
   const rows = yield* all(`SELECT *, ${NOW} - heard_at AS silent_ms FROM worker_hosts ORDER BY name, rowid`);
   return rows.map(workerOf);
 }
 
-function* giveRun(runId: string, workerId: string, job: RunJob): Work<void> {
-  yield* run('INSERT INTO worker_runs (run_id, worker, job) VALUES (?, ?, ?)', runId, workerId, JSON.stringify(job));
-}
-
-/** Words of a run that is over here are dropped with it. */
-function* takeWords(): Work<readonly WordBatch[]> {
-  const rows = yield* all('DELETE FROM worker_words RETURNING run_id, number, words');
-  return rows
-    .toSorted((a, b) => Number(a['number']) - Number(b['number']))
-    .map((row) => ({
-      runId: String(row['run_id']),
-      number: Number(row['number']),
-      words: JSON.parse(String(row['words'])) as RunWord[],
-    }));
-}
-
-function* takeRequests(): Work<readonly { readonly id: string; readonly runId: string; readonly request: RunRequest }[]> {
-  const rows = yield* all('UPDATE worker_requests SET taken = 1 WHERE taken = 0 RETURNING id, run_id, request');
-  return rows.map((row) => ({
-    id: String(row['id']),
-    runId: String(row['run_id']),
-    request: JSON.parse(String(row['request'])) as RunRequest,
-  }));
+/** Lease and job in one: neither is ever there without the other. */
+function* giveJobs(jobs: readonly GivenJob[]): Work<void> {
+  for (const { id, workerId, job } of jobs) {
+    yield* run('INSERT INTO worker_runs (run_id, worker, job) VALUES (?, ?, ?)', id, workerId, JSON.stringify(job));
+    yield* run(
+      'SELECT graphile_worker.add_job(?, payload => ?::json, job_key => ?, max_attempts => 1)',
+      taskOf(workerId),
+      JSON.stringify({ runId: id }),
+      id,
+    );
+  }
 }
 
 function putAnswer(requestId: string, answer: RunAnswer): Work<void> {
   return run('UPDATE worker_requests SET answer = ? WHERE id = ?', JSON.stringify(answer), requestId);
 }
 
-function* revokeRun(runId: string): Work<void> {
-  yield* run('DELETE FROM worker_runs WHERE run_id = ?', runId);
-  yield* run('DELETE FROM worker_words WHERE run_id = ?', runId);
-  yield* run('DELETE FROM worker_requests WHERE run_id = ?', runId);
+/** Words of a run that is over here are dropped with it, and its job where nobody took it. */
+function* revokeRuns(ids: readonly string[]): Work<void> {
+  for (const id of ids) {
+    yield* run('DELETE FROM worker_runs WHERE run_id = ?', id);
+    yield* run('DELETE FROM worker_words WHERE run_id = ?', id);
+    yield* run('DELETE FROM worker_requests WHERE run_id = ?', id);
+    yield* run('SELECT graphile_worker.remove_job(?)', id);
+  }
+}
+
+function wordsOf(row: Row): WordBatch {
+  return {
+    runId: String(row['run_id']),
+    number: Number(row['number']),
+    words: JSON.parse(String(row['words'])) as RunWord[],
+  };
+}
+
+function requestOf(row: Row): AskedRequest {
+  return { id: String(row['id']), runId: String(row['run_id']), request: JSON.parse(String(row['request'])) as RunRequest };
 }
 
 function workerOf(row: Row): WorkerRow {

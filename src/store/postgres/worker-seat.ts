@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { StoreError } from '../errors.ts';
 import type { StopReason } from '../../domain/model/run.ts';
-import type { RunAnswer, RunJob, RunRequest, RunWord, WorkerNews, WorkerSeat } from '../../ports/run-queue.ts';
+import type { Job, RunAnswer, RunRequest, RunWord, WorkerNews, WorkerSeat } from '../../ports/run-queue.ts';
 import { all, get, run, type Work } from '../records/work.ts';
 import { openPostgres, type Postgres } from './connection.ts';
 import { jobLibrary, NOW, openJobPool, silentLogger, taskOf } from './job-pool.ts';
@@ -19,13 +19,14 @@ export async function openWorkerSeat(url: string, facts: WorkerFacts): Promise<W
   const db = await openPostgres(url);
   if ((await db.read(schemaVersion(db.address))) === 0) throw noFleet(db);
   const id = `${facts.name}#${randomBytes(5).toString('hex')}`;
-  const pool = await openJobPool(url, facts.slots + 3);
+  const pool = await openJobPool(url, facts.slots + 4);
   return {
-    async takeRuns(work) {
+    async takeJobs(work) {
       const { run: runJobs } = await jobLibrary();
       const runner = await runJobs({
         pgPool: pool,
-        concurrency: facts.slots,
+        // One more than there are slots: a removal need not wait for a run. No more runs than slots are given.
+        concurrency: facts.slots + 1,
         noHandleSignals: true,
         pollInterval: 1_000,
         logger: await silentLogger(),
@@ -34,7 +35,7 @@ export async function openWorkerSeat(url: string, facts: WorkerFacts): Promise<W
       });
       return { drain: () => runner.stop().catch(() => {}) };
     },
-    jobOf: (runId) => db.read(jobOf(runId, id)),
+    jobOf: (jobId) => db.read(jobOf(jobId, id)),
     beat: (now) => db.write(beat(id, facts, now)),
     say: (runId, number, words) => db.write(say({ runId, worker: id }, number, words)),
     ask: (runId, requestId, request) => db.write(ask({ runId, worker: id }, requestId, request)),
@@ -47,9 +48,9 @@ export async function openWorkerSeat(url: string, facts: WorkerFacts): Promise<W
   };
 }
 
-function* jobOf(runId: string, worker: string): Work<RunJob | null> {
-  const row = yield* get('SELECT job FROM worker_runs WHERE run_id = ? AND worker = ?', runId, worker);
-  return row === undefined ? null : (JSON.parse(String(row['job'])) as RunJob);
+function* jobOf(id: string, worker: string): Work<Job | null> {
+  const row = yield* get('SELECT job FROM worker_runs WHERE run_id = ? AND worker = ?', id, worker);
+  return row === undefined ? null : (JSON.parse(String(row['job'])) as Job);
 }
 
 function* beat(id: string, facts: WorkerFacts, now: { load: number; draining: boolean }): Work<WorkerNews> {

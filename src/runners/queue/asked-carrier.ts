@@ -1,0 +1,29 @@
+import { WorkspaceError, type Fault } from '../../domain/model/errors.ts';
+import type { Carrier, Packed, PushAnswer } from '../../ports/carrier.ts';
+import type { OpenRequest } from '../../ports/requests.ts';
+import type { RunRequest } from '../../ports/run-queue.ts';
+import { trackerError } from './asked-tracker.ts';
+import type { Ask } from './asking.ts';
+
+/** The repository of a run, reached by the leader. */
+export function createAskedCarrier(askLeader: Ask): Carrier {
+  const ask = async (request: RunRequest, signal: AbortSignal): Promise<unknown> => {
+    const answer = await askLeader(request, signal);
+    if (!answer.ok) throw carriedError(answer.fault, request.ask);
+    return answer.value;
+  };
+  return {
+    pack: async (have, signal) => (await ask({ ask: 'pack', have }, signal)) as Packed,
+    readPack: async (at, signal) => (await ask({ ask: 'pack-part', at }, signal)) as string,
+    addWork: async (at, part, signal) => void (await ask({ ask: 'work-part', at, part }, signal)),
+    push: async (sha, signal) => (await ask({ ask: 'push', sha }, signal)) as PushAnswer,
+    propose: async (signal) => (await ask({ ask: 'propose' }, signal)) as OpenRequest,
+  };
+}
+
+/** The leader's failure as git or the forge would have told it here. */
+function carriedError(fault: Fault, what: string): Error {
+  if (fault.kind !== 'workspace_error') return trackerError(fault, what);
+  const [, place = what, detail = fault.message] = /^workspace: ([^:]+): (.*)$/s.exec(fault.message) ?? [];
+  return new WorkspaceError(place, detail, { retryable: fault.consequence === 'back-off' });
+}

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RunAnswer, RunRequest, WorkerSeat } from '../../ports/run-queue.ts';
+
+const ANSWER_EVERY_MS = 150;
+const AGAIN_MS = 1_000;
+
+/** Asks the leader for something that a run needs, and waits for the answer. Rejects when the run is no longer ours. */
+export type Ask = (request: RunRequest, signal: AbortSignal) => Promise<RunAnswer>;
+
+export function createAsk(seat: WorkerSeat, runId: string, lost: AbortSignal): Ask {
+  return async (request, signal) => {
+    const id = randomUUID();
+    const either = AbortSignal.any([signal, lost]);
+    // Under the same id it is asked once, however often it is sent.
+    if ((await patiently(() => seat.ask(runId, id, request), either)) === null) {
+      throw new Error('the run is no longer this worker’s');
+    }
+    for (;;) {
+      const answer = await patiently(() => seat.answerTo(id), either);
+      if (answer !== null) return answer;
+      await delay(ANSWER_EVERY_MS, undefined, { signal: either });
+    }
+  };
+}
+
+/** Tries again while the database does not answer. */
+export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await work();
+    } catch {
+      await delay(AGAIN_MS, undefined, { signal });
+    }
+  }
+}

@@ -1,0 +1,235 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { issueWith } from '../../../test/support/issues.ts';
+import { settingsWith } from '../../../test/support/settings.ts';
+import type { RunPlan } from '../../domain/model/effect.ts';
+import type { RunExit, RunReport } from '../../domain/model/event.ts';
+import { refOf } from '../../domain/model/issue.ts';
+import type { AskedRequest, GivenJob, RunAnswer, RunQueue, WordBatch, WorkerRow } from '../../ports/run-queue.ts';
+import type { ToolCalls } from '../../ports/runner.ts';
+import type { Tracker } from '../../ports/tracker.ts';
+import type { RemovalSubject } from '../../ports/workspace.ts';
+import { createQueueRunner, type QueueRunner } from './index.ts';
+
+const DONE: RunExit = { kind: 'normal', turns: 1, fault: null, status: null, scm: null };
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+function aWorker(name: string, more: Partial<WorkerRow> = {}): WorkerRow {
+  const facts = { labels: [], slots: 1, version: '1.2.3', load: 0, heardAt: 0, silentMs: 0, draining: false };
+  return { id: `${name}#1`, name, ...facts, ...more };
+}
+
+/** A queue in memory that loses what it is told to lose, as a connection that breaks does. */
+function createMemoryQueue() {
+  const given: GivenJob[] = [];
+  const done: string[] = [];
+  const answers: [string, RunAnswer][] = [];
+  const refused: [string, string | null][] = [];
+  const failing = new Map<string, number>();
+  let words: WordBatch[] = [];
+  const requests: AskedRequest[] = [];
+  const memory = {
+    workers: [aWorker('w1')] as WorkerRow[],
+    given,
+    done,
+    answers,
+    refused,
+    requests,
+    fail: (what: string, times = 1) => void failing.set(what, times),
+    say: (batch: WordBatch) => void words.push(batch),
+  };
+  const may = (what: string): void => {
+    const left = failing.get(what) ?? 0;
+    failing.set(what, left - 1);
+    if (left > 0) throw new Error(`no answer to ${what}`);
+    done.push(what);
+  };
+  const queue: RunQueue = {
+    revokeAll: async () => may('revokeAll'),
+    async look({ heard }) {
+      may('look');
+      const told = [...words];
+      words = words.filter((batch) => !heard.some(({ runId, number }) => runId === batch.runId && batch.number <= number));
+      if ((failing.get('look answer') ?? 0) > 0) may('look answer');
+      return { words: told, requests: [...requests], workers: memory.workers };
+    },
+    refuse: async (id, why) => void refused.push([id, why]),
+    async give(jobs) {
+      may('give');
+      given.push(...jobs);
+    },
+    tellStop: async (runId, reason) => may(`stop ${runId} ${reason}`),
+    async answer(id, answer) {
+      may('answer');
+      answers.push([id, answer]);
+    },
+    revoke: async (ids) => may(`revoke ${ids.join(' ')}`),
+    forgetWorker: async () => {},
+    close: async () => {},
+  };
+  return { ...memory, memory, queue };
+}
+
+let memory: ReturnType<typeof createMemoryQueue>;
+let runner: QueueRunner;
+beforeEach(() => {
+  memory = createMemoryQueue();
+  const killed = new AbortController().signal;
+  runner = createQueueRunner({
+    queue: memory.queue,
+    version: '1.2.9',
+    clock: { now: Date.now },
+    logger: SILENT,
+    markKey: 'k',
+    killed,
+  });
+});
+afterEach(() => runner.close());
+
+let planned = 0;
+function start(calls: ToolCalls | null = null) {
+  planned += 1;
+  const issue = issueWith({ id: String(planned), state: 'todo' });
+  const plan: RunPlan = {
+    runId: `r${planned}`,
+    issue: refOf(issue),
+    attempt: 0,
+    trigger: 'fresh',
+    reaction: null,
+    issueAsRead: null,
+    resumeSessionId: null,
+    holder: null,
+    settings: settingsWith({ agent: { runOn: [] } }),
+  };
+  const reports: RunReport[] = [];
+  const moved: string[] = [];
+  const tracker = { transitionIssue: async (_id: string, state: string) => void moved.push(state) } as unknown as Tracker;
+  const parts = { tracker, tools: calls, carrier: null, repository: null, template: { body: '', line: 1 } };
+  runner.start(plan, parts, { announce: () => {}, report: (said) => void reports.push(said) });
+  return {
+    id: plan.runId,
+    reports,
+    moved,
+    types: () => reports.map(({ type }) => type),
+    ids: { issueId: issue.id, runId: plan.runId },
+  };
+}
+
+const soon = { timeout: 5_000, interval: 10 };
+
+describe('a queue whose database fails now and then', () => {
+  it('gives a run when the database answers again, and tells its end once nobody can write for it', async () => {
+    memory.fail('revokeAll');
+    memory.fail('give', 2);
+    const run = start();
+    await expect.poll(() => memory.given.map(({ id }) => id), soon).toEqual([run.id]);
+    expect(run.types()).toEqual(['workspace-chosen']);
+    memory.fail(`revoke ${run.id}`, 2);
+    memory.fail('look answer');
+    memory.say({ runId: run.id, number: 1, words: [{ report: { type: 'run-exited', ...run.ids, exit: DONE } }] });
+    await expect.poll(() => run.types(), soon).toEqual(['workspace-chosen', 'run-exited']);
+    expect(memory.done).toContain(`revoke ${run.id}`);
+    expect(runner.hosts()).toMatchObject([{ name: 'w1', running: 0 }]);
+  });
+
+  it('hears a batch once that comes twice, and carries a request out once', async () => {
+    const called: string[] = [];
+    const calls: ToolCalls = {
+      call: async (name) => {
+        called.push(name);
+        return { ok: true, data: name, status: null };
+      },
+    };
+    const run = start(calls);
+    await expect.poll(() => memory.given.length, soon).toBe(1);
+    const spoke: RunReport = { type: 'agent-spoke', ...run.ids, event: { type: 'notice', text: 'hi' } };
+    for (let times = 0; times < 2; times += 1) memory.say({ runId: run.id, number: 1, words: [{ report: spoke }] });
+    memory.fail('answer', 2);
+    memory.requests.push({ id: 'q1', runId: run.id, request: { ask: 'tool', name: 'comment', args: { text: 'x' } } });
+    memory.requests.push({ id: 'q2', runId: 'another', request: { ask: 'tool', name: 'comment', args: { text: 'x' } } });
+    memory.requests.push({ id: 'q3', runId: run.id, request: { ask: 'move', state: 'done' } });
+    await expect.poll(() => memory.answers.length, soon).toBe(2);
+    expect(new Map(memory.answers).get('q1')).toEqual({ ok: true, value: { ok: true, data: 'comment', status: null } });
+    expect(new Map(memory.answers).get('q3')).toMatchObject({ ok: false });
+    expect(called).toEqual(['comment']);
+    expect(run.moved).toEqual([]);
+    expect(run.types()).toEqual(['workspace-chosen', 'agent-spoke']);
+  });
+
+  it('tells a worker to stop until it was told', async () => {
+    const run = start();
+    await expect.poll(() => memory.given.length, soon).toBe(1);
+    memory.fail(`stop ${run.id} operator`, 2);
+    expect(runner.stop(run.id, 'operator')).toBe('told');
+    await expect.poll(() => memory.done, soon).toContain(`stop ${run.id} operator`);
+    const waits = start();
+    runner.stop(waits.id, 'operator');
+    await expect.poll(() => waits.reports.at(-1), soon).toMatchObject({ type: 'run-exited', exit: { kind: 'cancelled' } });
+    expect(runner.stop('r0', 'operator')).toBe('unknown');
+  });
+});
+
+describe('a worker of another version', () => {
+  it('gets no run and is told why, whether it is older or newer; another last number is fine', async () => {
+    memory.memory.workers = [aWorker('old', { version: '1.1.9' }), aWorker('new', { version: '2.2.3' })];
+    const run = start();
+    const reasons = () => memory.refused.filter(([id]) => id !== 'w1#1');
+    await expect.poll(() => reasons().length, soon).toBe(2);
+    expect(reasons()).toEqual([
+      ['old#1', 'it is version 1.1.9 and the service is 1.2.9: install the same version on both'],
+      ['new#1', 'it is version 2.2.3 and the service is 1.2.9: install the same version on both'],
+    ]);
+    expect(runner.hosts().map(({ problem }) => problem)).toEqual(reasons().map(([, why]) => why));
+    expect(runner.problemOf([])).toContain('no worker is there');
+    expect(memory.given).toEqual([]);
+    memory.memory.workers = [aWorker('new', { version: '1.2.0' })];
+    await expect.poll(() => memory.given.map(({ id }) => id), soon).toEqual([run.id]);
+    expect(memory.refused.at(-1)).toEqual(['new#1', null]);
+  });
+});
+
+describe('a worker that is silent', () => {
+  it('gets nothing new after ten seconds, and its run is another’s after thirty', async () => {
+    const run = start();
+    await expect.poll(() => memory.given.length, soon).toBe(1);
+    memory.memory.workers = [aWorker('w1', { slots: 2, silentMs: 11_000 })];
+    const second = start();
+    await expect.poll(() => runner.hosts()[0]?.slots, soon).toBe(2);
+    expect(memory.given).toHaveLength(1);
+    memory.memory.workers = [aWorker('w1', { slots: 2, silentMs: 30_001 }), aWorker('w2')];
+    await expect
+      .poll(() => run.reports.at(-1), soon)
+      .toMatchObject({
+        type: 'run-exited',
+        exit: {
+          kind: 'error',
+          fault: { kind: 'worker_lost', message: expect.stringContaining('not heard of for 30 s') as string },
+        },
+      });
+    await expect.poll(() => memory.given.map(({ id, workerId }) => [id, workerId]), soon).toContainEqual([second.id, 'w2#1']);
+  });
+});
+
+describe('the removal of a workspace', () => {
+  const subject = { tracker: 't', issueId: '1', identifier: 'A-1' } as RemovalSubject;
+  const signal = new AbortController().signal;
+
+  it('is asked of the worker that holds it, and says what came of it', async () => {
+    const removal = runner.remove('w1', subject, 14, signal);
+    await expect.poll(() => memory.given.length, soon).toBe(1);
+    expect(memory.given[0]).toMatchObject({ workerId: 'w1#1', job: { removal: subject, removedDays: 14, markKey: 'k' } });
+    const removed = { removed: true, path: '/w/A-1', aside: null };
+    memory.say({ runId: memory.given[0]!.id, number: 1, words: [{ removed: { ok: true, value: removed } }] });
+    expect(await removal).toEqual(removed);
+    await expect.poll(() => memory.done, soon).toContain(`revoke ${memory.given[0]!.id}`);
+  });
+
+  it('is refused where the worker is not there, or leaves meanwhile', async () => {
+    await expect(runner.remove('gone', subject, 14, signal)).rejects.toThrow(
+      'the worker gone, which holds the workspace of A-1, is not there; it is removed when the worker is back',
+    );
+    const removal = runner.remove('w1', subject, 14, signal);
+    await expect.poll(() => memory.given.length, soon).toBe(1);
+    memory.memory.workers = [];
+    await expect(removal).rejects.toThrow('is not there');
+  });
+});

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { WorkspaceError } from '../../domain/model/errors.ts';
+import type { RemovalJob, RunQueue, WordBatch, WorkerRow } from '../../ports/run-queue.ts';
+import type { Removal, RemovalSubject } from '../../ports/workspace.ts';
+
+export interface RemovalsDeps {
+  readonly queue: RunQueue;
+  /** What marks of workspaces are signed with. */
+  readonly markKey: string;
+}
+
+/** Workspaces that workers are asked to remove. */
+export interface Removals {
+  /** Rejects where the worker that holds it is not there, or leaves meanwhile. */
+  remove(host: string, subject: RemovalSubject, removedDays: number, signal: AbortSignal): Promise<Removal>;
+  count(): number;
+  hear(batches: readonly WordBatch[]): void;
+  endLost(here: ReadonlySet<string>): void;
+  /** Asks the workers for what waits. */
+  give(named: (name: string) => WorkerRow | null): Promise<void>;
+  /** Nothing more is heard of what is over. */
+  finish(): Promise<void>;
+}
+
+interface Asked {
+  readonly id: string;
+  readonly host: string;
+  readonly job: RemovalJob;
+  worker: WorkerRow | null;
+  isOver: boolean;
+  readonly answer: (outcome: Removal | Error) => void;
+}
+
+export function createRemovals({ queue, markKey }: RemovalsDeps): Removals {
+  const asked = new Map<string, Asked>();
+  const waiting = (): Asked[] => [...asked.values()].filter(({ worker, isOver }) => worker === null && !isOver);
+
+  return {
+    count: () => asked.size,
+    remove(host, subject, removedDays, signal) {
+      return new Promise((resolve, reject) => {
+        const id = `removal-${randomUUID()}`;
+        const stop = (): void => answer(new Error('the service stops'));
+        const removal: Asked = { id, host, worker: null, isOver: false, answer, job: { removal: subject, removedDays, markKey } };
+        function answer(outcome: Removal | Error): void {
+          removal.isOver = true;
+          signal.removeEventListener('abort', stop);
+          if (outcome instanceof Error) reject(outcome);
+          else resolve(outcome);
+        }
+        asked.set(id, removal);
+        signal.addEventListener('abort', stop, { once: true });
+        if (signal.aborted) stop();
+      });
+    },
+    hear(batches) {
+      for (const { runId, words } of batches) {
+        for (const word of words) {
+          if (!('removed' in word)) continue;
+          asked.get(runId)?.answer(word.removed.ok ? word.removed.value : new Error(word.removed.fault.message));
+        }
+      }
+    },
+    endLost(here) {
+      for (const removal of asked.values()) {
+        if (removal.worker !== null && !here.has(removal.worker.id)) removal.answer(goneError(removal));
+      }
+    },
+    async give(named) {
+      for (const removal of waiting()) {
+        const worker = named(removal.host);
+        if (worker === null) {
+          removal.answer(goneError(removal));
+          continue;
+        }
+        await queue.give([{ id: removal.id, workerId: worker.id, job: removal.job }]);
+        removal.worker = worker;
+      }
+    },
+    async finish() {
+      const over = [...asked.values()].filter(({ isOver }) => isOver);
+      const given = over.filter(({ worker }) => worker !== null);
+      if (given.length > 0) await queue.revoke(given.map(({ id }) => id));
+      for (const { id } of over) asked.delete(id);
+    },
+  };
+}
+
+function goneError({ host, job }: Asked): WorkspaceError {
+  const detail = `the worker ${host}, which holds the workspace of ${job.removal.identifier}, is not there; it is removed when the worker is back`;
+  return new WorkspaceError('remove', detail, { retryable: true });
+}
