@@ -4,6 +4,7 @@ import { startDaemon, type DaemonOptions, type RunningDaemon } from './daemon.ts
 import { aboutMe, openShared, waitToLead, type Reign } from './leading.ts';
 import { databaseName } from './own-store.ts';
 import { passOn } from './shared-hints.ts';
+import { hostViewOf } from '../runners/queue/known-workers.ts';
 import { openStandby, type Standby } from './standby.ts';
 
 type SharedOptions = Omit<DaemonOptions, 'reign'>;
@@ -51,7 +52,7 @@ export async function startSharedDaemon(given: SharedOptions): Promise<RunningDa
 /** Serves what the leader has stored until it is this one's turn. */
 async function standBy(db: Postgres, options: SharedOptions): Promise<Reign> {
   const { workflow, logger, clock, version } = options;
-  const { createPostgresStore } = await import('../store/postgres/index.ts');
+  const { createPostgresStore, readFleet } = await import('../store/postgres/index.ts');
   const me = aboutMe(randomBytes(5).toString('hex'), workflow.path, version);
   let standby: Standby | null = null;
   const look = async (leader: Leader | null) => {
@@ -62,6 +63,10 @@ async function standBy(db: Postgres, options: SharedOptions): Promise<Reign> {
       standby = await openStandby(options, {
         store: createPostgresStore(db, { owner: me.id, clock, epoch: null }),
         passedOn: passOn(db, { clock, logger }),
+        readHosts: async () => {
+          const { workers, runs } = await db.read(readFleet());
+          return workers.map((worker) => hostViewOf(worker, runs.get(worker.id) ?? 0, version));
+        },
       });
     }
     await standby.look(leader);

@@ -1,6 +1,7 @@
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
+import { hostPathOf } from '../domain/model/host-path.ts';
 import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
 import type { Run } from '../domain/model/run.ts';
 import { NO_SESSION, type Live, type State } from '../domain/model/state.ts';
@@ -9,6 +10,7 @@ import { snapshotOf, type Snapshot } from '../domain/snapshot.ts';
 import { createReleasers } from '../lib/releasers.ts';
 import { createNotices } from '../orchestrator/notices.ts';
 import type { Daemon, LeaderView } from '../ports/daemon.ts';
+import type { HostView } from '../ports/runner.ts';
 import type { Store } from '../ports/store.ts';
 import { createMetrics } from '../server/metrics.ts';
 import type { Leader } from '../store/postgres/index.ts';
@@ -34,12 +36,15 @@ const ANSWER_WITHIN_MS = 10_000;
 export interface StandbyDeps {
   readonly store: Store;
   readonly passedOn: PassedOn;
+  /** The workers of the service. */
+  readonly readHosts: () => Promise<readonly HostView[]>;
 }
 
 /** What was last read of the leader's records. */
 interface Shown {
   state: State | null;
   leader: LeaderView | null;
+  hosts: readonly HostView[];
 }
 
 export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: StandbyDeps): Promise<Standby> {
@@ -48,12 +53,12 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
   const { store } = deps;
   const releasers = createReleasers((fault) => logger.error('closing failed', { error: textOf(fault) }));
   const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
-  const shown: Shown = { state: null, leader: null };
+  const shown: Shown = { state: null, leader: null, hosts: [] };
   const nothing = (): Snapshot => snapshotOf(stateOf(options, [], NOTHING_DURABLE), clock.now());
   const chronicle = keepChronicle({ store, notices, clock, logger });
   releasers.push(() => chronicle.stop());
   const daemon: Daemon = { ...aboutService(options), notices, chronicle, ...viewOf(shown, deps, options) };
-  const metrics = createMetrics(notices, () => daemon.snapshot() ?? nothing());
+  const metrics = createMetrics(notices, () => daemon.snapshot() ?? nothing(), daemon.hosts);
   releasers.push(() => metrics.stop());
   const url = await serveHttp(daemon, metrics, { server: settings.server, port: options.port }, releasers).catch(
     (fault: unknown) => {
@@ -68,6 +73,7 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
       const durable = await store.load(await store.identityOf(settings.tracker.identity));
       const runs = await store.listRuns({ limit: RUNS_SHOWN });
       shown.state = stateOf(options, runs, durable);
+      shown.hosts = await deps.readHosts();
     },
     stop: () => releasers.run(),
   };
@@ -93,7 +99,7 @@ function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, cloc
     notes: { listNotes: store.listNotes, addNotes: passedOn.addNotes },
     snapshot: () => (shown.state === null ? null : snapshotOf(shown.state, clock.now())),
     revision: () => shown.state,
-    hosts: () => [],
+    hosts: () => shown.hosts,
     leader: () => ({ role: 'standby', leader: shown.leader }) as const,
     requestRefresh() {
       passedOn.refresh();
@@ -126,6 +132,7 @@ function liveOf(run: Run): Live {
     savedAt: run.startedAt,
     lastEvent: 'running',
     workspacePath: run.workspacePath,
+    host: hostPathOf(run.workspacePath).host,
     sessionId: run.sessionId,
     turn: run.turns,
     model: run.model,

@@ -34,6 +34,9 @@ export interface RemovalJob {
   readonly markKey: string;
 }
 
+/** Begins the ids of removals, which are no runs. */
+export const REMOVAL_PREFIX = 'removal-';
+
 export type Job = RunJob | RemovalJob;
 
 /** What a job says, in the order in which it was said. The last word of a removal is what came of it. */

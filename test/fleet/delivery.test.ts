@@ -31,7 +31,7 @@ describe('workspace.repo on workers', () => {
     };
     const issue = forge.addIssue('Add a page');
     await stage.write('pwd >> page', {
-      agent: 'kind: mock\nmax_turns: 1\nrun_on: []\nmax_retry_backoff_ms: 200\nevidence: changes',
+      agent: 'kind: mock\nmax_turns: 1\nrun_on: []\nmax_retry_backoff_ms: 200',
       mock: 'turn_delay_ms: 2500',
       store: 'url: $FLEET_DB',
     });

@@ -54,7 +54,7 @@ describe('a service that gives its runs to workers', () => {
     'says that none is there, uses one that comes, shows it, and takes runs back after a crash',
     { timeout: 120_000 },
     async () => {
-      ground = await createPlayground({ patienceMs: 45_000 });
+      ground = await createPlayground({ patienceMs: 60_000 });
       const url = await postgres.createDatabase();
       const env = { FLEET_DB: url, PATH: TOOL_PATH };
       await ground.write(
@@ -119,11 +119,16 @@ describe('a service that gives its runs to workers', () => {
 
       await ground.writeIssues([{ id: '2', identifier: 'A-2', title: 'Two', state: 'todo' }]);
       await daemon.record('turn started', { issue_identifier: 'A-2' });
+      const standby = await ground.start(['--port', '0'], { env });
+      await standby.record('http server listening');
+      await eventually(
+        () => standby.json('/api/v2/workers'),
+        ({ workers: seen }) => (seen as Record<string, unknown>[])[0]?.['running'] === 1,
+        'the standby to show the worker',
+      );
       daemon.signal('SIGKILL');
-      await daemon.exited;
-      const next = await ground.start(['--port', '0'], { env });
-      await next.record('handoff transition succeeded, releasing claim', { issue_identifier: 'A-2' });
-      await next.stop();
+      await standby.record('handoff transition succeeded, releasing claim', { issue_identifier: 'A-2' });
+      await standby.stop();
       expect((await ground.readIssues())[0]).toMatchObject({ state: 'review' });
     },
   );

@@ -46,8 +46,6 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   const removals = createRemovals(deps);
   const requests = createRequests({ ...deps, find: given.find });
   const workers = createKnownWorkers({ ...deps, lostAfterMs, runsOf: given.slots.taken });
-  const stopping = new AbortController();
-  let wake = new AbortController();
   let heard: KnownOfQueue['heard'] = [];
   let isOurs = false;
 
@@ -69,38 +67,45 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     await removals.give(workers.named);
   }
 
+  const patienceMs = (): number => (heard.length > 0 ? TALK_MS : given.count() + removals.count() > 0 ? LOOK_EVERY_MS : IDLE_MS);
+  const looking = lookAgainAndAgain(look, patienceMs, logger);
+  /** What was changed is looked at soon. */
+  const soon = <T>(value: T): T => {
+    looking.wake();
+    return value;
+  };
+  return {
+    start: (plan, parts, hear) => soon(given.add(plan, parts, hear)),
+    remove: (...args) => soon(removals.remove(...args)),
+    problemOf: workers.problemOf,
+    knows: (runId) => given.find(runId) !== undefined,
+    stop: (runId, reason) => soon(given.stop(runId, reason)),
+    hosts: workers.hosts,
+    async close() {
+      await looking.stop();
+      await queue.close();
+    },
+  };
+}
+
+/** Looks until it is stopped, after each pause or when it is woken. A look that fails is followed by another. */
+function lookAgainAndAgain(look: () => Promise<void>, patienceMs: () => number, logger: Logger) {
+  const stopping = new AbortController();
+  let wake = new AbortController();
   async function goOn(): Promise<void> {
     while (!stopping.signal.aborted) {
       wake = new AbortController();
       await look().catch((error: unknown) => logger.warn('the queue could not be read, trying again', { error: String(error) }));
       await pause(SOON_MS, stopping.signal);
-      const isBusy = given.count() + removals.count() > 0;
-      const patienceMs = heard.length > 0 ? TALK_MS : isBusy ? LOOK_EVERY_MS : IDLE_MS;
-      await pause(patienceMs, AbortSignal.any([stopping.signal, wake.signal]));
+      await pause(patienceMs(), AbortSignal.any([stopping.signal, wake.signal]));
     }
   }
-
   const going = goOn();
   return {
-    start(plan, parts, hear) {
-      given.add(plan, parts, hear);
-      wake.abort();
-    },
-    remove(...args) {
-      wake.abort();
-      return removals.remove(...args);
-    },
-    problemOf: workers.problemOf,
-    knows: (runId) => given.find(runId) !== undefined,
-    stop(runId, reason) {
-      wake.abort();
-      return given.stop(runId, reason);
-    },
-    hosts: workers.hosts,
-    async close() {
+    wake: () => wake.abort(),
+    stop(): Promise<void> {
       stopping.abort();
-      await going;
-      await queue.close();
+      return going;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { HostView } from '../../ports/runner.ts';
 import type { RunQueue, WorkerRow } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import { chooseWorker, isCompatible, mayBeAsked, skewText, type Wish } from './choose.ts';
+import { LOST_AFTER_MS, chooseWorker, isCompatible, mayBeAsked, skewText, type Wish } from './choose.ts';
 
 export interface KnownWorkersDeps {
   readonly queue: RunQueue;
@@ -55,7 +55,7 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
     choose: (wish) => chooseWorker(workers, runsOf, wish, version),
     named: (name) => workers.find((worker) => worker.name === name && mayBeAsked(worker, version)) ?? null,
     problemOf: (labels) => problemOf(workers, labels, version),
-    hosts: () => workers.map((worker) => ({ ...viewOf(worker, version, lostAfterMs), running: runsOf(worker.id) })),
+    hosts: () => workers.map((worker) => hostViewOf(worker, runsOf(worker.id), version, lostAfterMs)),
   };
 }
 
@@ -72,9 +72,9 @@ function problemOf(workers: readonly WorkerRow[], labels: readonly string[], ver
 }
 
 /** A worker as it is shown, and why it gets no runs. */
-function viewOf(worker: WorkerRow, version: string, lostAfterMs: number): Omit<HostView, 'running'> {
+export function hostViewOf(worker: WorkerRow, running: number, version: string, lostAfterMs = LOST_AFTER_MS): HostView {
   const { name, labels, slots, version: theirs, load, heardAt, silentMs, draining } = worker;
   const silent = silentMs > lostAfterMs ? 'it is not heard of any more' : null;
   const problem = skewOf(theirs, version) ?? silent ?? (draining ? 'it takes no more runs' : null);
-  return { name, kind: 'worker', labels, slots, load, version: theirs, heardAt, problem };
+  return { name, kind: 'worker', labels, slots, running, load, version: theirs, heardAt, problem };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { WorkspaceError } from '../../domain/model/errors.ts';
+import { REMOVAL_PREFIX } from '../../ports/run-queue.ts';
 import type { RemovalJob, RunQueue, WordBatch, WorkerRow } from '../../ports/run-queue.ts';
 import type { Removal, RemovalSubject } from '../../ports/workspace.ts';
 
@@ -39,7 +40,7 @@ export function createRemovals({ queue, markKey }: RemovalsDeps): Removals {
     count: () => asked.size,
     remove(host, subject, removedDays, signal) {
       return new Promise((resolve, reject) => {
-        const id = `removal-${randomUUID()}`;
+        const id = `${REMOVAL_PREFIX}${randomUUID()}`;
         const stop = (): void => answer(new Error('the service stops'));
         const removal: Asked = { id, host, worker: null, isOver: false, answer, job: { removal: subject, removedDays, markKey } };
         function answer(outcome: Removal | Error): void {

@@ -11,6 +11,7 @@ import type {
   WordBatch,
   WorkerRow,
 } from '../../ports/run-queue.ts';
+import { REMOVAL_PREFIX } from '../../ports/run-queue.ts';
 import { all, run, type Row, type Work } from '../records/work.ts';
 import { InDoubt, wasCommitted, type Postgres } from './connection.ts';
 import { postgresErrorOf } from './errors.ts';
@@ -94,6 +95,15 @@ function* lookAround({ heard, answering }: KnownOfQueue): Work<QueueNews> {
 function* readWorkers(): Work<readonly WorkerRow[]> {
   const rows = yield* all(`SELECT *, ${NOW} - heard_at AS silent_ms FROM worker_hosts ORDER BY name, rowid`);
   return rows.map(workerOf);
+}
+
+/** The workers as everybody sees them, and how many runs each has. */
+export function* readFleet(): Work<{ readonly workers: readonly WorkerRow[]; readonly runs: ReadonlyMap<string, number> }> {
+  const workers = yield* readWorkers();
+  const counted = yield* all(
+    `SELECT worker, count(*) AS runs FROM worker_runs WHERE run_id NOT LIKE '${REMOVAL_PREFIX}%' GROUP BY worker`,
+  );
+  return { workers, runs: new Map(counted.map((row) => [String(row['worker']), Number(row['runs'])])) };
 }
 
 /** Lease and job in one: neither is ever there without the other. */
