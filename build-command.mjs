@@ -22,17 +22,19 @@ export const smallSchemas = {
   },
 };
 
-/** The entry finds the rest beside it. */
+/** The entry loads the rest from beside it. */
 const besideEntry = {
   name: 'beside-entry',
   setup(pluginBuild) {
-    pluginBuild.onResolve({ filter: /^\.\/command-line\.ts$/ }, () => ({ path: `./${REST}`, external: true }));
+    const loader = path.resolve(pluginBuild.initialOptions.absWorkingDir, 'src/cli/load-parts.ts');
+    pluginBuild.onResolve({ filter: /^\.\/command-line\.ts$/ }, () => ({ path: loader }));
   },
 };
 
-const REST = 'chunks/command-line.js';
 /** Node loads modules of this kind sooner, and only what is used of its own ones. */
 const AS_COMMONJS = { format: 'cjs', supported: { 'dynamic-import': false } };
+/** What the loader of the parts gives to each, see src/cli/parts.ts. */
+const PART = { banner: '(function(exports,require,module){', footer: '})' };
 
 /** What every form of the command is built with. */
 export async function commonOptions({ crashPoints = false, singleFile = false, version = '' } = {}) {
@@ -61,26 +63,37 @@ export async function commonOptions({ crashPoints = false, singleFile = false, v
  */
 export async function buildCommand({ outdir, crashPoints = false, version = '' }) {
   const common = { ...(await commonOptions({ crashPoints, version })), outdir };
+  const parts = await buildParts(common);
+  const commandLine = parts.map((file) => path.basename(file)).find((name) => /^command-line-\w+\.js$/.test(name));
   const entry = await build({
     ...common,
     ...AS_COMMONJS,
     entryPoints: { cli: 'src/cli/main.ts' },
     sourcemap: true,
+    define: {
+      ...common.define,
+      FORAY_COMMAND_LINE: JSON.stringify(commandLine),
+      // The name holds a digest of its content and of the names of all that it loads.
+      FORAY_BUILD: JSON.stringify(path.basename(commandLine, '.js').replace('command-line-', '')),
+    },
     banner: { js: '#!/usr/bin/env node' },
     plugins: [besideEntry],
   });
-  // Everything of the command is CommonJS, also in a package that says otherwise.
+  // The entry is CommonJS, also in a package that says otherwise.
   const kind = path.join(outdir, 'package.json');
   await writeFile(kind, '{ "type": "commonjs" }\n');
-  return [...Object.keys(entry.metafile.outputs), kind, ...(await buildRest(common))];
+  return [...Object.keys(entry.metafile.outputs), kind, ...parts];
 }
 
-/** What a command needs is loaded when it runs, part by part: the bundler divides only modules, which then become CommonJS. */
-async function buildRest(common) {
+/**
+ * What a command needs is loaded when it runs, part by part. The bundler divides only ES modules: each becomes CommonJS
+ * afterwards.
+ */
+async function buildParts(common) {
   const { outputFiles } = await build({
     ...common,
     entryPoints: { 'command-line': 'src/cli/command-line.ts' },
-    entryNames: 'chunks/[name]',
+    entryNames: 'chunks/[name]-[hash]',
     chunkNames: 'chunks/[name]-[hash]',
     splitting: true,
     format: 'esm',
@@ -91,11 +104,11 @@ async function buildRest(common) {
     plugins: [browserBundles, smallSchemas],
   });
   await mkdir(path.join(common.outdir, 'chunks'), { recursive: true });
-  return (await Promise.all(outputFiles.map(writeCommonJs))).flat();
+  return (await Promise.all(outputFiles.map(writePart))).flat();
 }
 
 /** Tells the files that were written. */
-async function writeCommonJs({ path: file, text }) {
+async function writePart({ path: file, text }) {
   const place = path.relative('.', file);
   if (!file.endsWith('.js')) {
     await writeFile(file, text);
@@ -104,12 +117,13 @@ async function writeCommonJs({ path: file, text }) {
   const name = path.basename(file);
   const { code, map } = await transform(text, {
     ...AS_COMMONJS,
+    ...PART,
     platform: 'node',
     target: 'node20',
-    sourcemap: 'external',
-    sourcefile: name,
     minifyWhitespace: true,
     legalComments: 'none',
+    sourcemap: 'external',
+    sourcefile: name,
     logLevel: 'warning',
   });
   await writeFile(file, `${code}//# sourceMappingURL=${name}.map\n`);

@@ -1,6 +1,10 @@
 /** The package version, put in by the bundler and the test runner. */
 declare const FORAY_VERSION: string;
 
+/** The name of the part that `command-line.ts` becomes in the built command, and what tells this build from others. */
+declare const FORAY_COMMAND_LINE: string;
+declare const FORAY_BUILD: string;
+
 /** Whether the tests of faults may kill the process at its steps; false in what users run. */
 declare const FORAY_CRASH_POINTS: boolean | undefined;
 

@@ -29,8 +29,9 @@ async function holdLibraries(): Promise<void> {
 
 const SESSIONS = 100_000;
 const WARM = 5_000;
-/** Issues that people add between two polls: as many as the service finds finished and cleans up after in that time. */
-const NEW_PER_POLL = 5;
+/** People add so many issues every so many polls: what the service finds finished, and cleans up after, in that time. */
+const NEW_ISSUES = 50;
+const NEW_EVERY_POLLS = 10;
 /** Runs that are forgotten as old ones afterwards. */
 const OLD_RUNS = 10_000;
 
@@ -78,7 +79,7 @@ const SILENT = { debug: silent, info: silent, warn: silent, error: silent };
 /** A tracker with its people, and agents that are done at once. */
 function createTracker(store: Pick<Store, 'spentOn'>) {
   const open = new Map<string, Issue>();
-  let [added, finished, wanted] = [0, 0, 0];
+  let [polls, added, finished, wanted] = [0, 0, 0, 0];
   let reached = (): void => {};
   const read = (id: string): { ok: true; value: Issue | null } => ({ ok: true, value: open.get(id) ?? null });
 
@@ -108,7 +109,8 @@ function createTracker(store: Pick<Store, 'spentOn'>) {
   }
 
   async function poll(lookups: readonly string[]): Promise<Event> {
-    for (let count = 0; count < NEW_PER_POLL && finished < wanted; count += 1) {
+    polls += 1;
+    for (let count = 0; polls % NEW_EVERY_POLLS === 0 && count < NEW_ISSUES && finished < wanted; count += 1) {
       added += 1;
       open.set(`${added}`, issueWith({ id: `${added}`, identifier: `S-${added}` }));
     }

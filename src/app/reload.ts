@@ -26,7 +26,7 @@ export interface ReloadDeps {
  */
 export function followWorkflow(deps: ReloadDeps, first: BuiltAdapters, onGood: OnGood): () => void {
   const stopped = new AbortController();
-  const { path, digest } = first.workflow;
+  const { path, fingerprint } = first.workflow;
   const edits = createEdits(deps, { first, onGood, stopped: stopped.signal });
   let queue = Promise.resolve();
 
@@ -38,7 +38,7 @@ export function followWorkflow(deps: ReloadDeps, first: BuiltAdapters, onGood: O
     edits.forgetTold();
     enqueue(() => true);
   };
-  watchWorkflow(path, { onChange, seen: digest }, stopped.signal);
+  watchWorkflow(path, { onChange, seen: fingerprint }, stopped.signal);
   const unlisten = deps.notices.listen(({ name }) => {
     const isPolled = name === 'poll:tick:completed' || name === 'poll:tick:failed';
     if (isPolled && edits.isWaiting()) enqueue(edits.isWaiting);

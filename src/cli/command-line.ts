@@ -7,12 +7,23 @@ import { nearestWord } from '../lib/nearest-word.ts';
 
 /** Runs what the command line asks for, for the process whose command it is. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // A reader that has seen enough, such as `head`, is no failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
-  });
+  letReadersGo();
   process.exitCode = await runCommandLine(argv);
+}
+
+/** A reader that has seen enough, such as `head`, is no failure. Node makes the stream when it is first used: so do we. */
+function letReadersGo(): void {
+  const made = Object.getOwnPropertyDescriptor(process, 'stdout')?.get;
+  if (made === undefined) return;
+  const get = (): NodeJS.WriteStream => {
+    const stream = made.call(process) as NodeJS.WriteStream;
+    Object.defineProperty(process, 'stdout', { value: stream, configurable: true, enumerable: true });
+    return stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(0);
+      throw error;
+    });
+  };
+  Object.defineProperty(process, 'stdout', { get, configurable: true, enumerable: true });
 }
 
 /** Resolves with the exit code. The only place that prints errors. */

@@ -44,9 +44,10 @@ export function readBlocks(providers: readonly ProviderFacts[], agentKinds: read
     problems.push(...read.problems);
   }
   const agents = new Map<string, PlainMap | null>();
-  for (const { kind, options } of agentKinds) {
+  for (const agentKind of agentKinds) {
+    const { kind } = agentKind;
     if (reader.data[kind] === undefined && !reader.active.has(kind)) continue;
-    const checked = checkBlock(options, reader.data[kind], { check: kind, key: kind }, reader.elsewhere);
+    const checked = checkBlock(agentKind.options, reader.data[kind], { check: kind, key: kind }, reader.elsewhere);
     agents.set(kind, checked.value);
     problems.push(...checked.problems);
   }

@@ -8,7 +8,7 @@ import type { PlainMap } from './document.ts';
 import { type FindElsewhere, checkBlock, unknownKeyProblems } from './check-block.ts';
 import { workflowJsonSchema } from './json-schema.ts';
 import { declaredPaths } from './known-keys.ts';
-import { type SectionName, type Sections, topLevelKeys, workflowSections } from './schema.ts';
+import { type SectionName, type Sections, SILENT_SECTIONS, topLevelKeys, workflowSections } from './schema.ts';
 
 /** The front matter after every key was checked by itself. */
 export interface CheckedFrontMatter {
@@ -37,6 +37,10 @@ export function checkFrontMatter(data: PlainMap, kinds: Kinds): CheckedFrontMatt
   const faulty = new Set<string>();
   const sections: Record<string, unknown> = {};
   for (const name of Object.keys(schemas) as SectionName[]) {
+    if (data[name] === undefined && SILENT_SECTIONS.has(name)) {
+      sections[name] = {};
+      continue;
+    }
     const checked = checkBlock<unknown>(schemas[name], data[name], { check: name, key: name }, elsewhere);
     sections[name] = checked.value ?? schemas[name].parse({});
     problems.push(...checked.problems);

@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import type { Problem } from '../domain/model/problem.ts';
 import { referencesIn, type Env } from './expand.ts';
 
@@ -25,7 +26,7 @@ export async function readCredentialFiles(text: string, env: Env, workflowDir: s
     const place = placeOf(name, env, workflowDir);
     if (place === null) continue;
     try {
-      found[name] = credentialIn(await readFile(place.file, 'utf8'));
+      found[name] = credentialIn(await promisify(readFile)(place.file, 'utf8'));
     } catch (error) {
       if (!place.optional) faults.set(name, unreadable(name, place, error));
     }

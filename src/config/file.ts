@@ -1,27 +1,31 @@
-import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import type { Problem } from '../domain/model/problem.ts';
 
 const MAX_BYTES = 1024 * 1024;
+
+// `node:fs/promises` would be loaded for these two alone when a file is only checked.
+const statOf = promisify(stat);
+const bytesOf = promisify(readFile);
 
 /** The text of a workflow file, or why there is none. */
 export interface WorkflowFile {
   readonly content: string | Problem;
   /** Changes whenever a reader would see something else, faults included. */
-  readonly digest: string;
+  readonly fingerprint: string;
 }
 
 /** Reads a workflow file. Never rejects. */
 export async function readWorkflowText(workflowPath: string): Promise<WorkflowFile> {
   const absolute = path.resolve(workflowPath);
   try {
-    const found = await stat(absolute);
+    const found = await statOf(absolute);
     if (found.isDirectory()) return refused('workflow.unreadable', `${absolute} is a directory, not a workflow file`);
     // A pipe or device could hold the reader up for ever.
     if (!found.isFile()) return refused('workflow.unreadable', `${absolute} is not a regular file`);
     if (found.size > MAX_BYTES) return tooLarge(absolute);
-    return decode(await readFile(absolute), absolute);
+    return decode(await bytesOf(absolute), absolute);
   } catch (error) {
     return refusedBy(error as NodeJS.ErrnoException, absolute);
   }
@@ -29,11 +33,12 @@ export async function readWorkflowText(workflowPath: string): Promise<WorkflowFi
 
 function decode(bytes: Buffer, absolute: string): WorkflowFile {
   if (bytes.length > MAX_BYTES) return tooLarge(absolute);
-  const digest = createHash('sha256').update(bytes).digest('hex');
   try {
-    return { content: new TextDecoder('utf-8', { fatal: true }).decode(bytes), digest };
+    const content = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { content, fingerprint: content };
   } catch {
-    return { ...refused('workflow.encoding', `${absolute} is not valid UTF-8; save it as UTF-8`), digest };
+    const fault = refused('workflow.encoding', `${absolute} is not valid UTF-8; save it as UTF-8`);
+    return { ...fault, fingerprint: bytes.toString('latin1') };
   }
 }
 
@@ -47,5 +52,5 @@ function refusedBy(error: NodeJS.ErrnoException, absolute: string): WorkflowFile
 }
 
 function refused(check: string, message: string): WorkflowFile {
-  return { content: { severity: 'error', check, message }, digest: check };
+  return { content: { severity: 'error', check, message }, fingerprint: check };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Key, type PlainMap } from './document.ts';
 import { fakeContext } from '../../test/support/config/fake-kinds.ts';
 import { workflowJsonSchema } from './json-schema.ts';
+import { SILENT_SECTIONS, workflowSections } from './schema.ts';
 
 const { providers, agentKinds } = fakeContext();
 const schema = workflowJsonSchema(providers, agentKinds) as PlainMap;
@@ -22,6 +23,11 @@ describe('the JSON Schema', () => {
     const silent = everyKey(schema).filter(({ node }) => typeof node['description'] !== 'string' || node['description'] === '');
     expect(silent.map(({ path }) => path)).toEqual([]);
     expect(everyKey(schema).length).toBeGreaterThan(150);
+  });
+
+  it.each([...SILENT_SECTIONS])('gives %s no default', (name) => {
+    const sections: Readonly<Record<string, { parse(value: unknown): unknown }>> = workflowSections(providers, agentKinds);
+    expect(sections[name]?.parse({})).toEqual({});
   });
 
   it('has a name of its own', () => {

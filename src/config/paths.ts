@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { Problem } from '../domain/model/problem.ts';
 import { type Env, expand, unsetNote } from './expand.ts';
@@ -46,6 +45,8 @@ function stateDirectory({ env, homeDir }: PathContext): string {
 }
 
 export function workflowName(workflowPath: string): string {
+  // Most files name their root: loaded for the others.
+  const { createHash } = process.getBuiltinModule('node:crypto');
   const folder = path.basename(path.dirname(workflowPath)).replace(/[^A-Za-z0-9._-]/g, '_');
   return `${folder || 'root'}-${createHash('sha256').update(workflowPath).digest('hex').slice(0, 8)}`;
 }

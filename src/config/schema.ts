@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AgentFacts } from '../ports/agent-kind.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
+import { once } from '../lib/once.ts';
 import { agentSection } from './agent-schema.ts';
 import {
   amount,
@@ -23,6 +24,7 @@ import { reactionsSection } from './reaction-schema.ts';
  * judged when some of them are faulty; what must be written is checked afterwards, where the kind is known.
  */
 export function workflowSections(providers: readonly ProviderFacts[], agentKinds: readonly AgentFacts[]) {
+  const reactions = once(() => reactionsSection(providers));
   return {
     tracker: trackerSection(providers.flatMap((provider) => [provider.kind, ...provider.aliases])),
     polling: pollingSection,
@@ -35,9 +37,15 @@ export function workflowSections(providers: readonly ProviderFacts[], agentKinds
     logging: loggingSection,
     token_rates: tokenRatesSection(agentKinds),
     self_review: selfReviewSection,
-    reactions: reactionsSection(providers),
+    // The largest, and most files have none.
+    get reactions() {
+      return reactions();
+    },
   };
 }
+
+/** Sections that say nothing when they are not written: no key of theirs has a default. */
+export const SILENT_SECTIONS: ReadonlySet<string> = new Set(['reactions', 'store', 'token_rates']);
 
 type SectionSchemas = ReturnType<typeof workflowSections>;
 export type SectionName = keyof SectionSchemas;

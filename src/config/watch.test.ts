@@ -24,7 +24,7 @@ afterEach(async () => {
 
 async function start(pollMs: number) {
   const onChange = vi.fn<() => void>();
-  watchWorkflow(file, { onChange, pollMs, seen: (await readWorkflowText(file)).digest }, stop.signal);
+  watchWorkflow(file, { onChange, pollMs, seen: (await readWorkflowText(file)).fingerprint }, stop.signal);
   const changed = (times: number) =>
     vi.waitFor(() => expect(onChange).toHaveBeenCalledTimes(times), { timeout: 5000, interval: 10 });
   return { onChange, changed };
@@ -103,10 +103,10 @@ describe('watching without events', () => {
   });
 
   it('finds an edit made between loading and watching', async () => {
-    const { digest } = await readWorkflowText(file);
+    const { fingerprint } = await readWorkflowText(file);
     await writeFile(file, 'two');
     await new Promise<void>((resolve) => {
-      watchWorkflow(file, { onChange: resolve, pollMs: NEVER_MS, seen: digest }, stop.signal);
+      watchWorkflow(file, { onChange: resolve, pollMs: NEVER_MS, seen: fingerprint }, stop.signal);
     });
   });
 

@@ -6,7 +6,7 @@ export interface WatchOptions {
   onChange(): void;
   /** How often the file is looked at when no event tells of a change. */
   readonly pollMs?: number;
-  /** `digest` of the content in use, so that an edit between loading and watching is not missed. */
+  /** `fingerprint` of the content in use, so that an edit between loading and watching is not missed. */
   readonly seen?: string;
 }
 
@@ -36,10 +36,10 @@ export function watchWorkflow(workflowPath: string, options: WatchOptions, signa
       return;
     }
     looking = true;
-    const { digest } = await readWorkflowText(workflowPath);
+    const { fingerprint } = await readWorkflowText(workflowPath);
     looking = false;
     if (signal.aborted) return;
-    if (settle(digest) === 'look-again') timer.schedule(MISSING_GRACE_MS);
+    if (settle(fingerprint) === 'look-again') timer.schedule(MISSING_GRACE_MS);
     if (lookAgain) timer.schedule(DEBOUNCE_MS);
     lookAgain = false;
   }
@@ -56,18 +56,18 @@ export function watchWorkflow(workflowPath: string, options: WatchOptions, signa
 }
 
 /** Compares what is read with what was read last, and tells of a change. */
-function createComparison({ seen: first, onChange }: WatchOptions): (digest: string) => 'settled' | 'look-again' {
+function createComparison({ seen: first, onChange }: WatchOptions): (fingerprint: string) => 'settled' | 'look-again' {
   let seen = first ?? null;
   let missingOnce = false;
-  return (digest) => {
-    const missing = digest === 'workflow.missing' && seen !== digest;
+  return (fingerprint) => {
+    const missing = fingerprint === 'workflow.missing' && seen !== fingerprint;
     if (missing && !missingOnce) {
       missingOnce = true;
       return 'look-again';
     }
     missingOnce = false;
-    const changed = seen !== null && seen !== digest;
-    seen = digest;
+    const changed = seen !== null && seen !== fingerprint;
+    seen = fingerprint;
     if (changed) onChange();
     return 'settled';
   };

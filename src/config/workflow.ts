@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { Problem } from '../domain/model/problem.ts';
 import type { Settings } from '../domain/model/settings.ts';
@@ -33,7 +32,7 @@ export interface LoadedWorkflow {
   /** Environment variables that agents must not inherit. */
   readonly secretVariables: readonly string[];
   /** Of the content that was read; what a watcher compares with. */
-  readonly digest: string;
+  readonly fingerprint: string;
 }
 
 /** Reads and checks a workflow file. Touches nothing but the file. Never rejects for a fault of it. */
@@ -42,9 +41,9 @@ export async function loadWorkflow(workflowPath: string, context: LoadContext): 
   if (typeof file.content === 'string') {
     const { env, faults } = await readCredentialFiles(file.content, context.env, path.dirname(path.resolve(workflowPath)));
     const read = readWorkflow(file.content, workflowPath, { ...context, env });
-    return { ...withFaults(read, faults), digest: file.digest };
+    return { ...withFaults(read, faults), fingerprint: file.fingerprint };
   }
-  return { ...nothingLoaded(path.resolve(workflowPath), [file.content]), digest: file.digest };
+  return { ...nothingLoaded(path.resolve(workflowPath), [file.content]), fingerprint: file.fingerprint };
 }
 
 /** Only of variables that credentials refer to: any text of the file may look like a reference. */
@@ -56,9 +55,8 @@ function withFaults(read: LoadedWorkflow, faults: ReadonlyMap<string, Problem>):
 /** The same for a text that is already at hand. */
 export function readWorkflow(text: string, workflowPath: string, context: LoadContext): LoadedWorkflow {
   const absolute = path.resolve(workflowPath);
-  const digest = createHash('sha256').update(text).digest('hex');
   const parts = splitFrontMatter(text);
-  if ('check' in parts) return { ...nothingLoaded(absolute, [parts]), digest };
+  if ('check' in parts) return { ...nothingLoaded(absolute, [parts]), fingerprint: text };
   const matter = readFrontMatter(parts);
   const read = matter.data === null ? UNREADABLE : settingsFrom(matter.data, matter, { ...context, workflowPath: absolute });
   const problems = [...matter.problems, ...read.problems, ...context.checkTemplate(parts.body, parts.bodyLine)].map(
@@ -78,11 +76,11 @@ export function readWorkflow(text: string, workflowPath: string, context: LoadCo
     path: absolute,
     secrets: read.secrets.values,
     secretVariables: read.secrets.variables,
-    digest,
+    fingerprint: text,
   };
 }
 
-function nothingLoaded(absolute: string, problems: readonly Problem[]): Omit<LoadedWorkflow, 'digest'> {
+function nothingLoaded(absolute: string, problems: readonly Problem[]): Omit<LoadedWorkflow, 'fingerprint'> {
   return {
     problems,
     settings: null,

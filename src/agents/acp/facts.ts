@@ -7,5 +7,7 @@ export const acpFacts: AgentFacts = {
   defaultCommand: null,
   requiresCommand: true,
   tellsUsage: 'after-turn',
-  options: acpOptions,
+  get options() {
+    return acpOptions();
+  },
 };

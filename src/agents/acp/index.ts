@@ -14,7 +14,7 @@ const REMEDY = 'set agent.command to an agent that speaks the Agent Client Proto
 /** The kind whole; what it is stands with its facts. */
 export const acpKind: AgentKind = {
   ...acpFacts,
-  create: (settings, options, deps) => createAgent(settings, acpOptions.parse(options), deps),
+  create: (settings, options, deps) => createAgent(settings, acpOptions().parse(options), deps),
 };
 
 function createAgent(settings: AgentSettings, options: AcpOptions, deps: AgentDeps): Agent {

@@ -20,5 +20,7 @@ export const claudeCodeFacts: AgentFacts = {
     ],
     remedy: 'run "claude" once and log in, or set ANTHROPIC_API_KEY',
   },
-  options: claudeCodeOptions,
+  get options() {
+    return claudeCodeOptions();
+  },
 };

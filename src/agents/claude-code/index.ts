@@ -5,7 +5,8 @@ import type { AgentKind } from '../../ports/agent-kind.ts';
 import { programProblem } from '../shared/failures.ts';
 import { DEFAULT_COMMAND, claudeCodeFacts } from './facts.ts';
 import { hostOf } from '../shared/host.ts';
-import { claudeCodeOptions, expandHome, findMcpProblem, type ClaudeCodeOptions } from './options.ts';
+import { expandHome, findMcpProblem } from './mcp-config.ts';
+import { claudeCodeOptions, type ClaudeCodeOptions } from './options.ts';
 import { startSession } from './session.ts';
 
 const REMEDY = 'install Claude Code with `npm install -g @anthropic-ai/claude-code` or name its program in agent.command';
@@ -13,7 +14,7 @@ const REMEDY = 'install Claude Code with `npm install -g @anthropic-ai/claude-co
 /** The kind whole; what it is stands with its facts. */
 export const claudeCodeKind: AgentKind = {
   ...claudeCodeFacts,
-  create: (settings, options, deps) => createAgent(settings, claudeCodeOptions.parse(options), deps),
+  create: (settings, options, deps) => createAgent(settings, claudeCodeOptions().parse(options), deps),
 };
 
 function createAgent(settings: AgentSettings, options: ClaudeCodeOptions, deps: AgentDeps): Agent {

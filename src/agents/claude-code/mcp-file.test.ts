@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { expandHome, findMcpProblem } from './options.ts';
+import { expandHome, findMcpProblem } from './mcp-config.ts';
 
 let dir = '';
 beforeEach(async () => {

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 
 /** The modes of `claude --permission-mode` that can run unattended. */
 export const PERMISSION_MODES = ['default', 'acceptEdits', 'bypassPermissions', 'dontAsk', 'plan'] as const;
@@ -8,39 +7,48 @@ export const PERMISSION_MODES = ['default', 'acceptEdits', 'bypassPermissions', 
 /** The system takes no longer single argument than 128 KiB. */
 const LONGEST_ARGUMENT = 100_000;
 
-const filled = z
-  .string()
-  .max(LONGEST_ARGUMENT)
-  .refine((value) => value.trim() !== '', 'must not be empty')
-  .refine((value) => !value.includes('\0'), 'must not contain a NUL character');
+const filled = once(() =>
+  z
+    .string()
+    .max(LONGEST_ARGUMENT)
+    .refine((value) => value.trim() !== '', 'must not be empty')
+    .refine((value) => !value.includes('\0'), 'must not contain a NUL character'),
+);
 
-export const claudeCodeOptions = z.object({
-  model: filled.optional().describe("Model name or alias; by default Claude Code's own choice."),
-  permission_mode: z
-    .enum(PERMISSION_MODES)
-    .default('bypassPermissions')
-    .describe('What the agent may do without asking. Nobody is there to answer: what a mode would ask about is refused.'),
-  allowed_tools: tools('Tools that need no permission, such as `Bash(git log:*)`: a list, or one string with commas.'),
-  disallowed_tools: tools('Tools that are taken away: a list, or one string with commas.'),
-  max_turns: z.int().min(1).max(1_000_000).optional().describe('Model round trips after which Claude Code cuts one turn short.'),
-  max_budget_usd: z
-    .number()
-    .positive()
-    .max(1_000_000)
-    .optional()
-    .describe('Cost in US dollars at which Claude Code cuts one turn short; it starts anew with each turn.'),
-  append_system_prompt: filled.optional().describe("Text added to Claude Code's own system prompt."),
-  mcp_config: filled
-    .refine((value) => value.startsWith('/') || value.startsWith('~/'), 'must be an absolute path or start with ~/')
-    .optional()
-    .describe('A file with more tool servers (`mcpServers`), by its absolute path or one that starts with `~/`.'),
-});
-export type ClaudeCodeOptions = z.infer<typeof claudeCodeOptions>;
+export const claudeCodeOptions = once(() =>
+  z.object({
+    model: filled().optional().describe("Model name or alias; by default Claude Code's own choice."),
+    permission_mode: z
+      .enum(PERMISSION_MODES)
+      .default('bypassPermissions')
+      .describe('What the agent may do without asking. Nobody is there to answer: what a mode would ask about is refused.'),
+    allowed_tools: tools('Tools that need no permission, such as `Bash(git log:*)`: a list, or one string with commas.'),
+    disallowed_tools: tools('Tools that are taken away: a list, or one string with commas.'),
+    max_turns: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .optional()
+      .describe('Model round trips after which Claude Code cuts one turn short.'),
+    max_budget_usd: z
+      .number()
+      .positive()
+      .max(1_000_000)
+      .optional()
+      .describe('Cost in US dollars at which Claude Code cuts one turn short; it starts anew with each turn.'),
+    append_system_prompt: filled().optional().describe("Text added to Claude Code's own system prompt."),
+    mcp_config: filled()
+      .refine((value) => value.startsWith('/') || value.startsWith('~/'), 'must be an absolute path or start with ~/')
+      .optional()
+      .describe('A file with more tool servers (`mcpServers`), by its absolute path or one that starts with `~/`.'),
+  }),
+);
+export type ClaudeCodeOptions = z.infer<ReturnType<typeof claudeCodeOptions>>;
 
 /** A list of tool names, or one string of them. */
 function tools(about: string) {
   // A leading dash would be read as another option.
-  const name = filled.refine((value) => !value.trimStart().startsWith('-'), 'must not start with a dash');
+  const name = filled().refine((value) => !value.trimStart().startsWith('-'), 'must not start with a dash');
   return z
     .preprocess((value) => (typeof value === 'string' ? splitTools(value) : value), z.array(name))
     .meta({ description: about, anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] })
@@ -51,52 +59,4 @@ function tools(about: string) {
 function splitTools(text: string): string[] {
   const names = text.match(/(?:\([^)]*\)|[^,(]|\()+/g) ?? [];
   return names.map((name) => name.trim()).filter((name) => name !== '');
-}
-
-/** The name of our own tool server: an operator's file must not take it. */
-const RESERVED_SERVER = 'foray';
-
-/** What is wrong with the operator's file, or null. */
-export async function findMcpProblem(operatorFile: string): Promise<string | null> {
-  try {
-    await checkServers(operatorFile);
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
-/** `~/` is the home of whoever the agent runs as. */
-export function expandHome(file: string, env: Readonly<Record<string, string>>): string {
-  return file.startsWith('~/') ? path.join(env['HOME'] ?? '/', file.slice(2)) : file;
-}
-
-async function checkServers(file: string): Promise<void> {
-  const servers = serversOf(await contentOf(file));
-  if (servers === null) throw new Error(`claude-code.mcp_config: ${file} has no map of servers under mcpServers`);
-  if (Object.hasOwn(servers, RESERVED_SERVER))
-    throw new Error(`claude-code.mcp_config: ${file} names a server ${RESERVED_SERVER}; that name is reserved`);
-}
-
-async function contentOf(file: string): Promise<unknown> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new Error(`claude-code.mcp_config: cannot read ${file}: ${codeOf(error) ?? 'unknown fault'}`, { cause: error });
-  });
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    // The parser's own message would quote the file, secrets included.
-    throw new Error(`claude-code.mcp_config: ${file} is not JSON`, { cause: error });
-  }
-}
-
-function serversOf(content: unknown): Readonly<Record<string, unknown>> | null {
-  if (typeof content !== 'object' || content === null || !('mcpServers' in content)) return null;
-  const { mcpServers } = content;
-  if (typeof mcpServers !== 'object' || mcpServers === null || Array.isArray(mcpServers)) return null;
-  return mcpServers as Readonly<Record<string, unknown>>;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException | null)?.code;
 }

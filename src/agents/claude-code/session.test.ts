@@ -226,7 +226,7 @@ describe('a process', () => {
 
   it('that stays silent after its result is ended, and its result counts', async () => {
     const fake = await fakeWith([prints('success').replace(/exit 0$/, 'exec sleep 60')]);
-    const options = claudeCodeOptions.parse({});
+    const options = claudeCodeOptions().parse({});
     const { settings, deps, request } = fake;
     const session = startSession({ command: ['claude'], options, settings, deps, request, mcpFile: null, lingerMs: 50 });
     expect((await takeTurn(session)).result).toEqual({ ok: true });

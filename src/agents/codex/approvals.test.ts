@@ -5,7 +5,7 @@ import { codexOptions } from './options.ts';
 import { ASKED_COMMAND, ASKED_PERSON, ASKED_TOOL } from '../../../test/support/codex/recorded.ts';
 
 function context(options: object = {}, ownServer: string | null = 'foray') {
-  return { options: codexOptions.parse(options), ownServer, now: () => 1_700_000_000_900 };
+  return { options: codexOptions().parse(options), ownServer, now: () => 1_700_000_000_900 };
 }
 
 const ASKS = { approval_policy: 'on-request' };

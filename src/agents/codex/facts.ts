@@ -14,5 +14,7 @@ export const codexFacts: AgentFacts = {
     variables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
     remedy: 'run "codex login", or set OPENAI_API_KEY',
   },
-  options: codexOptions,
+  get options() {
+    return codexOptions();
+  },
 };

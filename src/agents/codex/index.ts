@@ -13,7 +13,7 @@ const REMEDY = 'install Codex with `npm install -g @openai/codex` or name its pr
 /** The kind whole; what it is stands with its facts. */
 export const codexKind: AgentKind = {
   ...codexFacts,
-  create: (settings, options, deps) => createAgent(settings, codexOptions.parse(options), deps),
+  create: (settings, options, deps) => createAgent(settings, codexOptions().parse(options), deps),
 };
 
 function createAgent(settings: AgentSettings, options: CodexOptions, deps: AgentDeps): Agent {

@@ -17,7 +17,7 @@ async function replay(
   const events: AgentEvent[] = [];
   const stream = createEventStream({ onEvent: (event) => events.push(event), mask: (text) => text, aliveMs: 30_000 });
   const watch = watchTurn('T', stream);
-  const listener = createListener({ options: codexOptions.parse({}), ownServer: null, now: () => 0 });
+  const listener = createListener({ options: codexOptions().parse({}), ownServer: null, now: () => 0 });
   const peer = createJsonRpcPeer({ ...listener, envelope: 'bare', send: () => {} });
   listener.usage.threadBegan('T');
   listener.beginTurn({ watch, events: stream });

@@ -7,5 +7,7 @@ export const mockFacts: AgentFacts = {
   defaultCommand: null,
   requiresCommand: false,
   tellsUsage: 'during-turn',
-  options: mockOptions,
+  get options() {
+    return mockOptions();
+  },
 };

@@ -9,7 +9,7 @@ import { mockOptions, OUTCOME_ERRORS, type MockOptions, type Outcome } from './o
 /** The kind whole; what it is stands with its facts. */
 export const mockKind: AgentKind = {
   ...mockFacts,
-  create: (_settings, options, deps) => createAgent(mockOptions.parse(options), deps.clock),
+  create: (_settings, options, deps) => createAgent(mockOptions().parse(options), deps.clock),
 };
 
 function createAgent(options: MockOptions, clock: Clock): Agent {

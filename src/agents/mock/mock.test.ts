@@ -18,7 +18,7 @@ const request: SessionRequest = {
 
 function createMock(options: Record<string, unknown> = {}): Agent {
   const processes = { started: () => {}, ended: () => {} };
-  return mockKind.create(settingsWith().agent, mockOptions.parse(options), {
+  return mockKind.create(settingsWith().agent, mockOptions().parse(options), {
     env: {},
     clock: { now: () => 1_000 },
     logger: SILENT,

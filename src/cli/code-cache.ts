@@ -1,0 +1,143 @@
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+
+/**
+ * What V8 compiled of the parts of the command, kept from one start to the next: compiling is a third of a short one.
+ * It is code, so it is taken only from a folder that nobody but its owner may touch. Whatever is wrong with it, the
+ * command runs without it.
+ */
+export interface CodeCache {
+  find(part: string): Buffer | undefined;
+  /** Has it kept when there is time; it is made then, and knows by then which functions were used. */
+  add(part: string, make: () => Buffer): void;
+}
+
+export interface CodeCacheOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Differs from build to build. */
+  readonly build: string;
+  /** What is run: other commands use other functions. */
+  readonly command: string;
+}
+
+/** How long a service runs before it takes time for this. */
+const SETTLED_MS = 5_000;
+const PIECE_MS = 10;
+/** Builds and commands that may be there before all of them go. */
+const MOST_FILES = 40;
+
+export function openCodeCache({ env, build, command }: CodeCacheOptions): CodeCache {
+  const folder = folderOf(env);
+  if (folder === null) return { find: () => undefined, add: () => {} };
+  const file = path.join(folder, `${build}-${process.version}-${process.arch}-${command}`);
+  const kept = isOurs(folder) ? read(file) : new Map<string, Buffer>();
+  const fresh = new Map<string, () => Buffer>();
+  let isSaved = true;
+  const take = (part: string, make: () => Buffer): void => {
+    kept.set(part, make());
+    fresh.delete(part);
+    isSaved = false;
+  };
+  const save = (): void => {
+    for (const [part, make] of fresh) take(part, make);
+    if (!isSaved) write(folder, file, kept);
+    isSaved = true;
+  };
+  /** A service is not held up: one part at a time. */
+  const saveInPieces = (): void => {
+    const [next] = fresh;
+    if (next === undefined) return save();
+    take(...next);
+    setTimeout(saveInPieces, PIECE_MS).unref();
+  };
+  process.once('exit', save);
+  setTimeout(saveInPieces, SETTLED_MS).unref();
+  return { find: (part) => kept.get(part), add: (part, make) => void fresh.set(part, make) };
+}
+
+/** Node's own variable switches it off. Without a home or on a system without owners there is none. */
+function folderOf(env: CodeCacheOptions['env']): string | null {
+  const base = env['XDG_CACHE_HOME'] || (env['HOME'] ? path.join(env['HOME'], '.cache') : '');
+  if (env['NODE_DISABLE_COMPILE_CACHE'] || !path.isAbsolute(base) || process.getuid === undefined) return null;
+  return path.join(base, 'foray', 'code');
+}
+
+/** A folder of this user that others can neither read nor write. */
+function isOurs(folder: string): boolean {
+  try {
+    const found = lstatSync(folder, { throwIfNoEntry: false });
+    return found !== undefined && found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** In the file: the length of the index, the index, then the code of each part. */
+function read(file: string): Map<string, Buffer> {
+  try {
+    const bytes = readFileSync(file);
+    const begin = aligned(4 + bytes.readUInt32LE(0));
+    const index = JSON.parse(bytes.toString('latin1', 4, 4 + bytes.readUInt32LE(0))) as [string, number, number][];
+    return new Map(index.map(([part, start, length]) => [part, bytes.subarray(begin + start, begin + start + length)]));
+  } catch {
+    return new Map();
+  }
+}
+
+/** Beside it first, and on the disk before it takes its place: half of it would be worse than none. */
+function write(folder: string, file: string, kept: ReadonlyMap<string, Buffer>): void {
+  const beside = `${file}.${process.pid}`;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (!isOurs(folder)) return;
+    const names = readdirSync(folder);
+    if (names.length > MOST_FILES) for (const name of names) rmSync(path.join(folder, name), { force: true });
+    writeWhole(beside, contentOf(kept));
+    renameSync(beside, file);
+  } catch {
+    // A full disk, a home that cannot be written to: there is none, then.
+  }
+}
+
+function writeWhole(file: string, content: readonly Buffer[]): void {
+  const target = openSync(file, 'w', 0o600);
+  try {
+    for (const bytes of content) writeSync(target, bytes);
+    fsyncSync(target);
+  } finally {
+    closeSync(target);
+  }
+}
+
+function contentOf(kept: ReadonlyMap<string, Buffer>): readonly Buffer[] {
+  let start = 0;
+  const parts = [...kept].map(([part, bytes]) => {
+    const place = [part, start, bytes.length] as const;
+    start += aligned(bytes.length);
+    return { place, bytes: padded(bytes) };
+  });
+  const index = Buffer.from(JSON.stringify(parts.map(({ place }) => place)), 'latin1');
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(index.length);
+  return [padded(Buffer.concat([length, index])), ...parts.map(({ bytes }) => bytes)];
+}
+
+/** V8 reads code from addresses of this kind only, and would copy it otherwise. */
+function aligned(length: number): number {
+  return Math.ceil(length / 16) * 16;
+}
+
+function padded(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes], aligned(bytes.length));
+}

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Script } from 'node:vm';
+import type { CodeCache } from './code-cache.ts';
+
+/** What a part is: a function that is given what every CommonJS module has. */
+type Part = (exports: unknown, require: (name: string) => unknown, module: { exports: unknown }) => void;
+
+/** Loads the parts that the built command was divided into, each once. Everything else is left to Node. */
+export function createPartLoader(folder: string, outside: NodeJS.Require, cache: CodeCache): (name: string) => unknown {
+  const loaded = new Map<string, { exports: unknown }>();
+  const load = (name: string): unknown => {
+    const known = loaded.get(name);
+    if (known) return known.exports;
+    const module = { exports: {} };
+    loaded.set(name, module);
+    const part = compile(path.join(folder, name), name, cache);
+    part(module.exports, (wanted) => (wanted.startsWith('./') ? load(wanted.slice(2)) : outside(wanted)), module);
+    return module.exports;
+  };
+  return load;
+}
+
+function compile(filename: string, name: string, cache: CodeCache): Part {
+  const cachedData = cache.find(name);
+  // The build writes ASCII alone, which needs no decoding.
+  const script = new Script(readFileSync(filename, 'latin1'), { filename, cachedData });
+  if (cachedData === undefined || script.cachedDataRejected === true) cache.add(name, () => script.createCachedData());
+  return script.runInThisContext() as Part;
+}

@@ -1,0 +1,5 @@
+/** What is costly to make is made when it is first asked for, and then kept. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => (made ??= { value: make() }).value;
+}
