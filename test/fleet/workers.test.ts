@@ -9,12 +9,14 @@ import type { RunPlan } from '../../src/domain/model/effect.ts';
 import type { RunExit, RunReport } from '../../src/domain/model/event.ts';
 import { refOf } from '../../src/domain/model/issue.ts';
 import type { AgentSettings } from '../../src/domain/model/settings.ts';
+import type { ToolCalls } from '../../src/ports/runner.ts';
 import type { Tracker } from '../../src/ports/tracker.ts';
 import { createQueueRunner, type QueueRunner } from '../../src/runners/queue/index.ts';
 import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts';
 import { tryToLead, type Leadership } from '../../src/store/postgres/leadership.ts';
 import { migratePostgres } from '../../src/store/postgres/migrate.ts';
 import { openRunQueue } from '../../src/store/postgres/run-queue.ts';
+import { openWorkerSeat } from '../../src/store/postgres/worker-seat.ts';
 import { CLI, eventually } from '../support/daemon.ts';
 import { issueWith } from '../support/issues.ts';
 import { isAlive } from '../support/processes.ts';
@@ -100,7 +102,7 @@ async function lead(id: string, version = '0.1.0'): Promise<Leading> {
           plan,
           {
             tracker,
-            tools: null,
+            tools: TOOLS,
             carrier: null,
             repository: null,
             template: { body: 'Work on {{ .issue.identifier }}.', line: 1 },
@@ -123,6 +125,11 @@ async function lead(id: string, version = '0.1.0'): Promise<Leading> {
     },
   };
 }
+
+/** Repeats what it is told. */
+const TOOLS: ToolCalls = {
+  call: (name, { text }) => Promise.resolve({ ok: true, data: `${name} ${String(text)}`, status: null }),
+};
 
 let planned = 0;
 
@@ -349,6 +356,35 @@ describe('a worker that is lost', () => {
     );
     expect(await postgres.query('SELECT * FROM foray.worker_words', url)).toEqual([]);
     expect(reports).toHaveLength(heard);
+  });
+
+  it('can ask and say nothing for a run that another leader took back', async () => {
+    const seat = await openWorkerSeat(url, { name: 'z', labels: [], slots: 1, version: '0.1.0' });
+    await seat.beat({ load: 0, draining: false });
+    const plan = aPlan({});
+    leader.start(plan);
+    await eventually(
+      () => seat.jobOf(plan.runId),
+      (job) => job !== null,
+    );
+    const call = { ask: 'tool', name: 'comment', args: { text: 'hi' } } as const;
+    expect(await seat.ask(plan.runId, 'q1', call)).toBe('asked');
+    const answer = await eventually(
+      () => seat.answerTo('q1'),
+      (found) => found !== null,
+    );
+    expect(answer).toMatchObject({ ok: true, value: { ok: true, data: 'comment hi' } });
+    await leader.leave();
+    leader = await lead('b');
+    await eventually(
+      () => seat.jobOf(plan.runId),
+      (job) => job === null,
+      'the lease to be taken back',
+    );
+    expect(await seat.ask(plan.runId, 'q2', call)).toBeNull();
+    expect(await seat.say(plan.runId, 1, [])).toBe(false);
+    expect(await postgres.query('SELECT * FROM foray.worker_requests', url)).toEqual([]);
+    await seat.close();
   });
 
   it('of an old leader keeps nothing: another leader takes every run back', { timeout: 90_000 }, async () => {

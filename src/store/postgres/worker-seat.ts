@@ -16,8 +16,7 @@ export interface WorkerFacts {
 
 /** A place at the queue for this process. Every write for a run asks whether the run is still this worker's. */
 export async function openWorkerSeat(url: string, facts: WorkerFacts): Promise<WorkerSeat> {
-  const db = await openPostgres(url);
-  if ((await db.read(schemaVersion(db.address))) === 0) throw noFleet(db);
+  const db = await openFleet(url);
   const id = `${facts.name}#${randomBytes(5).toString('hex')}`;
   const pool = await openJobPool(url, facts.slots + 4);
   return {
@@ -46,6 +45,18 @@ export async function openWorkerSeat(url: string, facts: WorkerFacts): Promise<W
       await db.close();
     },
   };
+}
+
+/** The records of a service; where there are none that can be used, nothing is left open. */
+async function openFleet(url: string): Promise<Postgres> {
+  const db = await openPostgres(url);
+  try {
+    if ((await db.read(schemaVersion(db.address))) === 0) throw noFleet(db);
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
 }
 
 function* jobOf(id: string, worker: string): Work<Job | null> {
