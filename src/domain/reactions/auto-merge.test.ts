@@ -307,6 +307,17 @@ describe('auto_merge', () => {
     expect(progress(player, 'auto_merge')?.escalated).toBe(false);
   });
 
+  it('an escalation ends by a decision that changed while a run of ours was waited for', () => {
+    const reviews = { ...BASE, debounceMs: 0, trust: 'anyone' as const };
+    const player = watching({ review_comments: reviews, auto_merge: { ...autoMerge, budget: 0 } });
+    lookTwice(player, { ...READY, reviews: ok([]) });
+    refuse(player);
+    look(player, { ...READY, decision: ok('CHANGES_REQUESTED'), reviews: ok([comment('1')]) });
+    finishTurn(player);
+    lookTwice(player, { ...READY, reviews: ok([]) });
+    expect(player.asked('merge')).toHaveLength(1);
+  });
+
   it('a merge whose answer was an error but that was done is ours, branch and all, also after the window', () => {
     const player = watching({ auto_merge: autoMerge });
     lookTwice(player, READY);

@@ -33,7 +33,7 @@ function judgeAutoMerge(draft: Draft, watch: Watch, { merge, findings }: Look): 
   const settings = draft.state.settings.reactions.on.auto_merge;
   if (!settings) return;
   const hold = reasonToHold(draft, watch, findings);
-  if (hold !== null) return waitFor(draft, watch, 'auto_merge', hold);
+  if (hold !== null) return waitFor(draft, watch, 'auto_merge', hold, endedEscalation(watch, settings, merge, findings));
   const { decision } = findings;
   const gate = settings.requireCi ? findings.gate : NOT_ASKED;
   if (!decision?.ok) return couldNotRead(draft, watch, 'auto_merge', decision?.fault.message ?? 'no review decision');
@@ -102,6 +102,20 @@ function budgetFor(
   const { seen } = mark;
   const isSame = seen.decision === decision && seen.mergeability === mergeability && seen.ci === ci;
   return isSame ? { used, escalated } : { used: 0, escalated: false };
+}
+
+/** What was changed while nothing may be merged has changed all the same: a refusal that it ends is not waited for any longer. */
+function endedEscalation(
+  watch: Watch,
+  { requireCi }: AutoMerge,
+  { headSha, mergeability }: MergeStatus,
+  { decision, gate }: Findings,
+): Partial<Progress> {
+  const before = progressOf(watch, 'auto_merge');
+  const ci = requireCi ? gate : NOT_ASKED;
+  if (!before.escalated || !decision?.ok || !ci?.ok) return {};
+  const after = budgetFor(before, headSha, { decision: decision.value, mergeability, ci: ci.value });
+  return after.escalated ? {} : { ...after, mark: { at: 'waiting', headSha, bareSince: null } };
 }
 
 /** Since when this head has been seen without a check. */

@@ -1,5 +1,5 @@
 import type { Effect } from '../../domain/model/effect.ts';
-import { faultOf, ScmConflictError } from '../../domain/model/errors.ts';
+import { faultOf, ScmConflictError, type Fault } from '../../domain/model/errors.ts';
 import type { MergeOutcome } from '../../domain/model/event.ts';
 import { sameState } from '../../domain/model/issue.ts';
 import type { MergeRequestRef } from '../../domain/model/watch.ts';
@@ -41,12 +41,19 @@ async function afterError(
   }
 }
 
-/** Deletes a branch, but never the one that the project lives from. */
-export async function deleteMergedBranch(request: MergeRequestRef, forge: Forge, signal: AbortSignal): Promise<void> {
+/** Deletes a branch, but never the one that the project lives from: then it says why not. */
+export async function deleteMergedBranch(request: MergeRequestRef, forge: Forge, signal: AbortSignal): Promise<Fault | null> {
   const kept = await forge.scm.readDefaultBranch(request, signal);
-  if (kept === request.branch) throw new Error('it is the default branch of the project');
+  if (kept === request.branch) return DEFAULT_BRANCH;
   await forge.scm.deleteBranch(request, request.branch, signal);
+  return null;
 }
+
+const DEFAULT_BRANCH: Fault = {
+  kind: 'scm_branch_kept',
+  message: 'it is the default branch of the project',
+  consequence: 'back-off',
+};
 
 /** Moves the issue of a merged request to its last state, unless it is there already by somebody else's hand. */
 export async function complete(

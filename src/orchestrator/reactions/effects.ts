@@ -32,8 +32,8 @@ export async function deleteRequestBranch(
   deps: InterpretDeps,
   { issueId, request }: EffectNamed<'delete-branch'>,
 ): Promise<AnswerTo<'delete-branch'>> {
-  await deleteMergedBranch(request, forgeOf(deps), deps.killed);
-  return { type: 'branch-deleted', issueId, fault: null };
+  const fault = await deleteMergedBranch(request, forgeOf(deps), deps.killed);
+  return { type: 'branch-deleted', issueId, fault };
 }
 
 /** Takes a label that was obeyed off the request. */
