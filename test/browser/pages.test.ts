@@ -1,6 +1,7 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { aRun, aRunning, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../support/fake-daemon.ts';
-import { accessibilityFaults } from './accessibility.ts';
+import { accessibilityFaults, type Scope } from './accessibility.ts';
 import { busyAfternoon } from './scene.ts';
 import { change, overflow, useBrowser, visit, type Visit } from './visit.ts';
 
@@ -17,23 +18,33 @@ function withSessions(count: number): FakeDaemon {
   return daemon;
 }
 
-/** Every width in light and dark. */
-const LOOKS = WIDTHS.flatMap((width) => SCHEMES.map((colorScheme) => ({ width, colorScheme })));
-
-/** The page fits, and axe finds nothing, however it is looked at. */
-async function expectGoodLooks({ page, complaints }: Visit): Promise<void> {
-  for (const [index, { width, colorScheme }] of LOOKS.entries()) {
-    await page.emulateMedia({ colorScheme });
+/** The page fits, and axe finds nothing, at every width in light and dark. */
+async function expectGoodLooks({ page, complaints }: Visit, rows: Scope['rows'] = 'all'): Promise<void> {
+  const widest = await overflowAtEveryWidth(page);
+  expect(widest).toEqual(WIDTHS.map(() => 0));
+  for (const [index, width] of WIDTHS.entries()) {
     await page.setViewportSize({ width, height: 900 });
-    expect(await overflow(page), `${width} px, ${colorScheme}`).toBeLessThanOrEqual(0);
-    expect(await accessibilityFaults(page, index === 0 ? 'whole' : 'first rows'), `${width} px, ${colorScheme}`).toEqual([]);
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      const scope: Scope = { rows: index === 0 ? rows : 'first', rules: colorScheme === 'light' ? 'all' : 'colours' };
+      expect(await accessibilityFaults(page, scope), `${width} px, ${colorScheme}`).toEqual([]);
+    }
   }
   expect(complaints).toEqual([]);
 }
 
+async function overflowAtEveryWidth(page: Page): Promise<readonly number[]> {
+  const found: number[] = [];
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    found.push(Math.max(0, await overflow(page)));
+  }
+  return found;
+}
+
 describe.each([0, 3, 1000])('with %i sessions', (count) => {
   it('the board fits every width in light and dark, and axe finds nothing', async () => {
-    await expectGoodLooks(await visit(withSessions(count)));
+    await expectGoodLooks(await visit(withSessions(count)), count > 100 ? 'first' : 'all');
   });
 });
 
@@ -84,10 +95,11 @@ describe('actions', () => {
     daemon.onAsked = () => change(daemon, { operatorPause: { reason: 'release day', by: 'Ada', since: NOON } });
     await page.getByRole('button', { name: 'Pause dispatching' }).click();
     await page.getByLabel('Reason').fill('release day');
-    const asked = performance.now();
+    const answer = page.waitForResponse('**/api/v2/pause');
     await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
     await page.getByText('Done.').waitFor();
-    expect(performance.now() - asked).toBeLessThan(1000);
+    const { requestStart, responseStart } = (await answer).request().timing();
+    expect(responseStart - requestStart).toBeLessThan(1000);
     expect(daemon.asked).toMatchObject([{ request: { kind: 'pause', reason: 'release day' } }]);
     await page.getByText('release day').waitFor();
     await another.getByText('Paused', { exact: true }).waitFor({ timeout: 2000 });

@@ -168,6 +168,32 @@ export const SENTENCES: readonly Sentence[] = [
 
   // What the agent does now
   {
+    says: 'usage and cost as they grow',
+    file: 'src/domain/events/on-run.test.ts',
+    test: 'keeps the figures as they grow: now and then, and at the end of a turn',
+  },
+  {
+    says: 'bounded by size per run',
+    file: 'src/domain/events/on-run.test.ts',
+    test: 'loses none of a burst: what has gathered is stored at once, within the bytes of the run',
+  },
+  {
+    says: 'masked, cut, one line: what was called and what came back',
+    file: 'src/agents/shared/event-stream.test.ts',
+    test: 'tell what was called and what came back',
+  },
+  { says: 'told by Claude Code', file: 'src/agents/claude-code/replay.test.ts', test: 'that went well' },
+  {
+    says: 'told by Codex',
+    file: 'src/agents/codex/turn.test.ts',
+    test: 'tells what the item %s was called with and gave back',
+  },
+  {
+    says: 'told by agents that speak ACP',
+    file: 'src/agents/acp/turn.test.ts',
+    test: 'tells what was called and what came back, as far as it is known by then',
+  },
+  {
     says: 'tool events carry what was called, its result and how long it took',
     file: 'src/domain/events/on-run.test.ts',
     test: 'keeps what a tool was called with, what it gave back and how long it took',

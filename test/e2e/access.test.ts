@@ -211,8 +211,10 @@ describe('what operators ask for', () => {
       const senseless = await act('A-1', kind);
       expect([senseless.status, senseless.json()], kind).toMatchObject([409, { error: { code: 'not_possible_now' } }]);
     }
+    const asked = performance.now();
     const stopped = await act('a-1', 'stop');
     expect(stopped.status).toBe(202);
+    expect(performance.now() - asked, 'the session takes longer to end').toBeLessThan(1_000);
     expect(stopped.json()).toMatchObject({ requested: 'stop', issue_identifier: 'a-1', by: 'Ada' });
     expect(stopped.json()['requested_at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     await Promise.all(['A-2', 'A-3', 'A-4'].map((identifier) => act(identifier, 'stop')));

@@ -446,6 +446,21 @@ describe('search, filter and sort', () => {
     expect(order(page)).toEqual(wanted);
   });
 
+  it('finds recent runs by their issue, outcome and error too', async () => {
+    const runs = [
+      aRun('r-1', { status: 'failed', error: 'no route to the bank' }),
+      aRun('r-2', { issue: anIssue('ENG-9'), startedAt: NOON - 900_000 }),
+    ];
+    const shown = async (query: string) =>
+      [...(await load(`/${query}`, createFakeDaemon({ runs }))).page.matchAll(/data-key="run-(r-\d)"/g)].map(([, id]) => id);
+    expect(await shown('?q=bank')).toEqual(['r-1']);
+    expect(await shown('?q=succeeded')).toEqual(['r-2']);
+    expect(await shown('?q=eng-9')).toEqual(['r-2']);
+    expect(await shown('?sort=oldest')).toEqual(['r-2', 'r-1']);
+    const { page } = await load('/?q=nothing', createFakeDaemon({ runs }));
+    expect(panelOf(page, 'history')).toContain('Recent runs 0 found Nothing here contains what you look for.');
+  });
+
   it('keeps the counts of what there is, and says what was found', async () => {
     const { page } = await load('/?q=key', createFakeDaemon({ current }));
     expect(panelOf(page, 'running')).toContain('Running sessions 3 0 found');

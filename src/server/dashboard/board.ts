@@ -39,7 +39,7 @@ function boardPage(c: Context, daemon: Daemon, snapshot: Snapshot, past: Past | 
       ${shows('person') && parkedPanel(snapshot, query)} ${shows('running') && runningPanel(snapshot, query)}
       ${query.show === 'all' && hostsPanel(daemon.hosts(), snapshot.generatedAt)}
       ${shows('retrying') && retryPanel(snapshot, query)} ${shows('holds') && holdsPanel(snapshot, query)}
-      ${shows('merge-requests') && mergeRequestPanel(snapshot, query)} ${shows('history') && historyPanel(past, snapshot)}
+      ${shows('merge-requests') && mergeRequestPanel(snapshot, query)} ${shows('history') && historyPanel(past, snapshot, query)}
     </main>
     ${footer(daemon, snapshot)}`;
   return documentOf({ title: `${countsText(snapshot)} · foray`, live: { now: snapshot.generatedAt }, body });

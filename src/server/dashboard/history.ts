@@ -5,6 +5,7 @@ import type { Daemon } from '../../ports/daemon.ts';
 import type { LifetimeTotals } from '../../ports/store.ts';
 import { cursorOf, positionOf } from '../api/runs.ts';
 import { readSnapshot } from '../api/v1.ts';
+import { selectRows, type BoardQuery } from './board-query.ts';
 import { footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
 import { countText, durationText, moneyText, wordsOf } from './format.ts';
@@ -12,7 +13,7 @@ import { html, type Html, type TemplatePart } from './html.ts';
 import { noStatePage } from './notice-page.ts';
 import { HISTORY_LENGTH, type Past } from './past.ts';
 import { chip, clock, issueCell, panel, runHref, table, type Column } from './parts.ts';
-import { tokensText } from './work.ts';
+import { foundText, NOT_FOUND, tokensText } from './work.ts';
 
 const PAGE_SIZE = 50;
 
@@ -26,15 +27,22 @@ export const RUN_TONES: Readonly<Record<RunStatus, string>> = {
   blocked: 'warn',
 };
 
-export function historyPanel(past: Past | null, snapshot: Snapshot): Html {
+export function historyPanel(past: Past | null, snapshot: Snapshot, query: BoardQuery): Html {
   if (past === null) {
     return panel(
       { id: 'history', title: 'Recent runs', wide: true },
       html`<p class="empty">History could not be read. The log says why.</p>`,
     );
   }
-  return panel({ id: 'history', title: 'Recent runs', wide: true, aside: lifetimeText(past.totals) }, [
-    runTable(past.runs, snapshot, 'No run yet. The first one shows here as soon as it starts.'),
+  const rows = selectRows(past.runs, query, ({ issue, status, trigger, error, startedAt }) => ({
+    ...issue,
+    more: [wordsOf(status), wordsOf(trigger), error ?? ''],
+    at: startedAt,
+  }));
+  const empty = past.runs.length > 0 ? NOT_FOUND : 'No run yet. The first one shows here as soon as it starts.';
+  const aside = foundText(rows, past.runs) || lifetimeText(past.totals);
+  return panel({ id: 'history', title: 'Recent runs', wide: true, aside }, [
+    runTable(rows, snapshot, empty),
     past.runs.length >= HISTORY_LENGTH && html`<p class="more"><a href="/history">All runs</a></p>`,
   ]);
 }
