@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunAnswer, RunRequest, WorkerSeat } from '../../ports/run-queue.ts';
 
-const ANSWER_EVERY_MS = 150;
+/** Most answers come soon; what takes long is asked for less often. */
+const FIRST_WAIT_MS = 40;
+const LONGEST_WAIT_MS = 300;
 const AGAIN_MS = 1_000;
 
 /** Asks the leader for something that a run needs, and waits for the answer. Rejects when the run is no longer ours. */
@@ -16,10 +18,10 @@ export function createAsk(seat: WorkerSeat, runId: string, lost: AbortSignal): A
     if ((await patiently(() => seat.ask(runId, id, request), either)) === null) {
       throw new Error('the run is no longer this worker’s');
     }
-    for (;;) {
+    for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 1.5, LONGEST_WAIT_MS)) {
+      await delay(wait, undefined, { signal: either });
       const answer = await patiently(() => seat.answerTo(id), either);
       if (answer !== null) return answer;
-      await delay(ANSWER_EVERY_MS, undefined, { signal: either });
     }
   };
 }

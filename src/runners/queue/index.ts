@@ -34,7 +34,7 @@ export interface QueueRunner extends Pick<Runner, 'stop'> {
 }
 
 const LOOK_EVERY_MS = 250;
-/** Where something was said, more may follow. */
+/** Where something was said or asked, more may follow. */
 const TALK_MS = 50;
 /** What comes together is looked at together. */
 const SOON_MS = 20;
@@ -48,12 +48,14 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   const workers = createKnownWorkers({ ...deps, lostAfterMs, runsOf: given.slots.taken });
   let heard: KnownOfQueue['heard'] = [];
   let isOurs = false;
+  let isTalking = false;
 
   async function look(): Promise<void> {
     if (!isOurs) await queue.revokeAll();
     isOurs = true;
     const news = await queue.look({ heard, answering: requests.answering() });
     heard = news.words.map(({ runId, number }) => ({ runId, number }));
+    isTalking = news.words.length + news.requests.length > 0;
     given.hear(news.words);
     removals.hear(news.words);
     const here = await workers.meet(news.workers);
@@ -67,7 +69,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     await removals.give(workers.named);
   }
 
-  const patienceMs = (): number => (heard.length > 0 ? TALK_MS : given.count() + removals.count() > 0 ? LOOK_EVERY_MS : IDLE_MS);
+  const patienceMs = (): number => (isTalking ? TALK_MS : given.count() + removals.count() > 0 ? LOOK_EVERY_MS : IDLE_MS);
   const looking = lookAgainAndAgain(look, patienceMs, logger);
   /** What was changed is looked at soon. */
   const soon = <T>(value: T): T => {
