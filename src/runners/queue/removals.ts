@@ -34,6 +34,7 @@ interface Asked {
 
 export function createRemovals({ queue, markKey }: RemovalsDeps): Removals {
   const asked = new Map<string, Asked>();
+  const isBusy = (workerId: string): boolean => [...asked.values()].some(({ worker }) => worker?.id === workerId);
   const waiting = (): Asked[] => [...asked.values()].filter(({ worker, isOver }) => worker === null && !isOver);
 
   return {
@@ -74,6 +75,8 @@ export function createRemovals({ queue, markKey }: RemovalsDeps): Removals {
           removal.answer(goneError(removal));
           continue;
         }
+        // One after the other: a worker has room for one beside its runs.
+        if (isBusy(worker.id)) continue;
         await queue.give([{ id: removal.id, workerId: worker.id, job: removal.job }]);
         removal.worker = worker;
       }

@@ -76,11 +76,13 @@ function createHeart({ seat, logger, held, stateNow }: HeartParts): Heart {
 
   async function beat(): Promise<void> {
     const begun = performance.now();
+    // What is taken meanwhile may have been given after the database looked.
+    const asked = [...held.ids()];
     const news = await seat.beat(stateNow());
     heardAt = begun;
     if (news.refused !== refused && news.refused !== null) logger.error('this worker gets no runs', { reason: news.refused });
     refused = news.refused;
-    for (const runId of held.ids()) {
+    for (const runId of asked) {
       const stop = news.runs.get(runId);
       if (stop === undefined) held.lose(runId, GIVEN_AWAY);
       else if (stop !== null) held.stop(runId, stop);

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { RunWord, WorkerNews, WorkerSeat } from '../../ports/run-queue.ts';
+import type { RemovalSubject } from '../../ports/workspace.ts';
+import { startWorker } from './worker.ts';
+
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const NOTHING: WorkerNews = { refused: null, runs: new Map() };
+const job = { removal: {} as RemovalSubject, removedDays: 1, markKey: 'k' };
+
+/** A place at a queue whose heartbeats are answered when the test says so. */
+function createSeat() {
+  const beats: ((news: WorkerNews) => void)[] = [];
+  const said: RunWord[] = [];
+  let work: (id: string) => Promise<void> = () => Promise.resolve();
+  const seat: WorkerSeat = {
+    takeJobs: (taken) => {
+      work = taken;
+      return Promise.resolve({ drain: () => Promise.resolve() });
+    },
+    jobOf: () => Promise.resolve(job),
+    beat: () => new Promise((resolve) => beats.push(resolve)),
+    say: (_id, _number, words) => Promise.resolve((said.push(...words), true)),
+    ask: () => Promise.resolve(null),
+    answerTo: () => Promise.resolve(null),
+    leave: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  return { seat, beats, said, work: (id: string) => work(id) };
+}
+
+async function start() {
+  const { seat, beats, said, work } = createSeat();
+  let [finish, isAborted] = [(): void => {}, false];
+  const starting = startWorker({
+    seat,
+    logger: SILENT,
+    loadNow: () => 0,
+    adaptersFor: () => {
+      throw new Error('there are no runs here');
+    },
+    remove: (_job, signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => (isAborted = true));
+        finish = () => resolve({ removed: true, path: '/w', aside: null });
+      }),
+  });
+  beats.shift()?.(NOTHING);
+  const worker = await starting;
+  return { worker, beats, said, work, finish: () => finish(), isAborted: () => isAborted };
+}
+
+describe('a job that a worker takes while a heartbeat is under way', () => {
+  it('is not given up because that heartbeat knows nothing of it, but by the next that does not', async () => {
+    const { worker, beats, said, work, finish, isAborted } = await start();
+    await expect.poll(() => beats.length).toBe(1);
+    const working = work('r1');
+    beats.shift()?.(NOTHING);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(isAborted()).toBe(false);
+    finish();
+    await working;
+    expect(said).toEqual([{ removed: { ok: true, value: { removed: true, path: '/w', aside: null } } }]);
+    const second = work('r2');
+    await expect.poll(() => beats.length, { timeout: 5_000 }).toBe(1);
+    beats.shift()?.(NOTHING);
+    await expect.poll(isAborted).toBe(true);
+    finish();
+    await second;
+    expect(said).toHaveLength(1);
+    worker.kill();
+    beats.shift()?.(NOTHING);
+    await worker.done;
+  });
+});
