@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunPlan } from '../../src/domain/model/effect.ts';
 import type { RunExit, RunReport } from '../../src/domain/model/event.ts';
@@ -63,7 +64,7 @@ interface Started {
   readonly exit: Promise<RunExit>;
 }
 
-async function lead(id: string, version = '0.1.0'): Promise<Leading> {
+async function lead(id: string, { version = '0.1.0', lostAfterMs = LOST_AFTER_MS } = {}): Promise<Leading> {
   const db = await openPostgres(url);
   await migratePostgres(db, 0);
   const me = { id, host: 'here', pid: process.pid, processStart: '', workflowPath: '/W.md', version: '0', url: null };
@@ -77,7 +78,7 @@ async function lead(id: string, version = '0.1.0'): Promise<Leading> {
     logger: log,
     markKey: 'key',
     killed: new AbortController().signal,
-    lostAfterMs: LOST_AFTER_MS,
+    lostAfterMs,
   });
   const tracker = {
     fetchIssueById: (issueId: string) => {
@@ -288,10 +289,29 @@ describe('runs on workers', () => {
   });
 });
 
+describe('a database that crashes and comes back', () => {
+  it('loses nothing of a run under way, and the worker goes on to take runs', { timeout: 90_000 }, async () => {
+    await leader.leave();
+    leader = await lead('b', { lostAfterMs: 60_000 });
+    await startWorker('w1');
+    const { reports, exit } = leader.start(aPlan({ options: { turn_delay_ms: 3_000 } }));
+    await eventually(
+      () => reports.some(({ type }) => type === 'turn-started'),
+      (begun) => begun,
+    );
+    await postgres.stop('crash');
+    await delay(1_000);
+    await postgres.start();
+    expect(await exit).toMatchObject({ kind: 'normal', turns: 1 });
+    expect(reports.filter(({ type }) => type === 'turn-completed')).toHaveLength(1);
+    expect(await leader.start(aPlan({})).exit).toMatchObject({ kind: 'normal' });
+  });
+});
+
 describe('a worker of another version', () => {
   it('gets no run from a service of another version, says why, and works when it is the same again', async () => {
     await leader.leave();
-    leader = await lead('b', '0.2.0');
+    leader = await lead('b', { version: '0.2.0' });
     const worker = await startWorker('w1');
     const waiting = leader.start(aPlan({}));
     await eventually(worker.said, (said) => said.includes('this worker gets no runs'), 'the refusal to be told');
@@ -301,7 +321,7 @@ describe('a worker of another version', () => {
     expect(leader.runner.problemOf([])).toContain('no worker is there');
     expect(waiting.reports).toEqual([]);
     await leader.leave();
-    leader = await lead('c', '0.1.7');
+    leader = await lead('c', { version: '0.1.7' });
     expect(await leader.start(aPlan({})).exit).toMatchObject({ kind: 'normal' });
   });
 
