@@ -12,8 +12,9 @@ export function providerOf({ kind }: TrackerSettings): Provider {
 }
 
 /** What a provider works with, for a workflow file at this place. */
-export function providerDeps(file: string, deps: Omit<ProviderDeps, 'workflowDir'>): ProviderDeps {
-  return { version: deps.version, clock: deps.clock, logger: deps.logger, workflowDir: path.dirname(path.resolve(file)) };
+export function providerDeps(file: string, { version, clock, logger, meter }: Omit<ProviderDeps, 'workflowDir'>): ProviderDeps {
+  const workflowDir = path.dirname(path.resolve(file));
+  return { version, clock, logger, workflowDir, ...(meter ? { meter } : {}) };
 }
 
 /**

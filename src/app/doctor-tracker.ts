@@ -1,12 +1,12 @@
 import { sameState, type Issue } from '../domain/model/issue.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
-import { nearestWord } from '../lib/nearest-word.ts';
 import type { Board } from '../ports/board.ts';
 import type { Provider, ProviderDeps } from '../ports/provider.ts';
 import { providerDeps, providerOf, readBoardOrIssues } from './board.ts';
 import { finding, ok, type Finding } from './finding.ts';
+import { missingState, statesNamed, wordFor, type NamedState } from './named-states.ts';
 import { ANYONE_REMEDY, publicProblem } from './public-project.ts';
-import type { Tracker } from '../ports/tracker.ts';
+import type { Rights, Tracker } from '../ports/tracker.ts';
 import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
@@ -31,9 +31,7 @@ export async function diagnoseTracker(
       `${[tracker.kind, tracker.project].filter((part) => part !== '').join(' ')} can be read: ${board.states.length} ${board.what}`,
     );
     const states = await Promise.all(
-      namesOf(tracker).map(([key, name]) =>
-        checkName(key, name, board, fix ? fixer(provider, tracker, boardDeps, signal) : null),
-      ),
+      statesNamed(tracker).map((state) => checkName(state, board, fix ? fixer(provider, tracker, boardDeps, signal) : null)),
     );
     const rights = await checkRights(remote, facts?.mayWrite ?? null, signal);
     const moves = await checkMoves(remote, tracker, signal);
@@ -51,15 +49,23 @@ export async function diagnoseTracker(
   }
 }
 
-/** Whether the credential may do what a run does to an issue. What the remote does not tell is left unsaid. */
+/** Whether the credential may do what a run does to an issue. What the remote does not tell is said to be untold. */
 async function checkRights(remote: Tracker, mayWrite: boolean | null, signal: AbortSignal): Promise<readonly Finding[]> {
-  const missing = await remote.missingRights?.(signal).catch(() => null);
-  if (missing == null && mayWrite === null) return [];
-  if (mayWrite !== false && (missing ?? []).length === 0) return [ok('tracker.rights', 'the token may change issues')];
-  const lacks = missing && missing.length > 0 ? `: it lacks ${missing.join(', ')}` : '';
-  const remedy = "give it the scopes of the tracker's page, or its account a role that may write";
-  return [finding('error', 'tracker.rights', `the token may read, but not change issues${lacks}`, remedy)];
+  const rights = (await remote.readRights?.(signal).catch(() => null)) ?? null;
+  const { missing, untold } = rights ?? NOTHING_TOLD;
+  if (missing.length > 0 || mayWrite === false) {
+    const lacks = missing.length > 0 ? `: it lacks ${missing.join(', ')}` : ': its account has no role that may write';
+    return [finding('error', 'tracker.rights', `the token may read, but not change issues${lacks}`, RIGHTS_REMEDY)];
+  }
+  if (untold.length > 0) {
+    const who = mayWrite === true ? 'its account may change issues; ' : '';
+    return [ok('tracker.rights', `${who}the token does not tell whether it has ${untold.join(', ')}, which runs need`)];
+  }
+  return rights !== null || mayWrite === true ? [ok('tracker.rights', 'the token may change issues')] : [];
 }
+
+const NOTHING_TOLD: Rights = { missing: [], untold: [] };
+const RIGHTS_REMEDY = "give it the scopes of the tracker's page, or its account a role that may write";
 
 /** Whether a workflow lets issues go where runs would move them, seen at one issue of each active state. */
 async function checkMoves(remote: Tracker, tracker: TrackerSettings, signal: AbortSignal): Promise<readonly Finding[]> {
@@ -89,19 +95,6 @@ function judgeMove({ identifier, state: from }: Issue, key: string, to: string, 
   return finding('warning', `${key}.transition`, message, `add the transition to the workflow of the tracker, or change ${key}`);
 }
 
-/** Every state that the file names, by its key. */
-function namesOf(tracker: TrackerSettings): readonly (readonly [string, string])[] {
-  return [
-    ...tracker.activeStates.map((name) => ['tracker.active_states', name] as const),
-    ...tracker.terminalStates.map((name) => ['tracker.terminal_states', name] as const),
-    ...(tracker.handoffState === null ? [] : [['tracker.handoff_state', tracker.handoffState] as const]),
-    ...(tracker.inProgressState === null ? [] : [['tracker.in_progress_state', tracker.inProgressState] as const]),
-    ...(tracker.noChangeState === null || tracker.noChangeState === tracker.handoffState
-      ? []
-      : [['tracker.no_change_state', tracker.noChangeState] as const]),
-  ];
-}
-
 type Fix = (name: string) => Promise<void>;
 
 function fixer(provider: Provider, tracker: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Fix | null {
@@ -109,22 +102,27 @@ function fixer(provider: Provider, tracker: TrackerSettings, deps: ProviderDeps,
   return createLabel ? (name) => createLabel(tracker, deps, name, signal) : null;
 }
 
-async function checkName(key: string, name: string, board: Board, fix: Fix | null): Promise<Finding> {
-  const what = board.what === 'labels' ? 'label' : 'state';
-  if (board.states.some((state) => sameState(state.name, name))) return ok(key, `${what} "${name}" is there`);
-  const near = nearestWord(
-    name,
-    board.states.map((state) => state.name),
-  );
-  const message = `the tracker has no ${what} "${name}"`;
-  const hint =
-    near === null ? `it has ${board.states.map((state) => state.name).join(', ') || 'none'}` : `did you mean "${near}"?`;
-  if (fix !== null) {
-    const failure = await fix(name).then(
-      () => null,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    );
-    if (failure === null) return { check: key, status: 'fixed', message: `${what} "${name}" was made`, remedy: null };
+async function checkName({ key, name, isWritten }: NamedState, board: Board, fix: Fix | null): Promise<Finding> {
+  const missing = missingState(name, board);
+  if (missing === null) return ok(key, `${wordFor(board)} "${name}" is there`);
+  const { message, hint } = missing;
+  if (fix !== null) return fixed(key, name, missing.message, { board, fix });
+  const isFatal = !board.createsMissing && (isWritten || board.what === 'states');
+  return finding(isFatal ? 'error' : 'warning', key, message, `${hint}; ${howToAdd(key, board)}`);
+}
+
+function howToAdd(key: string, { what, createsMissing }: Board): string {
+  if (what === 'labels')
+    return `${createsMissing ? 'it is made when it is first needed, or now by ' : 'make it by '}foray doctor --fix`;
+  return createsMissing ? 'no issue is in it now' : `correct ${key}, or add it to the tracker`;
+}
+
+async function fixed(key: string, name: string, message: string, { board, fix }: { board: Board; fix: Fix }): Promise<Finding> {
+  try {
+    await fix(name);
+    return { check: key, status: 'fixed', message: `${wordFor(board)} "${name}" was made`, remedy: null };
+  } catch (error) {
+    const failure = error instanceof Error ? error.message : String(error);
     return finding(
       'error',
       key,
@@ -132,7 +130,4 @@ async function checkName(key: string, name: string, board: Board, fix: Fix | nul
       'make it by hand, or give the token the right to',
     );
   }
-  if (!board.createsMissing) return finding('error', key, message, `${hint}; correct ${key}, or add it to the tracker`);
-  const made = what === 'label' ? 'it is made when it is first needed, or now by foray doctor --fix' : 'no issue is in it now';
-  return finding('warning', key, message, `${hint}; ${made}`);
 }

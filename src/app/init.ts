@@ -17,7 +17,7 @@ export interface KindFacts {
 }
 
 const TOKEN_VARIABLES: Readonly<Record<string, readonly string[]>> = {
-  github: ['GITHUB_TOKEN', 'FORGE_TOKEN'],
+  github: ['FORGE_TOKEN', 'GITHUB_TOKEN'],
   gitlab: ['GITLAB_TOKEN'],
   gitea: ['GITEA_TOKEN', 'FORGEJO_TOKEN'],
   jira: ['JIRA_API_KEY'],

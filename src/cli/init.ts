@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { providerDeps, readBoardOrIssues } from '../app/board.ts';
-import { AGENT_NAMES, draftOf, kindNamed, KINDS, startsProgram, type KindFacts } from '../app/init.ts';
+import { AGENT_NAMES, draftOf, kindNamed, KINDS, startsProgram, type KindFacts, type WorkflowDraft } from '../app/init.ts';
 import { DEFAULT_AGENT_KIND } from '../config/agent-schema.ts';
 import { proposeStates } from '../app/propose.ts';
 import { createKnownSecrets } from '../app/secrets.ts';
@@ -30,10 +30,9 @@ export async function init(args: Args, file: string): Promise<number> {
 
 async function write(args: Args, file: string, person: Interface | null): Promise<number> {
   const base = await basicAnswers(args, person);
-  const first = draftOf(file, { ...base, ...statesOf(args) }, process.env);
-  const blocking = first.problems.filter(({ severity, check }) => severity === 'error' && !check.startsWith('tracker.handoff'));
-  if (first.settings === null || blocking.length > 0) {
-    printProblems(blocking);
+  const first = firstDraft(file, base);
+  if (first.settings === null) {
+    printProblems(first.problems.filter(({ severity }) => severity === 'error'));
     return fail('nothing was written');
   }
   const secrets = createKnownSecrets();
@@ -57,8 +56,17 @@ async function write(args: Args, file: string, person: Interface | null): Promis
   return 0;
 }
 
+type BasicAnswers = Omit<Answers, 'active' | 'terminal' | 'handoff'>;
+
+/** To read the tracker with, before its states are known: those of the kind, or any where it has none. */
+function firstDraft(file: string, base: BasicAnswers): WorkflowDraft {
+  const byKind = draftOf(file, { ...base, active: null, terminal: null, handoff: null }, process.env);
+  if (byKind.settings !== null) return byKind;
+  return draftOf(file, { ...base, active: ['todo'], terminal: ['done'], handoff: null }, process.env);
+}
+
 /** Everything but the states. What nobody can be asked for is named by its flag, all at once. */
-async function basicAnswers(args: Args, person: Interface | null): Promise<Omit<Answers, 'active' | 'terminal' | 'handoff'>> {
+async function basicAnswers(args: Args, person: Interface | null): Promise<BasicAnswers> {
   const missing: string[] = [];
   const answer = async (flag: string, question: string, fallback: string | null): Promise<string> => {
     const given = args.value(flag);
@@ -167,15 +175,15 @@ function warnOfMissing(board: Board, { active, terminal, handoff }: Pick<Answers
   const absent = [...(active ?? []), ...(terminal ?? []), ...(handoff === null ? [] : [handoff])].filter(
     (name) => !known.includes(name.toLowerCase()),
   );
+  const isLabel = board.what === 'labels';
   for (const name of absent) {
     const near = nearestWord(
       name,
       board.states.map((state) => state.name),
     );
     const hint = near === null ? '' : `; did you mean "${near}"?`;
-    process.stderr.write(
-      `foray: the tracker has no ${board.what === 'labels' ? 'label' : 'state'} "${name}"${hint}${board.createsMissing ? ' (it is made when it is first needed)' : ''}\n`,
-    );
+    const made = board.createsMissing ? ' (it is made when it is first needed)' : isLabel ? ' (foray doctor --fix makes it)' : '';
+    process.stderr.write(`foray: the tracker has no ${isLabel ? 'label' : 'state'} "${name}"${hint}${made}\n`);
   }
 }
 

@@ -40,8 +40,8 @@ export interface Tracker {
   preflight?(signal: AbortSignal): Promise<void>;
   /** What the remote says of the project itself. Asked after the preflight; null where it does not say. */
   describeProject?(signal: AbortSignal): Promise<ProjectFacts | null>;
-  /** Rights that the credential lacks, as the vendor calls them. Only for diagnosis. */
-  missingRights?(signal: AbortSignal): Promise<readonly string[]>;
+  /** What the credential may do, as far as the vendor tells. Only for diagnosis. */
+  readRights?(signal: AbortSignal): Promise<Rights>;
   /** The states that an issue can be moved to from where it is; where a workflow forbids some. Only for diagnosis. */
   readMoves?(id: string, signal: AbortSignal): Promise<readonly string[]>;
 }
@@ -54,6 +54,14 @@ export interface ProjectFacts {
   readonly isPublic: boolean | null;
   /** Whether the credential may change issues; absent or null where the remote does not say. */
   readonly mayWrite?: boolean | null;
+}
+
+/** Scopes and permissions, as the vendor calls them. */
+export interface Rights {
+  /** Those that a run needs and the credential lacks. */
+  readonly missing: readonly string[];
+  /** Those that it needs and that only show when they are used. */
+  readonly untold: readonly string[];
 }
 
 export interface People {

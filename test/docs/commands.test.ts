@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import type { Command, Flag } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { overview } from '../../src/cli/help.ts';
+import { helpOf, overview } from '../../src/cli/help.ts';
 
 const FOLDER = new URL('../../docs/', import.meta.url);
 const pathOf = (name: string): string => fileURLToPath(new URL(name, FOLDER));
@@ -31,10 +31,18 @@ it.each(COMMANDS.map((command) => [command.name, command] as const))(
 /** What stands below is written by hand. */
 const NOTES = '## Notes\n';
 
-it('help fits a screen', () => {
-  const lines = overview().trimEnd().split('\n');
-  expect(lines.length).toBeLessThanOrEqual(32);
-  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(120);
+it.each([['the overview', overview()] as const, ...COMMANDS.map((command) => [command.name, helpOf(command)] as const)])(
+  'help fits a terminal of 80 by 24: %s',
+  (_name, text) => {
+    const lines = text.trimEnd().split('\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    // The line with the next prompt comes below.
+    expect(lines.length).toBeLessThanOrEqual(23);
+  },
+);
+
+it('the overview names every command', () => {
+  for (const { name } of COMMANDS) expect(overview()).toMatch(new RegExp(`^  (?:.*, )?${name}(?:,| )`, 'm'));
 });
 
 function headOf({ name, summary, usage, flags, example }: Command): string {

@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startFakeGithub } from '../fakes/github.ts';
+import { startFakeGitlab } from '../fakes/gitlab.ts';
 import { startFakeJira } from '../fakes/jira.ts';
 import { runHere } from '../support/command.ts';
 import { workflowText } from '../support/daemon.ts';
@@ -64,14 +65,16 @@ it('jira: a state that is missing, a move that the workflow forbids and a right 
   }
 });
 
-it('github: a missing label is a warning, and --fix makes it', async () => {
-  const github = await startFakeGithub({ labels: ['ready', 'done'] });
+it('github: a missing label that runs set is an error, since they never make it; another is a warning; --fix makes both', async () => {
+  const github = await startFakeGithub({ labels: ['ready'] });
   const tracker = `kind: github\napi_key: $TRACKER_TOKEN\nendpoint: ${github.url}\nproject: acme/widgets\nactive_states: [ready]\nterminal_states: [done]\nhandoff_state: review`;
   try {
     const before = await doctor(github.token, tracker);
-    expect(before.code).toBe(0);
-    expect(about(before.findings, 'tracker.handoff_state')).toEqual(['warning: the tracker has no label "review"']);
+    expect(before.code).toBe(1);
+    expect(about(before.findings, 'tracker.handoff_state')).toEqual(['error: the tracker has no label "review"']);
+    expect(about(before.findings, 'tracker.terminal_states')).toEqual(['warning: the tracker has no label "done"']);
     const fixed = await doctor(github.token, tracker, '--fix');
+    expect(fixed.code).toBe(0);
     expect(about(fixed.findings, 'tracker.handoff_state')).toEqual(['fixed: label "review" was made']);
     expect(about((await doctor(github.token, tracker)).findings, 'tracker.handoff_state')).toEqual([
       'ok: label "review" is there',
@@ -79,4 +82,38 @@ it('github: a missing label is a warning, and --fix makes it', async () => {
   } finally {
     await github.close();
   }
+});
+
+describe('scopes', () => {
+  it.each([
+    ['repo, gist', 'ok: the token may change issues'],
+    ['gist', 'error: the token may read, but not change issues: it lacks repo'],
+    ['', /^ok: .*the token does not tell whether it has Issues \(read and write\)/],
+  ])('github: a token with "%s"', async (scopes, said) => {
+    const github = await startFakeGithub({ scopes, labels: ['ready', 'done'] });
+    const tracker = `kind: github\napi_key: $TRACKER_TOKEN\nendpoint: ${github.url}\nproject: acme/widgets\nactive_states: [ready]\nterminal_states: [done]`;
+    try {
+      const [rights] = about((await doctor(github.token, tracker)).findings, 'tracker.rights');
+      if (typeof said === 'string') expect(rights).toBe(said);
+      else expect(rights).toMatch(said);
+    } finally {
+      await github.close();
+    }
+  });
+
+  it.each([
+    [['api'], 'ok: the token may change issues'],
+    [['read_api'], 'error: the token may read, but not change issues: it lacks api'],
+    [['granular'], /^ok: .*does not tell whether it has api/],
+  ])('gitlab: a token with %s', async (scopes, said) => {
+    const gitlab = await startFakeGitlab({ scopes, labels: ['ready', 'done'] });
+    const tracker = `kind: gitlab\napi_key: $TRACKER_TOKEN\nendpoint: ${gitlab.url}\nproject: ${gitlab.project.path}\nactive_states: [ready]\nterminal_states: [done]`;
+    try {
+      const [rights] = about((await doctor(gitlab.token, tracker)).findings, 'tracker.rights');
+      if (typeof said === 'string') expect(rights).toBe(said);
+      else expect(rights).toMatch(said);
+    } finally {
+      await gitlab.close();
+    }
+  });
 });

@@ -3,7 +3,7 @@ import type { Args, Command } from '../command.ts';
 
 export const command: Command = {
   name: 'demo',
-  summary: 'try it now: made-up issues, a mock agent, the dashboard; no account',
+  summary: 'try it with made-up issues and a mock agent; no account',
   usage: '[--port N]',
   flags: [{ name: 'port', value: 'N', summary: 'serve the dashboard on port N; a free one unless given' }],
   example: 'foray demo',

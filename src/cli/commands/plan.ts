@@ -2,7 +2,7 @@ import { DEFAULT_WORKFLOW, FORMAT_FLAG, isJson, type Args, type Command } from '
 
 export const command: Command = {
   name: 'plan',
-  summary: 'what a changed workflow file would start and stop; writes nothing',
+  summary: 'what a changed file would start and stop; writes nothing',
   usage: 'NEW.md [--format text|json] [WORKFLOW.md]',
   flags: [FORMAT_FLAG],
   example: 'foray plan WORKFLOW.new.md WORKFLOW.md',

@@ -72,6 +72,8 @@ export function createTracker(
       facts = await preflight(parts, signal);
     },
     describeProject: async () => facts,
+    // The remote has no route for it: reads were proven by the preflight and the labels, writes only show when they are tried.
+    readRights: async () => ({ missing: [], untold: ['write:issue'] }),
   };
 }
 

@@ -8,12 +8,12 @@ import { readSettings } from './settings.ts';
 
 const LABEL = z.object({ name: z.string() });
 
-/** The labels of the repository. An issue that is given an unknown one gets it made. */
+/** The labels of the repository. They are never made by a move: a remote may refuse one that it does not have. */
 export async function readBoard(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board> {
   const { access, repository } = readSettings(settings);
   const request = { path: labelsPath(repository), query: { per_page: PAGE_SIZE } };
   const labels = await createClient(access, deps).getRecords(LABEL, request, signal);
-  return { what: 'labels', states: labels.map(({ name }) => ({ name, stage: null })), createsMissing: true };
+  return { what: 'labels', states: labels.map(({ name }) => ({ name, stage: null })), createsMissing: false };
 }
 
 export async function createLabel(

@@ -11,6 +11,7 @@ export const provider: Provider = {
   ...facts,
   createTracker,
   readBoard,
+  boardAtStart: true,
   createLabel,
   createScm,
   createCi,

@@ -42,6 +42,20 @@ describe('preflight', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('passes on for how long the remote wants to be left alone, and asks no more', async () => {
+    const { fake, tracker } = await connect();
+    fake.failNext(/GET/, json({ message: 'Slow down' }, 429, { 'retry-after': '3600' }));
+    await expect(tracker.preflight?.(signal)).rejects.toMatchObject({ retryable: true, retryAfterMs: 3_600_000 });
+    const reset = String(Math.ceil(Date.now() / 1000) + 600);
+    fake.failNext(
+      /GET/,
+      json({ message: 'API rate limit exceeded' }, 403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }),
+    );
+    const used = await tracker.preflight?.(signal).catch((error: unknown) => error as { retryAfterMs: number });
+    expect(used?.retryAfterMs).toBeGreaterThan(500_000);
+    expect(fake.requests).toHaveLength(2);
+  });
+
   it('lets the daemon start when the remote is only away', async () => {
     const { fake, tracker, warnings } = await connect();
     for (let count = 0; count < 3; count += 1) fake.failNext(/GET/, json({ message: 'Oops' }, 503));

@@ -20,6 +20,7 @@ import {
   stateOf,
 } from './map.ts';
 import { preflight } from './preflight.ts';
+import { readRights } from './rights.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import type { WireIssue } from './schema.ts';
 import { KIND, names, readSettings, type TrackerInputs, type StateNames } from './settings.ts';
@@ -32,7 +33,8 @@ export function createTracker(
 ): Tracker {
   const inputs = readSettings(settings);
   const { logger } = deps;
-  const routes = createRoutes(createClient(inputs.access, deps), inputs.repository, logger);
+  const http = createClient(inputs.access, deps);
+  const routes = createRoutes(http, inputs.repository, logger);
   const context: Context = { inputs, routes, logger, mapped: issueReader(inputs, logger) };
   const lookUp = (ids: readonly string[], signal: AbortSignal) => currentStates(context, ids, signal);
   return {
@@ -52,6 +54,7 @@ export function createTracker(
     people: { readSelf: async (signal) => (await routes.ownLogin(signal)).toLowerCase() },
     readLabelling: async (id, label, signal) => lastLabelling(await routes.labelEvents(id, signal), label),
     describeProject: (signal) => describe(context, signal),
+    readRights: (signal) => readRights(http, inputs.repository, signal),
     preflight: (signal) =>
       preflight({ probe: (cut) => routes.probe(candidateQuery(inputs), cut), retryDelaysMs, logger }, signal),
   };

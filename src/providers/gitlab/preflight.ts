@@ -1,7 +1,7 @@
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { Clock, LogAttributes } from '../../ports/runtime.ts';
-import type { ProjectFacts } from '../../ports/tracker.ts';
+import type { ProjectFacts, Rights } from '../../ports/tracker.ts';
 import { withRetries } from '../shared/retry.ts';
 import type { LabelCatalog } from './labels.ts';
 import type { Project } from './routes.ts';
@@ -49,15 +49,26 @@ async function inspectToken({ http, logger }: Project, clock: Clock, signal: Abo
   }
 }
 
+/** A classic token tells its scopes, and `api` is all that a run needs. A fine-grained one tells its permissions nowhere. */
+export async function readRights({ http }: Project, signal: AbortSignal): Promise<Rights> {
+  // Personal access tokens API, the token itself.
+  const { scopes } = await http.getJson(TOKEN_SELF, { path: '/personal_access_tokens/self' }, signal);
+  if (!isClassic(scopes)) return { missing: [], untold: ['api'] };
+  return { missing: scopes.includes('api') ? [] : ['api'], untold: [] };
+}
+
+function isClassic(scopes: WireToken['scopes']): scopes is string[] {
+  return scopes != null && scopes.length > 0 && !scopes.includes('granular');
+}
+
 const WEEK_MS = 7 * 86_400_000;
 
 function tokenWarnings({ scopes, active, revoked, expires_at }: WireToken, now: number): readonly string[] {
   if (revoked === true) return ['tracker token is revoked'];
   if (active === false) return ['tracker token is inactive'];
-  const classic = scopes && scopes.length > 0 && !scopes.includes('granular');
   const endsIn = expires_at ? Date.parse(expires_at) - now : Number.NaN;
   return [
-    ...(classic && !scopes.includes('api') ? ['tracker token has no api scope, every write will be refused'] : []),
+    ...(isClassic(scopes) && !scopes.includes('api') ? ['tracker token has no api scope, every write will be refused'] : []),
     ...(endsIn < WEEK_MS ? ['tracker token expires within a week'] : []),
   ];
 }

@@ -12,7 +12,7 @@ import { ANY_JSON, createClient, PAGE_SIZE } from './client.ts';
 import type { LabelCatalog } from './labels.ts';
 import { createLabelCatalog, createLabelWriter, refuseComma, storedSpelling } from './labels.ts';
 import { derivedState, stateRule, toComments, toIssue } from './map.ts';
-import { preflight } from './preflight.ts';
+import { preflight, readRights } from './preflight.ts';
 import type { Project } from './routes.ts';
 import { distinctIssues, isIssueNumber, issueRoute, openProject, readIssue, trackerError } from './routes.ts';
 import { withFilter } from './query-filter.ts';
@@ -67,6 +67,7 @@ export function createTracker(
       facts = await preflight({ project, catalog, clock, hasStateLabels, filterLabels: filter.labels, retryDelaysMs }, signal);
     },
     describeProject: async () => facts,
+    readRights: (signal) => readRights(project, signal),
   };
 }
 

@@ -4,7 +4,7 @@ import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import type { Tracker } from '../../ports/tracker.ts';
+import type { Rights, Tracker } from '../../ports/tracker.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
@@ -75,7 +75,7 @@ export function createTracker(
     labels: createLabelWriter(moving),
     // Jira Cloud platform REST API, "Get current user".
     people: { readSelf: async (signal) => (await http.getJson(MYSELF, { path: '/rest/api/3/myself' }, signal)).accountId },
-    missingRights: (signal) => missingRights(context, signal),
+    readRights: (signal) => readRights(context, signal),
     readMoves: async (id, signal) => [...new Set((await offeredMoves(http, id, signal)).map(({ to }) => to.name))],
     preflight: (signal) =>
       preflight(
@@ -228,9 +228,12 @@ async function readComments(
 /** What a run does to an issue, in the vendor's words. */
 const RIGHTS = ['BROWSE_PROJECTS', 'TRANSITION_ISSUES', 'ADD_COMMENTS', 'EDIT_ISSUES'] as const;
 
-async function missingRights({ http, inputs }: Context, signal: AbortSignal): Promise<readonly string[]> {
+async function readRights({ http, inputs }: Context, signal: AbortSignal): Promise<Rights> {
   const query = { projectKey: inputs.project, permissions: RIGHTS.join(',') };
   // Jira Cloud platform REST API, "Get my permissions".
   const { permissions } = await http.getJson(MY_PERMISSIONS, { path: '/rest/api/3/mypermissions', query }, signal);
-  return RIGHTS.filter((right) => permissions[right]?.havePermission === false);
+  return {
+    missing: RIGHTS.filter((right) => permissions[right]?.havePermission === false),
+    untold: RIGHTS.filter((right) => permissions[right]?.havePermission === undefined),
+  };
 }

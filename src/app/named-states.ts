@@ -1,0 +1,40 @@
+import { sameState } from '../domain/model/issue.ts';
+import type { TrackerSettings } from '../domain/model/settings.ts';
+import { nearestWord } from '../lib/nearest-word.ts';
+import type { Board } from '../ports/board.ts';
+
+/** A state that the workflow file names. */
+export interface NamedState {
+  readonly key: string;
+  readonly name: string;
+  /** Runs move issues there: where it cannot be, finished work is not handed over. */
+  readonly isWritten: boolean;
+}
+
+/** Every state that the file names, by its key. */
+export function statesNamed(tracker: TrackerSettings): readonly NamedState[] {
+  const { activeStates, terminalStates, handoffState, inProgressState, noChangeState } = tracker;
+  const written = [
+    ['tracker.handoff_state', handoffState],
+    ['tracker.in_progress_state', inProgressState],
+    ['tracker.no_change_state', noChangeState === handoffState ? null : noChangeState],
+  ] as const;
+  return [
+    ...activeStates.map((name) => ({ key: 'tracker.active_states', name, isWritten: false })),
+    ...terminalStates.map((name) => ({ key: 'tracker.terminal_states', name, isWritten: false })),
+    ...written.flatMap(([key, name]) => (name === null ? [] : [{ key, name, isWritten: true }])),
+  ];
+}
+
+/** What there is to say of a state that the tracker does not have; null when it has it. */
+export function missingState(name: string, board: Board): { readonly message: string; readonly hint: string } | null {
+  const names = board.states.map((state) => state.name);
+  if (names.some((known) => sameState(known, name))) return null;
+  const near = nearestWord(name, names);
+  const hint = near === null ? `it has ${names.join(', ') || 'none'}` : `did you mean "${near}"?`;
+  return { message: `the tracker has no ${wordFor(board)} "${name}"`, hint };
+}
+
+export function wordFor({ what }: Board): string {
+  return what === 'labels' ? 'label' : 'state';
+}

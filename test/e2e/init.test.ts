@@ -1,0 +1,49 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { startFakeGitea } from '../fakes/gitea.ts';
+import { startFakeGithub } from '../fakes/github.ts';
+import { runHere } from '../support/command.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'foray-init-'));
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function init(token: string, ...flags: readonly string[]) {
+  vi.stubEnv('TRACKER_TOKEN', token);
+  const file = path.join(folder, 'WORKFLOW.md');
+  const done = await runHere('init', '--agent', 'mock', '--token-env', 'TRACKER_TOKEN', ...flags, file);
+  return { ...done, file: await readFile(file, 'utf8').catch(() => null) };
+}
+
+it('gitea: states are proposed, although the kind has none by default', async () => {
+  const gitea = await startFakeGitea({ labels: ['todo', 'review', 'done'] });
+  try {
+    const made = await init(gitea.token, '--tracker', 'gitea', '--project', gitea.project, '--endpoint', gitea.url);
+    expect(made, made.stderr).toMatchObject({ code: 0 });
+    expect(made.file).toContain('active_states: [todo]\n  terminal_states: [done]\n  handoff_state: review');
+  } finally {
+    await gitea.close();
+  }
+});
+
+it('github: a handoff state may be one that the kind would work on by default', async () => {
+  const github = await startFakeGithub({ labels: ['ready', 'review', 'done'] });
+  const tracker = ['--tracker', 'github', '--project', 'acme/widgets', '--endpoint', github.url];
+  try {
+    const made = await init(github.token, ...tracker, '--handoff', 'review');
+    expect(made, made.stderr).toMatchObject({ code: 0 });
+    expect(made.file).toContain('active_states: [ready]\n  terminal_states: [done]\n  handoff_state: review');
+    const refused = await init(github.token, ...tracker, '--active', 'review', '--handoff', 'review', '--force');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('error: tracker.handoff_state: ');
+  } finally {
+    await github.close();
+  }
+});
