@@ -1,5 +1,5 @@
 import type { Env } from '../config/expand.ts';
-import type { ProcessLedger } from '../ports/agent.ts';
+import type { AgentDeps, ProcessLedger } from '../ports/agent.ts';
 import type { RunTools } from '../ports/runner.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
 import type { QueueRunner } from '../runners/queue/index.ts';
@@ -17,6 +17,7 @@ export interface AdapterDeps {
   readonly logger: Logger;
   readonly secrets: KnownSecrets;
   readonly processes: ProcessLedger;
+  readonly costRecorded?: AgentDeps['costRecorded'];
   readonly meter: OperationMeter;
   readonly tools: RunTools;
   /** Where the HTTP server listens, or null. */

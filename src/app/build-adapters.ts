@@ -207,8 +207,9 @@ export function buildAgent(workflow: GoodWorkflow, deps: AdapterDeps): Adapters[
   const { agent, agentOptions } = workflow.settings;
   const kind = AGENT_KINDS.find((candidate) => candidate.kind === agent.kind);
   if (!kind) throw new Error(`unknown agent kind ${agent.kind}`);
-  const { clock, logger, processes } = deps;
-  const env = agentEnv(workflow, deps.env);
+  const { clock, logger, processes, costRecorded } = deps;
+  const inherited = agentEnv(workflow, deps.env);
   const { user } = agent;
-  return kind.create(agent, agentOptions, { env: user ? environmentOf(user, env) : env, user, clock, logger, processes });
+  const env = user ? environmentOf(user, inherited) : inherited;
+  return kind.create(agent, agentOptions, { env, user, clock, logger, processes, ...(costRecorded && { costRecorded }) });
 }

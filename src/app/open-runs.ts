@@ -80,13 +80,24 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
     store,
     trackers,
     processes,
-    adapterDeps: { ...told, processes, meter, tools, hosts, workers: fleet.runner, leading },
+    adapterDeps: { ...told, processes, meter, tools, hosts, workers: fleet.runner, leading, costRecorded: costIn(store) },
     hosts: () => [...hosts.views(trackers.adapters().workflow.settings.worker), ...(fleet.runner()?.hosts() ?? [])],
     async watch(next) {
       await roots.take(next.workflow.settings.workspace.root);
       await fleet.open(next.workflow.settings);
       await trackers.watch(next);
     },
+  };
+}
+
+/** More runs than these are not of one conversation. */
+const MOST_RUNS = 100;
+
+/** Adds up what the runs of one conversation cost. */
+function costIn(store: Pick<OwnStore, 'listRuns'>): NonNullable<AdapterDeps['costRecorded']> {
+  return async (identifier, sessionId) => {
+    const runs = (await store.listRuns({ identifier, limit: MOST_RUNS })).filter((run) => run.sessionId === sessionId);
+    return runs.length === 0 ? null : runs.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
   };
 }
 

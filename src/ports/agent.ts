@@ -68,6 +68,8 @@ export interface AgentDeps {
   readonly processes: ProcessLedger;
   /** Where its programs run; on this machine unless given. */
   readonly host?: ProcessHost;
+  /** What the runs of an issue in one conversation cost so far, as they are recorded; null where there are none. */
+  readonly costRecorded?: (issueIdentifier: string, sessionId: string) => Promise<number | null>;
 }
 
 /** Remembers process groups across a crash. A group is known by its leader's pid and start time, never by pid alone. */

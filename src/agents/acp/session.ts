@@ -49,7 +49,7 @@ export async function startSession(parts: SessionParts, signal: AbortSignal): Pr
   });
   try {
     const opened = await openSession(handshakeParts(parts, connection, listener), signal);
-    const usage = usageOf(parts, opened, listener);
+    const usage = await usageOf(parts, opened, listener);
     return createSession({
       opened,
       connection,
@@ -70,12 +70,17 @@ export async function startSession(parts: SessionParts, signal: AbortSignal): Pr
   }
 }
 
-/** What a conversation had cost before is known from this daemon's own sessions, or told by the agent when it was loaded. */
-function usageOf({ conversations, deps }: SessionParts, opened: Opened, listener: Listener): Usage {
+/**
+ * What a conversation had cost before is known from this daemon's own sessions, told by the agent when it was loaded, or
+ * recorded with the runs before a restart.
+ */
+async function usageOf({ conversations, deps, request }: SessionParts, opened: Opened, listener: Listener): Promise<Usage> {
   const { sessionId, ways: covers, isResumed } = opened;
   const costBefore = isResumed ? (conversations.costOf(sessionId) ?? listener.costBetweenTurns()) : 0;
+  const costRecorded = costBefore === null ? await deps.costRecorded?.(request.issueIdentifier, sessionId) : null;
   conversations.opened(sessionId, deps.clock.now());
-  return createUsage({ covers, costBefore, onCost: (amount) => conversations.costSeen(sessionId, amount) });
+  const onCost = (amount: number): void => conversations.costSeen(sessionId, amount);
+  return createUsage({ covers, costBefore, costRecorded: costRecorded ?? null, onCost });
 }
 
 interface OpenSession extends TurnParts {

@@ -72,6 +72,24 @@ describe('tokensOf', () => {
   });
 });
 
+describe('the price of a conversation that another daemon began', () => {
+  const usageAfter = (costRecorded: number | null) =>
+    createUsage({ covers: { tokens: 'turn', cost: 'conversation' }, costBefore: null, costRecorded });
+  it.each([
+    ['the records know', 2, 3, 1],
+    ['the records put too high', 4, 3, 0],
+    ['nobody knows', null, 3, 0],
+  ])('counts from what %s', (_name, recorded, told, costUsd) => {
+    const usage = usageAfter(recorded);
+    usage.cost(told, 'USD');
+    usage.turnEnded(tokens(10));
+    expect(usage.news()?.costUsd).toBe(costUsd);
+    usage.cost(told + 5, 'USD');
+    usage.turnEnded(tokens(10));
+    expect(usage.news()).toMatchObject({ costUsd: told + 5 - Math.min(recorded ?? told, 4), costIsSettled: true });
+  });
+});
+
 describe('the usage', () => {
   it('is silent while nothing is known and when nothing is new', () => {
     const usage = usageOf({});

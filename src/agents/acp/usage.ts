@@ -22,14 +22,18 @@ export interface UsageStart {
   readonly covers: Pick<AgentWays, 'tokens' | 'cost'>;
   /** What the conversation had cost before by the agent's own count; null when that is not known. */
   readonly costBefore: number | null;
+  /** The same by our own records, where the agent's count is not known. */
+  readonly costRecorded?: number | null;
   /** Told every cost as the agent gives it, to be known when the conversation goes on. */
   readonly onCost?: (amount: number) => void;
 }
 
-export function createUsage({ covers, costBefore, onCost }: UsageStart): Usage {
+export function createUsage({ covers, costBefore, costRecorded = null, onCost }: UsageStart): Usage {
   const tokens = createTokenSum(covers.tokens);
   const turn = createTurnEstimate();
-  const cost = createCost(covers.cost === 'process' ? 0 : costBefore);
+  const cost = covers.cost === 'process' ? createCost(0, null) : createCost(costBefore, costRecorded);
+  let costTold = false;
+  let isSettled = false;
   let told = '';
   let requests = 0;
 
@@ -39,6 +43,9 @@ export function createUsage({ covers, costBefore, onCost }: UsageStart): Usage {
       // What was told request by request is counted already.
       const spent = requests > 0 ? null : (answered ?? (result === null ? turn.asTokens() : null));
       if (spent !== null) tokens.add(spent, answered === null);
+      // A price that was told in a turn is the price of that turn, and its tokens come with the answer.
+      isSettled = costTold;
+      costTold = false;
       requests = 0;
       turn.clear();
     },
@@ -55,6 +62,7 @@ export function createUsage({ covers, costBefore, onCost }: UsageStart): Usage {
       if (currency.toUpperCase() !== 'USD' || !Number.isFinite(amount) || amount < 0) return;
       onCost?.(amount);
       cost.seen(amount);
+      costTold = true;
     },
     news() {
       const sum = tokens.sum();
@@ -66,7 +74,9 @@ export function createUsage({ covers, costBefore, onCost }: UsageStart): Usage {
         tokens: sum ?? NO_TOKENS,
         ...(estimatedTokens === 0 ? {} : { estimatedTokens }),
         ...(costUsd === null ? {} : { costUsd }),
+        ...(costUsd !== null && isSettled ? { costIsSettled: true } : {}),
       };
+      isSettled = false;
       const figures = JSON.stringify(event);
       if (figures === told) return null;
       told = figures;
@@ -76,14 +86,14 @@ export function createUsage({ covers, costBefore, onCost }: UsageStart): Usage {
 }
 
 /** What this process has cost, out of figures that may cover the conversation before it. */
-function createCost(costBefore: number | null) {
-  let before = costBefore;
+function createCost(costBefore: number | null, costRecorded: number | null) {
+  let before = costBefore ?? costRecorded;
   let usd: number | null = null;
   return {
     seen(amount: number): void {
       // Without knowing what came before, the first figure is taken for it: nothing is counted twice.
-      // A figure below what came before shows that the agent began to count anew.
-      if (usd === null) before = before === null ? amount : amount < before ? 0 : before;
+      // A figure below what came before shows that the agent began to count anew, unless that was only our own record.
+      if (usd === null) before = before === null ? amount : amount < before && costBefore !== null ? 0 : before;
       usd = Math.max(usd ?? 0, amount - (before ?? 0));
     },
     usd: (): number | null => usd,

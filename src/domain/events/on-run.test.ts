@@ -143,6 +143,15 @@ describe('what a run costs', () => {
     expect(cost(player)).toBe(5.5);
   });
 
+  it('takes tokens that are told after the price they belong to for paid, once the turn is settled', () => {
+    const player = costing(0, 'claude-sonnet-4-5');
+    say(player, usage(0, 2.5));
+    say(player, usage(1, 2.5));
+    expect(cost(player)).toBe(5.5);
+    say(player, { ...usage(1, 2.5), costIsSettled: true } as AgentEvent);
+    expect([cost(player), player.state.spent.get('1')?.costUsd]).toEqual([2.5, 2.5]);
+  });
+
   it('is counted once and never taken back: what is told at once, what is guessed at the end', () => {
     const player = costing(0, 'claude-sonnet-4-5');
     const counted = (): readonly number[] =>

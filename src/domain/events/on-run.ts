@@ -152,10 +152,15 @@ function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'u
   if (broken || draft.now - (live.usageNoted?.at ?? 0) >= USAGE_EVERY_MS) noteUsage(draft, next);
 }
 
-/** Agents repeat their last figure while they work on: only one that has grown says something of the tokens of now. */
-function reportedBy(live: Live, { costUsd }: Extract<AgentEvent, { type: 'usage' }>, tokens: TokenUsage): Live['reportedCost'] {
-  if (costUsd === undefined || costUsd <= (live.reportedCost?.costUsd ?? -1)) return live.reportedCost;
-  return { costUsd, tokens };
+/**
+ * Agents repeat their last figure while they work on: only one that has grown says something of the tokens of now, or one
+ * that is settled.
+ */
+function reportedBy(live: Live, event: Extract<AgentEvent, { type: 'usage' }>, tokens: TokenUsage): Live['reportedCost'] {
+  const { costUsd, costIsSettled = false } = event;
+  const before = live.reportedCost?.costUsd ?? -1;
+  const isNews = costUsd !== undefined && (costUsd > before || (costIsSettled && costUsd === before));
+  return isNews ? { costUsd, tokens } : live.reportedCost;
 }
 
 /** Records the figures as they stand, unless they have not changed. */

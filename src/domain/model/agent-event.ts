@@ -56,6 +56,8 @@ export type AgentEvent =
       readonly apiMs?: number;
       /** The agent's own price so far, where it tells. */
       readonly costUsd?: number;
+      /** True: that price covers all of `tokens`, although some of them were told after it. */
+      readonly costIsSettled?: boolean;
     }
   /** The agent is at work and has nothing to show for it yet: a long answer, a silent command. Never stored. */
   | { readonly type: 'alive' }
