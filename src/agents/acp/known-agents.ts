@@ -33,7 +33,7 @@ const PLAIN: AgentWays = {
 
 /** By the name that the agent gives itself. Each row was seen with the real program. */
 export const KNOWN_AGENTS: Readonly<Record<string, AgentWays>> = {
-  '@agentclientprotocol/claude-agent-acp': { ...PLAIN, tokens: 'turn', cost: 'process' },
+  '@agentclientprotocol/claude-agent-acp': { ...PLAIN, tokens: 'turn' },
   // A failed model request ends as `end_turn`: the thread's state is `systemError` and the reason comes as text.
   '@agentclientprotocol/codex-acp': {
     ...PLAIN,
