@@ -4,7 +4,15 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { anthropic } from './dialects/anthropic.ts';
-import { recordOf, type Dialect, type Figures, type JsonRecord, type ModelRequest, type Reply } from './dialects/dialect.ts';
+import {
+  FAILING,
+  recordOf,
+  type Dialect,
+  type Figures,
+  type JsonRecord,
+  type ModelRequest,
+  type Reply,
+} from './dialects/dialect.ts';
 import { chat, DONE } from './dialects/chat.ts';
 import { gemini } from './dialects/gemini.ts';
 import { responses } from './dialects/responses.ts';
@@ -95,7 +103,7 @@ function play(dialect: Dialect, request: ModelRequest, { asked }: Book): Reply |
   const move = cue ? nextMove(request, cue) : { say: 'A short title' };
   if ('hang' in move || 'fail' in move) {
     asked.push({ cues, figures: null });
-    return 'fail' in move ? dialect.fail(move.fail) : null;
+    return 'fail' in move ? { ...FAILING[move.fail], json: dialect.fault(move.fail) } : null;
   }
   const figures = figuresOf(asked.length);
   asked.push({ cues, figures });
@@ -123,8 +131,8 @@ async function bodyOf(incoming: IncomingMessage): Promise<JsonRecord> {
   return text === '' ? {} : recordOf(JSON.parse(text));
 }
 
-async function send(outgoing: ServerResponse, { status, events, json }: Reply): Promise<void> {
-  outgoing.writeHead(status, { 'content-type': events ? 'text/event-stream' : 'application/json' });
+async function send(outgoing: ServerResponse, { status, headers, events, json }: Reply): Promise<void> {
+  outgoing.writeHead(status, { ...headers, 'content-type': events ? 'text/event-stream' : 'application/json' });
   for (const { name, data, afterMs = 0 } of events ?? []) {
     if (afterMs > 0) await delay(afterMs);
     outgoing.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${data === DONE ? DONE : JSON.stringify(data)}\n\n`);

@@ -6,7 +6,8 @@ export interface Program {
   /** The agent kind that drives it. */
   readonly kind: 'acp' | 'claude-code' | 'codex';
   readonly command: readonly string[];
-  readonly model: string;
+  /** As the program names it; null where it names none. */
+  readonly model: string | null;
   /** Options of the agent kind, as lines of the workflow file. */
   readonly options: readonly string[];
   /** Options, instead of those, under which the model may not write files. */
@@ -16,17 +17,21 @@ export interface Program {
   files(apiUrl: string): Readonly<Record<string, string>>;
   /** Silence after which a turn counts as stalled: longer than the program takes to start on a busy machine. */
   readonly stallMs: number;
-  /** Whether it tells the cached share of the input, a price, and tokens before a turn has ended. */
+  /** The model requests of a turn whose tokens it tells. */
+  readonly tellsTokensOf: 'every request' | 'the last request';
+  /** Whether it tells the cached share of the input, thoughts beside the answer, and tokens before a turn has ended. */
   readonly tellsCached: boolean;
-  readonly tellsCost: boolean;
+  readonly tellsThoughts: boolean;
   readonly tellsLiveTokens: boolean;
+  /** Whose price a run shows: the program's own, or that of our list, which has none for some models. */
+  readonly cost: 'its own' | 'its own, with requests beside the turn' | 'by list';
   /** Whether it takes the tools of the issue, and asks before it acts. */
   readonly takesTools: boolean;
   readonly asks: boolean;
   /** Its adapter is proven by others of the same kind: only what differs between programs is tried. */
   readonly isBrief?: true;
-  /** Its figures are those of the last model request of a turn. */
-  readonly tellsLastRequest?: true;
+  /** Hosts that it asks for, whatever it is told. */
+  readonly reaches?: readonly string[];
 }
 
 function installed(name: string): string {
@@ -43,9 +48,11 @@ export const claudeCode: Program = {
   env: (apiUrl) => ({ ANTHROPIC_BASE_URL: apiUrl, ANTHROPIC_API_KEY: 'sk-ant-scripted', CLAUDE_CODE_MAX_RETRIES: '1' }),
   files: () => ({}),
   stallMs: 8_000,
+  tellsTokensOf: 'every request',
   tellsCached: true,
-  tellsCost: true,
+  tellsThoughts: true,
   tellsLiveTokens: true,
+  cost: 'its own, with requests beside the turn',
   takesTools: true,
   asks: true,
 };
@@ -60,9 +67,11 @@ export const codex: Program = {
   env: () => ({ SCRIPTED_KEY: 'sk-scripted' }),
   files: (apiUrl) => ({ '.codex/config.toml': codexConfig(apiUrl) }),
   stallMs: 8_000,
+  tellsTokensOf: 'every request',
   tellsCached: true,
-  tellsCost: false,
+  tellsThoughts: true,
   tellsLiveTokens: true,
+  cost: 'by list',
   takesTools: true,
   asks: true,
 };
@@ -88,9 +97,11 @@ export const geminiCli: Program = {
   env: (apiUrl) => ({ GEMINI_API_KEY: 'scripted-key', GOOGLE_GEMINI_BASE_URL: apiUrl }),
   files: () => ({ '.gemini/settings.json': JSON.stringify(GEMINI_SETTINGS) }),
   stallMs: 15_000,
+  tellsTokensOf: 'every request',
   tellsCached: false,
-  tellsCost: false,
+  tellsThoughts: false,
   tellsLiveTokens: false,
+  cost: 'by list',
   takesTools: true,
   asks: true,
 };
@@ -102,7 +113,14 @@ export const claudeAgentAcp: Program = {
   command: [installed('claude-agent-acp')],
   options: ['mode: acceptEdits'],
   denying: ['permission: deny', 'mode: default'],
-  env: (apiUrl) => ({ ...claudeCode.env(apiUrl), ANTHROPIC_MODEL: 'claude-sonnet-4-5', IS_SANDBOX: '1' }),
+  env: (apiUrl) => ({
+    ...claudeCode.env(apiUrl),
+    ANTHROPIC_MODEL: 'claude-sonnet-4-5',
+    IS_SANDBOX: '1',
+    // What it does for a person who watches: a guess of the next prompt, news, figures for its maker.
+    CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: 'false',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  }),
   stallMs: 15_000,
   isBrief: true,
 };
@@ -114,9 +132,13 @@ export const qwenCode: Program = {
   name: 'Qwen Code',
   command: [installed('qwen'), '--acp'],
   model: '$runtime|openai|scripted-model(openai)',
-  env: (apiUrl) => ({ ...COMPATIBLE, OPENAI_BASE_URL: `${apiUrl}/v1` }),
+  // It asks the model before its tool servers have started, unless it is told to wait.
+  env: (apiUrl) => ({ ...COMPATIBLE, OPENAI_BASE_URL: `${apiUrl}/v1`, QWEN_CODE_LEGACY_MCP_BLOCKING: '1' }),
   files: () => ({ '.qwen/settings.json': JSON.stringify(QWEN_SETTINGS) }),
+  // By default it lets a model of its own decide what to ask.
+  denying: ['permission: deny', 'mode: default'],
   tellsCached: true,
+  tellsThoughts: true,
   tellsLiveTokens: true,
   isBrief: true,
 };
@@ -125,6 +147,10 @@ const QWEN_SETTINGS = {
   general: { enableAutoUpdate: false, disableAutoUpdate: true },
   privacy: { usageStatisticsEnabled: false },
   security: { auth: { selectedType: 'openai' } },
+  // Requests of its own beside the turn, and tools that the model has to look for.
+  ui: { enableFollowupSuggestions: false },
+  memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false },
+  tools: { toolSearch: { enabled: false } },
 };
 
 export const openCode: Program = {
@@ -142,20 +168,23 @@ export const openCode: Program = {
   }),
   files: (apiUrl) => ({ '.config/opencode/opencode.json': JSON.stringify(openCodeConfig(apiUrl)) }),
   stallMs: 15_000,
+  tellsTokensOf: 'the last request',
   tellsCached: true,
-  tellsCost: true,
+  tellsThoughts: true,
   tellsLiveTokens: false,
+  cost: 'its own',
   takesTools: true,
   asks: false,
   isBrief: true,
-  tellsLastRequest: true,
+  // It looks for what its plugins may need.
+  reaches: ['registry.npmjs.org:443'],
 };
 
 export const copilot: Program = {
   ...geminiCli,
   name: 'GitHub Copilot CLI',
   command: [installed('copilot'), '--acp'],
-  model: 'gpt-5.1',
+  model: null,
   env: (apiUrl) => ({
     COPILOT_MODEL: 'gpt-5.1',
     COPILOT_OFFLINE: 'true',
@@ -165,12 +194,17 @@ export const copilot: Program = {
   }),
   files: () => ({}),
   tellsCached: true,
+  tellsThoughts: true,
   takesTools: false,
   isBrief: true,
 };
 
+/** What its configuration says that the model costs. */
+export const OPEN_CODE_PRICE = { inputPerMtok: 1, outputPerMtok: 2, cacheReadPerMtok: 0.1 };
+
 function openCodeConfig(apiUrl: string): object {
-  const model = { name: 'Scripted', cost: { input: 1, output: 2, cache_read: 0.1 }, limit: { context: 128_000, output: 8_000 } };
+  const { inputPerMtok: input, outputPerMtok: output, cacheReadPerMtok: cache_read } = OPEN_CODE_PRICE;
+  const model = { name: 'Scripted', cost: { input, output, cache_read }, limit: { context: 128_000, output: 8_000 } };
   return {
     model: 'scripted/scripted-model',
     small_model: 'scripted/scripted-model',

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import type { Call, Entry, FailingStatus, ModelRequest, OfferedTool, Utterance } from './dialects/dialect.ts';
+import type { Call, Entry, Failing, ModelRequest, OfferedTool, Utterance } from './dialects/dialect.ts';
 
 /** What the model does when it is asked. */
-export type Move = Utterance | { readonly fail: FailingStatus } | { readonly hang: true };
+export type Move = Utterance | { readonly fail: Failing } | { readonly hang: true };
 
 /** Where in a story a request stands: the line of the prompt that says so. */
 export interface Cue {
@@ -17,10 +17,15 @@ type Step =
   | Writing
   /** Several at once. */
   | { readonly writes: readonly Writing[] }
-  | { readonly use: string; readonly input: Readonly<Record<string, unknown>> }
+  /** A tool of ours. */
+  | { readonly use: string; readonly input: Input }
+  /** A tool that the program brings itself, by its name. */
+  | { readonly own: string; readonly input: Input }
   | { readonly say: string; readonly overMs?: number }
-  | { readonly fail: FailingStatus }
+  | { readonly fail: Failing }
   | { readonly hang: true };
+
+type Input = Readonly<Record<string, unknown>>;
 
 interface Writing {
   readonly write: string;
@@ -47,9 +52,16 @@ export const SCENARIOS = {
   question: () => [say('Which of the two files do you want me to change?')],
   endless: () => [...Array.from({ length: 12 }, (_, n) => write(`n-${n}.txt`, 'n')), say('I am done.')],
   refused: () => [{ ...write('hello.txt', 'hello'), asks: true }, say('I was not allowed to write hello.txt.')],
-  unauthorized: () => [{ fail: 401 }],
-  limited: () => [{ fail: 429 }],
-  broken: () => [{ fail: 500 }],
+  // Calls of Codex that it shows no item for.
+  readsGoal: () => [{ own: 'get_goal', input: {} }, say('There is no goal.')],
+  setsGoal: () => [{ own: 'create_goal', input: { objective: 'Mend it' } }, say('The goal is set.')],
+  viewsNothing: () => [{ own: 'view_image', input: { path: '/nowhere.png' } }, say('There is no such image.')],
+  writesNowhere: () => [{ own: 'write_stdin', input: { session_id: 99, chars: 'x' } }, say('There is no such session.')],
+  asksUser: () => [{ own: 'request_user_input', input: { questions: [QUESTION] } }, say('I asked which database to use.')],
+  unauthorized: () => [{ fail: 'login' }],
+  limited: () => [{ fail: 'used-up' }],
+  hurried: () => [{ fail: 'slow-down' }],
+  broken: () => [{ fail: 'broken' }],
   silent: () => [{ hang: true }],
   interrupted({ attempt, turn }) {
     if (attempt > 0) return [write('after.txt', 'after the restart'), say('I wrote after.txt.')];
@@ -62,15 +74,16 @@ export function cueLine(workspaces: string): string {
   return `[[{{ .issue.title }} attempt={{ .attempt }} turn={{ .run.turn_number }} folder=${workspaces}/{{ .issue.identifier }}]]`;
 }
 
-const CUE = /\[\[(?<scenario>\w+) attempt=(?<attempt>\d+) turn=(?<turn>\d+) folder=(?<folder>[^\]]+)\]\]/;
+const CUE = /\[\[(?<scenario>\w+) attempt=(?<attempt>\d+) turn=(?<turn>\d+) folder=(?<folder>[^\]]+)\]\]/g;
 
 /** Every cue of the conversation, oldest first. */
 export function cuesIn(entries: readonly Entry[]): readonly Cue[] {
   return entries.flatMap((entry) => cueOf(entry) ?? []);
 }
 
+/** The last one of a text: some programs put a prompt that was not answered and the next one into one. */
 function cueOf(entry: Entry): Cue | null {
-  const groups = entry.by === 'person' ? CUE.exec(entry.text)?.groups : undefined;
+  const groups = entry.by === 'person' ? [...entry.text.matchAll(CUE)].at(-1)?.groups : undefined;
   if (!groups || !Object.hasOwn(SCENARIOS, groups['scenario'] ?? '')) return null;
   const { scenario, attempt, turn, folder = '' } = groups;
   return { scenario: scenario as ScenarioName, attempt: Number(attempt), turn: Number(turn), folder };
@@ -85,8 +98,16 @@ export function nextMove({ entries, tools }: ModelRequest, cue: Cue): Move {
   const placed = (one: Writing): Writing => ({ ...one, write: path.join(cue.folder, one.write) });
   if ('write' in step) return { calls: [writing(tools, placed(step))] };
   if ('writes' in step) return { calls: step.writes.map((one) => writing(tools, placed(one))) };
+  if ('own' in step) return { calls: [{ call: offered(tools, ({ name }) => name === step.own, step.own), input: step.input }] };
   return 'use' in step ? using(tools, step.use, step.input) : step;
 }
+
+const QUESTION = {
+  id: 'database',
+  header: 'Database',
+  question: 'Which database do you want?',
+  options: ['SQLite', 'PostgreSQL'].map((label) => ({ label, description: `Use ${label}.` })),
+};
 
 function write(file: string, content: string): Writing {
   return { write: file, content };
@@ -97,7 +118,7 @@ function say(text: string): { readonly say: string } {
 }
 
 /** How each program lets its model write a file. */
-const WRITERS: Readonly<Record<string, (writing: Writing) => Readonly<Record<string, unknown>>>> = {
+const WRITERS: Readonly<Record<string, (writing: Writing) => Input>> = {
   Write: ({ write: file_path, content }) => ({ file_path, content }),
   write: ({ write: filePath, content }) => ({ filePath, content }),
   create: ({ write: file, content }) => ({ path: file, file_text: content }),
@@ -109,18 +130,21 @@ const WRITERS: Readonly<Record<string, (writing: Writing) => Readonly<Record<str
 };
 
 function writing(tools: readonly OfferedTool[], step: Writing): Call {
-  const call = tools.find(({ name }) => Object.hasOwn(WRITERS, name));
-  const input = WRITERS[call?.name ?? '']?.(step);
-  if (!call || !input) throw new Error(`no tool to write a file among ${tools.map(({ name }) => name).join(', ')}`);
-  return { call, input };
+  const call = offered(tools, ({ name }) => Object.hasOwn(WRITERS, name), 'that writes a file');
+  return { call, input: WRITERS[call.name]?.(step) ?? {} };
+}
+
+function offered(tools: readonly OfferedTool[], isIt: (tool: OfferedTool) => boolean, what: string): OfferedTool {
+  const found = tools.find(isIt);
+  if (!found) throw new Error(`no tool ${what} among ${tools.map(({ name }) => name).join(', ')}`);
+  return found;
 }
 
 /** A tool of ours. Where tools are kept back until the model looks for them, it does that first. */
-function using(tools: readonly OfferedTool[], wanted: string, input: Readonly<Record<string, unknown>>): Utterance {
+function using(tools: readonly OfferedTool[], wanted: string, input: Input): Utterance {
   const call = tools.find((tool) => isOwn(tool, wanted));
   if (call) return { calls: [{ call, input }] };
-  const search = tools.find(({ name }) => name === SEARCH);
-  if (!search) throw new Error(`no tool ${wanted} of foray among ${tools.map(({ name }) => name).join(', ')}`);
+  const search = offered(tools, ({ name }) => name === SEARCH, `${wanted} of foray`);
   return { calls: [{ call: search, input: { query: `select:mcp__foray__${wanted}` } }] };
 }
 

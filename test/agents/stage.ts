@@ -14,8 +14,8 @@ export interface Stage {
   readonly workspace: string;
   /** Starts the daemon on one issue, whose title names the scenario. */
   play(scenario: ScenarioName, changes?: Changes): Promise<RunningDaemon>;
-  /** The same with so many issues, A-1 and on. */
-  playMany(scenario: ScenarioName, count: number): Promise<RunningDaemon>;
+  /** The same with several issues at once, A-1 and on. */
+  playAll(scenarios: readonly ScenarioName[], changes?: Changes): Promise<RunningDaemon>;
   /** Starts it again on what the first one left. */
   restart(): Promise<RunningDaemon>;
   /** Processes of the agent that live. */
@@ -53,20 +53,17 @@ export async function createStage(program: Program, api: ModelApi): Promise<Stag
     daemons.push(daemon);
     return daemon;
   };
+  const playAll: Stage['playAll'] = async (scenarios, { agent = ['max_turns: 1'], options = program.options } = {}) => {
+    await ground.write('WORKFLOW.md', workflowFor(program, agent, options, ground.path('ws')));
+    await ground.writeIssues(scenarios.map(issueFor));
+    return start();
+  };
   const processes = (): Promise<readonly string[]> => processesWith(`FORAY_WORKSPACE=${ground.path('ws')}/`);
   return {
     ground,
     workspace: ground.path('ws', 'A-1'),
-    async play(scenario, { agent = ['max_turns: 1'], options = program.options } = {}) {
-      await ground.write('WORKFLOW.md', workflowFor(program, agent, options, ground.path('ws')));
-      await ground.writeIssues(issuesFor(scenario, 1));
-      return start();
-    },
-    async playMany(scenario, count) {
-      await ground.write('WORKFLOW.md', workflowFor(program, ['max_turns: 1'], program.options, ground.path('ws')));
-      await ground.writeIssues(issuesFor(scenario, count));
-      return start();
-    },
+    play: (scenario, changes) => playAll([scenario], changes),
+    playAll,
     restart: start,
     processes,
     async close() {
@@ -78,13 +75,8 @@ export async function createStage(program: Program, api: ModelApi): Promise<Stag
   };
 }
 
-function issuesFor(scenario: ScenarioName, count: number): Record<string, unknown>[] {
-  return Array.from({ length: count }, (_, index) => ({
-    id: String(index + 1),
-    identifier: `A-${index + 1}`,
-    title: scenario,
-    state: 'todo',
-  }));
+function issueFor(scenario: ScenarioName, index: number): Record<string, unknown> {
+  return { id: String(index + 1), identifier: `A-${index + 1}`, title: scenario, state: 'todo' };
 }
 
 function workflowFor(program: Program, agent: readonly string[], options: readonly string[], workspaces: string): string {

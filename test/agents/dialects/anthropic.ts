@@ -11,8 +11,9 @@ export const anthropic: Dialect = {
   }),
   write(utterance, { model, streams }, figures, id) {
     const usage = {
-      input_tokens: figures.input - figures.cached,
-      cache_creation_input_tokens: 0,
+      // What is read from the cache and what is written to it stand beside the rest.
+      input_tokens: figures.input - figures.cached - CACHE_WRITTEN,
+      cache_creation_input_tokens: CACHE_WRITTEN,
       cache_read_input_tokens: figures.cached,
     };
     const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model, stop_sequence: null };
@@ -35,13 +36,19 @@ export const anthropic: Dialect = {
     ];
     return { status: 200, events: events.map(({ afterMs = 0, ...data }: Timed) => ({ name: data.type, data, afterMs })) };
   },
-  fail: (status) => ({ status, json: { type: 'error', error: FAULTS[status] } }),
+  fault: (failing) => ({ type: 'error', error: FAULTS[failing] }),
 };
 
+const CACHE_WRITTEN = 30;
+
 const FAULTS = {
-  401: { type: 'authentication_error', message: 'invalid x-api-key' },
-  429: { type: 'rate_limit_error', message: "This request would exceed your account's rate limit. Please try again later." },
-  500: { type: 'api_error', message: 'Internal server error' },
+  login: { type: 'authentication_error', message: 'invalid x-api-key' },
+  'used-up': {
+    type: 'rate_limit_error',
+    message: "This request would exceed your account's rate limit. Please try again later.",
+  },
+  'slow-down': { type: 'rate_limit_error', message: 'Number of requests has exceeded your per-minute rate limit.' },
+  broken: { type: 'api_error', message: 'Internal server error' },
 } as const;
 
 function entriesOf(messages: readonly JsonRecord[]): Entry[] {

@@ -1,4 +1,4 @@
-import { piecesOf, recordOf, recordsIn, textOf, type Dialect, type Entry, type JsonRecord } from './dialect.ts';
+import { piecesOf, recordOf, recordsIn, textOf, THOUGHTS, type Dialect, type Entry, type JsonRecord } from './dialect.ts';
 
 /** OpenAI's Chat Completions API: https://platform.openai.com/docs/api-reference/chat-streaming */
 export const chat: Dialect = {
@@ -16,8 +16,7 @@ export const chat: Dialect = {
       completion_tokens: figures.output,
       total_tokens: figures.input + figures.output,
       prompt_tokens_details: { cached_tokens: figures.cached },
-      // A part of the output, to be counted once.
-      completion_tokens_details: { reasoning_tokens: 10 },
+      completion_tokens_details: { reasoning_tokens: THOUGHTS },
     };
     const tool_calls =
       'calls' in utterance
@@ -55,16 +54,22 @@ export const chat: Dialect = {
       ],
     };
   },
-  fail: (status) => ({ status, json: { error: FAULTS[status] } }),
+  fault: (failing) => ({ error: FAULTS[failing] }),
 };
 
 /** The last event is no JSON. */
 export const DONE = '[DONE]';
 
 const FAULTS = {
-  401: { message: 'Incorrect API key provided.', type: 'invalid_request_error', param: null, code: 'invalid_api_key' },
-  429: { message: 'You exceeded your current quota.', type: 'insufficient_quota', param: null, code: 'insufficient_quota' },
-  500: { message: 'The server had an error while processing your request.', type: 'server_error', param: null, code: null },
+  login: { message: 'Incorrect API key provided.', type: 'invalid_request_error', param: null, code: 'invalid_api_key' },
+  'used-up': { message: 'You exceeded your current quota.', type: 'insufficient_quota', param: null, code: 'insufficient_quota' },
+  'slow-down': {
+    message: 'Rate limit reached for requests per minute.',
+    type: 'requests',
+    param: null,
+    code: 'rate_limit_exceeded',
+  },
+  broken: { message: 'The server had an error while processing your request.', type: 'server_error', param: null, code: null },
 } as const;
 
 function entriesOf(message: JsonRecord): Entry[] {

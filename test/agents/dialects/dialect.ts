@@ -51,8 +51,12 @@ export interface Figures {
   readonly output: number;
 }
 
+/** How much of each output is thoughts, where the API tells them apart. They are counted once. */
+export const THOUGHTS = 10;
+
 export interface Reply {
   readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Server-sent events, or one JSON document. */
   readonly events?: readonly SentEvent[];
   readonly json?: unknown;
@@ -66,14 +70,23 @@ export interface SentEvent {
   readonly afterMs?: number;
 }
 
-export type FailingStatus = 401 | 429 | 500;
+/** How a request fails. Of the two limits one is an account that is used up, the other asks to wait for two seconds. */
+export type Failing = 'login' | 'used-up' | 'slow-down' | 'broken';
+
+export const FAILING: Readonly<Record<Failing, Pick<Reply, 'status' | 'headers'>>> = {
+  login: { status: 401 },
+  'used-up': { status: 429 },
+  'slow-down': { status: 429, headers: { 'retry-after': '2' } },
+  broken: { status: 500 },
+};
 
 /** One model API as its vendor has it. */
 export interface Dialect {
   readonly matches: (path: string) => boolean;
   read(body: JsonRecord, path: string): ModelRequest;
   write(utterance: Utterance, request: ModelRequest, figures: Figures, id: string): Reply;
-  fail(status: FailingStatus): Reply;
+  /** What stands in the body of a failed request. */
+  fault(failing: Failing): unknown;
 }
 
 export type JsonRecord = Readonly<Record<string, unknown>>;

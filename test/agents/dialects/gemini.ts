@@ -1,4 +1,14 @@
-import { piecesOf, recordOf, recordsIn, textOf, type Dialect, type Entry, type JsonRecord } from './dialect.ts';
+import {
+  FAILING,
+  piecesOf,
+  recordOf,
+  recordsIn,
+  textOf,
+  THOUGHTS,
+  type Dialect,
+  type Entry,
+  type JsonRecord,
+} from './dialect.ts';
 
 /** Google's Gemini API: https://ai.google.dev/api/generate-content */
 export const gemini: Dialect = {
@@ -14,7 +24,9 @@ export const gemini: Dialect = {
   write(utterance, { model, streams }, figures, id) {
     const usageMetadata = {
       promptTokenCount: figures.input,
-      candidatesTokenCount: figures.output,
+      // Thoughts stand beside the answer.
+      candidatesTokenCount: figures.output - THOUGHTS,
+      thoughtsTokenCount: THOUGHTS,
       totalTokenCount: figures.input + figures.output,
       cachedContentTokenCount: figures.cached,
     };
@@ -36,12 +48,12 @@ export const gemini: Dialect = {
     const data = chunk(parts, true);
     return streams ? { status: 200, events: [{ data }] } : { status: 200, json: data };
   },
-  fail: (status) => ({ status, json: { error: { code: status, ...FAULTS[status] } } }),
+  fault: (failing) => ({ error: { code: FAILING[failing].status, ...FAULTS[failing] } }),
 };
 
 const FAULTS = {
-  401: { message: 'API key not valid. Please pass a valid API key.', status: 'UNAUTHENTICATED' },
-  429: {
+  login: { message: 'API key not valid. Please pass a valid API key.', status: 'UNAUTHENTICATED' },
+  'used-up': {
     message: 'You exceeded your current quota, please check your plan and billing details.',
     status: 'RESOURCE_EXHAUSTED',
     details: [
@@ -51,7 +63,8 @@ const FAULTS = {
       },
     ],
   },
-  500: { message: 'An internal error has occurred.', status: 'INTERNAL' },
+  'slow-down': { message: 'Too many requests, please slow down.', status: 'RESOURCE_EXHAUSTED' },
+  broken: { message: 'An internal error has occurred.', status: 'INTERNAL' },
 } as const;
 
 function entriesOf(content: JsonRecord): Entry[] {

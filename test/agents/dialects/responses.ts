@@ -3,6 +3,7 @@ import {
   recordOf,
   recordsIn,
   textOf,
+  THOUGHTS,
   type Dialect,
   type Entry,
   type JsonRecord,
@@ -25,8 +26,7 @@ export const responses: Dialect = {
       input_tokens: figures.input,
       input_tokens_details: { cached_tokens: figures.cached },
       output_tokens: figures.output,
-      // A part of the output, to be counted once.
-      output_tokens_details: { reasoning_tokens: 10 },
+      output_tokens_details: { reasoning_tokens: THOUGHTS },
       total_tokens: figures.input + figures.output,
     };
     const items = itemsOf(utterance, id);
@@ -48,13 +48,24 @@ export const responses: Dialect = {
       })),
     };
   },
-  fail: (status) => ({ status, json: { error: FAULTS[status] } }),
+  fault: (failing) => ({ error: FAULTS[failing] }),
 };
 
 const FAULTS = {
-  401: { message: 'Incorrect API key provided.', type: 'invalid_request_error', param: null, code: 'invalid_api_key' },
-  429: { message: 'The usage limit has been reached', type: 'usage_limit_reached', plan_type: 'pro', resets_in_seconds: 3600 },
-  500: { message: 'The server had an error while processing your request.', type: 'server_error', param: null, code: null },
+  login: { message: 'Incorrect API key provided.', type: 'invalid_request_error', param: null, code: 'invalid_api_key' },
+  'used-up': {
+    message: 'The usage limit has been reached',
+    type: 'usage_limit_reached',
+    plan_type: 'pro',
+    resets_in_seconds: 3600,
+  },
+  'slow-down': {
+    message: 'Rate limit reached for requests per minute.',
+    type: 'requests',
+    param: null,
+    code: 'rate_limit_exceeded',
+  },
+  broken: { message: 'The server had an error while processing your request.', type: 'server_error', param: null, code: null },
 } as const;
 
 function entriesOf(item: JsonRecord): Entry[] {
