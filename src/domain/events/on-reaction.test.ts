@@ -162,6 +162,15 @@ describe("a request that is not this issue's", () => {
     expect(player.everAsked('inspect')).toHaveLength(2);
   });
 
+  it('because the forge does not name its source branch is left alone', () => {
+    const player = watching(all);
+    look(player, { merge: ok({ ...OPEN, headBranch: '', mergeability: 'dirty' }) });
+    expect(player.everTold('reaction:request:refused')).toMatchObject([
+      { facts: { why: expect.stringContaining('source branch') as string } },
+    ]);
+    expect(player.state.claims.size).toBe(0);
+  });
+
   it('does not take the place of the one that is', () => {
     const player = watching(all);
     look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });

@@ -33,7 +33,7 @@ export function tidyBranch(draft: Draft, watch: Watch, merge: MergeStatus): bool
 function reasonToKeep(branch: string, merge: MergeStatus): string | null {
   if (branch === merge.baseBranch) return 'it is the branch that was merged into';
   if (merge.fork) return 'the merged branch is in a fork';
-  if (merge.headBranch === '' || merge.headBranch === branch) return null;
+  if (merge.headBranch === branch) return null;
   return `the merged branch is ${JSON.stringify(merge.headBranch)}, says the forge`;
 }
 

@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { issueWith } from '../../../test/support/issues.ts';
-import { BASE, OPEN, ok, watching, look, progress, startTurn, finishTurn, ci, comment } from '../../../test/support/watched.ts';
+import {
+  FAULT,
+  BASE,
+  OPEN,
+  ok,
+  watching,
+  look,
+  progress,
+  startTurn,
+  finishTurn,
+  ci,
+  comment,
+} from '../../../test/support/watched.ts';
 import type { LabelEvent } from '../model/merge-request.ts';
 
 describe('label_commands', () => {
@@ -138,6 +150,14 @@ describe('label_commands', () => {
       look(player, { ...command(1, { actor: 'Foray-Bot' }), self: ok('foray-bot') });
       expect(player.state.claims.size).toBe(0);
       expect(player.asked('remove-label')).toHaveLength(0);
+    });
+
+    it('waits while it is not known whether the command is our own', () => {
+      const player = watching({ label_commands: labelCommands });
+      look(player, { ...command(1), self: { ok: false, fault: FAULT } });
+      expect(player.state.claims.size).toBe(0);
+      look(player, { ...command(1), self: ok('foray-bot') }, 300_000);
+      expect(player.state.claims.size).toBe(1);
     });
 
     it('is per head; a command beyond it escalates and its label is removed', () => {

@@ -4,7 +4,17 @@ import type { LabelEvent, MergeStatus } from '../model/merge-request.ts';
 import type { LabelCommandContext } from '../model/reaction-context.ts';
 import type { ReactionKind } from '../model/settings.ts';
 import type { Watch } from '../model/watch.ts';
-import { couldNotRead, escalate, isOwnAccount, progressOf, putProgress, queueTurn, reasonToWait, waitFor } from './progress.ts';
+import {
+  couldNotRead,
+  escalate,
+  isOwnAccount,
+  progressOf,
+  putProgress,
+  queueTurn,
+  reasonToWait,
+  waitFor,
+  whySelfUnknown,
+} from './progress.ts';
 import type { Look, Reaction } from './reaction.ts';
 
 export const LABEL_COMMANDS: Reaction<'label_commands'> = {
@@ -26,6 +36,8 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   const settings = draft.state.settings.reactions.on.label_commands;
   if (!settings || !labels) return;
   if (!labels.ok) return couldNotRead(draft, watch, 'label_commands', labels.fault.message);
+  const unknown = whySelfUnknown(self);
+  if (unknown !== null) return couldNotRead(draft, watch, 'label_commands', unknown);
   const progress = progressOf(watch, 'label_commands');
   const mark = progress.mark.at === 'read' ? progress.mark.upTo : startOf(watch);
   const owed = stillOwed(draft, watch, merge, labels.value);

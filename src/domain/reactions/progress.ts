@@ -69,7 +69,18 @@ export function tellUnreadable(draft: Draft, { issue, mergeRequest }: Watch, why
   announce(draft, 'reaction:read:failed', { issue, number: mergeRequest.number, error: why });
 }
 
-/** Whether an account is that of our own credential. Where the forge does not say who we are, nobody is. */
+/**
+ * Why it is not known who we are, and will be: until then nobody is heard, who might be ourselves. Null where it is known, or
+ * the forge will never say.
+ */
+export function whySelfUnknown(self: Findings['self']): string | null {
+  return self?.ok === false && !NEVER_TOLD.has(self.fault.kind) ? self.fault.message : null;
+}
+
+/** Some credentials may not ask for their own account. */
+const NEVER_TOLD: ReadonlySet<string> = new Set(['tracker_auth_error', 'tracker_not_found']);
+
+/** Whether an account is that of our own credential. Where the forge will not say who we are, nobody is. */
 export function isOwnAccount(draft: Draft, watch: Watch, self: Findings['self'], account: string): boolean {
   if (self?.ok === false) tellUnreadable(draft, watch, self.fault.message);
   return self?.ok === true && self.value !== '' && self.value.toLowerCase() === account.toLowerCase();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BASE, ok, watching, look, progress, finishTurn, ci, comment } from '../../../test/support/watched.ts';
+import { FAULT, BASE, ok, watching, look, progress, finishTurn, ci, comment } from '../../../test/support/watched.ts';
 
 describe('review_comments and bot_review', () => {
   const reactions = { review_comments: { ...BASE, budget: 2, debounceMs: 1_000, trust: 'anyone' as const } };
@@ -61,5 +61,15 @@ describe('review_comments and bot_review', () => {
     };
     expect(bots([])).toBe(0);
     expect(bots(['foray-bot'])).toBe(1);
+  });
+
+  it('hears nobody while it is not known who we are, and everybody where the forge will never say', () => {
+    const player = watching({ ...reactions, bot_review: { ...BASE, botUsernames: [], trust: 'anyone' as const } });
+    const said = { reviews: ok([comment('a')]), botReviews: ok([comment('b')]) };
+    look(player, { ...said, self: { ok: false, fault: FAULT } });
+    expect(player.state.claims.size).toBe(0);
+    expect(progress(player, 'bot_review')?.waitingFor).toContain(FAULT.message);
+    look(player, { ...said, self: { ok: false, fault: { ...FAULT, kind: 'tracker_auth_error' } } }, 300_000);
+    expect(player.state.claims.size).toBe(1);
   });
 });

@@ -2,7 +2,7 @@ import { announce, type Draft } from '../draft.ts';
 import type { ReviewComment } from '../model/merge-request.ts';
 import type { ReviewCommentContext } from '../model/reaction-context.ts';
 import type { Watch } from '../model/watch.ts';
-import { couldNotRead, escalate, isOwnAccount, progressOf, queueTurn, waitFor } from './progress.ts';
+import { couldNotRead, escalate, isOwnAccount, progressOf, queueTurn, waitFor, whySelfUnknown } from './progress.ts';
 import type { Look, Reaction } from './reaction.ts';
 
 export const REVIEW_COMMENTS: Reaction<'review_comments'> = {
@@ -24,6 +24,8 @@ function judgeReviews(draft: Draft, watch: Watch, { findings: { reviews, self } 
   const { review_comments: settings, bot_review: botReview } = draft.state.settings.reactions.on;
   if (!settings || !reviews) return;
   if (!reviews.ok) return couldNotRead(draft, watch, 'review_comments', reviews.fault.message);
+  const unknown = whySelfUnknown(self);
+  if (unknown !== null) return couldNotRead(draft, watch, 'review_comments', unknown);
   const bots = namesOf(botReview?.botUsernames ?? []);
   const remaining = reviews.value.filter(({ outdated, reviewer }) => {
     return !outdated && !bots.has(reviewer.toLowerCase()) && !isOwnAccount(draft, watch, self, reviewer);
@@ -40,6 +42,8 @@ function judgeBotReviews(draft: Draft, watch: Watch, { findings: { botReviews, s
   const settings = draft.state.settings.reactions.on.bot_review;
   if (!settings || !botReviews) return;
   if (!botReviews.ok) return couldNotRead(draft, watch, 'bot_review', botReviews.fault.message);
+  const unknown = whySelfUnknown(self);
+  if (unknown !== null) return couldNotRead(draft, watch, 'bot_review', unknown);
   const bots = namesOf(settings.botUsernames);
   const remaining = botReviews.value.filter(({ outdated, reviewer }) => {
     return !outdated && (bots.has(reviewer.toLowerCase()) || !isOwnAccount(draft, watch, self, reviewer));

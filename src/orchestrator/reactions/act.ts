@@ -44,16 +44,15 @@ async function afterError(
 /** Deletes a branch, but never the one that the project lives from: then it says why not. */
 export async function deleteMergedBranch(request: MergeRequestRef, forge: Forge, signal: AbortSignal): Promise<Fault | null> {
   const kept = await forge.scm.readDefaultBranch(request, signal);
-  if (kept === request.branch) return DEFAULT_BRANCH;
+  if (kept === '') return branchKept('the forge does not name the default branch of the project, which it may be');
+  if (kept === request.branch) return branchKept('it is the default branch of the project');
   await forge.scm.deleteBranch(request, request.branch, signal);
   return null;
 }
 
-const DEFAULT_BRANCH: Fault = {
-  kind: 'scm_branch_kept',
-  message: 'it is the default branch of the project',
-  consequence: 'back-off',
-};
+function branchKept(message: string): Fault {
+  return { kind: 'scm_branch_kept', message, consequence: 'back-off' };
+}
 
 /** Moves the issue of a merged request to its last state, unless it is there already by somebody else's hand. */
 export async function complete(

@@ -59,6 +59,13 @@ describe('a branch of a merged request', () => {
     await deleteMergedBranch(REQUEST, forge, signal);
     const kept = await deleteMergedBranch({ ...REQUEST, branch: 'main' }, forge, signal);
     expect(kept).toMatchObject({ message: 'it is the default branch of the project' });
+    const nameless = forgeWith({
+      readDefaultBranch: async () => '',
+      deleteBranch: async (_, branch) => void deleted.push(branch),
+    });
+    expect(await deleteMergedBranch(REQUEST, nameless, signal)).toMatchObject({
+      message: expect.stringContaining('default branch'),
+    });
     expect(deleted).toEqual(['feature']);
   });
 
