@@ -41,6 +41,25 @@ const reasons = (): unknown[] => log.records.map(({ attributes }) => attributes[
 const identifiers = async (tracker: Tracker): Promise<string[]> =>
   (await tracker.fetchCandidateIssues(signal)).map(({ identifier }) => identifier);
 
+describe('a path that is a link', () => {
+  it('is followed once: what began there ends there, and nothing new is begun where it leads later', async () => {
+    await save([issue(1)]);
+    const other = path.join(directory, 'other.json');
+    await writeFile(other, JSON.stringify([issue(1, { title: 'Of the other project' })]));
+    const link = path.join(directory, 'link.json');
+    await symlink(file, link);
+    const tracker = open('link.json', { handoffState: 'review' });
+    expect(await identifiers(tracker)).toEqual(['ABC-1']);
+    await rm(link);
+    await symlink(other, link);
+    await expect(tracker.fetchCandidateIssues(signal)).rejects.toThrow(`leads to ${other} now`);
+    await tracker.transitionIssue('1', 'review', signal);
+    await tracker.commentIssue('1', 'done', signal);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject([{ state: 'review', comments: [{ body: 'done' }] }]);
+    expect(JSON.parse(await readFile(other, 'utf8'))).toEqual([issue(1, { title: 'Of the other project' })]);
+  });
+});
+
 describe('a JSON file', () => {
   it('is mapped field by field', async () => {
     const record = issue(1, {

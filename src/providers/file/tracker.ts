@@ -11,33 +11,46 @@ import type { RecordEdit } from './edit.ts';
 import { asTrackerErrors, notFound, payloadError } from './failures.ts';
 import { toComments, toIssue } from './map.ts';
 import { createReporter } from './records.ts';
-import { KIND, locationOf } from './settings.ts';
+import { KIND, locationOf, realLocationOf } from './settings.ts';
 import { createSource } from './source.ts';
 
 /** Who our comments are from. */
 const AUTHOR = 'foray';
 
-/** Issues in local files. Every call reads them anew; writes take turns. */
+/**
+ * Issues in local files. Every call reads them anew; writes take turns. A link is followed once: the place it leads to is
+ * whose issues these are, and runs end there. Where it leads elsewhere later, nothing new is begun.
+ */
 export function createTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker {
   const location = locationOf(settings.options, deps.workflowDir);
-  const source = createSource(location, deps.mayWrite);
+  const real = realLocationOf(settings.options, deps.workflowDir);
+  const source = createSource(real, deps.mayWrite);
+  const checkPlace = (): void => {
+    const now = realLocationOf(settings.options, deps.workflowDir);
+    if (now !== real)
+      throw payloadError('READ', location, `it led to ${real} and leads to ${now} now: restart the service to work there`);
+  };
   return {
     kind: KIND,
     isLocal: true,
-    ...createReads(settings, { location, source, deps }),
-    ...createWrites(settings, { location, source, deps }),
+    ...createReads(settings, { location, source, checkPlace, deps }),
+    ...createWrites(settings, { location, source, checkPlace, deps }),
   };
 }
 
 interface Context {
   readonly location: string;
   readonly source: IssueSource;
+  readonly checkPlace: () => void;
   readonly deps: ProviderDeps;
 }
 
 type Writes = Pick<Tracker, 'transitionIssue' | 'commentIssue' | 'labels'>;
 
-function createReads(settings: TrackerSettings, { location, source, deps }: Context): Omit<Tracker, 'kind' | keyof Writes> {
+function createReads(
+  settings: TrackerSettings,
+  { location, source, checkPlace, deps }: Context,
+): Omit<Tracker, 'kind' | keyof Writes> {
   const report = createReporter(location, deps.logger);
   let last: { readonly reading: SourceReading; readonly board: IssueBoard } | null = null;
 
@@ -59,7 +72,10 @@ function createReads(settings: TrackerSettings, { location, source, deps }: Cont
   }
 
   return {
-    fetchCandidateIssues: (signal) => issuesIn(settings.activeStates, signal),
+    async fetchCandidateIssues(signal) {
+      checkPlace();
+      return issuesIn(settings.activeStates, signal);
+    },
     fetchIssueById: (id, signal) =>
       read(signal, (board) => {
         const entry = entryOf(board, id, location);
