@@ -94,21 +94,29 @@ describe('edits of the workflow file', { timeout: 60_000 }, () => {
 });
 
 describe('agent.evidence: changes', () => {
-  it('fails a run that left nothing behind, and passes one whose agent changed a file', async () => {
+  it('fails a run that left nothing behind, and passes one whose agent changed a file, whatever files were prepared', async () => {
     await ground.writeIssues([
       { id: '1', identifier: 'A-1', title: 'Idle', state: 'todo' },
       { id: '2', identifier: 'A-2', title: 'Busy', state: 'todo' },
+      { id: '3', identifier: 'A-3', title: 'Busy, outside of a repository', state: 'todo' },
     ]);
     // The mock changes no files; a verification command stands in for an agent that does.
     const agent = 'kind: mock\nmax_turns: 1\nevidence: changes';
-    const self = 'enabled: true\nverification_commands:\n  - if [ "$(basename "$PWD")" = A-2 ]; then touch made; fi';
-    await ground.write('WORKFLOW.md', fileWorkflow({ agent, self_review: self }));
+    const self = 'enabled: true\nverification_commands:\n  - if [ "$(basename "$PWD")" != A-1 ]; then touch made; fi';
+    // What the repository itself brings along is not the agent's word: neither that it is blocked, nor a merge request.
+    const commit = 'git init -q && git add -f . && git -c user.name=a -c user.email=a@b commit -qm first';
+    const trap = 'mkdir -p .foray && echo blocked > .foray/status && echo {} > .foray/scm.json';
+    const hooks = `after_create: ${trap} && if [ "$FORAY_ISSUE_ID" != 3 ]; then ${commit}; fi\nbefore_run: ${trap}`;
+    await ground.write('WORKFLOW.md', fileWorkflow({ agent, self_review: self, hooks }));
     const daemon = await ground.start();
-    await daemon.record('handoff transition succeeded, releasing claim', { issue_identifier: 'A-2' });
+    for (const id of ['A-2', 'A-3'])
+      await daemon.record('handoff transition succeeded, releasing claim', { issue_identifier: id });
     const retry = await daemon.record('retry scheduled', { issue_identifier: 'A-1' });
     expect(retry['error']).toContain('agent_no_evidence');
     const { retrying } = (await daemon.json('/api/v1/state')) as { retrying: { error: string }[] };
     expect(retrying[0]?.error).toContain('agent_no_evidence');
+    expect((await daemon.json('/api/v2/parked'))['parked']).toEqual([]);
+    expect(daemon.records().filter(({ msg }) => msg === 'scm file ignored')).toEqual([]);
     await daemon.stop();
   });
 });

@@ -44,6 +44,12 @@ export interface ForgeHands {
   ownReview(number: number, body: string): void;
   /** The source branch is in a fork. */
   fork(number: number): void;
+  /** It is to be merged into another branch than the default one. */
+  retarget(number: number, branch: string): void;
+  /** Another person is asked for a review, who has not spoken yet. */
+  askAnother(number: number): void;
+  /** What an app says that an administrator installed and nobody named; null where the forge calls nobody an app. */
+  readonly appReview: ((number: number, body: string) => void) | null;
   labelsOf(number: number): readonly string[];
   remove(number: number): void;
   request(number: number): { readonly merged: boolean; readonly sha: string };

@@ -13,6 +13,8 @@ export interface Front {
   answerAll(matcher: Matcher, reply: Reply): () => void;
   /** The next matching request passes and is carried out, but its answer never arrives. Resolves once that has happened. */
   loseNext(matcher: Matcher): Promise<void>;
+  /** The next matching request passes and is carried out, but is answered so. */
+  spoilNext(matcher: Matcher, answer: Reply): Promise<void>;
   /** Lets something happen right before the next matching request passes. */
   beforeNext(matcher: Matcher, act: () => void): Promise<void>;
   close(): Promise<void>;
@@ -31,7 +33,7 @@ export async function startFront(remote: string, own: Handler): Promise<Front> {
     plan?.act?.();
     const reply = plan?.reply ?? (await own(request)) ?? (await passOn(remote, request));
     plan?.happened();
-    return plan?.isLost ? hang() : reply;
+    return plan?.isLost ? hang() : (plan?.spoiled ?? reply);
   });
   const planned = (matcher: Matcher, plan: Partial<Plan>): Promise<void> =>
     new Promise((happened) => void plans.push({ ...plan, matcher, happened }));
@@ -45,6 +47,7 @@ export async function startFront(remote: string, own: Handler): Promise<Front> {
       return () => void plans.splice(plans.indexOf(plan), 1);
     },
     loseNext: (matcher) => planned(matcher, { isLost: true }),
+    spoilNext: (matcher, spoiled) => planned(matcher, { spoiled }),
     beforeNext: (matcher, act) => planned(matcher, { act }),
     close: () => server.close(),
   };
@@ -55,6 +58,7 @@ interface Plan {
   readonly reply?: Reply;
   readonly act?: () => void;
   readonly isLost?: boolean;
+  readonly spoiled?: Reply;
   readonly stays?: boolean;
   readonly happened: () => void;
 }

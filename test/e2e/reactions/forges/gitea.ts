@@ -40,6 +40,12 @@ export async function selfhostedForge(): Promise<ForgeHands> {
     colleagueApproves: (number) => void fake.review(number, { author: 'rita', state: 'APPROVED' }),
     ownReview: (number, body) => void fake.review(number, { author: 'foray-bot', state: 'COMMENT', body }),
     fork: (number) => void (fake.pull(number).headRepoId = 666),
+    retarget: (number, branch) => void Object.assign(fake.pull(number), { baseBranch: branch }),
+    askAnother(number) {
+      const pull = fake.pull(number);
+      pull.requestedReviewers = [...pull.requestedReviewers, 'sam'];
+    },
+    appReview: null,
     label(number, name, actor = 'rita') {
       fake.editIssue(number, { labels: [name] });
       Object.assign(fake.issue(number).timeline.at(-1) ?? {}, { createdAt: thisSecond(), author: actor });

@@ -55,6 +55,10 @@ export async function repoissuesForge(): Promise<ForgeHands> {
     },
     ownReview: (number, body) => void pulls.review(number, { author: 'foray-bot', state: 'COMMENTED', body }),
     fork: (number) => void (pulls.get(number).source = 'fork'),
+    retarget: (number, branch) => void (pulls.get(number).baseRef = branch),
+    askAnother: (number) => void pulls.get(number).requestedReviewers.push('sam'),
+    appReview: (number, body) =>
+      void pulls.review(number, { author: 'scanner[bot]', association: 'NONE', state: 'COMMENTED', body }),
     label(number, name, actor = 'rita') {
       pulls.label(number, name, actor);
       Object.assign(pulls.get(number).issue.events.at(-1) ?? {}, { createdAt: thisSecond() });

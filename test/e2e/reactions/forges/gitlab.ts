@@ -57,6 +57,12 @@ export async function nsprojectForge(): Promise<ForgeHands> {
       merges.note(number, { author: 'foray-bot', body });
     },
     fork: (number) => void (merges.get(number).sourceProjectId = 666),
+    retarget: (number, branch) => void Object.assign(merges.get(number), { targetBranch: branch }),
+    askAnother: (number) => void merges.get(number).reviewers.push({ username: 'sam', state: 'unreviewed' }),
+    appReview(number, body) {
+      merges.user('scanner', { bot: true });
+      merges.note(number, { author: 'scanner', body });
+    },
     label(number, name, actor = 'rita') {
       merges.get(number).labels.push(name);
       const createdAt = new Date().toISOString();
