@@ -1,7 +1,8 @@
 import type { ReactionSettings, Settings } from '../../src/domain/model/settings.ts';
 import type { Chance } from '../support/random.ts';
 import { settingsWith } from '../support/settings.ts';
-import { APPROVED, REACTION_BUDGET, type Place } from './world.ts';
+import { APPROVED, type Place } from './board.ts';
+import { REACTION_BUDGET } from './world.ts';
 
 /** What a workflow file may say of a tracker, at random. */
 export function randomSettings(chance: Chance, place: Place): Settings {

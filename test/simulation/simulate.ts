@@ -8,7 +8,7 @@ import { createChance } from '../support/random.ts';
 import { createServiceModel } from './durable-model.ts';
 import { edited, randomSettings } from './settings.ts';
 import { createTracked, type Decide, type Tracked } from './tracked.ts';
-import { HERE, STRANGER, THERE } from './world.ts';
+import { HERE, STRANGER, THERE } from './board.ts';
 
 export type { Decide } from './tracked.ts';
 

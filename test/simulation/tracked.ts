@@ -13,7 +13,8 @@ import {
   type DurableModel,
   type ServiceModel,
 } from './durable-model.ts';
-import { createWorld, REACTION_BUDGET, STRANGER, type Place, type World } from './world.ts';
+import { STRANGER, type Place } from './board.ts';
+import { createWorld, REACTION_BUDGET, type World } from './world.ts';
 
 export type Decide = (state: State, event: Event, now: number) => Decision;
 
@@ -55,6 +56,7 @@ export function createTracked(place: Place, settings: Settings, context: Tracked
   /** What each run of this process began with. */
   const begunWith = new Map<string, Settings>();
   const attempts = new Map<string, number>();
+  let isDurableChanged = true;
   const world = createWorld(chance, { place, settings: () => tracked.settings, busyElsewhere, stored: store.spent }, violated);
 
   /** What is done must be done for whom it began, and only for those who may ask for it. */
@@ -79,19 +81,27 @@ export function createTracked(place: Place, settings: Settings, context: Tracked
     tell(effect);
   }
 
-  function checkStart(state: State, { runId, issue, settings: own, issueAsRead }: RunPlan): void {
+  function checkStart(state: State, plan: RunPlan): void {
+    const { runId, settings: own } = plan;
     if (own !== tracked.settings) violated(`run ${runId} begins with settings that are no longer in force`);
     begunWith.set(runId, own);
-    const { authors, approvalLabel } = own.tracker;
+    checkPeople(plan);
+    if (own.tracker.approvalLabel !== null) checkApproval(state, plan);
+  }
+
+  function checkPeople({ runId, issue, settings, issueAsRead }: RunPlan): void {
+    const { authors, approvalLabel } = settings.tracker;
     const author = world.issues.get(issue.id)?.author;
     if (authors === 'collaborators' && author === STRANGER) violated(`a stranger started run ${runId}`);
     const isScreened = authors === 'collaborators' || approvalLabel !== null;
     if (isScreened && issueAsRead?.comments?.some(({ writer }) => writer === STRANGER))
       violated(`a stranger speaks in the prompt of run ${runId}`);
-    if (approvalLabel === null) return;
-    const approved = state.approvals.get(issue.id);
-    if (!issueAsRead?.approvable) violated(`run ${runId} begins without an approval`);
-    if (approved?.digest !== issueAsRead?.approvable?.digest) violated(`run ${runId} works on a text that nobody approved`);
+  }
+
+  function checkApproval({ approvals }: State, { runId, issue, issueAsRead }: RunPlan): void {
+    const approvable = issueAsRead?.approvable;
+    if (!approvable) violated(`run ${runId} begins without an approval`);
+    if (approvals.get(issue.id)?.digest !== approvable?.digest) violated(`run ${runId} works on a text that nobody approved`);
   }
 
   function checkSessions(state: State): void {
@@ -134,6 +144,7 @@ export function createTracked(place: Place, settings: Settings, context: Tracked
     feed(event, now, crashAt) {
       if (tracked.state === null) return 'done';
       const decision = decide(tracked.state, event, now);
+      isDurableChanged ||= decision.writes.length > 0 || DURABLE.some((part) => decision.state[part] !== tracked.state?.[part]);
       const at = crashAt(decision.effects.length + 2);
       if (at === 0) return 'crashed';
       applyWrites(store, decision.writes);
@@ -148,7 +159,8 @@ export function createTracked(place: Place, settings: Settings, context: Tracked
     },
     check(now) {
       if (tracked.state === null) return;
-      const drift = differences(store, tracked.state, now);
+      const drift = isDurableChanged ? differences(store, tracked.state, now) : [];
+      isDurableChanged = false;
       if (drift.length > 0) violated(`memory and store differ in ${drift.join(', ')}`);
       checkSessions(tracked.state);
       checkBudgets(tracked.state);
@@ -167,6 +179,9 @@ export function createTracked(place: Place, settings: Settings, context: Tracked
   };
   return tracked;
 }
+
+/** What must be stored with every change; what agents say changes none of it. */
+const DURABLE = ['claims', 'parked', 'outbox', 'workspaces', 'spent', 'pauses', 'watches', 'approvals', 'operatorPause'] as const;
 
 const TURN_KINDS: ReadonlySet<string> = new Set(['ci_failure', 'review_comments', 'bot_review', 'merge_conflicts']);
 

@@ -2,13 +2,11 @@ import type { Effect, RunPlan } from '../../src/domain/model/effect.ts';
 import type { Fault } from '../../src/domain/model/errors.ts';
 import type { Answer } from '../../src/domain/model/answer.ts';
 import type { Event, RunExit } from '../../src/domain/model/event.ts';
-import { normalState, stateIn, type Blocker, type Issue, type IssueComment, type Person } from '../../src/domain/model/issue.ts';
-import type { Spent } from '../../src/domain/model/run.ts';
+import { normalState, stateIn, type Blocker, type Issue } from '../../src/domain/model/issue.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';
-import { isTrusted } from '../../src/domain/rules/trust.ts';
-import { issueWith } from '../support/issues.ts';
 import type { Chance } from '../support/random.ts';
-import { createSimulatedForge, type ForgePlace, type SimulatedForge } from './forge.ts';
+import { createBoard, type Surroundings } from './board.ts';
+import { createSimulatedForge, type SimulatedForge } from './forge.ts';
 
 /** Tracker, agents and disk of the simulation. It answers effects with events, some time later, and may fail. */
 export interface World {
@@ -37,104 +35,14 @@ export interface World {
 /** Of every reaction in the simulation. */
 export const REACTION_BUDGET = 2;
 
-/** The label that `tracker.approval_label` names, where it is set. */
-export const APPROVED = 'approved';
-export const STRANGER: Person = { id: 'eve', names: ['eve'], mayWrite: false };
-const COLLEAGUE: Person = { id: 'ada', names: ['ada'], mayWrite: true };
-
-const FIRST_ISSUES = 8;
-const ACTIVE = ['todo', 'doing'];
-const OTHERS = ['done', 'review', 'backlog', ''];
-
-/** Whose world it is: the tracker, and where its merge requests are. */
-export interface Place extends ForgePlace {
-  readonly identity: string;
-}
-
-/** The first of two trackers that know nothing of each other, and have issues and requests of the same numbers. */
-export const HERE: Place = { identity: 'file /here.json', owner: 'o', repo: 'r', foreign: { owner: 'p', repo: 's' } };
-export const THERE: Place = { identity: 'file /there.json', owner: 'p', repo: 's', foreign: { owner: 'o', repo: 'r' } };
-
-/** What a world has to know of the rest. */
-export interface Surroundings {
-  readonly place: Place;
-  /** The settings in force: what is read is screened by them. */
-  readonly settings: () => Settings;
-  /** Sessions of other trackers. */
-  readonly busyElsewhere: () => number;
-  /** What the store holds of what issues have used up. */
-  readonly stored: ReadonlyMap<string, Spent>;
-}
-
 export function createWorld(chance: Chance, around: Surroundings, violated: (what: string) => void): World {
   const { place } = around;
-  const issues = new Map<string, Issue>();
+  const board = createBoard(chance, around);
+  const { issues, transitions } = board;
   const sessions = new Map<string, RunPlan>();
-  const transitions: string[] = [];
-  /** How often each issue was given the label of approval. */
-  const labellings = new Map<string, number>();
   let queue: { at: number; event: Event; runId?: string }[] = [];
   const forge = createSimulatedForge(chance, FAULT, { budget: REACTION_BUDGET, place }, violated);
   let isCalm = false;
-  let nextId = 1;
-
-  for (let count = 0; count < FIRST_ISSUES; count += 1) addIssue();
-
-  function addIssue(): void {
-    const id = String(nextId);
-    nextId += 1;
-    const blockers: readonly Blocker[] | null = chance.happens(0.15)
-      ? null
-      : chance.happens(0.2)
-        ? [blockerOf(chance.pick([id, '1', '2']))]
-        : [];
-    const author = chance.happens(0.15) ? STRANGER : COLLEAGUE;
-    const labels = chance.happens(0.8) ? [APPROVED] : [];
-    const priority = chance.pick([null, 1, 2, 3]);
-    issues.set(id, issueWith({ id, state: chance.pick(ACTIVE), priority, blockedBy: blockers, author, labels }));
-  }
-
-  function blockerOf(id: string): Blocker {
-    return { id, identifier: `T-${id}`, state: issues.get(id)?.state ?? 'done' };
-  }
-
-  /** The issue as a read returns it: blockers carry their present states; an issue does not block itself. */
-  function read(issue: Issue): Issue {
-    const blockedBy =
-      issue.blockedBy?.filter((blocker) => blocker.id !== issue.id).map((blocker) => blockerOf(blocker.id)) ?? null;
-    return { ...issue, blockedBy };
-  }
-
-  /** A whole read resolves the blockers, too, and leaves out what people say whose word does not count. */
-  function readWhole(issue: Issue): Issue {
-    const { title, description } = issue;
-    const { authors, approvalLabel } = around.settings().tracker;
-    const heard = authors === 'anyone' && approvalLabel !== null ? 'collaborators' : authors;
-    const comments = (issue.comments ?? []).filter(({ writer }) => isTrusted(heard, writer));
-    const whole = { ...read(issue), blockedBy: read(issue).blockedBy ?? [], comments };
-    if (approvalLabel === null || !issue.labels.includes(approvalLabel)) return whole;
-    const digest = JSON.stringify([title, description, comments.map(({ id }) => id)]);
-    return { ...whole, approvable: { digest, labelling: String(labellings.get(issue.id) ?? 0) } };
-  }
-
-  /** People change what an issue says, comment on it, and take the label of approval off or set it. */
-  function rewrite(issue: Issue): void {
-    const isLabelled = issue.labels.includes(APPROVED);
-    if (chance.happens(0.3)) issues.set(issue.id, { ...issue, description: `text ${chance.below(1_000)}` });
-    else if (chance.happens(0.4)) issues.set(issue.id, { ...issue, comments: [...(issue.comments ?? []), comment()] });
-    else if (isLabelled) issues.set(issue.id, { ...issue, labels: [] });
-    else approve(issue);
-  }
-
-  function comment(): IssueComment {
-    const writer = chance.pick([STRANGER, COLLEAGUE]);
-    return { id: `c${chance.below(1_000_000)}`, author: writer.id, body: `by ${writer.id}`, createdAt: '', writer };
-  }
-
-  function approve(issue: Issue): void {
-    labellings.set(issue.id, (labellings.get(issue.id) ?? 0) + 1);
-    issues.set(issue.id, { ...issue, labels: [APPROVED] });
-  }
 
   function later(event: Event, now: number, spread: number, runId?: string): void {
     queue.push({ at: now + 1 + chance.below(spread), event, ...(runId ? { runId } : {}) });
@@ -142,20 +50,6 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
 
   function maybe<T>(value: () => T, probability = 0.08): Answer<T> {
     return !isCalm && chance.happens(probability) ? { ok: false, fault: FAULT } : { ok: true, value: value() };
-  }
-
-  function candidates(): readonly Issue[] {
-    return [...issues.values()].filter((issue) => stateIn(ACTIVE, issue.state)).map(read);
-  }
-
-  function states(ids: readonly string[]): ReadonlyMap<string, string> {
-    return new Map(ids.flatMap((id) => (issues.has(id) ? [[id, issues.get(id)?.state ?? ''] as const] : [])));
-  }
-
-  function move(id: string, state: string): void {
-    const issue = issues.get(id);
-    if (issue) issues.set(id, { ...issue, state });
-    transitions.push(`${id}>${state}`);
   }
 
   function startSession(plan: RunPlan, now: number): void {
@@ -246,7 +140,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
     if (state === target) return { kind: 'succeeded' };
     if (stateIn(settings.tracker.terminalStates, state)) return { kind: 'terminal', state };
     if (!stateIn(settings.tracker.activeStates, state)) return { kind: 'moved', state };
-    move(id, target);
+    board.move(id, target);
     return { kind: 'succeeded' };
   }
 
@@ -263,10 +157,10 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
         case 'poll': {
           const event: Event = {
             type: 'poll-answered',
-            candidates: effect.onlyStates ? { ok: true, value: [] } : maybe(candidates),
-            states: maybe(() => states(effect.lookups)),
+            candidates: effect.onlyStates ? { ok: true, value: [] } : maybe(board.candidates),
+            states: maybe(() => board.states(effect.lookups)),
             preflightProblem: !isCalm && chance.happens(0.02) ? 'agent missing' : null,
-            spent: candidates().flatMap(({ id }) => around.stored.get(id) ?? []),
+            spent: board.candidates().flatMap(({ id }) => around.stored.get(id) ?? []),
           };
           return later(event, now, 4_000);
         }
@@ -279,7 +173,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
         case 'read-candidate': {
           const issue = issues.get(effect.issue.id);
           return later(
-            { type: 'candidate-read', issueId: effect.issue.id, issue: maybe(() => (issue ? readWhole(issue) : null)) },
+            { type: 'candidate-read', issueId: effect.issue.id, issue: maybe(() => (issue ? board.readWhole(issue) : null)) },
             now,
             2_000,
           );
@@ -287,7 +181,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
         case 'read-issue': {
           const issue = issues.get(effect.issueId);
           return later(
-            { type: 'issue-read', issueId: effect.issueId, issue: maybe(() => (issue ? readWhole(issue) : null)) },
+            { type: 'issue-read', issueId: effect.issueId, issue: maybe(() => (issue ? board.readWhole(issue) : null)) },
             now,
             2_000,
           );
@@ -311,7 +205,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
             {
               type: 'sweep-answered',
               missing: [],
-              states: maybe(() => states(effect.workspaces.map(({ issueId }) => issueId))),
+              states: maybe(() => board.states(effect.workspaces.map(({ issueId }) => issueId))),
             },
             now,
             2_000,
@@ -356,7 +250,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
           forge.removeLabel(effect.request.number, effect.label);
           return later({ type: 'label-removed', issueId: effect.issueId, label: effect.label, fault: null }, now, 2_000);
         case 'complete': {
-          const done = maybe(() => move(effect.issue.id, effect.target), 0.2);
+          const done = maybe(() => board.move(effect.issue.id, effect.target), 0.2);
           return later({ type: 'completion-answered', issueId: effect.issue.id, fault: done.ok ? null : FAULT }, now, 3_000);
         }
         case 'remove-workspace': {
@@ -397,16 +291,8 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
       sessions.clear();
     },
     edit(now) {
-      if (chance.happens(0.5)) return forge.edit(now);
-      if (chance.happens(0.25) && issues.size < 60) return addIssue();
-      const id = chance.pick([...issues.keys()]);
-      if (chance.happens(0.08) && issues.size > 5) {
-        issues.delete(id);
-        return;
-      }
-      const issue = issues.get(id);
-      if (issue && chance.happens(0.3)) return rewrite(issue);
-      if (issue) issues.set(id, { ...issue, state: chance.pick([...ACTIVE, ...ACTIVE, ...OTHERS]) });
+      if (chance.happens(0.5)) forge.edit(now);
+      else board.edit();
     },
     forgive(identifier) {
       for (const issue of issues.values()) if (issue.identifier === identifier) forge.forgive(issue.id);
@@ -415,7 +301,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
     watched: forge.watched,
     calm(now) {
       isCalm = true;
-      for (const issue of new Map(issues).values()) approve(issue);
+      for (const issue of new Map(issues).values()) board.approve(issue);
       forge.calm(now);
     },
   };

@@ -8,7 +8,7 @@ import type { Settings } from '../../../src/domain/model/settings.ts';
 import { issueWith } from '../../support/issues.ts';
 import type { Chance } from '../../support/random.ts';
 import { createSimulatedForge, type SimulatedForge } from '../forge.ts';
-import { HERE } from '../world.ts';
+import { HERE } from '../board.ts';
 
 /** Tracker and forge that all daemons share, and the agents that live on the hosts of workers. */
 export interface FleetWorld {
