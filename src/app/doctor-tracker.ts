@@ -28,7 +28,7 @@ export async function diagnoseTracker(
     const board = await readBoardOrIssues(tracker, boardDeps, signal);
     const access = ok(
       'tracker.access',
-      `${[tracker.kind, tracker.project].filter((part) => part !== '').join(' ')} can be read: ${board.states.length} ${board.what}`,
+      `${[kindShown(provider), tracker.project].filter((part) => part !== '').join(' ')} can be read: ${board.states.length} ${board.what}`,
     );
     const states = await Promise.all(
       statesNamed(tracker).map((state) => checkName(state, board, fix ? fixer(provider, tracker, boardDeps, signal) : null)),
@@ -47,6 +47,11 @@ export async function diagnoseTracker(
     const message = error instanceof Error ? error.message : String(error);
     return [finding('error', 'tracker.access', message, 'see the message: the address, the token and its scopes, the project')];
   }
+}
+
+/** With the name that people know it by. */
+function kindShown({ kind, aliases }: Provider): string {
+  return aliases[0] === undefined ? kind : `${kind} (${aliases[0]})`;
 }
 
 /** Whether the credential may do what a run does to an issue. What the remote does not tell is said to be untold. */

@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
+import { nearestWord } from '../lib/nearest-word.ts';
 import { UsageError, type Args, type Command, type Flag } from './command.ts';
 
 /** Reads the arguments of a command by its flags. */
 export function readArgs(command: Command, argv: readonly string[]): Args {
   const { values, positionals } = parse(command, argv);
-  for (const flag of command.flags) checkValue(flag, values[flag.name]);
+  for (const flag of command.flags) checkValue(command, flag, values[flag.name]);
   checkWords(command, positionals);
   return {
     words: positionals,
@@ -26,23 +27,34 @@ function parse(command: Command, argv: readonly string[]): { values: Record<stri
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
   } catch (error) {
-    const text = error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error);
-    throw new UsageError(text.replace(/\. To specify a positional.*$/, ''));
+    throw new UsageError(unreadable(command, error), command.name);
   }
 }
 
-function checkValue(flag: Flag, value: unknown): void {
+/** Why the flags cannot be read; of one that nobody knows the nearest that there is. */
+function unreadable({ flags }: Command, error: unknown): string {
+  const text = error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error);
+  const unknown = /^Unknown option '(--?[^']+)'/.exec(text)?.[1];
+  if (unknown === undefined) return text.replace(/\. To specify a positional.*$/, '');
+  const near = nearestWord(
+    unknown.replace(/^-+/, ''),
+    flags.map(({ name }) => name),
+  );
+  return `unknown flag ${unknown}${near === null ? '' : `, did you mean --${near}?`}`;
+}
+
+function checkValue(command: Command, flag: Flag, value: unknown): void {
   if (typeof value !== 'string' || flag.choices === undefined || flag.choices.includes(value)) return;
-  throw new UsageError(`--${flag.name} must be one of ${flag.choices.join(', ')}, got "${value}"`);
+  throw new UsageError(`--${flag.name} must be one of ${flag.choices.join(', ')}, got "${value}"`, command.name);
 }
 
 function checkWords({ name, usage, takes }: Command, words: readonly string[]): void {
   const called = `foray ${name}${usage === '' ? '' : ` ${usage}`}`;
-  if (words.length < takes.least) throw new UsageError(`${name} needs ${missingWord(usage, words.length)}: ${called}`);
+  if (words.length < takes.least) throw new UsageError(`${name} needs ${missingWord(usage, words.length)}: ${called}`, name);
   if (words.length <= takes.most) return;
-  if (takes.most === 0) throw new UsageError(`unexpected argument "${words[0]}": ${called}`);
+  if (takes.most === 0) throw new UsageError(`unexpected argument "${words[0]}": ${called}`, name);
   const expected = takes.most === 1 ? 'one workflow file' : `at most ${takes.most} arguments`;
-  throw new UsageError(`expected ${expected}, got ${words.length}: ${words.join(' ')}`);
+  throw new UsageError(`expected ${expected}, got ${words.length}: ${words.join(' ')}`, name);
 }
 
 /** The first argument that the usage shows without brackets. */

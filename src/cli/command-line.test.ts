@@ -49,6 +49,10 @@ describe('the commands', () => {
     [['validate', 'nothing'], 1, 'error: workflow.missing: '],
     [['explain', 'a', 'b', 'c'], 2, 'expected at most 2 arguments'],
     [['stop'], 2, 'the identifier of the issue'],
+    [['--prot', '8080'], 2, 'unknown flag --prot, did you mean --port?\nTry: foray run --help'],
+    [['status', '--formt', 'json'], 2, 'unknown flag --formt, did you mean --format?\nTry: foray status --help'],
+    [['validate', '--zzz'], 2, 'unknown flag --zzz\nTry: foray validate --help'],
+    [['nothing.md'], 1, 'or let foray init write it'],
     [['completion', 'tcsh'], 2, 'bash, zsh, fish'],
     [['stats', '--since', 'yesterday'], 2, '--since must be a span such as 12h or 7d'],
     [['stats', '--by', 'colour'], 2, '--by must be one of day, agent, state, issue'],
@@ -104,6 +108,14 @@ describe('completion', () => {
       expect(stdout).toContain(name);
       for (const flag of flags) expect(stdout).toMatch(new RegExp(`(?:--|-l )${flag.name}\\b`));
     }
+  });
+
+  it.each(['bash', 'zsh', 'fish'])('%s finds no fault in its script', async (shell) => {
+    if ((await findProgram(shell, { PATH: process.env['PATH'] ?? '' })) !== 'found') return;
+    const { stdout } = await runHere('completion', shell);
+    const file = path.join(folder, `completion.${shell}`);
+    await writeFile(file, stdout);
+    expect(() => execFileSync(shell, ['-n', file], { stdio: 'pipe' })).not.toThrow();
   });
 
   it.skipIf(!HAS_BASH).each([

@@ -74,7 +74,7 @@ function print(text: string): number {
 
 function report(error: unknown): number {
   if (error instanceof UsageError) {
-    process.stderr.write(`foray: ${error.message}\nTry: foray --help\n`);
+    process.stderr.write(`foray: ${error.message}\nTry: foray ${error.command === null ? '' : `${error.command} `}--help\n`);
     return 2;
   }
   const text = error instanceof Error ? error.message : String(error);

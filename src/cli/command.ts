@@ -32,7 +32,15 @@ export interface Args {
 }
 
 /** A command line that makes no sense. The message says what and what would. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  /** The command whose help tells more; null for the overview. */
+  readonly command: string | null;
+
+  constructor(message: string, command: string | null = null) {
+    super(message);
+    this.command = command;
+  }
+}
 
 export const FORMAT_FLAG: Flag = {
   name: 'format',

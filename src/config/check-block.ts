@@ -117,7 +117,8 @@ export function unknownKeyProblems(
 }
 
 function probablyMeant(path: readonly string[], key: string, known: readonly string[], elsewhere: FindElsewhere): string | null {
-  const near = nearestWord(key, known);
+  // Other services call some keys by a longer name, such as `project_slug`.
+  const near = nearestWord(key, known) ?? known.find((word) => key.startsWith(`${word}_`)) ?? null;
   return near === null ? elsewhere(key) : [...path, near].join('.');
 }
 

@@ -47,7 +47,8 @@ function tooLarge(absolute: string): WorkflowFile {
 }
 
 function refusedBy(error: NodeJS.ErrnoException, absolute: string): WorkflowFile {
-  if (error.code === 'ENOENT') return refused('workflow.missing', `there is no file ${absolute}`);
+  if (error.code === 'ENOENT')
+    return refused('workflow.missing', `there is no file ${absolute}: name another one, or let foray init write it`);
   return refused('workflow.unreadable', `${absolute} cannot be read: ${error.code ?? error.message}`);
 }
 

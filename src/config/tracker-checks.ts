@@ -43,14 +43,16 @@ export function checkTracker(tracker: ReadTracker, isFaulty: CheckedFrontMatter[
   ];
 }
 
-function checkRequired({ provider, connection }: ReadTracker, key: ConnectionKey, required: boolean): readonly Problem[] {
+function checkRequired(tracker: ReadTracker, key: ConnectionKey, required: boolean): readonly Problem[] {
+  const { provider, connection, section } = tracker;
   const expanded = connection[key];
+  // The canonical kind, and the name that stands in the file where that is another.
+  const shownKind =
+    section.kind === undefined || section.kind === provider.kind ? provider.kind : `${provider.kind} (${section.kind})`;
   // A blank project or endpoint is left to the kind, which says what it should look like.
   const missing = !expanded || (key === 'api_key' ? expanded.value.trim() : expanded.value) === '';
   if (missing && required) {
-    return [
-      problem('error', `tracker.${key}`, `tracker.${key} is required for tracker kind ${provider.kind}${unsetNote(expanded)}`),
-    ];
+    return [problem('error', `tracker.${key}`, `tracker.${key} is required for tracker kind ${shownKind}${unsetNote(expanded)}`)];
   }
   if (!expanded || expanded.unset.length === 0) return [];
   const instead =

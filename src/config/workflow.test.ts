@@ -352,6 +352,10 @@ describe('the fault of one key', () => {
       'warning: config.unknown_key: unknown key `agent.max_turn`; did you mean `agent.max_turns`? (line 4, column 10)',
     ],
     ['max_turns: 3', 'warning: config.unknown_key: unknown key `max_turns`; did you mean `agent.max_turns`? (line 4, column 1)'],
+    [
+      'server: { port_number: 8080 }',
+      'warning: config.unknown_key: unknown key `server.port_number`; did you mean `server.port`? (line 4, column 11)',
+    ],
     ['pooling: {}', 'warning: config.unknown_key: unknown key `pooling`; did you mean `polling`? (line 4, column 1)'],
     ['zzzzzz: 1', 'warning: config.unknown_key: unknown key `zzzzzz` (line 4, column 1)'],
     [
@@ -395,24 +399,24 @@ describe('the tracker block', () => {
       'the required keys of a kind, in order',
       'tracker: { kind: jira }',
       [
-        'error: tracker.endpoint: tracker.endpoint is required for tracker kind wfboard',
-        'error: tracker.api_key: tracker.api_key is required for tracker kind wfboard',
-        'error: tracker.project: tracker.project is required for tracker kind wfboard',
+        'error: tracker.endpoint: tracker.endpoint is required for tracker kind wfboard (jira)',
+        'error: tracker.api_key: tracker.api_key is required for tracker kind wfboard (jira)',
+        'error: tracker.project: tracker.project is required for tracker kind wfboard (jira)',
       ],
     ],
     [
       'empty required keys',
       'tracker: { kind: github, api_key: " ", project: "" }',
       [
-        'error: tracker.api_key: tracker.api_key is required for tracker kind repoissues (line 2, column 26)',
-        'error: tracker.project: tracker.project is required for tracker kind repoissues (line 2, column 40)',
+        'error: tracker.api_key: tracker.api_key is required for tracker kind repoissues (github) (line 2, column 26)',
+        'error: tracker.project: tracker.project is required for tracker kind repoissues (github) (line 2, column 40)',
       ],
     ],
     [
       'a required key whose variable is unset',
       'tracker: { kind: github, api_key: $NO_TOKEN, project: a/b }',
       [
-        'error: tracker.api_key: tracker.api_key is required for tracker kind repoissues: $NO_TOKEN is not set (line 2, column 26)',
+        'error: tracker.api_key: tracker.api_key is required for tracker kind repoissues (github): $NO_TOKEN is not set (line 2, column 26)',
       ],
     ],
     [
@@ -553,7 +557,7 @@ describe('the tracker block', () => {
 
   it('runs the checks of the kind after the generic ones, with the environment', () => {
     expect(lines('tracker: { kind: github, project: a b }', { env: { FORGE_TOKEN: 'tok-123456' } })).toEqual([
-      'error: tracker.api_key: tracker.api_key is required for tracker kind repoissues',
+      'error: tracker.api_key: tracker.api_key is required for tracker kind repoissues (github)',
       'error: tracker.project.format: must have the form <owner>/<repo> (line 2, column 26)',
       'warning: tracker.api_key.forge_token_hint: FORGE_TOKEN is set: write $FORGE_TOKEN',
     ]);

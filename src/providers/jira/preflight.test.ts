@@ -95,6 +95,13 @@ describe('preflight', () => {
     expect(records).toMatchObject([{ level: 'warn', message: 'tracker preflight failed for now, starting all the same' }]);
   });
 
+  it('a refusal says once what to do', async () => {
+    const { fake, tracker } = await connect();
+    fake.failNext('GET /search/jql', json({ errorMessages: ['Nope'] }, 403));
+    const failure = await tracker.preflight?.(never).catch((error: unknown) => String(error));
+    expect(failure?.split('check its project permissions')).toHaveLength(2);
+  });
+
   it('a throttled one is not asked again, and what it asks for is handed on', async () => {
     const { fake, tracker } = await connect();
     fake.failNext('GET /search/jql', json({}, 429, { 'retry-after': '3600' }));

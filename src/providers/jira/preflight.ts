@@ -66,8 +66,10 @@ async function knownStatuses({ statuses }: PreflightParts, signal: AbortSignal):
 /** What to do about a failure that no waiting heals. Undefined for all others. */
 function remedyFor({ kind, status, detail }: TrackerError): string | undefined {
   if (kind === 'tracker_not_found') return '; there is no such API at this address: check tracker.endpoint';
-  if (kind === 'tracker_auth_error')
-    return detail.includes('tracker.api_key') ? '' : `; ${REMEDIES[status ?? 401] ?? REMEDIES[401]}`;
+  if (kind === 'tracker_auth_error') {
+    const remedy = REMEDIES[status ?? 401] ?? REMEDIES[401] ?? '';
+    return detail.includes('tracker.api_key') || detail.includes(remedy) ? '' : `; ${remedy}`;
+  }
   // How the remote says that there is no such project; it cannot tell that from one it hides.
   if (status === 400 && /\bproject\b.*does not exist|does not exist.*\bproject\b/i.test(detail)) {
     return '; there is no such project, or the account of tracker.api_key may not see it: check tracker.project and the token';

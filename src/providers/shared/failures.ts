@@ -100,7 +100,8 @@ export function networkErrorOf(
 ): unknown {
   const facts = { method: place.method, path: place.path, cause: error };
   if (error instanceof HttpTransportError) {
-    return new TrackerError({ ...facts, kind: 'tracker_transport_error', detail: place.mask(error.message) });
+    const detail = place.mask(error.message) + meaningOf(error);
+    return new TrackerError({ ...facts, kind: 'tracker_transport_error', detail });
   }
   if (error instanceof HttpRefusedError) {
     // A redirect that was not followed is an answer of its status; everything else refused is an unusable address.
@@ -109,6 +110,25 @@ export function networkErrorOf(
   }
   return error;
 }
+
+/** The words of the system mean little to most people. */
+function meaningOf({ code = '', message }: HttpTransportError): string {
+  const certificate = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)/.test(code);
+  if (certificate) return ': the certificate is not trusted; NODE_EXTRA_CA_CERTS names that of an authority of your own';
+  const meaning = MEANINGS[code];
+  return meaning === undefined || message.includes(meaning) ? '' : `: ${meaning}`;
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection was cut',
+  EAI_AGAIN: 'the name could not be looked up now',
+  ENOTFOUND: 'there is no host of this name',
+  EHOSTUNREACH: 'there is no way to that host',
+  ENETUNREACH: 'there is no network',
+  EPROTO: 'it does not speak TLS: is the address http?',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS: is the address http?',
+};
 
 /** The fallback when the remote says the thing is not there; every other failure stays one. */
 export async function whenMissing<T, F>(promise: Promise<T>, fallback: F): Promise<T | F> {
