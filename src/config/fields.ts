@@ -15,48 +15,48 @@ interface Limits {
 
 /** Free text. */
 export function text(about: string) {
-  return z.string().describe(about);
+  return said(z.string(), { description: about });
 }
 
 /** Text that may be written as a bare whole number, such as a numeric project id. */
 export function textOrNumber(about: string) {
-  return z.preprocess((value) => (Number.isSafeInteger(value) ? String(value) : value), z.string()).describe(about);
+  const schema = z.preprocess((value) => (Number.isSafeInteger(value) ? String(value) : value), z.string());
+  return said(schema, { description: about });
 }
 
 /** Text that means something. */
 export function filledText(about: string) {
-  return z
-    .string()
-    .refine((value) => value.trim() !== '', 'must not be empty')
-    .refine((value) => !value.includes('\0'), 'must not contain a NUL character')
-    .meta({ description: about, pattern: '\\S' });
+  const schema = z.string().check(
+    z.refine((value) => value.trim() !== '', 'must not be empty'),
+    z.refine((value) => !value.includes('\0'), 'must not contain a NUL character'),
+  );
+  return said(schema, { description: about, pattern: '\\S' });
 }
 
 export function textList(about: string) {
-  return z.array(z.string()).describe(about);
+  return said(z.array(z.string()), { description: about });
 }
 
 export function flag(about: string) {
-  return z.boolean().describe(about);
+  return said(z.boolean(), { description: about });
 }
 
 export function choice<const Words extends readonly [string, ...string[]]>(words: Words, about: string) {
-  return z.enum(words).describe(about);
+  return said(z.enum(words), { description: about });
 }
 
 /** A whole number, which may be written in quotes. */
 export function wholeNumber(limits: Limits, about: string) {
   const max = limits.max ?? Number.MAX_SAFE_INTEGER;
-  return z
-    .unknown()
-    .transform((value, context) => {
-      const number = toWholeNumber(value);
-      if (number !== null && number >= limits.min && number <= max) return number;
-      const message = `must be a whole number${range(number, limits, max)}`;
-      context.issues.push({ code: 'custom', message, input: value, params: SHOW_VALUE });
-      return z.NEVER;
-    })
-    .meta({ type: ['integer', 'string'], pattern: WHOLE_NUMBER.source, minimum: limits.min, maximum: max, description: about });
+  const schema = z.unknown().transform((value, context) => {
+    const number = toWholeNumber(value);
+    if (number !== null && number >= limits.min && number <= max) return number;
+    const message = `must be a whole number${range(number, limits, max)}`;
+    context.issues.push({ code: 'custom', message, input: value, params: SHOW_VALUE });
+    return z.NEVER;
+  });
+  const { source: pattern } = WHOLE_NUMBER;
+  return said(schema, { type: ['integer', 'string'], pattern, minimum: limits.min, maximum: max, description: about });
 }
 
 /** A duration that a timer waits for. */
@@ -66,20 +66,24 @@ export function milliseconds(min: number, about: string) {
 
 /** A number of at least zero, which may be written in quotes. */
 export function amount(about: string) {
-  return z
-    .unknown()
-    .transform((value, context) => {
-      const number = typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
-      if (typeof number === 'number' && number >= 0 && number <= Number.MAX_SAFE_INTEGER) return number;
-      context.issues.push({ code: 'custom', message: 'must be a number of at least 0', input: value, params: SHOW_VALUE });
-      return z.NEVER;
-    })
-    .meta({ type: ['number', 'string'], pattern: '^\\s*\\d+(\\.\\d+)?\\s*$', minimum: 0, description: about });
+  const schema = z.unknown().transform((value, context) => {
+    const number = typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
+    if (typeof number === 'number' && number >= 0 && number <= Number.MAX_SAFE_INTEGER) return number;
+    context.issues.push({ code: 'custom', message: 'must be a number of at least 0', input: value, params: SHOW_VALUE });
+    return z.NEVER;
+  });
+  return said(schema, { type: ['number', 'string'], pattern: '^\\s*\\d+(\\.\\d+)?\\s*$', minimum: 0, description: about });
 }
 
 /** Gives a field its default, in the checks and in the JSON Schema alike. */
 export function byDefault<Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) {
-  return schema.default(value as z.util.NoUndefined<z.output<Schema>>).meta({ ...schema.meta(), default: value });
+  return said(schema.default(value as z.util.NoUndefined<z.output<Schema>>), { ...schema.meta(), default: value });
+}
+
+/** What is said of a new schema for editors. `meta` and `describe` would make another one of it, twice the work at each start. */
+function said<Schema extends z.ZodType>(schema: Schema, meta: z.GlobalMeta & Record<string, unknown>): Schema {
+  z.globalRegistry.add(schema, meta);
+  return schema;
 }
 
 /** Marks an issue whose sentence should end with the value that was found. */

@@ -95,6 +95,7 @@ function subjectOf(effect: AskedEffect): string {
 
 export function putClaim(draft: Draft, claim: Claim): void {
   countSlots(draft, claim.issue.id, claim);
+  if (claim.phase === 'waiting' && claim.dueAt < draft.state.retriesFrom) change(draft, { retriesFrom: claim.dueAt });
   change(draft, { claims: withEntry(draft.state.claims, claim.issue.id, claim) });
   draft.writes.push({ write: 'claim', claim });
 }

@@ -1,6 +1,6 @@
 import { NO_TOKENS } from './model/agent-event.ts';
 import { closeDraft, openDraft, putWaiting, type Draft } from './draft.ts';
-import { holdsSlot, type WorkspaceRecord } from './model/claim.ts';
+import { earliestDue, holdsSlot, type WorkspaceRecord } from './model/claim.ts';
 import type { Durable } from './model/durable.ts';
 import type { Decision } from './model/effect.ts';
 import { clampDueTimes } from './events/clock-set.ts';
@@ -56,6 +56,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     newsTold: 0,
     claims: new Map(durable.claims.map((claim) => [claim.issue.id, claim])),
     occupied: durable.claims.filter((claim) => holdsSlot(claim)).length,
+    retriesFrom: earliestDue(durable.claims),
     parked: new Map(durable.parked.map((parked) => [parked.issue.id, parked])),
     outbox: new Map(durable.outbox.map((entry) => [entry.id, entry])),
     workspaces: new Map(durable.workspaces.map((workspace) => [workspace.path, workspace])),

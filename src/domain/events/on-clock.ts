@@ -43,13 +43,13 @@ export function nextWake(state: State): number {
       .map((entry) => entry.dueAt),
   ];
   if (lifecycle === 'draining') moments.push(state.drainBy ?? Infinity);
-  if (lifecycle !== 'draining') moments.push(nextRetry(state));
   if (lifecycle === 'leaving' && state.live.size > 0 && poll.inFlight === null) moments.push(poll.nextAt);
   if (lifecycle === 'serving') {
     if (poll.inFlight === null) moments.push(poll.nextAt, poll.refreshAt ?? Infinity);
     moments.push(poll.cleanupAt ?? Infinity, ...[...state.watches.values()].map((watch) => nextInspection(state, watch)));
   }
-  return moments.reduce((earliest, moment) => Math.min(earliest, moment), Infinity);
+  const next = moments.reduce((earliest, moment) => Math.min(earliest, moment), Infinity);
+  return lifecycle === 'draining' || state.retriesFrom >= next ? next : Math.min(next, nextRetry(state));
 }
 
 /** At the end of the grace: what is left is told, and the daemon ends without it. */

@@ -1,8 +1,8 @@
 import { backoffMs } from '../rules/backoff.ts';
 import { budgetSpent } from '../rules/budget.ts';
-import type { WaitingClaim } from '../model/claim.ts';
+import { earliestDue, type WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
-import { announce, ask, dropWatch, isPending, settleRead, park, putClaim, release, type Draft } from '../draft.ts';
+import { announce, ask, change, dropWatch, isPending, settleRead, park, putClaim, release, type Draft } from '../draft.ts';
 import { blockerHold, globalSlots, openSlots, slotHold } from '../rules/eligibility.ts';
 import type { Event } from '../model/event.ts';
 import { refOf, sameState, stateIn, type Issue } from '../model/issue.ts';
@@ -15,7 +15,10 @@ import type { State } from '../model/state.ts';
 /** Whatever in the queue has fallen due: handoffs are tried again, runs first have their issue read. */
 export function fireDueRetries(draft: Draft): void {
   if (draft.state.lifecycle === 'draining') return;
-  for (const claim of dueClaims(draft.state, draft.now)) {
+  if (draft.now < draft.state.retriesFrom) return;
+  const due = dueClaims(draft.state, draft.now);
+  if (due.length === 0) change(draft, { retriesFrom: earliestDue(draft.state.claims.values()) });
+  for (const claim of due) {
     if (claim.then.kind === 'handoff')
       handOff(
         draft,

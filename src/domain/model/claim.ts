@@ -14,6 +14,13 @@ export function holdsSlot(claim: Claim | undefined): boolean {
   return claim !== undefined && claim.phase !== 'waiting';
 }
 
+/** When the first of those that wait falls due; Infinity when none waits. */
+export function earliestDue(claims: Iterable<Claim>): number {
+  let earliest = Infinity;
+  for (const claim of claims) if (claim.phase === 'waiting' && claim.dueAt < earliest) earliest = claim.dueAt;
+  return earliest;
+}
+
 interface ClaimBase {
   readonly issue: IssueRef;
   /** 0 for the first run; grows with every further one and never falls while the claim lives. */

@@ -46,6 +46,8 @@ export interface State {
   readonly claims: ReadonlyMap<string, Claim>;
   /** How many of them hold a slot. */
   readonly occupied: number;
+  /** None of them falls due before this moment: there may be thousands that wait. */
+  readonly retriesFrom: number;
   readonly parked: ReadonlyMap<string, Parked>;
   readonly outbox: ReadonlyMap<string, OutboxEntry>;
   /** By path. */
