@@ -10,10 +10,11 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 
 /** Resident memory, and what many sessions leave behind on the heap. */
 export async function memoryRows(): Promise<Row[]> {
+  const sessions = outputOf(['--expose-gc', path.join(HERE, 'inside.mjs'), 'sessions']);
   const bare = await residentOf([path.join(HERE, 'inside.mjs'), 'libraries']);
   const idle = await idleKb();
   const perSession = await sessionKb();
-  const after = JSON.parse(await outputOf(['--expose-gc', path.join(HERE, 'inside.mjs'), 'sessions'])) as SessionFigures;
+  const after = JSON.parse(await sessions) as SessionFigures;
   return [
     timesFloor('resident memory, idle', 'MB', idle / 1024, bare / 1024, 1.25),
     atMost('resident memory per running session', 'KiB', perSession, 64),
