@@ -1,4 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -94,7 +95,12 @@ describe.skipIf(SSHD === undefined)('a real SSH server on loopback', () => {
   const start = (host: string, script = 'echo "$PWD"; sleep 300 & echo $!; wait', more: { patienceMs?: number } = {}) =>
     startRemote(
       { host, env: { PATH: `${file('bin')}:${process.env['PATH']}` }, markVariable: 'RUN', ...more },
-      { command: 'sh', args: ['-c', script], cwd: '/usr', env: { RUN: 'r', SECRET: 'told over standard input alone' } },
+      {
+        command: 'sh',
+        args: ['-c', script],
+        cwd: '/usr',
+        env: { RUN: `r-${randomUUID()}`, SECRET: 'told over standard input alone' },
+      },
     );
   const endOf = async (pid: number): Promise<boolean> => {
     const until = Date.now() + 15_000;
