@@ -37,7 +37,7 @@ const postgres = await startPostgres({ settings: { fsync: 'on', max_connections:
 const url = await postgres.createDatabase();
 const folder = await makeFolder({
   'WORKFLOW.md': workflow({
-    intervalMs: 2_000,
+    intervalMs: 30_000,
     agent: `  max_concurrent_agents: ${workers * slots}\n  run_on: []`,
     mock: `  turn_delay_ms: ${values.turn}`,
     more: 'store:\n  url: $FLEET_DB',

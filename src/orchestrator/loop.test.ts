@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { issueWith } from '../../test/support/issues.ts';
 import { settingsWith } from '../../test/support/settings.ts';
 import { NOTHING_DURABLE, type Write } from '../domain/model/durable.ts';
@@ -76,6 +76,34 @@ describe('the single writer', () => {
     const { loop, order } = startLoop(Infinity);
     await expect(loop.done).rejects.toThrow('disk full');
     expect(order).not.toContain('do start-run');
+  });
+
+  it('decides more before each wait where storing takes long', async () => {
+    const steady = createSteadyClock();
+    let [now, units, stored] = [0, 0, 0];
+    const ticking = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const loop = createLoop(settingsWith(), NOTHING_DURABLE, 'i', {
+      // Deciding takes its time as well: a millisecond for each event.
+      clock: { ...steady, now: () => ((now += 1), steady.now()) },
+      onStoreFault: () => {},
+      store: {
+        async apply(writes) {
+          now += 100;
+          units += 1;
+          stored += writes.length;
+        },
+      },
+      interpret: () => {},
+    });
+    loop.start();
+    for (let index = 0; index < 120; index += 1) {
+      const request = index % 2 === 0 ? { kind: 'pause' as const, reason: '' } : { kind: 'resume' as const };
+      loop.report({ type: 'operator-asked', asked: { id: String(index), request, tracker: '', by: 'rita', hasRuns: false } });
+    }
+    while (stored < 120) await new Promise((resolve) => setImmediate(resolve));
+    loop.kill();
+    ticking.mockRestore();
+    expect(units).toBeLessThan(8);
   });
 
   it('ignores what comes after the end', async () => {

@@ -31,6 +31,8 @@ export interface LoopDeps extends StoreWriterDeps {
 
 /** Longest stretch of work before other callbacks, such as HTTP answers, get their turn. */
 const SLICE_MS = 8;
+/** Where storing takes long, more is decided before each: a little less responsive, and not one event for each wait. */
+const LONGEST_SLICE_MS = 40;
 const MAX_TIMER_MS = 60_000;
 /** Something that is due and yet changes nothing is looked at again after this, never in a circle. */
 const NOTHING_CHANGED_MS = 1_000;
@@ -45,6 +47,8 @@ interface Work {
   readonly queue: Event[];
   readonly writer: StoreWriter;
   readonly deps: LoopDeps;
+  /** How long storing took the last time. */
+  storedMs: number;
   pumping: boolean;
   ended: boolean;
   /** Whether the last clock event changed nothing. */
@@ -99,7 +103,7 @@ export function createLoop(settings: Settings, durable: Durable, instance: strin
 /** Nothing is queued yet, and nothing is until the start. */
 function workFrom(current: State, deps: LoopDeps): Work {
   const writer = createStoreWriter(deps);
-  return { current, queue: [], writer, deps, pumping: false, ended: true, idle: false, timer: undefined };
+  return { current, queue: [], writer, deps, storedMs: 0, pumping: false, ended: true, idle: false, timer: undefined };
 }
 
 /** Works off the queue, in slices. */
@@ -109,7 +113,8 @@ async function pump(work: Work, opening?: Decision): Promise<void> {
   let sliceStart = performance.now();
   while (work.queue.length > 0 && !work.ended) {
     await followWallClock(work);
-    await carryOut(work, decideTogether(work, sliceStart + SLICE_MS));
+    const sliceMs = Math.min(Math.max(SLICE_MS, work.storedMs / 2), LONGEST_SLICE_MS);
+    await carryOut(work, decideTogether(work, sliceStart + sliceMs));
     if (performance.now() - sliceStart < SLICE_MS) continue;
     await new Promise((resolve) => setImmediate(resolve));
     sliceStart = performance.now();
@@ -148,7 +153,11 @@ async function followWallClock(work: Work): Promise<void> {
 
 /** What was not stored is not done. */
 async function carryOut(work: Work, decision: Decision): Promise<void> {
-  if (decision.writes.length > 0) await work.writer.store(decision.writes);
+  if (decision.writes.length > 0) {
+    const begun = performance.now();
+    await work.writer.store(decision.writes);
+    work.storedMs = performance.now() - begun;
+  }
   work.current = decision.state;
   for (const effect of decision.effects) work.deps.interpret(effect);
 }
