@@ -135,7 +135,8 @@ export const qwenCode: Program = {
   // It asks the model before its tool servers have started, unless it is told to wait.
   env: (apiUrl) => ({ ...COMPATIBLE, OPENAI_BASE_URL: `${apiUrl}/v1`, QWEN_CODE_LEGACY_MCP_BLOCKING: '1' }),
   files: () => ({ '.qwen/settings.json': JSON.stringify(QWEN_SETTINGS) }),
-  // By default it lets a model of its own decide what to ask.
+  // By default it lets the model decide what to ask.
+  options: ['mode: default'],
   denying: ['permission: deny', 'mode: default'],
   tellsCached: true,
   tellsThoughts: true,
