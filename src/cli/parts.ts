@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Script } from 'node:vm';
@@ -23,8 +24,9 @@ export function createPartLoader(folder: string, outside: NodeJS.Require, cache:
 
 function compile(filename: string, name: string, cache: CodeCache): Part {
   const cachedData = cache.find(name);
-  // The build writes ASCII alone, which needs no decoding.
-  const script = new Script(readFileSync(filename, 'latin1'), { filename, cachedData });
+  const bytes = readFileSync(filename);
+  // What is ASCII alone needs no decoding. The build writes little else: only what a tag reads of a template stays as it is.
+  const script = new Script(bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8'), { filename, cachedData });
   if (cachedData === undefined || script.cachedDataRejected === true) cache.add(name, () => script.createCachedData());
   return script.runInThisContext() as Part;
 }
