@@ -47,6 +47,16 @@ describe('a token', () => {
     },
   );
 
+  it('is compared once a second after two hundred wrong ones', async () => {
+    const { app } = setUp();
+    const ask = async (authorization: string) => app.request('/api/v1/state', { headers: { authorization } });
+    for (let count = 0; count < 200; count += 1) expect((await ask('Bearer wrong')).status).toBe(401);
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const late = await inFastTime(Promise.all(Array.from({ length: 6 }, () => ask(`Bearer ${TOKEN}`))));
+    expect(late.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429, 429]);
+    expect(await late[5]?.json()).toMatchObject({ error: { code: 'too_many_tries' } });
+  });
+
   it('is not asked for where none is set', async () => {
     expect((await setUp({}).app.request('/api/v1/state')).status).toBe(200);
   });
@@ -134,6 +144,7 @@ describe('the login page', () => {
     const late = (await inFastTime(next)).filter(({ status }) => status === 429);
     expect(late.length).toBeGreaterThanOrEqual(9);
     expect(late[0]?.headers.get('retry-after')).toBe('3');
+    expect(await late[0]?.text()).toContain('Too many wrong tokens came from this address.');
   });
 
   it('shows the way out to who came by it', async () => {

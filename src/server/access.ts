@@ -18,6 +18,8 @@ const MAX_FORM_BYTES = 16 * 1024;
 /** Wrong tokens that cost an address no time: people mistype, programs ask for many things with an old one. */
 const FREE_LOGINS = 10;
 const FREE_REQUESTS = 200;
+const TOO_MANY = 'Too many wrong tokens came from this address. Try again in a few seconds.';
+const RETRY_AFTER_S = '3';
 /** Where the name of a login is kept while a request is answered. */
 const LOGIN = 'login';
 
@@ -54,12 +56,15 @@ export function createAccess(token: string | null, now: () => number = Date.now)
       const given = bearerOf(c);
       const verdict = given === undefined ? 'wrong' : await judge(given, token, requests, addressOf(c));
       if (verdict === 'right') return next();
-      if (verdict === 'too many') return tooManyTries(c);
+      if (verdict === 'too many') {
+        c.header('Retry-After', RETRY_AFTER_S);
+        return fail(c, 'too_many_tries', TOO_MANY);
+      }
       c.header('WWW-Authenticate', 'Bearer realm="foray"');
-      if (wantsPage(c)) return c.html(loginPage({ next: pathOf(c), refused: false }), 401);
+      if (wantsPage(c)) return c.html(loginPage({ next: pathOf(c) }), 401);
       return fail(c, 'unauthorized', 'This server asks for its token: send Authorization: Bearer, or log in at /login.');
     },
-    getLogin: (c) => c.html(loginPage({ next: localPath(c.req.query('next')), refused: false })),
+    getLogin: (c) => c.html(loginPage({ next: localPath(c.req.query('next')) })),
     async postLogin(c) {
       const form = await formOf(c);
       if (form === null && token !== null)
@@ -67,17 +72,13 @@ export function createAccess(token: string | null, now: () => number = Date.now)
       const next = localPath(textOf(form?.get('next')));
       if (token === null) return c.redirect(next, 303);
       const verdict = await judge(textOf(form?.get('token')).trim(), token, logins, addressOf(c));
-      if (verdict === 'too many') return tooManyTries(c);
-      if (verdict === 'wrong') return c.html(loginPage({ next, refused: true }), 401);
+      if (verdict === 'wrong') return c.html(loginPage({ next, problem: 'This is not the token.' }), 401);
+      if (verdict === 'too many') {
+        c.header('Retry-After', RETRY_AFTER_S);
+        return c.html(loginPage({ next, problem: TOO_MANY }), 429);
+      }
       const value = loginValue(cleanName(textOf(form?.get('name'))), now() + LOGIN_LASTS_S * 1000);
-      await setSignedCookie(c, cookieName(c), value, key, {
-        path: '/',
-        httpOnly: true,
-        sameSite: 'Strict',
-        // Behind TLS it never goes out in the clear; without, the browser would not send it back at all.
-        secure: /^https:/i.test(c.req.header('origin') ?? ''),
-        maxAge: LOGIN_LASTS_S,
-      });
+      await giveCookie(c, value, key);
       return c.redirect(next, 303);
     },
     postLogout(c) {
@@ -86,6 +87,17 @@ export function createAccess(token: string | null, now: () => number = Date.now)
     },
     operatorOf: (c) => loginOf(c) || addressOf(c),
   };
+}
+
+async function giveCookie(c: Context, value: string, key: string): Promise<void> {
+  await setSignedCookie(c, cookieName(c), value, key, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Strict',
+    // Behind TLS it never goes out in the clear; without, the browser would not send it back at all.
+    secure: /^https:/i.test(c.req.header('origin') ?? ''),
+    maxAge: LOGIN_LASTS_S,
+  });
 }
 
 /** What the cookie says: until when the login holds, and the name that was given. */
@@ -108,11 +120,6 @@ async function judge(given: string, wanted: string, guesses: Guesses, address: s
   if (isSame(given, wanted)) return 'right';
   guesses.wrong(address);
   return 'wrong';
-}
-
-function tooManyTries(c: Context): Response {
-  c.header('Retry-After', '3');
-  return fail(c, 'too_many_tries', 'Too many wrong tokens came from this address. Try again in a few seconds.');
 }
 
 function addressOf(c: ServerContext): string {

@@ -1,5 +1,5 @@
 /** What the service promises over HTTP and on its pages, sentence by sentence, and the test that shows it. */
-export interface Sentence {
+interface Sentence {
   readonly says: string;
   readonly file: string;
   /** The title of the test, as it is written there. */
