@@ -8,13 +8,15 @@ export interface DemoFiles {
   readonly forgeUrl: string;
   /** Waits are this many times as long. */
   readonly pace: number;
+  /** How many issues there are; all by default. */
+  readonly issues?: number | undefined;
 }
 
 /** Writes a workflow and some issues to play with. Returns the workflow's path. */
-export async function writeDemo({ directory, forgeUrl, pace }: DemoFiles): Promise<string> {
+export async function writeDemo({ directory, forgeUrl, pace, issues: count = TITLES.length }: DemoFiles): Promise<string> {
   await mkdir(directory, { recursive: true });
   const now = Date.now();
-  const issues = TITLES.map((title, index) => ({
+  const issues = TITLES.slice(0, count).map((title, index) => ({
     id: String(index + 1),
     identifier: `DEMO-${index + 1}`,
     title,
@@ -62,7 +64,7 @@ function quoted(text: string): string {
 /** A tracker in a file, agents that only pretend, and reactions to what the stand-in for a forge says. */
 function workflowText(directory: string, forgeUrl: string, pace: number): string {
   const push = `${quoted(process.execPath)} ${quoted(path.join(directory, 'push.mjs'))}`;
-  const pollMs = Math.max(200, 1_000 * pace);
+  const pollMs = Math.max(100, 1_000 * pace);
   return `---
 tracker:
   kind: file

@@ -9,12 +9,12 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 it('the demo shows the life of a merge request: red checks, a fix, a review, a merge', { timeout: 60_000 }, async () => {
   const clock = createSteadyClock();
   const env = { PATH: process.env['PATH'] ?? '' };
-  const demo = await startDemo({ env, version: '0', port: 0, clock, logger: SILENT, pace: 0.05 });
+  const demo = await startDemo({ env, version: '0', port: 0, clock, logger: SILENT, pace: 0.01, issues: 1 });
   const read = async (path: string): Promise<string> => (await fetch(`${demo.url}${path}`)).text();
   try {
     let page = '';
-    for (let looks = 0; looks < 400 && !/svc_merges_total\{result="success"\} [1-9]/.test(page); looks += 1) {
-      await delay(100);
+    for (let looks = 0; looks < 600 && !/svc_merges_total\{result="success"\} [1-9]/.test(page); looks += 1) {
+      await delay(50);
       page = await read('metrics');
     }
     expect(page).toMatch(/svc_merges_total\{result="success"\} [1-9]/);

@@ -19,6 +19,8 @@ export interface DemoOptions {
   readonly logger: Logger;
   /** Everything made up takes this many times as long; tests are in a hurry. */
   readonly pace?: number;
+  /** How many issues are made up; all that we know by default. */
+  readonly issues?: number;
 }
 
 /** How long made-up checks and a made-up reviewer take, and how long a finished issue rests before it comes back. */
@@ -29,10 +31,12 @@ const REST_MS = 10_000;
 /** The whole service over made-up issues in a temporary folder, which is removed at the end. */
 export async function startDemo(options: DemoOptions): Promise<RunningDaemon & { readonly directory: string }> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'foray-demo-'));
-  const { pace = 1, clock } = options;
+  const { pace = 1, issues, clock } = options;
   const times = { checksMs: CHECKS_MS * pace, reviewMs: REVIEW_MS * pace };
   const forge = await startDemoForge(times, clock.now);
-  const workflow = requireGood(await readWorkflowFile(await writeDemo({ directory, forgeUrl: forge.url, pace }), options.env));
+  const workflow = requireGood(
+    await readWorkflowFile(await writeDemo({ directory, forgeUrl: forge.url, pace, issues }), options.env),
+  );
   const daemon = await startDaemon({
     ...options,
     workflow,
