@@ -35,12 +35,12 @@ export async function serve(args: RunSettings): Promise<number> {
       workflow.settings.storeUrl === null ? await startDaemon({ ...shared, reign: null }) : await startSharedDaemon(shared));
   const failure = await untilStopped(start, interrupted.signal);
   signals.release();
+  endWithin(LAST_RECORDS_MS);
   if (failure !== null) {
     logger.error('foray failed', { error: failure.message });
     return 1;
   }
   logger.info('foray stopped', {});
-  endWithin(LAST_RECORDS_MS);
   return 0;
 }
 

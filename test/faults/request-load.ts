@@ -1,0 +1,101 @@
+import { connect, type Socket } from 'node:net';
+
+export interface LoadOptions {
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly connections: number;
+  /** What the request of this number asks for. */
+  readonly routeOf: (count: number) => string;
+}
+
+export interface LoadOutcome {
+  readonly answered: number;
+  readonly failed: number;
+  readonly medianMs: number;
+  readonly p99Ms: number;
+}
+
+/** How often new requests are released. */
+const BEAT_MS = 5;
+
+/**
+ * Sends requests at a rate, over kept connections. It speaks HTTP by hand: Node's own client costs more than the server
+ * that is to be measured, on a machine where both share two cores.
+ */
+export async function sendAtRate(url: string, options: LoadOptions): Promise<LoadOutcome> {
+  const { hostname, port, host } = new URL(url);
+  const idle: Connection[] = [];
+  const took: number[] = [];
+  let [sent, failed] = [0, 0];
+  const connections = await Promise.all(
+    Array.from({ length: options.connections }, () =>
+      openConnection({ hostname, port: Number(port) }, (connection, ok, ms) => {
+        took.push(ms);
+        if (!ok) failed += 1;
+        idle.push(connection);
+      }),
+    ),
+  );
+  idle.push(...connections);
+  const begin = performance.now();
+  const end = begin + options.seconds * 1_000;
+  while (performance.now() < end) {
+    const due = Math.floor(((performance.now() - begin) / 1_000) * options.perSecond);
+    for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
+      if (sent >= due) {
+        idle.push(connection);
+        break;
+      }
+      connection.send(`GET ${options.routeOf(sent)} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      sent += 1;
+    }
+    await new Promise((resolve) => (idle.length > 0 ? setTimeout(resolve, BEAT_MS) : setImmediate(resolve)));
+  }
+  while (took.length < sent && performance.now() < end + 10_000) await new Promise((resolve) => setTimeout(resolve, BEAT_MS));
+  for (const connection of connections) connection.close();
+  const sorted = took.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+  return { answered: took.length - failed, failed: failed + sent - took.length, medianMs: at(0.5), p99Ms: at(0.99) };
+}
+
+interface Connection {
+  send(request: string): void;
+  close(): void;
+}
+
+type Answered = (connection: Connection, ok: boolean, ms: number) => void;
+
+/** One request at a time; an answer is over when as many bytes came as it announced. */
+async function openConnection(to: { hostname: string; port: number }, answered: Answered): Promise<Connection> {
+  const socket: Socket = connect(to.port, to.hostname);
+  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  socket.setNoDelay(true);
+  let sentAt = 0;
+  /** Bytes of the body that are still to come; null before the head is whole. */
+  let left: number | null = null;
+  let head = '';
+  let ok = false;
+  const connection: Connection = {
+    send(request) {
+      sentAt = performance.now();
+      socket.write(request);
+    },
+    close: () => socket.destroy(),
+  };
+  socket.on('data', (chunk: Buffer) => {
+    if (left === null) {
+      head += chunk.toString('latin1');
+      const at = head.indexOf('\r\n\r\n');
+      if (at < 0) return;
+      ok = head.startsWith('HTTP/1.1 200');
+      left = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Number.NaN) - (head.length - at - 4);
+      head = '';
+    } else left -= chunk.length;
+    if (left > 0) return;
+    const isWhole = left === 0;
+    left = null;
+    answered(connection, ok && isWhole, performance.now() - sentAt);
+  });
+  socket.on('error', () => {});
+  return connection;
+}
