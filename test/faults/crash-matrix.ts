@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
 import { notifications } from './notification-scenario.ts';
 import { deliveryScenario } from './delivery-scenario.ts';
@@ -55,18 +56,18 @@ export async function crashAt(step: string, scenario: Scenario, cli: string): Pr
     const first = story.ground.run(args, { env: { ...story.env, FORAY_TEST_CRASH_AT: step } });
     const played = story.play();
     played.catch(() => {});
-    const over = played.then(
-      () => new Promise<{ signal: null }>((resolve) => setTimeout(() => resolve({ signal: null }), LAST_STEPS_MS)),
-      () => ({ signal: null }),
-    );
-    const { signal } = await Promise.race([first, over]);
-    if (signal !== 'SIGKILL') return { step, crashed: false, faults: [] };
+    const over = played.then(() => delay(LAST_STEPS_MS, { signal: null }));
+    const ended = await Promise.race([first, over]);
+    if ('code' in ended && ended.signal !== 'SIGKILL')
+      throw new Error(`the daemon ended by itself (${ended.code}): ${ended.stderr}`);
+    if (ended.signal !== 'SIGKILL') return { step, crashed: false, faults: [] };
     const second = await story.ground.start(['--port', '0'], { env: story.env });
     await played;
     const faults = await story.faults();
     await second.stop();
     return { step, crashed: true, faults };
   } catch (error) {
+    // Also a story that never ends: its step was not reached, and that is a fault.
     return { step, crashed: true, faults: [error instanceof Error ? error.message.slice(0, 300) : String(error)] };
   } finally {
     await story.close();

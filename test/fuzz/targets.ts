@@ -101,19 +101,23 @@ const logfmt: Target = {
 const silent = (): void => {};
 const LOGGER = { debug: silent, info: silent, warn: silent, error: silent };
 
-/** A workspace of this process, with a file that an agent left. */
+/** A workspace of this process, with a file that an agent left; every input replaces the file. */
 function withFile(name: string, use: (workspace: string, root: string) => Promise<void>): (input: string) => Promise<void> {
+  let root: string | null = null;
   return async (input) => {
-    const root = mkdtempSync(path.join(os.tmpdir(), 'foray-fuzz-'));
+    root ??= makeRoot();
     const workspace = path.join(root, 'A-1');
-    mkdirSync(path.join(workspace, '.foray'), { recursive: true });
     writeFileSync(path.join(workspace, '.foray', name), input);
-    try {
-      await use(workspace, root);
-    } finally {
-      rmSync(root, { recursive: true });
-    }
+    await use(workspace, root);
   };
+}
+
+/** Gone when the process ends. */
+function makeRoot(): string {
+  const root = mkdtempSync(path.join(os.tmpdir(), 'foray-fuzz-'));
+  mkdirSync(path.join(root, 'A-1', '.foray'), { recursive: true });
+  process.once('exit', () => rmSync(root, { recursive: true, force: true }));
+  return root;
 }
 
 const status: Target = {
