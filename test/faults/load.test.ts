@@ -14,8 +14,10 @@ const STREAMS = 200;
 const IDLE = 5_000;
 const SECONDS = Number(process.env['FORAY_LOAD_SECONDS'] ?? 60);
 const PER_SECOND = 5_000;
-/** A machine that does other work as well may send less; the record says how much. */
-const LEAST_SHARE = 0.5;
+/** What an open dashboard listens to. */
+const DASHBOARD_STREAM = '/api/v2/events?names=snapshot-changed';
+/** Generator, daemon and whatever else runs share the machine: the record says how many it was. */
+const LEAST_PER_SECOND = 1_000;
 
 /** Mostly single issues, now and then everything. */
 function routeOf(count: number): string {
@@ -41,19 +43,20 @@ describe.runIf(FULL)('a busy day', { timeout: 600_000 }, () => {
     const daemon = await ground.start();
     const running = async () => ((await daemon.json('/api/v1/state'))['counts'] as { running: number }).running;
     while ((await running()) < SESSIONS) await delay(500);
-    const streams = Array.from({ length: STREAMS }, () => get(`${daemon.url}/api/v2/events`, (answer) => answer.resume()));
+    const streams = Array.from({ length: STREAMS }, () => get(`${daemon.url}${DASHBOARD_STREAM}`, (answer) => answer.resume()));
     for (const stream of streams) stream.on('error', () => {});
     sockets.push(...(await openIdle(daemon)));
-    const before = residentMb(daemon.pid);
+    const [before, cpuBefore] = [residentMb(daemon.pid), processorMs(daemon.pid)];
     const load = await sendAtRate(daemon.url, { perSecond: PER_SECOND, seconds: SECONDS, connections: 64, routeOf });
-    const after = residentMb(daemon.pid);
+    const [after, cpuAfter] = [residentMb(daemon.pid), processorMs(daemon.pid)];
+    const cost = (cpuAfter - cpuBefore) / load.answered;
     const open = sockets.filter((socket) => !socket.destroyed).length;
     console.log(
       `${load.answered} of ${PER_SECOND * SECONDS} requests in ${SECONDS} s, ${load.failed} failed, half within ${load.medianMs.toFixed(1)} ms, ` +
-        `99 % within ${load.p99Ms.toFixed(1)} ms; ${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after; ${open} connections still open`,
+        `99 % within ${load.p99Ms.toFixed(1)} ms, ${cost.toFixed(3)} ms of processor time each; ${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after; ${open} connections still open`,
     );
     expect(load.failed).toBe(0);
-    expect(load.answered).toBeGreaterThan(PER_SECOND * SECONDS * LEAST_SHARE);
+    expect(load.answered).toBeGreaterThan(LEAST_PER_SECOND * SECONDS);
     expect(after - before).toBeLessThan(200);
     expect(await running()).toBe(SESSIONS);
     for (const stream of streams) stream.destroy();
@@ -67,18 +70,28 @@ describe.runIf(FULL)('a busy day', { timeout: 600_000 }, () => {
   });
 });
 
+/** All of them have got through before the requests begin: while thousands knock at once, everybody waits. */
 async function openIdle(daemon: RunningDaemon): Promise<Socket[]> {
   const { hostname, port } = new URL(daemon.url);
+  const through: Promise<unknown>[] = [];
   const sockets: Socket[] = [];
   for (let count = 0; count < IDLE; count += 1) {
     const socket = connect(Number(port), hostname);
     socket.on('error', () => {});
+    through.push(new Promise((resolve) => socket.once('connect', resolve).once('close', resolve)));
     sockets.push(socket);
-    if (count % 200 === 0) await delay(10);
+    if (count % 100 === 99) await delay(20);
   }
+  await Promise.all(through);
   return sockets;
 }
 
 function residentMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
+}
+
+/** Of the process, in all its threads; a hundred ticks are a second. */
+function processorMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }

@@ -65,37 +65,71 @@ interface Connection {
 
 type Answered = (connection: Connection, ok: boolean, ms: number) => void;
 
-/** One request at a time; an answer is over when as many bytes came as it announced. */
-async function openConnection(to: { hostname: string; port: number }, answered: Answered): Promise<Connection> {
-  const socket: Socket = connect(to.port, to.hostname);
-  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
-  socket.setNoDelay(true);
+/** One request at a time, over a connection that is opened again when the server closed it between two requests. */
+async function openConnection(to: Address, answered: Answered): Promise<Connection> {
   let sentAt = 0;
-  /** Bytes of the body that are still to come; null before the head is whole. */
-  let left: number | null = null;
-  let head = '';
-  let ok = false;
+  let waiting: string | null = null;
+  let isOver = false;
+  let socket = open();
   const connection: Connection = {
     send(request) {
       sentAt = performance.now();
-      socket.write(request);
+      waiting = request;
+      if (!socket.destroyed) socket.write(request);
+      else socket = open();
     },
-    close: () => socket.destroy(),
+    close() {
+      isOver = true;
+      socket.destroy();
+    },
   };
-  socket.on('data', (chunk: Buffer) => {
-    if (left === null) {
-      head += chunk.toString('latin1');
-      const at = head.indexOf('\r\n\r\n');
-      if (at < 0) return;
-      ok = head.startsWith('HTTP/1.1 200');
-      left = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Number.NaN) - (head.length - at - 4);
-      head = '';
-    } else left -= chunk.length;
-    if (left > 0) return;
-    const isWhole = left === 0;
-    left = null;
-    answered(connection, ok && isWhole, performance.now() - sentAt);
-  });
-  socket.on('error', () => {});
+  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   return connection;
+
+  function open(): Socket {
+    const fresh = connect(to.port, to.hostname);
+    fresh.setNoDelay(true);
+    fresh.on('error', () => {});
+    fresh.once('connect', () => waiting !== null && fresh.write(waiting));
+    const reader = readAnswers((ok) => {
+      waiting = null;
+      answered(connection, ok, performance.now() - sentAt);
+    });
+    fresh.on('data', (chunk: Buffer) => reader.take(chunk));
+    fresh.once('close', () => {
+      // As any client does: a request that got no answer at all is sent again on a new connection.
+      if (!isOver && waiting !== null && !reader.hasBegun()) socket = open();
+    });
+    return fresh;
+  }
+}
+
+interface Address {
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** An answer is over when as many bytes came as it announced. */
+function readAnswers(over: (ok: boolean) => void): { take(chunk: Buffer): void; hasBegun(): boolean } {
+  let head = '';
+  let ok = false;
+  /** Bytes of the body that are still to come; null before the head is whole. */
+  let left: number | null = null;
+  return {
+    hasBegun: () => head !== '' || left !== null,
+    take(chunk) {
+      if (left === null) {
+        head += chunk.toString('latin1');
+        const at = head.indexOf('\r\n\r\n');
+        if (at < 0) return;
+        ok = head.startsWith('HTTP/1.1 200');
+        left = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Number.NaN) - (head.length - at - 4);
+        head = '';
+      } else left -= chunk.length;
+      if (left > 0) return;
+      const isWhole = left === 0;
+      left = null;
+      over(ok && isWhole);
+    },
+  };
 }
