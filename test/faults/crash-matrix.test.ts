@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { crashAt, formatMatrix, SCENARIOS, stepsOf, type CrashOutcome } from './crash-matrix.ts';
+import { crashAt, formatOutcome, SCENARIOS, stepsOf, type CrashOutcome } from './crash-matrix.ts';
 import { buildCrashing } from './crashing-command.ts';
 import { CLI } from '../support/daemon.ts';
 import path from 'node:path';
@@ -31,8 +31,11 @@ describe.each(SCENARIOS.filter(({ name }) => FULL || !FULL_ONLY.includes(name)))
       if (own === undefined) expect(steps.length).toBeGreaterThan(10);
       const chosen = FULL ? steps.filter((step) => ONLY.test(step)) : (own ?? steps.filter((step) => BOUNDED.includes(step)));
       const outcomes: CrashOutcome[] = [];
-      for (const step of chosen) outcomes.push(await crashAt(step, scenario, cli));
-      if (FULL) console.log(formatMatrix(scenario.name, outcomes));
+      for (const step of chosen) {
+        const outcome = await crashAt(step, scenario, cli);
+        if (FULL) console.log(formatOutcome(scenario.name, outcome));
+        outcomes.push(outcome);
+      }
       expect(outcomes.filter(({ faults }) => faults.length > 0)).toEqual([]);
       if (own) expect(outcomes.map(({ crashed }) => crashed)).toEqual(own.map(() => true));
     });

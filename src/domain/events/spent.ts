@@ -21,7 +21,8 @@ export function forgetSpent(draft: Draft): void {
   }
 }
 
-/** Whether an issue may run without a poll that finds it first. */
-export function mayRun({ claims, parked, watches, holds }: State, issueId: string): boolean {
-  return claims.has(issueId) || parked.has(issueId) || watches.has(issueId) || holds.has(issueId);
+/** Whether an issue may run without a poll that finds it first; one that is being read for a free slot may. */
+export function mayRun({ claims, parked, watches, holds, pending }: State, issueId: string): boolean {
+  const isRead = pending['read-candidate']?.has(issueId) ?? false;
+  return isRead || claims.has(issueId) || parked.has(issueId) || watches.has(issueId) || holds.has(issueId);
 }
