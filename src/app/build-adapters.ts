@@ -26,6 +26,7 @@ import { buildDelivery } from './build-delivery.ts';
 import { buildHosts, withHosts, workspacesOf, type HostAdapters } from './build-hosts.ts';
 import { createWorkspacesOfHosts, createWorkspacesOfWorkers } from '../workspace/remote/all-hosts.ts';
 import { providerOf } from './board.ts';
+import { tellSlowPolls } from './check-tracker.ts';
 import { ANYONE_MAY_START, ANYONE_REMEDY, publicProblem } from './public-project.ts';
 import { screenPeople } from '../orchestrator/screened-tracker.ts';
 import type { ProjectFacts } from '../ports/tracker.ts';
@@ -168,13 +169,14 @@ export function buildTracker(
   const provider = providerOf(tracker);
   const { clock, logger } = deps;
   const built = provider.createTracker(tracker, providerDeps(workflow, deps));
-  return screenPeople(countRequests(built, deps.meter.during), {
+  const screened = screenPeople(countRequests(built, deps.meter.during), {
     settings: tracker,
     tellsCollaborators: provider.tellsCollaborators === true,
     clock,
     logger,
     digest: (text) => createHash('sha256').update(text).digest('hex'),
   });
+  return built.isLocal ? screened : tellSlowPolls(screened, logger);
 }
 
 function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Adapters['forge'] {

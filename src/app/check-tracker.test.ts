@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { TrackerError } from '../domain/model/errors.ts';
 import type { Tracker } from '../ports/tracker.ts';
-import { proveTracker } from './check-tracker.ts';
+import { proveTracker, tellSlowPolls } from './check-tracker.ts';
 
 const signal = new AbortController().signal;
 const facts = { method: 'GET', path: '/', detail: 'slow down' } as const;
@@ -34,4 +34,29 @@ describe('the tracker at start', () => {
     answer();
     await expect(checked).resolves.toBeNull();
   });
+});
+
+it('slow polls are told of once, and again after a quick one', async () => {
+  vi.useFakeTimers();
+  const told: string[] = [];
+  const tell = (message: string): void => void told.push(message);
+  const logger = { debug: tell, info: tell, warn: tell, error: tell };
+  let takesMs = 3000;
+  const fetchCandidateIssues = () => new Promise<readonly []>((resolve) => setTimeout(() => resolve([]), takesMs));
+  const tracker = tellSlowPolls({ kind: 'repoissues', fetchCandidateIssues } as unknown as Tracker, logger);
+  const poll = async (): Promise<number> => {
+    const polled = tracker.fetchCandidateIssues(signal);
+    await vi.advanceTimersByTimeAsync(takesMs);
+    await polled;
+    return told.length;
+  };
+  try {
+    expect([await poll(), await poll()]).toEqual([1, 1]);
+    takesMs = 100;
+    expect(await poll()).toBe(1);
+    takesMs = 3000;
+    expect(await poll()).toBe(2);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -23,12 +23,48 @@ export async function proveTracker(
 
 /** The tracker's own check; one that takes long is told of. */
 export async function answeredOrTold(tracker: Tracker, logger: Logger, signal: AbortSignal): Promise<void> {
-  const timer = setTimeout(
-    () => logger.warn('the tracker has not answered yet, still trying', { tracker_kind: tracker.kind }),
+  await toldIfSlow(
+    async () => tracker.preflight?.(signal),
     PATIENCE_MS,
+    () => tellSilence(tracker, logger),
   );
+}
+
+/** Does what may have to wait for the tracker; that it waits is told of. */
+export function whileTold<T>(tracker: Tracker, logger: Logger, work: () => Promise<T>): Promise<T> {
+  return toldIfSlow(work, PATIENCE_MS, () => tellSilence(tracker, logger));
+}
+
+/** A poll that takes longer is told of. */
+const POLL_PATIENCE_MS = 2000;
+
+/** The same tracker, whose slow polls are told of: the first one, and again after a quick one. */
+export function tellSlowPolls(tracker: Tracker, logger: Logger): Tracker {
+  let isTold = false;
+  return {
+    ...tracker,
+    async fetchCandidateIssues(signal) {
+      let isSlow = false;
+      const tell = (): void => {
+        isSlow = true;
+        if (!isTold) tellSilence(tracker, logger);
+        isTold = true;
+      };
+      const issues = await toldIfSlow(() => tracker.fetchCandidateIssues(signal), POLL_PATIENCE_MS, tell);
+      if (!isSlow) isTold = false;
+      return issues;
+    },
+  };
+}
+
+function tellSilence({ kind }: Tracker, logger: Logger): void {
+  logger.warn('the tracker has not answered yet, still trying', { tracker_kind: kind });
+}
+
+async function toldIfSlow<T>(work: () => Promise<T>, patienceMs: number, tell: () => void): Promise<T> {
+  const timer = setTimeout(tell, patienceMs);
   try {
-    await tracker.preflight?.(signal);
+    return await work();
   } finally {
     clearTimeout(timer);
   }

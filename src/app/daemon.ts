@@ -7,7 +7,7 @@ import type { NoticeBus } from '../ports/events.ts';
 import type { Logger, SteadyClock } from '../ports/runtime.ts';
 import { startTelemetry } from '../telemetry/index.ts';
 import { buildAdapters, knownAs, settleIdentity, tellIfPublic, type BuiltAdapters } from './build-adapters.ts';
-import { proveTracker } from './check-tracker.ts';
+import { proveTracker, whileTold } from './check-tracker.ts';
 import { forgetOldRuns } from './forget-runs.ts';
 import type { Reign } from './leading.ts';
 import { withMissingStates } from './missing-states.ts';
@@ -111,7 +111,7 @@ async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> 
   const { logger } = options;
   const postponed = await proveTracker(built.tracker, logger, startUp);
   if (postponed !== null) announce({ name: 'tracker:start:postponed', facts: postponed });
-  const first = postponed === null ? await described(built, runs, startUp) : built;
+  const first = postponed === null ? await whileTold(built.tracker, logger, () => described(built, runs, startUp)) : built;
   tellIfPublic(first, logger);
   if (first.workflow.problems !== built.workflow.problems || first.identity !== built.identity) await runs.watch(first);
   const { env } = adapterDeps;
