@@ -369,6 +369,11 @@ function operatorContract(harness: () => StoreHarness): void {
       ['resume', '', false],
     ]);
     expect(await store.takeRequests([TRACKER, 'the other one'])).toEqual([]);
+    // A name that turns out to be one of ours only after it was asked under.
+    await store.addRequest({ kind: 'stop', identifier: 'ABC-3' }, by, 'a new name');
+    expect(await store.takeRequests([TRACKER])).toEqual([]);
+    await store.nameTracker('a new name', TRACKER);
+    expect(await store.takeRequests([TRACKER])).toMatchObject([{ request: { identifier: 'ABC-3' }, tracker: TRACKER }]);
   });
 }
 

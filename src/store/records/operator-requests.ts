@@ -27,7 +27,10 @@ export function createOperatorRequests(): { take(trackers: readonly string[]): W
 
 const OWN_RUNS = "(operator_requests.tracker = '' OR runs.tracker = operator_requests.tracker)";
 const HAS_RUNS = `CASE WHEN EXISTS (SELECT 1 FROM runs WHERE runs.identifier = operator_requests.identifier AND ${OWN_RUNS}) THEN 1 ELSE 0 END AS has_runs`;
-const WAITING = `SELECT id, kind, identifier, reason, asked_by, tracker, ${HAS_RUNS} FROM operator_requests WHERE outcome IS NULL ORDER BY id`;
+/** The name that it was asked under may have been found to be another one's meanwhile. */
+const OWNER =
+  'COALESCE((SELECT identity FROM tracker_names WHERE tracker_names.name = operator_requests.tracker), operator_requests.tracker) AS tracker';
+const WAITING = `SELECT id, kind, identifier, reason, asked_by, ${OWNER}, ${HAS_RUNS} FROM operator_requests WHERE outcome IS NULL ORDER BY id`;
 
 /** A request of the tracker as the workflow file configures it, or null when the file does not say. A pause is of no tracker. */
 export function* addRequest(request: OperatorRequest, by: string, configured: string | null): Work<string> {

@@ -113,7 +113,9 @@ export function createMemoryStore(): Store {
       return id;
     },
     async takeRequests(wanted) {
-      const waiting = shared.requests.filter(({ answer, tracker }) => answer === null && [...wanted, ''].includes(tracker));
+      const open = shared.requests.filter(({ answer }) => answer === null);
+      const owned = open.map((asked) => ({ ...asked, tracker: names.get(asked.tracker) ?? asked.tracker }));
+      const waiting = owned.filter(({ tracker }) => [...wanted, ''].includes(tracker));
       const fresh = waiting.filter(({ id }) => !handedOut.has(id));
       for (const { id } of fresh) handedOut.add(id);
       return fresh.map(({ id, request, by, tracker }) => {
