@@ -43,7 +43,7 @@ export function openCodeCache({ env, build, command }: CodeCacheOptions): CodeCa
   const file = path.join(folder, `${build}-${process.version}-${process.arch}-${command}`);
   const kept = isOurs(folder) ? read(file) : new Map<string, Buffer>();
   const fresh = new Map<string, () => Buffer>();
-  let isSaved = true;
+  let [isSaved, isOver] = [true, false];
   const take = (part: string, make: () => Buffer): void => {
     kept.set(part, make());
     fresh.delete(part);
@@ -54,16 +54,21 @@ export function openCodeCache({ env, build, command }: CodeCacheOptions): CodeCa
     if (!isSaved) write(folder, file, kept);
     isSaved = true;
   };
-  /** A service is not held up: one part at a time. */
+  /** A service is not held up: one part at a time. What it loads later is little, and no memory is kept for it. */
   const saveInPieces = (): void => {
     const [next] = fresh;
-    if (next === undefined) return save();
-    take(...next);
-    setTimeout(saveInPieces, PIECE_MS).unref();
+    if (next !== undefined) {
+      take(...next);
+      setTimeout(saveInPieces, PIECE_MS).unref();
+      return;
+    }
+    save();
+    kept.clear();
+    isOver = true;
   };
   process.once('exit', save);
   setTimeout(saveInPieces, SETTLED_MS).unref();
-  return { find: (part) => kept.get(part), add: (part, make) => void fresh.set(part, make) };
+  return { find: (part) => kept.get(part), add: (part, make) => void (isOver || fresh.set(part, make)) };
 }
 
 /** Node's own variable switches it off. Without a home or on a system without owners there is none. */
