@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chownSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +11,7 @@ import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { createStoreWriter } from '../../src/orchestrator/store-writer.ts';
 import type { Write } from '../../src/ports/store.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { openLink } from './link.ts';
 import { createChance } from '../support/random.ts';
 import { aParked, CLOCK, TRACKER } from '../support/store/database.ts';
 
@@ -35,48 +34,10 @@ afterAll(async () => {
 
 const me = (id: string): InstanceFacts => ({ id, host: 'h', pid: 1, processStart: '', workflowPath: '', version: '', url: null });
 
-/** A way to the server that can be cut: after some more bytes, or just after a commit was asked for. */
-async function openLink() {
-  const open = new Set<Socket>();
-  let budget = Infinity;
-  let atCommit = false;
-  const server = createServer((client) => {
-    const there = connect(postgres.port, '127.0.0.1');
-    for (const socket of [client, there]) {
-      open.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => open.delete(socket));
-    }
-    client.on('close', () => there.end());
-    there.on('close', () => client.destroy());
-    client.on('data', (bytes) => {
-      there.write(bytes);
-      budget -= bytes.length;
-      // What was sent arrives, its answer does not.
-      if (budget < 0 || (atCommit && bytes.includes('COMMIT'))) client.destroy();
-    });
-    there.on('data', (bytes) => client.writable && client.write(bytes));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  return {
-    through: (url: string) => url.replace(`:${postgres.port}/`, `:${port}/`),
-    cutAfter: (bytes: number) => (budget = bytes),
-    cutAtCommit: () => (atCommit = true),
-    heal: () => ((budget = Infinity), (atCommit = false)),
-    async close() {
-      for (const socket of open) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
-
 describe('a connection that breaks', () => {
   it('loses no unit of work and stores none twice, wherever it is cut', async () => {
     const url = await postgres.createDatabase();
-    const link = await openLink();
+    const link = await openLink(postgres.port);
     const db = await openPostgres(link.through(url));
     await migratePostgres(db, 0);
     const leadership = await tryToLead(db, me('a'));

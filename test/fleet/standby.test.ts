@@ -126,3 +126,26 @@ it('goes on after the server was restarted under it, and loses nothing', async (
   expect(await postgres.query('SELECT identifier, status FROM foray.runs ORDER BY rowid', url)).toHaveLength(2);
   await daemon.stop();
 });
+
+it('waits for a server that was made a replica, says so, and goes on with the one that takes writes', async () => {
+  await playground.writeIssues([issue(1)]);
+  await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL' }));
+  const daemon = await playground.start(['--port', '0'], { env: { DATABASE_URL: url } });
+  await becomes(1, 'review');
+  const name = new URL(url).pathname.slice(1);
+  await postgres.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+  await postgres.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+  await eventually(
+    () => daemon.json('/readyz'),
+    (ready) => (ready['checks'] as { database?: string }).database === 'fail',
+    'the database to be told',
+  );
+  await playground.writeIssues([{ ...issue(1), state: 'review' }, issue(2)]);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(await stateOf(2)).toBe('todo');
+  await postgres.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+  await becomes(2, 'review');
+  expect(await daemon.json('/readyz')).toMatchObject({ checks: { database: 'pass' } });
+  expect(await postgres.query('SELECT identifier, status FROM foray.runs ORDER BY rowid', url)).toHaveLength(2);
+  await daemon.stop();
+});

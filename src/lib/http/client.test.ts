@@ -284,3 +284,28 @@ describe('a redirect', () => {
     expect((await client.request({ path: '/' }, never)).status).toBe(302);
   });
 });
+
+describe('a client that must ask before it writes', () => {
+  const asking = (mayWrite: () => Promise<void>) => clientFor(() => empty(204), { mayWrite });
+
+  it('asks before each request that changes something, and before no other', async () => {
+    let asked = 0;
+    const { client } = await asking(async () => void (asked += 1));
+    await client.request({}, never);
+    await client.request({ method: 'POST', body: { query: 'query { viewer }' }, onlyReads: true }, never);
+    expect(asked).toBe(0);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) await client.request({ method }, never);
+    expect(asked).toBe(4);
+  });
+
+  it('sends nothing when it may not, or is given up while it waits', async () => {
+    const refused = await asking(() => Promise.reject(new Error('another one leads')));
+    expect(await failureOf(refused.client.request({ method: 'POST' }, never))).toMatchObject({ message: 'another one leads' });
+    const waiting = await asking(() => new Promise(() => {}));
+    const over = new AbortController();
+    const asked = failureOf(waiting.client.request({ method: 'POST' }, over.signal));
+    over.abort(new Error('given up'));
+    expect(await asked).toMatchObject({ message: 'given up' });
+    expect([...refused.server.requests, ...waiting.server.requests]).toEqual([]);
+  });
+});

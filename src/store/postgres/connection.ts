@@ -4,7 +4,7 @@ import { decode, encode } from '../records/text.ts';
 import type { Row, SqlValue, Work } from '../records/work.ts';
 import { addressOf } from './address.ts';
 import { numbered } from './dialect.ts';
-import { postgresErrorOf } from './errors.ts';
+import { postgresErrorOf, TAKES_NO_WRITES } from './errors.ts';
 
 /** A database on a server. Whatever it throws is a StoreError. */
 export interface Postgres {
@@ -44,6 +44,7 @@ const CONNECT_MS = 5_000;
 /** Longer than any statement of ours takes: by then the server or the way to it is gone. */
 const ANSWER_MS = 15_000;
 const MAX_CONNECTIONS = 6;
+const WRITE = 'BEGIN';
 
 /** A leader that is stopped in the middle of a unit of work keeps the next one waiting no longer than this: it holds its epoch. */
 const UNIT_STANDS_STILL = '4s';
@@ -82,8 +83,8 @@ export async function openPostgres(url: string): Promise<Postgres> {
   return {
     address,
     read: (work) => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work),
-    write: (work) => transaction('BEGIN', work),
-    writeUnder: (epoch, work) => transaction('BEGIN', work, epoch),
+    write: (work) => transaction(WRITE, work),
+    writeUnder: (epoch, work) => transaction(WRITE, work, epoch),
     exec: (sql) => explained(() => withClient(pool, async (client) => void (await client.query(sql)))),
     session: () => explained(async () => createSession(await pool.connect(), address)),
     async close() {
@@ -111,9 +112,13 @@ async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T
   }
 }
 
-/** The server refused the statement; the connection itself is sound. */
+/**
+ * The server refused the statement; the connection itself is sound. One that takes no writes (it is no longer the primary)
+ * is left: the next connection may lead to the one that does.
+ */
 function isServersWord(error: unknown): boolean {
-  return error instanceof Error && 'severity' in error && error.severity === 'ERROR';
+  if (!(error instanceof Error) || !('severity' in error) || error.severity !== 'ERROR') return false;
+  return !('code' in error) || error.code !== TAKES_NO_WRITES;
 }
 
 /**
@@ -136,9 +141,10 @@ async function within<T>(client: PoolClient, how: { begin: string; epoch: number
     const result = await perform(send, work);
     transactionId = confirmed === null ? null : String((await confirmed).rows[0]?.id);
     await Promise.all(sent);
-    if (how.epoch !== null) crashPoint('before committing under the epoch');
+    if (how.begin === WRITE) crashPoint('before committing');
     committing = true;
     await client.query('COMMIT');
+    if (how.begin === WRITE) crashPoint('after committing');
     return result;
   } catch (error) {
     if (committing) throw isServersWord(error) || transactionId === null ? error : new InDoubt(transactionId, error);

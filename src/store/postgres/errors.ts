@@ -1,6 +1,9 @@
 import { StoreError, type StoreErrorFacts } from '../errors.ts';
 import { UnreadableRow } from '../records/work.ts';
 
+/** The server is a replica, or was made one. */
+export const TAKES_NO_WRITES = '25006';
+
 type Explanation = Pick<StoreErrorFacts, 'kind' | 'what' | 'remedy'>;
 
 const WAIT = 'check the server and the network; foray goes on when it answers again';
@@ -14,7 +17,7 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   FRY01: { kind: 'not-leading', what: 'is led by another foray', remedy: 'nothing; this one stands by' },
   '08': { kind: 'unreachable', what: 'cannot be reached', remedy: WAIT },
   '28': { kind: 'unwritable', what: 'refuses the login', remedy: LOGIN },
-  '25006': {
+  [TAKES_NO_WRITES]: {
     kind: 'unreachable',
     what: 'takes no writes',
     remedy: 'let store.url name the primary; foray goes on when it takes writes again',

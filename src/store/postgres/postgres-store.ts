@@ -7,11 +7,11 @@ import { findRunWithEvents, forgetRuns, listRuns, totals } from '../records/runs
 import { SPENT } from '../records/spent.ts';
 import { statistics } from '../records/statistics.ts';
 import { enterTracker, nameTracker, storedIdentity } from '../records/trackers.ts';
-import { get } from '../records/work.ts';
+import { get, type Work } from '../records/work.ts';
 import { applyWrites, loadDurable } from '../records/writes.ts';
 import { InDoubt, wasCommitted, type Postgres } from './connection.ts';
 import { DAY_OF_START } from './dialect.ts';
-import { postgresErrorOf } from './errors.ts';
+import { postgresErrorOf, TAKES_NO_WRITES } from './errors.ts';
 
 export interface PostgresStoreDeps {
   /** Names this start of the daemon. */
@@ -64,10 +64,18 @@ export function createPostgresStore(db: Postgres, { owner, clock, epoch }: Postg
     takeRequests: (trackers) => db.read(requests.take(trackers)),
     findAnswer: (requestId) => db.read(findAnswer(requestId)),
     async ping() {
-      await db.read(get('SELECT max(version) FROM schema_migrations'));
+      await db.read(requireWritable());
     },
     close: () => db.close(),
   };
+}
+
+/** A server that answers and takes no writes is of no use. */
+function* requireWritable(): Work<void> {
+  const row = yield* get(
+    "SELECT max(version) AS version, pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS blocked FROM schema_migrations",
+  );
+  if (row?.blocked) throw Object.assign(new Error('it is a replica'), { code: TAKES_NO_WRITES });
 }
 
 function readsOnly(db: Postgres): Error {

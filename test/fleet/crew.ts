@@ -1,0 +1,145 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { CLI, createPlayground, fileWorkflow, TOOL_PATH } from '../support/daemon.ts';
+import type { TestPostgres } from '../support/postgres.ts';
+import { openLink, type Link } from './link.ts';
+
+export type Role = 'leader' | 'worker';
+
+/** Two daemons and two workers as processes of their own, each with its own way to the database, and one issue. */
+export interface Crew {
+  path(...parts: string[]): string;
+  /** Starts the one that something happens to, and waits until it leads or is known. */
+  start(role: Role, env: Readonly<Record<string, string>>): Promise<void>;
+  /** Starts those that take over: a second daemon and a second worker. */
+  startOthers(): Promise<void>;
+  /** Resolves when the process is so. */
+  comesTo(role: Role, state: 'dead' | 'stopped'): Promise<boolean>;
+  restartDatabase(): Promise<void>;
+  cutFor(role: Role, ms: number): Promise<void>;
+  wake(role: Role): void;
+  /** The issue was handed off and its comment written. */
+  done(): Promise<void>;
+  /** What is wrong at the end: something lost, or done twice. */
+  faults(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+const PATIENCE_MS = 150_000;
+const ISSUE = { id: '1', identifier: 'A-1', title: 'First', state: 'todo' };
+
+export async function openCrew(postgres: TestPostgres, crashing: string): Promise<Crew> {
+  const ground = await createPlayground();
+  const url = await postgres.createDatabase();
+  const links: Readonly<Record<Role, Link>> = { leader: await openLink(postgres.port), worker: await openLink(postgres.port) };
+  const children = new Map<string, ChildProcess>();
+  const said = new Map<string, string>();
+  const tracker =
+    'kind: file\nactive_states: [todo]\nterminal_states: [done]\nhandoff_state: review\ncomments: { on_completion: true }';
+  await ground.write(
+    'WORKFLOW.md',
+    fileWorkflow({
+      tracker,
+      agent: 'kind: mock\nmax_turns: 2\nmax_retry_backoff_ms: 200\nrun_on: []',
+      mock: 'turn_delay_ms: 300',
+      store: 'url: $FLEET_DB',
+    }),
+  );
+  await ground.writeIssues([ISSUE]);
+
+  function launch(name: string, cli: string, args: readonly string[], env: Readonly<Record<string, string>>): void {
+    const child = spawn(process.execPath, [cli, ...args], {
+      cwd: ground.dir,
+      env: { PATH: TOOL_PATH, HOME: ground.dir, ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    children.set(name, child);
+    child.stderr.on('data', (chunk: Buffer) => said.set(name, `${said.get(name) ?? ''}${chunk.toString()}`));
+  }
+  const workerArgs = (name: string): readonly string[] => [
+    'worker',
+    '--url',
+    '$FLEET_DB',
+    '--name',
+    name,
+    '--root',
+    ground.path(name),
+  ];
+  const hears = (name: string, text: string): Promise<void> =>
+    until(
+      `${name} to say ${text}`,
+      () => said.get(name)?.includes(text) === true || children.get(name)?.signalCode === 'SIGKILL' || isStopped(name),
+    );
+
+  function isStopped(name: string): boolean {
+    const pid = children.get(name)?.pid;
+    if (pid === undefined || children.get(name)?.signalCode !== null) return false;
+    return /\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  }
+
+  async function issue(): Promise<Record<string, unknown>> {
+    return (await ground.readIssues())[0] ?? {};
+  }
+  const commentsOf = (one: Record<string, unknown>): readonly unknown[] => (one['comments'] as unknown[] | undefined) ?? [];
+
+  return {
+    path: ground.path,
+    async start(role, env) {
+      const all = { FLEET_DB: links[role].through(url), ...env };
+      if (role === 'worker') launch('worker', crashing, workerArgs('w1'), all);
+      else launch('leader', crashing, ['WORKFLOW.md'], all);
+      await hears(role, role === 'worker' ? 'foray worker started' : 'msg=leading');
+    },
+    async startOthers() {
+      launch('standby', CLI, ['WORKFLOW.md'], { FLEET_DB: url });
+      launch('second worker', CLI, workerArgs('w2'), { FLEET_DB: url });
+    },
+    async comesTo(role, state) {
+      const isSo = (): boolean => (state === 'dead' ? children.get(role)?.signalCode === 'SIGKILL' : isStopped(role));
+      await until(`${role} to be ${state}`, isSo);
+      return true;
+    },
+    async restartDatabase() {
+      await postgres.stop('crash');
+      await postgres.start();
+    },
+    async cutFor(role, ms) {
+      links[role].cut();
+      setTimeout(() => links[role].heal(), ms);
+    },
+    wake: (role) => void children.get(role)?.kill('SIGCONT'),
+    done: () =>
+      until('the handoff', async () => {
+        const one = await issue();
+        return one['state'] === 'review' && commentsOf(one).length > 0;
+      }),
+    async faults() {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      const one = await issue();
+      const runs = await postgres.query("SELECT id FROM foray.runs WHERE status = 'succeeded'", url);
+      const left = await postgres.query('SELECT issue_id FROM foray.claims', url);
+      return [
+        ...(one['state'] === 'review' ? [] : [`the issue ended as ${String(one['state'])}`]),
+        ...(commentsOf(one).length === 1 ? [] : [`${commentsOf(one).length} comments`]),
+        ...(runs.length === 1 ? [] : [`${runs.length} runs succeeded`]),
+        ...(left.length === 0 ? [] : ['it is still claimed']),
+      ];
+    },
+    async close() {
+      for (const child of children.values()) {
+        child.kill('SIGCONT');
+        child.kill('SIGKILL');
+      }
+      await Promise.all(Object.values(links).map((link) => link.close()));
+      await ground.cleanup();
+    },
+  };
+}
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`${what} did not come true`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
