@@ -15,8 +15,8 @@ describe('the guard of process groups', () => {
   it('ends those of a process that it hears nothing of, and none that has ended', async () => {
     const guard = startGroupGuard(1);
     const [kept, ended] = [sleeper(), sleeper()];
-    guard.started(ended);
-    guard.started(kept);
+    guard.started(ended, 'r-1');
+    guard.started(kept, 'r-2');
     guard.ended(kept);
     await eventually(
       () => isAlive(ended),
@@ -31,7 +31,7 @@ describe('the guard of process groups', () => {
   it('leaves them alone when it is told to go', async () => {
     const guard = startGroupGuard(1);
     const kept = sleeper();
-    guard.started(kept);
+    guard.started(kept, 'r-2');
     guard.stop();
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(isAlive(kept)).toBe(true);

@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { WorkerSeat } from '../../ports/run-queue.ts';
-import type { Logger } from '../../ports/runtime.ts';
-import { createHeldRuns, GIVEN_AWAY, type HeldRuns, type HeldRunsDeps } from './held-runs.ts';
+import type { RunAdapters } from '../../ports/runner.ts';
+import { createHeart, type Heart } from './heart.ts';
+import { createHeldRuns, type HeldRunsDeps } from './held-runs.ts';
 
 export interface WorkerDeps extends Omit<HeldRunsDeps, 'killed'> {
   readonly loadNow: () => number;
@@ -15,18 +14,18 @@ export interface RunningWorker {
   readonly done: Promise<void>;
 }
 
-const BEAT_MS = 2_000;
-/** Without an answer of the database for 30 s the leader gives our runs to others: by then they have been ended. */
-export const CUT_OFF_MS = 20_000;
-
 /** Takes runs from the queue and works on them here. */
 export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<RunningWorker> {
   const { seat, logger } = deps;
   const killed = new AbortController();
   const over = new AbortController();
   let draining = false;
-  const held = createHeldRuns({ ...deps, killed: killed.signal });
-  const heart = createHeart({ seat, logger, held, stateNow: () => ({ load: loadNow(), draining }) });
+  const held = createHeldRuns({
+    ...deps,
+    adaptersFor: (job, asked) => startingWhenSure(deps.adaptersFor(job, asked), () => heart),
+    killed: killed.signal,
+  });
+  const heart: Heart = createHeart({ seat, logger, held, stateNow: () => ({ load: loadNow(), draining }) });
 
   await heart.beat();
   const beating = heart.beatUntil(over.signal);
@@ -56,53 +55,18 @@ export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<Run
   };
 }
 
-interface Heart {
-  beat(): Promise<void>;
-  /** Beats again and again; what runs is given up when the database was not reached for too long. */
-  beatUntil(over: AbortSignal): Promise<void>;
-}
-
-interface HeartParts {
-  readonly seat: WorkerSeat;
-  readonly logger: Logger;
-  readonly held: HeldRuns;
-  readonly stateNow: () => { readonly load: number; readonly draining: boolean };
-}
-
-/** Tells the leader that this worker lives, and does what it says about the runs here. */
-function createHeart({ seat, logger, held, stateNow }: HeartParts): Heart {
-  let heardAt = performance.now();
-  let refused: string | null = null;
-
-  async function beat(): Promise<void> {
-    const begun = performance.now();
-    // What is taken meanwhile may have been given after the database looked.
-    const asked = [...held.ids()];
-    const news = await seat.beat(stateNow());
-    heardAt = begun;
-    if (news.refused !== refused && news.refused !== null) logger.error('this worker gets no runs', { reason: news.refused });
-    refused = news.refused;
-    for (const runId of asked) {
-      const stop = news.runs.get(runId);
-      if (stop === undefined) held.lose(runId, GIVEN_AWAY);
-      else if (stop !== null) held.stop(runId, stop);
-    }
-  }
-
-  function giveUpWhenCutOff(): void {
-    if (performance.now() - heardAt <= CUT_OFF_MS) return;
-    for (const runId of held.ids()) held.lose(runId, 'the database was not reached for too long');
-  }
-
-  async function beatUntil(over: AbortSignal): Promise<void> {
-    // Apart from the beat, which may hang as long as the way to the database does.
-    const watch = setInterval(giveUpWhenCutOff, BEAT_MS / 2);
-    while (!over.aborted) {
-      await beat().catch((error: unknown) => logger.warn('the database does not answer', { error: String(error) }));
-      await delay(BEAT_MS, undefined, { signal: over }).catch(() => {});
-    }
-    clearInterval(watch);
-  }
-
-  return { beat, beatUntil };
+/** A session begins only while the run is surely this worker's: one that slept since it took the run asks first. */
+function startingWhenSure(adapters: RunAdapters, heart: () => Heart): RunAdapters {
+  const { agent } = adapters;
+  return {
+    ...adapters,
+    agent: {
+      kind: agent.kind,
+      findProblem: () => agent.findProblem(),
+      async startSession(request, signal) {
+        await heart().sure(signal);
+        return agent.startSession(request, signal);
+      },
+    },
+  };
 }

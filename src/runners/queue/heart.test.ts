@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLogBook } from '../../../test/support/workspaces.ts';
+import type { RunWord, WorkerNews } from '../../ports/run-queue.ts';
+import { createHeart, CUT_OFF_MS } from './heart.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A worker with one run, and a database that can be out of reach. */
+function setUp() {
+  const state = { isCut: false, given: new Set(['r-1']), held: new Set(['r-1']), lost: [] as string[] };
+  const said: { runId: string; words: readonly RunWord[] }[] = [];
+  const seat = {
+    beat: (): Promise<WorkerNews> =>
+      state.isCut
+        ? new Promise<never>(() => {})
+        : Promise.resolve({ refused: null, runs: new Map([...state.given].map((id) => [id, null])) }),
+    say: async (runId: string, _number: number, words: readonly RunWord[]) => {
+      said.push({ runId, words });
+      return true;
+    },
+  };
+  const held = {
+    ids: () => state.held.keys(),
+    stop: () => {},
+    lose(id: string) {
+      state.lost.push(id);
+      state.held.delete(id);
+    },
+  };
+  const heart = createHeart({ seat, logger: createLogBook(), held, stateNow: () => ({ load: 0, draining: false }) });
+  return { state, said, heart };
+}
+
+describe('a worker that cannot reach the database', () => {
+  it('gives its runs up after 20 seconds although its question hangs, and says so when it is back', async () => {
+    const { state, said, heart } = setUp();
+    const over = new AbortController();
+    await heart.beat();
+    state.isCut = true;
+    void heart.beatUntil(over.signal);
+    await vi.advanceTimersByTimeAsync(CUT_OFF_MS);
+    expect(state.lost).toEqual([]);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(state.lost).toEqual(['r-1']);
+    state.isCut = false;
+    await heart.beat();
+    expect(said).toMatchObject([{ runId: 'r-1', words: [{ report: { type: 'run-exited', exit: { kind: 'error' } } }] }]);
+    await heart.beat();
+    expect(said).toHaveLength(1);
+    over.abort();
+  });
+
+  it('says nothing of a run that was given to another meanwhile', async () => {
+    const { state, said, heart } = setUp();
+    const over = new AbortController();
+    state.isCut = true;
+    void heart.beatUntil(over.signal);
+    await vi.advanceTimersByTimeAsync(CUT_OFF_MS + 2_000);
+    Object.assign(state, { isCut: false, given: new Set() });
+    await heart.beat();
+    expect(said).toEqual([]);
+    over.abort();
+  });
+
+  it('starts no session before it has heard of it again', async () => {
+    const { heart } = setUp();
+    await vi.advanceTimersByTimeAsync(15_000);
+    let isSure = false;
+    void heart.sure(new AbortController().signal).then(() => (isSure = true));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(isSure).toBe(false);
+    await heart.beat();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(isSure).toBe(true);
+  });
+});

@@ -1,0 +1,100 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Fault } from '../../domain/model/errors.ts';
+import type { WorkerSeat } from '../../ports/run-queue.ts';
+import type { Logger } from '../../ports/runtime.ts';
+import { GIVEN_AWAY, type HeldRuns } from './held-runs.ts';
+
+/** Tells the leader that this worker lives, and does what it says about the runs here. */
+export interface Heart {
+  beat(): Promise<void>;
+  /** Beats again and again; what runs is given up when the database was not reached for too long. */
+  beatUntil(over: AbortSignal): Promise<void>;
+  /** Resolves while the database was heard of a moment ago, or with the next answer. */
+  sure(signal: AbortSignal): Promise<void>;
+}
+
+export interface HeartParts {
+  readonly seat: Pick<WorkerSeat, 'beat' | 'say'>;
+  readonly logger: Logger;
+  readonly held: Pick<HeldRuns, 'ids' | 'stop' | 'lose'>;
+  readonly stateNow: () => { readonly load: number; readonly draining: boolean };
+}
+
+const BEAT_MS = 2_000;
+/** Without an answer of the database for 30 s the leader gives our runs to others: by then they have been ended. */
+export const CUT_OFF_MS = 20_000;
+/** A run that was this worker's so recently is nobody else's yet. */
+const SURE_MS = 10_000;
+/** After whatever the run has said. */
+const LAST_WORD = 1_000_000_000;
+
+export function createHeart({ seat, logger, held, stateNow }: HeartParts): Heart {
+  let heardAt = performance.now();
+  let refused: string | null = null;
+  /** Given up while the database was out of reach: the leader waits for them. */
+  const dropped = new Set<string>();
+  const waiting: (() => void)[] = [];
+  const silentMs = (): number => performance.now() - heardAt;
+
+  async function beat(): Promise<void> {
+    const begun = performance.now();
+    // What is taken meanwhile may have been given after the database looked.
+    const asked = [...held.ids()];
+    const news = await seat.beat(stateNow());
+    heardAt = begun;
+    if (news.refused !== refused && news.refused !== null) logger.error('this worker gets no runs', { reason: news.refused });
+    refused = news.refused;
+    for (const resolve of waiting.splice(0)) resolve();
+    for (const runId of asked) {
+      const stop = news.runs.get(runId);
+      if (stop === undefined) held.lose(runId, GIVEN_AWAY);
+      else if (stop !== null) held.stop(runId, stop);
+    }
+    for (const runId of dropped) {
+      if (news.runs.has(runId)) await seat.say(runId, LAST_WORD, [lastWordOf(runId)]);
+      dropped.delete(runId);
+    }
+  }
+
+  function giveUpWhenCutOff(): void {
+    if (silentMs() <= CUT_OFF_MS) return;
+    for (const runId of held.ids()) {
+      held.lose(runId, CUT_OFF);
+      dropped.add(runId);
+    }
+  }
+
+  async function beatUntil(over: AbortSignal): Promise<void> {
+    // Apart from the beat, which may hang as long as the way to the database does.
+    const watch = setInterval(giveUpWhenCutOff, BEAT_MS / 2);
+    while (!over.aborted) {
+      await beat().catch((error: unknown) => logger.warn('the database does not answer', { error: String(error) }));
+      await delay(BEAT_MS, undefined, { signal: over }).catch(() => {});
+    }
+    clearInterval(watch);
+  }
+
+  async function sure(signal: AbortSignal): Promise<void> {
+    while (silentMs() > SURE_MS) {
+      signal.throwIfAborted();
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    }
+  }
+
+  return { beat, beatUntil, sure };
+}
+
+const CUT_OFF = 'the database was not reached for too long';
+
+function lastWordOf(runId: string) {
+  const fault: Fault = {
+    kind: 'worker_lost',
+    message: `worker_lost: ${CUT_OFF}; the run is tried again`,
+    consequence: 'back-off',
+  };
+  const exit = { kind: 'error', turns: 0, fault, status: null, scm: null } as const;
+  return { report: { type: 'run-exited', issueId: '', runId, exit } } as const;
+}
