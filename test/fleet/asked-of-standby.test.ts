@@ -22,7 +22,8 @@ afterAll(async () => {
 });
 
 /** Lists of candidates that were asked for. */
-const polls = (): number => forge.front.requests.filter(({ method, path }) => method === 'GET' && /\/issues$/.test(path)).length;
+const polls = (): number =>
+  forge.front.requests.filter(({ method, path }) => method === 'GET' && path.endsWith('/issues')).length;
 
 async function pollsAfter(act: () => Promise<Response>): Promise<Response> {
   const before = polls();
