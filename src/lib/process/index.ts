@@ -8,5 +8,5 @@ export { endGroup } from './kill.ts';
 export { ProcessStartError, startProcess } from './spawn.ts';
 export type { ProcessExit, RunningProcess } from './spawn.ts';
 export { endStrays } from './strays.ts';
-export { environmentOf, findUser, userProblem } from './user.ts';
+export { environmentOf, findUser } from './user.ts';
 export type { ProgramUser } from './user.ts';
