@@ -12,7 +12,8 @@ const HANDED_OFF = 'handoff transition succeeded, releasing claim';
 
 /** What every agent kind promises, held against a real program. */
 export function describeProgram(program: Program): void {
-  describe(`${program.name} by the kind ${program.kind}`, () => {
+  const { name, kind, missing } = program;
+  describe.skipIf(missing !== undefined)(`${name} by the kind ${kind}${missing === undefined ? '' : ` (${missing})`}`, () => {
     let api: ModelApi;
     let stage: Stage;
     beforeAll(async () => {

@@ -30,6 +30,8 @@ export interface Program {
   readonly asks: boolean;
   /** Its adapter is proven by others of the same kind: only what differs between programs is tried. */
   readonly isBrief?: true;
+  /** Why it cannot be tried on this machine. */
+  readonly missing?: string;
   /** Hosts that it asks for, whatever it is told. */
   readonly reaches?: readonly string[];
 }
@@ -177,6 +179,7 @@ export const openCode: Program = {
   takesTools: true,
   asks: false,
   isBrief: true,
+  ...(process.arch === 'x64' ? {} : { missing: 'the lock holds OpenCode for x64 only' }),
   // It looks for what its plugins may need.
   reaches: ['registry.npmjs.org:443'],
 };
