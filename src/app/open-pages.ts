@@ -30,7 +30,7 @@ export interface Pages {
 export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus, releasers: Releasers): Pages {
   const { workflow, clock, logger, version, reign } = options;
   const { store, trackers } = runs;
-  const snapshot = (): Snapshot => snapshotOfAll(trackers.states(), clock.now());
+  const snapshot = keptShortly(trackers.states, (states) => snapshotOfAll(states, clock.now()));
   const metrics = createMetrics(notices, snapshot, runs.hosts);
   releasers.push(() => metrics.stop());
   const workflowStatus = followWorkflowStatus(() => trackers.adapters().workflow, notices, clock);
@@ -85,6 +85,19 @@ function leaderView({ me, leadership }: Reign, clock: Clock): NonNullable<Daemon
     role: 'leader',
     leader: { host: me.host, pid: me.pid, url: null, since, epoch: leadership.epoch },
   });
+}
+
+/** Only durations in it grow while the state is the same. */
+const SNAPSHOT_KEPT_MS = 100;
+
+/** Made once for all who ask at the same moment: a thousand running entries take a millisecond to put together. */
+function keptShortly<S, T>(read: () => S, make: (state: S) => T): () => T {
+  let kept: { readonly state: S; readonly made: T; readonly at: number } | null = null;
+  return () => {
+    const [state, now] = [read(), performance.now()];
+    if (kept === null || kept.state !== state || now - kept.at >= SNAPSHOT_KEPT_MS) kept = { state, made: make(state), at: now };
+    return kept.made;
+  };
 }
 
 /** What the HTTP side sees of the loop. */

@@ -17,13 +17,13 @@ const PER_SECOND = 5_000;
 /** What an open dashboard listens to. */
 const DASHBOARD_STREAM = '/api/v2/events?names=snapshot-changed';
 /** Generator, daemon and whatever else runs share the machine: the record says how many it was. */
-const LEAST_PER_SECOND = 1_000;
+const LEAST_PER_SECOND = 100;
 
 /** Mostly single issues, now and then everything. */
 function routeOf(count: number): string {
   if (count % 500 === 0) return '/api/v1/state';
+  if (count % 50 === 1) return `/api/v2/issues/L-${count % SESSIONS}`;
   if (count % 5 === 0) return '/livez';
-  if (count % 5 === 1) return `/api/v2/issues/L-${count % SESSIONS}`;
   return `/api/v1/L-${count % SESSIONS}`;
 }
 
