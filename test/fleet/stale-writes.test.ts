@@ -34,6 +34,8 @@ async function placesOf(): Promise<readonly Place[]> {
     const daemon = await story.ground.start(['--port', '0'], { cli, env: { ...story.env, FORAY_TEST_STEPS: passed } });
     await story.play();
     expect(await story.faults()).toEqual([]);
+    // Its writes are known as its own: otherwise nothing would be seen below.
+    expect(story.writesOf(VERSION).length).toBeGreaterThan(5);
     await daemon.stop();
     return choose(readFileSync(passed, 'utf8').trim().split('\n'));
   } finally {
