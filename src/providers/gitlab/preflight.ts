@@ -51,7 +51,7 @@ async function inspectToken({ http, logger }: Project, clock: Clock, signal: Abo
 
 /** A classic token tells its scopes, and `api` is all that a run needs. A fine-grained one tells its permissions nowhere. */
 export async function readRights({ http }: Project, signal: AbortSignal): Promise<Rights> {
-  // Personal access tokens API, the token itself.
+  // GitLab API, "Personal access tokens API": the token itself.
   const { scopes } = await http.getJson(TOKEN_SELF, { path: '/personal_access_tokens/self' }, signal);
   if (!isClassic(scopes)) return { missing: [], untold: ['api'] };
   return { missing: scopes.includes('api') ? [] : ['api'], untold: [] };
