@@ -14,8 +14,8 @@ import path from 'node:path';
 
 /**
  * What V8 compiled of the parts of the command, kept from one start to the next: compiling is a third of a short one.
- * It is code, so it is taken only from a folder that nobody but its owner may touch. Whatever is wrong with it, the
- * command runs without it.
+ * It is code, so it lies beside the code that it was made of: whoever can write there can change the command itself.
+ * It is taken only from a folder that nobody but this user may touch. Whatever is wrong with it, the command runs without it.
  */
 export interface CodeCache {
   find(part: string): Buffer | undefined;
@@ -25,6 +25,8 @@ export interface CodeCache {
 
 export interface CodeCacheOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the built command is. */
+  readonly home: string;
   /** Differs from build to build. */
   readonly build: string;
   /** What is run: other commands use other functions. */
@@ -37,8 +39,8 @@ const PIECE_MS = 10;
 /** Builds and commands that may be there before all of them go. */
 const MOST_FILES = 40;
 
-export function openCodeCache({ env, build, command }: CodeCacheOptions): CodeCache {
-  const folder = folderOf(env);
+export function openCodeCache({ env, home, build, command }: CodeCacheOptions): CodeCache {
+  const folder = folderOf(env, home);
   if (folder === null) return { find: () => undefined, add: () => {} };
   const file = path.join(folder, `${build}-${process.version}-${process.arch}-${command}`);
   const kept = isOurs(folder) ? read(file) : new Map<string, Buffer>();
@@ -71,11 +73,10 @@ export function openCodeCache({ env, build, command }: CodeCacheOptions): CodeCa
   return { find: (part) => kept.get(part), add: (part, make) => void (isOver || fresh.set(part, make)) };
 }
 
-/** Node's own variable switches it off. Without a home or on a system without owners there is none. */
-function folderOf(env: CodeCacheOptions['env']): string | null {
-  const base = env['XDG_CACHE_HOME'] || (env['HOME'] ? path.join(env['HOME'], '.cache') : '');
-  if (env['NODE_DISABLE_COMPILE_CACHE'] || !path.isAbsolute(base) || process.getuid === undefined) return null;
-  return path.join(base, 'foray', 'code');
+/** Node's own variable switches it off. On a system without owners there is none. */
+function folderOf(env: CodeCacheOptions['env'], home: string): string | null {
+  if (env['NODE_DISABLE_COMPILE_CACHE'] || process.getuid === undefined) return null;
+  return path.join(home, '.compiled');
 }
 
 /** A folder of this user that others can neither read nor write. */
@@ -111,7 +112,7 @@ function write(folder: string, file: string, kept: ReadonlyMap<string, Buffer>):
     writeWhole(beside, contentOf(kept));
     renameSync(beside, file);
   } catch {
-    // A full disk, a home that cannot be written to: there is none, then.
+    // A full disk, a command that was installed by somebody else: there is none, then.
   }
 }
 

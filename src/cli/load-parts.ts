@@ -3,7 +3,7 @@ import { openCodeCache } from './code-cache.ts';
 import { createPartLoader } from './parts.ts';
 
 /** Stands in for `command-line.ts` in the built command: loads the part that it became. */
-const cache = openCodeCache({ env: process.env, build: FORAY_BUILD, command: commandName() });
+const cache = openCodeCache({ env: process.env, home: __dirname, build: FORAY_BUILD, command: commandName() });
 const load = createPartLoader(path.join(__dirname, 'chunks'), require, cache);
 const commandLine = load(FORAY_COMMAND_LINE) as typeof import('./command-line.ts');
 

@@ -1,5 +1,7 @@
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlayground, workflowText, type Playground } from '../support/daemon.ts';
 
@@ -18,20 +20,27 @@ describe('compiled code that is kept for the next start', () => {
   });
   afterAll(() => ground.cleanup());
 
-  const folderIn = (cache: string): string => ground.path(cache, 'foray', 'code');
+  const folderOf = (command: string): string => ground.path(command, '.compiled');
 
-  /** A check with this cache: gives the files that are in it afterwards. */
-  async function validate(cache: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
-    const env = { XDG_CACHE_HOME: ground.path(cache), ...more };
-    expect(await ground.run(['validate', 'WORKFLOW.md'], { env })).toMatchObject({ code: 0, stdout: '', stderr: '' });
-    return readdir(folderIn(cache)).catch(() => []);
+  /** The built command at a place of its own, with nothing kept. */
+  async function install(command: string): Promise<void> {
+    await cp('dist', ground.path(command), { recursive: true, filter: (file) => path.basename(file) !== '.compiled' });
+  }
+
+  /** A check by the command of this place: gives the files that are kept beside it afterwards. */
+  async function validate(command: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+    const args = [ground.path(command, 'cli.js'), 'validate', ground.path('WORKFLOW.md')];
+    const env = { PATH: process.env['PATH'], ...more };
+    expect(await promisify(execFile)(process.execPath, args, { env })).toEqual({ stdout: '', stderr: '' });
+    return readdir(folderOf(command)).catch(() => []);
   }
 
   it('is for its owner alone, used again, and made anew where it was spoilt', async () => {
+    await install('own');
     const [file = '', ...others] = await validate('own');
     expect(others).toEqual([]);
-    expect((await stat(folderIn('own'))).mode & 0o777).toBe(0o700);
-    const place = path.join(folderIn('own'), file);
+    expect((await stat(folderOf('own'))).mode & 0o777).toBe(0o700);
+    const place = path.join(folderOf('own'), file);
     const { mode, mtimeMs, size } = await stat(place);
     expect(mode & 0o777).toBe(0o600);
     expect(await validate('own')).toEqual([file]);
@@ -42,11 +51,10 @@ describe('compiled code that is kept for the next start', () => {
   });
 
   it('is neither read nor written where others may write, nor where it is not wanted', async () => {
-    await mkdir(folderIn('shared'), { recursive: true });
-    await chmod(folderIn('shared'), 0o777);
-    expect(await validate('shared')).toEqual([]);
-    expect(await validate('unwanted', { NODE_DISABLE_COMPILE_CACHE: '1' })).toEqual([]);
-    await ground.write('a-file', '');
-    expect(await validate('a-file')).toEqual([]);
+    await install('other');
+    expect(await validate('other', { NODE_DISABLE_COMPILE_CACHE: '1' })).toEqual([]);
+    await mkdir(folderOf('other'));
+    await chmod(folderOf('other'), 0o777);
+    expect(await validate('other')).toEqual([]);
   });
 });

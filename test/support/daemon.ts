@@ -104,11 +104,8 @@ export async function createPlayground({ patienceMs = PATIENCE_MS, cli = CLI } =
 /** With stand-ins for what scripts need besides git and a shell. */
 export const TOOL_PATH = `${fileURLToPath(new URL('bin', import.meta.url))}:${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
 
-/** Compiled code is kept for all tests: each would make its own again in its own home. */
-const CODE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/foray-test', import.meta.url));
-
 /** Only what a shell would have: no variable of the test runner reaches the daemon. */
-const BASE_ENV = { PATH: TOOL_PATH, TMPDIR: os.tmpdir(), LANG: 'C.UTF-8', XDG_CACHE_HOME: CODE_CACHE };
+const BASE_ENV = { PATH: TOOL_PATH, TMPDIR: os.tmpdir(), LANG: 'C.UTF-8' };
 
 interface Launched {
   readonly child: ChildProcess;
