@@ -140,6 +140,7 @@ const REMEDIES: Readonly<Record<Reason, string | null>> = {
   tracker_quota: 'wait for the reset, or lower tracker.quota_reserve_percent',
   next_poll: 'nothing: the next poll looks at it',
   just_released: 'wait for the next poll',
+  removing_workspace: 'nothing: it is looked at again when the directory is gone',
   parked: 'mend what the detail says, then change its state in the tracker, or: foray unpark IDENTIFIER',
   draining: 'start the service again',
   paused: 'foray resume',

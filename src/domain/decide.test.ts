@@ -206,6 +206,19 @@ describe('after a run', () => {
     expect(player.asked('remove-workspace')).toHaveLength(1);
   });
 
+  it('starts no run while the workspace of the last one is being removed', () => {
+    const player = running();
+    player.send({ type: 'state-seen', issueId: '1', runId: 'run-1', state: 'done' });
+    player.exit('1');
+    player.poll([issueWith({ id: '1' })]);
+    expect(player.asked('start-run')).toHaveLength(0);
+    expect(player.state.holds.get('1')?.reason).toBe('removing_workspace');
+    const about = { issueId: '1', identifier: 'T-1', why: 'terminal', path: '/workspaces/T-1', aside: null };
+    player.send({ type: 'workspace-removed', ...about, outcome: { ok: true, value: true } });
+    player.poll([issueWith({ id: '1' })]);
+    expect(player.asked('start-run')).toHaveLength(1);
+  });
+
   it('ignores the exit of an older run', () => {
     const player = running();
     const exit = { kind: 'normal', turns: 1, fault: null, status: null, scm: null } as const;

@@ -3,7 +3,7 @@ import { budgetSpent } from '../rules/budget.ts';
 import { earliestDue, type WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import { announce, ask, change, dropWatch, isPending, settleRead, park, putClaim, release, type Draft } from '../draft.ts';
-import { blockerHold, globalSlots, openSlots, slotHold } from '../rules/eligibility.ts';
+import { blockerHold, globalSlots, openSlots, removalHold, slotHold } from '../rules/eligibility.ts';
 import type { Event } from '../model/event.ts';
 import { refOf, sameState, stateIn, type Issue } from '../model/issue.ts';
 import { approvalHold, authorHold } from '../rules/trust.ts';
@@ -103,9 +103,13 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
     waitOn(draft, { ...claim, issue: refOf(issue) }, { delayMs: state.settings.polling.intervalMs, reason: error, error });
     return;
   }
-  const hold = blockerHold(state, issue.blockedBy ?? []) ?? (mayStartRuns(state) ? slotHold(state, issue.state) : NOT_NOW);
+  const hold =
+    removalHold(state, issue.id) ??
+    blockerHold(state, issue.blockedBy ?? []) ??
+    (mayStartRuns(state) ? slotHold(state, issue.state) : NOT_NOW);
   if (hold) {
-    const delayMs = hold.reason === 'blocked_by' ? state.settings.polling.intervalMs : 0;
+    const isSlotAwaited = hold.reason === 'no_global_slot' || hold.reason === 'no_state_slot';
+    const delayMs = isSlotAwaited ? 0 : state.settings.polling.intervalMs;
     waitOn(draft, { ...claim, issue: refOf(issue) }, { delayMs, reason: hold.detail, error: claim.error });
     return;
   }

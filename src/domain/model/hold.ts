@@ -14,6 +14,7 @@ export const HOLDS = {
   retrying: { isPassing: true, means: 'it waits in the retry queue' },
   handing_off: { isPassing: true, means: 'its handoff is under way' },
   just_released: { isPassing: true, means: 'it was released while the poll was under way' },
+  removing_workspace: { isPassing: true, means: 'the workspace of its last run is being removed' },
   parked: { isPassing: false, means: 'it waits for a person' },
   draining: { isPassing: false, means: 'the service is stopping' },
   paused: { isPassing: false, means: 'an operator paused the service' },

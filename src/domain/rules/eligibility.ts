@@ -21,6 +21,8 @@ export function cheapHold(state: State, issue: IssueRef): HoldVerdict | null {
     return hold('just_released', 'it is looked at again at the next poll');
   const claim = state.claims.get(issue.id);
   if (claim) return hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
+  const removal = removalHold(state, issue.id);
+  if (removal) return removal;
   const parked = state.parked.get(issue.id);
   if (parked) return hold('parked', `${parked.reason}: ${parked.detail}`);
   if (state.lifecycle !== 'serving') return hold('draining', 'the service is stopping, or watches another tracker');
@@ -31,6 +33,12 @@ export function cheapHold(state: State, issue: IssueRef): HoldVerdict | null {
   const budget = budgetSpent(state, issue.id);
   if (budget) return hold(budget.reason, budget.detail);
   return null;
+}
+
+/** A run that started now would lose its workspace under its agent. */
+export function removalHold(state: State, issueId: string): HoldVerdict | null {
+  if (state.pending['remove-workspace']?.has(issueId) !== true) return null;
+  return hold('removing_workspace', 'the workspace of its last run is being removed');
 }
 
 /** For people: who paused the service, and why. */

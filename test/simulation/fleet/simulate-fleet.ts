@@ -91,6 +91,8 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
 
   function checkEpoch(effect: AskedEffect, epoch: number): void {
     if (epoch !== database.epoch()) violated(`${effect.do} by epoch ${epoch} while ${database.epoch()} leads`);
+    if (effect.do === 'remove-workspace' && database.records.claims.get(effect.issueId)?.phase === 'running')
+      violated(`the workspace of issue ${effect.issueId} was removed under its run`);
   }
 
   while (counted.events < eventCount) {
