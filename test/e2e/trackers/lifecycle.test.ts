@@ -169,13 +169,17 @@ describe.each(KINDS)('%s, the whole way', (kind) => {
     const only = { issue_identifier: issue.identifier };
     // Others are read by the same route meanwhile: the answer must hit this one.
     const isThisOne = new RegExp(`\\b${issue.id}\\b`);
-    const failed = gate.answerNext(
-      (request) => isIssue(request) && isThisOne.test(`${request.path} ${request.body}`),
-      truncatedJson(),
-    );
+    const failNext = () =>
+      gate.answerNext((request) => isIssue(request) && isThisOne.test(`${request.path} ${request.body}`), truncatedJson());
+    const failed = failNext();
     await stage.move(issue.id, stage.states.doing);
     await failed;
-    const record = await daemon.record('retry scheduled', only);
+    // It may have been read before its run: for a free slot, or to see where it is.
+    const scheduled = daemon.record('retry scheduled', only);
+    for (let isScheduled = false; !isScheduled;) {
+      isScheduled = await Promise.race([scheduled.then(() => true), failNext().then(() => false)]);
+    }
+    const record = await scheduled;
     expect(record).toMatchObject({ trigger: 'error', attempt: '1' });
     expect(record['error']).toContain('tracker: tracker_payload_error: ');
     await handedOff(issue);
