@@ -23,7 +23,7 @@ import path from 'node:path';
 import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
 import type { Leading } from './while-leading.ts';
 import { buildDelivery } from './build-delivery.ts';
-import { buildHosts, withHosts, workspacesOf, type HostAdapters } from './build-hosts.ts';
+import { buildHosts, withHosts, hostWorkspaces, type HostAdapters } from './build-hosts.ts';
 import { createWorkspacesOfHosts, createWorkspacesOfWorkers } from '../workspace/remote/all-hosts.ts';
 import { providerOf } from './board.ts';
 import { tellSlowPolls } from './check-tracker.ts';
@@ -94,7 +94,7 @@ function everywhere(
   { agent, workspace }: Settings,
   { workers }: AdapterDeps,
 ): Workspaces {
-  if (there.size > 0) return createWorkspacesOfHosts(here, workspacesOf(there));
+  if (there.size > 0) return createWorkspacesOfHosts(here, hostWorkspaces(there));
   if (agent.runOn === null) return here;
   return createWorkspacesOfWorkers(here, (host, subject, signal) => {
     const queue = workers?.() ?? null;

@@ -18,7 +18,7 @@ export function buildHosts(workflow: GoodWorkflow, deps: AdapterDeps): ReadonlyM
   return new Map(workflow.settings.worker.sshHosts.map((name) => [name, buildHost(name, workflow, deps)]));
 }
 
-export function workspacesOf(hosts: ReadonlyMap<string, HostAdapters>): ReadonlyMap<string, Workspaces> {
+export function hostWorkspaces(hosts: ReadonlyMap<string, HostAdapters>): ReadonlyMap<string, Workspaces> {
   return new Map([...hosts].map(([name, { workspaces }]) => [name, workspaces]));
 }
 

@@ -1,15 +1,5 @@
 import { holdsSlot } from './model/claim.ts';
-import type {
-  AgentPause,
-  Approval,
-  Claim,
-  OutboxEntry,
-  ParkReason,
-  Parked,
-  TrackerWrite,
-  WaitingClaim,
-  WorkspaceRecord,
-} from './model/claim.ts';
+import type { AgentPause, Approval, Claim, OutboxEntry, ParkReason, Parked, TrackerWrite, WaitingClaim } from './model/claim.ts';
 import type { Write } from './model/durable.ts';
 import { EFFECTS, type AskedEffect, type AskedName, type Decision, type Effect, type Pending } from './model/effect.ts';
 import type { IssueRef } from './model/issue.ts';
@@ -166,41 +156,6 @@ export function putOutbox(draft: Draft, entry: OutboxEntry): void {
 export function dropOutbox(draft: Draft, id: string): void {
   change(draft, { outbox: withoutEntry(draft.state.outbox, id) });
   draft.writes.push({ write: 'outbox-done', id });
-}
-
-export function putWorkspace(draft: Draft, workspace: WorkspaceRecord): void {
-  const { issueId, path } = workspace;
-  forgetPath(draft, path);
-  const { workspaces, workspacePaths } = draft.state;
-  const paths = [...(workspacePaths.get(issueId) ?? []), path];
-  change(draft, {
-    workspaces: withEntry(workspaces, path, workspace),
-    workspacePaths: withEntry(workspacePaths, issueId, paths),
-  });
-  draft.writes.push({ write: 'workspace', workspace });
-}
-
-export function dropWorkspace(draft: Draft, path: string): void {
-  if (!draft.state.workspaces.has(path)) return;
-  forgetPath(draft, path);
-  change(draft, { workspaces: withoutEntry(draft.state.workspaces, path) });
-  draft.writes.push({ write: 'workspace-gone', path });
-}
-
-/** The path is no longer found by its issue. */
-function forgetPath(draft: Draft, path: string): void {
-  const { workspaces, workspacePaths } = draft.state;
-  const issueId = workspaces.get(path)?.issueId;
-  if (issueId === undefined) return;
-  const rest = (workspacePaths.get(issueId) ?? []).filter((other) => other !== path);
-  change(draft, {
-    workspacePaths: rest.length > 0 ? withEntry(workspacePaths, issueId, rest) : withoutEntry(workspacePaths, issueId),
-  });
-}
-
-/** The workspaces of one issue. */
-export function workspacesOf({ workspaces, workspacePaths }: State, issueId: string): readonly WorkspaceRecord[] {
-  return (workspacePaths.get(issueId) ?? []).flatMap((path) => workspaces.get(path) ?? []);
 }
 
 export function putPause(draft: Draft, pause: AgentPause): void {

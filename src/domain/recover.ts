@@ -7,6 +7,7 @@ import { clampDueTimes } from './events/clock-set.ts';
 import { RESTART_ERROR } from './events/on-exit.ts';
 import { parkStopped } from './events/on-operator.ts';
 import { queueNews } from './rules/news.ts';
+import type { PollState } from './model/poll.ts';
 import type { Settings } from './model/settings.ts';
 import type { State } from './model/state.ts';
 
@@ -69,22 +70,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     live: new Map(),
     departed: new Map(),
     holds: new Map(),
-    poll: {
-      nextAt: now,
-      refreshAt: null,
-      inFlight: null,
-      begunAt: 0,
-      failures: 0,
-      count: 0,
-      blockersReadAt: new Map(),
-      changedReadAt: new Map(),
-      cleanupAt: now,
-      queue: { issues: [], next: 0, fruitless: 0 },
-      postponed: null,
-      pacedTo: null,
-      sweepAfter: '',
-      last: null,
-    },
+    poll: firstPoll(now),
     quotas: new Map(),
     pending: {},
     outdated: {},
@@ -93,6 +79,26 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     readings: new Map(),
     unreadable: new Map(),
     autoMergeOff: null,
+  };
+}
+
+/** Due at once, with nothing known yet. */
+function firstPoll(now: number): PollState {
+  return {
+    nextAt: now,
+    refreshAt: null,
+    inFlight: null,
+    begunAt: 0,
+    failures: 0,
+    count: 0,
+    blockersReadAt: new Map(),
+    changedReadAt: new Map(),
+    cleanupAt: now,
+    queue: { issues: [], next: 0, fruitless: 0 },
+    postponed: null,
+    pacedTo: null,
+    sweepAfter: '',
+    last: null,
   };
 }
 

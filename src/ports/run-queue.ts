@@ -65,7 +65,7 @@ export type RunRequest =
 
 export type RunAnswer = Answer<unknown>;
 
-export interface AskedRequest {
+export interface AskedOfTheLeader {
   readonly id: string;
   readonly runId: string;
   readonly request: RunRequest;
@@ -97,7 +97,7 @@ export interface KnownOfQueue {
 
 export interface QueueNews {
   readonly words: readonly WordBatch[];
-  readonly requests: readonly AskedRequest[];
+  readonly requests: readonly AskedOfTheLeader[];
   readonly workers: readonly WorkerRow[];
 }
 

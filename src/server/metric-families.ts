@@ -4,7 +4,7 @@ import { TRIGGERS, type ExitKind } from '../domain/model/run.ts';
 import { REACTION_KINDS } from '../domain/model/settings.ts';
 import { HOLD_REASONS } from '../domain/model/hold.ts';
 import { TRACKER_OPERATIONS } from '../ports/tracker.ts';
-import { sampleOf, one, seconds, type MetricSample } from './metric-samples.ts';
+import { oneSample, one, seconds, type MetricSample } from './metric-samples.ts';
 
 /** A family counted from notices. Issue ids and titles are never labels: their number has no bound. */
 export interface Family {
@@ -33,8 +33,8 @@ export const FAMILIES: readonly Family[] = [
     labels: {},
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     on: {
-      'poll:tick:completed': ({ durationMs }) => sampleOf(seconds(durationMs)),
-      'poll:tick:failed': ({ durationMs }) => sampleOf(seconds(durationMs)),
+      'poll:tick:completed': ({ durationMs }) => oneSample(seconds(durationMs)),
+      'poll:tick:failed': ({ durationMs }) => oneSample(seconds(durationMs)),
     },
   },
   {
@@ -62,13 +62,13 @@ export const FAMILIES: readonly Family[] = [
     help: 'How long a session took.',
     labels: { exit_kind: EXIT_KINDS },
     buckets: [1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14_400],
-    on: { 'run:worker:exited': ({ exitKind, durationMs }) => sampleOf(seconds(durationMs), { exit_kind: exitKind }) },
+    on: { 'run:worker:exited': ({ exitKind, durationMs }) => oneSample(seconds(durationMs), { exit_kind: exitKind }) },
   },
   {
     name: 'svc_agent_runtime_seconds_total',
     help: 'Time spent in sessions that have ended.',
     labels: {},
-    on: { 'run:worker:exited': ({ durationMs }) => sampleOf(seconds(durationMs)) },
+    on: { 'run:worker:exited': ({ durationMs }) => oneSample(seconds(durationMs)) },
   },
   {
     name: 'svc_tokens_total',
@@ -76,9 +76,9 @@ export const FAMILIES: readonly Family[] = [
     labels: { type: ['input', 'output', 'cache_read'] },
     on: {
       'run:tokens:counted': ({ tokens }) => [
-        ...sampleOf(tokens.inputTokens, { type: 'input' }),
-        ...sampleOf(tokens.outputTokens, { type: 'output' }),
-        ...sampleOf(tokens.cacheReadTokens, { type: 'cache_read' }),
+        ...oneSample(tokens.inputTokens, { type: 'input' }),
+        ...oneSample(tokens.outputTokens, { type: 'output' }),
+        ...oneSample(tokens.cacheReadTokens, { type: 'cache_read' }),
       ],
     },
   },
@@ -87,8 +87,8 @@ export const FAMILIES: readonly Family[] = [
     help: 'What sessions cost in US dollars, by agent kind. A guess by token_rates counts when its session is over.',
     labels: { agent: [] },
     on: {
-      'issue:dispatch:started': ({ agentKind }) => sampleOf(0, { agent: agentKind }),
-      'run:cost:counted': ({ agentKind, costUsd }) => sampleOf(costUsd, { agent: agentKind }),
+      'issue:dispatch:started': ({ agentKind }) => oneSample(0, { agent: agentKind }),
+      'run:cost:counted': ({ agentKind, costUsd }) => oneSample(costUsd, { agent: agentKind }),
     },
   },
   {

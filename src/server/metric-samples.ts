@@ -10,7 +10,7 @@ export function one(labels: MetricSample['labels']): readonly MetricSample[] {
 }
 
 /** So much of it. */
-export function sampleOf(value: number, labels: MetricSample['labels'] = {}): readonly MetricSample[] {
+export function oneSample(value: number, labels: MetricSample['labels'] = {}): readonly MetricSample[] {
   return [{ labels, value }];
 }
 

@@ -69,19 +69,31 @@ export function createUsage({ covers, costBefore, costRecorded = null, onCost }:
       const estimatedTokens = turn.tokens();
       const costUsd = cost.usd();
       if (sum === null && estimatedTokens === 0 && (costUsd ?? 0) === 0) return null;
-      const event: UsageEvent = {
-        type: 'usage',
-        tokens: sum ?? NO_TOKENS,
-        ...(estimatedTokens === 0 ? {} : { estimatedTokens }),
-        ...(costUsd === null ? {} : { costUsd }),
-        ...(costUsd !== null && isSettled ? { costIsSettled: true } : {}),
-      };
+      const event = usageEvent({ tokens: sum ?? NO_TOKENS, estimatedTokens, costUsd, isSettled });
       isSettled = false;
       const figures = JSON.stringify(event);
       if (figures === told) return null;
       told = figures;
       return event;
     },
+  };
+}
+
+interface Figures {
+  readonly tokens: TokenUsage;
+  readonly estimatedTokens: number;
+  readonly costUsd: number | null;
+  readonly isSettled: boolean;
+}
+
+/** Only what is known is told. */
+function usageEvent({ tokens, estimatedTokens, costUsd, isSettled }: Figures): UsageEvent {
+  return {
+    type: 'usage',
+    tokens,
+    ...(estimatedTokens === 0 ? {} : { estimatedTokens }),
+    ...(costUsd === null ? {} : { costUsd }),
+    ...(costUsd !== null && isSettled ? { costIsSettled: true } : {}),
   };
 }
 

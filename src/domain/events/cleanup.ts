@@ -1,15 +1,5 @@
-import {
-  announce,
-  ask,
-  changePoll,
-  dropWatch,
-  dropWorkspace,
-  settle,
-  release,
-  unpark,
-  workspacesOf,
-  type Draft,
-} from '../draft.ts';
+import { announce, ask, changePoll, dropWatch, settle, release, unpark, type Draft } from '../draft.ts';
+import { dropWorkspace, workspacesOf } from '../workspace-records.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn, type IssueRef } from '../model/issue.ts';
 import type { WorkspaceRecord } from '../model/claim.ts';

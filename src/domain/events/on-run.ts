@@ -1,6 +1,7 @@
-import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../model/agent-event.ts';
+import { addTokens, higherTokens, NO_TOKENS, subtractTokens, type AgentEvent, type TokenUsage } from '../model/agent-event.ts';
 import { blindCeilings, budgetBroken, costOf, priceOf, ratesOf, spentOn } from '../rules/budget.ts';
-import { announce, changeTotals, putClaim, putLive, putRun, putSpent, putWorkspace, type Draft } from '../draft.ts';
+import { announce, changeTotals, putClaim, putLive, putRun, putSpent, type Draft } from '../draft.ts';
+import { putWorkspace } from '../workspace-records.ts';
 import type { Event } from '../model/event.ts';
 import { refIn } from '../model/issue.ts';
 import { stopRun } from './on-issue-states.ts';
@@ -125,8 +126,8 @@ function callText(name: string, input: string): string {
 
 /** Tokens only grow: a late or smaller report takes nothing back. A cost that was guessed gives way to one that is told. */
 function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'usage' }>): void {
-  const tokens = higher(live.tokens, event.tokens);
-  const added = subtract(tokens, live.tokens);
+  const tokens = higherTokens(live.tokens, event.tokens);
+  const added = subtractTokens(tokens, live.tokens);
   const reportedCost = reportedBy(live, event, tokens);
   const rates = ratesOf(settingsFor(draft.state, live.issue.id), live.model);
   const next: Live = {
@@ -189,7 +190,7 @@ function countSpent(draft: Draft, live: Live, added: TokenUsage, addedCost: numb
   const spent = spentOn(draft.state, issue.id);
   putSpent(draft, { ...spent, tokens: spent.tokens + added.totalTokens, costUsd: spent.costUsd + addedCost });
   const { totals } = draft.state;
-  changeTotals(draft, { ...totals, tokens: add(totals.tokens, added), costUsd: totals.costUsd + addedCost });
+  changeTotals(draft, { ...totals, tokens: addTokens(totals.tokens, added), costUsd: totals.costUsd + addedCost });
   announce(draft, 'run:tokens:counted', { issue, runId, tokens: added });
 }
 
@@ -226,25 +227,4 @@ function keepSession(draft: Draft, live: Live, sessionId: string): void {
 function workspaceRecord(draft: Draft, live: Live, path: string) {
   const { id, identifier, title } = live.issue;
   return { path, issueId: id, identifier, title, lastUsedAt: draft.now };
-}
-
-function higher(a: TokenUsage, b: TokenUsage): TokenUsage {
-  return combine(a, b, Math.max);
-}
-
-function subtract(a: TokenUsage, b: TokenUsage): TokenUsage {
-  return combine(a, b, (x, y) => x - y);
-}
-
-function add(a: TokenUsage, b: TokenUsage): TokenUsage {
-  return combine(a, b, (x, y) => x + y);
-}
-
-function combine(a: TokenUsage, b: TokenUsage, op: (x: number, y: number) => number): TokenUsage {
-  return {
-    inputTokens: op(a.inputTokens, b.inputTokens),
-    outputTokens: op(a.outputTokens, b.outputTokens),
-    totalTokens: op(a.totalTokens, b.totalTokens),
-    cacheReadTokens: op(a.cacheReadTokens, b.cacheReadTokens),
-  };
 }

@@ -1,5 +1,6 @@
 import { costLeft, spentOn } from '../rules/budget.ts';
-import { announce, ask, change, putClaim, putLive, putRun, putSpent, queueWrite, workspacesOf, type Draft } from '../draft.ts';
+import { announce, ask, change, putClaim, putLive, putRun, putSpent, queueWrite, type Draft } from '../draft.ts';
+import { workspacesOf } from '../workspace-records.ts';
 import type { Issue, IssueRef } from '../model/issue.ts';
 import { hostPathOf } from '../model/host-path.ts';
 import type { ReactionContext } from '../model/reaction-context.ts';

@@ -9,6 +9,28 @@ export interface TokenUsage {
 
 export const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, cacheReadTokens: 0 };
 
+/** Of each figure the higher one. */
+export function higherTokens(a: TokenUsage, b: TokenUsage): TokenUsage {
+  return combine(a, b, Math.max);
+}
+
+export function subtractTokens(a: TokenUsage, b: TokenUsage): TokenUsage {
+  return combine(a, b, (x, y) => x - y);
+}
+
+export function addTokens(a: TokenUsage, b: TokenUsage): TokenUsage {
+  return combine(a, b, (x, y) => x + y);
+}
+
+function combine(a: TokenUsage, b: TokenUsage, op: (x: number, y: number) => number): TokenUsage {
+  return {
+    inputTokens: op(a.inputTokens, b.inputTokens),
+    outputTokens: op(a.outputTokens, b.outputTokens),
+    totalTokens: op(a.totalTokens, b.totalTokens),
+    cacheReadTokens: op(a.cacheReadTokens, b.cacheReadTokens),
+  };
+}
+
 /**
  * What any agent says while it works, the same for every kind. Every event resets the stall clock.
  *

@@ -4,6 +4,7 @@ import type { CiConclusion, MergeStatus, ReviewDecision } from '../model/merge-r
 import type { ReactionOptions } from '../model/settings.ts';
 import type { MergeReading, ReactionProgress, Watch } from '../model/watch.ts';
 import type { Findings } from './findings.ts';
+import { obstacleTo } from './merge-obstacle.ts';
 import { couldNotRead, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
 import type { Look, Reaction } from './reaction.ts';
 
@@ -138,30 +139,6 @@ function offFrom(draft: Draft, { scope }: Findings): string | null {
   announce(draft, 'reaction:merge:disabled', { why: scope.value.detail });
   return why;
 }
-
-/** The first precondition that does not hold, for people; null when all do. */
-export function obstacleTo(settings: AutoMerge, merge: MergeStatus, decision: ReviewDecision, ci: CiConclusion): string | null {
-  if (merge.draft) return 'the draft to be marked ready';
-  if (merge.headSha === '') return 'the forge to name the head';
-  // Checks alone make a request unstable.
-  const isStable = merge.mergeability === 'clean' || (merge.mergeability === 'unstable' && !settings.requireCi);
-  if (!isStable) return MERGEABILITY_OBSTACLES[merge.mergeability as keyof typeof MERGEABILITY_OBSTACLES];
-  if (decision !== 'APPROVED' && decision !== 'NOT_REQUIRED') return DECISION_OBSTACLES[decision];
-  if (!settings.requireCi || ci === 'success' || ci === '') return null;
-  return ci === 'pending' ? 'CI to finish' : 'CI to be fixed';
-}
-
-const MERGEABILITY_OBSTACLES = {
-  dirty: 'the conflict to be resolved',
-  unknown: 'the forge to know whether it can be merged',
-  blocked: 'the forge to unblock it',
-  unstable: 'its checks to be stable',
-} as const;
-
-const DECISION_OBSTACLES = {
-  CHANGES_REQUESTED: 'the requested changes',
-  REVIEW_REQUIRED: 'an approval',
-} as const;
 
 function mergeWhenSettled(draft: Draft, watch: Watch, facts: Case, progress: Progress): void {
   const { settings, merge, decision, ci } = facts;

@@ -2,7 +2,7 @@ import { WorkspaceError, type Fault } from '../../domain/model/errors.ts';
 import type { Carrier, Packed, PushAnswer } from '../../ports/carrier.ts';
 import type { OpenRequest } from '../../ports/requests.ts';
 import type { RunRequest } from '../../ports/run-queue.ts';
-import { trackerError } from './asked-tracker.ts';
+import { answeredError } from './asked-tracker.ts';
 import type { Ask } from './asking.ts';
 
 /** The repository of a run, reached by the leader. */
@@ -23,7 +23,7 @@ export function createAskedCarrier(askLeader: Ask): Carrier {
 
 /** The leader's failure as git or the forge would have told it here. */
 function carriedError(fault: Fault, what: string): Error {
-  if (fault.kind !== 'workspace_error') return trackerError(fault, what);
+  if (fault.kind !== 'workspace_error') return answeredError(fault, what);
   const [, place = what, detail = fault.message] = /^workspace: ([^:]+): (.*)$/s.exec(fault.message) ?? [];
   return new WorkspaceError(place, detail, { retryable: fault.consequence === 'back-off' });
 }

@@ -9,7 +9,7 @@ import type { Ask } from './asking.ts';
 export function createAskedTracker(askLeader: Ask, plan: RunPlan): Tracker {
   const ask = async (request: RunRequest, signal: AbortSignal): Promise<unknown> => {
     const answer = await askLeader(request, signal);
-    if (!answer.ok) throw trackerError(answer.fault, request.ask);
+    if (!answer.ok) throw answeredError(answer.fault, request.ask);
     return answer.value;
   };
   const absent = (): Promise<never> => Promise.reject(new Error('a worker asks for nothing but its own issue'));
@@ -30,7 +30,7 @@ export function createAskedTracker(askLeader: Ask, plan: RunPlan): Tracker {
 }
 
 /** The leader's failure as the tracker itself would have told it. */
-export function trackerError(fault: Fault, method: string): Error {
+export function answeredError(fault: Fault, method: string): Error {
   const found = /^tracker: (\w+): (\S+) (\S+): (.*)$/s.exec(fault.message);
   if (found === null) return new Error(fault.message);
   return new TrackerError({

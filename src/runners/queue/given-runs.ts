@@ -94,23 +94,8 @@ export function createGivenRuns({ queue, markKey, lostAfterMs }: GivenRunsDeps):
     },
     find: (runId) => runs.get(runId),
     count: () => runs.size,
-    hear(batches) {
-      for (const { runId, number, words } of batches) {
-        const run = runs.get(runId);
-        if (run === undefined || run.worker === null || run.exit !== null || number <= run.heard) continue;
-        run.heard = number;
-        for (const word of words) passOn(run, word);
-      }
-    },
-    endLost(here) {
-      for (const run of runs.values()) {
-        const { worker, givenAt, heard } = run;
-        if (worker === null) continue;
-        const never = heard === 0 && givenAt !== null && performance.now() - givenAt > lostAfterMs * 2;
-        if (!here.has(worker.id)) run.exit ??= exitOf(lostFault(worker.name, lostAfterMs));
-        else if (never) run.exit ??= exitOf(neverFault(worker.name, lostAfterMs * 2));
-      }
-    },
+    hear: (batches) => batches.forEach((batch) => passOnAll(runs.get(batch.runId), batch)),
+    endLost: (here) => runs.forEach((run) => endIfLost(run, here, lostAfterMs)),
     async finish() {
       const over = [...runs.values()].filter(({ exit }) => exit !== null);
       const given = over.filter(({ worker }) => worker !== null);
@@ -122,34 +107,61 @@ export function createGivenRuns({ queue, markKey, lostAfterMs }: GivenRunsDeps):
       }
     },
     async tellStops() {
-      for (const run of runs.values()) {
-        if (run.stop === null || run.stopTold || run.worker === null) continue;
-        await queue.tellStop(run.plan.runId, run.stop);
-        run.stopTold = true;
-      }
+      for (const run of runs.values()) await tellStop(run, queue);
     },
     async give(chooseFor) {
       const chosen = choose(chooseFor);
-      if (chosen.length === 0) return;
-      try {
-        await queue.give(chosen.map((run) => ({ id: run.plan.runId, workerId: run.worker!.id, job: jobOf(run, markKey) })));
-      } catch (error) {
-        for (const run of chosen) {
-          place(run, null);
-          if (run.stop !== null) run.exit ??= cancelledExit(run.stop);
-        }
-        throw error;
-      }
-      for (const run of chosen) tellPlace(run);
+      if (chosen.length > 0) await handOver(chosen, { queue, markKey, takeBack: (run) => place(run, null) });
     },
-    stop(runId, reason) {
-      const run = runs.get(runId);
-      if (run === undefined) return 'unknown';
-      run.stop ??= reason;
-      if (run.worker === null) run.exit ??= cancelledExit(reason);
-      return 'told';
-    },
+    stop: (runId, reason) => askToStop(runs.get(runId), reason),
   };
+}
+
+interface HandOver extends Pick<GivenRunsDeps, 'queue' | 'markKey'> {
+  readonly takeBack: (run: GivenRun) => void;
+}
+
+/** All of them or none: those that the database did not take wait again, or end where they were to stop meanwhile. */
+async function handOver(chosen: readonly GivenRun[], { queue, markKey, takeBack }: HandOver): Promise<void> {
+  try {
+    await queue.give(chosen.map((run) => ({ id: run.plan.runId, workerId: run.worker!.id, job: jobOf(run, markKey) })));
+  } catch (error) {
+    for (const run of chosen) {
+      takeBack(run);
+      if (run.stop !== null) run.exit ??= cancelledExit(run.stop);
+    }
+    throw error;
+  }
+  for (const run of chosen) tellPlace(run);
+}
+
+/** What was heard before, or of a run that is over, is not heard again. */
+function passOnAll(run: GivenRun | undefined, { number, words }: WordBatch): void {
+  if (run === undefined || run.worker === null || run.exit !== null || number <= run.heard) return;
+  run.heard = number;
+  for (const word of words) passOn(run, word);
+}
+
+function endIfLost(run: GivenRun, here: ReadonlySet<string>, lostAfterMs: number): void {
+  const { worker, givenAt, heard } = run;
+  if (worker === null) return;
+  const never = heard === 0 && givenAt !== null && performance.now() - givenAt > lostAfterMs * 2;
+  if (!here.has(worker.id)) run.exit ??= exitOf(lostFault(worker.name, lostAfterMs));
+  else if (never) run.exit ??= exitOf(neverFault(worker.name, lostAfterMs * 2));
+}
+
+async function tellStop(run: GivenRun, queue: RunQueue): Promise<void> {
+  if (run.stop === null || run.stopTold || run.worker === null) return;
+  await queue.tellStop(run.plan.runId, run.stop);
+  run.stopTold = true;
+}
+
+/** One that waits for a worker ends here; any other is told at the next look. */
+function askToStop(run: GivenRun | undefined, reason: StopReason): ReturnType<Runner['stop']> {
+  if (run === undefined) return 'unknown';
+  run.stop ??= reason;
+  if (run.worker === null) run.exit ??= cancelledExit(reason);
+  return 'told';
 }
 
 function jobOf({ plan, template, repository, worker }: GivenRun, markKey: string): RunJob {

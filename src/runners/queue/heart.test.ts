@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogBook } from '../../../test/support/workspaces.ts';
 import type { RunWord, WorkerNews } from '../../ports/run-queue.ts';
-import { createHeart, CUT_OFF_MS } from './heart.ts';
+import { createHeart, WORKER_CUT_OFF_MS } from './heart.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -39,7 +39,7 @@ describe('a worker that cannot reach the database', () => {
     await heart.beat();
     state.isCut = true;
     void heart.beatUntil(over.signal);
-    await vi.advanceTimersByTimeAsync(CUT_OFF_MS);
+    await vi.advanceTimersByTimeAsync(WORKER_CUT_OFF_MS);
     expect(state.lost).toEqual([]);
     await vi.advanceTimersByTimeAsync(2_000);
     expect(state.lost).toEqual(['r-1']);
@@ -56,7 +56,7 @@ describe('a worker that cannot reach the database', () => {
     const over = new AbortController();
     state.isCut = true;
     void heart.beatUntil(over.signal);
-    await vi.advanceTimersByTimeAsync(CUT_OFF_MS + 2_000);
+    await vi.advanceTimersByTimeAsync(WORKER_CUT_OFF_MS + 2_000);
     Object.assign(state, { isCut: false, given: new Set() });
     await heart.beat();
     expect(said).toEqual([]);

@@ -22,7 +22,7 @@ export interface HeartParts {
 
 const BEAT_MS = 2_000;
 /** Without an answer of the database for 30 s the leader gives our runs to others: by then they have been ended. */
-export const CUT_OFF_MS = 20_000;
+export const WORKER_CUT_OFF_MS = 20_000;
 /** A run that was this worker's so recently is nobody else's yet. */
 const SURE_MS = 10_000;
 /** After whatever the run has said. */
@@ -33,8 +33,8 @@ export function createHeart({ seat, logger, held, stateNow }: HeartParts): Heart
   let refused: string | null = null;
   /** Given up while the database was out of reach: the leader waits for them. */
   const dropped = new Set<string>();
-  const waiting: (() => void)[] = [];
   const silentMs = (): number => performance.now() - heardAt;
+  const { sure, answered } = createAssurance(silentMs);
 
   async function beat(): Promise<void> {
     const begun = performance.now();
@@ -44,7 +44,7 @@ export function createHeart({ seat, logger, held, stateNow }: HeartParts): Heart
     heardAt = begun;
     if (news.refused !== refused && news.refused !== null) logger.error('this worker gets no runs', { reason: news.refused });
     refused = news.refused;
-    for (const resolve of waiting.splice(0)) resolve();
+    answered();
     for (const runId of asked) {
       const stop = news.runs.get(runId);
       if (stop === undefined) held.lose(runId, GIVEN_AWAY);
@@ -57,7 +57,7 @@ export function createHeart({ seat, logger, held, stateNow }: HeartParts): Heart
   }
 
   function giveUpWhenCutOff(): void {
-    if (silentMs() <= CUT_OFF_MS) return;
+    if (silentMs() <= WORKER_CUT_OFF_MS) return;
     for (const runId of held.ids()) {
       held.lose(runId, CUT_OFF);
       dropped.add(runId);
@@ -74,17 +74,24 @@ export function createHeart({ seat, logger, held, stateNow }: HeartParts): Heart
     clearInterval(watch);
   }
 
-  async function sure(signal: AbortSignal): Promise<void> {
-    while (silentMs() > SURE_MS) {
-      signal.throwIfAborted();
-      await new Promise<void>((resolve) => {
-        waiting.push(resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
-    }
-  }
-
   return { beat, beatUntil, sure };
+}
+
+/** Lets those who must be sure of the database wait for its next answer. */
+function createAssurance(silentMs: () => number): Pick<Heart, 'sure'> & { answered(): void } {
+  const waiting: (() => void)[] = [];
+  return {
+    answered: () => waiting.splice(0).forEach((resolve) => resolve()),
+    async sure(signal) {
+      while (silentMs() > SURE_MS) {
+        signal.throwIfAborted();
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+      }
+    },
+  };
 }
 
 const CUT_OFF = 'the database was not reached for too long';

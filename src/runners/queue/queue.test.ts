@@ -4,7 +4,7 @@ import { settingsWith } from '../../../test/support/settings.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { RunExit, RunReport } from '../../domain/model/event.ts';
 import { refOf } from '../../domain/model/issue.ts';
-import type { AskedRequest, GivenJob, RunAnswer, RunQueue, WordBatch, WorkerRow } from '../../ports/run-queue.ts';
+import type { AskedOfTheLeader, GivenJob, RunAnswer, RunQueue, WordBatch, WorkerRow } from '../../ports/run-queue.ts';
 import type { ToolCalls } from '../../ports/runner.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import type { RemovalSubject } from '../../ports/workspace.ts';
@@ -26,7 +26,7 @@ function createMemoryQueue() {
   const refused: [string, string | null][] = [];
   const failing = new Map<string, number>();
   let words: WordBatch[] = [];
-  const requests: AskedRequest[] = [];
+  const requests: AskedOfTheLeader[] = [];
   const memory = {
     workers: [aWorker('w1')] as WorkerRow[],
     given,

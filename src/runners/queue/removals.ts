@@ -39,22 +39,12 @@ export function createRemovals({ queue, markKey }: RemovalsDeps): Removals {
 
   return {
     count: () => asked.size,
-    remove(host, subject, removedDays, signal) {
-      return new Promise((resolve, reject) => {
-        const id = `${REMOVAL_PREFIX}${randomUUID()}`;
-        const stop = (): void => answer(new Error('the service stops'));
-        const removal: Asked = { id, host, worker: null, isOver: false, answer, job: { removal: subject, removedDays, markKey } };
-        function answer(outcome: Removal | Error): void {
-          removal.isOver = true;
-          signal.removeEventListener('abort', stop);
-          if (outcome instanceof Error) reject(outcome);
-          else resolve(outcome);
-        }
-        asked.set(id, removal);
-        signal.addEventListener('abort', stop, { once: true });
-        if (signal.aborted) stop();
-      });
-    },
+    remove: (host, subject, removedDays, signal) =>
+      untilAnswered(
+        { host, job: { removal: subject, removedDays, markKey } },
+        (removal) => asked.set(removal.id, removal),
+        signal,
+      ),
     hear(batches) {
       for (const { runId, words } of batches) {
         for (const word of words) {
@@ -88,6 +78,27 @@ export function createRemovals({ queue, markKey }: RemovalsDeps): Removals {
       for (const { id } of over) asked.delete(id);
     },
   };
+}
+
+/** Resolves with what the worker answers; rejects when it cannot, or when the service stops. */
+function untilAnswered(
+  { host, job }: Pick<Asked, 'host' | 'job'>,
+  add: (removal: Asked) => void,
+  signal: AbortSignal,
+): Promise<Removal> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => answer(new Error('the service stops'));
+    const removal: Asked = { id: `${REMOVAL_PREFIX}${randomUUID()}`, host, job, worker: null, isOver: false, answer };
+    function answer(outcome: Removal | Error): void {
+      removal.isOver = true;
+      signal.removeEventListener('abort', stop);
+      if (outcome instanceof Error) reject(outcome);
+      else resolve(outcome);
+    }
+    add(removal);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  });
 }
 
 function goneError({ host, job }: Asked): WorkspaceError {

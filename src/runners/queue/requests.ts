@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AskedRequest, RunAnswer, RunQueue } from '../../ports/run-queue.ts';
+import type { AskedOfTheLeader, RunAnswer, RunQueue } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import { answerRun } from './answer.ts';
 import type { GivenRun, GivenRuns } from './given-runs.ts';
@@ -15,7 +15,7 @@ export interface RequestsDeps {
 export interface Requests {
   /** The ids of those that are being answered. */
   answering(): readonly string[];
-  serve(requests: readonly AskedRequest[]): void;
+  serve(requests: readonly AskedOfTheLeader[]): void;
 }
 
 const AGAIN_MS = 500;
@@ -24,7 +24,7 @@ const AGAIN_MS = 500;
 export function createRequests({ queue, logger, find, killed }: RequestsDeps): Requests {
   const answering = new Set<string>();
 
-  async function serveOne({ id, request }: AskedRequest, run: GivenRun): Promise<void> {
+  async function serveOne({ id, request }: AskedOfTheLeader, run: GivenRun): Promise<void> {
     const signal = AbortSignal.any([run.over.signal, killed]);
     await store(id, await answerRun(run, request, signal), signal);
   }

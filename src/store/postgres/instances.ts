@@ -1,4 +1,5 @@
 import { all, get, run, type Work } from '../records/work.ts';
+import { NOW } from './job-pool.ts';
 
 /** One daemon on the database. */
 export interface InstanceFacts {
@@ -37,10 +38,9 @@ export const SILENT_MS = 6_000;
  * A leader that cannot reach the database for so long ends its sessions, where another could have taken over. The next
  * one starts what ran there only after `SESSIONS_OVER_MS`.
  */
-export const CUT_OFF_MS = 30_000;
+export const LEADER_CUT_OFF_MS = 30_000;
 export const SESSIONS_OVER_MS = 45_000;
 
-export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::double precision';
 const READ_LEADER = `SELECT leader.epoch, leader.since, ${NOW} - leader.renewed_at AS silent, leader.left_at IS NOT NULL AS has_left,
   leader.instance, leader.backend_pid, i.host, i.pid, i.process_start, i.workflow_path, i.version, i.url
   FROM leader LEFT JOIN instances AS i ON i.id = leader.instance`;

@@ -1,7 +1,8 @@
 import { run, type Work } from '../records/work.ts';
 import type { Postgres, Session } from './connection.ts';
 import { createContact, momentNow, type Contact } from './contact.ts';
-import { BEAT_MS, CUT_OFF_MS, END_SESSION, LEADER_LOCK, NOW, readInstances, tellAlive } from './instances.ts';
+import { BEAT_MS, LEADER_CUT_OFF_MS, END_SESSION, LEADER_LOCK, readInstances, tellAlive } from './instances.ts';
+import { NOW } from './job-pool.ts';
 import type { InstanceFacts } from './instances.ts';
 
 /** Leading lasts until it is over: `lost` tells why. */
@@ -99,7 +100,7 @@ async function signOfLife(turn: Turn): Promise<string | null> {
   } catch (error) {
     await dropSession(turn);
     if (error instanceof Overtaken) return OVERTAKEN;
-    return turn.hasStandby && contact.ageMs() > CUT_OFF_MS ? 'the database was out of reach for too long' : null;
+    return turn.hasStandby && contact.ageMs() > LEADER_CUT_OFF_MS ? 'the database was out of reach for too long' : null;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Postgres, Session } from './connection.ts';
-import { ABSENT_MS, END_SESSION, LEADER_LOCK, NOW, readLeader, SILENT_MS, tellAlive } from './instances.ts';
+import { ABSENT_MS, END_SESSION, LEADER_LOCK, readLeader, SILENT_MS, tellAlive } from './instances.ts';
+import { NOW } from './job-pool.ts';
 import type { InstanceFacts, Leader } from './instances.ts';
 import { keepLeading, type Leadership } from './keep-leading.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
-  AskedRequest,
+  AskedOfTheLeader,
   GivenJob,
   KnownOfQueue,
   QueueNews,
@@ -141,7 +141,7 @@ function wordsOf(row: Row): WordBatch {
   };
 }
 
-function requestOf(row: Row): AskedRequest {
+function requestOf(row: Row): AskedOfTheLeader {
   return { id: String(row['id']), runId: String(row['run_id']), request: JSON.parse(String(row['request'])) as RunRequest };
 }
 

@@ -5,7 +5,7 @@ import type { Settings } from '../../../src/domain/model/settings.ts';
 import type { State } from '../../../src/domain/model/state.ts';
 import { recover } from '../../../src/domain/recover.ts';
 import { CONFIRMED_MS } from '../../../src/store/postgres/contact.ts';
-import { BEAT_MS, CUT_OFF_MS } from '../../../src/store/postgres/instances.ts';
+import { BEAT_MS, LEADER_CUT_OFF_MS } from '../../../src/store/postgres/instances.ts';
 import type { Chance } from '../../support/random.ts';
 import type { Decide } from '../simulate.ts';
 import type { Database, Won } from './database.ts';
@@ -91,7 +91,7 @@ function renew(daemon: Daemon, reign: Reign, deps: DaemonsDeps): void {
     () => database.renew(reign.epoch, timeline.now()),
     (answer) => {
       if (answer.ok && !answer.value) return lose(daemon, deps);
-      if (!answer.ok && timeline.now() - reign.confirmedAt > CUT_OFF_MS) return lose(daemon, deps);
+      if (!answer.ok && timeline.now() - reign.confirmedAt > LEADER_CUT_OFF_MS) return lose(daemon, deps);
       if (!answer.ok) return;
       reign.confirmedAt = asked;
       if (timeline.now() - asked < CONFIRMED_MS) for (const go of reign.waiting.splice(0)) go();

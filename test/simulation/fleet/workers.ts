@@ -1,6 +1,6 @@
 import type { RunPlan } from '../../../src/domain/model/effect.ts';
 import type { Event, RunExit } from '../../../src/domain/model/event.ts';
-import { CUT_OFF_MS } from '../../../src/runners/queue/heart.ts';
+import { WORKER_CUT_OFF_MS } from '../../../src/runners/queue/heart.ts';
 import type { Chance } from '../../support/random.ts';
 import type { Database, GivenRow } from './database.ts';
 import { createActor, type Actor, type Timeline } from './timeline.ts';
@@ -125,7 +125,7 @@ function obey(worker: Worker, given: ReadonlyMap<string, GivenRow>, deps: Worker
 
 function watch(worker: Worker, deps: WorkersDeps): void {
   const { timeline } = deps;
-  if (timeline.now() - worker.heardAt > CUT_OFF_MS) {
+  if (timeline.now() - worker.heardAt > WORKER_CUT_OFF_MS) {
     for (const runId of worker.held.keys()) {
       lose(worker, runId, deps);
       worker.dropped.add(runId);
