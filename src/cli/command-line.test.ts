@@ -1,15 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runHere } from '../../test/support/command.ts';
 import { fileWorkflow } from '../../test/support/daemon.ts';
-import { findProgram } from '../lib/process/index.ts';
 import { COMMANDS } from './commands.ts';
-
-/** Small machines have another shell. */
-const HAS_BASH = (await findProgram('bash', { PATH: process.env['PATH'] ?? '' })) === 'found';
 
 let folder: string;
 beforeAll(async () => {
@@ -97,39 +92,6 @@ it('a fault of the prompt has its place like every other', async () => {
   const { stdout } = await runHere('validate', '--format', 'json', file);
   expect(JSON.parse(stdout)).toMatchObject({
     errors: [{ check: 'template.parse', line: expect.any(Number) as number, column: 10 }],
-  });
-});
-
-describe('completion', () => {
-  it.each(['bash', 'zsh', 'fish'])('%s knows every command and flag', async (shell) => {
-    const { code, stdout } = await runHere('completion', shell);
-    expect(code).toBe(0);
-    for (const { name, flags } of COMMANDS) {
-      expect(stdout).toContain(name);
-      for (const flag of flags) expect(stdout).toMatch(new RegExp(`(?:--|-l )${flag.name}\\b`));
-    }
-  });
-
-  it.each(['bash', 'zsh', 'fish'])('%s finds no fault in its script', async (shell) => {
-    if ((await findProgram(shell, { PATH: process.env['PATH'] ?? '' })) !== 'found') return;
-    const { stdout } = await runHere('completion', shell);
-    const file = path.join(folder, `completion.${shell}`);
-    await writeFile(file, stdout);
-    expect(() => execFileSync(shell, ['-n', file], { stdio: 'pipe' })).not.toThrow();
-  });
-
-  it.skipIf(!HAS_BASH).each([
-    ['val', ['validate']],
-    ['validate --s', ['--strict']],
-    ['stats --by a', ['agent']],
-    ['completion ', ['bash', 'zsh', 'fish']],
-    ['status --format ', ['text', 'json']],
-  ])('bash completes "foray %s"', async (line, wanted) => {
-    const { stdout } = await runHere('completion', 'bash');
-    const words = ['foray', ...line.split(' ')];
-    const script = `${stdout}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _foray; printf '%s\n' "\${COMPREPLY[@]}"`;
-    const offered = execFileSync('bash', ['-c', script], { cwd: folder, encoding: 'utf8' }).trim().split('\n');
-    expect(offered).toEqual(wanted);
   });
 });
 
