@@ -10,7 +10,6 @@ import { buildAdapters, knownAs, settleIdentity, tellIfPublic, type BuiltAdapter
 import { proveTracker, whileTold } from './check-tracker.ts';
 import { forgetOldRuns } from './forget-runs.ts';
 import type { Reign } from './leading.ts';
-import { withMissingStates } from './missing-states.ts';
 import { openPages, type Pages } from './open-pages.ts';
 import { openRuns, type Runs } from './open-runs.ts';
 import { databaseName } from './own-store.ts';
@@ -111,18 +110,13 @@ async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> 
   const { logger } = options;
   const postponed = await proveTracker(built.tracker, logger, startUp);
   if (postponed !== null) announce({ name: 'tracker:start:postponed', facts: postponed });
-  const first = postponed === null ? await whileTold(built.tracker, logger, () => described(built, runs, startUp)) : built;
+  const first = postponed === null ? await whileTold(built.tracker, logger, () => settleIdentity(built, store, startUp)) : built;
   tellIfPublic(first, logger);
   if (first.workflow.problems !== built.workflow.problems || first.identity !== built.identity) await runs.watch(first);
   const { env } = adapterDeps;
   releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, runs.watch));
   trackers.start(...(postponed === null ? [] : [{ type: 'polls-postponed', byMs: postponed.retryInMs } as const]));
   pages.desk.start();
-}
-
-/** With what the remote says of the project and of its states. */
-async function described(built: BuiltAdapters, { store, adapterDeps }: Runs, signal: AbortSignal): Promise<BuiltAdapters> {
-  return withMissingStates(await settleIdentity(built, store, signal), adapterDeps, signal);
 }
 
 /** What remotes say is left of their budgets decides when the watched tracker is polled next. */

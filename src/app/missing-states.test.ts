@@ -1,38 +1,79 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { startFakeGithub } from '../../test/fakes/github.ts';
 import { startFakeJira } from '../../test/fakes/jira.ts';
-import { hang, text } from '../../test/support/http-server.ts';
+import { hang, json, reset, text } from '../../test/support/http-server.ts';
 import { settingsWith } from '../../test/support/settings.ts';
+import type { Notice } from '../domain/model/notice.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
-import { withMissingStates } from './missing-states.ts';
+import { createNotices } from '../orchestrator/notices.ts';
+import { followMissingStates, type MissingStates } from './missing-states.ts';
 
-const signal = new AbortController().signal;
+const POLLED = {
+  name: 'poll:tick:completed',
+  facts: { candidates: 0, dispatched: 0, running: 0, retrying: 0, durationMs: 1 },
+} as const satisfies Notice;
+const RELOADED = { name: 'workflow:file:reloaded', facts: { path: '/w/WORKFLOW.md' } } as const satisfies Notice;
 
-async function check(tracker: Partial<TrackerSettings>) {
+const following: MissingStates[] = [];
+afterEach(() => {
+  for (const one of following.splice(0)) one.stop();
+});
+
+/** A service that watches a tracker: `watch` is an edit that changes it. */
+function service(tracker: Partial<TrackerSettings>) {
   const told: string[] = [];
+  const debug: string[] = [];
   const tell = (message: string, facts?: object): void => void told.push(`${message} ${JSON.stringify(facts)}`);
-  const logger = { debug: () => {}, info: tell, warn: tell, error: tell };
-  const workflow = { path: '/w/WORKFLOW.md', problems: [], settings: settingsWith({ tracker }) };
-  const deps = { version: '1', clock: { now: Date.now }, logger };
-  const { workflow: after } = await withMissingStates({ workflow } as unknown as BuiltAdapters, deps, signal);
-  return { told, problems: after.problems };
+  const logger = { debug: (message: string) => void debug.push(message), info: tell, warn: tell, error: tell };
+  const notices = createNotices(() => {});
+  const adaptersFor = (wanted: Partial<TrackerSettings>) =>
+    ({
+      tracker: {},
+      workflow: { path: '/w/WORKFLOW.md', settings: settingsWith({ tracker: wanted }) },
+    }) as unknown as BuiltAdapters;
+  let adapters = adaptersFor(tracker);
+  const missing = followMissingStates({
+    watched: () => adapters,
+    notices,
+    provider: { version: '1', clock: { now: Date.now }, logger },
+  });
+  following.push(missing);
+  return {
+    told,
+    debug,
+    missing,
+    announce: notices.announce,
+    edit: (wanted: Partial<TrackerSettings>) => void (adapters = adaptersFor(wanted)),
+  };
 }
 
-it('jira: a handoff state that the project does not have is told at start, with the nearest there is', async () => {
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
+
+it('jira: a handoff state that the project does not have is told after the first poll, with those there are', async () => {
   const jira = await startFakeJira();
   const tracker = { kind: 'wfboard', apiKey: jira.apiKey, endpoint: jira.url, project: jira.project };
   try {
-    const { told, problems } = await check({ ...tracker, handoffState: 'Human Reveiw' });
-    expect(problems).toEqual([
-      {
-        severity: 'warning',
-        check: 'tracker.handoff_state',
-        message: 'the tracker has no state "Human Reveiw": no issue can be moved there; did you mean "Human Review"?',
-      },
-    ]);
-    expect(told).toEqual([expect.stringMatching(/^workflow warning .*tracker\.handoff_state/)]);
-    expect((await check({ ...tracker, handoffState: 'human review', inProgressState: 'In Progress' })).problems).toEqual([]);
+    const { told, missing, announce, edit } = service({ ...tracker, handoffState: 'Human Reveiw' });
+    expect(jira.requests).toEqual([]);
+    announce(POLLED);
+    await expect.poll(() => told).toHaveLength(1);
+    expect(told[0]).toMatch(/^workflow warning .*tracker\.handoff_state/);
+    const [problem] = missing.warnings();
+    expect(problem?.message).toMatch(
+      /^the tracker has no state "Human Reveiw": no issue can be moved there; did you mean "Human Review"\? it has Backlog, /,
+    );
+    announce(POLLED);
+    announce(RELOADED);
+    expect(told).toHaveLength(2);
+    await settled();
+    expect(jira.requests).toHaveLength(1);
+    edit({ ...tracker, handoffState: 'human review', inProgressState: 'In Progress' });
+    expect(missing.warnings()).toEqual([]);
+    announce(POLLED);
+    await expect.poll(() => jira.requests).toHaveLength(2);
+    await settled();
+    expect(missing.warnings()).toEqual([]);
   } finally {
     await jira.close();
   }
@@ -42,12 +83,15 @@ it('github: one read of the labels, and none where no run sets any', async () =>
   const github = await startFakeGithub({ labels: ['ready'] });
   const tracker = { kind: 'repoissues', apiKey: github.token, endpoint: github.url, project: 'acme/widgets' };
   try {
-    const { problems } = await check({ ...tracker, handoffState: 'review' });
-    expect(problems.map(({ message }) => message)).toEqual([
-      'the tracker has no label "review": no issue can be moved there; it has ready',
-    ]);
-    expect(github.requests).toHaveLength(1);
-    await check({ ...tracker, handoffState: null });
+    const watching = service({ ...tracker, handoffState: null });
+    watching.announce(POLLED);
+    await settled();
+    expect(github.requests).toEqual([]);
+    watching.edit({ ...tracker, handoffState: 'review' });
+    watching.announce(POLLED);
+    await expect
+      .poll(() => watching.missing.warnings().map(({ message }) => message))
+      .toEqual(['the tracker has no label "review": no issue can be moved there; it has ready']);
     expect(github.requests).toHaveLength(1);
   } finally {
     await github.close();
@@ -57,13 +101,35 @@ it('github: one read of the labels, and none where no run sets any', async () =>
 it.each([
   ['does not know the route', () => text('no', 404)],
   ['fails', () => text('no', 500)],
-  ['does not answer', () => hang()],
-])('a remote that %s says nothing and holds nothing up for long', async (_what, reply) => {
+  ['sends something else', () => json({ surprise: true })],
+  ['breaks off', () => reset()],
+])('a remote that %s is not told of, nor asked again', async (_what, reply) => {
   const github = await startFakeGithub();
   try {
     github.failNext(/labels/, reply());
     const tracker = { kind: 'repoissues', apiKey: github.token, endpoint: github.url, project: 'acme/widgets' };
-    expect(await check({ ...tracker, handoffState: 'review' })).toEqual({ told: [], problems: [] });
+    const { told, debug, missing, announce } = service({ ...tracker, handoffState: 'review' });
+    announce(POLLED);
+    await expect.poll(() => debug).toHaveLength(1);
+    announce(POLLED);
+    await settled();
+    expect({ told, warnings: missing.warnings(), asked: github.requests.length }).toEqual({ told: [], warnings: [], asked: 1 });
+  } finally {
+    await github.close();
+  }
+});
+
+it('a remote that does not answer is let go of when the service stops', async () => {
+  const github = await startFakeGithub();
+  try {
+    github.failNext(/labels/, hang());
+    const tracker = { kind: 'repoissues', apiKey: github.token, endpoint: github.url, project: 'acme/widgets' };
+    const { told, debug, missing, announce } = service({ ...tracker, handoffState: 'review' });
+    announce(POLLED);
+    await expect.poll(() => github.requests).toHaveLength(1);
+    missing.stop();
+    await settled();
+    expect([...told, ...debug]).toEqual([]);
   } finally {
     await github.close();
   }

@@ -1,49 +1,83 @@
 import type { Problem } from '../domain/model/problem.ts';
-import { faultOf, TrackerError } from '../domain/model/errors.ts';
+import { faultOf } from '../domain/model/errors.ts';
+import type { NoticeBus } from '../ports/events.ts';
 import type { ProviderDeps } from '../ports/provider.ts';
 import { providerDeps, providerOf } from './board.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
 import { missingState, statesNamed } from './named-states.ts';
+import type { GoodWorkflow } from './workflow.ts';
 
-/** A tracker that does not answer by then is polled all the same. */
-const PATIENCE_MS = 3000;
+/** A tracker that takes longer to name its states is not asked again. */
+const PATIENCE_MS = 10_000;
+
+export interface MissingStates {
+  /** What was found for the tracker that is watched. */
+  warnings(): readonly Problem[];
+  stop(): void;
+}
+
+export interface MissingStatesDeps {
+  readonly watched: () => Pick<BuiltAdapters, 'tracker' | 'workflow'>;
+  readonly notices: Pick<NoticeBus, 'listen'>;
+  readonly provider: Omit<ProviderDeps, 'workflowDir'>;
+}
 
 /**
- * Adds a warning for each state that runs move issues to and that the tracker does not have, before an agent is paid for work
- * that cannot be handed over. One read, and only of a kind whose preflight does not look. What cannot be read says nothing.
+ * Warns of states that runs move issues to and that the tracker does not have, so that nobody pays for work that cannot be
+ * handed over. Looks once after the first poll of a tracker, and only at a kind whose preflight does not look. It is advice:
+ * nothing waits for it, and what cannot be read says nothing.
  */
-export async function withMissingStates(
-  built: BuiltAdapters,
-  deps: Omit<ProviderDeps, 'workflowDir'>,
+export function followMissingStates({ watched, notices, provider }: MissingStatesDeps): MissingStates {
+  const stopped = new AbortController();
+  const found = new WeakMap<object, readonly Problem[]>();
+  const warnings = (): readonly Problem[] => found.get(watched().tracker) ?? [];
+  const tell = (problems: readonly Problem[]): void => {
+    for (const { check, message } of problems) provider.logger.warn('workflow warning', { check, message });
+  };
+  const look = async (): Promise<void> => {
+    const { tracker, workflow } = watched();
+    if (found.has(tracker)) return;
+    found.set(tracker, []);
+    const problems = await findMissing(workflow, provider, stopped.signal);
+    if (stopped.signal.aborted) return;
+    found.set(tracker, problems);
+    if (watched().tracker === tracker) tell(problems);
+  };
+  const unlisten = notices.listen(({ name }) => {
+    if (name === 'poll:tick:completed') void look();
+    if (name === 'workflow:file:reloaded') tell(warnings());
+  });
+  return {
+    warnings,
+    stop() {
+      stopped.abort();
+      unlisten();
+    },
+  };
+}
+
+/** One read, and none where no state is moved to. */
+async function findMissing(
+  { path, settings: { tracker } }: GoodWorkflow,
+  provider: Omit<ProviderDeps, 'workflowDir'>,
   signal: AbortSignal,
-): Promise<BuiltAdapters> {
-  const { workflow } = built;
-  const { tracker } = workflow.settings;
+): Promise<readonly Problem[]> {
   const written = statesNamed(tracker).filter(({ isWritten }) => isWritten);
   const { readBoard, boardAtStart } = providerOf(tracker);
-  if (!boardAtStart || written.length === 0) return built;
+  if (!boardAtStart || written.length === 0) return [];
   try {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
-    const board = await readBoard(tracker, providerDeps(workflow.path, deps), patience);
-    const warnings = written.flatMap(({ key, name }): readonly Problem[] => {
+    const board = await readBoard(tracker, providerDeps(path, provider), patience);
+    return written.flatMap(({ key, name }): readonly Problem[] => {
       const missing = missingState(name, board);
       if (missing === null) return [];
       const message = `${missing.message}: no issue can be moved there; ${missing.hint}`;
       return [{ severity: 'warning', check: key, message }];
     });
-    for (const { check, message } of warnings) deps.logger.warn('workflow warning', { check, message });
-    return warnings.length === 0 ? built : { ...built, workflow: { ...workflow, problems: [...workflow.problems, ...warnings] } };
   } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof TrackerError) && !isTimeout(error)) throw error;
-    deps.logger.debug('the states of the tracker could not be checked', {
-      tracker_kind: tracker.kind,
-      error: faultOf(error).message,
-    });
-    return built;
+    const { message } = faultOf(error);
+    if (!signal.aborted)
+      provider.logger.debug('the states of the tracker could not be checked', { tracker_kind: tracker.kind, error: message });
+    return [];
   }
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.name === 'TimeoutError';
 }

@@ -31,8 +31,16 @@ export function missingState(name: string, board: Board): { readonly message: st
   const names = board.states.map((state) => state.name);
   if (names.some((known) => sameState(known, name))) return null;
   const near = nearestWord(name, names);
-  const hint = near === null ? `it has ${names.join(', ') || 'none'}` : `did you mean "${near}"?`;
+  const hint = `${near === null ? '' : `did you mean "${near}"? `}it has ${listed(names)}`;
   return { message: `the tracker has no ${wordFor(board)} "${name}"`, hint };
+}
+
+/** A repository may have hundreds of labels. */
+const MOST_LISTED = 20;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MOST_LISTED;
+  return `${names.slice(0, MOST_LISTED).join(', ') || 'none'}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 export function wordFor({ what }: Board): string {

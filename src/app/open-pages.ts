@@ -14,6 +14,7 @@ import { keepChronicle } from './chronicle.ts';
 import type { DaemonOptions } from './daemon.ts';
 import type { Reign } from './leading.ts';
 import { findLiveRun } from './live-runs.ts';
+import { followMissingStates } from './missing-states.ts';
 import type { Runs } from './open-runs.ts';
 import { openOperatorDesk, type OperatorDesk } from './operator-desk.ts';
 import { followHints } from './shared-hints.ts';
@@ -33,7 +34,10 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
   const snapshot = keptShortly(trackers.states, (states) => snapshotOfAll(states, clock.now()));
   const metrics = createMetrics(notices, snapshot, runs.hosts);
   releasers.push(() => metrics.stop());
-  const workflowStatus = followWorkflowStatus(() => trackers.adapters().workflow, notices, clock);
+  const missing = followMissingStates({ watched: trackers.adapters, notices, provider: runs.adapterDeps });
+  releasers.push(() => missing.stop());
+  const ofFile = () => trackers.adapters().workflow;
+  const workflowStatus = followWorkflowStatus({ workflow: ofFile, foundLater: missing.warnings, notices, clock });
   releasers.push(() => workflowStatus.stop());
   const desk = openOperatorDesk({
     store,

@@ -8,7 +8,6 @@ import type { Logger } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
 import { buildAdapters, knownAs, settleIdentity, tellIfPublic, type BuiltAdapters } from './build-adapters.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
-import { withMissingStates } from './missing-states.ts';
 import { readWorkflowFile, requireGood, tellWarnings, WorkflowFault } from './workflow.ts';
 
 export interface ReloadDeps {
@@ -80,7 +79,7 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
       const workflow = requireGood(await readWorkflowFile(path, deps.env));
       const built = await knownAs(buildAdapters(workflow, deps.adapterDeps, current), deps.store);
       if (built.tracker !== current.tracker) await built.tracker.preflight?.(stopped);
-      const next = await withMissingStates(await settleIdentity(built, deps.store, stopped), deps.adapterDeps, stopped);
+      const next = await settleIdentity(built, deps.store, stopped);
       warnOfRestart(current, next, deps.logger);
       await onGood(next);
       current = next;

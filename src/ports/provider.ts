@@ -56,7 +56,7 @@ export interface Provider extends ProviderFacts {
   createTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker;
   /** The states or labels there are, read once: it proves token and project too. */
   readBoard(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board>;
-  /** A move to a state that is missing fails, and the preflight does not look: the board is read once more at start. */
+  /** A move to a state that is missing fails, and the preflight does not look: the board is read once after the first poll. */
   readonly boardAtStart?: true;
   /** Present where states are labels. */
   createLabel?(settings: TrackerSettings, deps: ProviderDeps, name: string, signal: AbortSignal): Promise<void>;

@@ -1,4 +1,4 @@
-import { TrackerError } from '../../domain/model/errors.ts';
+import { faultOf, TrackerError } from '../../domain/model/errors.ts';
 import { type Blocker, type Issue, normalState } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
@@ -60,18 +60,22 @@ export function createTracker(
   };
 }
 
+/** The start waits no longer for what is only advice. */
+const DESCRIBE_MS = 3000;
+
 // Advisory: what cannot be read is left unsaid.
 async function describe({ routes, logger, inputs }: Context, signal: AbortSignal): Promise<ProjectFacts | null> {
   try {
-    const { full_name: name, private: isPrivate, visibility, permissions } = await routes.repository(signal);
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(DESCRIBE_MS)]);
+    const { full_name: name, private: isPrivate, visibility, permissions } = await routes.repository(patience);
     const isPublic = visibility ? visibility === 'public' : isPrivate === false;
     const isTold = visibility || typeof isPrivate === 'boolean';
     const path = name || `${inputs.repository.owner}/${inputs.repository.repo}`;
     const mayWrite = permissions ? permissions.push === true || permissions.triage === true : null;
     return { id: null, path, isPublic: isTold ? isPublic : null, mayWrite };
   } catch (error) {
-    if (!(error instanceof TrackerError)) throw error;
-    logger.debug('repository could not be described', { tracker_kind: KIND, error: error.message });
+    signal.throwIfAborted();
+    logger.debug('repository could not be described', { tracker_kind: KIND, error: faultOf(error).message });
     return null;
   }
 }

@@ -58,8 +58,11 @@ function isUnknownStatus({ status, detail }: TrackerError): boolean {
   return status === 400 && /does not exist for the field '?status'?/i.test(detail);
 }
 
+/** The list only helps to read the message: the start does not wait for it. */
+const STATUSES_MS = 2000;
+
 async function knownStatuses({ statuses }: PreflightParts, signal: AbortSignal): Promise<string | undefined> {
-  const names = await statuses(signal).catch(() => []);
+  const names = await statuses(AbortSignal.any([signal, AbortSignal.timeout(STATUSES_MS)])).catch(() => []);
   return names.length === 0 ? undefined : names.map((name) => JSON.stringify(name)).join(', ');
 }
 
