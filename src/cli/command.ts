@@ -19,8 +19,8 @@ export interface Flag {
   /** What stands for its value in help; a flag without one is a switch. */
   readonly value?: string;
   readonly choices?: readonly string[];
-  /** What completion offers where other values are taken too. */
-  readonly offered?: readonly string[];
+  /** Kinds that completion offers where other names are taken too. */
+  readonly offered?: 'trackers' | 'agents';
   readonly summary: string;
 }
 

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runHere } from '../../test/support/command.ts';
-import { AGENT_NAMES, kindNamed, KINDS } from '../app/init.ts';
 import { findProgram } from '../lib/process/index.ts';
 import { COMMANDS } from './commands.ts';
 
@@ -25,14 +24,6 @@ it.each(SHELLS)('%s knows every command and flag', async (shell) => {
     expect(stdout).toContain(name);
     for (const flag of flags) expect(stdout).toMatch(new RegExp(`(?:--|-l )${flag.name}\\b`));
   }
-});
-
-it('init is offered every kind of tracker and agent', () => {
-  const offered = (flag: string) =>
-    COMMANDS.find(({ name }) => name === 'init')?.flags.find(({ name }) => name === flag)?.offered;
-  const trackers = (offered('tracker') ?? []).map((name) => kindNamed(name)?.name ?? name);
-  expect([...new Set(trackers)].toSorted()).toEqual(KINDS.map(({ name }) => name).toSorted());
-  expect(offered('agent')?.toSorted()).toEqual([...AGENT_NAMES].toSorted());
 });
 
 /** What is typed before the tabulator, and what the line is after it. */

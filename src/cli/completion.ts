@@ -1,3 +1,4 @@
+import { AGENT_NAMES, KINDS } from '../app/init.ts';
 import { UsageError, type Command, type Flag } from './command.ts';
 import { COMMANDS, RUN_COMMAND } from './commands.ts';
 
@@ -109,8 +110,10 @@ function takesValue({ value }: Flag): boolean {
 
 /** What is known beforehand of the value of a flag. */
 function wordsFor({ choices, offered }: Flag): readonly string[] {
-  return choices ?? offered ?? [];
+  return choices ?? (offered === undefined ? [] : OFFERED[offered]);
 }
+
+const OFFERED = { trackers: KINDS.map(({ name }) => name), agents: AGENT_NAMES };
 
 /** What follows a flag that takes a value is never taken for a file. */
 function bashValue(command: string, flag: Flag): string {

@@ -1,18 +1,15 @@
 import { DEFAULT_WORKFLOW, type Args, type Command } from '../command.ts';
 
-const TRACKERS = ['file', 'github', 'gitlab', 'gitea', 'forgejo', 'jira', 'linear'];
-const AGENTS = ['claude-code', 'codex', 'acp', 'mock'];
-
 export const command: Command = {
   name: 'init',
   summary: 'write a workflow file for your tracker; checks the token',
   usage: '[--tracker KIND] [--project P] [flags] [FILE]',
   flags: [
-    { name: 'tracker', value: 'KIND', offered: TRACKERS, summary: 'file, github, gitlab, gitea, forgejo, jira or linear' },
+    { name: 'tracker', value: 'KIND', offered: 'trackers', summary: 'file, github, gitlab, gitea, forgejo, jira or linear' },
     { name: 'project', value: 'P', summary: 'owner/repo, group/project, a project or team key; for file the path of the issues' },
     { name: 'endpoint', value: 'URL', summary: 'address of the API, where it is not the vendor’s own' },
     { name: 'repo', value: 'URL', summary: 'repository to check out, where it is not that of the project' },
-    { name: 'agent', value: 'KIND', offered: AGENTS, summary: 'claude-code (default), codex, acp or mock' },
+    { name: 'agent', value: 'KIND', offered: 'agents', summary: 'claude-code (default), codex, acp or mock' },
     {
       name: 'token-env',
       value: 'NAME',
