@@ -23,7 +23,7 @@ function start(name: string) {
   const root = path.join(folder, name);
   mkdirSync(root, { recursive: true });
   const env = { PATH: process.env['PATH'], HOME: folder };
-  const options = { url, name, slots: Number(slots), labels: [], root, env, version, secrets: createKnownSecrets() };
+  const options = { url, name, host: name, slots: Number(slots), labels: [], root, env, version, secrets: createKnownSecrets() };
   return openWorker({ ...options, logger: createWatch() });
 }
 

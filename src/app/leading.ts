@@ -1,5 +1,6 @@
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { machineId } from '../lib/machine.ts';
 import { processStartTime } from '../lib/process-identity.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { InstanceFacts, Leader, Leadership, Postgres } from '../store/postgres/index.ts';
@@ -40,7 +41,7 @@ export async function openShared(url: string, logger: Logger, signal: AbortSigna
 /** This process, as the others on the database see it. */
 export function aboutMe(id: string, workflowPath: string, version: string): InstanceFacts {
   const processStart = processStartTime(process.pid) ?? '';
-  return { id, host: os.hostname(), pid: process.pid, processStart, workflowPath, version, url: null };
+  return { id, host: os.hostname(), machine: machineId(), pid: process.pid, processStart, workflowPath, version, url: null };
 }
 
 /** Waits for the turn to lead. `onLook` hears who leads meanwhile. */
@@ -69,12 +70,12 @@ export async function waitToLead(
 }
 
 /**
- * Sessions of a leader that took leave are over, and so are those on this very host, which are ended before anything new
+ * Sessions of a leader that took leave are over, and so are those on this very machine, which are ended before anything new
  * starts. Those of one that fell silent elsewhere may go on until it notices that it is cut off.
  */
 async function resumeDelayOf(before: Leader | null, me: InstanceFacts): Promise<number> {
   const { SESSIONS_OVER_MS } = await import('../store/postgres/index.ts');
-  if (before === null || before.left || before.host === me.host) return 0;
+  if (before === null || before.left || before.machine === me.machine) return 0;
   return Math.max(0, SESSIONS_OVER_MS - before.silentMs);
 }
 

@@ -52,7 +52,7 @@ async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Rei
   const { createPostgresStore, openProcessRecords, readOnceAtStart, isNotLeading } = await import('../store/postgres/index.ts');
   const { db, leadership, me } = reign;
   const store = createPostgresStore(db, { owner: me.id, clock, epoch: leadership.epoch });
-  const records = await openProcessRecords(db, { host: me.host, instance: me.id });
+  const records = await openProcessRecords(db, { machine: me.machine, instance: me.id });
   releasers.push(() => records.stop());
   const guard = startGroupGuard(SILENT_SECONDS);
   releasers.push(() => guard.stop());

@@ -4,7 +4,7 @@ import { startDaemon, type DaemonOptions, type RunningDaemon } from './daemon.ts
 import { aboutMe, openShared, waitToLead, type Reign } from './leading.ts';
 import { databaseName } from './own-store.ts';
 import { passOn } from './shared-hints.ts';
-import { hostViewOf } from '../runners/queue/known-workers.ts';
+import { hostViewsOf } from '../runners/queue/known-workers.ts';
 import { openStandby, type Standby } from './standby.ts';
 
 type SharedOptions = Omit<DaemonOptions, 'reign'>;
@@ -65,7 +65,7 @@ async function standBy(db: Postgres, options: SharedOptions): Promise<Reign> {
         passedOn: passOn(db, { clock, logger }),
         readHosts: async () => {
           const { workers, runs } = await db.read(readFleet());
-          return workers.map((worker) => hostViewOf(worker, runs.get(worker.id) ?? 0, version));
+          return hostViewsOf(workers, { runsOf: (id) => runs.get(id) ?? 0, version });
         },
       });
     }

@@ -1,7 +1,7 @@
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
-import { hostPathOf } from '../domain/model/host-path.ts';
+import { shownHostOf } from '../domain/model/host-path.ts';
 import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
 import type { Run } from '../domain/model/run.ts';
 import { NO_SESSION, type Live, type State } from '../domain/model/state.ts';
@@ -132,7 +132,7 @@ function liveOf(run: Run): Live {
     savedAt: run.startedAt,
     lastEvent: 'running',
     workspacePath: run.workspacePath,
-    host: hostPathOf(run.workspacePath).host,
+    host: shownHostOf(run.workspacePath),
     sessionId: run.sessionId,
     turn: run.turns,
     model: run.model,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import os from 'node:os';
 import { AGENT_KINDS } from '../agents/registry.ts';
 import type { Env } from '../config/expand.ts';
+import { hostName } from '../domain/model/host-path.ts';
 import { endGroup, endStrays } from '../lib/process/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { RunAdapters } from '../ports/runner.ts';
@@ -18,11 +19,14 @@ import { startGroupGuard } from './group-guard.ts';
 import { bothHear } from './own-store.ts';
 import { createRootLocks } from './root-locks.ts';
 import { openToolHost } from './run-tools.ts';
+import { workerIdentity } from './worker-identity.ts';
 import type { KnownSecrets } from './secrets.ts';
 
 export interface WorkerOptions {
   readonly url: string;
-  readonly name: string;
+  /** As it was called; null for the name of its host and its identity. */
+  readonly name: string | null;
+  readonly host: string;
   readonly slots: number;
   readonly labels: readonly string[];
   /** Where its workspaces are. */
@@ -41,14 +45,20 @@ const SILENT_SECONDS = 20;
 
 /** A worker of this machine. What an earlier one on the same root left running is ended first. */
 export async function openWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { url, name, slots, labels, root, version, logger } = options;
-  const locks = createRootLocks({ workflowPath: `worker ${name}`, database: 'that of its service', isShared: false });
+  const { url, slots, labels, root, version, logger } = options;
+  const locks = createRootLocks({
+    workflowPath: `worker ${options.name ?? options.host}`,
+    database: 'that of its service',
+    isShared: false,
+  });
   await locks.take(root);
   const mark = createHash('sha256').update(root).digest('hex').slice(0, 16);
   const tell = (pid: number): void => logger.warn('ending a process that an earlier run left behind', { pid });
   await endStrays(`${WORKER_VARIABLE}=${mark}`, LEFTOVER_GRACE_MS, tell);
   const { openWorkerSeat } = await import('../store/postgres/worker-seat.ts');
-  const seat = await openWorkerSeat(url, { name, labels, slots, version });
+  const identity = workerIdentity(root);
+  const name = options.name ?? hostName(options.host, identity);
+  const seat = await openWorkerSeat(url, { name, identity, labels, slots, version });
   const owned = ownProcesses();
   const guard = startGroupGuard(SILENT_SECONDS);
   const toolHost = await openToolHost({ logger, scope: `worker ${root}`, pidsOf: owned.pidsOf });

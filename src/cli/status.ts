@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HandoffClaim, RunningClaim, WaitingClaim } from '../domain/model/claim.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
-import { hostPathOf } from '../domain/model/host-path.ts';
+import { shownHostOf } from '../domain/model/host-path.ts';
 import type { Run } from '../domain/model/run.ts';
 import { duration, iso, utcMoment, printJson, printLine, printTable, printTitle } from './output.ts';
 import { onInterrupt, openReading, serviceFacts, serviceLine, type ReadWorkflow } from './reading.ts';
@@ -179,7 +179,7 @@ function factsOf({ reading, durable, running, waiting, totals }: Report) {
 function hostOf({ issue }: RunningClaim | HandoffClaim, { workspaces }: Durable): string | null {
   const own = workspaces.filter(({ issueId }) => issueId === issue.id);
   const [last] = own.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);
-  return last === undefined ? null : hostPathOf(last.path).host;
+  return last === undefined ? null : shownHostOf(last.path);
 }
 
 function nameOf(issue: IssueRef) {

@@ -18,7 +18,7 @@ export interface WorkerArgs {
 }
 
 /** Works on runs until it is interrupted; then it finishes those it has. */
-export async function work({ url, slots, labels, name: given, root: asked }: WorkerArgs): Promise<number> {
+export async function work({ url, slots, labels, name, root: asked }: WorkerArgs): Promise<number> {
   const secrets = createKnownSecrets();
   const { logger } = openLog({ logLevel: null, logFormat: null }, NO_SETTINGS, secrets);
   const { value: address, unset, variables } = expand(url, 'anywhere', process.env);
@@ -29,8 +29,8 @@ export async function work({ url, slots, labels, name: given, root: asked }: Wor
   }
   secrets.add([address, URL.canParse(address) ? new URL(address).password : '']);
   hideFromEnvironment(variables);
-  const name = given ?? os.hostname().replaceAll(/[^A-Za-z0-9_.-]/g, '-');
-  const root = path.resolve(asked ?? path.join(stateDirectory(), 'foray', 'worker', name));
+  const host = os.hostname().replaceAll(/[^A-Za-z0-9_.-]/g, '-');
+  const root = path.resolve(asked ?? path.join(stateDirectory(), 'foray', 'worker', name ?? host));
   let worker: RunningWorker | null = null;
   let isAsked = false;
   const signals = onSignals({
@@ -47,8 +47,8 @@ export async function work({ url, slots, labels, name: given, root: asked }: Wor
   });
   try {
     const env = { ...process.env };
-    worker = await openWorker({ url: address, name, slots, labels, root, env, version: FORAY_VERSION, logger, secrets });
-    logger.info('foray worker started', { version: FORAY_VERSION, worker: name, slots, labels: labels.join(','), root });
+    worker = await openWorker({ url: address, name, host, slots, labels, root, env, version: FORAY_VERSION, logger, secrets });
+    logger.info('foray worker started', { version: FORAY_VERSION, worker: name ?? host, slots, labels: labels.join(','), root });
     if (isAsked) worker.drain();
     await worker.done;
   } catch (error) {
@@ -57,7 +57,7 @@ export async function work({ url, slots, labels, name: given, root: asked }: Wor
   } finally {
     signals.release();
   }
-  logger.info('foray worker stopped', { worker: name });
+  logger.info('foray worker stopped', { worker: name ?? host });
   return 0;
 }
 

@@ -75,7 +75,10 @@ export interface AskedOfTheLeader {
 export interface WorkerRow {
   /** Of this very process. */
   readonly id: string;
+  /** What it is known by: as it was called, or its host's name and its identity. */
   readonly name: string;
+  /** Stored beside its workspaces; empty for one of an older version. */
+  readonly identity: string;
   readonly labels: readonly string[];
   readonly slots: number;
   readonly version: string;

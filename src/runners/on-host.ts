@@ -1,10 +1,11 @@
 import type { RunPlan } from '../domain/model/effect.ts';
 import type { RunReport } from '../domain/model/event.ts';
-import { hostPathText } from '../domain/model/host-path.ts';
+import { hostPathText, shownHost } from '../domain/model/host-path.ts';
 
 /** A report from another host for readers on this machine: its paths tell the host. */
 export function located(said: RunReport, host: string): RunReport {
-  if (said.type === 'workspace-chosen') return { ...said, host, workspacePath: hostPathText(host, said.workspacePath) };
+  if (said.type === 'workspace-chosen')
+    return { ...said, host: shownHost(host), workspacePath: hostPathText(host, said.workspacePath) };
   return said.type === 'run-prepared' ? { ...said, workspacePath: hostPathText(host, said.workspacePath) } : said;
 }
 

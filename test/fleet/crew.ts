@@ -1,12 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { CLI, createPlayground, fileWorkflow, TOOL_PATH } from '../support/daemon.ts';
 import type { TestPostgres } from '../support/postgres.ts';
-import { openLink, type Link } from './link.ts';
+import { openHost, type Host, type HostKind } from './hosts.ts';
 
 export type Role = 'leader' | 'worker';
 
-/** Two daemons and two workers as processes of their own, each with its own way to the database, and one issue. */
+/** Two daemons and two workers, each on a host of its own with its own way to the database, and one issue. */
 export interface Crew {
   path(...parts: string[]): string;
   /** Starts the one that something happens to, and waits until it leads or is known. */
@@ -16,24 +17,32 @@ export interface Crew {
   /** Resolves when the process is so. */
   comesTo(role: Role, state: 'dead' | 'stopped'): Promise<boolean>;
   restartDatabase(): Promise<void>;
-  cutFor(role: Role, ms: number): Promise<void>;
+  cutFor(role: Role, ms: number): void;
   wake(role: Role): void;
   /** The issue was handed off and its comment written. */
   done(): Promise<void>;
   /** What is wrong at the end: something lost, or done twice. */
   faults(): Promise<readonly string[]>;
+  /** What each of them said. */
+  log(): string;
   close(): Promise<void>;
 }
 
 const PATIENCE_MS = 150_000;
 const ISSUE = { id: '1', identifier: 'A-1', title: 'First', state: 'todo' };
 
-export async function openCrew(postgres: TestPostgres, crashing: string): Promise<Crew> {
+const NAMES = ['leader', 'worker', 'standby', 'second worker'] as const;
+type Name = (typeof NAMES)[number];
+
+export async function openCrew(postgres: TestPostgres, crashing: string, kind: HostKind): Promise<Crew> {
   const ground = await createPlayground();
   const url = await postgres.createDatabase();
-  const links: Readonly<Record<Role, Link>> = { leader: await openLink(postgres.port), worker: await openLink(postgres.port) };
-  const children = new Map<string, ChildProcess>();
-  const said = new Map<string, string>();
+  const hosts = new Map<Name, Host>();
+  for (const name of NAMES) hosts.set(name, await openHost(kind, postgres.port));
+  const hostOf = (name: Name): Host => hosts.get(name)!;
+  const healing: Promise<void>[] = [];
+  const children = new Map<Name, ChildProcess>();
+  const said = new Map<Name, string>();
   const tracker =
     'kind: file\nactive_states: [todo]\nterminal_states: [done]\nhandoff_state: review\ncomments: { on_completion: true }';
   await ground.write(
@@ -47,11 +56,10 @@ export async function openCrew(postgres: TestPostgres, crashing: string): Promis
   );
   await ground.writeIssues([ISSUE]);
 
-  function launch(name: string, cli: string, args: readonly string[], env: Readonly<Record<string, string>>): void {
-    const child = spawn(process.execPath, [cli, ...args], {
+  function launch(name: Name, cli: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): void {
+    const child = hostOf(name).start([cli, ...args], {
       cwd: ground.dir,
-      env: { PATH: TOOL_PATH, HOME: ground.dir, ...env },
-      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { PATH: TOOL_PATH, HOME: ground.dir, FLEET_DB: hostOf(name).through(url), ...env },
     });
     children.set(name, child);
     child.stderr.on('data', (chunk: Buffer) => said.set(name, `${said.get(name) ?? ''}${chunk.toString()}`));
@@ -65,13 +73,13 @@ export async function openCrew(postgres: TestPostgres, crashing: string): Promis
     '--root',
     ground.path(name),
   ];
-  const hears = (name: string, text: string): Promise<void> =>
+  const hears = (name: Name, text: string): Promise<void> =>
     until(
       `${name} to say ${text}`,
       () => said.get(name)?.includes(text) === true || children.get(name)?.signalCode === 'SIGKILL' || isStopped(name),
     );
 
-  function isStopped(name: string): boolean {
+  function isStopped(name: Name): boolean {
     const pid = children.get(name)?.pid;
     if (pid === undefined || children.get(name)?.signalCode !== null) return false;
     return /\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -85,14 +93,13 @@ export async function openCrew(postgres: TestPostgres, crashing: string): Promis
   return {
     path: ground.path,
     async start(role, env) {
-      const all = { FLEET_DB: links[role].through(url), ...env };
-      if (role === 'worker') launch('worker', crashing, workerArgs('w1'), all);
-      else launch('leader', crashing, ['WORKFLOW.md'], all);
+      if (role === 'worker') launch('worker', crashing, workerArgs('w1'), env);
+      else launch('leader', crashing, ['WORKFLOW.md'], env);
       await hears(role, role === 'worker' ? 'foray worker started' : 'msg=leading');
     },
     async startOthers() {
-      launch('standby', CLI, ['WORKFLOW.md'], { FLEET_DB: url });
-      launch('second worker', CLI, workerArgs('w2'), { FLEET_DB: url });
+      launch('standby', CLI, ['WORKFLOW.md']);
+      launch('second worker', CLI, workerArgs('w2'));
     },
     async comesTo(role, state) {
       const isSo = (): boolean => (state === 'dead' ? children.get(role)?.signalCode === 'SIGKILL' : isStopped(role));
@@ -103,9 +110,9 @@ export async function openCrew(postgres: TestPostgres, crashing: string): Promis
       await postgres.stop('crash');
       await postgres.start();
     },
-    async cutFor(role, ms) {
-      links[role].cut();
-      setTimeout(() => links[role].heal(), ms);
+    cutFor(role, ms) {
+      hostOf(role).cut();
+      healing.push(delay(ms).then(() => hostOf(role).heal()));
     },
     wake: (role) => void children.get(role)?.kill('SIGCONT'),
     done: () =>
@@ -114,6 +121,7 @@ export async function openCrew(postgres: TestPostgres, crashing: string): Promis
         return one['state'] === 'review' && commentsOf(one).length > 0;
       }),
     async faults() {
+      await Promise.all(healing);
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       const one = await issue();
       const runs = await postgres.query("SELECT id FROM foray.runs WHERE status = 'succeeded'", url);
@@ -125,12 +133,14 @@ export async function openCrew(postgres: TestPostgres, crashing: string): Promis
         ...(left.length === 0 ? [] : ['it is still claimed']),
       ];
     },
+    log: () => [...said].map(([name, text]) => `--- ${name}\n${text}`).join('\n'),
     async close() {
       for (const child of children.values()) {
         child.kill('SIGCONT');
         child.kill('SIGKILL');
       }
-      await Promise.all(Object.values(links).map((link) => link.close()));
+      await Promise.all(healing);
+      await Promise.all([...hosts.values()].map((host) => host.close()));
       await ground.cleanup();
     },
   };

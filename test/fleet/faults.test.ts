@@ -32,7 +32,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const me = (id: string): InstanceFacts => ({ id, host: 'h', pid: 1, processStart: '', workflowPath: '', version: '', url: null });
+const me = (id: string): InstanceFacts => ({
+  id,
+  host: 'h',
+  machine: 'm',
+  pid: 1,
+  processStart: '',
+  workflowPath: '',
+  version: '',
+  url: null,
+});
 
 describe('a connection that breaks', () => {
   it('loses no unit of work and stores none twice, wherever it is cut', async () => {

@@ -12,8 +12,8 @@ export interface Link {
   close(): Promise<void>;
 }
 
-/** A way to the server that can be cut: after some more bytes, or just after a commit was asked for. */
-export async function openLink(serverPort: number): Promise<Link> {
+/** A way to the server that can be cut: at once, after some more bytes, or just after a commit was asked for. */
+export async function openLink(serverPort: number, host = '127.0.0.1'): Promise<Link> {
   const open = new Set<Socket>();
   let budget = Infinity;
   let atCommit = false;
@@ -36,11 +36,11 @@ export async function openLink(serverPort: number): Promise<Link> {
     });
     there.on('data', (bytes) => client.writable && client.write(bytes));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   return {
-    through: (url) => url.replace(`:${serverPort}/`, `:${port}/`),
+    through: (url) => url.replace(`127.0.0.1:${serverPort}/`, `${host}:${port}/`),
     cutAfter: (bytes) => void (budget = bytes),
     cutAtCommit: () => void (atCommit = true),
     cut() {

@@ -16,6 +16,7 @@ afterAll(() => postgres?.remove());
 const anInstance = (id: string): InstanceFacts => ({
   id,
   host: 'here',
+  machine: 'm',
   pid: process.pid,
   processStart: '',
   workflowPath: '/WORKFLOW.md',

@@ -67,7 +67,16 @@ interface Started {
 async function lead(id: string, { version = '0.1.0', lostAfterMs = LOST_AFTER_MS } = {}): Promise<Leading> {
   const db = await openPostgres(url);
   await migratePostgres(db, 0);
-  const me = { id, host: 'here', pid: process.pid, processStart: '', workflowPath: '/W.md', version: '0', url: null };
+  const me = {
+    id,
+    host: 'here',
+    machine: 'm',
+    pid: process.pid,
+    processStart: '',
+    workflowPath: '/W.md',
+    version: '0',
+    url: null,
+  };
   const leadership = (await tryToLead(db, me)) as Leadership;
   const log = createLogBook();
   const asked: string[] = [];
@@ -379,7 +388,7 @@ describe('a worker that is lost', () => {
   });
 
   it('can ask and say nothing for a run that another leader took back', async () => {
-    const seat = await openWorkerSeat(url, { name: 'z', labels: [], slots: 1, version: '0.1.0' });
+    const seat = await openWorkerSeat(url, { name: 'z', identity: 'z', labels: [], slots: 1, version: '0.1.0' });
     await seat.beat({ load: 0, draining: false });
     const plan = aPlan({});
     leader.start(plan);

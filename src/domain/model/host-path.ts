@@ -13,3 +13,19 @@ export function hostPathOf(text: string): HostPath {
   const found = /^([^/]+):(\/.*)$/s.exec(text);
   return found === null ? { host: null, path: text } : { host: found[1]!, path: found[2]! };
 }
+
+/** A worker that was given no name is called by its host's and by the identity that is stored beside its workspaces. */
+export function hostName(host: string, identity: string): string {
+  return `${host}#${identity}`;
+}
+
+/** What a host is called, without the identity. */
+export function shownHost(host: string): string {
+  return host.replace(/#[0-9a-f]+$/, '');
+}
+
+/** The host of such a text as it is shown; null for this machine. */
+export function shownHostOf(text: string): string | null {
+  const { host } = hostPathOf(text);
+  return host === null ? null : shownHost(host);
+}

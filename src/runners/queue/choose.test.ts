@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkerRow } from '../../ports/run-queue.ts';
-import { chooseWorker, isCompatible, skewText } from './choose.ts';
+import { chooseWorker, hasTwin, isCompatible, skewText } from './choose.ts';
 
 const aWorker = (name: string, parts: Partial<WorkerRow> = {}): WorkerRow => ({
   id: `${name}#1`,
   name,
+  identity: name,
   labels: [],
   slots: 2,
   version: '0.1.0',
@@ -21,7 +22,7 @@ function chosen(
   wish: Partial<Parameters<typeof chooseWorker>[2]> = {},
   runs: Record<string, number> = {},
 ) {
-  return chooseWorker(workers, (id) => runs[id] ?? 0, { ...ANY, ...wish }, '0.1.4')?.name ?? null;
+  return chooseWorker(workers, (id) => runs[id] ?? 0, { ...ANY, ...wish })?.name ?? null;
 }
 
 describe('who takes a run', () => {
@@ -37,11 +38,18 @@ describe('who takes a run', () => {
     ['full', { slots: 0 }],
     ['silent for a while', { silentMs: 10_000 }],
     ['about to leave', { draining: true }],
-    ['of another version', { version: '0.2.0' }],
     ['without one of the labels', { labels: ['gpu'] }],
   ])('is never one that is %s', (_, parts) => {
     expect(chosen([aWorker('a', { labels: ['gpu', 'big'], ...parts })], { labels: ['gpu', 'big'] })).toBeNull();
   });
+});
+
+it('of two with one name, the second has a twin, unless both have the same workspaces', () => {
+  const [first, second] = [aWorker('a'), aWorker('a', { id: 'a#2', identity: 'other' })];
+  expect([hasTwin(first, [first, second]), hasTwin(second, [first, second])]).toEqual([false, true]);
+  const restarted = aWorker('a', { id: 'a#2' });
+  expect(hasTwin(restarted, [first, restarted])).toBe(false);
+  expect(hasTwin(second, [{ ...first, silentMs: 10_000 }, second])).toBe(false);
 });
 
 it('versions of one line understand each other', () => {

@@ -13,23 +13,27 @@ export interface Wish {
 }
 
 /** Who takes a run: the holder of its workspace where it can, else the one with the most free slots; null for nobody yet. */
-export function chooseWorker(
-  workers: readonly WorkerRow[],
-  runsOf: (workerId: string) => number,
-  wish: Wish,
-  version: string,
-): WorkerRow | null {
+export function chooseWorker(workers: readonly WorkerRow[], runsOf: (workerId: string) => number, wish: Wish): WorkerRow | null {
   const free = (worker: WorkerRow): number => worker.slots - runsOf(worker.id);
   const able = workers.filter(
-    (worker) => mayBeAsked(worker, version) && free(worker) > 0 && wish.labels.every((label) => worker.labels.includes(label)),
+    (worker) => mayBeAsked(worker) && free(worker) > 0 && wish.labels.every((label) => worker.labels.includes(label)),
   );
   const [first = null] = able.toSorted((a, b) => free(b) - free(a));
   return able.find(({ name }) => name === wish.holder) ?? first;
 }
 
-/** Whether a worker takes anything new at all. */
-export function mayBeAsked({ draining, silentMs, version: theirs }: WorkerRow, version: string): boolean {
-  return !draining && silentMs < QUIET_MS && isCompatible(theirs, version);
+/** Whether a worker takes anything new now. */
+export function mayBeAsked({ draining, silentMs }: WorkerRow): boolean {
+  return !draining && silentMs < QUIET_MS;
+}
+
+/**
+ * Whether another worker with workspaces of its own came first under the same name. One that was started again on the same
+ * workspaces is the same, and one that is not heard of any more has left its name.
+ */
+export function hasTwin(worker: WorkerRow, all: readonly WorkerRow[]): boolean {
+  const first = all.find(({ name, identity, silentMs }) => name === worker.name && identity !== '' && silentMs < QUIET_MS);
+  return first !== undefined && worker.identity !== '' && first.identity !== worker.identity;
 }
 
 /** Leader and worker exchange plans and reports: versions that differ in more than the last number may not understand each other. */

@@ -4,6 +4,7 @@ import type { RunExit } from '../../domain/model/event.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { RunListener, Runner } from '../../ports/runner.ts';
 import type { RunJob, RunQueue, RunWord, WordBatch, WorkerRow } from '../../ports/run-queue.ts';
+import { shownHost } from '../../domain/model/host-path.ts';
 import { isMoved, located, movedText } from '../on-host.ts';
 import type { AnsweredParts } from './answer.ts';
 import { planForWorker } from './job.ts';
@@ -146,8 +147,8 @@ function endIfLost(run: GivenRun, here: ReadonlySet<string>, lostAfterMs: number
   const { worker, givenAt, heard } = run;
   if (worker === null) return;
   const never = heard === 0 && givenAt !== null && performance.now() - givenAt > lostAfterMs * 2;
-  if (!here.has(worker.id)) run.exit ??= exitOf(lostFault(worker.name, lostAfterMs));
-  else if (never) run.exit ??= exitOf(neverFault(worker.name, lostAfterMs * 2));
+  if (!here.has(worker.id)) run.exit ??= exitOf(lostFault(shownHost(worker.name), lostAfterMs));
+  else if (never) run.exit ??= exitOf(neverFault(shownHost(worker.name), lostAfterMs * 2));
 }
 
 async function tellStop(run: GivenRun, queue: RunQueue): Promise<void> {
@@ -172,7 +173,7 @@ function jobOf({ plan, template, repository, worker }: GivenRun, markKey: string
 function tellPlace({ plan, hear, worker }: GivenRun): void {
   const host = worker?.name ?? '';
   const ids = { issueId: plan.issue.id, runId: plan.runId };
-  hear.report({ type: 'workspace-chosen', ...ids, workspacePath: '', host });
+  hear.report({ type: 'workspace-chosen', ...ids, workspacePath: '', host: shownHost(host) });
   if (!isMoved(plan, host)) return;
   hear.report({ type: 'agent-spoke', ...ids, event: { type: 'notice', text: movedText(plan, host) } });
 }

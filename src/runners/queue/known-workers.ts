@@ -1,7 +1,8 @@
 import type { HostView } from '../../ports/runner.ts';
 import type { RunQueue, WorkerRow } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import { LOST_AFTER_MS, chooseWorker, isCompatible, mayBeAsked, skewText, type Wish } from './choose.ts';
+import { hostName, shownHost } from '../../domain/model/host-path.ts';
+import { LOST_AFTER_MS, chooseWorker, hasTwin, isCompatible, mayBeAsked, skewText, type Wish } from './choose.ts';
 
 export interface KnownWorkersDeps {
   readonly queue: RunQueue;
@@ -27,10 +28,13 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
   const { queue, version, logger, lostAfterMs, runsOf } = deps;
   const told = new Map<string, string | null>();
   let workers: readonly WorkerRow[] = [];
+  /** Those that are not refused. */
+  let able: readonly WorkerRow[] = [];
 
   /** Once for each change of mind. */
-  async function tellSkew({ id, name, version: theirs }: WorkerRow): Promise<void> {
-    const why = skewOf(theirs, version);
+  async function tellRefusal(worker: WorkerRow): Promise<void> {
+    const { id, name } = worker;
+    const why = refusalOf(worker, workers, version);
     if (told.get(id) === why) return;
     if (why !== null) logger.warn('worker refused', { worker: name, reason: why });
     await queue.refuse(id, why);
@@ -46,35 +50,54 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
   return {
     async meet(rows) {
       workers = rows;
+      able = rows.filter((worker) => refusalOf(worker, rows, version) === null);
       for (const worker of workers) {
-        await tellSkew(worker);
+        await tellRefusal(worker);
         if (worker.silentMs > lostAfterMs) await forget(worker);
       }
       return new Set(workers.filter(({ silentMs }) => silentMs <= lostAfterMs).map(({ id }) => id));
     },
-    choose: (wish) => chooseWorker(workers, runsOf, wish, version),
-    named: (name) => workers.find((worker) => worker.name === name && mayBeAsked(worker, version)) ?? null,
-    problemOf: (labels) => problemOf(workers, labels, version),
-    hosts: () => workers.map((worker) => hostViewOf(worker, runsOf(worker.id), version, lostAfterMs)),
+    choose: (wish) => chooseWorker(able, runsOf, wish),
+    named: (name) => able.find((worker) => worker.name === name && mayBeAsked(worker)) ?? null,
+    problemOf: (labels) => problemOf(able, labels),
+    hosts: () => hostViewsOf(workers, { runsOf, version, lostAfterMs }),
   };
 }
 
-function skewOf(theirs: string, version: string): string | null {
-  return isCompatible(theirs, version) ? null : skewText(theirs, version);
+/** Why a worker gets no runs at all, or null. */
+function refusalOf(worker: WorkerRow, all: readonly WorkerRow[], version: string): string | null {
+  if (!isCompatible(worker.version, version)) return skewText(worker.version, version);
+  return hasTwin(worker, all) ? `another worker is called ${worker.name}: give each a --name of its own` : null;
 }
 
-/** Why none of the workers could take a run with these labels, or null. */
-function problemOf(workers: readonly WorkerRow[], labels: readonly string[], version: string): string | null {
-  const able = workers.filter((worker) => isCompatible(worker.version, version) && !worker.draining);
-  if (able.some((worker) => labels.every((label) => worker.labels.includes(label)))) return null;
+/** Why none of these workers could take a run with these labels, or null. */
+function problemOf(workers: readonly WorkerRow[], labels: readonly string[]): string | null {
+  const taking = workers.filter(({ draining }) => !draining);
+  if (taking.some((worker) => labels.every((label) => worker.labels.includes(label)))) return null;
   const wanted = labels.length === 0 ? '' : ` with the labels ${labels.join(', ')}`;
   return `no worker${wanted} is there: start one with "foray worker"`;
 }
 
-/** A worker as it is shown, and why it gets no runs. */
-export function hostViewOf(worker: WorkerRow, running: number, version: string, lostAfterMs = LOST_AFTER_MS): HostView {
-  const { name, labels, slots, version: theirs, load, heardAt, silentMs, draining } = worker;
-  const silent = silentMs > lostAfterMs ? 'it is not heard of any more' : null;
-  const problem = skewOf(theirs, version) ?? silent ?? (draining ? 'it takes no more runs' : null);
-  return { name, kind: 'worker', labels, slots, running, load, version: theirs, heardAt, problem };
+export interface ViewFacts {
+  readonly runsOf: (workerId: string) => number;
+  readonly version: string;
+  readonly lostAfterMs?: number;
+}
+
+/** The workers as they are shown, and why each gets no runs. Those whose hosts share a name are told apart by their identity. */
+export function hostViewsOf(workers: readonly WorkerRow[], facts: ViewFacts): readonly HostView[] {
+  const { runsOf, version, lostAfterMs = LOST_AFTER_MS } = facts;
+  return workers.map((worker) => {
+    const { id, labels, slots, version: theirs, load, heardAt, silentMs, draining } = worker;
+    const silent = silentMs > lostAfterMs ? 'it is not heard of any more' : null;
+    const problem = refusalOf(worker, workers, version) ?? silent ?? (draining ? 'it takes no more runs' : null);
+    const name = shownName(worker, workers);
+    return { name, kind: 'worker', labels, slots, running: runsOf(id), load, version: theirs, heardAt, problem };
+  });
+}
+
+function shownName({ name, identity }: WorkerRow, all: readonly WorkerRow[]): string {
+  const shown = shownHost(name);
+  const isShared = all.some((other) => other.identity !== identity && shownHost(other.name) === shown);
+  return isShared ? hostName(shown, identity) : shown;
 }

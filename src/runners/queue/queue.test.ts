@@ -15,7 +15,7 @@ const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 
 function aWorker(name: string, more: Partial<WorkerRow> = {}): WorkerRow {
   const facts = { labels: [], slots: 1, version: '1.2.3', load: 0, heardAt: 0, silentMs: 0, draining: false };
-  return { id: `${name}#1`, name, ...facts, ...more };
+  return { id: `${name}#1`, name, identity: name, ...facts, ...more };
 }
 
 /** A queue in memory that loses what it is told to lose, as a connection that breaks does. */
@@ -86,7 +86,7 @@ beforeEach(() => {
 afterEach(() => runner.close());
 
 let planned = 0;
-function start(calls: ToolCalls | null = null) {
+function start(calls: ToolCalls | null = null, more: Partial<RunPlan> = {}) {
   planned += 1;
   const issue = issueWith({ id: String(planned), state: 'todo' });
   const plan: RunPlan = {
@@ -99,6 +99,7 @@ function start(calls: ToolCalls | null = null) {
     resumeSessionId: null,
     holder: null,
     settings: settingsWith({ agent: { runOn: [] } }),
+    ...more,
   };
   const reports: RunReport[] = [];
   const moved: string[] = [];
@@ -184,6 +185,28 @@ describe('a worker of another version', () => {
     memory.memory.workers = [aWorker('new', { version: '1.2.0' })];
     await expect.poll(() => memory.given.map(({ id }) => id), soon).toEqual([run.id]);
     expect(memory.refused.at(-1)).toEqual(['new#1', null]);
+  });
+});
+
+describe('workers whose hosts have the same name', () => {
+  it('are told apart by their identity, and each gets back what it holds', async () => {
+    const [first, second] = ['box#aaaa1111', 'box#bbbb2222'].map((name) => aWorker(name, { identity: name.slice(4), slots: 2 }));
+    memory.memory.workers = [first!, second!];
+    const run = start(null, { holder: 'box#bbbb2222' });
+    await expect.poll(() => memory.given, soon).toMatchObject([{ id: run.id, workerId: second!.id }]);
+    expect(run.reports[0]).toMatchObject({ type: 'workspace-chosen', host: 'box' });
+    expect(runner.hosts().map(({ name }) => name)).toEqual(['box#aaaa1111', 'box#bbbb2222']);
+    memory.memory.workers = [second!];
+    await expect.poll(() => runner.hosts().map(({ name }) => name), soon).toEqual(['box']);
+  });
+
+  it('and were both given it: the second gets no runs and is told why', async () => {
+    memory.memory.workers = [aWorker('box'), aWorker('box', { id: 'box#2', identity: 'other', slots: 9 })];
+    const run = start();
+    await expect.poll(() => memory.given, soon).toMatchObject([{ id: run.id, workerId: 'box#1' }]);
+    const why = 'another worker is called box: give each a --name of its own';
+    expect(memory.refused).toContainEqual(['box#2', why]);
+    expect(runner.hosts().map(({ problem }) => problem)).toEqual([null, why]);
   });
 });
 

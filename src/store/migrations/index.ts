@@ -12,6 +12,7 @@ import { NOTES } from './009-notes.ts';
 import { WORKERS } from './010-workers.ts';
 import { HINTS } from './011-hints.ts';
 import { REQUEST_TRACKERS } from './012-request-trackers.ts';
+import { MACHINES } from './013-machines.ts';
 
 /**
  * One step of the schema. A text is for both databases: written for SQLite, and what PostgreSQL spells differently (types,
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { sqlite: '', postgres: WORKERS },
   { sqlite: '', postgres: HINTS },
   REQUEST_TRACKERS,
+  { sqlite: '', postgres: MACHINES },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -5,6 +5,8 @@ import { NOW } from './job-pool.ts';
 export interface InstanceFacts {
   readonly id: string;
   readonly host: string;
+  /** Where its pid means something; hosts may share a name. */
+  readonly machine: string;
   readonly pid: number;
   readonly processStart: string;
   readonly workflowPath: string;
@@ -42,7 +44,7 @@ export const LEADER_CUT_OFF_MS = 30_000;
 export const SESSIONS_OVER_MS = 45_000;
 
 const READ_LEADER = `SELECT leader.epoch, leader.since, ${NOW} - leader.renewed_at AS silent, leader.left_at IS NOT NULL AS has_left,
-  leader.instance, leader.backend_pid, i.host, i.pid, i.process_start, i.workflow_path, i.version, i.url
+  leader.instance, leader.backend_pid, i.host, i.machine, i.pid, i.process_start, i.workflow_path, i.version, i.url
   FROM leader LEFT JOIN instances AS i ON i.id = leader.instance`;
 
 /** Who leads, or led last; null where nobody has yet. */
@@ -56,6 +58,7 @@ export function* readLeader(): Work<Leader | null> {
     left: Boolean(row.has_left),
     id: String(row.instance),
     host: String(row.host ?? ''),
+    machine: String(row.machine ?? ''),
     pid: Number(row.pid ?? 0),
     processStart: String(row.process_start ?? ''),
     workflowPath: String(row.workflow_path ?? ''),
@@ -70,6 +73,7 @@ export function* readInstances(): Work<readonly InstanceFacts[]> {
   return rows.map((row) => ({
     id: String(row.id),
     host: String(row.host),
+    machine: String(row.machine),
     pid: Number(row.pid),
     processStart: String(row.process_start),
     workflowPath: String(row.workflow_path),
@@ -80,12 +84,13 @@ export function* readInstances(): Work<readonly InstanceFacts[]> {
 
 /** Says that this daemon lives. */
 export function* tellAlive(me: InstanceFacts): Work<void> {
-  const { id, host, pid, processStart, workflowPath, version, url } = me;
+  const { id, host, machine, pid, processStart, workflowPath, version, url } = me;
   yield* run(
-    `INSERT INTO instances (id, host, pid, process_start, workflow_path, version, url, started_at, seen_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ${NOW}, ${NOW}) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, url = excluded.url`,
+    `INSERT INTO instances (id, host, machine, pid, process_start, workflow_path, version, url, started_at, seen_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${NOW}, ${NOW}) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, url = excluded.url`,
     id,
     host,
+    machine,
     pid,
     processStart,
     workflowPath,

@@ -38,12 +38,12 @@ export async function askThroughPostgres(
 }
 
 /**
- * Whether nothing of the last leader can go on: it took leave, or its process on this host has ended, or it has been silent
+ * Whether nothing of the last leader can go on: it took leave, or its process on this machine has ended, or it has been silent
  * for so long that it ended its sessions. A command never hides from the next leader that one may come back.
  */
 function isGone(leader: Leader | null, me: InstanceFacts): boolean {
   if (leader === null || leader.left || leader.silentMs > SESSIONS_OVER_MS) return true;
-  return leader.host === me.host && !isSameProcess({ pid: leader.pid, startTime: leader.processStart });
+  return leader.machine === me.machine && !isSameProcess({ pid: leader.pid, startTime: leader.processStart });
 }
 
 function silent(address: string, leader: Leader | null): StoreError {

@@ -4,7 +4,6 @@ import { LEASE_MS } from '../records/claims.ts';
 import { addNotes, listNotes } from '../records/notes.ts';
 import { addRequest, createOperatorRequests, findAnswer } from '../records/operator-requests.ts';
 import { findRunWithEvents, forgetRuns, listRuns, totals } from '../records/runs.ts';
-import { SPENT } from '../records/spent.ts';
 import { statistics } from '../records/statistics.ts';
 import { enterTracker, nameTracker, storedIdentity } from '../records/trackers.ts';
 import { get, type Work } from '../records/work.ts';
@@ -12,6 +11,7 @@ import { applyWrites, loadDurable } from '../records/writes.ts';
 import { InDoubt, wasCommitted, type Postgres } from './connection.ts';
 import { DAY_OF_START } from './dialect.ts';
 import { postgresErrorOf, TAKES_NO_WRITES } from './errors.ts';
+import { findSpent } from './spent.ts';
 
 export interface PostgresStoreDeps {
   /** Names this start of the daemon. */
@@ -52,7 +52,7 @@ export function createPostgresStore(db: Postgres, { owner, clock, epoch }: Postg
         throw error instanceof InDoubt ? postgresErrorOf(db.address, error.cause) : error;
       }
     },
-    spentOn: (tracker, issueIds) => db.read(SPENT.find(tracker, issueIds)),
+    spentOn: (tracker, issueIds) => db.read(findSpent(tracker, issueIds)),
     listRuns: (query) => db.read(listRuns(query)),
     findRun: (id) => db.read(findRunWithEvents(id)),
     totals: () => db.read(totals()),

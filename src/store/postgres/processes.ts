@@ -3,24 +3,25 @@ import { all, run, type Work } from '../records/work.ts';
 import type { Leftover, ProcessRecords } from '../sqlite/processes.ts';
 import type { Postgres } from './connection.ts';
 
+/** The column is called host: what stands in it is the machine. */
 const PUT = `INSERT INTO processes (host, pid, start_time, owner, instance) VALUES (?, ?, ?, ?, ?) ON CONFLICT (host, pid)
   DO UPDATE SET start_time = excluded.start_time, owner = excluded.owner, instance = excluded.instance`;
 const RETRY_MS = 500;
 
 export interface ProcessPlace {
-  readonly host: string;
+  readonly machine: string;
   readonly instance: string;
 }
 
 /**
- * Process groups of sessions on this host, written down one after the other beside the work. A crash before a record is
+ * Process groups of sessions on this machine, written down one after the other beside the work. A crash before a record is
  * stored still finds the process, by what it carries in its environment.
  */
 export async function openProcessRecords(
   db: Postgres,
-  { host, instance }: ProcessPlace,
+  { machine, instance }: ProcessPlace,
 ): Promise<ProcessRecords & { stop(): void }> {
-  const leftovers = await db.read(readLeftovers(host, instance));
+  const leftovers = await db.read(readLeftovers(machine, instance));
   const stopped = new AbortController();
   let queue = Promise.resolve();
   const write = (work: () => Work<void>): void => {
@@ -29,18 +30,18 @@ export async function openProcessRecords(
   return {
     started: (pid, owner) => {
       const startTime = processStartTime(pid) ?? '';
-      write(() => run(PUT, host, pid, startTime, owner, instance));
+      write(() => run(PUT, machine, pid, startTime, owner, instance));
     },
-    ended: (pid) => write(() => run('DELETE FROM processes WHERE host = ? AND pid = ?', host, pid)),
+    ended: (pid) => write(() => run('DELETE FROM processes WHERE host = ? AND pid = ?', machine, pid)),
     leftovers: () => leftovers,
-    clear: () => write(() => run('DELETE FROM processes WHERE host = ? AND instance <> ?', host, instance)),
+    clear: () => write(() => run('DELETE FROM processes WHERE host = ? AND instance <> ?', machine, instance)),
     stop: () => stopped.abort(),
   };
 }
 
-function* readLeftovers(host: string, instance: string): Work<readonly Leftover[]> {
+function* readLeftovers(machine: string, instance: string): Work<readonly Leftover[]> {
   const sql = 'SELECT pid, start_time, owner FROM processes WHERE host = ? AND instance <> ? ORDER BY pid';
-  const rows = yield* all(sql, host, instance);
+  const rows = yield* all(sql, machine, instance);
   return rows.map((row) => ({ pid: Number(row.pid), startTime: String(row.start_time), owner: String(row.owner) }));
 }
 

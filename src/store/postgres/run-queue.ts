@@ -149,6 +149,7 @@ function workerOf(row: Row): WorkerRow {
   return {
     id: String(row['id']),
     name: String(row['name']),
+    identity: String(row['identity']),
     labels: JSON.parse(String(row['labels'])) as string[],
     slots: Number(row['slots']),
     version: String(row['version']),

@@ -9,6 +9,8 @@ import { schemaVersion } from './migrate.ts';
 
 export interface WorkerFacts {
   readonly name: string;
+  /** Stored beside its workspaces. */
+  readonly identity: string;
   readonly labels: readonly string[];
   readonly slots: number;
   readonly version: string;
@@ -65,14 +67,15 @@ function* jobOf(id: string, worker: string): Work<Job | null> {
 }
 
 function* beat(id: string, facts: WorkerFacts, now: { load: number; draining: boolean }): Work<WorkerNews> {
-  const { name, labels, slots, version } = facts;
+  const { name, identity, labels, slots, version } = facts;
   const rows = yield* all(
-    `INSERT INTO worker_hosts (id, name, labels, slots, version, load, heard_at, draining)
-     VALUES (?, ?, ?, ?, ?, ?, ${NOW}, ?)
+    `INSERT INTO worker_hosts (id, name, identity, labels, slots, version, load, heard_at, draining)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ${NOW}, ?)
      ON CONFLICT (id) DO UPDATE SET load = excluded.load, heard_at = excluded.heard_at, draining = excluded.draining
      RETURNING refused`,
     id,
     name,
+    identity,
     JSON.stringify(labels),
     slots,
     version,

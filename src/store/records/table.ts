@@ -22,6 +22,7 @@ export interface TrackerTable<In, Out> {
   load(tracker: string): Work<Out[]>;
   /** Those with one of these keys, in no order. */
   find(tracker: string, keys: readonly string[]): Work<Out[]>;
+  read(row: Row): Out;
 }
 
 export interface TableSpec<In, Input extends Row, Columns, Out> {
@@ -68,6 +69,7 @@ export function defineTrackerTable<In, Input extends Row, Columns, Out>(
       }
       return found;
     },
+    read,
   };
 }
 
