@@ -8,7 +8,7 @@ import { createSource } from './source.ts';
 /** The states that issues are in now; any other may be written too. */
 export async function readBoard(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board> {
   const location = locationOf(settings.options, deps.workflowDir);
-  const { records } = await asTrackerErrors('READ', location, signal, () => createSource(location).read(signal));
+  const { records } = await asTrackerErrors('READ', location, signal, () => createSource(location).read());
   const names = records
     .map(({ value }) => (value as { state?: unknown } | null)?.state)
     .filter((state) => typeof state === 'string' && state.trim() !== '');

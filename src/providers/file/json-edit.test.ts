@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordEdit } from './edit.ts';
-import { editJsonRecord } from './json-edit.ts';
+import { editJsonList } from './json-edit.ts';
 
 const comment = { id: 'c1', author: 'foray', body: 'a\n"b"', created_at: '2026-02-02T00:00:00.000Z' };
-const edit = (text: string, change: RecordEdit, index = 0): string | null =>
-  editJsonRecord(text, index, { ...change, at: '2026-02-02T00:00:00.000Z' });
+const edit = (text: string, change: RecordEdit, index = 0): string | null => {
+  const editing = editJsonList(text);
+  editing.change(index, { ...change, at: '2026-02-02T00:00:00.000Z' });
+  return editing.text();
+};
 
-describe('editJsonRecord', () => {
+describe('editJsonList', () => {
   it('changes the value of the state and nothing else', () => {
     const text = '[ {"id":1,"state":"todo", "x" : [ 1,2 ]} ,\n\t{"state": "todo"}]\n';
     expect(edit(text, { type: 'state', state: 'In "Review"' })).toBe(text.replace('"todo"', String.raw`"In \"Review\""`));

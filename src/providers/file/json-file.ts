@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProviderDeps } from '../../ports/provider.ts';
-import type { IssueSource, SourceReading } from './records.ts';
-import type { TimedEdit } from './edit.ts';
+import type { IssueSource, SourceEdit, SourceReading } from './records.ts';
 import { notFound, payloadError } from './failures.ts';
 import type { FileAccess } from './failures.ts';
-import { editJsonRecord } from './json-edit.ts';
+import { editJsonList } from './json-edit.ts';
 import { elementsOf, findFault, skipBlanks } from './json-text.ts';
 import type { Span } from './json-text.ts';
 import { placeOf } from './json-text.ts';
@@ -20,12 +19,21 @@ export function createJsonFile(file: string, mayWrite?: ProviderDeps['mayWrite']
   let last: { readonly bytes: Buffer; readonly reading: SourceReading } | null = null;
 
   return {
-    async read(signal) {
-      const bytes = await readFile(file, { signal });
+    async read() {
+      const bytes = await readFile(file);
       if (last?.bytes.equals(bytes) !== true) last = { bytes, reading: readingOf(file, bytes.toString('utf8')) };
       return last.reading;
     },
-    change: (id, edit) => rewriteFile(file, (text) => editText(file, text, id, edit), mayWrite),
+    async change(edits) {
+      let faults: readonly (Error | null)[] = [];
+      const edit = (text: string): string | null => {
+        const edited = editText(file, text, edits);
+        ({ faults } = edited);
+        return edited.text;
+      };
+      await rewriteFile(file, edit, mayWrite);
+      return faults;
+    },
   };
 }
 
@@ -44,12 +52,39 @@ function readingOf(file: string, text: string): SourceReading {
   return { records, unreadable: [] };
 }
 
-function editText(file: string, text: string, id: string, edit: TimedEdit): string | null {
+/** Each edit by itself: one that cannot be made keeps no other from being made. */
+function editText(file: string, text: string, edits: readonly SourceEdit[]): Edited {
   const { list, mark, body } = parseForEdit(file, text);
-  const index = list.findIndex((record) => nonEmptyText((record as Record<string, unknown> | null)?.['id']) === id);
-  if (index === -1) throw notFound('WRITE', file, id);
-  const changed = editJsonRecord(body, index, edit);
-  return changed === null ? null : mark + changed;
+  const indexes = indexesById(list);
+  const editing = editJsonList(body);
+  const faults = edits.map(({ id, edit }) => {
+    const index = indexes.get(id);
+    if (index === undefined) return notFound('WRITE', file, id);
+    try {
+      editing.change(index, edit);
+      return null;
+    } catch (error) {
+      return error as Error;
+    }
+  });
+  const changed = editing.text();
+  return { text: changed === null ? null : mark + changed, faults };
+}
+
+interface Edited {
+  /** Null when nothing is to be changed. */
+  readonly text: string | null;
+  readonly faults: readonly (Error | null)[];
+}
+
+/** Of two records with one id the first one counts. */
+function indexesById(list: readonly unknown[]): ReadonlyMap<string, number> {
+  const indexes = new Map<string, number>();
+  for (const [index, record] of list.entries()) {
+    const id = nonEmptyText((record as Record<string, unknown> | null)?.['id']);
+    if (id !== null && !indexes.has(id)) indexes.set(id, index);
+  }
+  return indexes;
 }
 
 function parseForEdit(file: string, text: string): ParsedList {

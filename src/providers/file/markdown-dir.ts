@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProviderDeps } from '../../ports/provider.ts';
-import type { FoundRecord, IssueSource, SourceProblem, SourceReading } from './records.ts';
+import type { FoundRecord, IssueSource, SourceEdit, SourceProblem, SourceReading } from './records.ts';
 import { notFound, payloadError } from './failures.ts';
 import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
 import { editMarkdown } from './markdown-edit.ts';
@@ -25,8 +25,8 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
   let files: ReadonlyMap<string, IssueFile> = new Map();
   let reading: SourceReading = { records: [], unreadable: [] };
 
-  async function read(signal: AbortSignal): Promise<SourceReading> {
-    const found = await readFiles(directory, files, signal);
+  async function read(): Promise<SourceReading> {
+    const found = await readFiles(directory, files);
     const unchanged = found.length === files.size && found.every((file) => files.get(file.name) === file);
     if (unchanged) return reading;
     files = new Map(found.map((file) => [file.name, file]));
@@ -37,14 +37,35 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
 
   return {
     read,
-    async change(id, edit, signal) {
-      const { records } = await read(signal);
-      const name = records.find((record) => idOf(record.value) === id)?.label;
-      if (name === undefined) throw notFound('WRITE', directory, id);
-      const file = path.join(directory, name);
-      await rewriteFile(file, (text) => editText(file, text, id, edit), mayWrite);
+    async change(edits) {
+      const names = namesById((await read()).records);
+      const faults: (Error | null)[] = [];
+      const write = async ({ id, edit }: SourceEdit): Promise<void> => {
+        const name = names.get(id);
+        if (name === undefined) throw notFound('WRITE', directory, id);
+        const file = path.join(directory, name);
+        await rewriteFile(file, (text) => editText(file, text, id, edit), mayWrite);
+      };
+      for (const edit of edits)
+        faults.push(
+          await write(edit).then(
+            () => null,
+            (error: unknown) => error as Error,
+          ),
+        );
+      return faults;
     },
   };
+}
+
+/** Of two files with one id the first one counts. */
+function namesById(records: readonly FoundRecord[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const { value, label } of records) {
+    const id = idOf(value);
+    if (id !== null && !names.has(id)) names.set(id, label);
+  }
+  return names;
 }
 
 function isRecord(result: FoundRecord | SourceProblem): result is FoundRecord {
@@ -59,13 +80,13 @@ function idOf(value: unknown): string | null {
   return nonEmptyText((value as Record<string, unknown> | null)?.['id']);
 }
 
-async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile>, signal: AbortSignal): Promise<IssueFile[]> {
+async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile>): Promise<IssueFile[]> {
   const names = (await readdir(directory)).filter((name) => /^[^.].*\.(md|markdown)$/i.test(name)).sort();
   const found: (IssueFile | null)[] = [];
   const waiting = names.entries();
   const reader = async (): Promise<void> => {
     for (const [index, name] of waiting) {
-      const bytes = await readOrNull(path.join(directory, name), signal);
+      const bytes = await readOrNull(path.join(directory, name));
       const before = known.get(name);
       if (bytes === null) continue;
       found[index] =
@@ -79,9 +100,9 @@ async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile
 }
 
 /** Null for a file that went away meanwhile, or never was one. */
-async function readOrNull(file: string, signal: AbortSignal): Promise<Buffer | null> {
+async function readOrNull(file: string): Promise<Buffer | null> {
   try {
-    return await readFile(file, { signal });
+    return await readFile(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'EISDIR') return null;

@@ -28,9 +28,15 @@ export interface SourceReading {
 
 /** Where issues are kept. Others change it at any time. */
 export interface IssueSource {
-  read(signal: AbortSignal): Promise<SourceReading>;
-  /** Changes one record for good. A missing one is `tracker_not_found`. */
-  change(id: string, edit: TimedEdit, signal: AbortSignal): Promise<void>;
+  read(): Promise<SourceReading>;
+  /** Makes the edits for good, in their order. Tells of each what stood in its way, or null; a missing record is `tracker_not_found`. */
+  change(edits: readonly SourceEdit[]): Promise<readonly (Error | null)[]>;
+}
+
+/** An edit and the id of the record it is for. */
+export interface SourceEdit {
+  readonly id: string;
+  readonly edit: TimedEdit;
 }
 
 /** A record that has all it needs. */

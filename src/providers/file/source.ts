@@ -18,7 +18,7 @@ export function createSource(location: string, mayWrite?: ProviderDeps['mayWrite
   }
 
   return {
-    read: async (signal) => (await formOf('READ')).read(signal),
-    change: async (id, edit, signal) => (await formOf('WRITE')).change(id, edit, signal),
+    read: async () => (await formOf('READ')).read(),
+    change: async (edits) => (await formOf('WRITE')).change(edits),
   };
 }

@@ -274,6 +274,36 @@ describe('a write', () => {
     });
   });
 
+  it.each(['issues.json', 'issues'])('of many at once to %s is made each by itself, in the order they came', async (place) => {
+    const records = Array.from({ length: 30 }, (_, index) => issue(index + 1, index === 4 ? { labels: 'no list' } : {}));
+    if (place === 'issues.json') await save(records);
+    else await mkdir(path.join(directory, place));
+    const lines = (record: object): string[] => Object.entries(record).map(([key, value]) => `${key}: "${String(value)}"`);
+    for (const record of place === 'issues' ? records : [])
+      await writeFile(path.join(directory, place, `${String(record['id'])}.md`), `---\n${lines(record).join('\n')}\n---\n`);
+    const tracker = open(place);
+    const stopped = AbortSignal.abort(new Error('stopped'));
+    const outcomes = await Promise.allSettled([
+      ...records.map(({ id }) => tracker.transitionIssue(String(id), 'done', signal)),
+      tracker.transitionIssue('1', 'review', signal),
+      tracker.commentIssue('1', 'once', signal),
+      tracker.transitionIssue('99', 'done', signal),
+      tracker.labels?.add('5', 'bug', signal),
+      tracker.transitionIssue('2', 'todo', stopped),
+    ]);
+    const reasonsOf = outcomes.map((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : ''));
+    expect(reasonsOf.slice(0, -3).join('')).toBe('');
+    expect(reasonsOf.at(-3)).toContain('no issue has the id "99"');
+    expect(reasonsOf.at(-2)).toContain('labels is not a list');
+    expect(reasonsOf.at(-1)).toContain('stopped');
+    const states = await tracker.fetchIssueStatesByIds(
+      records.map(({ id }) => String(id)),
+      signal,
+    );
+    expect([...states.values()]).toEqual(['review', ...Array.from({ length: 29 }, () => 'done')]);
+    expect((await tracker.fetchIssueComments('1', signal)).map(({ body }) => body)).toEqual(['once']);
+  });
+
   it('refuses an empty state or label', async () => {
     await save([issue(1)]);
     await expect(open().transitionIssue('1', ' ', signal)).rejects.toThrow('tracker: tracker_payload_error: WRITE');

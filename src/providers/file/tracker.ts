@@ -7,12 +7,13 @@ import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import { createBoard } from './records.ts';
 import type { IssueBoard, Entry, IssueSource, SourceReading } from './records.ts';
-import type { RecordEdit } from './edit.ts';
 import { asTrackerErrors, notFound, payloadError } from './failures.ts';
 import { toComments, toIssue } from './map.ts';
 import { createReporter } from './records.ts';
 import { KIND, locationOf, realLocationOf } from './settings.ts';
+import { shareReads } from './shared-read.ts';
 import { createSource } from './source.ts';
+import { createWriteQueue } from './write-queue.ts';
 
 /** Who our comments are from. */
 const AUTHOR = 'foray';
@@ -53,15 +54,16 @@ function createReads(
 ): Omit<Tracker, 'kind' | keyof Writes> {
   const report = createReporter(location, deps.logger);
   let last: { readonly reading: SourceReading; readonly board: IssueBoard } | null = null;
+  const readBoard = shareReads(async () => {
+    const reading = await source.read();
+    const board = last?.reading === reading ? last.board : await boardOf(reading);
+    last = { reading, board };
+    report.records([...board.unreadable, ...board.badRecords]);
+    return board;
+  });
 
   function read<T>(signal: AbortSignal, use: (board: IssueBoard) => T | Promise<T>): Promise<T> {
-    return asTrackerErrors('READ', location, signal, async () => {
-      const reading = await source.read(signal);
-      const board = last?.reading === reading ? last.board : await boardOf(reading);
-      last = { reading, board };
-      report.records([...board.unreadable, ...board.badRecords]);
-      return use(board);
-    });
+    return asTrackerErrors('READ', location, signal, async () => use(await readBoard(signal)));
   }
 
   function issuesIn(states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
@@ -91,23 +93,12 @@ function createReads(
 }
 
 function createWrites(settings: TrackerSettings, { location, source, deps }: Context): Writes {
-  let writing: Promise<unknown> = Promise.resolve();
-
-  function change(id: string, edit: RecordEdit, signal: AbortSignal): Promise<void> {
-    const turn = writing.then(() =>
-      asTrackerErrors('WRITE', location, signal, () => source.change(id, { ...edit, at: now() }, signal)),
-    );
-    writing = turn.catch(() => {});
-    return turn;
-  }
+  const now = (): string => new Date(deps.clock.now()).toISOString();
+  const change = createWriteQueue(source, location, now);
 
   async function changeLabel(type: 'add_label' | 'remove_label', id: string, label: string, signal: AbortSignal): Promise<void> {
     if (label.trim() === '') throw payloadError('WRITE', location, 'a label needs a name');
     await change(id, { type, label: label.trim() }, signal);
-  }
-
-  function now(): string {
-    return new Date(deps.clock.now()).toISOString();
   }
 
   return {

@@ -1,0 +1,56 @@
+import type { RecordEdit, TimedEdit } from './edit.ts';
+import { asTrackerErrors } from './failures.ts';
+import type { IssueSource, SourceEdit } from './records.ts';
+
+/** Changes one record for good. */
+export type ChangeRecord = (id: string, edit: RecordEdit, signal: AbortSignal) => Promise<void>;
+
+interface Waiting extends SourceEdit {
+  readonly signal: AbortSignal;
+  settle(fault: unknown): void;
+}
+
+/**
+ * Writes take turns, and those that wait for theirs are written together: a list of thousands is written as a whole for
+ * each, whether one of its records changed or a hundred.
+ */
+export function createWriteQueue(source: Pick<IssueSource, 'change'>, location: string, now: () => string): ChangeRecord {
+  let waiting: Waiting[] = [];
+  let isWriting = false;
+
+  async function work(): Promise<void> {
+    isWriting = true;
+    while (waiting.length > 0) {
+      const turn = waiting;
+      waiting = [];
+      await writeTogether(source, turn);
+    }
+    isWriting = false;
+  }
+
+  return (id, edit, signal) =>
+    asTrackerErrors(
+      'WRITE',
+      location,
+      signal,
+      () =>
+        new Promise((resolve, reject) => {
+          const timed: TimedEdit = { ...edit, at: now() };
+          waiting.push({ id, edit: timed, signal, settle: (fault) => (fault === null ? resolve() : reject(fault as Error)) });
+          if (!isWriting) void work();
+        }),
+    );
+}
+
+/** Never rejects: each hears of its own fault, and all of one that stands in the way of all. */
+async function writeTogether(source: Pick<IssueSource, 'change'>, turn: readonly Waiting[]): Promise<void> {
+  for (const { signal, settle } of turn) if (signal.aborted) settle(signal.reason);
+  const wanted = turn.filter(({ signal }) => !signal.aborted);
+  if (wanted.length === 0) return;
+  try {
+    const faults = await source.change(wanted);
+    for (const [index, { settle }] of wanted.entries()) settle(faults[index] ?? null);
+  } catch (error) {
+    for (const { settle } of wanted) settle(error);
+  }
+}
