@@ -6,7 +6,7 @@ import { refOf, type Issue, type IssueRef } from '../model/issue.ts';
 import type { Hold, HoldReason } from '../model/hold.ts';
 import type { DispatchStage, PollInFlight, PollStage } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
-import { mapOf } from '../model/versioned-map.ts';
+import { mapOf, withEntries } from '../model/versioned-map.ts';
 import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
 import { pollInterval } from './on-quotas.ts';
 import { reconcile } from './on-issue-states.ts';
@@ -129,7 +129,8 @@ function dispatchStage(candidates: readonly Issue[], read: DispatchStage['read']
     index: 0,
     read,
     dispatched: 0,
-    held: [],
+    holds: mapOf([]),
+    waiting: [],
     firstSights: [],
     counts: {},
     news: {},
@@ -157,20 +158,23 @@ function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): v
     counts[verdict.reason] = (counts[verdict.reason] ?? 0) + 1;
     if (isBudget(verdict.reason)) park(draft, hold.issue, verdict.reason, verdict.detail);
   }
-  const next: DispatchStage = { ...stage, index: end, dispatched, held: [...stage.held, held], firstSights, counts, news };
+  const holds = withEntries(
+    stage.holds,
+    held.map(({ issue }) => issue.id),
+    held,
+  );
+  const waiting = [...stage.waiting, held.filter(({ reason }) => waitsForSlot(reason)).map(({ issue }) => issue)];
+  const next: DispatchStage = { ...stage, index: end, dispatched, holds, waiting, firstSights, counts, news };
   if (end >= stage.candidates.length) return endDispatch(draft, inFlight, next);
   enter(draft, next);
   ask(draft, { do: 'go-on' });
 }
 
 function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
-  const { candidates, dispatched, counts, news } = stage;
-  const held = stage.held.flat();
-  const holds = mapOf(held.map((hold) => [hold.issue.id, hold] as const));
-  const waiting = held.filter(({ reason }) => waitsForSlot(reason)).map(({ issue }) => issue);
+  const { candidates, dispatched, holds, counts, news } = stage;
   const fruitless = [...stage.read.keys()].filter((id) => holds.has(id)).length;
   change(draft, { holds });
-  changePoll(draft, { queue: { issues: inReadingOrder(draft.state, waiting), next: 0, fruitless } });
+  changePoll(draft, { queue: { issues: inReadingOrder(draft.state, stage), next: 0, fruitless } });
   forgetSpent(draft);
   readFirstSights(draft, stage.firstSights);
   for (const [reason, count] of Object.entries(news) as [HoldReason, number][]) {
@@ -181,11 +185,12 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
 }
 
 /** What changed after its approval comes last, the one read longest ago first: it must not keep others from being read. */
-function inReadingOrder({ holds, poll }: State, waiting: readonly IssueRef[]): readonly IssueRef[] {
+function inReadingOrder({ holds, poll }: State, { counts, ...stage }: DispatchStage): readonly IssueRef[] {
+  const waiting = stage.waiting.flat();
+  if (counts.changed_after_approval === undefined) return waiting;
   const isChanged = (issue: IssueRef): boolean => holds.get(issue.id)?.reason === 'changed_after_approval';
   const readAt = (issue: IssueRef): number => poll.changedReadAt.get(issue.id) ?? 0;
   const changed = waiting.filter(isChanged);
-  if (changed.length === 0) return waiting;
   return [...waiting.filter((issue) => !isChanged(issue)), ...changed.sort((a, b) => readAt(a) - readAt(b))];
 }
 

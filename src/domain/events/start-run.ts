@@ -5,7 +5,7 @@ import type { Issue, IssueRef } from '../model/issue.ts';
 import { hostPathOf } from '../model/host-path.ts';
 import type { ReactionContext } from '../model/reaction-context.ts';
 import type { Run, RunStatus, Trigger } from '../model/run.ts';
-import { withoutEntry } from '../model/versioned-map.ts';
+import { withEntry, withoutEntry } from '../model/versioned-map.ts';
 import { settingsFor, NO_SESSION, type Live } from '../model/state.ts';
 import { noteRun } from './watching.ts';
 
@@ -36,7 +36,7 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAs
   change(draft, { runsStarted, holds: withoutEntry(draft.state.holds, issue.id) });
   putClaim(draft, { phase: 'running', issue, runId, since: draft.now, stoppedBy: null, ...start });
   const live = freshLive(draft, issue, runId, start);
-  change(draft, { runSettings: new Map(draft.state.runSettings).set(issue.id, draft.state.settings) });
+  change(draft, { runSettings: withEntry(draft.state.runSettings, issue.id, draft.state.settings) });
   putLive(draft, live);
   noteRun(draft, issue.id);
   putRun(draft, runOf(draft, live, start.trigger, 'running', null));

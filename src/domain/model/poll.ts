@@ -64,8 +64,10 @@ export interface DispatchStage {
   readonly index: number;
   readonly read: ReadonlyMap<string, Answer<readonly Blocker[]>>;
   readonly dispatched: number;
-  /** Slice by slice, so that no slice copies what those before it found. */
-  readonly held: readonly (readonly Hold[])[];
+  /** Why each candidate so far was not dispatched, by issue id. */
+  readonly holds: ReadonlyMap<string, Hold>;
+  /** Those of them that wait for a slot, slice by slice, so that no slice copies what those before it found. */
+  readonly waiting: readonly (readonly IssueRef[])[];
   /** Those whose approval label is seen for the first time. */
   readonly firstSights: readonly IssueRef[];
   /** How many are held for each reason, and how many of them were not before. */

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withEntry, withoutEntry } from './versioned-map.ts';
+import { withEntries, withEntry, withoutEntry } from './versioned-map.ts';
 
-const step = fc.record({ at: fc.nat(), key: fc.integer({ min: 0, max: 8 }), value: fc.option(fc.integer(), { nil: null }) });
+const step = fc.record({
+  at: fc.nat(),
+  key: fc.integer({ min: 0, max: 8 }),
+  value: fc.option(fc.integer(), { nil: null }),
+  more: fc.array(fc.integer({ min: 0, max: 8 }), { maxLength: 4 }),
+});
 
 describe('a versioned map', () => {
   it('keeps every version as it was, whichever is changed or read next', () => {
@@ -10,12 +15,14 @@ describe('a versioned map', () => {
       fc.property(fc.array(step, { maxLength: 60 }), fc.array(fc.nat(), { maxLength: 60 }), (steps, reads) => {
         const versions: ReadonlyMap<number, number>[] = [new Map()];
         const copies: Map<number, number>[] = [new Map()];
-        for (const { at, key, value } of steps) {
+        for (const { at, key, value, more } of steps) {
           const index = at % versions.length;
           const copy = new Map(copies[index]);
           if (value === null) copy.delete(key);
           else copy.set(key, value);
-          versions.push(value === null ? withoutEntry(versions[index]!, key) : withEntry(versions[index]!, key, value));
+          for (const [place, another] of more.entries()) copy.set(another, place);
+          const one = value === null ? withoutEntry(versions[index]!, key) : withEntry(versions[index]!, key, value);
+          versions.push(more.length === 0 ? one : withEntries(one, more, [...more.keys()]));
           copies.push(copy);
         }
         for (const read of [...reads, ...versions.keys()]) {

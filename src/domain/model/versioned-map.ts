@@ -44,17 +44,23 @@ class VersionedMap<K, V> implements ReadonlyMap<K, V> {
   }
 
   with(key: K, value: V): VersionedMap<K, V> {
-    return this.next(key, (entries) => entries.set(key, value));
+    return this.next([key], (entries) => entries.set(key, value));
+  }
+
+  withAll(keys: readonly K[], values: readonly V[]): VersionedMap<K, V> {
+    return this.next(keys, (entries) => {
+      for (const [index, key] of keys.entries()) entries.set(key, values[index] as V);
+    });
   }
 
   without(key: K): VersionedMap<K, V> {
-    return this.has(key) ? this.next(key, (entries) => entries.delete(key)) : this;
+    return this.has(key) ? this.next([key], (entries) => entries.delete(key)) : this;
   }
 
-  private next(key: K, change: (entries: Map<K, V>) => void): VersionedMap<K, V> {
+  private next(keys: readonly K[], change: (entries: Map<K, V>) => void): VersionedMap<K, V> {
     const entries = this.whole();
     const next = new VersionedMap<K, V>({ entries });
-    this.data = differenceAt(entries, key, next);
+    this.data = differenceAt(entries, keys, next);
     change(entries);
     return next;
   }
@@ -74,10 +80,16 @@ function madeWhole<K, V>(version: VersionedMap<K, V>): Map<K, V> {
   }
   const { entries } = newest.data;
   for (let older = later.pop(); older; older = later.pop()) {
-    const { key, had, value } = older.data as Difference<K, V>;
-    newest.data = differenceAt(entries, key, older);
-    if (had) entries.set(key, value as V);
-    else entries.delete(key);
+    const { places } = older.data as Difference<K, V>;
+    newest.data = differenceAt(
+      entries,
+      places.map(({ key }) => key),
+      older,
+    );
+    for (const { key, had, value } of places) {
+      if (had) entries.set(key, value as V);
+      else entries.delete(key);
+    }
     older.data = { entries };
     newest = older;
   }
@@ -88,17 +100,24 @@ interface Whole<K, V> {
   readonly entries: Map<K, V>;
 }
 
-/** What another version has at one key. */
+/** What another version has at some keys. */
 interface Difference<K, V> {
-  readonly key: K;
-  readonly had: boolean;
-  readonly value: V | undefined;
+  readonly places: readonly Place<K, V>[];
   readonly next: VersionedMap<K, V>;
 }
 
-function differenceAt<K, V>(entries: ReadonlyMap<K, V>, key: K, next: VersionedMap<K, V>): Difference<K, V> {
-  const value = entries.get(key);
-  return { key, had: value !== undefined || entries.has(key), value, next };
+interface Place<K, V> {
+  readonly key: K;
+  readonly had: boolean;
+  readonly value: V | undefined;
+}
+
+function differenceAt<K, V>(entries: ReadonlyMap<K, V>, keys: readonly K[], next: VersionedMap<K, V>): Difference<K, V> {
+  const places = keys.map((key) => {
+    const value = entries.get(key);
+    return { key, had: value !== undefined || entries.has(key), value };
+  });
+  return { places, next };
 }
 
 /** A map made of these entries, ready to be changed. */
@@ -109,6 +128,11 @@ export function mapOf<K, V>(entries: Iterable<readonly [K, V]>): ReadonlyMap<K, 
 /** The map with one entry more or another value. */
 export function withEntry<K, V>(map: ReadonlyMap<K, V>, key: K, value: V): ReadonlyMap<K, V> {
   return versioned(map).with(key, value);
+}
+
+/** The map with the values of these keys, for many at once. */
+export function withEntries<K, V>(map: ReadonlyMap<K, V>, keys: readonly K[], values: readonly V[]): ReadonlyMap<K, V> {
+  return versioned(map).withAll(keys, values);
 }
 
 export function withoutEntry<K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> {
