@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Problem } from '../domain/model/problem.ts';
-import { REACTION_KINDS } from '../domain/model/settings.ts';
+import { REACTION_KINDS } from '../domain/reactions/registry.ts';
 import type { AgentFacts } from '../ports/agent-kind.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
 import { blockNames, type Blocks, readBlocks } from './blocks.ts';

@@ -1,6 +1,7 @@
 import { sameState, stateIn } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
-import type { ReactionKind, ScmConnection } from '../domain/model/settings.ts';
+import type { ScmConnection } from '../domain/model/settings.ts';
+import type { ReactionKind } from '../domain/model/reaction.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
 import { type ExpandedConnection, unsetNote } from './expand.ts';
 import { managedProjects } from './reaction-projects.ts';

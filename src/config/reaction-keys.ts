@@ -1,16 +1,81 @@
 import { z } from 'zod';
-import { TRUST, type ReactionBase, type ReactionKind, type ReactionOptions, type Trust } from '../domain/model/settings.ts';
-import { MERGE_STRATEGIES } from '../ports/scm.ts';
+import type { ReactionKind } from '../domain/model/reaction.ts';
+import { TRUST } from '../domain/model/settings.ts';
+import type { Key, KeyValue, ReactionDefaults } from '../domain/reactions/reaction.ts';
+import { REACTIONS } from '../domain/reactions/registry.ts';
+import type { ProviderFacts } from '../ports/provider.ts';
 import { byDefault, choice, filledText, flag, milliseconds, text, textList, textOrNumber, wholeNumber } from './fields.ts';
 
-const DAY_MS = 86_400_000;
+/** The `reactions` section: one member per kind, made of what the kind declares. */
+export function reactionsSection(providers: readonly ProviderFacts[]) {
+  const names = providers
+    .filter((provider) => provider.roles.includes('scm'))
+    .flatMap((provider) => [provider.kind, ...provider.aliases]);
+  const members = REACTIONS.map(({ kind, about, defaults, keys }) => {
+    const own = { ...sharedKeys(names, defaults), ...budgetKey(defaults), ...ownKeys(keys) };
+    return [kind, z.strictObject(own).optional().describe(about)];
+  });
+  return z
+    .strictObject({ projects: textList(PROJECTS).optional(), ...(Object.fromEntries(members) as Members) })
+    .describe('What is done about the merge requests that runs leave behind.');
+}
 
-const botUsernames = () => textList('Accounts whose reviews count as those of a bot.').optional();
-const maxLogLines = () =>
-  wholeNumber({ min: -Number.MAX_SAFE_INTEGER }, 'Lines of the failing log shown to the agent; 0 or less: none.').optional();
-const requireCi = () => flag('Merge only when CI succeeded or there is none.').optional();
-const trust = (about: string) => choice(TRUST, about).optional();
-const strategy = () => choice(MERGE_STRATEGIES, 'How a request is merged.').optional();
+const PROJECTS =
+  "Projects besides the tracker's own whose merge requests are looked after: `owner/repo`, on GitLab the full path.";
+
+function sharedKeys(providerNames: readonly string[], defaults: ReactionDefaults) {
+  return {
+    provider: text('Switches the reaction on: the kind of forge that holds the merge requests.')
+      .meta({ enum: [...providerNames] })
+      .optional(),
+    poll_interval_ms: byDefault(milliseconds(100, 'Time between two looks at a merge request.'), defaults.pollIntervalMs),
+    watch_window_ms: byDefault(
+      wholeNumber({ min: 0 }, 'Time after which a merge request is left alone; 0: never.'),
+      defaults.watchWindowMs,
+    ),
+    max_retries: wholeNumber({ min: 0 }, 'Turns or tries before a person is asked; 0: at once.')
+      .meta({ default: defaults.budget })
+      .optional(),
+    escalation: byDefault(choice(['label', 'comment', 'none'], 'How a person is asked.'), 'label'),
+    escalation_label: byDefault(text('Label that asks a person.'), 'needs-human'),
+  };
+}
+
+function budgetKey({ budgetKey: key, budget }: ReactionDefaults): z.ZodRawShape {
+  const turns = () => wholeNumber({ min: 0 }, 'Turns before a person is asked.').meta({ default: budget }).optional();
+  return key === undefined ? {} : { [key]: turns() };
+}
+
+function ownKeys(keys: Readonly<Record<string, Key>>): z.ZodRawShape {
+  return Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, schemaOfKey(key)]));
+}
+
+/** What may stand in the provider's block, or is the provider's, has its default only after both were asked. */
+function schemaOfKey(key: Key): z.ZodType {
+  const schema = valueSchema(key);
+  return key.inBlock || key.type === 'trust' ? schema.optional() : byDefault(schema, key.default);
+}
+
+function valueSchema(key: Key): z.ZodType {
+  switch (key.type) {
+    case 'text':
+      return text(key.about);
+    case 'filled text':
+      return filledText(key.about);
+    case 'texts':
+      return textList(key.about);
+    case 'flag':
+      return flag(key.about);
+    case 'number':
+      return wholeNumber({ min: key.min }, key.about);
+    case 'milliseconds':
+      return milliseconds(key.min, key.about);
+    case 'choice':
+      return choice(key.of, key.about);
+    case 'trust':
+      return choice(TRUST, key.about);
+  }
+}
 
 /** The keys of a tracker kind's own block that its merge-request and CI roles read. */
 export const roleKeys = z.strictObject({
@@ -18,121 +83,21 @@ export const roleKeys = z.strictObject({
   endpoint: text('Address of the forge. By default that of the tracker, when it is of the same kind.').optional(),
   project: textOrNumber('Project whose CI is read. By default that of the tracker, when it is of the same kind.').optional(),
   user_agent: filledText('User-Agent header of merge-request and CI calls. By default `svc/dev`.').optional(),
-  bot_usernames: botUsernames(),
-  max_log_lines: maxLogLines(),
-  require_ci: requireCi(),
-  strategy: strategy(),
+  ...blockKeys(),
 });
 export type RoleKeys = z.output<typeof roleKeys>;
 
-/** What holds where neither the reaction nor the provider's block says otherwise. */
-const ROLE_DEFAULTS = { botUsernames: [], maxLogLines: 50, requireCi: true, strategy: 'squash' } as const;
-
-export interface ReactionDefaults {
-  readonly pollIntervalMs: number;
-  /** 0 watches without end. */
-  readonly watchWindowMs: number;
-  readonly budget: number;
+/** The keys of reactions that may stand in the block of their provider as well. */
+function blockKeys(): z.ZodRawShape {
+  const all = REACTIONS.flatMap(({ keys }) => Object.entries<Key>(keys)).filter(([, key]) => key.inBlock);
+  return ownKeys(Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-/** One reaction in the workflow file: what it is for, its defaults, the keys it alone has, and what they amount to. */
-interface ReactionKeys<Kind extends ReactionKind, Own extends z.ZodRawShape> {
-  readonly about: string;
-  readonly defaults: ReactionDefaults;
-  readonly own: Own;
-  options(
-    written: z.output<z.ZodObject<Own>>,
-    role: RoleKeys & { readonly trust: Trust },
-  ): Omit<ReactionOptions[Kind], keyof ReactionBase>;
-}
+type Declared<Kind extends ReactionKind> = Extract<(typeof REACTIONS)[number], { readonly kind: Kind }>;
 
-function reaction<Kind extends ReactionKind, Own extends z.ZodRawShape>(_kind: Kind, keys: ReactionKeys<Kind, Own>) {
-  return keys;
-}
+/** What the workflow file says of a reaction, in its own spelling. */
+export type WrittenReaction<Kind extends ReactionKind = ReactionKind> = z.output<z.ZodObject<ReturnType<typeof sharedKeys>>> & {
+  readonly max_continuation_turns?: number | undefined;
+} & { readonly [Name in keyof Declared<Kind>['keys']]: KeyValue<Declared<Kind>['keys'][Name]> };
 
-const turns = (budget: number) => wholeNumber({ min: 0 }, 'Turns before a person is asked.').meta({ default: budget }).optional();
-
-/** Every reaction's keys. The schema, the settings and the documentation are made of this table. */
-export const REACTION_KEYS = {
-  ci_failure: reaction('ci_failure', {
-    about: 'Have the agent mend a merge request whose CI failed.',
-    defaults: { pollIntervalMs: 60_000, watchWindowMs: DAY_MS, budget: 2 },
-    own: { max_log_lines: maxLogLines() },
-    options: (own, role) => ({ maxLogLines: own.max_log_lines ?? role.max_log_lines ?? ROLE_DEFAULTS.maxLogLines }),
-  }),
-  review_comments: reaction('review_comments', {
-    about: 'Have the agent answer the change requests of reviewers.',
-    defaults: { pollIntervalMs: 120_000, watchWindowMs: 7 * DAY_MS, budget: 3 },
-    own: {
-      max_continuation_turns: turns(3),
-      trust: trust(
-        'Whose reviews start a turn, enter a prompt and count for or against a merge. By default that of the provider.',
-      ),
-      debounce_ms: byDefault(milliseconds(0, 'Quiet time after the newest comment before the agent starts.'), 60_000),
-    },
-    options: (own, role) => ({ debounceMs: own.debounce_ms, trust: own.trust ?? role.trust }),
-  }),
-  bot_review: reaction('bot_review', {
-    about: 'Have the agent answer the comments of review bots.',
-    defaults: { pollIntervalMs: 60_000, watchWindowMs: 7 * DAY_MS, budget: 5 },
-    own: {
-      max_continuation_turns: turns(5),
-      bot_usernames: botUsernames(),
-      trust: trust('Whose comments count. Bots, apps and the accounts of `bot_usernames` always do.'),
-    },
-    options: (own, role) => ({
-      botUsernames: own.bot_usernames ?? role.bot_usernames ?? ROLE_DEFAULTS.botUsernames,
-      trust: own.trust ?? role.trust,
-    }),
-  }),
-  merge_conflicts: reaction('merge_conflicts', {
-    about: 'Have the agent resolve conflicts with the base branch.',
-    defaults: { pollIntervalMs: 60_000, watchWindowMs: 7 * DAY_MS, budget: 1 },
-    own: {},
-    options: () => ({}),
-  }),
-  auto_merge: reaction('auto_merge', {
-    about: 'Merge a request that is approved and green.',
-    defaults: { pollIntervalMs: 60_000, watchWindowMs: 7 * DAY_MS, budget: 2 },
-    own: {
-      strategy: strategy(),
-      require_ci: requireCi(),
-      delete_branch: byDefault(flag('Delete the branch after the merge.'), true),
-      dry_run: byDefault(flag('Only log what would be merged.'), false),
-      ci_grace_ms: byDefault(
-        wholeNumber(
-          { min: 0 },
-          'With `require_ci`: how long a head must be seen without any check before it is merged; 0: no wait.',
-        ),
-        60_000,
-      ),
-    },
-    options: (own, role) => ({
-      strategy: own.strategy ?? role.strategy ?? ROLE_DEFAULTS.strategy,
-      requireCi: own.require_ci ?? role.require_ci ?? ROLE_DEFAULTS.requireCi,
-      deleteBranch: own.delete_branch,
-      dryRun: own.dry_run,
-      ciGraceMs: own.ci_grace_ms,
-    }),
-  }),
-  merge_completion: reaction('merge_completion', {
-    about: 'Finish the issue when its request is merged.',
-    defaults: { pollIntervalMs: 60_000, watchWindowMs: 0, budget: 2 },
-    own: {
-      target_state: byDefault(
-        filledText('State of the issue once its request is merged; one of `tracker.terminal_states`.'),
-        'done',
-      ),
-    },
-    options: (own) => ({ targetState: own.target_state.trim() }),
-  }),
-  label_commands: reaction('label_commands', {
-    about: 'Let people start the agent by a label on the request.',
-    defaults: { pollIntervalMs: 60_000, watchWindowMs: 0, budget: 3 },
-    own: {
-      review_label: byDefault(text('Label that asks for a review; empty: none.'), 'foray:review'),
-      fix_label: byDefault(text('Label that asks for a fix; empty: none.'), 'foray:fix'),
-    },
-    options: (own) => ({ reviewLabel: own.review_label.trim(), fixLabel: own.fix_label.trim() }),
-  }),
-} satisfies { readonly [Kind in ReactionKind]: object };
+type Members = { readonly [Kind in ReactionKind]: z.ZodOptional<z.ZodType<WrittenReaction<Kind>>> };

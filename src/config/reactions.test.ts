@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { REACTION_KINDS } from '../domain/model/settings.ts';
+import { REACTION_KINDS } from '../domain/reactions/registry.ts';
 import type { LoadContext } from './workflow.ts';
 import { readWorkflow } from './workflow.ts';
 import { fakeContext } from '../../test/support/config/fake-kinds.ts';

@@ -1,17 +1,13 @@
-import {
-  REACTION_KINDS,
-  type ReactionBase,
-  type ReactionKind,
-  type ReactionOptions,
-  type ReactionSettings,
-  type ScmConnection,
-  type Trust,
-} from '../domain/model/settings.ts';
-import { REACTION_KEYS, type RoleKeys } from './reaction-keys.ts';
+import type { ReactionBase, ReactionKind, ReactionOptions } from '../domain/model/reaction.ts';
+import type { ReactionSettings, ScmConnection, Trust } from '../domain/model/settings.ts';
+import { camelCase } from '../domain/model/data-shape.ts';
+import type { Key, ReactionDefaults } from '../domain/reactions/reaction.ts';
+import { REACTION_KINDS, reactionOf } from '../domain/reactions/registry.ts';
+import type { PlainMap } from './document.ts';
+import type { RoleKeys, WrittenReaction } from './reaction-keys.ts';
 import type { Sections } from './schema.ts';
 
 type ReactionsSection = Sections['reactions'];
-type Written<Kind extends ReactionKind> = NonNullable<ReactionsSection[Kind]>;
 
 /** The reactions that are switched on, with the provider's block filling what they leave open. */
 export function reactionSettings(section: ReactionsSection, role: RoleKeys, side: MergeRequestSide): ReactionSettings {
@@ -32,23 +28,26 @@ export interface MergeRequestSide {
 }
 
 function optionsOf(kind: ReactionKind, section: ReactionsSection, role: RoleKeys & { trust: Trust }): ReactionBase {
-  // Each member of the table takes what its own schema made; the compiler cannot follow both through one name.
-  const options = REACTION_KEYS[kind].options as (own: unknown, role: object) => object;
-  const written = section[kind];
-  if (!written) throw new Error(`${kind} is not written`);
-  return { ...baseOf(kind, written), ...options(written, role) };
+  const written: PlainMap & WrittenReaction = section[kind]!;
+  const { keys, defaults } = reactionOf(kind);
+  const own = Object.entries(keys).map(([name, key]) => [camelCase(name), valueOf(name, key, written, role)]);
+  return { ...baseOf(written, defaults), ...Object.fromEntries(own) };
 }
 
-function baseOf(
-  kind: ReactionKind,
-  shared: Written<'merge_conflicts'> & { readonly max_continuation_turns?: number },
-): ReactionBase {
+/** What the reaction says, then what its provider's block says, then the default. */
+function valueOf(name: string, key: Key, written: PlainMap, role: PlainMap & { trust: Trust }): unknown {
+  const fallback = key.type === 'trust' ? role.trust : key.default;
+  const value = written[name] ?? (key.inBlock && role[name]) ?? fallback;
+  return typeof value === 'string' ? value.trim() : value;
+}
+
+function baseOf(written: WrittenReaction, { budget }: ReactionDefaults): ReactionBase {
   return {
-    pollIntervalMs: shared.poll_interval_ms,
-    watchWindowMs: shared.watch_window_ms,
-    budget: shared.max_continuation_turns ?? shared.max_retries ?? REACTION_KEYS[kind].defaults.budget,
-    escalation: shared.escalation,
-    escalationLabel: shared.escalation_label.trim(),
+    pollIntervalMs: written.poll_interval_ms,
+    watchWindowMs: written.watch_window_ms,
+    budget: written.max_continuation_turns ?? written.max_retries ?? budget,
+    escalation: written.escalation,
+    escalationLabel: written.escalation_label.trim(),
   };
 }
 

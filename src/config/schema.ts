@@ -17,7 +17,7 @@ import {
   wholeNumber,
 } from './fields.ts';
 import { notificationsKey } from './notifications.ts';
-import { reactionsSection } from './reaction-schema.ts';
+import { reactionsSection } from './reaction-keys.ts';
 
 /**
  * The sections of the front matter. Every one of them accepts an empty map, so that a file's remaining keys can be

@@ -15,7 +15,7 @@ import { onBlockersAnswered, onPollAnswered, onWentOn } from './events/on-poll.t
 import { onInspected } from './events/on-reaction.ts';
 import { onIssueRead } from './events/on-retry-due.ts';
 import { onRunProgress } from './events/on-run.ts';
-import { onMergeAnswered } from './reactions/auto-merge.ts';
+import { onMergeAnswered } from './reactions/merge-answer.ts';
 import { onBranchDeleted } from './reactions/branch.ts';
 import { onLabelRemoved } from './reactions/label-commands.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';

@@ -7,7 +7,7 @@ import type { OperatorPause } from './model/operator.ts';
 import type { Hold } from './model/hold.ts';
 import type { PollState } from './model/poll.ts';
 import type { State } from './model/state.ts';
-import type { RequestReading } from './reactions/findings.ts';
+import type { RequestReading } from './model/findings.ts';
 import type { Watch } from './model/watch.ts';
 import { type RunningView, runningView, handingOff } from './running-view.ts';
 

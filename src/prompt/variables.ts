@@ -1,10 +1,7 @@
 import type { Blocker, Issue } from '../domain/model/issue.ts';
-import type {
-  LabelCommandContext,
-  MergeConflictContext,
-  ReactionContext,
-  ReviewCommentContext,
-} from '../domain/model/reaction-context.ts';
+import type { ReactionContext } from '../domain/model/reaction.ts';
+import { camelCase, isListShape, snakeCase, type DataFields, type DataShape } from '../domain/model/data-shape.ts';
+import { PROMPTING } from '../domain/reactions/registry.ts';
 import type { TemplateMap, TemplateValue } from './value.ts';
 
 /** What a template can know of a value without seeing it. */
@@ -21,9 +18,14 @@ export const BOOL: Shape = { kind: 'bool' };
 export const NUMBER: Shape = { kind: 'number' };
 export const STRING: Shape = { kind: 'string' };
 
-const REVIEW_COMMENTS = listOf(
-  mapOf({ id: [STRING], file: [STRING], start_line: [NUMBER, NIL], end_line: [NUMBER, NIL], reviewer: [STRING], body: [STRING] }),
-);
+const PLAIN_SHAPES: Readonly<Record<DataShape & string, Alternatives>> = {
+  text: [STRING],
+  'text or absent': [STRING, NIL],
+  number: [NUMBER],
+  'number or null': [NUMBER, NIL],
+  flag: [BOOL],
+};
+const declaredMaps = new Map<DataFields, Shape>();
 
 /** Every variable of a prompt template with its fields. The value of `.` at the top and of `$` everywhere. */
 export const ROOT = mapOf({
@@ -49,31 +51,7 @@ export const ROOT = mapOf({
   ],
   attempt: [NUMBER],
   run: [mapOf({ turn_number: [NUMBER], max_turns: [NUMBER], is_continuation: [BOOL] })],
-  ci_failure: [
-    mapOf({
-      status: [STRING],
-      check_runs: [listOf(mapOf({ name: [STRING], status: [STRING], conclusion: [STRING], details_url: [STRING] }))],
-      failing_count: [NUMBER],
-      log_excerpt: [STRING],
-      ref: [STRING],
-    }),
-    NIL,
-  ],
-  review_comments: [REVIEW_COMMENTS, NIL],
-  bot_review_comments: [REVIEW_COMMENTS, NIL],
-  merge_conflict: [mapOf({ pr_number: [NUMBER], branch: [STRING], head_sha: [STRING], base: [STRING] }), NIL],
-  label_command: [
-    mapOf({
-      command: [STRING],
-      pr_number: [NUMBER],
-      owner: [STRING],
-      repo: [STRING],
-      branch: [STRING],
-      actor: [STRING],
-      requested_at: [STRING],
-    }),
-    NIL,
-  ],
+  ...Object.fromEntries(PROMPTING.map(({ prompt }) => [prompt.variable, [...shapesOf(prompt.shape), NIL]])),
 });
 
 /** The data of one rendering, of the shape of ROOT. */
@@ -95,11 +73,7 @@ export function templateData({ issue, attempt, run, reaction }: TemplateSubject)
     issue: issueData(issue),
     attempt,
     run: { turn_number: run.turnNumber, max_turns: run.maxTurns, is_continuation: run.turnNumber > 1 },
-    ci_failure: ciFailureData(reaction?.ciFailure),
-    review_comments: reaction?.reviewComments?.map(reviewCommentData) ?? null,
-    bot_review_comments: reaction?.botReviewComments?.map(reviewCommentData) ?? null,
-    merge_conflict: reaction?.mergeConflict ? mergeConflictData(reaction.mergeConflict) : null,
-    label_command: reaction?.labelCommand ? labelCommandData(reaction.labelCommand) : null,
+    ...reactionData(reaction ?? {}),
   };
 }
 
@@ -128,33 +102,33 @@ function blockerData({ id, identifier, state, displayId }: Blocker): TemplateMap
   return { id, identifier, state, display_id: displayId ?? '' };
 }
 
-function ciFailureData(failure: ReactionContext['ciFailure']): TemplateValue {
-  if (!failure) return null;
-  return {
-    status: failure.status,
-    check_runs: failure.checkRuns.map(({ name, status, conclusion, detailsUrl }) => ({
-      name,
-      status,
-      conclusion,
-      details_url: detailsUrl,
-    })),
-    failing_count: failure.failingCount,
-    log_excerpt: failure.logExcerpt,
-    ref: failure.ref,
-  };
+/** Every variable of the reactions: nil but for that of the reaction which started the session. */
+function reactionData(context: ReactionContext): TemplateMap {
+  return Object.fromEntries(
+    PROMPTING.map(({ prompt: { variable, shape } }) => [variable, inTemplate(shape, context[camelCase(variable)])]),
+  );
 }
 
-function reviewCommentData(comment: ReviewCommentContext): TemplateMap {
-  const { id, file, startLine, endLine, reviewer, body } = comment;
-  return { id, file, start_line: startLine, end_line: endLine, reviewer, body };
+/** Data of the domain under the names that a template has for it. */
+function inTemplate(shape: DataShape, value: unknown): TemplateValue {
+  if (value === undefined || value === null) return null;
+  if (typeof shape === 'string') return value as TemplateValue;
+  if (isListShape(shape)) return (value as readonly unknown[]).map((item) => inTemplate(shape[0], item));
+  const fields = value as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(shape).map(([name, inner]) => [snakeCase(name), inTemplate(inner, fields[name])]));
 }
 
-function mergeConflictData({ prNumber, branch, headSha, base }: MergeConflictContext): TemplateMap {
-  return { pr_number: prNumber, branch, head_sha: headSha, base };
+/** What a template can know of the data that a reaction declares. */
+function shapesOf(shape: DataShape): Alternatives {
+  if (typeof shape === 'string') return PLAIN_SHAPES[shape];
+  if (isListShape(shape)) return [{ kind: 'list', items: shapesOf(shape[0]) }];
+  const known = declaredMaps.get(shape) ?? mapOf(fieldsOf(shape));
+  declaredMaps.set(shape, known);
+  return [known];
 }
 
-function labelCommandData({ command, prNumber, owner, repo, branch, actor, requestedAt }: LabelCommandContext): TemplateMap {
-  return { command, pr_number: prNumber, owner, repo, branch, actor, requested_at: requestedAt };
+function fieldsOf(shape: DataFields): Readonly<Record<string, Alternatives>> {
+  return Object.fromEntries(Object.entries(shape).map(([name, inner]) => [snakeCase(name), shapesOf(inner)]));
 }
 
 function mapOf(fields: Readonly<Record<string, Alternatives>>): Shape & { readonly kind: 'map' } {

@@ -1,7 +1,7 @@
 import { PARK_REASONS } from '../domain/model/claim.ts';
 import type { NoticeName, Notices } from '../domain/model/notice.ts';
-import { TRIGGERS, type ExitKind } from '../domain/model/run.ts';
-import { REACTION_KINDS } from '../domain/model/settings.ts';
+import type { ExitKind } from '../domain/model/run.ts';
+import { TRIGGERS, REACTION_KINDS } from '../domain/reactions/registry.ts';
 import { HOLD_REASONS } from '../domain/model/hold.ts';
 import { TRACKER_OPERATIONS } from '../ports/tracker.ts';
 import { oneSample, one, seconds, type MetricSample } from './metric-samples.ts';

@@ -1,4 +1,5 @@
-import { NO_MARK, NOTHING_KNOWN } from '../../src/domain/model/watch.ts';
+import { NOTHING_KNOWN } from '../../src/domain/model/watch.ts';
+import { NO_MARK } from '../../src/domain/model/reaction.ts';
 import { aRetry, aRun, aRunning, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../support/fake-daemon.ts';
 import type { Run, RunEvent, RunEventDetails, RunStatus } from '../../src/domain/model/run.ts';
 import type { Snapshot } from '../../src/domain/snapshot.ts';

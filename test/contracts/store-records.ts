@@ -3,10 +3,10 @@ import { PARK_REASONS } from '../../src/domain/model/claim.ts';
 import { NOTIFICATION_EVENTS } from '../../src/domain/model/notification.ts';
 import type { Approval, AgentPause, Claim, Handoff, OutboxEntry, Parked, WorkspaceRecord } from '../../src/domain/model/claim.ts';
 import type { IssueRef } from '../../src/domain/model/issue.ts';
-import type { ReactionContext } from '../../src/domain/model/reaction-context.ts';
 import type { Run, RunEvent, RunEventDetails, RunStatus, Spent, Trigger } from '../../src/domain/model/run.ts';
-import { REACTION_KINDS, type ReactionKind } from '../../src/domain/model/settings.ts';
-import { NO_MARK, type ReactionMarks, type ReactionProgress, type Watch } from '../../src/domain/model/watch.ts';
+import { REACTION_KINDS } from '../../src/domain/reactions/registry.ts';
+import { type ReactionContext, type ReactionKind, NO_MARK, type ReactionMarks } from '../../src/domain/model/reaction.ts';
+import type { ReactionProgress, Watch } from '../../src/domain/model/watch.ts';
 import type { Write } from '../../src/ports/store.ts';
 
 /** Wild records for the store's contract. Few ids, so that random sequences meet the same record again. */

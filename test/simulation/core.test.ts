@@ -1,4 +1,4 @@
-import { NO_MARK } from '../../src/domain/model/watch.ts';
+import { NO_MARK } from '../../src/domain/model/reaction.ts';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../src/domain/decide.ts';
 import { simulate, Violation, type Decide } from './simulate.ts';

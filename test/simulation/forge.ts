@@ -9,9 +9,10 @@ import type {
   ReviewComment,
   ReviewDecision,
 } from '../../src/domain/model/merge-request.ts';
-import type { ReviewCommentContext } from '../../src/domain/model/reaction-context.ts';
-import type { Findings } from '../../src/domain/reactions/findings.ts';
-import type { ReactionKind, ReactionSettings } from '../../src/domain/model/settings.ts';
+import type { ReviewCommentContext } from '../../src/domain/reactions/reviews.ts';
+import type { ReactionKind } from '../../src/domain/model/reaction.ts';
+import type { Findings } from '../../src/domain/model/findings.ts';
+import type { ReactionSettings } from '../../src/domain/model/settings.ts';
 import type { Chance } from '../support/random.ts';
 import { createTurnLedger } from './turn-ledger.ts';
 

@@ -1,4 +1,4 @@
-import type { ReactionKind } from '../../src/domain/model/settings.ts';
+import type { ReactionKind } from '../../src/domain/model/reaction.ts';
 
 /** Turns that reactions queued for the merge request of each issue, held against what their budgets allow. */
 export interface TurnLedger {

@@ -5,8 +5,9 @@ import { settingsWith } from './settings.ts';
 import type { Effect } from '../../src/domain/model/effect.ts';
 import type { Fault } from '../../src/domain/model/errors.ts';
 import type { MergeStatus, ReviewComment } from '../../src/domain/model/merge-request.ts';
-import type { ReactionKind, ReactionSettings } from '../../src/domain/model/settings.ts';
-import type { Findings } from '../../src/domain/reactions/findings.ts';
+import type { ReactionSettings } from '../../src/domain/model/settings.ts';
+import type { ReactionKind } from '../../src/domain/model/reaction.ts';
+import type { Findings } from '../../src/domain/model/findings.ts';
 
 export const BASE = {
   pollIntervalMs: 10_000,

@@ -4,8 +4,9 @@ import type { Event } from '../model/event.ts';
 import type { IssueRef } from '../model/issue.ts';
 import type { IssueRequestKind, OperatorAnswer, OperatorRequest } from '../model/operator.ts';
 import type { State } from '../model/state.ts';
-import { forgiven, isEscalated, type Watch } from '../model/watch.ts';
+import { isEscalated, type Watch } from '../model/watch.ts';
 import { stopRun } from './on-issue-states.ts';
+import { giveBudgetsBack } from './watching.ts';
 
 /** A person asked for something. The answer is stored together with what it changed, so that neither comes alone. */
 export function onOperatorAsked(draft: Draft, event: Extract<Event, { type: 'operator-asked' }>): void {
@@ -85,7 +86,7 @@ function letGo(draft: Draft, { issue, parked, watch }: Found, _by: string): Oper
   const name = issue.identifier;
   if (parked === null && !isAsking(watch)) return refused(`${name} is not parked`);
   if (parked !== null) unpark(draft, parked, 'released by an operator');
-  if (watch !== null && isAsking(watch)) putWatch(draft, forgiven(watch, draft.now));
+  if (watch !== null && isAsking(watch)) putWatch(draft, giveBudgetsBack(watch, draft.now));
   pollNow(draft);
   return taken(`${name} is released${reserve(draft.state)}`);
 }

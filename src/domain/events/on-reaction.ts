@@ -5,14 +5,14 @@ import { stateIn } from '../model/issue.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import { noteMerged, tidyBranch } from '../reactions/branch.ts';
-import type { Findings, RequestReading } from '../reactions/findings.ts';
+import type { Findings, RequestReading } from '../model/findings.ts';
 import { completeMerge } from '../reactions/merge-completion.ts';
 import { hasWorkAfterMerge, isMidway, mustFinishCompletion } from '../reactions/after-merge.ts';
 import { whyNotOurs } from '../reactions/managed.ts';
 import { couldNotRead, endWatch, progressOf, settingsOf } from '../reactions/progress.ts';
 import { activeReactions, reactionOf } from '../reactions/registry.ts';
 import { checkProject, current, noteLook, onMissing, refuse } from '../reactions/request.ts';
-import type { ReactionKind } from '../model/settings.ts';
+import type { ReactionKind } from '../model/reaction.ts';
 import type { State } from '../model/state.ts';
 import type { Watch } from '../model/watch.ts';
 

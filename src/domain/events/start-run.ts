@@ -3,7 +3,7 @@ import { announce, ask, change, putClaim, putLive, putRun, putSpent, queueWrite,
 import { workspacesOf } from '../workspace-records.ts';
 import type { Issue, IssueRef } from '../model/issue.ts';
 import { hostPathOf } from '../model/host-path.ts';
-import type { ReactionContext } from '../model/reaction-context.ts';
+import type { ReactionContext } from '../model/reaction.ts';
 import type { Run, RunStatus, Trigger } from '../model/run.ts';
 import { withEntry, withoutEntry } from '../model/versioned-map.ts';
 import { settingsFor, NO_SESSION, type Live } from '../model/state.ts';

@@ -1,19 +1,13 @@
 import { announce, putWatch, type Draft } from '../draft.ts';
 import type { RunExit } from '../model/event.ts';
+import { NO_MARK, type ReactionKind } from '../model/reaction.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { whyForeign } from '../reactions/managed.ts';
 import { freshProgress } from '../reactions/progress.ts';
-import { activeReactions } from '../reactions/registry.ts';
+import type { Reaction } from '../reactions/reaction.ts';
+import { activeReactions, reactionOf } from '../reactions/registry.ts';
 import { settingsFor, type Live } from '../model/state.ts';
-import {
-  NO_MARK,
-  NOTHING_KNOWN,
-  type MergeRequestRef,
-  type ReactionMarks,
-  type ReactionProgress,
-  type Watch,
-} from '../model/watch.ts';
-import type { ReactionKind } from '../model/settings.ts';
+import { NOTHING_KNOWN, type MergeRequestRef, type ReactionProgress, type Watch } from '../model/watch.ts';
 
 /** A run of ours began: what it pushes is ours. */
 export function noteRun(draft: Draft, issueId: string): void {
@@ -28,14 +22,17 @@ export function noteRun(draft: Draft, issueId: string): void {
  */
 export function armWatch(draft: Draft, live: Live, exit: RunExit, verdict: Verdict): void {
   noteRun(draft, live.issue.id);
-  const kinds = activeReactions(settingsFor(draft.state, live.issue.id).reactions).map(({ kind }) => kind);
-  if (exit.kind !== 'normal' || isFinal(verdict) || kinds.length === 0) return;
+  const active = activeReactions(settingsFor(draft.state, live.issue.id).reactions);
+  if (exit.kind !== 'normal' || isFinal(verdict) || active.length === 0) return;
   const before = draft.state.watches.get(live.issue.id);
   const mergeRequest = believed(draft, live, requestOf(exit.scm), before);
   if (!mergeRequest) return;
   const isKnown = before !== undefined && sameRequest(before.mergeRequest, mergeRequest);
   const facts = isKnown && before.mergeRequest.branch === mergeRequest.branch ? before.facts : NOTHING_KNOWN;
-  const reactions = kinds.map((kind) => [kind, armed(before?.reactions[kind], isKnown, draft.now)]);
+  const reactions = active.map((reaction) => {
+    const { kind } = reaction;
+    return [kind, armed(reaction, before?.reactions[kind], isKnown, draft.now)];
+  });
   putWatch(draft, {
     issue: live.issue,
     mergeRequest,
@@ -46,6 +43,16 @@ export function armWatch(draft: Draft, live: Live, exit: RunExit, verdict: Verdi
   });
   const { owner, repo, number } = mergeRequest;
   if (!isKnown) announce(draft, 'reaction:watch:armed', { issue: live.issue, number, owner, repo });
+}
+
+/** A person took over or asked for another try: what had given up has its budget back and looks again at once. */
+export function giveBudgetsBack(watch: Watch, now: number): Watch {
+  const reactions = Object.entries<ReactionProgress>(watch.reactions).map(([kind, progress]) => {
+    if (!progress.escalated) return [kind, progress];
+    const mark = reactionOf(kind as ReactionKind).keepsMark ? progress.mark : NO_MARK;
+    return [kind, { ...progress, used: 0, escalated: false, restored: false, nextAt: now, mark }];
+  });
+  return { ...watch, reactions: Object.fromEntries(reactions) as Watch['reactions'] };
 }
 
 /** A run that names a request of somebody else's project does not lose us the one that is this issue's. */
@@ -79,15 +86,15 @@ function isFinal(verdict: Verdict): boolean {
  * The turn that was queued has ended: the same head may be judged once more, within the same budget. A run that names
  * another request in its place does not win a budget by that.
  */
-function armed(progress: Watch['reactions'][ReactionKind], isKnown: boolean, now: number): ReactionProgress {
+function armed(
+  { onRunEnded }: Reaction,
+  progress: ReactionProgress | undefined,
+  isKnown: boolean,
+  now: number,
+): ReactionProgress {
   if (progress === undefined) return freshProgress(now);
   if (!isKnown) return { ...freshProgress(now), used: progress.used };
-  return { ...progress, mark: reopened(progress.mark), nextAt: now };
-}
-
-function reopened(mark: ReactionMarks[ReactionKind]): ReactionMarks[ReactionKind] {
-  if (mark.at === 'fixing') return { ...mark, at: 'seen' };
-  return mark.at === 'resolving' ? NO_MARK : mark;
+  return { ...progress, mark: onRunEnded?.(progress.mark) ?? progress.mark, nextAt: now };
 }
 
 /** Forges tell no case in the names of projects: another spelling is not another request. */

@@ -1,6 +1,6 @@
 import type { Approvable, IssueRef } from './issue.ts';
 import type { NotificationWrite } from './notification.ts';
-import type { ReactionContext } from './reaction-context.ts';
+import type { ReactionContext } from './reaction.ts';
 import type { Trigger } from './run.ts';
 
 /**

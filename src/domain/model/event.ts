@@ -8,8 +8,9 @@ import type { Blocker, Issue } from './issue.ts';
 import type { AskedRequest, OperatorPause } from './operator.ts';
 import type { Quota } from './quota.ts';
 import type { ExitKind, Spent } from './run.ts';
-import type { Findings } from '../reactions/findings.ts';
-import type { ReactionKind, Settings } from './settings.ts';
+import type { Findings } from './findings.ts';
+import type { Settings } from './settings.ts';
+import type { ReactionKind } from './reaction.ts';
 
 /** What is known of an issue whose workspace may go. */
 export type TerminalIssue = Pick<Issue, 'id' | 'identifier' | 'title' | 'state'>;

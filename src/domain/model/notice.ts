@@ -4,7 +4,7 @@ import type { IssueRef } from './issue.ts';
 import type { NotificationEvent } from './notification.ts';
 import type { OperatorAnswer, OperatorRequest } from './operator.ts';
 import type { Quota } from './quota.ts';
-import type { Escalation, ReactionKind } from './settings.ts';
+import type { Escalation, ReactionKind } from './reaction.ts';
 import type { HoldReason } from './hold.ts';
 import type { ExitKind, RunEventDetails, RunStatus, StopReason, Trigger } from './run.ts';
 

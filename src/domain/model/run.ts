@@ -1,5 +1,6 @@
 import type { TokenUsage } from './agent-event.ts';
 import type { IssueRef } from './issue.ts';
+import type { TurnKind } from './reaction.ts';
 
 /** How a worker ended, as the records and metrics name it. */
 export type ExitKind = 'normal' | 'error' | 'cancelled';
@@ -29,19 +30,9 @@ export interface Run {
   readonly error: string | null;
 }
 
-/** Why a run was started. The last ones are reactions to a merge request. */
-export const TRIGGERS = [
-  'fresh',
-  'error',
-  'continuation',
-  'restart',
-  'ci_failure',
-  'review_comments',
-  'bot_review',
-  'merge_conflicts',
-  'label_commands',
-] as const;
-export type Trigger = (typeof TRIGGERS)[number];
+/** Why a run was started, apart from those that a reaction starts. */
+export const OWN_TRIGGERS = ['fresh', 'error', 'continuation', 'restart'] as const;
+export type Trigger = (typeof OWN_TRIGGERS)[number] | TurnKind;
 
 /**
  * One recorded event of a run. `type` and `text` are enough for a plain list; `details` holds what a page needs to show

@@ -1,4 +1,5 @@
 import type { NotificationTarget } from './notification.ts';
+import type { ReactionOptions } from './reaction.ts';
 
 /** The typed form of a workflow file: what the front matter means after expansion, defaults and checks. */
 export interface Settings {
@@ -169,51 +170,9 @@ export interface SelfReviewSettings {
   readonly verificationTimeoutMs: number;
 }
 
-export const REACTION_KINDS = [
-  'ci_failure',
-  'review_comments',
-  'bot_review',
-  'merge_conflicts',
-  'auto_merge',
-  'merge_completion',
-  'label_commands',
-] as const;
-export type ReactionKind = (typeof REACTION_KINDS)[number];
-
-export type Escalation = 'label' | 'comment' | 'none';
-
-/** What every reaction kind has. */
-export interface ReactionBase {
-  readonly pollIntervalMs: number;
-  /** 0 watches without end. */
-  readonly watchWindowMs: number;
-  /** How many turns (or merge tries) before a person is asked. */
-  readonly budget: number;
-  readonly escalation: Escalation;
-  readonly escalationLabel: string;
-}
-
 /** Whose words count: of anyone, or of those with write access as far as the forge tells. */
 export const TRUST = ['anyone', 'collaborators'] as const;
 export type Trust = (typeof TRUST)[number];
-
-/** What each reaction kind is told by the workflow file. */
-export interface ReactionOptions {
-  readonly ci_failure: ReactionBase & { readonly maxLogLines: number };
-  readonly review_comments: ReactionBase & { readonly debounceMs: number; readonly trust: Trust };
-  readonly bot_review: ReactionBase & { readonly botUsernames: readonly string[]; readonly trust: Trust };
-  readonly merge_conflicts: ReactionBase;
-  readonly auto_merge: ReactionBase & {
-    readonly strategy: 'merge' | 'squash' | 'rebase';
-    readonly requireCi: boolean;
-    readonly deleteBranch: boolean;
-    readonly dryRun: boolean;
-    /** How long a head without any check is waited for; 0 waits for none. */
-    readonly ciGraceMs: number;
-  };
-  readonly merge_completion: ReactionBase & { readonly targetState: string };
-  readonly label_commands: ReactionBase & { readonly reviewLabel: string; readonly fixLabel: string };
-}
 
 export interface ReactionSettings {
   /** Canonical kind, or null when none is on. All that are on name the same one. */

@@ -3,7 +3,7 @@ import type { AgentPause, Approval, Claim, OutboxEntry, Parked, WorkspaceRecord 
 import type { Pending } from './effect.ts';
 import type { IssueRef } from './issue.ts';
 import type { OperatorPause } from './operator.ts';
-import type { RequestReading } from '../reactions/findings.ts';
+import type { RequestReading } from './findings.ts';
 import type { Quota } from './quota.ts';
 import type { RunEvent, Spent, StopReason } from './run.ts';
 import type { Settings } from './settings.ts';

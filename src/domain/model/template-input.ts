@@ -1,5 +1,5 @@
 import type { Issue } from './issue.ts';
-import type { ReactionContext } from './reaction-context.ts';
+import type { ReactionContext } from './reaction.ts';
 
 /** What the prompt of one turn is made from. */
 export interface TemplateInput {

@@ -1,5 +1,5 @@
 import type { IssueRef } from './issue.ts';
-import type { ReactionKind } from './settings.ts';
+import type { ReactionKind, ReactionMarks } from './reaction.ts';
 
 /** A merge request we look after because a run of ours left it behind. One per issue, durable. */
 export interface Watch {
@@ -63,68 +63,6 @@ export interface ReactionProgress<Kind extends ReactionKind = ReactionKind> {
   readonly waitingFor: string;
 }
 
-/** Nothing has been acted upon yet. */
-export const NO_MARK = { at: 'none' } as const;
-type NoMark = typeof NO_MARK;
-
-/** What each reaction remembers of what it did. */
-export interface ReactionMarks {
-  /** The head last seen, or the one that a fix turn was queued for. */
-  readonly ci_failure: NoMark | { readonly at: 'seen' | 'fixing'; readonly headSha: string };
-  readonly review_comments: NoMark | GivenComments;
-  readonly bot_review: NoMark | GivenComments;
-  /** The head whose conflict a turn was queued for. */
-  readonly merge_conflicts: NoMark | { readonly at: 'resolving'; readonly headSha: string };
-  readonly auto_merge: NoMark | MergeMark;
-  /** The move of the issue was asked for. */
-  readonly merge_completion: NoMark | { readonly at: 'begun' };
-  /** How far the journal of label events was read: time, then id. `owed`: a label that was obeyed and is to be taken off. */
-  readonly label_commands: NoMark | { readonly at: 'read'; readonly upTo: string; readonly owed?: string | undefined };
-}
-
-/** Comment ids that a run was given. */
-export interface GivenComments {
-  readonly at: 'given';
-  readonly comments: readonly string[];
-}
-
-/**
- * waiting -> ready (one clean reading) -> merging (asked for) -> merged, or queued until the forge's own queue has merged it
- * -> tidied (its branch was seen to). A refusal leads back to waiting for a clean reading. A head that is pushed meanwhile
- * starts over.
- */
-export type MergeMark =
-  | { readonly at: 'waiting'; readonly headSha: string; readonly bareSince: number | null }
-  | { readonly at: 'ready'; readonly headSha: string; readonly bareSince: number | null; readonly decision: string }
-  | { readonly at: 'merging' | 'queued'; readonly headSha: string; readonly seen: MergeReading }
-  /** `unsure`: the answer was an error, which does not tell that nothing was merged. */
-  | { readonly at: 'refused'; readonly headSha: string; readonly seen: MergeReading; readonly unsure: boolean }
-  | { readonly at: 'merged'; readonly headSha: string }
-  | { readonly at: 'tidied' };
-
-/** What a merge was tried on. A refusal holds until one of these changes. */
-export interface MergeReading {
-  readonly decision: string;
-  readonly mergeability: string;
-  readonly ci: string;
-}
-
 export function isEscalated(watch: Watch): boolean {
   return Object.values(watch.reactions).some((progress) => progress.escalated);
-}
-
-/** A person took over or asked for another try: what had given up has its budget back and looks again at once. */
-export function forgiven(watch: Watch, now: number): Watch {
-  const reactions = Object.entries(watch.reactions).map(([kind, progress]) => [
-    kind,
-    progress.escalated
-      ? { ...progress, used: 0, escalated: false, restored: false, nextAt: now, mark: kept(progress.mark) }
-      : progress,
-  ]);
-  return { ...watch, reactions: Object.fromEntries(reactions) as Watch['reactions'] };
-}
-
-/** What was given to a run and how far a journal was read stay known; a head may be acted upon again. */
-function kept(mark: ReactionMarks[ReactionKind]): ReactionMarks[ReactionKind] {
-  return mark.at === 'given' || mark.at === 'read' ? mark : NO_MARK;
 }

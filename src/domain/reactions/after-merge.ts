@@ -1,6 +1,7 @@
 import { sameState } from '../model/issue.ts';
 import type { State } from '../model/state.ts';
-import type { ReactionMarks, Watch } from '../model/watch.ts';
+import type { Watch } from '../model/watch.ts';
+import type { ReactionMarks } from '../model/reaction.ts';
 import { progressOf } from './progress.ts';
 
 /** What a merge of ours still wants done, although the issue reads as terminal. Until then the watch must not end. */

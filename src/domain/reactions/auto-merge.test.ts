@@ -4,7 +4,7 @@ import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { BASE, SCM, OPEN, FAULT, ok, watching, look, progress, finishTurn, comment } from '../../../test/support/watched.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
-import type { Findings } from './findings.ts';
+import type { Findings } from '../model/findings.ts';
 
 describe('auto_merge', () => {
   const autoMerge = {

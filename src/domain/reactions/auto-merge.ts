@@ -1,22 +1,59 @@
-import { announce, ask, change, settle, type Draft } from '../draft.ts';
-import type { Event } from '../model/event.ts';
-import type { CiConclusion, MergeStatus, ReviewDecision } from '../model/merge-request.ts';
-import type { ReactionOptions } from '../model/settings.ts';
-import type { MergeReading, ReactionProgress, Watch } from '../model/watch.ts';
-import type { Findings } from './findings.ts';
+import { announce, ask, change, type Draft } from '../draft.ts';
+import { MERGE_STRATEGIES, type CiConclusion, type MergeStatus, type ReviewDecision } from '../model/merge-request.ts';
+import type { ReactionOptions } from '../model/reaction.ts';
+import type { ValueOf } from '../model/data-shape.ts';
+import type { ReactionProgress, Watch } from '../model/watch.ts';
+import type { Findings } from '../model/findings.ts';
+import { onRefused } from './merge-answer.ts';
 import { obstacleTo } from './merge-obstacle.ts';
 import { couldNotRead, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
-import type { Look, Reaction } from './reaction.ts';
+import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
 
-export const AUTO_MERGE: Reaction<'auto_merge'> = {
+/** What a merge was tried on. A refusal holds until one of these changes. */
+const READING = { decision: 'text', mergeability: 'text', ci: 'text' } as const;
+export type MergeReading = ValueOf<typeof READING>;
+
+const declaration = {
   kind: 'auto_merge',
+  about: 'Merge a request that is approved and green.',
+  defaults: { pollIntervalMs: 60_000, watchWindowMs: 7 * DAY_MS, budget: 2 },
+  keys: {
+    strategy: { type: 'choice', of: MERGE_STRATEGIES, default: 'squash', inBlock: true, about: 'How a request is merged.' },
+    require_ci: { type: 'flag', default: true, inBlock: true, about: 'Merge only when CI succeeded or there is none.' },
+    delete_branch: { type: 'flag', default: true, about: 'Delete the branch after the merge.' },
+    dry_run: { type: 'flag', default: false, about: 'Only log what would be merged.' },
+    ci_grace_ms: {
+      type: 'number',
+      min: 0,
+      default: 60_000,
+      about: 'With `require_ci`: how long a head must be seen without any check before it is merged; 0: no wait.',
+    },
+  },
+  /**
+   * waiting -> ready (one clean reading) -> merging (asked for) -> merged, or queued until the forge's own queue has merged
+   * it -> tidied (its branch was seen to). A refusal leads back to waiting for a clean reading; `unsure`: the answer was an
+   * error, which does not tell that nothing was merged. A head that is pushed meanwhile starts over.
+   */
+  marks: {
+    waiting: { headSha: 'text', bareSince: 'number or null' },
+    ready: { headSha: 'text', bareSince: 'number or null', decision: 'text' },
+    merging: { headSha: 'text', seen: READING },
+    queued: { headSha: 'text', seen: READING },
+    refused: { headSha: 'text', seen: READING, unsure: 'flag' },
+    merged: { headSha: 'text' },
+    tidied: {},
+  },
+  prompt: null,
+} as const satisfies Declaration;
+
+export const AUTO_MERGE: Reaction<typeof declaration> = {
+  ...declaration,
   needs: ({ on }, watch) => [
     'scope',
     'decision',
     ...(on.auto_merge?.requireCi ? (['gate'] as const) : []),
     ...(progressOf(watch, 'auto_merge').mark.at === 'queued' ? (['queue'] as const) : []),
   ],
-  prompt: null,
   judge: judgeAutoMerge,
 };
 
@@ -172,69 +209,10 @@ function onlyTell(draft: Draft, watch: Watch, { strategy }: AutoMerge, headSha: 
 function followQueue(draft: Draft, watch: Watch, { findings: { queue }, settings, merge }: Case): void {
   if (!queue?.ok) return couldNotRead(draft, watch, 'auto_merge', queue?.fault.message ?? 'no answer about the merge queue');
   if (queue.value) return waitFor(draft, watch, 'auto_merge', 'the merge queue of the forge');
-  onRefused(draft, watch, settings, {
+  onRefused(draft, watch, settings.budget, {
     headSha: merge.headSha,
     why: 'it left the merge queue unmerged',
     isFinal: false,
     unsure: false,
   });
-}
-
-export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'merge-answered' }>): void {
-  settle(draft, 'merge', event.issueId);
-  const watch = draft.state.watches.get(event.issueId);
-  const settings = draft.state.settings.reactions.on.auto_merge;
-  if (!watch || !settings) return;
-  const { outcome, expectedSha: headSha } = event;
-  const { number } = watch.mergeRequest;
-  switch (outcome.kind) {
-    case 'merged':
-      announce(draft, 'reaction:merge:succeeded', { issue: watch.issue, number, headSha, byUs: outcome.byUs });
-      waitFor(draft, watch, 'auto_merge', settings.deleteBranch ? 'the branch to be deleted' : 'nothing', {
-        mark: { at: 'merged', headSha },
-        nextAt: draft.now,
-      });
-      return;
-    case 'queued':
-      announce(draft, 'reaction:merge:queued', { issue: watch.issue, number, headSha });
-      waitFor(draft, watch, 'auto_merge', 'the merge queue of the forge', {
-        mark: { at: 'queued', headSha, seen: seenBy(watch) },
-      });
-      return;
-    case 'postponed':
-      // What was waited for before the try need not be waited for again.
-      waitFor(draft, watch, 'auto_merge', `the forge, which asks to come again: ${outcome.why}`, {
-        mark: { at: 'waiting', headSha, bareSince: 0 },
-      });
-      return;
-    case 'refused': {
-      const { fault, unsure } = outcome;
-      const isFinal = fault.kind === 'tracker_auth_error' || fault.kind === 'tracker_payload_error';
-      onRefused(draft, watch, settings, { headSha, why: fault.message, isFinal, unsure });
-    }
-  }
-}
-
-interface MergeRefusal {
-  readonly headSha: string;
-  readonly why: string;
-  /** Trying again cannot help. */
-  readonly isFinal: boolean;
-  readonly unsure: boolean;
-}
-
-function onRefused(draft: Draft, watch: Watch, settings: AutoMerge, { headSha, why, isFinal, unsure }: MergeRefusal): void {
-  const used = progressOf(watch, 'auto_merge').used + 1;
-  announce(draft, 'reaction:merge:failed', { issue: watch.issue, number: watch.mergeRequest.number, error: why });
-  const mark = { at: 'refused', headSha, seen: seenBy(watch), unsure } as const;
-  if (isFinal) return escalate(draft, watch, 'auto_merge', why, { mark, used });
-  if (used < settings.budget) return waitFor(draft, watch, 'auto_merge', `another try after: ${why}`, { mark, used });
-  const count = used === 1 ? 'the merge was refused' : `${used} merges were refused; the last`;
-  escalate(draft, watch, 'auto_merge', `${count}: ${why}`, { mark, used });
-}
-
-/** What the merge under way was tried on. */
-function seenBy(watch: Watch): MergeReading {
-  const { mark } = progressOf(watch, 'auto_merge');
-  return 'seen' in mark ? mark.seen : { decision: '', mergeability: '', ci: '' };
 }

@@ -2,15 +2,46 @@ import type { Draft } from '../draft.ts';
 import { announce } from '../draft.ts';
 import type { Watch } from '../model/watch.ts';
 import { couldNotRead, escalate, isWorkedOn, progressOf, queueTurn, waitFor } from './progress.ts';
-import type { Look, Reaction } from './reaction.ts';
+import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
 
-export const CI_FAILURE: Reaction<'ci_failure'> = {
+const declaration = {
   kind: 'ci_failure',
+  about: 'Have the agent mend a merge request whose CI failed.',
+  defaults: { pollIntervalMs: 60_000, watchWindowMs: DAY_MS, budget: 2 },
+  keys: {
+    max_log_lines: {
+      type: 'number',
+      min: -Number.MAX_SAFE_INTEGER,
+      default: 50,
+      inBlock: true,
+      about: 'Lines of the failing log shown to the agent; 0 or less: none.',
+    },
+  },
+  // The head last seen, or the one that a fix turn was queued for.
+  marks: { seen: { headSha: 'text' }, fixing: { headSha: 'text' } },
+  prompt: {
+    variable: 'ci_failure',
+    shape: {
+      status: 'text',
+      checkRuns: [{ name: 'text', status: 'text', conclusion: 'text', detailsUrl: 'text' }],
+      failingCount: 'number',
+      // Empty when the log was not read.
+      logExcerpt: 'text',
+      // The ref that was asked for, never the commit it resolved to.
+      ref: 'text',
+    },
+    paragraph:
+      'CI failed on your merge request ({{ .ci_failure.failing_count }} checks). The facts as JSON data: {{ .ci_failure | toJSON }}. Find the cause, fix it, commit and push to the same branch.',
+  },
+} as const satisfies Declaration;
+
+export const CI_FAILURE: Reaction<typeof declaration> = {
+  ...declaration,
   needs: () => ['ci'],
-  prompt: { context: 'ciFailure', variable: 'ci_failure' },
   judge: judgeCi,
   // A person is asked once per head. Only a head that somebody else pushed has a new budget.
   onNewHead: (progress, byUs) => ({ ...progress, escalated: false, ...(byUs ? {} : { used: 0, restored: false }) }),
+  onRunEnded: (mark) => (mark.at === 'fixing' ? { ...mark, at: 'seen' } : mark),
 };
 
 /** Judges the current head at every look, also after green. */

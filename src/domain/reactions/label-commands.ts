@@ -1,8 +1,7 @@
 import { announce, ask, settle, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import type { LabelEvent, MergeStatus } from '../model/merge-request.ts';
-import type { LabelCommandContext } from '../model/reaction-context.ts';
-import type { ReactionKind } from '../model/settings.ts';
+import type { ReactionContext, ReactionKind } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
 import {
   couldNotRead,
@@ -15,14 +14,41 @@ import {
   waitFor,
   whySelfUnknown,
 } from './progress.ts';
-import type { Look, Reaction } from './reaction.ts';
+import type { Declaration, Look, Reaction } from './reaction.ts';
 
-export const LABEL_COMMANDS: Reaction<'label_commands'> = {
+const declaration = {
   kind: 'label_commands',
+  about: 'Let people start the agent by a label on the request.',
+  defaults: { pollIntervalMs: 60_000, watchWindowMs: 0, budget: 3 },
+  keys: {
+    review_label: { type: 'text', default: 'foray:review', about: 'Label that asks for a review; empty: none.' },
+    fix_label: { type: 'text', default: 'foray:fix', about: 'Label that asks for a fix; empty: none.' },
+  },
+  // How far the journal of label events was read: time, then id. `owed`: a label that was obeyed and is to be taken off.
+  marks: { read: { upTo: 'text', owed: 'text or absent' } },
+  prompt: {
+    variable: 'label_command',
+    shape: {
+      command: 'text',
+      prNumber: 'number',
+      owner: 'text',
+      repo: 'text',
+      branch: 'text',
+      actor: 'text',
+      // ISO 8601, as the forge gave it.
+      requestedAt: 'text',
+    },
+    paragraph:
+      'Somebody asked for more work on the merge request by a label. The facts as JSON data: {{ .label_command | toJSON }}.',
+  },
+} as const satisfies Declaration;
+
+export const LABEL_COMMANDS: Reaction<typeof declaration> = {
+  ...declaration,
   needs: () => ['labels', 'self'],
-  prompt: { context: 'labelCommand', variable: 'label_command' },
   judge: judgeLabels,
   onNewHead: (progress) => ({ ...progress, used: 0, escalated: false }),
+  keepsMark: true,
 };
 
 type Command = 'review' | 'fix';
@@ -76,7 +102,7 @@ function contextOf(
   { headBranch }: MergeStatus,
   command: Command,
   order: LabelEvent,
-): LabelCommandContext {
+): NonNullable<ReactionContext['labelCommand']> {
   const { owner, repo, number, branch } = mergeRequest;
   return { command, prNumber: number, owner, repo, branch: headBranch || branch, actor: order.actor, requestedAt: order.at };
 }

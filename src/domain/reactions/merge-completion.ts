@@ -3,12 +3,27 @@ import { announce, ask, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { Watch } from '../model/watch.ts';
 import { endWatch, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
-import type { Reaction } from './reaction.ts';
+import type { Declaration, Reaction } from './reaction.ts';
 
-export const MERGE_COMPLETION: Reaction<'merge_completion'> = {
+const declaration = {
   kind: 'merge_completion',
-  needs: () => [],
+  about: 'Finish the issue when its request is merged.',
+  defaults: { pollIntervalMs: 60_000, watchWindowMs: 0, budget: 2 },
+  keys: {
+    target_state: {
+      type: 'filled text',
+      default: 'done',
+      about: 'State of the issue once its request is merged; one of `tracker.terminal_states`.',
+    },
+  },
+  // The move of the issue was asked for.
+  marks: { begun: {} },
   prompt: null,
+} as const satisfies Declaration;
+
+export const MERGE_COMPLETION: Reaction<typeof declaration> = {
+  ...declaration,
+  needs: () => [],
   judge: (draft, watch) => waitFor(draft, watch, 'merge_completion', 'the merge'),
 };
 

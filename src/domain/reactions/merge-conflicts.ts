@@ -1,13 +1,29 @@
 import { announce, type Draft } from '../draft.ts';
-import { NO_MARK, type Watch } from '../model/watch.ts';
+import { NO_MARK } from '../model/reaction.ts';
+import type { Watch } from '../model/watch.ts';
 import { escalate, isWorkedOn, progressOf, queueTurn, waitFor } from './progress.ts';
-import type { Look, Reaction } from './reaction.ts';
+import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
 
-export const MERGE_CONFLICTS: Reaction<'merge_conflicts'> = {
+const declaration = {
   kind: 'merge_conflicts',
+  about: 'Have the agent resolve conflicts with the base branch.',
+  defaults: { pollIntervalMs: 60_000, watchWindowMs: 7 * DAY_MS, budget: 1 },
+  keys: {},
+  // The head whose conflict a turn was queued for.
+  marks: { resolving: { headSha: 'text' } },
+  prompt: {
+    variable: 'merge_conflict',
+    shape: { prNumber: 'number', branch: 'text', headSha: 'text', base: 'text' },
+    paragraph:
+      'Your merge request conflicts with its base. The facts as JSON data: {{ .merge_conflict | toJSON }}. Bring the branch up to date, resolve the conflicts, and push.',
+  },
+} as const satisfies Declaration;
+
+export const MERGE_CONFLICTS: Reaction<typeof declaration> = {
+  ...declaration,
   needs: () => [],
-  prompt: { context: 'mergeConflict', variable: 'merge_conflict' },
   judge: judgeConflicts,
+  onRunEnded: () => NO_MARK,
 };
 
 /** Only `dirty` is a conflict, and only a request that can be merged has none: anything else changes nothing. */

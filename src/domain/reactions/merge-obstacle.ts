@@ -1,5 +1,5 @@
 import type { CiConclusion, MergeStatus, ReviewDecision } from '../model/merge-request.ts';
-import type { ReactionOptions } from '../model/settings.ts';
+import type { ReactionOptions } from '../model/reaction.ts';
 
 /** The first precondition that does not hold, for people; null when all do. */
 export function obstacleTo(

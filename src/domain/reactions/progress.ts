@@ -1,10 +1,10 @@
 import { announce, change, dropWatch, putWaiting, putWatch, queueWrite, type Draft } from '../draft.ts';
 import { CONTINUATION_MS } from '../rules/backoff.ts';
 import { sameState, stateIn } from '../model/issue.ts';
-import type { ReactionContext } from '../model/reaction-context.ts';
-import type { ReactionBase, ReactionKind, ReactionSettings } from '../model/settings.ts';
-import type { Findings } from './findings.ts';
-import { NO_MARK, type ReactionProgress, type Watch } from '../model/watch.ts';
+import type { ReactionSettings } from '../model/settings.ts';
+import { NO_MARK, type ReactionBase, type ReactionContext, type ReactionKind, type TurnKind } from '../model/reaction.ts';
+import type { Findings } from '../model/findings.ts';
+import type { ReactionProgress, Watch } from '../model/watch.ts';
 
 const MAX_READ_BACKOFF_MS = 5 * 60_000;
 
@@ -102,9 +102,6 @@ export function reasonToWait(draft: Draft, watch: Watch): string | null {
   const mayStart = stateIn(activeStates, state) || (handoffState !== null && sameState(state, handoffState));
   return mayStart ? null : `the issue to come back from "${state}"`;
 }
-
-/** The reactions that start runs. */
-type TurnKind = Exclude<ReactionKind, 'auto_merge' | 'merge_completion'>;
 
 /**
  * Queues a run for a reaction. One queued continuation per issue: when the issue is already claimed, nothing changes

@@ -1,17 +1,31 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BARE_SUBJECT } from '../../../test/support/prompt-subject.ts';
-import { REACTION_KEYS } from '../../config/reaction-keys.ts';
-import { templateData } from '../../prompt/variables.ts';
+import { reactionsSection } from '../../config/reaction-keys.ts';
+import { DEFAULT_PROMPT } from '../../prompt/default-prompt.ts';
+import { ROOT, templateData } from '../../prompt/variables.ts';
+import { PROVIDER_FACTS } from '../../providers/facts.ts';
 import { FAMILIES } from '../../server/metric-families.ts';
+import { ReactionsSchema } from '../../store/records/reactions.ts';
 import { TriggerSchema } from '../../store/records/trigger.ts';
-import { REACTION_KINDS } from '../model/settings.ts';
 import { REACTIONS } from './registry.ts';
 
-/** What adding a reaction takes. Whoever forgets a place is told here. */
+/** What a reaction declares of itself is all that the other folders know of it. */
 describe.each(REACTIONS.map((reaction) => [reaction.kind, reaction] as const))('reaction %s', (kind, reaction) => {
-  it('has keys in the workflow file', () => {
-    expect(Object.keys(REACTION_KEYS)).toContain(kind);
+  it('has the keys it declares in the workflow file', () => {
+    const member = reactionsSection(PROVIDER_FACTS).shape[kind].parse({ provider: 'github' });
+    const withDefault = Object.entries(reaction.keys).filter(([, key]) => 'default' in key && !('inBlock' in key));
+    for (const [name, key] of withDefault) expect(member).toHaveProperty(name, (key as { default: unknown }).default);
+    expect(member).toMatchObject({ poll_interval_ms: reaction.defaults.pollIntervalMs });
+  });
+
+  it('is stored with each of its marks, and with no other', () => {
+    const stored = (mark: object) => ({
+      [kind]: { used: 0, escalated: false, failures: 0, nextAt: 0, waitingFor: '', mark },
+    });
+    const marks = Object.entries(reaction.marks).map(([at, fields]) => ({ at, ...sampleOf(fields) }));
+    for (const mark of marks) expect(ReactionsSchema.parse(stored(mark))).toEqual(stored(mark));
+    expect(ReactionsSchema.safeParse(stored({ at: 'elsewhere' })).success).toBe(false);
   });
 
   it('is a label of the metrics', () => {
@@ -27,14 +41,36 @@ describe.each(REACTIONS.map((reaction) => [reaction.kind, reaction] as const))('
   });
 
   it('shows the run what it found, when it starts one', () => {
+    expect(TriggerSchema.safeParse(kind).success).toBe(reaction.prompt !== null);
     if (reaction.prompt === null) return;
-    expect(TriggerSchema.safeParse(kind).success).toBe(true);
-    expect(Object.keys(templateData(BARE_SUBJECT))).toContain(reaction.prompt.variable);
+    const { variable, paragraph } = reaction.prompt;
+    expect(templateData(BARE_SUBJECT)).toHaveProperty(variable, null);
+    expect(Object.keys(ROOT.fields)).toContain(variable);
+    expect(DEFAULT_PROMPT).toContain(paragraph);
   });
 });
 
+const SAMPLES: Readonly<Record<string, unknown>> = {
+  text: 'x',
+  'text or absent': 'x',
+  number: 1,
+  'number or null': null,
+  flag: true,
+};
+
+function sampleOf(shape: object): object {
+  const entries = Object.entries(shape as Record<string, unknown>);
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sample(inner)]));
+}
+
+function sample(shape: unknown): unknown {
+  if (typeof shape === 'string') return SAMPLES[shape];
+  return Array.isArray(shape) ? shape.map(sample) : sampleOf(shape as object);
+}
+
 describe('reactions', () => {
   it('are registered once each', () => {
-    expect(REACTIONS.map(({ kind }) => kind).toSorted()).toEqual([...REACTION_KINDS].toSorted());
+    const kinds = REACTIONS.map(({ kind }) => kind);
+    expect(kinds).toEqual([...new Set(kinds)]);
   });
 });

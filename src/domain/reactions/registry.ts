@@ -1,4 +1,6 @@
-import type { ReactionKind, ReactionSettings } from '../model/settings.ts';
+import type { ReactionKind } from '../model/reaction.ts';
+import { OWN_TRIGGERS, type Trigger } from '../model/run.ts';
+import type { ReactionSettings } from '../model/settings.ts';
 import { AUTO_MERGE } from './auto-merge.ts';
 import { CI_FAILURE } from './ci-failure.ts';
 import { LABEL_COMMANDS } from './label-commands.ts';
@@ -7,19 +9,27 @@ import { MERGE_CONFLICTS } from './merge-conflicts.ts';
 import type { Reaction } from './reaction.ts';
 import { BOT_REVIEW, REVIEW_COMMENTS } from './reviews.ts';
 
-/** Every reaction, in the order of judgement: a conflict before a merge, and completion last, so that a merge just made is seen. */
-export const REACTIONS: readonly Reaction[] = [
+/** Every reaction, in the order of judgement: a conflict before a merge. */
+export const REACTIONS = [
   CI_FAILURE,
   REVIEW_COMMENTS,
   BOT_REVIEW,
   MERGE_CONFLICTS,
   AUTO_MERGE,
-  LABEL_COMMANDS,
   MERGE_COMPLETION,
-];
+  LABEL_COMMANDS,
+] as const;
+
+export const REACTION_KINDS: readonly ReactionKind[] = REACTIONS.map(({ kind }) => kind);
+
+/** Those that start runs, and what they hand to them. */
+export const PROMPTING = REACTIONS.filter((reaction) => reaction.prompt !== null);
+
+/** Why a run may have been started. */
+export const TRIGGERS: readonly Trigger[] = [...OWN_TRIGGERS, ...PROMPTING.map(({ kind }) => kind)];
 
 /** Those that are switched on, in the order of judgement. */
-export function activeReactions(settings: ReactionSettings): readonly Reaction[] {
+export function activeReactions(settings: ReactionSettings): readonly (Reaction & { readonly kind: ReactionKind })[] {
   return REACTIONS.filter(({ kind }) => settings.on[kind] !== undefined);
 }
 

@@ -1,6 +1,6 @@
 import { announce, putWatch, type Draft } from '../draft.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
-import type { ReactionKind } from '../model/settings.ts';
+import type { ReactionKind } from '../model/reaction.ts';
 import { problemOf, type RequestFacts, type Standing, type Watch } from '../model/watch.ts';
 import { whyForeign } from './managed.ts';
 import { isWorkedOn, progressOf, putProgress, waitLonger } from './progress.ts';

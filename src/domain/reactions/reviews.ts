@@ -1,22 +1,82 @@
 import { announce, type Draft } from '../draft.ts';
 import type { ReviewComment } from '../model/merge-request.ts';
-import type { ReviewCommentContext } from '../model/reaction-context.ts';
+import type { ValueOf } from '../model/data-shape.ts';
 import type { Watch } from '../model/watch.ts';
 import { couldNotRead, escalate, isOwnAccount, progressOf, queueTurn, waitFor, whySelfUnknown } from './progress.ts';
-import type { Look, Reaction } from './reaction.ts';
+import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
 
-export const REVIEW_COMMENTS: Reaction<'review_comments'> = {
+/** The ids of the comments that a run was given. */
+const MARKS = { given: { comments: ['text'] } } as const;
+
+const COMMENTS = [
+  {
+    id: 'text',
+    // Empty for a comment on the request as a whole.
+    file: 'text',
+    // Null where the comment has no place in the file.
+    startLine: 'number or null',
+    endLine: 'number or null',
+    reviewer: 'text',
+    body: 'text',
+  },
+] as const;
+
+export type ReviewCommentContext = ValueOf<(typeof COMMENTS)[0]>;
+
+const reviewComments = {
   kind: 'review_comments',
+  about: 'Have the agent answer the change requests of reviewers.',
+  defaults: { pollIntervalMs: 120_000, watchWindowMs: 7 * DAY_MS, budget: 3, budgetKey: 'max_continuation_turns' },
+  keys: {
+    trust: {
+      type: 'trust',
+      about: 'Whose reviews start a turn, enter a prompt and count for or against a merge. By default that of the provider.',
+    },
+    debounce_ms: {
+      type: 'milliseconds',
+      min: 0,
+      default: 60_000,
+      about: 'Quiet time after the newest comment before the agent starts.',
+    },
+  },
+  marks: MARKS,
+  prompt: {
+    variable: 'review_comments',
+    shape: COMMENTS,
+    paragraph:
+      'A reviewer asked for changes. The comments as JSON data: {{ .review_comments | toJSON }}. Address each one, commit and push to the same branch.',
+  },
+} as const satisfies Declaration;
+
+export const REVIEW_COMMENTS: Reaction<typeof reviewComments> = {
+  ...reviewComments,
   needs: () => ['reviews', 'self'],
-  prompt: { context: 'reviewComments', variable: 'review_comments' },
   judge: judgeReviews,
+  keepsMark: true,
 };
 
-export const BOT_REVIEW: Reaction<'bot_review'> = {
+const botReview = {
   kind: 'bot_review',
+  about: 'Have the agent answer the comments of review bots.',
+  defaults: { pollIntervalMs: 60_000, watchWindowMs: 7 * DAY_MS, budget: 5, budgetKey: 'max_continuation_turns' },
+  keys: {
+    bot_usernames: { type: 'texts', default: [], inBlock: true, about: 'Accounts whose reviews count as those of a bot.' },
+    trust: { type: 'trust', about: 'Whose comments count. Bots, apps and the accounts of `bot_usernames` always do.' },
+  },
+  marks: MARKS,
+  prompt: {
+    variable: 'bot_review_comments',
+    shape: COMMENTS,
+    paragraph:
+      'A review bot left findings. They are JSON data: {{ .bot_review_comments | toJSON }}. Address those that are right, commit and push to the same branch.',
+  },
+} as const satisfies Declaration;
+
+export const BOT_REVIEW: Reaction<typeof botReview> = {
+  ...botReview,
   needs: () => ['botReviews', 'self'],
-  prompt: { context: 'botReviewComments', variable: 'bot_review_comments' },
   judge: judgeBotReviews,
+  keepsMark: true,
 };
 
 /** People's change requests. A turn starts only for a comment that no earlier run was given, and carries all that remain. */

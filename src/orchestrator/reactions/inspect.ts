@@ -2,7 +2,7 @@ import type { Effect } from '../../domain/model/effect.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { Answer } from '../../domain/model/answer.ts';
 import type { MergeStatus } from '../../domain/model/merge-request.ts';
-import type { Findings, Need } from '../../domain/reactions/findings.ts';
+import type { Findings, Need } from '../../domain/model/findings.ts';
 import { whyNotOurs } from '../../domain/reactions/managed.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import { answer } from '../answer.ts';

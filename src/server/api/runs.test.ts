@@ -1,4 +1,5 @@
-import { NO_MARK, NOTHING_KNOWN } from '../../domain/model/watch.ts';
+import { NOTHING_KNOWN } from '../../domain/model/watch.ts';
+import { NO_MARK } from '../../domain/model/reaction.ts';
 import { describe, expect, it } from 'vitest';
 import { aRun, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../../../test/support/fake-daemon.ts';
 import { createMetrics } from '../metrics.ts';

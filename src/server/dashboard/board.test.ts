@@ -1,4 +1,5 @@
-import { NO_MARK, NOTHING_KNOWN } from '../../domain/model/watch.ts';
+import { NOTHING_KNOWN } from '../../domain/model/watch.ts';
+import { NO_MARK } from '../../domain/model/reaction.ts';
 import { describe, expect, it } from 'vitest';
 import {
   aRetry,

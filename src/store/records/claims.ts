@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Claim, Handoff, WaitingFor } from '../../domain/model/claim.ts';
-import type { ReactionContext } from '../../domain/model/reaction-context.ts';
+import type { ReactionContext } from '../../domain/model/reaction.ts';
 import type { Trigger } from '../../domain/model/run.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { jsonColumn, schemaOf, toJson } from './json-column.ts';
-import { ReactionContextSchema } from './reaction-context.ts';
+import { ReactionContextSchema } from './reactions.ts';
 import { defineTrackerTable } from './table.ts';
 import { TriggerSchema } from './trigger.ts';
 import { run, type Work } from './work.ts';

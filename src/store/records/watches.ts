@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { NOTHING_KNOWN, type RequestFacts, type Watch } from '../../domain/model/watch.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { jsonColumn, schemaOf, toJson } from './json-column.ts';
-import { ReactionsSchema } from './reaction-progress.ts';
+import { ReactionsSchema } from './reactions.ts';
 import { defineTrackerTable } from './table.ts';
 
 /** A request that an earlier version watched is checked at the next look. */

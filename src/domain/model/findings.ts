@@ -1,4 +1,4 @@
-import type { Answer } from '../model/answer.ts';
+import type { Answer } from './answer.ts';
 import type {
   CiConclusion,
   CiReport,
@@ -7,7 +7,7 @@ import type {
   ReviewComment,
   ReviewDecision,
   ScopeCheck,
-} from '../model/merge-request.ts';
+} from './merge-request.ts';
 
 /** What one look at a merge request brought back. Only what the due reactions need was read. */
 export interface Findings {

@@ -1,35 +1,23 @@
 import { z } from 'zod';
-import { REACTION_KINDS, type ReactionKind } from '../../domain/model/settings.ts';
-import type { ReactionMarks, ReactionProgress, Watch } from '../../domain/model/watch.ts';
+import { camelCase } from '../../domain/model/data-shape.ts';
+import { NO_MARK, type ReactionContext, type ReactionKind } from '../../domain/model/reaction.ts';
+import type { ReactionProgress, Watch } from '../../domain/model/watch.ts';
+import { PROMPTING, REACTION_KINDS, reactionOf } from '../../domain/reactions/registry.ts';
+import { dataSchema, fieldsSchema } from './data-schema.ts';
 import { schemaOf } from './json-column.ts';
 
-const none = z.object({ at: z.literal('none') });
-const given = z.object({ at: z.literal('given'), comments: z.array(z.string()).readonly() });
-const headed = <At extends string>(...at: [At, ...At[]]) => z.object({ at: z.enum(at), headSha: z.string() });
+/** What a claim keeps of the reaction that asked for its run. */
+export const ReactionContextSchema = z.looseObject(
+  Object.fromEntries(PROMPTING.map(({ prompt }) => [camelCase(prompt.variable), dataSchema(prompt.shape).optional()])),
+) as unknown as z.ZodType<ReactionContext>;
 
-const bareSince = z.number().nullable();
-const seen = z.object({ decision: z.string(), mergeability: z.string(), ci: z.string() });
+/** What a reaction remembers. */
+function markSchema(kind: ReactionKind): z.ZodType {
+  const marks = Object.entries({ ...reactionOf(kind).marks, [NO_MARK.at]: {} });
+  return z.union(marks.map(([at, fields]) => fieldsSchema(fields, { at: z.literal(at) })));
+}
 
-/** What each reaction remembers. */
-const MARKS: { readonly [Kind in ReactionKind]: z.ZodType<ReactionMarks[Kind]> } = {
-  ci_failure: z.union([none, headed('seen', 'fixing')]),
-  review_comments: z.union([none, given]),
-  bot_review: z.union([none, given]),
-  merge_conflicts: z.union([none, headed('resolving')]),
-  auto_merge: z.union([
-    none,
-    headed('merged'),
-    headed('waiting').extend({ bareSince }),
-    headed('ready').extend({ bareSince, decision: z.string() }),
-    headed('merging', 'queued').extend({ seen }),
-    headed('refused').extend({ seen, unsure: z.boolean() }),
-    z.object({ at: z.literal('tidied') }),
-  ]),
-  merge_completion: z.union([none, z.object({ at: z.literal('begun') })]),
-  label_commands: z.union([none, z.object({ at: z.literal('read'), upTo: z.string(), owed: z.string().optional() })]),
-};
-
-const progressOf = <Kind extends ReactionKind>(kind: Kind) =>
+const progressOf = (kind: ReactionKind) =>
   z.preprocess(
     (stored) => (isOld(stored) ? { ...stored, mark: markOfText(kind, stored) } : stored),
     schemaOf<Omit<ReactionProgress, 'mark'>>()({
@@ -39,7 +27,7 @@ const progressOf = <Kind extends ReactionKind>(kind: Kind) =>
       failures: z.number(),
       nextAt: z.number(),
       waitingFor: z.string(),
-    }).and(z.object({ mark: MARKS[kind] })),
+    }).and(z.object({ mark: markSchema(kind) })),
   );
 
 /** The progress of every reaction of a watch. */

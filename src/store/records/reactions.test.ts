@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ReactionKind } from '../../domain/model/settings.ts';
-import { ReactionsSchema } from './reaction-progress.ts';
+import type { ReactionKind } from '../../domain/model/reaction.ts';
+import { ReactionsSchema } from './reactions.ts';
 
 describe('reactions stored by an earlier version', () => {
   const rest = { used: 1, escalated: false, failures: 0, nextAt: 5, waitingFor: 'x' };

@@ -1,0 +1,66 @@
+import { announce, settle, type Draft } from '../draft.ts';
+import type { Event } from '../model/event.ts';
+import type { Watch } from '../model/watch.ts';
+import type { MergeReading } from './auto-merge.ts';
+import { escalate, progressOf, waitFor } from './progress.ts';
+
+/** What became of the merge that was asked for. */
+export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'merge-answered' }>): void {
+  settle(draft, 'merge', event.issueId);
+  const watch = draft.state.watches.get(event.issueId);
+  const settings = draft.state.settings.reactions.on.auto_merge;
+  if (!watch || !settings) return;
+  const { outcome, expectedSha: headSha } = event;
+  const { number } = watch.mergeRequest;
+  switch (outcome.kind) {
+    case 'merged':
+      announce(draft, 'reaction:merge:succeeded', { issue: watch.issue, number, headSha, byUs: outcome.byUs });
+      waitFor(draft, watch, 'auto_merge', settings.deleteBranch ? 'the branch to be deleted' : 'nothing', {
+        mark: { at: 'merged', headSha },
+        nextAt: draft.now,
+      });
+      return;
+    case 'queued':
+      announce(draft, 'reaction:merge:queued', { issue: watch.issue, number, headSha });
+      waitFor(draft, watch, 'auto_merge', 'the merge queue of the forge', {
+        mark: { at: 'queued', headSha, seen: seenBy(watch) },
+      });
+      return;
+    case 'postponed':
+      // What was waited for before the try need not be waited for again.
+      waitFor(draft, watch, 'auto_merge', `the forge, which asks to come again: ${outcome.why}`, {
+        mark: { at: 'waiting', headSha, bareSince: 0 },
+      });
+      return;
+    case 'refused': {
+      const { fault, unsure } = outcome;
+      const isFinal = fault.kind === 'tracker_auth_error' || fault.kind === 'tracker_payload_error';
+      onRefused(draft, watch, settings.budget, { headSha, why: fault.message, isFinal, unsure });
+    }
+  }
+}
+
+interface MergeRefusal {
+  readonly headSha: string;
+  readonly why: string;
+  /** Trying again cannot help. */
+  readonly isFinal: boolean;
+  readonly unsure: boolean;
+}
+
+/** Tried again within the budget, unless trying again cannot help; then a person is asked. */
+export function onRefused(draft: Draft, watch: Watch, budget: number, { headSha, why, isFinal, unsure }: MergeRefusal): void {
+  const used = progressOf(watch, 'auto_merge').used + 1;
+  announce(draft, 'reaction:merge:failed', { issue: watch.issue, number: watch.mergeRequest.number, error: why });
+  const mark = { at: 'refused', headSha, seen: seenBy(watch), unsure } as const;
+  if (isFinal) return escalate(draft, watch, 'auto_merge', why, { mark, used });
+  if (used < budget) return waitFor(draft, watch, 'auto_merge', `another try after: ${why}`, { mark, used });
+  const count = used === 1 ? 'the merge was refused' : `${used} merges were refused; the last`;
+  escalate(draft, watch, 'auto_merge', `${count}: ${why}`, { mark, used });
+}
+
+/** What the merge under way was tried on. */
+function seenBy(watch: Watch): MergeReading {
+  const { mark } = progressOf(watch, 'auto_merge');
+  return 'seen' in mark ? mark.seen : { decision: '', mergeability: '', ci: '' };
+}
