@@ -1,4 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProviderDeps } from '../../ports/provider.ts';
@@ -13,23 +14,28 @@ import type { TimedEdit } from './edit.ts';
 /** A handful: the disk is kept busy and the pool of threads stays free for others. */
 const READERS = 4;
 
+/** As coarse as the times of any file system are: a file that was touched this recently may change again without a trace. */
+const COARSEST_MS = 3_000;
+
 interface IssueFile {
   readonly name: string;
+  /** What would be another one had the file been touched since; null while nobody can tell. */
+  readonly stamp: string | null;
   readonly bytes: Buffer;
   readonly result: FoundRecord | SourceProblem;
 }
 
 /** Issues as Markdown files of one directory, in the order of their names. */
 export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDeps['mayWrite']): IssueSource {
-  // Every file is read at every call; only one that changed is parsed again.
+  // Only a file that was touched is read again, and only one whose content changed is parsed again.
   let files: ReadonlyMap<string, IssueFile> = new Map();
   let reading: SourceReading = { records: [], unreadable: [] };
 
   async function read(): Promise<SourceReading> {
     const found = await readFiles(directory, files);
-    const unchanged = found.length === files.size && found.every((file) => files.get(file.name) === file);
-    if (unchanged) return reading;
+    const unchanged = found.length === files.size && found.every(({ name, result }) => files.get(name)?.result === result);
     files = new Map(found.map((file) => [file.name, file]));
+    if (unchanged) return reading;
     const results = found.map((file) => file.result);
     reading = { records: results.filter(isRecord), unreadable: results.filter(isProblem) };
     return reading;
@@ -85,29 +91,34 @@ async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile
   const found: (IssueFile | null)[] = [];
   const waiting = names.entries();
   const reader = async (): Promise<void> => {
-    for (const [index, name] of waiting) {
-      const bytes = await readOrNull(path.join(directory, name));
-      const before = known.get(name);
-      if (bytes === null) continue;
-      found[index] =
-        before?.bytes.equals(bytes) === true ? before : { name, bytes, result: parseFile(name, bytes.toString('utf8')) };
-      // Parsing YAML takes its time: one file at a go.
-      if (found[index] !== before) await nextTurn();
-    }
+    for (const [index, name] of waiting) found[index] = await readIssue(path.join(directory, name), known.get(name));
   };
   await Promise.all(Array.from({ length: READERS }, reader));
-  return found.filter((file) => file != null);
+  return found.filter((file) => file !== null);
 }
 
 /** Null for a file that went away meanwhile, or never was one. */
-async function readOrNull(file: string): Promise<Buffer | null> {
+async function readIssue(file: string, before: IssueFile | undefined): Promise<IssueFile | null> {
   try {
-    return await readFile(file);
+    const stamp = stampOf(await stat(file, { bigint: true }));
+    if (before !== undefined && stamp !== null && stamp === before.stamp) return before;
+    const bytes = await readFile(file);
+    if (before?.bytes.equals(bytes) === true) return { ...before, stamp };
+    const name = path.basename(file);
+    const result = parseFile(name, bytes.toString('utf8'));
+    // Parsing YAML takes its time: one file at a go.
+    await nextTurn();
+    return { name, stamp, bytes, result };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'EISDIR') return null;
     throw error;
   }
+}
+
+/** File times are the system's own, so they are compared with its clock; one that is ahead of it says nothing. */
+function stampOf({ dev, ino, size, mtimeNs, ctimeNs, ctimeMs }: BigIntStats): string | null {
+  return Date.now() - Number(ctimeMs) > COARSEST_MS ? [dev, ino, size, mtimeNs, ctimeNs].join(' ') : null;
 }
 
 function parseFile(name: string, text: string): FoundRecord | SourceProblem {

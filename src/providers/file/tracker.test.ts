@@ -1,8 +1,8 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { createLogBook } from '../../../test/support/workspaces.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
@@ -363,6 +363,23 @@ describe('a directory of Markdown files', () => {
     await write('b.md', 'id: 2\nidentifier: B-2\ntitle: T\nstate: todo');
     expect(await identifiers(tracker)).toEqual(['B-2']);
     await rm(path.join(directory, 'b.md'));
+    expect(await identifiers(tracker)).toEqual([]);
+  });
+});
+
+describe('a folder that was not touched for a while', () => {
+  it('is asked for stamps alone, and shows an edit that kept size and time of its file', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const file = path.join(directory, 'a.md');
+    const text = (state: string): string => `---\nid: 1\nidentifier: A-1\ntitle: T\nstate: ${state}\n---\n`;
+    await writeFile(file, text('todo'));
+    const tracker = open('.');
+    expect(await identifiers(tracker)).toEqual(['A-1']);
+    const { atime, mtime } = await stat(file);
+    expect(await identifiers(tracker)).toEqual(['A-1']);
+    await writeFile(file, text('done'));
+    await utimes(file, atime, mtime);
     expect(await identifiers(tracker)).toEqual([]);
   });
 });
