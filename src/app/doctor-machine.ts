@@ -10,6 +10,9 @@ import { checkPlace } from '../store/sqlite/errors.ts';
 import { buildAdapters } from './build-adapters.ts';
 import { finding, ok, type Finding } from './finding.ts';
 import { createSshHosts } from '../runners/ssh/hosts.ts';
+import { environmentOf } from '../lib/process/index.ts';
+import { tryRoot } from '../workspace/root.ts';
+import { agentEnv } from './adapter-deps.ts';
 import { databaseName } from './own-store.ts';
 import { openRecords } from './records.ts';
 import { NO_METER } from './request-meter.ts';
@@ -17,17 +20,17 @@ import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
-const LEAST_NODE = 20;
+/** As in package.json. */
+const LEAST_NODE = [20, 18, 1] as const;
 /** No machine that runs this version can truly be older. */
 const RELEASED = Date.UTC(2026, 0, 1);
 const COMMAND_MS = 10_000;
 
 export function checkEnvironment(): readonly Finding[] {
-  const major = Number(process.versions.node.split('.')[0]);
-  const node =
-    major >= LEAST_NODE
-      ? ok('node', `Node ${process.versions.node}`)
-      : finding('error', 'node', `Node ${process.versions.node} is too old`, `install Node ${LEAST_NODE} or newer`);
+  const { node: version } = process.versions;
+  const node = isOldNode(version)
+    ? finding('error', 'node', `Node ${version} is too old`, `install Node ${LEAST_NODE.join('.')} or newer`)
+    : ok('node', `Node ${version}`);
   const clock =
     Date.now() > RELEASED
       ? ok('clock', new Date().toISOString())
@@ -40,12 +43,53 @@ export function checkEnvironment(): readonly Finding[] {
   return [node, clock];
 }
 
-/** The program of the agent, and where its login is kept by convention. */
+export function isOldNode(version: string): boolean {
+  const parts = version.split('.').map(Number);
+  const at = LEAST_NODE.findIndex((least, index) => parts[index] !== least);
+  return at >= 0 && (parts[at] ?? 0) < (LEAST_NODE[at] ?? 0);
+}
+
+/** A clock that is further off than this makes due times and rate limits wrong. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+/** Holds the clock against that of the tracker; null where it did not tell the time. */
+export function checkClock(now: number, told: number | null): readonly Finding[] {
+  if (told === null || Math.abs(now - told) <= CLOCK_TOLERANCE_MS) return [];
+  const seconds = Math.round(Math.abs(now - told) / 1000);
+  const message = `the clock is ${seconds} s ${now > told ? 'ahead of' : 'behind'} that of the tracker, which says ${new Date(told).toISOString()}`;
+  return [finding('warning', 'clock', message, 'set the clock, best by NTP: due times and waits for rate limits depend on it')];
+}
+
+/** The program of the agent, and where its login is kept by convention. Elsewhere both are the matter of that machine. */
 export async function checkAgentProgram(workflow: GoodWorkflow, deps: SurveyDeps): Promise<readonly Finding[]> {
   const { agent } = adaptersOf(workflow, deps);
   const problem = await agent.findProblem();
   if (problem !== null) return [finding('error', 'agent', problem, 'install the program, or set agent.command to where it is')];
-  return [ok('agent', `${agent.kind} can be started`), ...checkLogin(workflow.settings, deps)];
+  const { settings } = workflow;
+  if (settings.worker.sshHosts.length > 0 || settings.agent.runOn !== null) return [ok('agent', `${agent.kind} runs elsewhere`)];
+  return [await checkVersion(workflow, deps), ...checkLogin(settings, deps)];
+}
+
+/** A program that is there may be broken all the same: one that tells its version is asked for it. */
+async function checkVersion(workflow: GoodWorkflow, { env }: SurveyDeps): Promise<Finding> {
+  const { kind, command, user } = workflow.settings.agent;
+  const facts = AGENT_FACTS.find((candidate) => candidate.kind === kind);
+  const [program, ...rest] = command ?? facts?.defaultCommand ?? [];
+  const isOwn = command === null || rest.length === 0;
+  if (program === undefined || facts?.tellsVersion !== true || !isOwn) return ok('agent', `${kind} can be started`);
+  try {
+    const inherited = agentEnv(workflow, env);
+    const options = user === null ? { env: inherited } : { env: environmentOf(user, inherited), uid: user.uid, gid: user.gid };
+    const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: COMMAND_MS, ...options });
+    return ok('agent', `${kind} can be started: ${program} ${stdout.trim().split('\n')[0] ?? ''}`);
+  } catch (error) {
+    const said = (error as { stderr?: string }).stderr?.trim().split('\n')[0] || textOf(error);
+    return finding('warning', 'agent', `${program} --version failed: ${said}`, 'try it as this user; install the program again');
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function checkLogin({ agent }: Settings, { env }: SurveyDeps): readonly Finding[] {
@@ -63,7 +107,7 @@ function checkLogin({ agent }: Settings, { env }: SurveyDeps): readonly Finding[
 
 export async function checkWorkspaceRoot(workflow: GoodWorkflow, deps: SurveyDeps): Promise<readonly Finding[]> {
   const { root } = workflow.settings.workspace;
-  const problem = await adaptersOf(workflow, deps).workspaces.findProblem();
+  const problem = (await adaptersOf(workflow, deps).workspaces.findProblem()) ?? (await tryRoot(root));
   return [
     problem === null
       ? ok('workspace.root', root)
@@ -82,14 +126,7 @@ export async function checkDatabase({ settings }: GoodWorkflow): Promise<readonl
     if (daemon !== null) return [ok('database', `${place}, in use by the running service (pid ${daemon.pid} on ${daemon.host})`)];
     return [ok('database', records === null ? `${place} is made at the first start` : place)];
   } catch (error) {
-    return [
-      finding(
-        'error',
-        'database',
-        error instanceof Error ? error.message : String(error),
-        'see the message; db_path or store.url names another place',
-      ),
-    ];
+    return [finding('error', 'database', textOf(error), 'see the message; db_path or store.url names another place')];
   }
 }
 
@@ -126,18 +163,18 @@ function listenProblem(port: number, host: string): Promise<string | null> {
   });
 }
 
-/** Git is needed by hooks that call it. */
+/** Git is needed by hooks that call it, and for `workspace.repo`. */
 export async function checkGit({ settings }: GoodWorkflow): Promise<readonly Finding[]> {
   const scripts = Object.values(settings.hooks).filter((script) => typeof script === 'string');
-  const isNeeded = scripts.some((script) => /\bgit\b/.test(script));
+  const isCalled = scripts.some((script) => /\bgit\b/.test(script));
   try {
     const { stdout } = await promisify(execFile)('git', ['--version'], { timeout: COMMAND_MS });
     return [ok('git', stdout.trim())];
   } catch {
     const remedy = 'install git';
     return [
-      isNeeded
-        ? finding('error', 'git', 'a hook calls git, which is not there', remedy)
+      isCalled || settings.workspace.repo !== null
+        ? finding('error', 'git', `${isCalled ? 'a hook calls' : 'workspace.repo needs'} git, which is not there`, remedy)
         : finding('warning', 'git', 'git is not there; most agents want it', remedy),
     ];
   }

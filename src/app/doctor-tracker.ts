@@ -1,11 +1,13 @@
 import { sameState, type Issue } from '../domain/model/issue.ts';
-import type { TrackerSettings } from '../domain/model/settings.ts';
+import type { Settings, TrackerSettings } from '../domain/model/settings.ts';
 import type { Board } from '../ports/board.ts';
 import type { Provider, ProviderDeps } from '../ports/provider.ts';
 import { providerDeps, providerOf, readBoardOrIssues } from './board.ts';
+import { checkClock } from './doctor-machine.ts';
 import { finding, ok, type Finding } from './finding.ts';
-import { missingState, statesNamed, wordFor, type NamedState } from './named-states.ts';
+import { labelsNamed, missingState, statesNamed, wordFor, type NamedLabel, type NamedState } from './named-states.ts';
 import { ANYONE_REMEDY, publicProblem } from './public-project.ts';
+import type { RequestMeter } from '../ports/request-meter.ts';
 import type { Rights, Tracker } from '../ports/tracker.ts';
 import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
@@ -19,7 +21,8 @@ export async function diagnoseTracker(
 ): Promise<readonly Finding[]> {
   const { tracker } = workflow.settings;
   const provider = providerOf(tracker);
-  const boardDeps = providerDeps(workflow.path, deps);
+  const clock = createClockReading();
+  const boardDeps = providerDeps(workflow.path, { ...deps, meter: clock.meter });
   try {
     const remote = provider.createTracker(tracker, boardDeps);
     await remote.preflight?.(signal);
@@ -30,16 +33,19 @@ export async function diagnoseTracker(
       'tracker.access',
       `${[kindShown(provider), tracker.project].filter((part) => part !== '').join(' ')} can be read: ${board.states.length} ${board.what}`,
     );
-    const states = await Promise.all(
-      statesNamed(tracker).map((state) => checkName(state, board, fix ? fixer(provider, tracker, boardDeps, signal) : null)),
-    );
+    const mend = fix ? fixer(provider, tracker, boardDeps, signal) : null;
+    const states = await Promise.all(statesNamed(workflow.settings).map((state) => checkName(state, board, mend)));
+    const labels = board.what === 'labels' ? labelsNamed(workflow.settings) : [];
+    const otherLabels = await Promise.all(labels.map((label) => checkLabel(label, board, mend)));
     const rights = await checkRights(remote, facts?.mayWrite ?? null, signal);
-    const moves = await checkMoves(remote, tracker, signal);
+    const moves = await checkMoves(remote, workflow.settings, signal);
     return [
       access,
       ...rights,
       ...states,
+      ...otherLabels,
       ...moves,
+      ...checkClock(Date.now(), clock.told()),
       ...(warning ? [finding('warning', warning.check, warning.message, ANYONE_REMEDY)] : []),
     ];
   } catch (error) {
@@ -47,6 +53,15 @@ export async function diagnoseTracker(
     const message = error instanceof Error ? error.message : String(error);
     return [finding('error', 'tracker.access', message, 'see the message: the address, the token and its scopes, the project')];
   }
+}
+
+/** Hears what time it is where the tracker is. */
+function createClockReading(): { readonly meter: RequestMeter; told(): number | null } {
+  let told: number | null = null;
+  const dated = (at: number): void => {
+    if (!Number.isNaN(at)) told ??= at;
+  };
+  return { meter: { made: () => {}, left: () => {}, dated }, told: () => told };
 }
 
 /** With the name that people know it by. */
@@ -73,25 +88,26 @@ const NOTHING_TOLD: Rights = { missing: [], untold: [] };
 const RIGHTS_REMEDY = "give it the scopes of the tracker's page, or its account a role that may write";
 
 /** Whether a workflow lets issues go where runs would move them, seen at one issue of each active state. */
-async function checkMoves(remote: Tracker, tracker: TrackerSettings, signal: AbortSignal): Promise<readonly Finding[]> {
-  if (!remote.readMoves) return [];
+async function checkMoves(remote: Tracker, settings: Settings, signal: AbortSignal): Promise<readonly Finding[]> {
+  const moves = statesNamed(settings).filter(({ key }) => MOVED_FROM_ACTIVE.has(key));
+  if (!remote.readMoves || moves.length === 0) return [];
   const samples = new Map((await remote.fetchCandidateIssues(signal)).map((issue) => [issue.state, issue]));
   const findings: Finding[] = [];
   for (const issue of [...samples.values()].slice(0, MOST_SAMPLES)) {
     const offered = await remote.readMoves(issue.id, signal);
-    for (const [key, state] of movesOf(tracker)) findings.push(judgeMove(issue, key, state, offered));
+    for (const { key, name } of moves) findings.push(judgeMove(issue, key, name, offered));
   }
   return findings;
 }
 
 const MOST_SAMPLES = 5;
 
-function movesOf({ handoffState, inProgressState }: TrackerSettings): readonly (readonly [string, string])[] {
-  return [
-    ...(inProgressState === null ? [] : [['tracker.in_progress_state', inProgressState] as const]),
-    ...(handoffState === null ? [] : [['tracker.handoff_state', handoffState] as const]),
-  ];
-}
+/** Where runs move an issue from an active state; a merge moves one from wherever it is. */
+const MOVED_FROM_ACTIVE: ReadonlySet<string> = new Set([
+  'tracker.in_progress_state',
+  'tracker.handoff_state',
+  'tracker.no_change_state',
+]);
 
 function judgeMove({ identifier, state: from }: Issue, key: string, to: string, offered: readonly string[]): Finding {
   if (sameState(from, to) || offered.some((name) => sameState(name, to)))
@@ -114,6 +130,15 @@ async function checkName({ key, name, isWritten }: NamedState, board: Board, fix
   if (fix !== null) return fixed(key, name, missing.message, { board, fix });
   const isFatal = !board.createsMissing && (isWritten || board.what === 'states');
   return finding(isFatal ? 'error' : 'warning', key, message, `${hint}; ${howToAdd(key, board)}`);
+}
+
+/** One that is missing breaks nothing by itself: people cannot set it, or it is made when it is first set. */
+async function checkLabel({ key, name, isSetBy }: NamedLabel, board: Board, fix: Fix | null): Promise<Finding> {
+  const missing = missingState(name, board);
+  if (missing === null) return ok(key, `label "${name}" is there`);
+  if (fix !== null) return fixed(key, name, missing.message, { board, fix });
+  const remedy = isSetBy === 'people' ? 'make it by foray doctor --fix: nobody can set it before' : howToAdd(key, board);
+  return finding('warning', key, missing.message, remedy);
 }
 
 function howToAdd(key: string, { what, createsMissing }: Board): string {

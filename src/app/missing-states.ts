@@ -58,11 +58,12 @@ export function followMissingStates({ watched, notices, provider }: MissingState
 
 /** One read, and none where no state is moved to. */
 async function findMissing(
-  { path, settings: { tracker } }: GoodWorkflow,
+  { path, settings }: GoodWorkflow,
   provider: Omit<ProviderDeps, 'workflowDir'>,
   signal: AbortSignal,
 ): Promise<readonly Problem[]> {
-  const written = statesNamed(tracker).filter(({ isWritten }) => isWritten);
+  const { tracker } = settings;
+  const written = statesNamed(settings).filter(({ isWritten }) => isWritten);
   const { readBoard, boardAtStart } = providerOf(tracker);
   if (!boardAtStart || written.length === 0) return [];
   try {

@@ -1,5 +1,5 @@
 import { sameState } from '../domain/model/issue.ts';
-import type { TrackerSettings } from '../domain/model/settings.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 import type { Board } from '../ports/board.ts';
 
@@ -12,18 +12,47 @@ export interface NamedState {
 }
 
 /** Every state that the file names, by its key. */
-export function statesNamed(tracker: TrackerSettings): readonly NamedState[] {
+export function statesNamed({ tracker, reactions }: Pick<Settings, 'tracker' | 'reactions'>): readonly NamedState[] {
   const { activeStates, terminalStates, handoffState, inProgressState, noChangeState } = tracker;
   const written = [
     ['tracker.handoff_state', handoffState],
     ['tracker.in_progress_state', inProgressState],
     ['tracker.no_change_state', noChangeState === handoffState ? null : noChangeState],
+    ['reactions.merge_completion.target_state', reactions.on.merge_completion?.targetState ?? null],
   ] as const;
   return [
     ...activeStates.map((name) => ({ key: 'tracker.active_states', name, isWritten: false })),
     ...terminalStates.map((name) => ({ key: 'tracker.terminal_states', name, isWritten: false })),
     ...written.flatMap(([key, name]) => (name === null ? [] : [{ key, name, isWritten: true }])),
   ];
+}
+
+/** Every other label that the file names and the tracker would have, where its states are labels too. */
+export function labelsNamed({ tracker, reactions }: Pick<Settings, 'tracker' | 'reactions'>): readonly NamedLabel[] {
+  const { connection, on } = reactions;
+  const isSameProject = connection?.kind === tracker.kind && connection.project === tracker.project;
+  const commands = isSameProject ? on.label_commands : undefined;
+  const asking = Object.entries(on).find(([, { escalation }]) => escalation === 'label');
+  return [
+    ...(tracker.approvalLabel === null
+      ? []
+      : [{ key: 'tracker.approval_label', name: tracker.approvalLabel, isSetBy: 'people' as const }]),
+    ...(asking
+      ? [{ key: `reactions.${asking[0]}.escalation_label`, name: asking[1].escalationLabel, isSetBy: 'us' as const }]
+      : []),
+    ...(commands
+      ? [
+          { key: 'reactions.label_commands.review_label', name: commands.reviewLabel, isSetBy: 'people' as const },
+          { key: 'reactions.label_commands.fix_label', name: commands.fixLabel, isSetBy: 'people' as const },
+        ]
+      : []),
+  ];
+}
+
+export interface NamedLabel {
+  readonly key: string;
+  readonly name: string;
+  readonly isSetBy: 'people' | 'us';
 }
 
 /** What there is to say of a state that the tracker does not have; null when it has it. */

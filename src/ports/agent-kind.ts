@@ -11,6 +11,8 @@ export interface AgentFacts {
   readonly requiresCommand: boolean;
   /** Whether a session's tokens and cost are known as they grow, or only when a turn has ended: then a ceiling cannot stop a turn. */
   readonly tellsUsage: 'during-turn' | 'after-turn';
+  /** Its program answers `--version`. */
+  readonly tellsVersion?: true;
   /** How one tells whether its program is logged in; absent where that cannot be seen from outside. */
   readonly login?: AgentLogin;
   /** Strict schema of the kind's own top-level block. */

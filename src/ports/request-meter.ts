@@ -6,6 +6,8 @@ export interface RequestMeter {
   made(kind: string, result: 'success' | 'error'): void;
   /** What an answer said of one budget. */
   left(reading: QuotaReading): void;
+  /** What time it is there; not a number where an answer does not say. */
+  dated?(at: number): void;
 }
 
 export interface QuotaReading extends Omit<Quota, 'pollCost'> {

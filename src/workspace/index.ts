@@ -1,12 +1,11 @@
-import { constants } from 'node:fs';
-import { access, readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Removal, Workspaces, WorkspaceSubject } from '../ports/workspace.ts';
-import { codeOf, hasDirectory, look, realRoot } from './containment.ts';
+import { codeOf, hasDirectory, realRoot } from './containment.ts';
 import type { Delivery } from './delivery.ts';
 import { clearOldRemovals, moveAside } from './aside.ts';
 import { fingerprintOf } from './evidence.ts';
@@ -17,6 +16,7 @@ import { isWorkspaceKey, workspaceNames } from './key.ts';
 import { prepareWorkspace } from './prepare.ts';
 import { createPreparedWords } from './prepared.ts';
 import { removeWorkspace } from './remove.ts';
+import { findReachProblem, findRootProblem } from './root.ts';
 import { readScmFile } from './scm-file.ts';
 import { readStatusFile } from './status-file.ts';
 import { clearUnfinished } from './unfinished.ts';
@@ -116,41 +116,6 @@ async function removeFor(
     return { removed: false, path: '', aside: null };
   }
   return { removed: true, path: unmarked.path, aside: await moveAside(place.root, unmarked.name, Date.now()) };
-}
-
-/** What keeps directories from being made under the root, told for an operator. Reads only. */
-async function findRootProblem(root: string): Promise<string | null> {
-  try {
-    const place = await nearestExisting(path.resolve(root));
-    if (!(await stat(place)).isDirectory()) return `workspace.root ${root}: ${place} is not a directory`;
-    await access(place, constants.W_OK | constants.X_OK);
-    return null;
-  } catch (error) {
-    return `workspace.root ${root} is not writable: ${error instanceof Error ? error.message : String(error)}`;
-  }
-}
-
-/** Every directory above a workspace must let its user through. The root itself is opened when the first one is prepared. */
-async function findReachProblem(root: string, user: ProgramUser): Promise<string | null> {
-  for (let place = await nearestExisting(path.dirname(path.resolve(root))); ; place = path.dirname(place)) {
-    const { mode, uid, gid } = await stat(place);
-    const mayEnter = user.uid === 0 || (mode & (uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001)) !== 0;
-    if (!mayEnter) return `workspace.root ${root}: ${user.name} may not enter ${place}; choose another place, or let it in`;
-    if (place === path.dirname(place)) return null;
-  }
-}
-
-async function nearestExisting(place: string): Promise<string> {
-  try {
-    await stat(place);
-    return place;
-  } catch (error) {
-    const parent = path.dirname(place);
-    if (codeOf(error) !== 'ENOENT' || parent === place) throw error;
-    // Nothing can be made in the place of such a link: each run would fail in its turn.
-    if ((await look(place)) !== null) throw new Error(`${place} is a link that leads nowhere`, { cause: error });
-    return nearestExisting(parent);
-  }
 }
 
 /** A crash may have left its note after the directory was gone. */

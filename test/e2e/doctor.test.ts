@@ -26,17 +26,19 @@ interface Finding {
 }
 
 /** A command hides the credentials it has read from its own environment, so that they are set before each. */
-async function doctor(
+async function doctorOf(
   token: string,
-  tracker: string,
+  sections: Readonly<Record<string, string>>,
   ...flags: readonly string[]
 ): Promise<{ code: number; findings: readonly Finding[] }> {
   vi.stubEnv('TRACKER_TOKEN', token);
   const file = path.join(folder, 'WORKFLOW.md');
-  await writeFile(file, workflowText({ tracker, agent: 'kind: mock', workspace: 'root: ws' }));
+  await writeFile(file, workflowText({ agent: 'kind: mock', workspace: 'root: ws', ...sections }));
   const { code, stdout } = await runHere('doctor', '--format', 'json', ...flags, file);
   return { code, findings: (JSON.parse(stdout) as { findings: Finding[] }).findings };
 }
+
+const doctor = (token: string, tracker: string, ...flags: readonly string[]) => doctorOf(token, { tracker }, ...flags);
 
 const about = (findings: readonly Finding[], check: string) =>
   findings.filter((finding) => finding.check === check).map(({ status, message }) => `${status}: ${message}`);
@@ -79,6 +81,31 @@ it('github: a missing label that runs set is an error, since they never make it;
     expect(about((await doctor(github.token, tracker)).findings, 'tracker.handoff_state')).toEqual([
       'ok: label "review" is there',
     ]);
+  } finally {
+    await github.close();
+  }
+});
+
+it('github: labels that people set, or that ask a person, are looked for and made too', async () => {
+  const github = await startFakeGithub({ labels: ['ready', 'done'] });
+  const tracker = `kind: github\napi_key: $TRACKER_TOKEN\nendpoint: ${github.url}\nproject: acme/widgets\nactive_states: [ready]\nterminal_states: [done]\napproval_label: go`;
+  const reactions = 'label_commands: { provider: github }';
+  const keys = [
+    'tracker.approval_label',
+    'reactions.label_commands.escalation_label',
+    'reactions.label_commands.review_label',
+    'reactions.label_commands.fix_label',
+  ];
+  try {
+    const before = await doctorOf(github.token, { tracker, reactions });
+    expect(before.code).toBe(0);
+    expect(about(before.findings, 'clock')).toHaveLength(1);
+    for (const key of keys)
+      expect(about(before.findings, key), key).toEqual([expect.stringMatching(/^warning: the tracker has no label/)]);
+    github.failNext(/\/issues/, json([], 200, { date: 'Thu, 01 Jan 2026 00:00:00 GMT' }));
+    const fixed = await doctorOf(github.token, { tracker, reactions }, '--fix');
+    expect(about(fixed.findings, 'clock')[1]).toMatch(/^warning: the clock is \d+ s ahead of that of the tracker/);
+    for (const key of keys) expect(about(fixed.findings, key), key).toEqual([expect.stringMatching(/^fixed: label /)]);
   } finally {
     await github.close();
   }

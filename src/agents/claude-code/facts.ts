@@ -9,6 +9,7 @@ export const claudeCodeFacts: AgentFacts = {
   defaultCommand: DEFAULT_COMMAND,
   requiresCommand: false,
   tellsUsage: 'during-turn',
+  tellsVersion: true,
   login: {
     files: ['.claude/.credentials.json', '.claude.json'],
     variables: [

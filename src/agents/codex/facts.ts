@@ -9,6 +9,7 @@ export const codexFacts: AgentFacts = {
   defaultCommand: DEFAULT_COMMAND,
   requiresCommand: false,
   tellsUsage: 'during-turn',
+  tellsVersion: true,
   login: {
     files: ['.codex/auth.json'],
     variables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],

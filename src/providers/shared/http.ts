@@ -120,6 +120,7 @@ async function perform(line: Line, request: HttpRequest & { method: Method }, si
     failureOf(response, settings, { now: clock.now(), mask }) ?? (method === 'GET' ? undefined : pageFault(response));
   for (const reading of settings.quotas?.(response, clock.now()) ?? []) meter?.left(reading);
   meter?.made(settings.kind, failure ? 'error' : 'success');
+  meter?.dated?.(Date.parse(response.headers.get('date') ?? ''));
   if (!failure) return response;
   const path = mask(response.path);
   if (response.status === 429) {

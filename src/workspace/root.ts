@@ -1,0 +1,52 @@
+import { constants } from 'node:fs';
+import { access, mkdtemp, rmdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { ProgramUser } from '../lib/process/index.ts';
+import { codeOf, look } from './containment.ts';
+
+/** What keeps directories from being made under the root, told for an operator. Reads only. */
+export async function findRootProblem(root: string): Promise<string | null> {
+  try {
+    const place = await nearestExisting(path.resolve(root));
+    if (!(await stat(place)).isDirectory()) return `workspace.root ${root}: ${place} is not a directory`;
+    await access(place, constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    return `workspace.root ${root} is not writable: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** The same, found out by making a directory and removing it: some file systems refuse what the rights of a place allow. */
+export async function tryRoot(root: string): Promise<string | null> {
+  const problem = await findRootProblem(root);
+  if (problem !== null) return problem;
+  try {
+    await rmdir(await mkdtemp(path.join(await nearestExisting(path.resolve(root)), '.foray-doctor-')));
+    return null;
+  } catch (error) {
+    return `workspace.root ${root}: no directory can be made there: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** Every directory above a workspace must let its user through. The root itself is opened when the first one is prepared. */
+export async function findReachProblem(root: string, user: ProgramUser): Promise<string | null> {
+  for (let place = await nearestExisting(path.dirname(path.resolve(root))); ; place = path.dirname(place)) {
+    const { mode, uid, gid } = await stat(place);
+    const mayEnter = user.uid === 0 || (mode & (uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001)) !== 0;
+    if (!mayEnter) return `workspace.root ${root}: ${user.name} may not enter ${place}; choose another place, or let it in`;
+    if (place === path.dirname(place)) return null;
+  }
+}
+
+async function nearestExisting(place: string): Promise<string> {
+  try {
+    await stat(place);
+    return place;
+  } catch (error) {
+    const parent = path.dirname(place);
+    if (codeOf(error) !== 'ENOENT' || parent === place) throw error;
+    // Nothing can be made in the place of such a link: each run would fail in its turn.
+    if ((await look(place)) !== null) throw new Error(`${place} is a link that leads nowhere`, { cause: error });
+    return nearestExisting(parent);
+  }
+}
