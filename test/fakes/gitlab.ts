@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import type { Handler, RecordedRequest, Reply } from '../support/http-server.ts';
 import { startServer, text } from '../support/http-server.ts';
+import type { Exchange } from '../support/openapi.ts';
 import { answers } from './gitlab/answer.ts';
 import type { FakeMergeSide } from './gitlab/merge-side.ts';
 import { createMergeSide } from './gitlab/merge-side.ts';
@@ -38,6 +40,8 @@ export interface FakeGitlab {
   readonly token: string;
   readonly project: { readonly id: number; readonly path: string };
   readonly requests: readonly RecordedRequest[];
+  /** What was answered by the fake itself, planned failures left out. */
+  readonly exchanges: readonly Exchange[];
   addIssue(fields?: IssueFields & { readonly iid?: number }): FakeIssue;
   /** Throws when there is none. */
   issue(iid: number): FakeIssue;
@@ -66,13 +70,15 @@ export async function startFakeGitlab(options: FakeGitlabOptions = {}): Promise<
   for (const name of options.groupLabels ?? []) world.labels.push({ name, isProjectLabel: false });
   for (const name of options.labels ?? []) world.labels.push({ name, isProjectLabel: true });
   const planned: Planned[] = [];
+  const exchanges: Exchange[] = [];
   const merges = createMergeWorld(world);
-  const server = await startServer(guarded(options, { token, world, merges, planned, origin: () => server.url }));
+  const server = await startServer(guarded(options, { token, world, merges, planned, exchanges, origin: () => server.url }));
   return {
     url: server.url,
     token,
     project: world.project,
     requests: server.requests,
+    exchanges,
     addIssue: (fields) => createIssue(world, fields),
     issue: (iid) => existing(world, iid),
     editIssue: (iid, change) => changeIssue(world, existing(world, iid), change),
@@ -106,11 +112,12 @@ interface Gate {
   readonly world: World;
   readonly merges: MergeWorld;
   readonly planned: Planned[];
+  readonly exchanges: Exchange[];
   origin(): string;
 }
 
 // What stands before the routes: planned failures, the address, the token and its scopes.
-function guarded(options: FakeGitlabOptions, { token, world, merges, planned, origin }: Gate): Handler {
+function guarded(options: FakeGitlabOptions, { token, world, merges, planned, exchanges, origin }: Gate): Handler {
   const scopes = options.scopes ?? ['api'];
   const facts = { id: 42, name: 'foray', revoked: false, active: true, scopes, user_id: 1001, expires_at: '2027-01-31' };
   const about = options.tokenFacts === null ? null : { ...facts, ...options.tokenFacts };
@@ -129,8 +136,21 @@ function guarded(options: FakeGitlabOptions, { token, world, merges, planned, or
     if (plan?.reply) return plan.reply;
     const answered = await answer(request);
     observed += 1;
-    const reply = answered && rateLimited(answered, observed);
+    const reply = answered && noted(request, rateLimited(answered, observed), exchanges);
     return plan?.act && reply ? afterwards(reply, plan.act) : reply;
+  };
+}
+
+// What goes out is written down as it goes.
+function noted(request: RecordedRequest, reply: Reply, exchanges: Exchange[]): Reply {
+  const { method, path, query, body: requestBody } = request;
+  return (response) => {
+    const end = response.end.bind(response) as (chunk?: string | Buffer) => ServerResponse;
+    response.end = ((chunk?: string | Buffer) => {
+      exchanges.push({ method, path, query, requestBody, status: response.statusCode, responseBody: String(chunk ?? '') });
+      return end(chunk);
+    }) as ServerResponse['end'];
+    reply(response);
   };
 }
 

@@ -10,9 +10,10 @@ import {
   pipelineEntity,
   reviewerEntity,
   reviewNoteEntity,
+  trainCarEntity,
 } from './merge-wire.ts';
 import type { FakeMergeRequest, MergeWorld } from './merge-store.ts';
-import { addReviewNote, changeLabels, commitName, statusOf } from './merge-store.ts';
+import { addReviewNote, changeLabels, commitName, createMergeRequest, statusOf } from './merge-store.ts';
 
 export interface MergeContext {
   readonly merges: MergeWorld;
@@ -41,12 +42,13 @@ export function mergeRoutes(context: MergeContext, inProject: InProject): Readon
       if (statusOf(found) !== 'mergeable') return json({ message: '405 Method Not Allowed' }, 405);
       if (bodyOf(request)['sha'] !== found.sha) return answers.conflict('SHA does not match HEAD of source branch');
       found.onTrain = true;
-      return json([{ id: 1, status: 'fresh' }], 201);
+      return json([trainCarEntity(context.origin(), context.merges, found)], 201);
     }),
-    'GET /api/v4/projects/:project/merge_trains/merge_requests/:iid': one((_, { onTrain }) =>
-      onTrain ? json({ id: 1, status: 'fresh' }) : answers.resourceMiss(),
+    'GET /api/v4/projects/:project/merge_trains/merge_requests/:iid': one((_, found) =>
+      found.onTrain ? json(trainCarEntity(context.origin(), context.merges, found)) : answers.resourceMiss(),
     ),
     [`GET ${all}`]: inProject((request) => listRequests(context, request)),
+    [`POST ${all}`]: inProject((request) => postRequest(context, request)),
     [`GET ${all}/:iid`]: one((_, found) => showRequest(context, found)),
     [`PUT ${all}/:iid`]: one((request, found) => putRequest(context, request, found)),
     [`PUT ${all}/:iid/merge`]: one((request, found) => mergeRequest(context, request, found)),
@@ -78,7 +80,10 @@ function listRequests({ merges, origin, maxPerPage }: MergeContext, request: Rec
   if (!['opened', 'closed', 'locked', 'merged', 'all'].includes(state)) {
     return answers.badParameter('state does not have a valid value');
   }
-  const found = [...merges.requests.values()].filter((one) => state === 'all' || one.state === state).toReversed();
+  const branch = request.query.get('source_branch');
+  const found = [...merges.requests.values()]
+    .filter((one) => (state === 'all' || one.state === state) && (branch === null || one.sourceBranch === branch))
+    .toReversed();
   return page(request, found, { maxPerPage, show: (one) => mergeRequestEntity(origin(), merges, one) });
 }
 
@@ -86,6 +91,18 @@ function showRequest({ merges, origin }: MergeContext, found: FakeMergeRequest):
   const shown = json(mergeRequestDetail(origin(), merges, found));
   found.settling = Math.max(0, found.settling - 1);
   return shown;
+}
+
+function postRequest(context: MergeContext, request: RecordedRequest): Reply {
+  const { source_branch: sourceBranch, target_branch: targetBranch, title } = bodyOf(request) as Record<string, string>;
+  if (!sourceBranch || !targetBranch || !title) return answers.badParameter('title, source_branch, target_branch are missing');
+  const { merges } = context;
+  const sha = merges.branches.get(sourceBranch);
+  if (sha === undefined) return answers.modelErrors({ source_branch: ['does not exist'] });
+  const same = [...merges.requests.values()].find((one) => one.state === 'opened' && one.sourceBranch === sourceBranch);
+  if (same) return answers.conflict(`Another open merge request already exists for this source branch: !${same.iid}`);
+  const made = createMergeRequest(merges, { sourceBranch, targetBranch, title, sha, author: 'foray-bot' });
+  return json(mergeRequestDetail(context.origin(), merges, made), 201);
 }
 
 function putRequest(context: MergeContext, request: RecordedRequest, found: FakeMergeRequest): Reply {

@@ -81,6 +81,27 @@ export function pipelineEntity(origin: string, { base }: MergeWorld, { id, sha, 
   };
 }
 
+/** The place of a request on the merge train. */
+export function trainCarEntity(origin: string, world: MergeWorld, request: FakeMergeRequest) {
+  const { id, iid, project_id, title, description, state, created_at, updated_at, web_url } = mergeRequestEntity(
+    origin,
+    world,
+    request,
+  );
+  return {
+    id: 1,
+    merge_request: { id, iid, project_id, title, description, state, created_at, updated_at, web_url },
+    user: userEntity(origin, 'foray-bot'),
+    pipeline: request.headPipeline && pipelineEntity(origin, world, request.headPipeline),
+    created_at: AT,
+    updated_at: AT,
+    target_branch: request.targetBranch,
+    status: 'fresh',
+    merged_at: null,
+    duration: null,
+  };
+}
+
 /** Two of the fields are computed for the caller. */
 export function approvalsEntity(origin: string, request: FakeMergeRequest) {
   return {
