@@ -7,7 +7,7 @@ const connect = scmConnections();
 
 describe('the published description', () => {
   it('knows every request made for pull requests, and every answer they were tried on', async () => {
-    const { fake, scm, ci } = await connect();
+    const { fake, scm, ci, opener } = await connect();
     const { headSha, headRef } = fake.pulls.add({
       issue: { labels: ['review'] },
       requestedReviewers: ['bob'],
@@ -32,6 +32,11 @@ describe('the published description', () => {
     await scm.readMergeStatus(REQUEST, signal);
     await scm.deleteBranch(REQUEST, headRef, signal);
     await scm.deleteBranch(REQUEST, headRef, signal);
+    fake.pulls.branches.set('agent/2', 'd'.repeat(40));
+    const order = { owner: REQUEST.owner, repo: REQUEST.repo, branch: 'agent/2' };
+    expect(await opener.find(order, signal)).toBeNull();
+    const made = await opener.open({ ...order, base: 'main', title: 'Title', body: 'Text' }, signal);
+    expect(await opener.find(order, signal)).toEqual(made);
     const contract = githubContract();
     // GraphQL has a description of its own, which the fake answers by.
     const described = fake.exchanges.filter(({ path }) => path !== '/graphql');

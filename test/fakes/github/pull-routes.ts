@@ -21,6 +21,7 @@ interface PullCall extends Call {
 /** Pull requests, their checks and their branches, below a repository. */
 export const PULL_ROUTES: RouteTable = {
   'GET /pulls': listPulls,
+  'POST /pulls': write(openPull),
   'GET /pulls/:number': onPull((call) => ({ status: 200, body: wirePull(call, call.pull) })),
   'GET /pulls/:number/reviews': onPull((call) => paged(call, call.pull.reviews, (review) => wireReview(call, call.pull, review))),
   'GET /pulls/:number/comments': onPull((call) =>
@@ -73,6 +74,23 @@ function listPulls(call: Call): Answer {
       ({ issue, headRef }) => (state === 'all' || issue.state === state) && (!head || head === `${call.repo.owner}:${headRef}`),
     );
   return paged(call, listed, (pull) => wireListedPull(call, pull));
+}
+
+function openPull(call: Call): Answer {
+  const { head = '', base = '', title = '', body = null } = JSON.parse(call.request.body) as Record<string, string>;
+  const { pulls } = call.context;
+  const headSha = pulls.branches.get(head);
+  const refused = (field: string, code: string, message?: string) => ({
+    status: 422,
+    body: { message: 'Validation Failed', errors: [{ resource: 'PullRequest', field, code, message }], documentation_url: '' },
+  });
+  if (headSha === undefined) return refused('head', 'invalid');
+  if (!pulls.branches.has(base)) return refused('base', 'invalid');
+  if (pulls.all(call.repo).some(({ issue, headRef }) => issue.state === 'open' && headRef === head)) {
+    return refused('', 'custom', `A pull request already exists for ${call.repo.owner}:${head}.`);
+  }
+  const pull = pulls.add({ issue: { title, body }, headRef: head, headSha, baseRef: base });
+  return { status: 201, body: wirePull(call, pull) };
 }
 
 function onPull(handle: (call: PullCall) => Answer): (call: Call) => Answer {
