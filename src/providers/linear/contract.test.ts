@@ -9,6 +9,7 @@ import type { FakeLinear, FakeLinearOptions } from '../../../test/fakes/linear.t
 import { startFakeLinear } from '../../../test/fakes/linear.ts';
 import { openTracker } from '../../../test/fakes/linear/connect.ts';
 import { OWN_SCHEMA } from '../../../test/fakes/linear/schema.ts';
+import { differencesToSdk, readSdkTypes } from '../../../test/fakes/linear/sdk-types.ts';
 import { GRAPHQL_OPERATIONS } from './operations.ts';
 
 const STATES = { active: ['todo', 'in progress'], terminal: ['Done', 'Canceled'], handoff: 'in review' };
@@ -57,6 +58,33 @@ const schema = folder ? buildSchema(readFileSync(join(folder, 'linear.graphql'),
 describe('graphql documents', () => {
   it.each(Object.entries(GRAPHQL_OPERATIONS))('%s fits the fake’s schema', (_, { text }) => {
     expect(validate(OWN_SCHEMA, parse(text))).toEqual([]);
+  });
+});
+
+describe('the fake’s schema against the one that the vendor’s client library ships', () => {
+  const sdk = readSdkTypes();
+
+  it('every type, field, argument and nullability is there too', () => {
+    expect(differencesToSdk(OWN_SCHEMA, sdk)).toEqual([]);
+  });
+
+  it('the comparison can fail', () => {
+    const other = buildSchema(`
+      type Query { issue(id: Int!, x: Int): Issue nope: Nope }
+      type Issue { title: String labels: [String!]! }
+      type Nope { id: ID }
+      enum PaginationOrderBy { never }
+    `);
+    expect(differencesToSdk(other, sdk)).toEqual([
+      'Query.issue: ?Maybe<Issue> is Issue there',
+      'Query.nope: ?Maybe<Nope> is nothing there',
+      'QueryIssueArgs.id: Scalars["Int"] is Scalars["String"] there',
+      'QueryIssueArgs.x: ?InputMaybe<Scalars["Int"]> is nothing there',
+      'Issue.title: ?Maybe<Scalars["String"]> is Scalars["String"] there',
+      'Issue.labels: Array<Scalars["String"]> is IssueLabelConnection there',
+      'Nope is not there',
+      'PaginationOrderBy.never is not there',
+    ]);
   });
 });
 
