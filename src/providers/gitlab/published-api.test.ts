@@ -66,7 +66,7 @@ async function useTracker(fake: FakeGitlab): Promise<void> {
   await tracker.readLabelling?.('2', 'needs-human', signal);
   await tracker.people?.readSelf(signal);
   fake.merges.member('bob', 30);
-  await tracker.people?.mayWrite?.({ id: String(userId('bob')), name: 'bob' }, signal);
+  await tracker.people?.mayWrite?.({ id: String(userId('bob')), names: ['bob'], mayWrite: null }, signal);
   await tracker.readRights?.(signal);
   const settings = trackerSettings({ endpoint: fake.url, apiKey: fake.token, project: fake.project.path });
   await readBoard(settings, depsWith().deps, signal);

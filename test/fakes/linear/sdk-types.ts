@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { GraphQLInputType, GraphQLOutputType, GraphQLSchema } from 'graphql';
+import type { GraphQLSchema, GraphQLType } from 'graphql';
 import { isEnumType, isInputObjectType, isListType, isNonNullType, isObjectType, isScalarType } from 'graphql';
 
 /** The vendor's schema as its own client library ships it: a TypeScript type for each type, input and list of arguments. */
@@ -72,7 +72,7 @@ function missing(type: string, value: string, known: readonly string[]): readonl
   return known.includes(value) ? [] : [`${type}.${value} is not there`];
 }
 
-type Member = { readonly name: string; readonly type: GraphQLInputType | GraphQLOutputType };
+type Member = { readonly name: string; readonly type: GraphQLType };
 
 function differing(
   holder: string,
@@ -88,11 +88,11 @@ function differing(
 }
 
 // `?Maybe<…>` for what may be null, as the library's generator writes it.
-function typed(type: GraphQLInputType | GraphQLOutputType, maybe: string): string {
+function typed(type: GraphQLType, maybe: string): string {
   return isNonNullType(type) ? inner(type.ofType) : `?${maybe}<${inner(type)}>`;
 }
 
-function inner(type: GraphQLInputType | GraphQLOutputType): string {
+function inner(type: GraphQLType): string {
   if (isNonNullType(type)) return inner(type.ofType);
   if (isListType(type)) return `Array<${inner(type.ofType)}>`;
   return isScalarType(type) ? `Scalars["${type.name}"]` : spelled(String(type));
