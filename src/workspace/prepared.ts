@@ -1,4 +1,5 @@
-import { lstat, readFile, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { lstat, readFile, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { runGit } from '../git/command.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
@@ -22,12 +23,17 @@ export interface PreparedWords {
 export function createPreparedWords(user: ProgramUser | null = null): PreparedWords {
   const known = new Map<string, ReadonlySet<string>>();
   const fileOf = (workspace: string, name: string): string => path.join(workspace, DATA_FOLDER, name);
+  const remember = (file: string, texts: ReadonlySet<string>): void => {
+    if (texts.size > 0) known.set(file, texts);
+    else known.delete(file);
+  };
   return {
     async clear(workspace, signal) {
+      const mayBeCommitted = user !== null || (await isInRepository(workspace));
       for (const name of NAMES) {
         const file = fileOf(workspace, name);
-        const texts = [await textOf(file), await committed(workspace, name, user, signal)];
-        known.set(file, new Set(texts.filter((text) => text !== null)));
+        const texts = [await textOf(file), mayBeCommitted ? await committed(workspace, name, user, signal) : null];
+        remember(file, new Set(texts.filter((text) => text !== null)));
         if (user) await clearAs(user, file);
         else await rm(file, { force: true, recursive: true });
       }
@@ -44,6 +50,15 @@ export function createPreparedWords(user: ProgramUser | null = null): PreparedWo
 async function textOf(file: string): Promise<string | null> {
   const stats = await lstat(file).catch(() => null);
   return stats?.isFile() === true && stats.size <= LONGEST ? readFile(file, 'utf8').catch(() => null) : null;
+}
+
+/** As git looks for one. Where none is, no process is started to find that out; what another user owns is not looked into. */
+async function isInRepository(workspace: string): Promise<boolean> {
+  const real = await realpath(workspace).catch(() => workspace);
+  for (let place = real; ; place = path.dirname(place)) {
+    if (existsSync(path.join(place, '.git'))) return true;
+    if (place === path.dirname(place)) return false;
+  }
 }
 
 async function committed(workspace: string, name: string, user: ProgramUser | null, signal: AbortSignal): Promise<string | null> {
