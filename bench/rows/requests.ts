@@ -16,14 +16,14 @@ export async function requestRows(): Promise<Row[]> {
 async function requestsOf(kind: string): Promise<Row[]> {
   const ground = await createPlayground();
   const stage = await buildStage(kind, ground);
-  const { gate } = remoteOf(stage);
+  const { proxy } = remoteOf(stage);
   try {
     const idle = await idlePoll(stage, ground);
     await stage.add({ title: 'One', state: stage.states.todo });
     const daemon = await start(stage, ground, 60_000);
-    const before = gate.requests.length;
+    const before = proxy.requests.length;
     await daemon.until('releasing claim');
-    const perIssue = gate.requests.length - before;
+    const perIssue = proxy.requests.length - before;
     await daemon.stop();
     return [
       told(`requests per issue, poll to handoff, ${kind}`, '', perIssue),
@@ -38,12 +38,12 @@ async function requestsOf(kind: string): Promise<Row[]> {
 
 /** Nothing to do: only cleaning up asks for issues by their states. */
 async function idlePoll(stage: Stage, ground: Playground): Promise<{ perPoll: number; cleanup: number }> {
-  const { gate } = remoteOf(stage);
+  const { proxy } = remoteOf(stage);
   const daemon = await start(stage, ground, 150);
   await daemon.until('tick completed', 3);
-  const [at, ticks] = [gate.requests.length, daemon.count('tick completed')];
+  const [at, ticks] = [proxy.requests.length, daemon.count('tick completed')];
   await daemon.until('tick completed', ticks + 4);
-  const perPoll = Math.round((gate.requests.length - at) / 4);
+  const perPoll = Math.round((proxy.requests.length - at) / 4);
   const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
   await daemon.stop();
   const calls = /^svc_tracker_requests_total\{operation="fetch_by_states",result="success"\} (\d+)$/m.exec(metrics)?.[1];

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { TrackerError } from '../domain/model/errors.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
-import type { Board } from '../ports/board.ts';
+import type { Board } from '../ports/provider.ts';
 import type { Provider, ProviderDeps } from '../ports/provider.ts';
 import { PROVIDERS } from '../providers/registry.ts';
 

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AGENT_KINDS } from '../agents/registry.ts';
 import { countRequests } from '../orchestrator/counted-tracker.ts';
-import type { Adapters } from '../orchestrator/adapters.ts';
+import type { Adapters } from '../orchestrator/effect-deps.ts';
+import type { Notifier } from '../ports/events.ts';
 import { createForge } from '../orchestrator/reactions/forge.ts';
 import { environmentOf, hideFromEnvironment } from '../lib/process/index.ts';
 import { createNotifier } from '../notify/index.ts';
-import type { Notifier } from '../ports/notifier.ts';
 import type { ProviderDeps } from '../ports/provider.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Workspaces } from '../ports/workspace.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { journalEntryOf, mergedSample, sampleOf, TONES, type JournalEntry, type PollSample } from '../domain/chronicle.ts';
+import { journalEntryOf, mergedSample, sampleOf, TONES, type JournalEntry, type PollSample } from '../domain/views/chronicle.ts';
 import type { Notice } from '../domain/model/notice.ts';
-import type { Chronicle } from '../ports/chronicle.ts';
+import type { Chronicle } from '../ports/daemon.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
 import type { Note, Store } from '../ports/store.ts';

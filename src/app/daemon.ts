@@ -116,7 +116,7 @@ async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> 
   const { env } = adapterDeps;
   releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, runs.watch));
   trackers.start(...(postponed === null ? [] : [{ type: 'polls-postponed', byMs: postponed.retryInMs } as const]));
-  pages.desk.start();
+  pages.operatorRequests.start();
 }
 
 /** What remotes say is left of their budgets decides when the watched tracker is polled next. */

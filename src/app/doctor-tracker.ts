@@ -1,13 +1,12 @@
 import { sameState, type Issue } from '../domain/model/issue.ts';
 import type { Settings, TrackerSettings } from '../domain/model/settings.ts';
-import type { Board } from '../ports/board.ts';
-import type { Provider, ProviderDeps } from '../ports/provider.ts';
+import type { Board, Provider, ProviderDeps } from '../ports/provider.ts';
 import { providerDeps, providerOf, readBoardOrIssues } from './board.ts';
 import { checkClock } from './doctor-machine.ts';
 import { finding, ok, type Finding } from './finding.ts';
 import { labelsNamed, missingState, statesNamed, wordFor, type NamedLabel, type NamedState } from './named-states.ts';
 import { ANYONE_REMEDY, publicProblem } from './public-project.ts';
-import type { RequestMeter } from '../ports/request-meter.ts';
+import type { RequestMeter } from '../ports/runtime.ts';
 import type { Rights, Tracker } from '../ports/tracker.ts';
 import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';

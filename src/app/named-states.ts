@@ -1,7 +1,7 @@
 import { sameState } from '../domain/model/issue.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
-import type { Board } from '../ports/board.ts';
+import type { Board } from '../ports/provider.ts';
 
 /** A state that the workflow file names. */
 export interface NamedState {

@@ -2,7 +2,7 @@ import os from 'node:os';
 import { hasRecordOf, isRunning } from '../domain/events/on-operator.ts';
 import type { AskedRequest } from '../domain/model/operator.ts';
 import type { Settings } from '../domain/model/settings.ts';
-import { snapshotOfAll, type Snapshot } from '../domain/snapshot.ts';
+import { snapshotOfAll, type Snapshot } from '../domain/views/snapshot.ts';
 import type { Releasers } from '../lib/releasers.ts';
 import type { Loop } from '../orchestrator/loop.ts';
 import type { Daemon } from '../ports/daemon.ts';
@@ -16,7 +16,7 @@ import type { Reign } from './leading.ts';
 import { findLiveRun } from './live-runs.ts';
 import { followMissingStates } from './missing-states.ts';
 import type { Runs } from './open-runs.ts';
-import { openOperatorDesk, type OperatorDesk } from './operator-desk.ts';
+import { openOperatorRequests, type OperatorRequests } from './operator-requests.ts';
 import { followHints } from './shared-hints.ts';
 import type { WatchedTrackers } from './watched-trackers.ts';
 import { followWorkflowStatus } from './workflow-status.ts';
@@ -25,7 +25,7 @@ import { followWorkflowStatus } from './workflow-status.ts';
 export interface Pages {
   readonly daemon: Daemon;
   readonly metrics: Metrics;
-  readonly desk: OperatorDesk;
+  readonly operatorRequests: OperatorRequests;
 }
 
 export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus, releasers: Releasers): Pages {
@@ -39,14 +39,14 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
   const ofFile = () => trackers.adapters().workflow;
   const workflowStatus = followWorkflowStatus({ workflow: ofFile, foundLater: missing.warnings, notices, clock });
   releasers.push(() => workflowStatus.stop());
-  const desk = openOperatorDesk({
+  const operatorRequests = openOperatorRequests({
     store,
     notices,
     logger,
     report: (asked) => loopFor(trackers, asked).report({ type: 'operator-asked', asked }),
     trackers: () => trackers.states().map(({ settings }) => settings.tracker.identity),
   });
-  releasers.push(() => desk.stop());
+  releasers.push(() => operatorRequests.stop());
   if (reign !== null) {
     const hints = followHints(reign, { report: (event) => trackers.active().report(event), notes: store, logger });
     releasers.push(() => hints.stop());
@@ -61,14 +61,14 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
     history: { ...store, findRun: findLiveRun(store, trackers.states) },
     chronicle,
     notes: store,
-    ask: desk.ask,
+    ask: operatorRequests.ask,
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
     workflow: workflowStatus.status,
     hosts: runs.hosts,
     ...(reign !== null && { leader: leaderView(reign, clock) }),
     ...viewOf(trackers, snapshot, store, clock),
   };
-  return { daemon, metrics, desk };
+  return { daemon, metrics, operatorRequests };
 }
 
 /**

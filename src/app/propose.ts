@@ -1,5 +1,5 @@
 import { normalState } from '../domain/model/issue.ts';
-import type { Board } from '../ports/board.ts';
+import type { Board } from '../ports/provider.ts';
 
 /** Which states are worked on, which are over, and where finished work goes. */
 export interface Proposal {

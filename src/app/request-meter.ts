@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Quota } from '../domain/model/quota.ts';
-import type { QuotaReading, RequestMeter } from '../ports/request-meter.ts';
+import type { QuotaReading, RequestMeter } from '../ports/runtime.ts';
 import type { TrackerOperation } from '../ports/tracker.ts';
 
 /** Counts the requests of each operation, and keeps what the remotes say is left. */

@@ -6,7 +6,7 @@ import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.t
 import type { Run } from '../domain/model/run.ts';
 import { NO_SESSION, type Live, type State } from '../domain/model/state.ts';
 import { rebuilt } from '../domain/recover.ts';
-import { snapshotOf, type Snapshot } from '../domain/snapshot.ts';
+import { snapshotOf, type Snapshot } from '../domain/views/snapshot.ts';
 import { createReleasers } from '../lib/releasers.ts';
 import { createNotices } from '../orchestrator/notices.ts';
 import type { Daemon, LeaderView } from '../ports/daemon.ts';

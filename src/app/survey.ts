@@ -1,7 +1,6 @@
-import { faultOf, TrackerError } from '../domain/model/errors.ts';
 import { openDraft, type Draft } from '../domain/draft.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
-import type { Answer } from '../domain/model/answer.ts';
+import { faultOf, TrackerError, type Answer } from '../domain/model/errors.ts';
 import { refOf, type Blocker, type Issue } from '../domain/model/issue.ts';
 import type { State } from '../domain/model/state.ts';
 import { blockersToRead, holdOf } from '../domain/rules/dispatch-filters.ts';

@@ -8,7 +8,7 @@ import { DEFAULT_AGENT_KIND } from '../config/agent-schema.ts';
 import { proposeStates } from '../app/propose.ts';
 import { createKnownSecrets } from '../app/secrets.ts';
 import type { Answers } from '../app/workflow-text.ts';
-import type { Board } from '../ports/board.ts';
+import type { Board } from '../ports/provider.ts';
 import { createLog } from '../lib/log.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 import { UsageError, type Args } from './command.ts';

@@ -13,7 +13,7 @@ export interface LogSettings {
 const LOOK_EVERY_MS = 500;
 const MAX_RUNS = 1_000;
 
-interface Story {
+interface RecordedRun {
   readonly run: Run;
   readonly events: readonly RunEvent[];
 }
@@ -23,28 +23,28 @@ export async function showLogs(identifier: string, settings: LogSettings): Promi
   const interrupted = onInterrupt();
   const seen = new Map<string, number>();
   for (let first = true; ; first = false) {
-    const stories = await readStories(identifier, settings, first);
-    if (stories === null) return 1;
-    if (first && stories.length === 0) {
+    const recorded = await readRecorded(identifier, settings, first);
+    if (recorded === null) return 1;
+    if (first && recorded.length === 0) {
       process.stderr.write(`foray: no run of ${identifier} is recorded\n`);
       return 1;
     }
     if (settings.asJson && !settings.follow) {
-      printJson({ identifier, runs: stories.map(storyFacts) });
+      printJson({ identifier, runs: recorded.map(runFacts) });
       return 0;
     }
-    for (const story of stories) tell(story, seen, settings.asJson);
+    for (const one of recorded) tell(one, seen, settings.asJson);
     if (!settings.follow || interrupted.aborted) return 0;
     await delay(LOOK_EVERY_MS, undefined, { signal: interrupted }).catch(() => {});
     if (interrupted.aborted) return 0;
   }
 }
 
-async function readStories(
+async function readRecorded(
   identifier: string,
   { workflowPath, asJson }: LogSettings,
   first: boolean,
-): Promise<readonly Story[] | null> {
+): Promise<readonly RecordedRun[] | null> {
   const reading = await openReading(workflowPath);
   if (reading === null) return null;
   const { records } = reading;
@@ -52,8 +52,8 @@ async function readStories(
   if (records === null) return [];
   try {
     const runs = await runsOf(records, identifier);
-    const stories = await Promise.all(runs.toReversed().map((run) => records.findRun(run.id)));
-    return stories.filter((story) => story !== null);
+    const recorded = await Promise.all(runs.toReversed().map((run) => records.findRun(run.id)));
+    return recorded.filter((one) => one !== null);
   } finally {
     await records.close();
   }
@@ -69,8 +69,8 @@ async function runsOf(records: Records, identifier: string): Promise<readonly Ru
   return (await records.listRuns({ limit: MAX_RUNS })).filter(matches);
 }
 
-/** What of a story was not told yet. */
-function tell({ run, events }: Story, seen: Map<string, number>, asJson: boolean): void {
+/** What of a run was not told yet. */
+function tell({ run, events }: RecordedRun, seen: Map<string, number>, asJson: boolean): void {
   const told = seen.get(run.id);
   if (told === DONE) return;
   if (told === undefined && !asJson)
@@ -90,7 +90,7 @@ function tell({ run, events }: Story, seen: Map<string, number>, asJson: boolean
 /** All of the run has been told. */
 const DONE = -1;
 
-function storyFacts({ run, events }: Story) {
+function runFacts({ run, events }: RecordedRun) {
   return {
     run_id: run.id,
     attempt: run.attempt,

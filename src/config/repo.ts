@@ -32,21 +32,21 @@ export function readRepo(keys: RepoKeys, context: RepoContext): ReadRepo {
     return { repo: null, problems };
   }
   const url = expand(keys.repo.trim(), 'anywhere', context.env);
-  const place = placeOf(url.value);
-  if (typeof place === 'string') return { repo: null, problems: [fault('repo', `${place}${unsetNote(url)}`)] };
-  const connection = connectionTo(place, context);
+  const address = addressOf(url.value);
+  if (typeof address === 'string') return { repo: null, problems: [fault('repo', `${address}${unsetNote(url)}`)] };
+  const connection = connectionTo(address, context);
   const token = expanded(keys.repo_token, context.env)?.value.trim() || (connection?.apiKey ?? '');
   const push = keys.push ?? context.trackerIsForge;
   const repo: RepoSettings = {
     url: url.value,
-    token: place.isHttp && token !== '' ? token : null,
+    token: address.isHttp && token !== '' ? token : null,
     baseBranch: keys.base_branch ?? null,
     push,
-    owner: place.owner,
-    name: place.name,
+    owner: address.owner,
+    name: address.name,
     connection,
   };
-  return { repo, problems: push && place.isHttp && repo.token === null ? [withoutToken(place)] : [] };
+  return { repo, problems: push && address.isHttp && repo.token === null ? [withoutToken(address)] : [] };
 }
 
 /** What the secrets of the repository keys are, in the form of a tracker's. */
@@ -58,7 +58,7 @@ function expanded(text: string | undefined, env: Env): Expanded | null {
   return text === undefined ? null : expand(text, 'anywhere', env);
 }
 
-interface Place {
+interface RemoteAddress {
   readonly host: string;
   readonly owner: string;
   readonly name: string;
@@ -66,7 +66,7 @@ interface Place {
 }
 
 /** Where a repository is, or what is wrong with its address. */
-function placeOf(url: string): Place | string {
+function addressOf(url: string): RemoteAddress | string {
   const scp = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)(.+)$/.exec(url);
   if (scp) return named(scp[1] ?? '', scp[2] ?? '', false);
   if (url.startsWith('/')) return named('', url, false);
@@ -83,7 +83,7 @@ function placeOf(url: string): Place | string {
   return named(parsed.host, parsed.pathname, parsed.protocol.startsWith('http'));
 }
 
-function named(host: string, path: string, isHttp: boolean): Place | string {
+function named(host: string, path: string, isHttp: boolean): RemoteAddress | string {
   const segments = path
     .replace(/\.git\/?$/, '')
     .split('/')
@@ -94,13 +94,13 @@ function named(host: string, path: string, isHttp: boolean): Place | string {
 }
 
 /** The forge that the repository is on: the tracker itself or that of the reactions. */
-function connectionTo(place: Place, { tracker, trackerIsForge, reactions }: RepoContext): ScmConnection | null {
-  const project = `${place.owner}/${place.name}`;
-  if (tracker && trackerIsForge && isSameHost(place.host, tracker.endpoint)) {
+function connectionTo(address: RemoteAddress, { tracker, trackerIsForge, reactions }: RepoContext): ScmConnection | null {
+  const project = `${address.owner}/${address.name}`;
+  if (tracker && trackerIsForge && isSameHost(address.host, tracker.endpoint)) {
     const { kind, apiKey, endpoint, userAgent } = tracker;
     return { kind, apiKey: apiKey.trim(), endpoint, project, userAgent: userAgent ?? 'svc/dev' };
   }
-  return reactions !== null && isSameHost(place.host, reactions.endpoint) ? { ...reactions, project } : null;
+  return reactions !== null && isSameHost(address.host, reactions.endpoint) ? { ...reactions, project } : null;
 }
 
 /** Ports aside: a forge may serve git and its API on different ones. */
@@ -111,7 +111,7 @@ function isSameHost(host: string, endpoint: string): boolean {
   return bare === api || `api.${bare}` === api;
 }
 
-function withoutToken({ host }: Place): Problem {
+function withoutToken({ host }: RemoteAddress): Problem {
   return fault(
     'repo_token',
     `pushing to ${host} needs a token: no forge of this file is on that host, so set workspace.repo_token: $NAME, or push: false`,

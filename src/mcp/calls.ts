@@ -1,4 +1,4 @@
-import type { AgentStatus } from '../domain/model/agent-status.ts';
+import type { AgentStatus } from '../domain/model/agent-event.ts';
 import type { RunPlan } from '../domain/model/effect.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { sameState, type Blocker, type Issue } from '../domain/model/issue.ts';

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import type { AgentStatus } from '../domain/model/agent-status.ts';
+import type { AgentStatus } from '../domain/model/agent-event.ts';
 import { createJsonRpcPeer, JsonRpcError, RPC_CODES } from '../lib/json-rpc/index.ts';
 import type { RunPlan } from '../domain/model/effect.ts';
 import type { ToolServer } from '../ports/agent.ts';

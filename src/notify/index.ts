@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { NotificationError } from '../domain/model/errors.ts';
 import type { NotificationEntry, NotificationTarget } from '../domain/model/notification.ts';
 import { createHttpClient, HttpTransportError, parseRetryAfter, type HttpResponse, type MayWrite } from '../lib/http/index.ts';
-import type { Notifier } from '../ports/notifier.ts';
+import type { Notifier } from '../ports/events.ts';
 import type { Clock } from '../ports/runtime.ts';
 import { bodyOf } from './message.ts';
 

@@ -4,7 +4,7 @@ import { empty, startServer, text } from '../../test/support/http-server.ts';
 import { faultOf, type Fault } from '../domain/model/errors.ts';
 import { NO_ISSUE, NOTIFICATION_EVENTS, type NotificationEntry, type NotificationTarget } from '../domain/model/notification.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
-import type { Notifier } from '../ports/notifier.ts';
+import type { Notifier } from '../ports/events.ts';
 import { createNotifier } from './index.ts';
 
 const never = new AbortController().signal;

@@ -1,5 +1,4 @@
-import { faultOf } from '../domain/model/errors.ts';
-import type { Answer } from '../domain/model/answer.ts';
+import { faultOf, type Answer } from '../domain/model/errors.ts';
 
 /** What came of it, as data. */
 export async function answer<T>(promise: Promise<T>): Promise<Answer<T>> {

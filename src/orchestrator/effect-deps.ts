@@ -3,7 +3,10 @@ import type { Notice } from '../domain/model/notice.ts';
 import type { Spent } from '../domain/model/run.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { Runner } from '../ports/runner.ts';
-import type { Adapters } from './adapters.ts';
+import type { HookSettings } from '../domain/model/settings.ts';
+import type { RunAdapters } from '../ports/runner.ts';
+import type { Notifier } from '../ports/events.ts';
+import type { Forge } from './reactions/forge.ts';
 
 export interface InterpretDeps {
   /** The adapters of the workflow in force. */
@@ -18,4 +21,14 @@ export interface InterpretDeps {
   readonly spentOn: (issueIds: readonly string[]) => Promise<readonly Spent[]>;
   /** Aborted by a forced stop: everything under way ends. */
   readonly killed: AbortSignal;
+}
+
+/** What one good workflow file amounts to: the adapters and the prompt. Replaced as a whole when the file changes. */
+export interface Adapters extends RunAdapters {
+  /** Of the tracker. */
+  readonly identity: string;
+  readonly hooks: HookSettings;
+  /** Null unless reactions are on. */
+  readonly forge: Forge | null;
+  readonly notifier: Notifier;
 }

@@ -1,4 +1,4 @@
-import type { OpenRequest } from './requests.ts';
+import type { OpenRequest } from './scm.ts';
 
 /**
  * Reaches the remote of `workspace.repo` for a run on a machine that has no credential for it. What passes is commits, in

@@ -1,10 +1,10 @@
-import type { Snapshot } from '../domain/snapshot.ts';
+import type { Snapshot } from '../domain/views/snapshot.ts';
 import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
-import type { Chronicle } from './chronicle.ts';
 import type { NoticeBus } from './events.ts';
 import type { HostView } from './runner.ts';
 import type { Clock, Logger } from './runtime.ts';
 import type { Store } from './store.ts';
+import type { JournalEntry, PollSample } from '../domain/views/chronicle.ts';
 
 /** What the HTTP side sees of the running service: reads, and what people may ask for. */
 export interface Daemon {
@@ -75,4 +75,12 @@ export interface WorkflowStatus {
   /** One line each, as `foray validate` prints them. */
   readonly warnings: readonly string[];
   readonly rejected: { readonly at: number; readonly reason: string } | null;
+}
+
+/** What people look back on, over restarts. */
+export interface Chronicle {
+  /** What happened to an issue between and after its runs, oldest first. */
+  journalOf(identifier: string): Promise<readonly JournalEntry[]>;
+  /** How polls went since a moment, oldest first. */
+  samplesSince(since: number): Promise<readonly PollSample[]>;
 }

@@ -1,11 +1,9 @@
 import type { ZodType } from 'zod';
 import type { Problem } from '../domain/model/problem.ts';
 import type { ScmConnection, TrackerSettings, Trust } from '../domain/model/settings.ts';
-import type { Board } from './board.ts';
+import type { Clock, Logger, RequestMeter } from './runtime.ts';
+import type { RequestOpener } from './scm.ts';
 import type { CiProvider } from './ci.ts';
-import type { Clock, Logger } from './runtime.ts';
-import type { RequestMeter } from './request-meter.ts';
-import type { RequestOpener } from './requests.ts';
 import type { ScmAdapter } from './scm.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -99,4 +97,19 @@ export interface ProviderDeps {
   readonly meter?: RequestMeter;
   /** Asked right before each write. Rejects where another daemon leads by now; absent where this one has its database alone. */
   readonly mayWrite?: () => Promise<void>;
+}
+
+/** What a tracker lets issues be in, read before anything is configured. */
+export interface Board {
+  /** Trackers without states of their own use labels. */
+  readonly what: 'labels' | 'states';
+  readonly states: readonly BoardState[];
+  /** A move to one that is missing makes it. */
+  readonly createsMissing: boolean;
+}
+
+export interface BoardState {
+  readonly name: string;
+  /** What the tracker itself says of it; null where it says nothing. */
+  readonly stage: 'waiting' | 'working' | 'done' | null;
 }

@@ -1,4 +1,4 @@
-import type { Answer } from '../domain/model/answer.ts';
+import type { Answer } from '../domain/model/errors.ts';
 import type { RunPlan } from '../domain/model/effect.ts';
 import type { RunReport } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
@@ -40,13 +40,13 @@ export const REMOVAL_PREFIX = 'removal-';
 export type Job = RunJob | RemovalJob;
 
 /** What a job says, in the order in which it was said. The last word of a removal is what came of it. */
-export type RunWord = { readonly report: RunReport } | { readonly notice: Notice } | { readonly removed: Answer<Removal> };
+export type RunMessage = { readonly report: RunReport } | { readonly notice: Notice } | { readonly removed: Answer<Removal> };
 
 /** Numbered from 1 for each job, so that one that comes twice is heard once. */
-export interface WordBatch {
+export interface MessageBatch {
   readonly runId: string;
   readonly number: number;
-  readonly words: readonly RunWord[];
+  readonly words: readonly RunMessage[];
 }
 
 /** What a run asks of its tracker and its repository. It is carried out by the leader, for the run's own issue alone. */
@@ -93,13 +93,13 @@ export interface WorkerRow {
 /** What the leader knows of the queue already: it is not told again. */
 export interface KnownOfQueue {
   /** Batches that were heard: they are dropped. */
-  readonly heard: readonly Pick<WordBatch, 'runId' | 'number'>[];
+  readonly heard: readonly Pick<MessageBatch, 'runId' | 'number'>[];
   /** Requests that are being answered. */
   readonly answering: readonly string[];
 }
 
 export interface QueueNews {
-  readonly words: readonly WordBatch[];
+  readonly words: readonly MessageBatch[];
   readonly requests: readonly AskedOfTheLeader[];
   readonly workers: readonly WorkerRow[];
 }
@@ -136,7 +136,7 @@ export interface WorkerSeat {
   jobOf(id: string): Promise<Job | null>;
   beat(facts: { readonly load: number; readonly draining: boolean }): Promise<WorkerNews>;
   /** False: the run is no longer this worker's, and nothing was stored. */
-  say(runId: string, number: number, words: readonly RunWord[]): Promise<boolean>;
+  say(runId: string, number: number, words: readonly RunMessage[]): Promise<boolean>;
   /** Null: the run is no longer this worker's. */
   ask(runId: string, requestId: string, request: RunRequest): Promise<'asked' | null>;
   answerTo(requestId: string): Promise<RunAnswer | null>;

@@ -1,9 +1,8 @@
-import type { AgentStatus } from '../domain/model/agent-status.ts';
+import type { AgentStatus } from '../domain/model/agent-event.ts';
+import type { StopReason, TemplateInput } from '../domain/model/run.ts';
 import type { RunPlan } from '../domain/model/effect.ts';
 import type { RunReport } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
-import type { StopReason } from '../domain/model/run.ts';
-import type { TemplateInput } from '../domain/model/template-input.ts';
 import type { Agent, ToolServer } from './agent.ts';
 import type { Tracker } from './tracker.ts';
 import type { Workspaces } from './workspace.ts';

@@ -1,3 +1,5 @@
+import type { Quota } from '../domain/model/quota.ts';
+
 /** The world outside of pure code: time, chance and the log. Passed in, never reached for. */
 export interface Clock {
   /** Epoch milliseconds. */
@@ -22,4 +24,19 @@ export interface Logger {
   info(message: string, attributes?: LogAttributes): void;
   warn(message: string, attributes?: LogAttributes): void;
   error(message: string, attributes?: LogAttributes): void;
+}
+
+/** Hears of every request that goes to a remote, and of what the remote says is left of its budgets. */
+export interface RequestMeter {
+  /** One request was answered, or failed on the way. */
+  made(kind: string, result: 'success' | 'error'): void;
+  /** What an answer said of one budget. */
+  left(reading: QuotaReading): void;
+  /** What time it is there; not a number where an answer does not say. */
+  dated?(at: number): void;
+}
+
+export interface QuotaReading extends Omit<Quota, 'pollCost'> {
+  /** What the request took of it. */
+  readonly cost: number;
 }

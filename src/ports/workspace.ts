@@ -1,4 +1,4 @@
-import type { AgentStatus, ScmRecord } from '../domain/model/agent-status.ts';
+import type { AgentStatus, ScmRecord } from '../domain/model/agent-event.ts';
 import type { HookSettings } from '../domain/model/settings.ts';
 
 /** The issue's own directories on this machine. Failures are WorkspaceErrors. */
@@ -65,5 +65,3 @@ export interface WorkspaceSubject {
   readonly attempt: number;
   readonly hooks: HookSettings;
 }
-
-export type { AgentStatus, AgentStatusWord, ScmRecord } from '../domain/model/agent-status.ts';

@@ -1,4 +1,4 @@
-import type { TemplateInput } from '../domain/model/template-input.ts';
+import type { TemplateInput } from '../domain/model/run.ts';
 import { continuationPrompt, DEFAULT_PROMPT, STATUS_INSTRUCTIONS, TOOL_INSTRUCTIONS } from './default-prompt.ts';
 import { parseTemplate } from './parse.ts';
 import { renderTemplate } from './render.ts';

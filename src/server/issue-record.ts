@@ -2,8 +2,8 @@ import type { Parked } from '../domain/model/claim.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
 import type { Run } from '../domain/model/run.ts';
 import type { Hold } from '../domain/model/hold.ts';
-import type { RunningView } from '../domain/running-view.ts';
-import type { RetryView, Snapshot, WatchView } from '../domain/snapshot.ts';
+import type { RunningView } from '../domain/views/running-view.ts';
+import type { RetryView, Snapshot, WatchView } from '../domain/views/snapshot.ts';
 import type { Daemon } from '../ports/daemon.ts';
 
 /** How many runs of one issue are shown at once. */

@@ -1,6 +1,6 @@
 import { PARK_REASONS } from '../domain/model/claim.ts';
 import type { Quota } from '../domain/model/quota.ts';
-import type { Snapshot } from '../domain/snapshot.ts';
+import type { Snapshot } from '../domain/views/snapshot.ts';
 import type { HostView } from '../ports/runner.ts';
 import { oneSample, seconds, type MetricSample } from './metric-samples.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { aRetry, aRunning, aSnapshot, anIssue, createNotices, NOON } from '../../test/support/fake-daemon.ts';
 import { PARK_REASONS } from '../domain/model/claim.ts';
 import type { Notice } from '../domain/model/notice.ts';
-import type { Snapshot } from '../domain/snapshot.ts';
+import type { Snapshot } from '../domain/views/snapshot.ts';
 import { HOLD_REASONS } from '../domain/model/hold.ts';
 import { TRACKER_OPERATIONS } from '../ports/tracker.ts';
 import { FAMILIES } from './metric-families.ts';

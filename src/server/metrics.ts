@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Notice } from '../domain/model/notice.ts';
-import type { Snapshot } from '../domain/snapshot.ts';
+import type { Snapshot } from '../domain/views/snapshot.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { HostView } from '../ports/runner.ts';
 import { FAMILIES, type Family } from './metric-families.ts';

@@ -13,7 +13,7 @@ const tool = { toolId: 't-1', name: 'Bash', input: 'ls' };
 const tokens = { inputTokens: 5, outputTokens: 2, totalTokens: 7, cacheReadTokens: 1 };
 
 /** An issue from its dispatch to its merge. */
-const STORY: readonly Notice[] = [
+const NOTICES: readonly Notice[] = [
   { name: 'issue:dispatch:started', facts: { ...run, attempt: 0, trigger: 'fresh', agentKind: 'codex' } },
   { name: 'run:session:started', facts: { ...run, sessionId: 's-1' } },
   { name: 'run:turn:started', facts: { ...run, turn: 1, maxTurns: 2 } },
@@ -46,7 +46,7 @@ it('spans have the names, places and attributes of the page, and no others', () 
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const notices = createNotices();
   const traces = traceNotices(provider.getTracer('test'), { notices });
-  for (const notice of STORY) notices.announce(notice);
+  for (const notice of NOTICES) notices.announce(notice);
   traces.stop();
   const spans = exporter.getFinishedSpans();
   const shown = spans.map(({ name, parentSpanContext, attributes }) => ({

@@ -8,7 +8,7 @@ import { startGitServer, type GitServer } from '../../test/support/git/http-back
 import { createCarriedRemote, createRepository, createWorktree, publish, updateWorktree } from '../git/index.ts';
 import type { Repository } from '../git/index.ts';
 import { PART_BYTES, type Carrier } from '../ports/carrier.ts';
-import type { NewRequest } from '../ports/requests.ts';
+import type { NewRequest } from '../ports/scm.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import { createCarrier, type OwnCarrier } from './carrier.ts';
 

@@ -5,10 +5,10 @@ import { DeliveryError, TrackerError } from '../domain/model/errors.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { createWorktree, GitRefusal, publish, updateWorktree } from '../git/index.ts';
 import type { Published, Repository } from '../git/index.ts';
-import type { OpenRequest, RequestOpener } from '../ports/requests.ts';
+import type { RepoKey, OpenRequest, RequestOpener } from '../ports/scm.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
-import type { RepoKey } from '../ports/scm.ts';
-import type { ScmRecord, WorkspaceSubject } from '../ports/workspace.ts';
+import type { WorkspaceSubject } from '../ports/workspace.ts';
+import type { ScmRecord } from '../domain/model/agent-event.ts';
 import { DATA_FOLDER, hasDirectory } from './containment.ts';
 import { workspaceKey } from './key.ts';
 

@@ -11,10 +11,10 @@ import { clearOldRemovals, moveAside } from './aside.ts';
 import { fingerprintOf } from './evidence.ts';
 import { createHookRunner, type RunHook } from './hooks.ts';
 import { dropMark } from './marks.ts';
-import { chooseDirectory, findOwnDirectory, findUnmarked, type WorkspacePlace } from './place.ts';
+import { chooseDirectory, findOwnDirectory, findUnmarked, type SignedRoot } from './choose-directory.ts';
 import { isWorkspaceKey, workspaceNames } from './key.ts';
 import { prepareWorkspace } from './prepare.ts';
-import { createPreparedWords } from './prepared.ts';
+import { createEarlierFiles } from './earlier-files.ts';
 import { removeWorkspace } from './remove.ts';
 import { findReachProblem, findRootProblem } from './root.ts';
 import { readScmFile } from './scm-file.ts';
@@ -44,8 +44,8 @@ export interface WorkspaceDeps {
 export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   const { root, delivery = null, user = null } = deps;
   const runHook = createHookRunner(deps);
-  const prepared = createPreparedWords(user);
-  const place = (): WorkspacePlace => ({ root: realRoot(root), key: deps.markKey });
+  const prepared = createEarlierFiles(user);
+  const place = (): SignedRoot => ({ root: realRoot(root), key: deps.markKey });
   const own = async (subject: WorkspaceSubject): Promise<string> => {
     const found = await findOwnDirectory(place(), subject);
     if (found) return found.path;
@@ -94,7 +94,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
 
 /** Removes what is the issue's own; what nobody marked is moved aside, what is another's is not touched. */
 async function removeFor(
-  place: WorkspacePlace,
+  place: SignedRoot,
   subject: WorkspaceSubject & { readonly recorded?: boolean },
   {
     removedDays,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLogBook, createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
+import { createLogRecorder, createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
 import { createWorkspaces } from './index.ts';
 import { workspaceKey } from './key.ts';
 
@@ -21,7 +21,7 @@ function stranger() {
     markKey: 'another key',
     removedDays: 7,
     env: {},
-    logger: createLogBook(),
+    logger: createLogRecorder(),
     processes: { started: () => {}, ended: () => {} },
     maskSecrets: (text) => text,
   });

@@ -7,7 +7,7 @@ import { codeOf, DATA_FOLDER, hasDirectory, look, refused } from './containment.
 import type { Delivery } from './delivery.ts';
 import type { RunHook } from './hooks.ts';
 import { putMark } from './marks.ts';
-import { chooseDirectory, type WorkspacePlace } from './place.ts';
+import { chooseDirectory, type SignedRoot } from './choose-directory.ts';
 import { clearUnfinished, isUnfinished, markUnfinished } from './unfinished.ts';
 import { removeTree } from './remove.ts';
 
@@ -25,7 +25,7 @@ export interface Filling {
 
 /** Makes the directory when it is missing and gets our folder in it ready for a new run. */
 export async function prepareWorkspace(
-  place: WorkspacePlace,
+  place: SignedRoot,
   subject: WorkspaceSubject,
   filling: Filling,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import type { Logger } from '../ports/runtime.ts';
-import type { ScmRecord } from '../ports/workspace.ts';
+import type { ScmRecord } from '../domain/model/agent-event.ts';
 import { readDataFile } from './containment.ts';
 
 export interface DataFileDeps {

@@ -1,5 +1,5 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
-import type { AgentStatus, AgentStatusWord } from '../ports/workspace.ts';
+import type { AgentStatus, AgentStatusWord } from '../domain/model/agent-event.ts';
 import { readDataFile } from './containment.ts';
 import type { DataFileDeps } from './scm-file.ts';
 

@@ -23,7 +23,7 @@ const DIALECTS: readonly Dialect[] = [anthropic, chat, gemini, responses];
 
 /** One request to the model. */
 export interface Exchange {
-  /** The story's cues that the conversation holds; the last one is what was asked. Empty for a request outside a story. */
+  /** The cues of the script that the conversation holds; the last one is what was asked. Empty for a request outside the script. */
   readonly cues: readonly Cue[];
   /** What the answer cost; null when there was none. */
   readonly figures: Figures | null;
@@ -32,7 +32,7 @@ export interface Exchange {
 /** The model APIs of all vendors on one port of the loopback device, with a scripted model behind them. */
 export interface ModelApi {
   readonly url: string;
-  /** Everything that was asked and belongs to the story in this folder. */
+  /** Everything that was asked and belongs to the script in this folder. */
   exchanges(folder: string): readonly Exchange[];
   /** What a program asked that nobody here understands, and hosts it wanted to reach through the proxy. */
   readonly surprises: string[];
@@ -80,24 +80,24 @@ function tunnel(socket: Duplex, port: number): void {
   inner.pipe(socket).pipe(inner);
 }
 
-interface Book {
+interface Recorded {
   readonly asked: Exchange[];
   readonly surprises: string[];
 }
 
 /** Null leaves the request without an answer. */
-function answer(incoming: IncomingMessage, body: JsonRecord, book: Book): Reply | null {
+function answer(incoming: IncomingMessage, body: JsonRecord, recorded: Recorded): Reply | null {
   const { hostname, pathname } = new URL(incoming.url ?? '/', `http://${LOOPBACK}`);
   const isHere = hostname === LOOPBACK;
   const dialect = isHere && incoming.method === 'POST' ? DIALECTS.find(({ matches }) => matches(pathname)) : undefined;
-  if (dialect) return play(dialect, dialect.read(body, pathname), book);
+  if (dialect) return play(dialect, dialect.read(body, pathname), recorded);
   const known = isHere ? SMALL_TALK.find(({ matches }) => matches.test(pathname)) : undefined;
   if (known) return known.reply;
-  book.surprises.push(`${incoming.method} ${incoming.url}`);
+  recorded.surprises.push(`${incoming.method} ${incoming.url}`);
   return { status: 404, json: { error: { message: `not found: ${incoming.url}` } } };
 }
 
-function play(dialect: Dialect, request: ModelRequest, { asked }: Book): Reply | null {
+function play(dialect: Dialect, request: ModelRequest, { asked }: Recorded): Reply | null {
   const cues = request.tools.length === 0 ? [] : cuesIn(request.entries);
   const cue = cues.at(-1);
   const move = cue ? nextMove(request, cue) : { say: 'A short title' };

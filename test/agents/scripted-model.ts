@@ -4,7 +4,7 @@ import type { Call, Entry, Failing, ModelRequest, OfferedTool, Utterance } from 
 /** What the model does when it is asked. */
 export type Move = Utterance | { readonly fail: Failing } | { readonly hang: true };
 
-/** Where in a story a request stands: the line of the prompt that says so. */
+/** Where in a script a request stands: the line of the prompt that says so. */
 export interface Cue {
   readonly scenario: ScenarioName;
   readonly attempt: number;
@@ -36,7 +36,7 @@ interface Writing {
 
 export type ScenarioName = keyof typeof SCENARIOS;
 
-/** What the model does in one turn of each story, step by step: the next one follows the result of a tool. */
+/** What the model does in one turn of each script, step by step: the next one follows the result of a tool. */
 export const SCENARIOS = {
   edit: () => [write('hello.txt', 'hello'), say('I wrote hello.txt.')],
   turns: ({ turn }) => [write(`turn-${turn}.txt`, `turn ${turn}`), say(`I wrote turn-${turn}.txt.`)],
@@ -89,7 +89,7 @@ function cueOf(entry: Entry): Cue | null {
   return { scenario: scenario as ScenarioName, attempt: Number(attempt), turn: Number(turn), folder };
 }
 
-/** The next move in the story. A request without tools, such as one for a title, stands outside of it. */
+/** The next move in the script. A request without tools, such as one for a title, stands outside of it. */
 export function nextMove({ entries, tools }: ModelRequest, cue: Cue): Move {
   const last = entries.findLastIndex((entry) => cueOf(entry) !== null);
   const results = entries.slice(last).filter((entry) => entry.by === 'tool' && entry.name !== SEARCH).length;

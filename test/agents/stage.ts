@@ -115,7 +115,7 @@ export async function runsOf(daemon: RunningDaemon): Promise<readonly RunView[]>
   return runs.toReversed();
 }
 
-/** Every text of a run's story. */
+/** Every text that was recorded of a run. */
 export async function storyOf(daemon: RunningDaemon, run: RunView | undefined): Promise<readonly string[]> {
   const { events } = (await daemon.json(`/api/v2/runs/${run?.id}`)) as { events: { type: string; text: string }[] };
   return events.map(({ type, text }) => `${type}: ${text}`);

@@ -2,7 +2,7 @@ import { NOTHING_KNOWN } from '../../src/domain/model/watch.ts';
 import { NO_MARK } from '../../src/domain/model/reaction.ts';
 import { aRetry, aRun, aRunning, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../support/fake-daemon.ts';
 import type { Run, RunEvent, RunEventDetails, RunStatus } from '../../src/domain/model/run.ts';
-import type { Snapshot } from '../../src/domain/snapshot.ts';
+import type { Snapshot } from '../../src/domain/views/snapshot.ts';
 
 const MINUTE = 60_000;
 
@@ -224,7 +224,7 @@ function pastRun(
   });
 }
 
-const STORY: readonly (readonly [second: number, type: string, text: string, details?: RunEventDetails])[] = [
+const TOLD: readonly (readonly [second: number, type: string, text: string, details?: RunEventDetails])[] = [
   [0, 'workspace_prepared', ''],
   [1, 'session_started', ''],
   [
@@ -280,7 +280,7 @@ const STORY: readonly (readonly [second: number, type: string, text: string, det
   [1010, 'turn_completed', '', { kind: 'turn', turn: 1 }],
 ];
 
-const EVENTS: readonly RunEvent[] = STORY.map(([second, type, text, details]) => ({
+const EVENTS: readonly RunEvent[] = TOLD.map(([second, type, text, details]) => ({
   runId: 'r-31',
   at: NOON - 50 * MINUTE + second * 1000,
   type,

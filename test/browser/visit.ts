@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import type { Snapshot } from '../../src/domain/snapshot.ts';
+import type { Snapshot } from '../../src/domain/views/snapshot.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createApp, type AppOptions } from '../../src/server/routes.ts';

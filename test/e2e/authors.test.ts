@@ -140,9 +140,9 @@ describe.each(Object.keys(STAGES))('%s', { timeout: 60_000 }, (kind) => {
     expect(await reasonOf(daemon, theirs)).toBe('untrusted_author');
     expect(await reasonOf(daemon, waiting)).toBe('not_approved');
     const [run] = ((await daemon.json(`/api/v2/runs?identifier=${ours}`)) as { runs: { id: string }[] }).runs;
-    const story = JSON.stringify(await daemon.json(`/api/v2/runs/${run!.id}`));
-    expect(story).toContain('[please]');
-    expect(story).not.toContain('evil.example');
+    const shown = JSON.stringify(await daemon.json(`/api/v2/runs/${run!.id}`));
+    expect(shown).toContain('[please]');
+    expect(shown).not.toContain('evil.example');
     await daemon.stop();
 
     // A text that was approved while the service could not start it, and was edited then.

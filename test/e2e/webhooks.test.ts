@@ -64,8 +64,8 @@ function houseOf(kind: string): House {
 }
 
 function polls(kind: string): number {
-  const { gate, isCandidates } = remoteOf(houseOf(kind).stage);
-  return gate.requests.filter(isCandidates).length;
+  const { proxy, isCandidates } = remoteOf(houseOf(kind).stage);
+  return proxy.requests.filter(isCandidates).length;
 }
 
 function pollsReach(kind: string, count: number) {
@@ -136,8 +136,8 @@ it(
           await delay(1_300);
           expect(polls(kind), `${vendor.alias}: one at once, one for the rest`).toBe(before + 3);
         }
-        const { gate, isWrite } = remoteOf(houseOf(kind).stage);
-        expect(gate.requests.filter(isWrite), 'what the body claims is not believed').toEqual([]);
+        const { proxy, isWrite } = remoteOf(houseOf(kind).stage);
+        expect(proxy.requests.filter(isWrite), 'what the body claims is not believed').toEqual([]);
       }),
     );
   },

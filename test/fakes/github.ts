@@ -106,7 +106,7 @@ export async function startFakeGithub(options: FakeGithubOptions = {}): Promise<
   const answer = (request: RecordedRequest): Answer => {
     const run = runnerFor(request, context(request), basePath);
     if (!run) return refusal(404, 'Not Found');
-    const answered = gate(request, token) ?? metered(request, left, run);
+    const answered = refuseLogin(request, token) ?? metered(request, left, run);
     const scopes: Record<string, string> = options.scopes === undefined ? {} : { 'x-oauth-scopes': options.scopes };
     return { ...answered, headers: { ...answered.headers, ...scopes } };
   };
@@ -174,7 +174,7 @@ function taken<T extends { matcher: RequestMatcher }>(waiting: T[], { method, pa
 }
 
 // What every request must bring, before anything is looked at.
-function gate({ headers }: RecordedRequest, token: string): Answer | undefined {
+function refuseLogin({ headers }: RecordedRequest, token: string): Answer | undefined {
   if (!headers['user-agent'])
     return refusal(403, 'Request forbidden by administrative rules. Please make sure your request has a User-Agent header');
   const [, scheme = '', sent] = /^(\S+) (.*)$/.exec(headers.authorization ?? '') ?? [];

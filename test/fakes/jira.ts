@@ -73,10 +73,10 @@ export async function startFakeJira(options: FakeJiraOptions = {}): Promise<Fake
     maxPageSize: options.maxPageSize ?? 100,
     maxCommentPage: options.maxCommentPage ?? 5000,
   };
-  const gate: Gate = { apiKey: `${email}:${token}`, readOnly: options.readOnly ?? false, logins: 'accepted' };
+  const access: Access = { apiKey: `${email}:${token}`, readOnly: options.readOnly ?? false, logins: 'accepted' };
   const exchanges: Exchange[] = [];
   const plans: Plan[] = [];
-  const handle = handlerOf(board, gate, { exchanges, contextPath });
+  const handle = handlerOf(board, access, { exchanges, contextPath });
   const server = await startServer((request) => {
     const index = plans.findIndex(({ matcher }) => fits(matcher, request));
     const [plan] = index === -1 ? [] : plans.splice(index, 1);
@@ -85,14 +85,14 @@ export async function startFakeJira(options: FakeJiraOptions = {}): Promise<Fake
   });
   return {
     url: board.base(),
-    apiKey: gate.apiKey,
+    apiKey: access.apiKey,
     project,
     statuses,
     requests: server.requests,
     exchanges,
     arrived: (count) => server.arrived(count),
     ...handsOn(site),
-    rejectLogins: (how) => void (gate.logins = how),
+    rejectLogins: (how) => void (access.logins = how),
     failNext: (matcher, reply) => void plans.push({ matcher, reply }),
     beforeNext: (matcher, action) => void plans.push({ matcher, action }),
     close: () => server.close(),
@@ -105,7 +105,7 @@ interface Plan {
   readonly reply?: Reply;
 }
 
-interface Gate {
+interface Access {
   readonly apiKey: string;
   readonly readOnly: boolean;
   logins: 'accepted' | BadLogin;
@@ -134,13 +134,13 @@ function handsOn(site: Site) {
 /** The API itself: credentials first, then the route. */
 function handlerOf(
   board: Board,
-  gate: Gate,
+  access: Access,
   { exchanges, contextPath }: { exchanges: Exchange[]; contextPath: string },
 ): Handler {
   let used = 0;
   const entries = Object.entries(routes(board)).map(([line, route]) => {
     const handle: RouteHandler = (request, params) => {
-      const answer = refusal(gate, request) ?? route(request, params);
+      const answer = refusal(access, request) ?? route(request, params);
       exchanges.push(exchangeOf(request, answer, contextPath));
       used += 1;
       const headers = { ...answer.headers, ...rateLimits(used) };
@@ -162,12 +162,12 @@ function rateLimits(used: number) {
   };
 }
 
-function refusal(gate: Gate, request: RecordedRequest): Answer | undefined {
-  const expected = `Basic ${Buffer.from(gate.apiKey, 'utf8').toString('base64')}`;
-  const accepted = gate.logins === 'accepted' && request.headers.authorization === expected;
-  if (!accepted) return BAD_LOGINS[gate.logins === 'accepted' ? 'refused' : gate.logins](request);
+function refusal(access: Access, request: RecordedRequest): Answer | undefined {
+  const expected = `Basic ${Buffer.from(access.apiKey, 'utf8').toString('base64')}`;
+  const accepted = access.logins === 'accepted' && request.headers.authorization === expected;
+  if (!accepted) return BAD_LOGINS[access.logins === 'accepted' ? 'refused' : access.logins](request);
   const writes = request.method !== 'GET';
-  return writes && gate.readOnly ? failure(403, ['You do not have permission to edit issues in this project.']) : undefined;
+  return writes && access.readOnly ? failure(403, ['You do not have permission to edit issues in this project.']) : undefined;
 }
 
 /** The last one is the trap: wrong credentials make a caller anonymous, who sees nothing and is told so by a success. */

@@ -12,11 +12,11 @@ describe.each(FULL ? REMOTE_KINDS : ['nsproject'])('%s behind a network that spo
   it(`loses no issue in ${POLLS} polls, and hands each over once (seed ${SEED})`, async () => {
     const ground = await createPlayground({ patienceMs: 600_000 });
     const stage = await buildStage(kind, ground);
-    const { gate, origin } = remoteOf(stage);
-    const chaos = await startChaos(gate.url, { seed: SEED });
+    const { proxy, origin } = remoteOf(stage);
+    const chaos = await startChaos(proxy.url, { seed: SEED });
     try {
       const agent = 'kind: mock\nmax_turns: 1\nmax_retry_backoff_ms: 200\nmax_concurrent_agents: 5';
-      const workflow = stageWorkflow(stage, { agent }).replaceAll(gate.url, chaos.url).replaceAll(origin, chaos.url);
+      const workflow = stageWorkflow(stage, { agent }).replaceAll(proxy.url, chaos.url).replaceAll(origin, chaos.url);
       await ground.write('WORKFLOW.md', workflow);
       const daemon = await ground.start(['--port', '0'], { env: { ...stage.env } });
       await daemon.record('tick completed');

@@ -6,7 +6,7 @@ import { notifications } from './notification-scenario.ts';
 import { deliveryScenario } from './delivery-scenario.ts';
 import { buildForge, forgeEnv, forgeWorkflow, reactionsOf } from '../e2e/reactions/forge.ts';
 
-/** A story that a daemon lives through, from its start to its end, and what must be true afterwards. */
+/** A scenario that a daemon lives through, from its start to its end, and what must be true afterwards. */
 export interface Scenario {
   readonly name: string;
   /** Its own steps for the whole suite, instead of those that all share. */
@@ -17,7 +17,7 @@ export interface Scenario {
 export interface OpenScenario {
   readonly ground: Playground;
   readonly env: Readonly<Record<string, string>>;
-  /** What people do meanwhile, to the end of the story, whoever runs. */
+  /** What people do meanwhile, to the end of the scenario, whoever runs. */
   play(): Promise<void>;
   /** What is wrong at the end, or nothing. */
   faults(): Promise<readonly string[]>;
@@ -31,47 +31,47 @@ export interface CrashOutcome {
   readonly faults: readonly string[];
 }
 
-/** Every step that a story passes, in the order it first does. */
+/** Every step that a scenario passes, in the order it first does. */
 export async function stepsOf(scenario: Scenario, cli: string): Promise<readonly string[]> {
-  const story = await scenario.open(cli);
+  const opened = await scenario.open(cli);
   try {
-    const passed = story.ground.path('steps');
-    const daemon = await story.ground.start(['--port', '0'], { env: { ...story.env, FORAY_TEST_STEPS: passed } });
-    await story.play();
+    const passed = opened.ground.path('steps');
+    const daemon = await opened.ground.start(['--port', '0'], { env: { ...opened.env, FORAY_TEST_STEPS: passed } });
+    await opened.play();
     await daemon.stop();
     return [...new Set(readFileSync(passed, 'utf8').trim().split('\n'))];
   } finally {
-    await story.close();
+    await opened.close();
   }
 }
 
-/** What is seen at the end of a story is not the daemon's last step yet. */
+/** What is seen at the end of a scenario is not the daemon's last step yet. */
 const LAST_STEPS_MS = 2_000;
 
-/** The same story with a kill -9 at the step, then a daemon that takes over. */
+/** The same scenario with a kill -9 at the step, then a daemon that takes over. */
 export async function crashAt(step: string, scenario: Scenario, cli: string): Promise<CrashOutcome> {
-  const story = await scenario.open(cli);
+  const opened = await scenario.open(cli);
   try {
     const args = ['--port', '0', 'WORKFLOW.md'];
-    const first = story.ground.run(args, { env: { ...story.env, FORAY_TEST_CRASH_AT: step } });
-    const played = story.play();
+    const first = opened.ground.run(args, { env: { ...opened.env, FORAY_TEST_CRASH_AT: step } });
+    const played = opened.play();
     played.catch(() => {});
     const over = played.then(() => delay(LAST_STEPS_MS, { signal: null }));
     const ended = await Promise.race([first, over]);
     if ('code' in ended && ended.signal !== 'SIGKILL')
       throw new Error(`the daemon ended by itself (${ended.code}): ${ended.stderr}`);
     if (ended.signal !== 'SIGKILL') return { step, crashed: false, faults: [] };
-    const second = await story.ground.start(['--port', '0'], { env: story.env });
+    const second = await opened.ground.start(['--port', '0'], { env: opened.env });
     await played;
-    const faults = await story.faults();
+    const faults = await opened.faults();
     await second.stop();
     return { step, crashed: true, faults };
   } catch (error) {
-    // Also a story that never ends: its step was not reached, and that is a fault.
+    // Also a scenario that never ends: its step was not reached, and that is a fault.
     return { step, crashed: true, faults: [error instanceof Error ? error.message.slice(0, 300) : String(error)] };
   } finally {
     // A fake remote may complain of the request that a kill cut off: that is what was to happen.
-    await story.close().catch(() => {});
+    await opened.close().catch(() => {});
   }
 }
 

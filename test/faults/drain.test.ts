@@ -33,7 +33,7 @@ async function startSilent(): Promise<{ url: string; heard(): boolean; close(): 
 it.runIf(FULL)('a stop ends although nothing answers: tracker, agent, hook, receiver, collector, reader', async (test) => {
   const ground = await createPlayground();
   const stage = await buildStage('nsproject', ground);
-  const { gate } = remoteOf(stage);
+  const { proxy } = remoteOf(stage);
   const [receiver, collector] = [await startSilent(), await startSilent()];
   test.onTestFinished(async () => {
     receiver.close();
@@ -68,7 +68,7 @@ timeout_ms: 600000`;
       file,
     );
   await eventually(receiver.heard, Boolean, 'the message to the receiver');
-  gate.shut(hang());
+  proxy.shut(hang());
 
   const begin = performance.now();
   const { code, stderr } = await daemon.stop();

@@ -4,7 +4,7 @@ import { EFFECTS } from '../../src/domain/model/effect.ts';
 import { buildCrashing } from '../faults/crashing-command.ts';
 import type { RunningDaemon } from '../support/daemon.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { openStory, type Story } from './story.ts';
+import { openScenario, type Scenario } from './scenario.ts';
 
 const VERSION = '9.9.9-old';
 const TOGETHER = 4;
@@ -26,20 +26,20 @@ interface Place {
   readonly step: string;
 }
 
-/** Lives through the story once and notes every place at which something is about to be written. */
+/** Lives through the scenario once and notes every place at which something is about to be written. */
 async function placesOf(): Promise<readonly Place[]> {
-  const story = await openStory(await postgres.createDatabase());
+  const scenario = await openScenario(await postgres.createDatabase());
   try {
-    const passed = story.ground.path('steps');
-    const daemon = await story.ground.start(['--port', '0'], { cli, env: { ...story.env, FORAY_TEST_STEPS: passed } });
-    await story.play();
-    expect(await story.faults()).toEqual([]);
+    const passed = scenario.ground.path('steps');
+    const daemon = await scenario.ground.start(['--port', '0'], { cli, env: { ...scenario.env, FORAY_TEST_STEPS: passed } });
+    await scenario.play();
+    expect(await scenario.faults()).toEqual([]);
     // Its writes are known as its own: otherwise nothing would be seen below.
-    expect(story.writesOf(VERSION).length).toBeGreaterThan(5);
+    expect(scenario.writesOf(VERSION).length).toBeGreaterThan(5);
     await daemon.stop();
     return choose(readFileSync(passed, 'utf8').trim().split('\n'));
   } finally {
-    await story.close();
+    await scenario.close();
   }
 }
 
@@ -66,13 +66,13 @@ interface Outcome {
 
 /** The leader stands still right before the write; another one takes over; the old one wakes up and must write nothing. */
 async function freezeAt({ effect, time, step }: Place): Promise<Outcome> {
-  const story = await openStory(await postgres.createDatabase());
+  const scenario = await openScenario(await postgres.createDatabase());
   const place = `${effect}: ${step} (${time})`;
   try {
-    const env = { ...story.env, FORAY_TEST_FREEZE_AT: `${time} ${step}` };
-    const old = await story.ground.start(['--port', '0'], { cli, env });
-    const next = await story.ground.start(['--port', '0'], { env: story.env });
-    const played = story.play();
+    const env = { ...scenario.env, FORAY_TEST_FREEZE_AT: `${time} ${step}` };
+    const old = await scenario.ground.start(['--port', '0'], { cli, env });
+    const next = await scenario.ground.start(['--port', '0'], { env: scenario.env });
+    const played = scenario.play();
     played.catch(() => {});
     const isFrozen = await Promise.race([becomesFrozen(old), played.then(() => false)]);
     if (!isFrozen) return { place, faults: [] };
@@ -80,12 +80,12 @@ async function freezeAt({ effect, time, step }: Place): Promise<Outcome> {
     await leads(next);
     const tookMs = Date.now() - frozenAt;
     await played;
-    const faults = [...(await story.faults()), ...(tookMs < 10_000 ? [] : [`the standby took over after ${tookMs} ms`])];
-    return { place, faults: [...faults, ...(await wake(old, story))] };
+    const faults = [...(await scenario.faults()), ...(tookMs < 10_000 ? [] : [`the standby took over after ${tookMs} ms`])];
+    return { place, faults: [...faults, ...(await wake(old, scenario))] };
   } catch (error) {
     return { place, faults: [error instanceof Error ? error.message.slice(0, 300) : String(error)] };
   } finally {
-    await story.close();
+    await scenario.close();
   }
 }
 
@@ -102,13 +102,13 @@ async function leads(daemon: RunningDaemon): Promise<void> {
 }
 
 /** What the one that slept does when it wakes up: nothing that anybody outside would see. */
-async function wake(old: RunningDaemon, story: Story): Promise<readonly string[]> {
-  const [writes, head] = [story.writesOf(VERSION), await story.head()];
+async function wake(old: RunningDaemon, scenario: Scenario): Promise<readonly string[]> {
+  const [writes, head] = [scenario.writesOf(VERSION), await scenario.head()];
   old.signal('SIGCONT');
   await old.record('no longer leading, standing by');
   await new Promise((resolve) => setTimeout(resolve, 1_000));
-  const more = story.writesOf(VERSION).slice(writes.length);
-  return [...more.map((write) => `the old leader wrote ${write}`), ...((await story.head()) === head ? [] : ['it pushed'])];
+  const more = scenario.writesOf(VERSION).slice(writes.length);
+  return [...more.map((write) => `the old leader wrote ${write}`), ...((await scenario.head()) === head ? [] : ['it pushed'])];
 }
 
 describe('a leader that slept right before a write', () => {

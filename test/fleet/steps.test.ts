@@ -128,7 +128,7 @@ describe('an issue that a worker works on', () => {
       }
     };
     await Promise.all(servers.map(work));
-    // The last steps come after the end of the story now and then.
+    // The last steps come after the end of the scenario now and then.
     expect(outcomes.filter(({ isReached }) => isReached).length).toBeGreaterThan(outcomes.length / 2);
     expect(outcomes.filter(({ faults }) => faults.length > 0)).toEqual([]);
   });

@@ -23,7 +23,7 @@ import { issueWith } from '../support/issues.ts';
 import { isAlive } from '../support/processes.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { settingsWith } from '../support/settings.ts';
-import { createLogBook } from '../support/workspaces.ts';
+import { createLogRecorder } from '../support/workspaces.ts';
 
 /** Runs in the larger test: a thousand and more by the environment. */
 const RUNS = Number(process.env['FORAY_FLEET_RUNS'] ?? 24);
@@ -52,7 +52,7 @@ afterEach(async () => {
 
 interface Leading {
   readonly runner: QueueRunner;
-  readonly log: ReturnType<typeof createLogBook>;
+  readonly log: ReturnType<typeof createLogRecorder>;
   readonly db: Postgres;
   readonly asked: string[];
   start(plan: RunPlan): Started;
@@ -78,7 +78,7 @@ async function lead(id: string, { version = '0.1.0', lostAfterMs = LOST_AFTER_MS
     url: null,
   };
   const leadership = (await tryToLead(db, me)) as Leadership;
-  const log = createLogBook();
+  const log = createLogRecorder();
   const asked: string[] = [];
   const runner = createQueueRunner({
     queue: await openRunQueue(url, db, leadership.epoch),

@@ -1,6 +1,5 @@
 import type { Effect, RunPlan } from '../../src/domain/model/effect.ts';
-import type { Fault } from '../../src/domain/model/errors.ts';
-import type { Answer } from '../../src/domain/model/answer.ts';
+import type { Fault, Answer } from '../../src/domain/model/errors.ts';
 import type { Event, RunExit } from '../../src/domain/model/event.ts';
 import type {
   LabelEvent,
@@ -171,7 +170,7 @@ export function createSimulatedForge(
       const findings = {
         merge,
         decision: maybe(decision),
-        gate: maybe(request.ci),
+        ciStatus: maybe(request.ci),
         ci: maybe({
           status: request.ci,
           checkRuns: [],
@@ -186,7 +185,7 @@ export function createSimulatedForge(
         queue: maybe(false),
         self: { ok: true, value: OWN_ACCOUNT } as const,
       };
-      const readable = findings.merge.ok && findings.decision.ok && findings.gate.ok;
+      const readable = findings.merge.ok && findings.decision.ok && findings.ciStatus.ok;
       request.ready.set(request.head, readable && isReady(request, decision));
       return findings;
     },

@@ -1,6 +1,5 @@
 import type { Effect, RunPlan } from '../../src/domain/model/effect.ts';
-import type { Fault } from '../../src/domain/model/errors.ts';
-import type { Answer } from '../../src/domain/model/answer.ts';
+import type { Fault, Answer } from '../../src/domain/model/errors.ts';
 import type { Event, RunExit } from '../../src/domain/model/event.ts';
 import { normalState, stateIn, type Blocker, type Issue } from '../../src/domain/model/issue.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';

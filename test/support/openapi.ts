@@ -32,12 +32,12 @@ export function createContract(document: Node, { basePath = '', amend = (node) =
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: true });
   formats.default(ajv);
   const compiled = new Map<unknown, ValidateFunction>();
-  const book: Book = { document, amend };
+  const description: Description = { document, amend };
   const known = new Set<string>();
   const routes = Object.keys(nodeOf(document.paths)).map((template) => ({ template, pattern: template.split('/') }));
 
   const check = (schema: Node, value: unknown, place: string): string[] => {
-    const validate = compiled.get(schema) ?? ajv.compile(prepared(book, schema, ajv, known));
+    const validate = compiled.get(schema) ?? ajv.compile(prepared(description, schema, ajv, known));
     compiled.set(schema, validate);
     if (validate(value)) return [];
     return (validate.errors ?? [])
@@ -47,9 +47,9 @@ export function createContract(document: Node, { basePath = '', amend = (node) =
   return {
     faults: (exchange) => {
       const label = `${exchange.method} ${exchange.path}`;
-      const found = operationFor(book, routes, exchange, basePath);
+      const found = operationFor(description, routes, exchange, basePath);
       if (!found) return [`${label}: no such route is described`];
-      return [...queryFaults(book, found, exchange, check), ...bodyFaults(book, found, exchange, check)].map(
+      return [...queryFaults(description, found, exchange, check), ...bodyFaults(description, found, exchange, check)].map(
         (fault) => `${label}: ${fault}`,
       );
     },
@@ -58,24 +58,24 @@ export function createContract(document: Node, { basePath = '', amend = (node) =
 
 /** The answers that the vendor publishes as examples of one route, by status 200. Some write them as text. */
 export function exampleAnswers(document: Node, method: string, template: string): readonly unknown[] {
-  const book: Book = { document, amend: (node) => node };
-  const operation = resolved(book, resolved(book, nodeOf(document.paths)[template])[method.toLowerCase()]);
-  const content = nodeOf(resolved(book, nodeOf(operation.responses)['200']).content);
+  const description: Description = { document, amend: (node) => node };
+  const operation = resolved(description, resolved(description, nodeOf(document.paths)[template])[method.toLowerCase()]);
+  const content = nodeOf(resolved(description, nodeOf(operation.responses)['200']).content);
   return Object.values(content).flatMap((type) => {
     const { example, examples } = nodeOf(type);
-    const named = Object.values(nodeOf(examples)).map((one) => exampleValue(book, one));
+    const named = Object.values(nodeOf(examples)).map((one) => exampleValue(description, one));
     const all = example === undefined ? named : [example, ...named];
     return all.map((one) => (typeof one === 'string' ? (JSON.parse(one) as unknown) : one));
   });
 }
 
 // The value of an example may be a reference to another example.
-function exampleValue(book: Book, example: unknown): unknown {
-  const { value } = resolved(book, example);
-  return typeof nodeOf(value).$ref === 'string' ? exampleValue(book, value) : value;
+function exampleValue(description: Description, example: unknown): unknown {
+  const { value } = resolved(description, example);
+  return typeof nodeOf(value).$ref === 'string' ? exampleValue(description, value) : value;
 }
 
-interface Book {
+interface Description {
   readonly document: Node;
   readonly amend: (node: Node) => Node;
 }
@@ -92,20 +92,25 @@ interface Operation {
 
 type Check = (schema: Node, value: unknown, place: string) => string[];
 
-function operationFor(book: Book, routes: readonly Route[], exchange: Exchange, basePath: string): Operation | undefined {
+function operationFor(
+  description: Description,
+  routes: readonly Route[],
+  exchange: Exchange,
+  basePath: string,
+): Operation | undefined {
   if (!exchange.path.startsWith(basePath)) return undefined;
   const segments = exchange.path.slice(basePath.length).split('/');
   const fitting = routes.filter(({ pattern }) => fits(pattern, segments));
   // `/user/repos` is a route of its own beside `/user/{id}`: the fewest placeholders win.
   fitting.sort((a, b) => placeholders(a) - placeholders(b));
   for (const { template } of fitting) {
-    const item = resolved(book, nodeOf(book.document.paths)[template]);
+    const item = resolved(description, nodeOf(description.document.paths)[template]);
     const operation = item[exchange.method.toLowerCase()];
     if (!operation) continue;
-    const own = resolved(book, operation);
+    const own = resolved(description, operation);
     return {
       operation: own,
-      parameters: [...listOf(item.parameters), ...listOf(own.parameters)].map((one) => resolved(book, one)),
+      parameters: [...listOf(item.parameters), ...listOf(own.parameters)].map((one) => resolved(description, one)),
     };
   }
   return undefined;
@@ -119,7 +124,7 @@ function placeholders({ pattern }: Route): number {
   return pattern.filter((part) => part.startsWith('{')).length;
 }
 
-function queryFaults(book: Book, { parameters }: Operation, { query }: Exchange, check: Check): string[] {
+function queryFaults(description: Description, { parameters }: Operation, { query }: Exchange, check: Check): string[] {
   const known = new Map(parameters.filter((one) => one.in === 'query').map((one) => [String(one.name), one]));
   const faults: string[] = [];
   for (const name of new Set(query.keys())) {
@@ -127,7 +132,7 @@ function queryFaults(book: Book, { parameters }: Operation, { query }: Exchange,
     if (!parameter) faults.push(`the query parameter ${name} is not described`);
     else
       faults.push(
-        ...check(nodeOf(parameter.schema), typed(resolved(book, parameter.schema), query.getAll(name)), `query ${name}`),
+        ...check(nodeOf(parameter.schema), typed(resolved(description, parameter.schema), query.getAll(name)), `query ${name}`),
       );
   }
   for (const [name, parameter] of known) {
@@ -145,8 +150,8 @@ function typed(schema: Node, values: readonly string[]): unknown {
   return first;
 }
 
-function bodyFaults(book: Book, { operation }: Operation, exchange: Exchange, check: Check): string[] {
-  const asked = operation.requestBody ? jsonSchema(resolved(book, operation.requestBody)) : undefined;
+function bodyFaults(description: Description, { operation }: Operation, exchange: Exchange, check: Check): string[] {
+  const asked = operation.requestBody ? jsonSchema(resolved(description, operation.requestBody)) : undefined;
   const described = nodeOf(operation.responses)[String(exchange.status)];
   const faults: string[] = [];
   if (exchange.requestBody !== '') {
@@ -154,7 +159,7 @@ function bodyFaults(book: Book, { operation }: Operation, exchange: Exchange, ch
     else faults.push(...check(asked, JSON.parse(exchange.requestBody), 'request'));
   }
   if (!described) return exchange.status < 300 ? [...faults, `status ${exchange.status} is not described`] : faults;
-  const answered = jsonSchema(resolved(book, described));
+  const answered = jsonSchema(resolved(description, described));
   if (answered && exchange.responseBody !== '') faults.push(...check(answered, JSON.parse(exchange.responseBody), 'response'));
   return faults;
 }
@@ -166,28 +171,30 @@ function jsonSchema(holder: Node): Node | undefined {
 }
 
 /** A schema in the manner of JSON Schema rather than of OpenAPI 3.0, with everything it refers to made known by name, once. */
-function prepared(book: Book, schema: Node, ajv: Ajv, known: Set<string>): Node {
+function prepared(description: Description, schema: Node, ajv: Ajv, known: Set<string>): Node {
   const pending: string[] = [];
-  const root = converted(book, schema, pending);
+  const root = converted(description, schema, pending);
   for (let pointer = pending.pop(); pointer !== undefined; pointer = pending.pop()) {
     const name = schemaName(pointer);
     if (known.has(name)) continue;
     known.add(name);
-    ajv.addSchema(nodeOf(converted(book, at(book.document, pointer), pending)), name);
+    ajv.addSchema(nodeOf(converted(description, at(description.document, pointer), pending)), name);
   }
   return nodeOf(root);
 }
 
-function converted(book: Book, value: unknown, pending: string[]): unknown {
-  if (Array.isArray(value)) return value.map((one) => converted(book, one, pending));
+function converted(description: Description, value: unknown, pending: string[]): unknown {
+  if (Array.isArray(value)) return value.map((one) => converted(description, one, pending));
   if (typeof value !== 'object' || value === null) return value;
-  const node = book.amend(value as Node);
+  const node = description.amend(value as Node);
   if (typeof node.$ref === 'string') {
     pending.push(node.$ref);
     return { $ref: schemaName(node.$ref) };
   }
   const entries = Object.entries(node).filter(([key, one]) => !NOTES.has(key) && !(BOUNDS.has(key) && typeof one === 'boolean'));
-  const plain = Object.fromEntries(entries.map(([key, one]) => [key, key === 'enum' ? one : converted(book, one, pending)]));
+  const plain = Object.fromEntries(
+    entries.map(([key, one]) => [key, key === 'enum' ? one : converted(description, one, pending)]),
+  );
   return node.nullable === true ? { anyOf: [plain, { type: 'null' }] } : plain;
 }
 
@@ -195,9 +202,9 @@ function converted(book: Book, value: unknown, pending: string[]): unknown {
 const NOTES: ReadonlySet<string> = new Set(['nullable', 'example', 'examples', 'discriminator', 'xml', 'externalDocs']);
 const BOUNDS: ReadonlySet<string> = new Set(['exclusiveMinimum', 'exclusiveMaximum']);
 
-function resolved(book: Book, value: unknown): Node {
-  const node = book.amend(nodeOf(value));
-  return typeof node.$ref === 'string' ? resolved(book, at(book.document, node.$ref)) : node;
+function resolved(description: Description, value: unknown): Node {
+  const node = description.amend(nodeOf(value));
+  return typeof node.$ref === 'string' ? resolved(description, at(description.document, node.$ref)) : node;
 }
 
 function at(document: Node, pointer: string): unknown {

@@ -1,4 +1,4 @@
-/** A seeded source of chance: the same seed tells the same story. */
+/** A seeded source of chance: the same seed gives the same choices. */
 export interface Chance {
   /** In [0, 1). */
   next(): number;

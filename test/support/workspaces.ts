@@ -14,7 +14,7 @@ export interface Logged {
 }
 
 /** A logger that remembers. */
-export function createLogBook(): Logger & { readonly records: Logged[] } {
+export function createLogRecorder(): Logger & { readonly records: Logged[] } {
   const records: Logged[] = [];
   const write =
     (level: LogLevel) =>
@@ -40,7 +40,7 @@ export interface WorkspaceBench {
 export async function createWorkspaceBench(env: Readonly<Record<string, string>> = {}): Promise<WorkspaceBench> {
   const base = await realpath(await mkdtemp(path.join(tmpdir(), 'workspaces-')));
   const root = path.join(base, 'root');
-  const logger = createLogBook();
+  const logger = createLogRecorder();
   const live = new Set<number>();
   const workspaces = createWorkspaces({
     markKey: 'key',

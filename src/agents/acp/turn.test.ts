@@ -116,10 +116,10 @@ describe('a recorded turn', () => {
     ['copilot', ['started write file', 'ended write file', 'said DONE: wrote hello.txt']],
     ['gemini', ['started Writing to hello.txt', 'ended Writing to hello.txt', 'said DONE: wrote hello.txt']],
     ['opencode', ['started write', 'ended write', 'said DONE: wrote hello.txt']],
-  ] as const)('of %s is told in order and counts', (name, story) => {
+  ] as const)('of %s is told in order and counts', (name, expected) => {
     const recording = WORKED[name];
     const { events, verdict } = play(recording.agent, linesOf(recording), recording.result);
-    expect(shown(events)).toEqual(story);
+    expect(shown(events)).toEqual(expected);
     expect(verdict).toEqual({ ok: true });
   });
 

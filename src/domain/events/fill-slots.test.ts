@@ -3,7 +3,7 @@ import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import type { Issue } from '../model/issue.ts';
-import { snapshotOf } from '../snapshot.ts';
+import { snapshotOf } from '../views/snapshot.ts';
 import { nextWake } from './on-clock.ts';
 
 const NUMBERS = ['1', '2', '3', '4', '5', '6', '7', '8'];

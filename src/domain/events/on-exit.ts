@@ -1,6 +1,5 @@
 import { CONTINUATION_MS } from '../rules/backoff.ts';
 import { spentOn } from '../rules/budget.ts';
-import type { ParkReason, RunningClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import {
   announce,
@@ -25,7 +24,7 @@ import { countCost, saveEvents } from './on-run.ts';
 import type { RunStatus, StopReason } from '../model/run.ts';
 import { settingsFor, type Live, type State } from '../model/state.ts';
 import { stopComment } from '../rules/stop-comment.ts';
-import type { Verdict } from '../model/verdict.ts';
+import type { ParkReason, RunningClaim, Verdict } from '../model/claim.ts';
 import { armWatch } from './watching.ts';
 import { onFailure, wait } from './on-failure.ts';
 import { runOf } from './start-run.ts';

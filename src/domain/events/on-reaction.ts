@@ -1,5 +1,5 @@
 import { ask, isPending, change, settleRead, putWatch, release, type Draft } from '../draft.ts';
-import type { Answer } from '../model/answer.ts';
+import type { Answer } from '../model/errors.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn } from '../model/issue.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
@@ -137,7 +137,7 @@ function isPastWindow(state: State, watch: Watch, kind: ReactionKind, now: numbe
 }
 
 function readingOf(draft: Draft, issueId: string, merge: MergeStatus, findings: Findings): RequestReading {
-  const { decision, gate, ci } = findings;
+  const { decision, ciStatus, ci } = findings;
   const before = draft.state.readings.get(issueId);
   const last = before?.headSha === merge.headSha ? before : undefined;
   return {
@@ -146,7 +146,7 @@ function readingOf(draft: Draft, issueId: string, merge: MergeStatus, findings: 
     url: merge.url,
     mergeability: merge.mergeability,
     decision: decision?.ok ? decision.value : (last?.decision ?? ''),
-    ci: ci?.ok ? ci.value.status : gate?.ok ? gate.value || 'none' : (last?.ci ?? ''),
+    ci: ci?.ok ? ci.value.status : ciStatus?.ok ? ciStatus.value || 'none' : (last?.ci ?? ''),
     merged: merge.merged,
     draft: merge.draft,
   };

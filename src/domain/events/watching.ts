@@ -1,7 +1,7 @@
 import { announce, putWatch, type Draft } from '../draft.ts';
 import type { RunExit } from '../model/event.ts';
 import { NO_MARK, type ReactionKind } from '../model/reaction.ts';
-import type { Verdict } from '../model/verdict.ts';
+import type { Verdict } from '../model/claim.ts';
 import { whyForeign } from '../reactions/managed.ts';
 import { freshProgress } from '../reactions/progress.ts';
 import type { Reaction } from '../reactions/reaction.ts';

@@ -2,6 +2,7 @@ import type { Approvable, IssueRef } from './issue.ts';
 import type { NotificationWrite } from './notification.ts';
 import type { ReactionContext } from './reaction.ts';
 import type { Trigger } from './run.ts';
+import type { Fault } from './errors.ts';
 
 /**
  * Our hold on one issue, durable: written before anything is done for the issue and deleted only when it is released.
@@ -130,3 +131,12 @@ export interface AgentPause {
   readonly until: number;
   readonly reason: string;
 }
+
+/** What follows a run, decided from how it ended and from the freshest state of the issue. */
+export type Verdict =
+  | { readonly then: 'hand-off'; readonly target: string }
+  | { readonly then: 'continue' }
+  | { readonly then: 'retry'; readonly fault: Fault }
+  | { readonly then: 'park'; readonly reason: ParkReason; readonly detail: string }
+  | { readonly then: 'resume' }
+  | { readonly then: 'release'; readonly reason: string; readonly terminal: boolean };

@@ -211,3 +211,6 @@ export function faultOf(error: unknown): Fault {
 function waitOf({ retryAfterMs }: { readonly retryAfterMs: number | undefined }): Pick<Fault, 'retryAfterMs'> {
   return retryAfterMs === undefined ? {} : { retryAfterMs };
 }
+
+/** What an effect brought back: a value or the fault that kept it from coming. */
+export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: Fault };

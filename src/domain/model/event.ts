@@ -1,9 +1,7 @@
 import type { AgentPause } from './claim.ts';
-import type { AgentEvent } from './agent-event.ts';
-import type { AgentStatus, ScmRecord } from './agent-status.ts';
-import type { Answer } from './answer.ts';
+import type { AgentEvent, AgentStatus, ScmRecord } from './agent-event.ts';
+import type { Fault, Answer } from './errors.ts';
 import type { AskedEffect, AskedName } from './effect.ts';
-import type { Fault } from './errors.ts';
 import type { Blocker, Issue } from './issue.ts';
 import type { AskedRequest, OperatorPause } from './operator.ts';
 import type { Quota } from './quota.ts';

@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts';
+import type { Answer } from './errors.ts';
 import type {
   CiConclusion,
   CiReport,
@@ -16,8 +16,8 @@ export interface Findings {
   /** Null when the forge no longer has the request. Read before everything else, so that a later push makes a merge fail. */
   readonly merge: Answer<MergeStatus | null>;
   readonly decision?: Answer<ReviewDecision>;
-  /** For the merge gate. */
-  readonly gate?: Answer<CiConclusion>;
+  /** To decide upon a merge. */
+  readonly ciStatus?: Answer<CiConclusion>;
   /** For the CI reaction. */
   readonly ci?: Answer<CiReport>;
   readonly reviews?: Answer<readonly ReviewComment[]>;

@@ -1,6 +1,8 @@
 import type { TokenUsage } from './agent-event.ts';
 import type { IssueRef } from './issue.ts';
 import type { TurnKind } from './reaction.ts';
+import type { Issue } from './issue.ts';
+import type { ReactionContext } from './reaction.ts';
 
 /** How a worker ended, as the records and metrics name it. */
 export type ExitKind = 'normal' | 'error' | 'cancelled';
@@ -95,3 +97,13 @@ export type StopReason =
   | 'cost_budget'
   | 'operator'
   | 'shutdown';
+
+/** What the prompt of one turn is made from. */
+export interface TemplateInput {
+  readonly issue: Issue;
+  readonly attempt: number;
+  readonly run: { readonly turnNumber: number; readonly maxTurns: number };
+  readonly reaction: ReactionContext | null;
+  /** Whether the session can call the tools of this service. */
+  readonly hasTools: boolean;
+}

@@ -16,7 +16,11 @@ describe('auto_merge', () => {
     dryRun: false,
     ciGraceMs: 0,
   } as const;
-  const READY: Partial<Findings> = { decision: ok('APPROVED'), gate: ok('success'), scope: ok({ mayMerge: 'yes', detail: '' }) };
+  const READY: Partial<Findings> = {
+    decision: ok('APPROVED'),
+    ciStatus: ok('success'),
+    scope: ok({ mayMerge: 'yes', detail: '' }),
+  };
 
   function lookTwice(player: Player, findings: Partial<Findings>): void {
     look(player, findings);
@@ -42,10 +46,10 @@ describe('auto_merge', () => {
     ['unstable checks', { ...READY, merge: ok({ ...OPEN, mergeability: 'unstable' }) }],
     ['requested changes', { ...READY, decision: ok('CHANGES_REQUESTED') }],
     ['a missing review', { ...READY, decision: ok('REVIEW_REQUIRED') }],
-    ['failing CI', { ...READY, gate: ok('failing') }],
-    ['pending CI', { ...READY, gate: ok('pending') }],
+    ['failing CI', { ...READY, ciStatus: ok('failing') }],
+    ['pending CI', { ...READY, ciStatus: ok('pending') }],
     ['an unreadable decision', { ...READY, decision: { ok: false, fault: FAULT } }],
-    ['unreadable CI', { ...READY, gate: { ok: false, fault: FAULT } }],
+    ['unreadable CI', { ...READY, ciStatus: { ok: false, fault: FAULT } }],
     ['a head without a name', { ...READY, merge: ok({ ...OPEN, headSha: '' }) }],
     ['a token that may not merge', { ...READY, scope: ok({ mayMerge: 'no', detail: 'no scope' }) }],
   ])('does not merge on %s', (_name, findings) => {
@@ -56,7 +60,7 @@ describe('auto_merge', () => {
 
   it.each<[string, Partial<Findings>]>([
     ['no review is required', { ...READY, decision: ok('NOT_REQUIRED') }],
-    ['no checks exist', { ...READY, gate: ok('') }],
+    ['no checks exist', { ...READY, ciStatus: ok('') }],
     ['the scope is unknown', { ...READY, scope: ok({ mayMerge: 'unknown', detail: '' }) }],
   ])('merges when %s', (_name, findings) => {
     const player = watching({ auto_merge: autoMerge });
@@ -238,7 +242,7 @@ describe('auto_merge', () => {
   });
 
   describe('a head without checks', () => {
-    const bare: Partial<Findings> = { ...READY, gate: ok('') };
+    const bare: Partial<Findings> = { ...READY, ciStatus: ok('') };
 
     it('is merged only after it was seen that long without one', () => {
       const player = watching({ auto_merge: { ...autoMerge, ciGraceMs: 60_000 } });
@@ -261,14 +265,14 @@ describe('auto_merge', () => {
 
   it('with require_ci off, unstable counts as clean and CI is not asked for', () => {
     const player = watching({ auto_merge: { ...autoMerge, requireCi: false } });
-    const { gate: _unasked, ...rest } = READY;
+    const { ciStatus: _unasked, ...rest } = READY;
     lookTwice(player, { ...rest, merge: ok({ ...OPEN, mergeability: 'unstable' }) });
     expect(player.asked('merge')).toHaveLength(1);
   });
 
   it('asks a person about a failed job that a manual pipeline hides', () => {
     const player = watching({ auto_merge: autoMerge });
-    look(player, { ...READY, gate: ok('failing-unseen') });
+    look(player, { ...READY, ciStatus: ok('failing-unseen') });
     expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true });
     lookTwice(player, READY);
     expect(player.asked('merge')).toHaveLength(1);

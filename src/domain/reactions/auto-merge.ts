@@ -51,7 +51,7 @@ export const AUTO_MERGE: Reaction<typeof declaration> = {
   needs: ({ on }, watch) => [
     'scope',
     'decision',
-    ...(on.auto_merge?.requireCi ? (['gate'] as const) : []),
+    ...(on.auto_merge?.requireCi ? (['ciStatus'] as const) : []),
     ...(progressOf(watch, 'auto_merge').mark.at === 'queued' ? (['queue'] as const) : []),
   ],
   judge: judgeAutoMerge,
@@ -73,10 +73,10 @@ function judgeAutoMerge(draft: Draft, watch: Watch, { merge, findings }: Look): 
   const hold = reasonToHold(draft, watch, findings);
   if (hold !== null) return waitFor(draft, watch, 'auto_merge', hold, endedEscalation(watch, settings, merge, findings));
   const { decision } = findings;
-  const gate = settings.requireCi ? findings.gate : NOT_ASKED;
+  const ciStatus = settings.requireCi ? findings.ciStatus : NOT_ASKED;
   if (!decision?.ok) return couldNotRead(draft, watch, 'auto_merge', decision?.fault.message ?? 'no review decision');
-  if (!gate?.ok) return couldNotRead(draft, watch, 'auto_merge', gate?.fault.message ?? 'no CI status');
-  judgeReading(draft, watch, { settings, merge, findings, decision: decision.value, ci: gate.value });
+  if (!ciStatus?.ok) return couldNotRead(draft, watch, 'auto_merge', ciStatus?.fault.message ?? 'no CI status');
+  judgeReading(draft, watch, { settings, merge, findings, decision: decision.value, ci: ciStatus.value });
 }
 
 const NOT_ASKED = { ok: true, value: '' } as const;
@@ -147,10 +147,10 @@ function endedEscalation(
   watch: Watch,
   { requireCi }: AutoMerge,
   { headSha, mergeability }: MergeStatus,
-  { decision, gate }: Findings,
+  { decision, ciStatus }: Findings,
 ): Partial<Progress> {
   const before = progressOf(watch, 'auto_merge');
-  const ci = requireCi ? gate : NOT_ASKED;
+  const ci = requireCi ? ciStatus : NOT_ASKED;
   if (!before.escalated || !decision?.ok || !ci?.ok) return {};
   const after = budgetFor(before, headSha, { decision: decision.value, mergeability, ci: ci.value });
   return after.escalated ? {} : { ...after, mark: { at: 'waiting', headSha, bareSince: null } };

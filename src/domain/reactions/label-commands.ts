@@ -24,8 +24,8 @@ const declaration = {
     review_label: { type: 'text', default: 'foray:review', about: 'Label that asks for a review; empty: none.' },
     fix_label: { type: 'text', default: 'foray:fix', about: 'Label that asks for a fix; empty: none.' },
   },
-  // How far the journal of label events was read: time, then id. `owed`: a label that was obeyed and is to be taken off.
-  marks: { read: { upTo: 'text', owed: 'text or absent' } },
+  // How far the journal of label events was read: time, then id. `toRemove`: a label that was obeyed and is to be taken off.
+  marks: { read: { upTo: 'text', toRemove: 'text or absent' } },
   prompt: {
     variable: 'label_command',
     shape: {
@@ -66,7 +66,7 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   if (unknown !== null) return couldNotRead(draft, watch, 'label_commands', unknown);
   const progress = progressOf(watch, 'label_commands');
   const mark = progress.mark.at === 'read' ? progress.mark.upTo : startOf(watch);
-  const owed = stillOwed(draft, watch, merge, labels.value);
+  const toRemove = stillToRemove(draft, watch, merge, labels.value);
   const news = labels.value.filter((event) => (markOf(event) ?? '') > mark);
   const isPersons = (event: LabelEvent): boolean => !isOwnAccount(draft, watch, self, event.actor);
   const present = new Set(merge.labels.map((label) => label.toLowerCase()));
@@ -81,11 +81,11 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   });
   if (!order || !command) {
     const settled = news.slice(0, unsettledAt(news.filter(isPersons), news, names, present));
-    return waitFor(draft, watch, 'label_commands', 'a label', { mark: readUpTo(markOf(settled.at(-1)) ?? mark, owed) });
+    return waitFor(draft, watch, 'label_commands', 'a label', { mark: readUpTo(markOf(settled.at(-1)) ?? mark, toRemove) });
   }
   const reason = reasonToWait(draft, watch);
   // The mark stays where it is, whatever begins the watch anew meanwhile.
-  if (reason !== null) return waitFor(draft, watch, 'label_commands', reason, { mark: readUpTo(mark, owed) });
+  if (reason !== null) return waitFor(draft, watch, 'label_commands', reason, { mark: readUpTo(mark, toRemove) });
   const read = readUpTo(markOf(news.at(-1)) ?? mark, order.label);
   ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: order.label });
   if (progress.used >= settings.budget) {
@@ -111,28 +111,28 @@ function contextOf(
 export function onLabelRemoved(draft: Draft, { issueId, label, fault }: EventNamed<'label-removed'>): void {
   settle(draft, 'remove-label', `${issueId} ${label}`);
   const progress = draft.state.watches.get(issueId)?.reactions.label_commands;
-  if (progress?.mark.at === 'read' && progress.mark.owed === label)
+  if (progress?.mark.at === 'read' && progress.mark.toRemove === label)
     putProgress(draft, issueId, 'label_commands', { ...progress, mark: readUpTo(progress.mark.upTo) });
   if (fault !== null) announce(draft, 'reaction:label:kept', { issueId, label, error: fault.message });
 }
 
-function readUpTo(upTo: string, owed?: string) {
-  return owed === undefined ? ({ at: 'read', upTo } as const) : ({ at: 'read', upTo, owed } as const);
+function readUpTo(upTo: string, toRemove?: string) {
+  return toRemove === undefined ? ({ at: 'read', upTo } as const) : ({ at: 'read', upTo, toRemove } as const);
 }
 
 /**
  * A label that was obeyed and whose removal nobody answered for, since the service ended meanwhile: it is taken off now,
  * unless it is gone or a person set it again.
  */
-function stillOwed(draft: Draft, watch: Watch, { labels }: MergeStatus, journal: readonly LabelEvent[]): string | undefined {
+function stillToRemove(draft: Draft, watch: Watch, { labels }: MergeStatus, journal: readonly LabelEvent[]): string | undefined {
   const { mark } = progressOf(watch, 'label_commands');
-  if (mark.at !== 'read' || mark.owed === undefined) return undefined;
-  const { owed, upTo } = mark;
-  const isThere = labels.some((label) => label.toLowerCase() === owed);
-  const isSetAgain = journal.some((event) => event.label === owed && event.added && (markOf(event) ?? '') > upTo);
+  if (mark.at !== 'read' || mark.toRemove === undefined) return undefined;
+  const { toRemove, upTo } = mark;
+  const isThere = labels.some((label) => label.toLowerCase() === toRemove);
+  const isSetAgain = journal.some((event) => event.label === toRemove && event.added && (markOf(event) ?? '') > upTo);
   if (!isThere || isSetAgain) return undefined;
-  ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: owed });
-  return owed;
+  ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: toRemove });
+  return toRemove;
 }
 
 /** Where the journal was read to: time, then id. */

@@ -6,8 +6,7 @@ import { DEFAULT_PROMPT } from '../../prompt/default-prompt.ts';
 import { ROOT, templateData } from '../../prompt/variables.ts';
 import { PROVIDER_FACTS } from '../../providers/facts.ts';
 import { FAMILIES } from '../../server/metric-families.ts';
-import { ReactionsSchema } from '../../store/records/reactions.ts';
-import { TriggerSchema } from '../../store/records/trigger.ts';
+import { ReactionsSchema, TriggerSchema } from '../../store/records/reactions.ts';
 import { REACTIONS } from './registry.ts';
 
 /** What a reaction declares of itself is all that the other folders know of it. */

@@ -105,7 +105,7 @@ const DOWN_AFTER = 3;
 
 const BUDGETS: ReadonlySet<ParkReason> = new Set(['session_budget', 'token_budget', 'cost_budget']);
 
-/** Those that follow in a row are the same story; one that was parked for it has no claim left. */
+/** Those that follow in a row count as one failure; one that was parked for it has no claim left. */
 function isFirstFailure({ claims }: State, issueId: string): boolean {
   const claim = claims.get(issueId);
   return claim === undefined || claim.failures === 1;

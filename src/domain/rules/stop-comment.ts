@@ -1,4 +1,4 @@
-import type { AgentStatus, AgentStatusWord } from '../model/agent-status.ts';
+import type { AgentStatus, AgentStatusWord } from '../model/agent-event.ts';
 
 /** What the tracker is told when an agent ends the work by its own word: the stop text, a blank line, its statement fenced. */
 export function stopComment(status: AgentStatus, runId: string): string {

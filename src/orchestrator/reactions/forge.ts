@@ -1,4 +1,4 @@
-import type { Answer } from '../../domain/model/answer.ts';
+import type { Answer } from '../../domain/model/errors.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { ScopeCheck } from '../../domain/model/merge-request.ts';
 import type { CiProvider } from '../../ports/ci.ts';

@@ -1,6 +1,5 @@
 import type { Effect } from '../../domain/model/effect.ts';
-import { TrackerError } from '../../domain/model/errors.ts';
-import type { Answer } from '../../domain/model/answer.ts';
+import { TrackerError, type Answer } from '../../domain/model/errors.ts';
 import type { MergeStatus } from '../../domain/model/merge-request.ts';
 import type { Findings, Need } from '../../domain/model/findings.ts';
 import { whyNotOurs } from '../../domain/reactions/managed.ts';
@@ -31,7 +30,7 @@ type Reader = (effect: Inspect, forge: Forge, status: MergeStatus, signal: Abort
 const READERS: Readonly<Record<Need, Reader>> = {
   decision: ({ watch, settings }, forge, _status, signal) =>
     answer(forge.scm.readReviewDecision(watch.mergeRequest, settings.reactions.votes, signal)),
-  gate: (effect, forge, _status, signal) => answer(forge.scm.readCiStatus(effect.watch.mergeRequest, signal)),
+  ciStatus: (effect, forge, _status, signal) => answer(forge.scm.readCiStatus(effect.watch.mergeRequest, signal)),
   ci: ({ watch, settings }, forge, status, signal) => {
     const { owner, repo } = watch.mergeRequest;
     const maxLogLines = settings.reactions.on.ci_failure?.maxLogLines ?? 0;

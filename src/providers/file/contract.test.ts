@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import { trackerContract } from '../../../test/contracts/tracker.ts';
 import type { RemoteIssue, SeedIssue, TrackerHarness } from '../../../test/contracts/tracker.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
-import { createLogBook } from '../../../test/support/workspaces.ts';
+import { createLogRecorder } from '../../../test/support/workspaces.ts';
 import { provider } from './index.ts';
 
 interface StoredRecord {
@@ -55,7 +55,7 @@ async function createHarness(createForm: (directory: string) => Form): Promise<T
   const form = createForm(directory);
   await form.save([]);
   const { tracker: settings } = settingsWith({ tracker: { options: { path: form.location } } });
-  const deps = { version: 'dev', workflowDir: directory, clock: { now: () => Date.now() }, logger: createLogBook() };
+  const deps = { version: 'dev', workflowDir: directory, clock: { now: () => Date.now() }, logger: createLogRecorder() };
   const find = async (id: string): Promise<StoredRecord> =>
     (await form.load()).find((record) => record.id === id) as StoredRecord;
   return {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { settingsWith } from '../../../test/support/settings.ts';
-import { createLogBook } from '../../../test/support/workspaces.ts';
+import { createLogRecorder } from '../../../test/support/workspaces.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import { provider } from './index.ts';
@@ -20,12 +20,12 @@ const issue = (number: number, more: object = {}): Record<string, unknown> => ({
 
 let directory: string;
 let file: string;
-let log: ReturnType<typeof createLogBook>;
+let log: ReturnType<typeof createLogRecorder>;
 
 beforeEach(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'file-tracker-'));
   file = path.join(directory, 'issues.json');
-  log = createLogBook();
+  log = createLogRecorder();
 });
 afterEach(() => rm(directory, { recursive: true }));
 

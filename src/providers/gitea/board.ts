@@ -1,6 +1,6 @@
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
-import type { Board } from '../../ports/board.ts';
+import type { Board } from '../../ports/provider.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import { createClient, pageReader } from './client.ts';
 import { createLabels, type Labels } from './labels.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ScmConnection } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
-import type { RequestOpener } from '../../ports/requests.ts';
+import type { RequestOpener } from '../../ports/scm.ts';
 import { readNumbered } from '../shared/numbered-pages.ts';
 import { createClient } from './client.ts';
 import { ENTRIES } from './scm-schema.ts';

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
-import type { Board } from '../../ports/board.ts';
+import type { Board } from '../../ports/provider.ts';
+import { PAGE_SIZE } from './settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
-import { createClient, PAGE_SIZE } from './client.ts';
+import { createClient } from './client.ts';
 import { readSettings } from './settings.ts';
 
 const LABEL = z.object({ name: z.string() });

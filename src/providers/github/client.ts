@@ -7,9 +7,8 @@ import { createTrackerHttp } from '../shared/http.ts';
 import { plainQuotas, type ReadQuotas } from '../shared/quota.ts';
 import { type ApiAccess, userAgentOf } from '../shared/settings.ts';
 import { createSearchPace } from './search-pace.ts';
-import { KIND } from './settings.ts';
+import { KIND, PAGE_SIZE } from './settings.ts';
 
-export const PAGE_SIZE = 50;
 const PAGE_CAP = 200;
 const API_VERSION = '2026-03-10';
 

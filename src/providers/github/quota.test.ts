@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { connectTracker, trackerSettings } from '../../../test/fakes/github/connect.ts';
-import type { QuotaReading } from '../../ports/request-meter.ts';
+import type { QuotaReading } from '../../ports/runtime.ts';
 import { createTracker } from './tracker.ts';
 
 const never = new AbortController().signal;

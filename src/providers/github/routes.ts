@@ -4,12 +4,11 @@ import type { Logger } from '../../ports/runtime.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerRequest } from '../shared/http.ts';
-import { PAGE_SIZE } from './client.ts';
+import { KIND, PAGE_SIZE } from './settings.ts';
 import type { LabelEvent } from '../../ports/scm.ts';
 import { readLabelJournal } from './label-events.ts';
 import { ACCOUNT_LOGIN, COMMENT, ISSUE, REPOSITORY_FACTS, SEARCH_PAGE } from './schema.ts';
 import type { WireComment, WireIssue, WireRepository } from './schema.ts';
-import { KIND } from './settings.ts';
 
 /** The remote's routes for one repository, as they are on the wire. `id` is an issue number. */
 export interface Routes {

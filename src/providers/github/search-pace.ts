@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpRequest } from '../../lib/http/index.ts';
-import type { QuotaReading } from '../../ports/request-meter.ts';
+import type { QuotaReading } from '../../ports/runtime.ts';
 import type { Clock, Logger } from '../../ports/runtime.ts';
 import { KIND } from './settings.ts';
 

@@ -14,6 +14,7 @@ export const DEFAULTS: Provider['defaults'] = {
   terminalStates: ['done', 'wontfix'],
   activeStatesGateDispatch: true,
 };
+export const PAGE_SIZE = 50;
 /** Where a token is looked for by convention, in this order. Only ever hinted at, never read. */
 export const TOKEN_VARIABLES = ['FORGE_TOKEN', 'GITHUB_TOKEN'] as const;
 

@@ -1,5 +1,5 @@
 import type { TrackerSettings } from '../../domain/model/settings.ts';
-import type { Board } from '../../ports/board.ts';
+import type { Board } from '../../ports/provider.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import { createClient } from './client.ts';
 import { openProject, readLabelNames, type Project } from './routes.ts';

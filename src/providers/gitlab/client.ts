@@ -6,9 +6,6 @@ import type { ApiAccess } from '../shared/settings.ts';
 import { userAgentOf } from '../shared/settings.ts';
 import { API_SUFFIX, KIND } from './settings.ts';
 
-/** The most entries the remote puts on a page. */
-export const PAGE_SIZE = 100;
-
 /** For answers whose content does not matter, as long as they are the API's own and not some proxy's page. */
 export const ANY_JSON = z.unknown();
 

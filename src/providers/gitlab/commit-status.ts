@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CheckRun } from '../../ports/ci.ts';
 import { path } from '../../lib/http/index.ts';
-import { PAGE_SIZE } from './client.ts';
+import { PAGE_SIZE } from './settings.ts';
 import type { Project } from './routes.ts';
 import type { WireCommitStatus } from './scm-schema.ts';
 import { COMMIT_STATUS } from './scm-schema.ts';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { ScmConnection } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
-import type { RequestOpener } from '../../ports/requests.ts';
-import { PAGE_SIZE } from './client.ts';
+import type { RequestOpener } from '../../ports/scm.ts';
+import { KIND, readScmSettings, PAGE_SIZE } from './settings.ts';
 import { openForge, openRepo } from './scm-routes.ts';
-import { KIND, readScmSettings } from './settings.ts';
 
 const REQUEST = z.object({
   iid: z.int().positive(),

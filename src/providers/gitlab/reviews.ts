@@ -2,14 +2,13 @@ import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { ReviewComment, ReviewDecision } from '../../ports/scm.ts';
 import type { TrackerHttp } from '../shared/http.ts';
-import { PAGE_SIZE } from './client.ts';
+import { KIND, PAGE_SIZE } from './settings.ts';
 import { decisionOf, hasRequestedChanges, toReviewComment } from './scm-map.ts';
 import type { IsTrusted } from './members.ts';
 import type { RequestContext } from './scm-routes.ts';
 import { factsOf, readMergeRequest } from './scm-routes.ts';
 import type { WireReviewNote, WireReviewer, WireUserRef } from './scm-schema.ts';
 import { APPROVAL_STATE, REVIEWER, REVIEW_NOTE, USER } from './scm-schema.ts';
-import { KIND } from './settings.ts';
 
 /** A reviewer who is not trusted still counts as asked. */
 export async function readReviewDecision(

@@ -3,7 +3,7 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import { path } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { TrackerHttp } from '../shared/http.ts';
-import { PAGE_SIZE } from './client.ts';
+import { PAGE_SIZE } from './settings.ts';
 import { isIssue } from './map.ts';
 import type { WireIssue, WireIssueState } from './schema.ts';
 import { ISSUE, LABEL } from './schema.ts';

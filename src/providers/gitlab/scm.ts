@@ -2,7 +2,7 @@ import type { ScmConnection } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { LabelEvent, MergeStatus, RequestKey, ScmAdapter } from '../../ports/scm.ts';
 import { createBotLookup } from './reviews.ts';
-import { PAGE_SIZE } from './client.ts';
+import { KIND, readScmSettings, PAGE_SIZE } from './settings.ts';
 import type { GitlabForge, RequestContext } from './scm-routes.ts';
 import { factsOf, openForge, openRepo, openRequest, readMergeRequest } from './scm-routes.ts';
 import { readHeadPipeline } from './head-pipeline.ts';
@@ -14,7 +14,6 @@ import { createTrust } from './members.ts';
 import { ACCOUNT, LABEL_EVENT } from './scm-schema.ts';
 import { isOnTrain, readProject } from './merge-train.ts';
 import { deleteBranch, enqueue, merge, removeLabel } from './merge.ts';
-import { KIND, readScmSettings } from './settings.ts';
 
 /** Merge requests. The configured project is not used: every call names its own. */
 export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {

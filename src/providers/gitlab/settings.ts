@@ -15,6 +15,8 @@ export const DEFAULTS: Provider['defaults'] = {
   terminalStates: ['done', 'wontfix'],
   activeStatesGateDispatch: false,
 };
+/** The most entries the remote puts on a page. */
+export const PAGE_SIZE = 100;
 /** Where people keep their token by habit. */
 export const TOKEN_VARIABLES = ['GITLAB_TOKEN'] as const;
 

@@ -8,7 +8,8 @@ import { createLastTold, type LastTold } from '../../lib/last-told.ts';
 import { lastLabelling } from '../shared/person.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
-import { ANY_JSON, createClient, PAGE_SIZE } from './client.ts';
+import { ANY_JSON, createClient } from './client.ts';
+import { type TrackerInputs, PAGE_SIZE } from './settings.ts';
 import type { LabelCatalog } from './labels.ts';
 import { createLabelCatalog, createLabelWriter, refuseComma, storedSpelling } from './labels.ts';
 import { derivedState, stateRule, toComments, toIssue } from './map.ts';
@@ -21,7 +22,6 @@ import { CREATED_NOTE, ISSUE, ISSUE_STATE, NOTE, OWN_ACCOUNT } from './schema.ts
 import { isDeveloper } from './members.ts';
 import { toLabelEvents } from './scm-map.ts';
 import { LABEL_EVENT } from './scm-schema.ts';
-import type { TrackerInputs } from './settings.ts';
 import { KIND, readSettings } from './settings.ts';
 import { planTransition, targetOf } from './transition.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
-import type { Board, BoardState } from '../../ports/board.ts';
+import type { Board, BoardState } from '../../ports/provider.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import { createClient } from './client.ts';
 import { readSettings } from './settings.ts';

@@ -1,5 +1,5 @@
 import type { HttpResponse } from '../../lib/http/index.ts';
-import type { QuotaReading } from '../../ports/request-meter.ts';
+import type { QuotaReading } from '../../ports/runtime.ts';
 
 /** What an answer says is left of the remote's budgets. */
 export type ReadQuotas = (response: HttpResponse, now: number) => readonly QuotaReading[];

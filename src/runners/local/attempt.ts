@@ -1,4 +1,4 @@
-import type { AgentStatus } from '../../domain/model/agent-status.ts';
+import type { AgentStatus } from '../../domain/model/agent-event.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import { AgentError, faultOf, TrackerError, type Fault } from '../../domain/model/errors.ts';
 import type { RunExit } from '../../domain/model/event.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
-import type { AgentStatus, ScmRecord } from '../../domain/model/agent-status.ts';
+import type { AgentStatus, ScmRecord } from '../../domain/model/agent-event.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { RunReport } from '../../domain/model/event.ts';
 import { refOf } from '../../domain/model/issue.ts';

@@ -1,6 +1,6 @@
 import { WorkspaceError, type Fault } from '../../domain/model/errors.ts';
 import type { Carrier, Packed, PushAnswer } from '../../ports/carrier.ts';
-import type { OpenRequest } from '../../ports/requests.ts';
+import type { OpenRequest } from '../../ports/scm.ts';
 import type { RunRequest } from '../../ports/run-queue.ts';
 import { answeredError } from './asked-tracker.ts';
 import type { Ask } from './asking.ts';

@@ -3,7 +3,7 @@ import type { Fault } from '../../domain/model/errors.ts';
 import type { RunExit } from '../../domain/model/event.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { RunListener, Runner } from '../../ports/runner.ts';
-import type { RunJob, RunQueue, RunWord, WordBatch, WorkerRow } from '../../ports/run-queue.ts';
+import type { RunJob, RunQueue, RunMessage, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
 import { shownHost } from '../../domain/model/host-path.ts';
 import { isMoved, located, movedText } from '../on-host.ts';
 import type { AnsweredParts } from './answer.ts';
@@ -56,7 +56,7 @@ export interface GivenRuns {
   find(runId: string): GivenRun | undefined;
   count(): number;
   /** Takes what the workers said to those who listen. */
-  hear(batches: readonly WordBatch[]): void;
+  hear(batches: readonly MessageBatch[]): void;
   /** Ends the runs of workers that are not there any more, or never began. */
   endLost(here: ReadonlySet<string>): void;
   /** Takes every run that is over from its worker, then tells its end. */
@@ -137,7 +137,7 @@ async function handOver(chosen: readonly GivenRun[], { queue, markKey, takeBack 
 }
 
 /** What was heard before, or of a run that is over, is not heard again. */
-function passOnAll(run: GivenRun | undefined, { number, words }: WordBatch): void {
+function passOnAll(run: GivenRun | undefined, { number, words }: MessageBatch): void {
   if (run === undefined || run.worker === null || run.exit !== null || number <= run.heard) return;
   run.heard = number;
   for (const word of words) passOn(run, word);
@@ -179,7 +179,7 @@ function tellPlace({ plan, hear, worker }: GivenRun): void {
 }
 
 /** One word of a run to those who listen; the last one says how it ended. */
-function passOn(run: GivenRun, word: RunWord): void {
+function passOn(run: GivenRun, word: RunMessage): void {
   if (run.exit !== null) return;
   if ('notice' in word) run.hear.announce(word.notice);
   else if ('report' in word && word.report.type === 'run-exited') run.exit = word.report.exit;

@@ -1,6 +1,5 @@
-import type { Answer } from '../../domain/model/answer.ts';
+import { faultOf, type Answer } from '../../domain/model/errors.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
-import { faultOf } from '../../domain/model/errors.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { Carrier } from '../../ports/carrier.ts';
 import type { RunAdapters, Runner, ToolCalls } from '../../ports/runner.ts';
@@ -13,7 +12,7 @@ import { createAskedCarrier } from './asked-carrier.ts';
 import { createAskedCalls } from './asked-tools.ts';
 import { createAskedTracker } from './asked-tracker.ts';
 import { createAsk, patiently, type Ask } from './asking.ts';
-import { createWords, type Words } from './words.ts';
+import { createRunMessages, type RunMessages } from './run-messages.ts';
 
 /** What the leader does for a run, on request. */
 export interface AskedOfLeader {
@@ -64,17 +63,17 @@ export function createHeldRuns({ seat, logger, adaptersFor, remove, killed }: He
     try {
       const job = await patiently(() => seat.jobOf(id), AbortSignal.any([lease.signal, killed]));
       if (job === null) return;
-      const words = createWords(seat, id, lease.signal, () => lose(id, GIVEN_AWAY));
-      if ('removal' in job) words.add({ removed: await answerOf(remove(job, AbortSignal.any([lease.signal, killed]))) });
-      else await workOn(job, createAsk(seat, id, lease.signal), words);
-      await words.finish();
+      const messages = createRunMessages(seat, id, lease.signal, () => lose(id, GIVEN_AWAY));
+      if ('removal' in job) messages.add({ removed: await answerOf(remove(job, AbortSignal.any([lease.signal, killed]))) });
+      else await workOn(job, createAsk(seat, id, lease.signal), messages);
+      await messages.finish();
       logger.info('run ended', { run_id: id, told: !lease.signal.aborted });
     } finally {
       leases.delete(id);
     }
   }
 
-  async function workOn(job: RunJob, ask: Ask, words: Words): Promise<void> {
+  async function workOn(job: RunJob, ask: Ask, messages: RunMessages): Promise<void> {
     const { runId, issue } = job.plan;
     logger.info('run taken', { run_id: runId, issue_id: issue.id, issue_identifier: issue.identifier });
     try {
@@ -84,7 +83,7 @@ export function createHeldRuns({ seat, logger, adaptersFor, remove, killed }: He
         carrier: createAskedCarrier(ask),
       };
       jobs.set(runId, adaptersFor(job, asked));
-      await runToEnd(runner, job.plan, words);
+      await runToEnd(runner, job.plan, messages);
     } finally {
       jobs.delete(runId);
     }
@@ -102,12 +101,12 @@ async function answerOf(removal: Promise<Removal>): Promise<Answer<Removal>> {
 }
 
 /** Starts a run, passes on what it says, and waits for its exit. */
-function runToEnd(runner: Runner, plan: RunPlan, words: Words): Promise<void> {
+function runToEnd(runner: Runner, plan: RunPlan, messages: RunMessages): Promise<void> {
   return new Promise((resolve) => {
     runner.start(plan, {
-      announce: (notice) => words.add({ notice }),
+      announce: (notice) => messages.add({ notice }),
       report(report) {
-        words.add({ report });
+        messages.add({ report });
         if (report.type === 'run-exited') resolve();
       },
     });

@@ -6,7 +6,7 @@ import { LOST_AFTER_MS } from './choose.ts';
 import { createGivenRuns, type RunParts } from './given-runs.ts';
 import { createKnownWorkers } from './known-workers.ts';
 import { createRemovals, type Removals } from './removals.ts';
-import { createRequests } from './requests.ts';
+import { createRequestAnswers } from './requests.ts';
 
 export interface QueueRunnerDeps {
   readonly queue: RunQueue;
@@ -44,7 +44,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   const { queue, logger, lostAfterMs = LOST_AFTER_MS } = deps;
   const given = createGivenRuns({ ...deps, lostAfterMs });
   const removals = createRemovals(deps);
-  const requests = createRequests({ ...deps, find: given.find });
+  const requests = createRequestAnswers({ ...deps, find: given.find });
   const workers = createKnownWorkers({ ...deps, lostAfterMs, runsOf: given.slots.taken });
   let heard: KnownOfQueue['heard'] = [];
   let isOurs = false;

@@ -4,7 +4,7 @@ import { settingsWith } from '../../../test/support/settings.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { RunExit, RunReport } from '../../domain/model/event.ts';
 import { refOf } from '../../domain/model/issue.ts';
-import type { AskedOfTheLeader, GivenJob, RunAnswer, RunQueue, WordBatch, WorkerRow } from '../../ports/run-queue.ts';
+import type { AskedOfTheLeader, GivenJob, RunAnswer, RunQueue, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
 import type { ToolCalls } from '../../ports/runner.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import type { RemovalSubject } from '../../ports/workspace.ts';
@@ -25,7 +25,7 @@ function createMemoryQueue() {
   const answers: [string, RunAnswer][] = [];
   const refused: [string, string | null][] = [];
   const failing = new Map<string, number>();
-  let words: WordBatch[] = [];
+  let words: MessageBatch[] = [];
   const requests: AskedOfTheLeader[] = [];
   const memory = {
     workers: [aWorker('w1')] as WorkerRow[],
@@ -35,7 +35,7 @@ function createMemoryQueue() {
     refused,
     requests,
     fail: (what: string, times = 1) => void failing.set(what, times),
-    say: (batch: WordBatch) => void words.push(batch),
+    say: (batch: MessageBatch) => void words.push(batch),
   };
   const may = (what: string): void => {
     const left = failing.get(what) ?? 0;

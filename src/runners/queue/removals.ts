@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WorkspaceError } from '../../domain/model/errors.ts';
 import { REMOVAL_PREFIX } from '../../ports/run-queue.ts';
-import type { RemovalJob, RunQueue, WordBatch, WorkerRow } from '../../ports/run-queue.ts';
+import type { RemovalJob, RunQueue, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
 import type { Removal, RemovalSubject } from '../../ports/workspace.ts';
 
 export interface RemovalsDeps {
@@ -15,7 +15,7 @@ export interface Removals {
   /** Rejects where the worker that holds it is not there, or leaves meanwhile. */
   remove(host: string, subject: RemovalSubject, removedDays: number, signal: AbortSignal): Promise<Removal>;
   count(): number;
-  hear(batches: readonly WordBatch[]): void;
+  hear(batches: readonly MessageBatch[]): void;
   endLost(here: ReadonlySet<string>): void;
   /** Asks the workers for what waits. */
   give(named: (name: string) => WorkerRow | null): Promise<void>;

@@ -4,7 +4,7 @@ import type { Logger } from '../../ports/runtime.ts';
 import { answerRun } from './answer.ts';
 import type { GivenRun, GivenRuns } from './given-runs.ts';
 
-export interface RequestsDeps {
+export interface RequestAnswersDeps {
   readonly queue: RunQueue;
   readonly logger: Logger;
   readonly find: GivenRuns['find'];
@@ -12,7 +12,7 @@ export interface RequestsDeps {
 }
 
 /** What workers ask for their runs. */
-export interface Requests {
+export interface RequestAnswers {
   /** The ids of those that are being answered. */
   answering(): readonly string[];
   serve(requests: readonly AskedOfTheLeader[]): void;
@@ -21,7 +21,7 @@ export interface Requests {
 const AGAIN_MS = 500;
 
 /** Each request is carried out once, however often it is seen; its answer is stored until the database has it. */
-export function createRequests({ queue, logger, find, killed }: RequestsDeps): Requests {
+export function createRequestAnswers({ queue, logger, find, killed }: RequestAnswersDeps): RequestAnswers {
   const answering = new Set<string>();
 
   async function serveOne({ id, request }: AskedOfTheLeader, run: GivenRun): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunWord, WorkerNews, WorkerSeat } from '../../ports/run-queue.ts';
+import type { RunMessage, WorkerNews, WorkerSeat } from '../../ports/run-queue.ts';
 import type { RemovalSubject } from '../../ports/workspace.ts';
 import { startWorker } from './worker.ts';
 
@@ -10,7 +10,7 @@ const job = { removal: {} as RemovalSubject, removedDays: 1, markKey: 'k' };
 /** A place at a queue whose heartbeats are answered when the test says so. */
 function createSeat() {
   const beats: ((news: WorkerNews) => void)[] = [];
-  const said: RunWord[] = [];
+  const said: RunMessage[] = [];
   let work: (id: string) => Promise<void> = () => Promise.resolve();
   const seat: WorkerSeat = {
     takeJobs: (taken) => {

@@ -1,5 +1,5 @@
 import type { RunAdapters } from '../../ports/runner.ts';
-import { createHeart, type Heart } from './heart.ts';
+import { createHeartbeat, type Heartbeat } from './heartbeat.ts';
 import { createHeldRuns, type HeldRunsDeps } from './held-runs.ts';
 
 export interface WorkerDeps extends Omit<HeldRunsDeps, 'killed'> {
@@ -25,7 +25,7 @@ export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<Run
     adaptersFor: (job, asked) => startingWhenSure(deps.adaptersFor(job, asked), () => heart),
     killed: killed.signal,
   });
-  const heart: Heart = createHeart({ seat, logger, held, stateNow: () => ({ load: loadNow(), draining }) });
+  const heart: Heartbeat = createHeartbeat({ seat, logger, held, stateNow: () => ({ load: loadNow(), draining }) });
 
   await heart.beat();
   const beating = heart.beatUntil(over.signal);
@@ -56,7 +56,7 @@ export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<Run
 }
 
 /** A session begins only while the run is surely this worker's: one that slept since it took the run asks first. */
-function startingWhenSure(adapters: RunAdapters, heart: () => Heart): RunAdapters {
+function startingWhenSure(adapters: RunAdapters, heart: () => Heartbeat): RunAdapters {
   const { agent } = adapters;
   return {
     ...adapters,

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import type { HostView } from '../../ports/runner.ts';
 import { STATISTICS_BY, type StatisticsBy, type StatisticsRow } from '../../ports/store.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anIssue, aRetry, aRunning, aSnapshot, createFakeDaemon, NOON } from '../../../test/support/fake-daemon.ts';
-import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Snapshot } from '../../domain/views/snapshot.ts';
 import { createMetrics } from '../metrics.ts';
 import { createApp } from '../routes.ts';
 

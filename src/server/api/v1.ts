@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
-import type { RunningView } from '../../domain/running-view.ts';
-import type { RetryView, Snapshot } from '../../domain/snapshot.ts';
+import type { RunningView } from '../../domain/views/running-view.ts';
+import type { RetryView, Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { fail, isoTime } from '../envelope.ts';
 import type { ClientConnection } from '../events-stream.ts';

@@ -12,7 +12,7 @@ import {
   type FakeDaemon,
 } from '../../../test/support/fake-daemon.ts';
 import { textOf } from '../../../test/support/page-text.ts';
-import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Snapshot } from '../../domain/views/snapshot.ts';
 import { createMetrics } from '../metrics.ts';
 import { createApp } from '../routes.ts';
 
@@ -516,7 +516,7 @@ describe('the page of a run', () => {
     text,
   });
 
-  it('shows the run and its story', async () => {
+  it('shows the run and its events', async () => {
     const { page } = await load(
       '/runs/r-1',
       createFakeDaemon({ runs: [run], runEvents: [event(1, 'npm test'), event(75, 'git push')] }),
@@ -541,7 +541,7 @@ describe('the page of a run', () => {
     expect(page).toContain('href="/api/v2/runs/r-1"');
   });
 
-  it('keeps the end of a long story', async () => {
+  it('keeps the end of a long transcript', async () => {
     const runEvents = Array.from({ length: 700 }, (_, index) => event(index, `line ${index}`));
     const { page } = await load('/runs/r-1', createFakeDaemon({ runs: [run], runEvents }));
     expect(textOf(page)).toContain('550 earlier rows');

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { readSnapshot } from '../api/v1.ts';
 import { BOARD_PANELS, BOARD_SORTS, boardQuery, type BoardPanel, type BoardQuery } from './board-query.ts';

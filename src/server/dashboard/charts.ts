@@ -53,7 +53,7 @@ function nameAt(fromLast: number, everyNth: number): Naming {
   return fromLast % (2 * everyNth) === 0 ? 'shown' : 'minor';
 }
 
-interface Place {
+interface BarPosition {
   readonly x: number;
   readonly step: number;
   readonly max: number;
@@ -61,7 +61,7 @@ interface Place {
   readonly name: Naming;
 }
 
-function drawBar({ label, parts }: Bar, { x, step, max, label: write, name }: Place): Html {
+function drawBar({ label, parts }: Bar, { x, step, max, label: write, name }: BarPosition): Html {
   const width = Math.max(2, Math.min(48, step * 0.7));
   const left = x + (step - width) / 2;
   let ground = HEIGHT - BOTTOM;

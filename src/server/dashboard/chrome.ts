@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
-import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { loginOf } from '../access.ts';
 import { actionForm } from './actions.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
-import { mark } from './mark.ts';
+import { mark } from './parts.ts';
 import { clock } from './parts.ts';
 import { pollText } from './summary.ts';
 

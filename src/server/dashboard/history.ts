@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Run, RunStatus } from '../../domain/model/run.ts';
-import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import type { LifetimeTotals } from '../../ports/store.ts';
 import { cursorOf, positionOf } from '../api/runs.ts';
@@ -92,27 +92,27 @@ export function runTable(runs: readonly Run[], snapshot: Snapshot, empty: Templa
     { label: 'Issue', cell: (run) => issueCell(run.issue) },
     {
       label: 'Status',
-      fit: 'short',
+      style: 'short',
       onPhone: true,
       cell: (run) => html`<a class="plain" href="${runHref(run.id)}">${chip(RUN_TONES[run.status], wordsOf(run.status))}</a>`,
     },
     {
       label: 'Trigger',
-      fit: 'short',
+      style: 'short',
       onTablet: false,
       cell: (run) => [wordsOf(run.trigger), run.attempt > 0 && html`<span class="sub">attempt ${run.attempt}</span>`],
     },
-    { label: 'Started', fit: 'figure', onPhone: true, cell: (run) => clock('ago', run.startedAt, now) },
-    { label: 'Duration', fit: 'figure', cell: (run) => runDuration(run, now) },
-    { label: 'Turns', fit: 'figure', cell: (run) => run.turns },
+    { label: 'Started', style: 'figure', onPhone: true, cell: (run) => clock('ago', run.startedAt, now) },
+    { label: 'Duration', style: 'figure', cell: (run) => runDuration(run, now) },
+    { label: 'Turns', style: 'figure', cell: (run) => run.turns },
     {
       label: 'Tokens',
-      fit: 'figure',
+      style: 'figure',
       cell: (run) => [tokensText(run), run.costUsd !== null && html`<span class="sub">${moneyText(run.costUsd)}</span>`],
     },
     {
       label: 'Transcript',
-      fit: 'act',
+      style: 'act',
       onPhone: false,
       cell: (run) => html`<a href="${runHref(run.id)}" aria-label="Open transcript of ${run.issue.identifier}">Open</a>`,
     },

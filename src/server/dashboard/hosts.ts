@@ -9,19 +9,19 @@ export function hostsPanel(hosts: readonly HostView[], now: number): TemplatePar
     { label: 'Host', cell: (host) => html`<b><bdi>${host.name}</bdi></b>` },
     {
       label: 'Works',
-      fit: 'short',
+      style: 'short',
       onPhone: true,
       cell: (host) => (host.problem === null ? chip('live', 'up') : chip('bad', 'down')),
     },
     {
       label: 'Runs',
-      fit: 'figure',
+      style: 'figure',
       onPhone: true,
       cell: ({ running, slots }) => (slots === null ? running : `${running} of ${slots}`),
     },
-    { label: 'Load', fit: 'figure', cell: ({ load }) => (load === null ? '-' : load.toFixed(2)) },
-    { label: 'Version', fit: 'short', onTablet: false, cell: ({ version }) => version ?? '-' },
-    { label: 'Heard', fit: 'figure', cell: ({ heardAt }) => (heardAt === null ? 'never' : clock('ago', heardAt, now)) },
+    { label: 'Load', style: 'figure', cell: ({ load }) => (load === null ? '-' : load.toFixed(2)) },
+    { label: 'Version', style: 'short', onTablet: false, cell: ({ version }) => version ?? '-' },
+    { label: 'Heard', style: 'figure', cell: ({ heardAt }) => (heardAt === null ? 'never' : clock('ago', heardAt, now)) },
     { label: 'Labels and problems', cell: ({ labels, problem }) => note(labels, problem) },
   ];
   return panel(

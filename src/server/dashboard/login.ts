@@ -1,6 +1,6 @@
 import { documentOf } from './document.ts';
 import { html, type Html } from './html.ts';
-import { mark } from './mark.ts';
+import { mark } from './parts.ts';
 
 interface Login {
   /** Where to go afterwards. */

@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
-import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
 import { html, type Html } from './html.ts';
-import { mark } from './mark.ts';
+import { mark } from './parts.ts';
 
 /** In place of a page that is not there: why, and the way back. */
 export function noSuchPage(c: Context, daemon: Daemon, snapshot: Snapshot, text: string): Html {

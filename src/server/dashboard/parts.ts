@@ -92,7 +92,7 @@ export function panel({ id, title, count, wide, aside }: PanelOptions, body: Tem
 export interface Column<Row> {
   readonly label: string;
   /** Figures stand on the right and never break. */
-  readonly fit?: 'figure' | 'short' | 'act';
+  readonly style?: 'figure' | 'short' | 'act';
   /** On a phone a row is one line: the issue, what is said to stay, and its actions unless said otherwise. */
   readonly onPhone?: boolean;
   /** Left out where there is no room for it, such as on a tablet. */
@@ -155,16 +155,24 @@ function pager({ link, size }: Page, number: number, pages: number, count: numbe
   </nav>`;
 }
 
-function headCell<Row>({ label, fit, onTablet }: Column<Row>): Html {
-  const classes = [fit, onTablet === false && 'not-on-tablet'].filter(Boolean).join(' ');
+function headCell<Row>({ label, style, onTablet }: Column<Row>): Html {
+  const classes = [style, onTablet === false && 'not-on-tablet'].filter(Boolean).join(' ');
   return html`<th scope="col" ${classes !== '' && html` class="${classes}"`}>
-    ${fit === 'act' ? html`<span class="spoken">${label}</span>` : label}
+    ${style === 'act' ? html`<span class="spoken">${label}</span>` : label}
   </th>`;
 }
 
-function cell<Row>({ fit, onPhone, onTablet, cell: content }: Column<Row>, index: number, row: Row): Html {
+function cell<Row>({ style, onPhone, onTablet, cell: content }: Column<Row>, index: number, row: Row): Html {
   if (index === 0) return html`<th scope="row">${content(row)}</th>`;
-  const isShown = onPhone ?? fit === 'act';
-  const classes = [fit ?? 'words', isShown && 'on-phone', onTablet === false && 'not-on-tablet'].filter(Boolean).join(' ');
+  const isShown = onPhone ?? style === 'act';
+  const classes = [style ?? 'words', isShown && 'on-phone', onTablet === false && 'not-on-tablet'].filter(Boolean).join(' ');
   return html`<td class="${classes}">${content(row)}</td>`;
+}
+
+/** The flag beside the name. */
+export function mark(): Html {
+  return html`<svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true" focusable="false">
+    <path d="M5 21V3" />
+    <path d="M5 4h13l-3.5 4.5L18 13H5" />
+  </svg>`;
 }

@@ -1,6 +1,6 @@
 import type { Run } from '../../domain/model/run.ts';
-import type { RunningView } from '../../domain/running-view.ts';
-import type { Snapshot } from '../../domain/snapshot.ts';
+import type { RunningView } from '../../domain/views/running-view.ts';
+import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import type { LifetimeTotals, StatisticsRow } from '../../ports/store.ts';
 

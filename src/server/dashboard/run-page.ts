@@ -1,7 +1,7 @@
 import { percentEncoded } from '../../lib/percent-encoded.ts';
 import type { Context } from 'hono';
 import type { Run, RunEvent } from '../../domain/model/run.ts';
-import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { readSnapshot } from '../api/v1.ts';
 import { fail } from '../envelope.ts';

@@ -1,4 +1,4 @@
-import type { PollSample } from '../../domain/chronicle.ts';
+import type { PollSample } from '../../domain/views/chronicle.ts';
 import type { Quota } from '../../domain/model/quota.ts';
 import type { RunStatus } from '../../domain/model/run.ts';
 import type { StatisticsRow } from '../../ports/store.ts';

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { thinned } from '../../domain/chronicle.ts';
+import { thinned } from '../../domain/views/chronicle.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { STATISTICS_BY, type StatisticsBy, type StatisticsRow } from '../../ports/store.ts';
 import { daysOf, isStatisticsBy } from '../api/lists.ts';
@@ -73,12 +73,12 @@ function tablePanel(rows: readonly StatisticsRow[], by: StatisticsBy, days: numb
           ? html`<a class="issue" href="${issueHref(key)}"><bdi>${key}</bdi></a>`
           : html`<bdi>${key === '' ? 'none' : key}</bdi>`,
     },
-    { label: 'Runs', fit: 'figure', onPhone: true, cell: (row) => row.runs },
+    { label: 'Runs', style: 'figure', onPhone: true, cell: (row) => row.runs },
     { label: 'Outcomes', cell: outcomesText },
-    { label: 'Time', fit: 'figure', cell: (row) => durationText(row.seconds * 1000) },
-    { label: 'Longest', fit: 'figure', cell: (row) => durationText(row.longestSeconds * 1000) },
-    { label: 'Tokens', fit: 'figure', cell: (row) => countText(row.tokens.totalTokens) },
-    { label: 'Cost', fit: 'figure', onPhone: true, cell: (row) => moneyText(row.costUsd) },
+    { label: 'Time', style: 'figure', cell: (row) => durationText(row.seconds * 1000) },
+    { label: 'Longest', style: 'figure', cell: (row) => durationText(row.longestSeconds * 1000) },
+    { label: 'Tokens', style: 'figure', cell: (row) => countText(row.tokens.totalTokens) },
+    { label: 'Cost', style: 'figure', onPhone: true, cell: (row) => moneyText(row.costUsd) },
   ];
   const number = Math.max(1, Number(/^\d{1,6}$/.exec(page ?? '')?.[0] ?? 1));
   return panel(

@@ -1,5 +1,5 @@
 import type { Quota } from '../../domain/model/quota.ts';
-import type { Snapshot } from '../../domain/snapshot.ts';
+import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { LeadershipView, LeaderView, WorkflowStatus } from '../../ports/daemon.ts';
 import type { StatisticsRow } from '../../ports/store.ts';
 import { countText, durationText, exactText, moneyText, quotaText } from './format.ts';

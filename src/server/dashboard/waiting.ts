@@ -2,7 +2,7 @@ import { shownState } from '../../domain/model/issue.ts';
 import type { Parked } from '../../domain/model/claim.ts';
 import type { Hold, HoldReason } from '../../domain/model/hold.ts';
 import { problemOf, type ReactionProgress } from '../../domain/model/watch.ts';
-import type { Snapshot, WatchView } from '../../domain/snapshot.ts';
+import type { Snapshot, WatchView } from '../../domain/views/snapshot.ts';
 import { issueActions } from './actions.ts';
 import { naturalOrder, selectRows, type BoardQuery } from './board-query.ts';
 import { wordsOf } from './format.ts';
@@ -21,8 +21,8 @@ export function parkedPanel({ parked, generatedAt: now }: Snapshot, query: Board
   const columns: readonly Column<Parked>[] = [
     { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
     { label: 'Reason', onPhone: true, cell: parkedReason },
-    { label: 'Parked', fit: 'figure', cell: (row) => clock('ago', row.parkedAt, now) },
-    { label: 'Actions', fit: 'act', cell: ({ issue }) => issueActions(['unpark'], issue.identifier, shownIdentifier(issue)) },
+    { label: 'Parked', style: 'figure', cell: (row) => clock('ago', row.parkedAt, now) },
+    { label: 'Actions', style: 'act', cell: ({ issue }) => issueActions(['unpark'], issue.identifier, shownIdentifier(issue)) },
   ];
   return panel(
     {
@@ -48,13 +48,13 @@ export function holdsPanel(snapshot: Snapshot, query: BoardQuery): Html {
   const rows = selectRows(sorted, query, (row) => ({ ...row.issue, more: [wordsOf(row.reason), row.detail], at: row.since }));
   const columns: readonly Column<Hold>[] = [
     { label: 'Issue', cell: ({ issue }) => issueCell(issue) },
-    { label: 'State', fit: 'short', onTablet: false, cell: ({ issue }) => chip('plain', shownState(issue)) },
+    { label: 'State', style: 'short', onTablet: false, cell: ({ issue }) => chip('plain', shownState(issue)) },
     {
       label: 'Reason',
       onPhone: true,
       cell: (row) => [chip('plain', wordsOf(row.reason)), foldedText(row.detail, `hold-detail-${row.issue.id}`)],
     },
-    { label: 'Since', fit: 'figure', cell: (row) => clock('ago', row.since, snapshot.generatedAt) },
+    { label: 'Since', style: 'figure', cell: (row) => clock('ago', row.since, snapshot.generatedAt) },
   ];
   const wide = snapshot.watches.length === 0;
   return panel({ id: 'holds', title: 'Not dispatched, and why', count: holds.length, wide, aside: foundText(rows, holds) }, [

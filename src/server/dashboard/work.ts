@@ -1,5 +1,5 @@
-import type { RunningView } from '../../domain/running-view.ts';
-import type { RetryView, Snapshot } from '../../domain/snapshot.ts';
+import type { RunningView } from '../../domain/views/running-view.ts';
+import type { RetryView, Snapshot } from '../../domain/views/snapshot.ts';
 import { issueActions } from './actions.ts';
 import { selectRows, type BoardQuery } from './board-query.ts';
 import { countText, exactText, moneyText, wordsOf } from './format.ts';
@@ -21,15 +21,15 @@ export function runningPanel(snapshot: Snapshot, query: BoardQuery): Html {
     { label: 'Issue', cell: (row) => issueCell(named(row)) },
     {
       label: 'State',
-      fit: 'short',
+      style: 'short',
       onTablet: false,
       cell: (row) => [chip('live', shownState(row)), sub(row.host !== null && `on ${row.host}`)],
     },
-    { label: 'Turns', fit: 'figure', cell: (row) => [row.turnCount, sub(row.attempt > 0 && `attempt ${row.attempt}`)] },
-    { label: 'Duration', fit: 'figure', onPhone: true, cell: (row) => clock('since', row.startedAt, now) },
+    { label: 'Turns', style: 'figure', cell: (row) => [row.turnCount, sub(row.attempt > 0 && `attempt ${row.attempt}`)] },
+    { label: 'Duration', style: 'figure', onPhone: true, cell: (row) => clock('since', row.startedAt, now) },
     { label: 'Last event', cell: (row) => lastEvent(row, now) },
-    { label: 'Tokens', fit: 'figure', cell: (row) => [tokensText(row), sessionNote(row)] },
-    { label: 'Actions', fit: 'act', cell: (row) => issueActions(['stop'], row.issueIdentifier, shownIdentifier(named(row))) },
+    { label: 'Tokens', style: 'figure', cell: (row) => [tokensText(row), sessionNote(row)] },
+    { label: 'Actions', style: 'act', cell: (row) => issueActions(['stop'], row.issueIdentifier, shownIdentifier(named(row))) },
   ];
   return panel(
     { id: 'running', title: 'Running sessions', count: running.length, wide: true, aside: foundText(rows, running) },
@@ -47,12 +47,12 @@ export function retryPanel({ retrying, generatedAt: now }: Snapshot, query: Boar
   const rows = selectRows(retrying, query, (row) => ({ ...named(row), more: [row.error], at: row.dueAt }));
   const columns: readonly Column<RetryView>[] = [
     { label: 'Issue', cell: (row) => issueCell(named(row)) },
-    { label: 'Attempt', fit: 'figure', cell: (row) => row.attempt },
-    { label: 'Due', fit: 'figure', onPhone: true, cell: (row) => clock('until', row.dueAt, now) },
+    { label: 'Attempt', style: 'figure', cell: (row) => row.attempt },
+    { label: 'Due', style: 'figure', onPhone: true, cell: (row) => clock('until', row.dueAt, now) },
     { label: 'Error', cell: (row) => foldedText(row.error, `error-${row.issueId}`) },
     {
       label: 'Actions',
-      fit: 'act',
+      style: 'act',
       cell: (row) => issueActions(['retry', 'stop'], row.issueIdentifier, shownIdentifier(named(row))),
     },
   ];

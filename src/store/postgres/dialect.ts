@@ -13,7 +13,7 @@ export function numbered(sql: string): string {
 }
 
 /** The day, of UTC, on which a run started. */
-export const DAY_OF_START = "to_char(to_timestamp(started_at / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')";
+export const POSTGRES_DAY_OF_START = "to_char(to_timestamp(started_at / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')";
 
 /** Written by people, commands and workers as well, not by the leader alone. */
 const UNSTAMPED: ReadonlySet<string> = new Set(['operator_requests', 'worker_hosts', 'worker_words', 'worker_requests', 'hints']);

@@ -9,20 +9,20 @@ const MIGRATION_LOCK = 4_207_001;
 
 /** Makes the schema `foray` or brings it up to date. Of several daemons that start together, one does it. */
 export async function migratePostgres(db: Postgres, now: number): Promise<void> {
-  if ((await db.read(schemaVersion(db.address))) === SCHEMA_VERSION) return;
+  if ((await db.read(versionOfSchema(db.address))) === SCHEMA_VERSION) return;
   await db.write(migrate(db.address, now));
 }
 
 /** Whether there are records that this version can read. A schema of an older version is brought up to date by the service. */
 export async function isUpToDate(db: Postgres): Promise<boolean> {
-  const version = await db.read(schemaVersion(db.address));
+  const version = await db.read(versionOfSchema(db.address));
   if (version === 0 || version === SCHEMA_VERSION) return version > 0;
   const remedy = 'restart the service with this version, or use the command of the version that runs';
   throw new StoreError({ path: db.address, kind: 'newer', what: 'is in use by a service of an older version', remedy });
 }
 
 /** 0 where there is no schema yet. Refuses one that this version does not know, and that of another program. */
-export function* schemaVersion(address: string): Work<number> {
+export function* versionOfSchema(address: string): Work<number> {
   const tables = yield* all("SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'foray'");
   if (tables.length === 0) return 0;
   if (!tables.some(({ name }) => name === 'schema_migrations')) throw foreign(address);
@@ -33,7 +33,7 @@ export function* schemaVersion(address: string): Work<number> {
 
 function* migrate(address: string, now: number): Work<void> {
   yield* run('SELECT pg_advisory_xact_lock(?)', MIGRATION_LOCK);
-  const from = yield* schemaVersion(address);
+  const from = yield* versionOfSchema(address);
   if (from === 0) yield* makeSchema();
   yield* run("SELECT set_config('foray.epoch', '0', true)");
   for (const [index, migration] of MIGRATIONS.entries()) {

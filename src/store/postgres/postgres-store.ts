@@ -9,7 +9,7 @@ import { enterTracker, nameTracker, storedIdentity } from '../records/trackers.t
 import { get, type Work } from '../records/work.ts';
 import { applyWrites, loadDurable } from '../records/writes.ts';
 import { InDoubt, wasCommitted, type Postgres } from './connection.ts';
-import { DAY_OF_START } from './dialect.ts';
+import { POSTGRES_DAY_OF_START } from './dialect.ts';
 import { postgresErrorOf, TAKES_NO_WRITES } from './errors.ts';
 import { findSpent } from './spent.ts';
 
@@ -59,7 +59,7 @@ export function createPostgresStore(db: Postgres, { owner, clock, epoch }: Postg
     addNotes: (notes) => underEpoch(addNotes(notes)),
     listNotes: (query) => db.read(listNotes(query)),
     forgetRuns: (endedBefore, limit) => underEpoch(forgetRuns(endedBefore, limit)),
-    statistics: (query) => db.read(statistics(query, DAY_OF_START)),
+    statistics: (query) => db.read(statistics(query, POSTGRES_DAY_OF_START)),
     addRequest: (request, by, tracker) => db.write(addRequest(request, by, tracker)),
     takeRequests: (trackers) => db.read(requests.take(trackers)),
     findAnswer: (requestId) => db.read(findAnswer(requestId)),

@@ -7,8 +7,8 @@ import type {
   RunAnswer,
   RunQueue,
   RunRequest,
-  RunWord,
-  WordBatch,
+  RunMessage,
+  MessageBatch,
   WorkerRow,
 } from '../../ports/run-queue.ts';
 import { REMOVAL_PREFIX } from '../../ports/run-queue.ts';
@@ -133,11 +133,11 @@ function* revokeRuns(ids: readonly string[]): Work<void> {
   }
 }
 
-function wordsOf(row: Row): WordBatch {
+function wordsOf(row: Row): MessageBatch {
   return {
     runId: String(row['run_id']),
     number: Number(row['number']),
-    words: JSON.parse(String(row['words'])) as RunWord[],
+    words: JSON.parse(String(row['words'])) as RunMessage[],
   };
 }
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { StoreError } from '../errors.ts';
 import type { StopReason } from '../../domain/model/run.ts';
-import type { Job, RunAnswer, RunRequest, RunWord, WorkerNews, WorkerSeat } from '../../ports/run-queue.ts';
+import type { Job, RunAnswer, RunRequest, RunMessage, WorkerNews, WorkerSeat } from '../../ports/run-queue.ts';
 import { all, get, run, type Work } from '../records/work.ts';
 import { openPostgres, type Postgres } from './connection.ts';
 import { jobLibrary, NOW, openJobPool, silentLogger, taskOf } from './job-pool.ts';
-import { schemaVersion } from './migrate.ts';
+import { versionOfSchema } from './migrate.ts';
 
 export interface WorkerFacts {
   readonly name: string;
@@ -53,7 +53,7 @@ export async function openWorkerSeat(url: string, facts: WorkerFacts): Promise<W
 async function openFleet(url: string): Promise<Postgres> {
   const db = await openPostgres(url);
   try {
-    if ((await db.read(schemaVersion(db.address))) === 0) throw noFleet(db);
+    if ((await db.read(versionOfSchema(db.address))) === 0) throw noFleet(db);
     return db;
   } catch (error) {
     await db.close();
@@ -101,7 +101,7 @@ function* holds({ runId, worker }: Lease): Work<boolean> {
 }
 
 /** A batch that was stored although we never heard so is not stored twice. */
-function* say(lease: Lease, number: number, words: readonly RunWord[]): Work<boolean> {
+function* say(lease: Lease, number: number, words: readonly RunMessage[]): Work<boolean> {
   if (!(yield* holds(lease))) return false;
   const sql = 'INSERT INTO worker_words (run_id, number, words) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
   yield* run(sql, lease.runId, number, JSON.stringify(words));

@@ -4,9 +4,8 @@ import type { ReactionContext } from '../../domain/model/reaction.ts';
 import type { Trigger } from '../../domain/model/run.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { jsonColumn, schemaOf, toJson } from './json-column.ts';
-import { ReactionContextSchema } from './reactions.ts';
 import { defineTrackerTable } from './table.ts';
-import { TriggerSchema } from './trigger.ts';
+import { ReactionContextSchema, TriggerSchema } from './reactions.ts';
 import { run, type Work } from './work.ts';
 
 /**

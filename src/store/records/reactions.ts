@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { camelCase } from '../../domain/model/data-shape.ts';
 import { NO_MARK, type ReactionContext, type ReactionKind } from '../../domain/model/reaction.ts';
 import type { ReactionProgress, Watch } from '../../domain/model/watch.ts';
-import { PROMPTING, REACTION_KINDS, reactionOf } from '../../domain/reactions/registry.ts';
+import { PROMPTING, REACTION_KINDS, reactionOf, TRIGGERS } from '../../domain/reactions/registry.ts';
 import { dataSchema, fieldsSchema } from './data-schema.ts';
 import { schemaOf } from './json-column.ts';
 
@@ -58,3 +58,6 @@ function markOfText(kind: ReactionKind, { mark, given: comments = [] }: OldProgr
   const refused = { seen: nothing, unsure: false };
   return { at, headSha, ...(at === 'refused' ? refused : more[at as keyof typeof more]) };
 }
+
+/** Why a run was started. */
+export const TriggerSchema = z.enum(TRIGGERS);

@@ -4,7 +4,7 @@ import type { LifetimeTotals, RunQuery } from '../../ports/store.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { eventsOfRun } from './run-events.ts';
 import { defineTable } from './table.ts';
-import { TriggerSchema } from './trigger.ts';
+import { TriggerSchema } from './reactions.ts';
 import { forgetNotes } from './notes.ts';
 import { all, get, run as runSql, type Work } from './work.ts';
 

@@ -14,7 +14,7 @@ import type { Instance } from './instance.ts';
 import { isLockTaken } from './lock.ts';
 import { migrateSqlite, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
 import { openSqlite } from './sqlite.ts';
-import { DAY_OF_START } from './sqlite-store.ts';
+import { SQLITE_DAY_OF_START } from './sqlite-store.ts';
 import type { Sqlite } from './sqlite.ts';
 
 export interface ReadOnlyStore extends Pick<Store, 'load' | 'listRuns' | 'findRun' | 'statistics' | 'totals' | 'close'> {
@@ -32,7 +32,7 @@ export async function openStoreReadOnly(path: string): Promise<ReadOnlyStore | n
     load: async (tracker) => db.snapshot(() => db.perform(loadDurable(db.perform(storedIdentity(tracker))))),
     listRuns: async (query) => db.perform(listRuns(query)),
     findRun: async (id) => db.perform(findRunWithEvents(id)),
-    statistics: async (query) => db.perform(statistics(query, DAY_OF_START)),
+    statistics: async (query) => db.perform(statistics(query, SQLITE_DAY_OF_START)),
     totals: async () => db.perform(totals()),
     instance: () => readInstance(db),
     trackers: () => db.all('SELECT identity FROM trackers').map((row) => String(row.identity)),

@@ -24,7 +24,7 @@ export interface SqliteStore extends Store {
   workspaceKey(): string;
 }
 
-export const DAY_OF_START = "strftime('%Y-%m-%d', started_at / 1000, 'unixepoch')";
+export const SQLITE_DAY_OF_START = "strftime('%Y-%m-%d', started_at / 1000, 'unixepoch')";
 
 /** The store over a database that is open, up to date and locked for this owner. */
 export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: Clock; lock: Lock }): SqliteStore {
@@ -51,7 +51,7 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
     addNotes: async (notes) => db.transaction(() => db.perform(addNotes(notes))),
     listNotes: async (query) => db.perform(listNotes(query)),
     forgetRuns: async (endedBefore, limit) => db.transaction(() => db.perform(forgetRuns(endedBefore, limit))),
-    statistics: async (query) => db.perform(statistics(query, DAY_OF_START)),
+    statistics: async (query) => db.perform(statistics(query, SQLITE_DAY_OF_START)),
     addRequest: async (request, by, tracker) => db.perform(addRequest(request, by, tracker)),
     takeRequests: async (trackers) => db.perform(requests.take(trackers)),
     findAnswer: async (requestId) => db.perform(findAnswer(requestId)),

@@ -6,7 +6,7 @@ import type { Removal, RemovalSubject, VerificationCheck, Workspaces, WorkspaceS
 import { createHookRunner, type RunHook } from '../hooks.ts';
 import { isWorkspaceKey, markNameOf, workspaceNames } from '../key.ts';
 import { judgeMark, markText } from '../marks.ts';
-import { choose, isOwn, type DirectoryChoice } from '../place.ts';
+import { choose, isOwn, type DirectoryChoice } from '../choose-directory.ts';
 import { parseScm, SCM_BYTES } from '../scm-file.ts';
 import { runScript } from '../script.ts';
 import { parseStatus, STATUS_BYTES } from '../status-file.ts';

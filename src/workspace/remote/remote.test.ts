@@ -4,7 +4,7 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeSsh, type FakeSsh } from '../../../test/support/fake-ssh.ts';
-import { createLogBook } from '../../../test/support/workspaces.ts';
+import { createLogRecorder } from '../../../test/support/workspaces.ts';
 import type { HookSettings } from '../../domain/model/settings.ts';
 import { startRemote } from '../../lib/ssh/index.ts';
 import type { Workspaces, WorkspaceSubject } from '../../ports/workspace.ts';
@@ -13,7 +13,7 @@ import { createRemoteWorkspaces } from './index.ts';
 const signal = new AbortController().signal;
 let workspaces: Workspaces;
 let root: string;
-let log: ReturnType<typeof createLogBook>;
+let log: ReturnType<typeof createLogRecorder>;
 let other: (markKey: string) => Workspaces;
 
 let ssh: FakeSsh;
@@ -22,7 +22,7 @@ afterEach(() => ssh.remove());
 beforeEach(async () => {
   ssh = await createFakeSsh();
   const target = { host: 'far', env: { PATH: `${ssh.folder}:${process.env['PATH']}` }, markVariable: 'RUN' };
-  log = createLogBook();
+  log = createLogRecorder();
   root = path.join(await ssh.homeOf('far'), 'work');
   other = (markKey) =>
     createRemoteWorkspaces({

@@ -55,7 +55,7 @@ export interface ForgeHands {
   request(number: number): { readonly merged: boolean; readonly sha: string };
   branches(): readonly string[];
   /** Routes that open and find merge requests: only the hook's script uses them. */
-  routes(desk: Desk): Readonly<Record<string, RouteHandler>>;
+  routes(state: ForgeState): Readonly<Record<string, RouteHandler>>;
   readonly is: ForgeMatchers;
   close(): Promise<void>;
 }
@@ -78,7 +78,7 @@ export interface ForgeMatchers {
 }
 
 /** What the forge knows of branches and of the merge requests opened from them. */
-export interface Desk {
+export interface ForgeState {
   readonly heads: ReadonlyMap<string, string>;
   /** Open ones, by branch. */
   readonly opened: ReadonlyMap<string, number>;
@@ -118,7 +118,7 @@ export async function buildForge(kind: string): Promise<Forge> {
     const number = opened.get(branch);
     if (number !== undefined) hands.push(number, sha);
   };
-  const desk: Desk = {
+  const state: ForgeState = {
     heads,
     opened,
     isAllowed: ({ headers }) =>
@@ -130,9 +130,9 @@ export async function buildForge(kind: string): Promise<Forge> {
     },
   };
   const own = router({
-    ...hands.routes(desk),
+    ...hands.routes(state),
     'POST /-/pushed': (request) => pushed(request, place),
-    'POST /-/work': () => worked(desk, place, hands.project),
+    'POST /-/work': () => worked(state, place, hands.project),
   });
   const front = await startFront(hands.url, own);
   const number = (): number => {
@@ -161,11 +161,11 @@ function pushed({ body }: RecordedRequest, place: (branch: string, sha: string) 
 }
 
 /** What a run does, without git: another commit on the branch, and the merge request where there is none. */
-function worked(desk: Desk, place: (branch: string, sha: string) => void, project: string): Reply {
+function worked(state: ForgeState, place: (branch: string, sha: string) => void, project: string): Reply {
   const branch = 'foray/work';
-  const sha = String(desk.heads.size === 0 ? 1 : Number.parseInt(desk.heads.get(branch) ?? '', 16) + 1).padStart(40, '0');
+  const sha = String(state.heads.size === 0 ? 1 : Number.parseInt(state.heads.get(branch) ?? '', 16) + 1).padStart(40, '0');
   place(branch, sha);
-  const number = desk.opened.get(branch) ?? desk.open({ title: 'Work', branch });
+  const number = state.opened.get(branch) ?? state.open({ title: 'Work', branch });
   const at = project.lastIndexOf('/');
   const [owner, repo] = [project.slice(0, at), project.slice(at + 1)];
   return json({ branch, sha, pushed_at: new Date().toISOString(), pr_number: number, owner, repo });

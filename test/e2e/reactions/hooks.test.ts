@@ -10,7 +10,7 @@ import { createOrigin, type Origin } from './origin.ts';
 const TITLE = `It's "quoted" $(touch pwned) \`touch pwned\` \\ ${'ü'.repeat(300)}`;
 
 /** A workspace as `git clone` left it, and the scripts run in it as hooks are. */
-interface Desk {
+interface HookStage {
   readonly ground: Playground;
   readonly forge: Forge;
   readonly origin: Origin;
@@ -28,7 +28,7 @@ interface Ended {
   readonly output: string;
 }
 
-async function openDesk(kind: string, { onTestFinished }: TestContext): Promise<Desk> {
+async function openHookStage(kind: string, { onTestFinished }: TestContext): Promise<HookStage> {
   const ground = await createPlayground();
   const forge = await buildForge(kind);
   onTestFinished(async () => {
@@ -76,64 +76,64 @@ async function openDesk(kind: string, { onTestFinished }: TestContext): Promise<
 
 describe.each(FORGE_KINDS)('the script for %s', { timeout: 30_000 }, (kind) => {
   it('pushes and opens, then only pushes, whatever the title is', async (test) => {
-    const desk = await openDesk(kind, test);
-    const { forge, origin } = desk;
-    expect(await desk.prepare()).toEqual({ code: 0, output: '' });
-    const first = await desk.commit('one');
-    expect(await desk.open()).toEqual({ code: 0, output: '' });
+    const stage = await openHookStage(kind, test);
+    const { forge, origin } = stage;
+    expect(await stage.prepare()).toEqual({ code: 0, output: '' });
+    const first = await stage.commit('one');
+    expect(await stage.open()).toEqual({ code: 0, output: '' });
     const at = forge.project.lastIndexOf('/');
     const [owner, repo] = [forge.project.slice(0, at), forge.project.slice(at + 1)];
     const record = { branch: 'foray/ABC-1', pr_number: forge.number(), owner, repo };
-    expect(await desk.scm()).toEqual({
+    expect(await stage.scm()).toEqual({
       ...record,
       sha: first,
       pushed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string,
     });
-    expect(desk.opened()[0]?.json()).toMatchObject({ title: TITLE.slice(0, 255) });
-    expect(JSON.stringify(desk.opened()[0]?.json())).not.toMatch(/clos|fix|resolv/i);
+    expect(stage.opened()[0]?.json()).toMatchObject({ title: TITLE.slice(0, 255) });
+    expect(JSON.stringify(stage.opened()[0]?.json())).not.toMatch(/clos|fix|resolv/i);
 
-    await desk.prepare();
-    const second = await desk.commit('two');
-    expect(await desk.open(`${forge.front.url}/`, forge.project, 'main')).toEqual({ code: 0, output: '' });
-    expect(await desk.scm()).toMatchObject({ ...record, sha: second });
+    await stage.prepare();
+    const second = await stage.commit('two');
+    expect(await stage.open(`${forge.front.url}/`, forge.project, 'main')).toEqual({ code: 0, output: '' });
+    expect(await stage.scm()).toMatchObject({ ...record, sha: second });
     expect(await origin.git('origin.git', 'rev-parse', 'foray/ABC-1')).toBe(second);
     expect(forge.head()).toBe(second);
-    expect(desk.opened()).toHaveLength(1);
+    expect(stage.opened()).toHaveLength(1);
     expect(await origin.git('ABC-1', 'status', '--porcelain')).toBe('');
-    expect(existsSync(desk.ground.path('ABC-1', 'pwned'))).toBe(false);
+    expect(existsSync(stage.ground.path('ABC-1', 'pwned'))).toBe(false);
   });
 
   it('says what the forge answered, leaves no record, and goes on where it was', async (test) => {
-    const desk = await openDesk(kind, test);
-    const { forge } = desk;
-    await desk.prepare();
-    const sha = await desk.commit('one');
+    const stage = await openHookStage(kind, test);
+    const { forge } = stage;
+    await stage.prepare();
+    const sha = await stage.commit('one');
     void forge.front.answerNext(isList, json({ message: 'the token has expired' }, 401));
-    const refused = await desk.open();
+    const refused = await stage.open();
     expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('the token has expired') as string });
     expect(refused.output).not.toContain(forge.token);
-    expect(await desk.scm()).toBeNull();
-    expect((await desk.open()).code).toBe(0);
-    expect(await desk.scm()).toMatchObject({ sha });
+    expect(await stage.scm()).toBeNull();
+    expect((await stage.open()).code).toBe(0);
+    expect(await stage.scm()).toMatchObject({ sha });
   });
 
   it('takes no merge request of a fork for its own', async (test) => {
-    const desk = await openDesk(kind, test);
-    const { forge } = desk;
-    await desk.prepare();
-    await desk.commit('one');
+    const stage = await openHookStage(kind, test);
+    const { forge } = stage;
+    await stage.prepare();
+    await stage.commit('one');
     const branch = 'foray/ABC-1';
     const ends = (id: number) => ({ ref: branch, repo: { id }, repo_id: id });
     const theirs = { number: 666, iid: 666, source_branch: branch, source_project_id: 2, target_project_id: 1 };
     void forge.front.answerNext(isList, json([{ ...theirs, head: ends(2), base: { ...ends(1), ref: 'main' } }]));
-    expect((await desk.open()).code).toBe(0);
-    expect(await desk.scm()).toMatchObject({ pr_number: forge.number() });
-    expect(desk.opened()).toHaveLength(1);
+    expect((await stage.open()).code).toBe(0);
+    expect(await stage.scm()).toMatchObject({ pr_number: forge.number() });
+    expect(stage.opened()).toHaveLength(1);
   });
 
   it('shows the token to no list of processes', async (test) => {
-    const desk = await openDesk(kind, test);
-    const { ground, forge, origin } = desk;
+    const stage = await openHookStage(kind, test);
+    const { ground, forge, origin } = stage;
     await mkdir(ground.path('bin'));
     await writeFile(
       ground.path('bin', 'curl'),
@@ -141,10 +141,10 @@ describe.each(FORGE_KINDS)('the script for %s', { timeout: 30_000 }, (kind) => {
     );
     await chmod(ground.path('bin', 'curl'), 0o755);
     await rm(`${origin.path}/hooks/post-receive`);
-    await desk.prepare();
-    const sha = await desk.commit('one');
+    await stage.prepare();
+    const sha = await stage.commit('one');
     await fetch(`${forge.front.url}/-/pushed`, { method: 'POST', body: `ref=refs/heads/foray/ABC-1&sha=${sha}` });
-    expect((await desk.open()).code).toBe(0);
+    expect((await stage.open()).code).toBe(0);
     expect(await ground.read('seen')).toContain(forge.front.url);
     expect(await ground.read('seen')).not.toContain(forge.token);
   });
@@ -154,22 +154,22 @@ describe('all scripts', { timeout: 30_000 }, () => {
   const KIND = 'nsproject';
 
   it('do nothing where nothing was committed', async (test) => {
-    const desk = await openDesk(KIND, test);
-    await desk.prepare();
-    expect(await desk.open()).toEqual({ code: 0, output: '' });
-    expect(await desk.scm()).toBeNull();
-    expect(desk.forge.front.requests).toEqual([]);
+    const stage = await openHookStage(KIND, test);
+    await stage.prepare();
+    expect(await stage.open()).toEqual({ code: 0, output: '' });
+    expect(await stage.scm()).toBeNull();
+    expect(stage.forge.front.requests).toEqual([]);
   });
 
   it('replace their own commits after a rebase, and never those of somebody else', async (test) => {
-    const desk = await openDesk(KIND, test);
-    const { origin, forge, ground } = desk;
-    await desk.prepare();
-    await desk.commit('one');
-    await desk.open();
+    const stage = await openHookStage(KIND, test);
+    const { origin, forge, ground } = stage;
+    await stage.prepare();
+    await stage.commit('one');
+    await stage.open();
     await origin.git('ABC-1', 'commit', '--quiet', '--amend', '--message', 'one, better');
     const amended = await origin.git('ABC-1', 'rev-parse', 'HEAD');
-    expect((await desk.open()).code).toBe(0);
+    expect((await stage.open()).code).toBe(0);
     expect(forge.head()).toBe(amended);
 
     await origin.git('.', 'clone', '--quiet', '--branch', 'foray/ABC-1', 'origin.git', 'elsewhere');
@@ -179,48 +179,48 @@ describe('all scripts', { timeout: 30_000 }, () => {
     await origin.git('elsewhere', 'push', '--quiet');
     const theirs = await origin.git('elsewhere', 'rev-parse', 'HEAD');
     await origin.git('ABC-1', 'commit', '--quiet', '--amend', '--message', 'one, best');
-    expect((await desk.open()).code).not.toBe(0);
+    expect((await stage.open()).code).not.toBe(0);
     expect(await origin.git('origin.git', 'rev-parse', 'foray/ABC-1')).toBe(theirs);
-    expect(await desk.scm()).toMatchObject({ sha: amended });
+    expect(await stage.scm()).toMatchObject({ sha: amended });
   });
 
   it('take in what somebody else pushed before the next run', async (test) => {
-    const desk = await openDesk(KIND, test);
-    const { origin, ground } = desk;
-    await desk.prepare();
-    await desk.commit('one');
-    await desk.open();
+    const stage = await openHookStage(KIND, test);
+    const { origin, ground } = stage;
+    await stage.prepare();
+    await stage.commit('one');
+    await stage.open();
     await origin.git('.', 'clone', '--quiet', '--branch', 'foray/ABC-1', 'origin.git', 'elsewhere');
     await ground.write('elsewhere/theirs', 'x');
     await origin.git('elsewhere', 'add', '.');
     await origin.git('elsewhere', 'commit', '--quiet', '--message', 'theirs');
     await origin.git('elsewhere', 'push', '--quiet');
-    expect((await desk.prepare()).code).toBe(0);
+    expect((await stage.prepare()).code).toBe(0);
     expect(existsSync(ground.path('ABC-1', 'theirs'))).toBe(true);
-    const sha = await desk.commit('two');
-    expect((await desk.open()).code).toBe(0);
-    expect(await desk.scm()).toMatchObject({ sha });
+    const sha = await stage.commit('two');
+    expect((await stage.open()).code).toBe(0);
+    expect(await stage.scm()).toMatchObject({ sha });
   });
 
   it('take the token from the git credentials where no file holds one, and say so where there is none', async (test) => {
-    const desk = await openDesk(KIND, test);
-    const { ground, forge, origin } = desk;
+    const stage = await openHookStage(KIND, test);
+    const { ground, forge, origin } = stage;
     await rm(ground.path('.config'), { recursive: true });
     const url = 'https://git.example.org/acme/app.git';
     await origin.git('ABC-1', 'remote', 'set-url', 'origin', url);
     await origin.git('ABC-1', 'config', `url.${origin.path}.pushInsteadOf`, url);
     await origin.git('ABC-1', 'checkout', '--quiet', '-b', 'foray/ABC-1');
-    await desk.commit('one');
-    expect(await desk.open()).toMatchObject({ code: 1, output: expect.stringContaining('no token') as string });
+    await stage.commit('one');
+    expect(await stage.open()).toMatchObject({ code: 1, output: expect.stringContaining('no token') as string });
     const helper = `!f() { echo username=x; echo password=${forge.token}; }; f`;
     await origin.git('ABC-1', 'config', 'credential.helper', helper);
-    expect((await desk.open()).code).toBe(0);
-    expect(await desk.scm()).toMatchObject({ pr_number: forge.number() });
+    expect((await stage.open()).code).toBe(0);
+    expect(await stage.scm()).toMatchObject({ pr_number: forge.number() });
   });
 
   it('name what is missing when called without arguments', async (test) => {
-    const desk = await openDesk(KIND, test);
-    expect(await desk.open('')).toMatchObject({ code: 2, output: expect.stringContaining('is missing') as string });
+    const stage = await openHookStage(KIND, test);
+    expect(await stage.open('')).toMatchObject({ code: 2, output: expect.stringContaining('is missing') as string });
   });
 });
 

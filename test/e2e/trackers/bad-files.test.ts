@@ -101,7 +101,7 @@ describe('file, given', () => {
   }
 });
 
-/** At once: a file that is caught half written is a story of its own. */
+/** At once: a file that is caught half written is tested elsewhere. */
 async function replace(content: string | Buffer): Promise<void> {
   await writeFile(ground.path('next.json'), content);
   await rename(ground.path('next.json'), ground.path('issues.json'));

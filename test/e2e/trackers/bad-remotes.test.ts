@@ -85,8 +85,8 @@ describe.each(REMOTE_KINDS)('%s, given', (kind) => {
   it.each(BAD_ANSWERS)('%s: %s, told once, and nothing is lost', async (_name, error, reply) => {
     const from = here();
     await Promise.all([
-      remote.gate.answerNext(remote.isCandidates, reply(elsewhere.url)),
-      remote.gate.answerNext(remote.isLookup, reply(elsewhere.url)),
+      remote.proxy.answerNext(remote.isCandidates, reply(elsewhere.url)),
+      remote.proxy.answerNext(remote.isLookup, reply(elsewhere.url)),
     ]);
     await goodPollAfter(from, UNREADABLE);
     const told = troubles(await goodPollAfter(from, FAILED));
@@ -99,7 +99,7 @@ describe.each(REMOTE_KINDS)('%s, given', (kind) => {
 
   it('429 with Retry-After: tracker_api_error that names it, and the next poll is good when that time is over', async () => {
     const from = here();
-    await remote.gate.answerNext(remote.isCandidates, text('slow down', 429, { 'retry-after': '1' }));
+    await remote.proxy.answerNext(remote.isCandidates, text('slow down', 429, { 'retry-after': '1' }));
     const told = troubles(await goodPollAfter(from, FAILED));
     expect(told[0]).toMatchObject({ msg: FAILED });
     expect(told[0]?.['error']).toMatch(/^tracker: tracker_api_error: (GET|POST) \/\S*: status 429.*; retry after 1 s$/);
@@ -111,14 +111,14 @@ describe.each(REMOTE_KINDS)('%s, given', (kind) => {
   it('half of the genuine answer under its own tag: tracker_payload_error, and not remembered', async () => {
     const from = here();
     const halved = (body: string): string => body.slice(0, body.length / 2);
-    await remote.gate.spoilNext(remote.isCandidates, halved, { keepsTag: true });
+    await remote.proxy.spoilNext(remote.isCandidates, halved, { keepsTag: true });
     const [told, ...more] = troubles(await goodPollAfter(from, FAILED));
     expect(told?.['error']).toContain('tracker: tracker_payload_error: ');
     expect(more).toEqual([]);
   });
 
   it('a good list of 10 MB: taken', async () => {
-    const padded = remote.gate.spoilNext(remote.isCandidates, (body) =>
+    const padded = remote.proxy.spoilNext(remote.isCandidates, (body) =>
       changed(body, (entries) => entries.forEach((entry) => Object.assign(entry, { padding: 'x'.repeat(TEN_MB) }))),
     );
     const from = here();
@@ -135,7 +135,7 @@ describe.each(REMOTE_KINDS)('%s, given', (kind) => {
   it('entries that are none beside a good one: left out, told once', async () => {
     const from = here();
     for (const _ of [1, 2]) {
-      await remote.gate.spoilNext(remote.isCandidates, (body) =>
+      await remote.proxy.spoilNext(remote.isCandidates, (body) =>
         changed(body, (entries) => entries.unshift(...([null, 7, 'text', [], {}] as unknown as typeof entries))),
       );
     }
@@ -146,7 +146,7 @@ describe.each(REMOTE_KINDS)('%s, given', (kind) => {
 
   it('an entry that is null wherever it may be: taken', async () => {
     const from = here();
-    await remote.gate.spoilNext(remote.isCandidates, (body) =>
+    await remote.proxy.spoilNext(remote.isCandidates, (body) =>
       changed(body, (entries) => {
         const [first = {}] = entries;
         for (const key of Object.keys(first)) if (!remote.essential.includes(key)) first[key] = null;

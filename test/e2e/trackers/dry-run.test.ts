@@ -31,7 +31,7 @@ describe('a dry run', () => {
         [blocked.id, states.doing, isFree],
       ].sort(),
     );
-    expect(stage.remote?.gate.requests.filter(stage.remote.isWrite) ?? []).toEqual([]);
+    expect(stage.remote?.proxy.requests.filter(stage.remote.isWrite) ?? []).toEqual([]);
     expect(await Promise.all([free, blocked].map(({ id }) => stage.stateOf(id)))).toEqual([states.todo, states.doing]);
     await stage.close();
   });

@@ -122,8 +122,8 @@ describe.each(KINDS)('%s, the whole way', (kind) => {
   });
 
   it.skipIf(kind === 'file')('goes on when it may not move an issue to the in-progress state', async () => {
-    const { gate, isWrite } = remoteOf(stage);
-    const refused = gate.answerNext(isWrite, forbidden());
+    const { proxy, isWrite } = remoteOf(stage);
+    const refused = proxy.answerNext(isWrite, forbidden());
     const issue = await stage.add({ title: 'Refused at first', state: stage.states.todo });
     await refused;
     const record = await daemon.record('in-progress transition refused, the run goes on', { issue_identifier: issue.identifier });
@@ -133,8 +133,8 @@ describe.each(KINDS)('%s, the whole way', (kind) => {
   });
 
   it.skipIf(kind === 'file')('continues after a refused handoff', async () => {
-    const { gate, isWrite } = remoteOf(stage);
-    const refused = gate.answerNext(isWrite, forbidden());
+    const { proxy, isWrite } = remoteOf(stage);
+    const refused = proxy.answerNext(isWrite, forbidden());
     // Already there, so that the first write is the handoff.
     const issue = await stage.add({ title: 'Refused at last', state: stage.states.doing });
     const only = { issue_identifier: issue.identifier };
@@ -152,8 +152,8 @@ describe.each(KINDS)('%s, the whole way', (kind) => {
     ['breaks off', 'tracker_transport_error', reset()],
     ['shows a page in place of a success', 'tracker_payload_error', text('<html>Log in</html>', 200, HTML)],
   ])('tries only the handoff again when the remote %s in it', async (_name, error, reply) => {
-    const { gate, isWrite } = remoteOf(stage);
-    const failed = gate.answerNext(isWrite, reply);
+    const { proxy, isWrite } = remoteOf(stage);
+    const failed = proxy.answerNext(isWrite, reply);
     const issue = await stage.add({ title: 'Failed at last', state: stage.states.doing });
     const only = { issue_identifier: issue.identifier };
     await failed;
@@ -164,13 +164,13 @@ describe.each(KINDS)('%s, the whole way', (kind) => {
   });
 
   it.skipIf(kind === 'file')('tries a run again whose issue could not be read, and loses nothing', async () => {
-    const { gate, isIssue } = remoteOf(stage);
+    const { proxy, isIssue } = remoteOf(stage);
     const issue = await stage.add({ title: 'Hard to read', state: stage.states.handoff });
     const only = { issue_identifier: issue.identifier };
     // Others are read by the same route meanwhile: the answer must hit this one.
     const isThisOne = new RegExp(`\\b${issue.id}\\b`);
     const failNext = () =>
-      gate.answerNext((request) => isIssue(request) && isThisOne.test(`${request.path} ${request.body}`), truncatedJson());
+      proxy.answerNext((request) => isIssue(request) && isThisOne.test(`${request.path} ${request.body}`), truncatedJson());
     const failed = failNext();
     await stage.move(issue.id, stage.states.doing);
     await failed;

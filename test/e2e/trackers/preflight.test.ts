@@ -110,14 +110,14 @@ describe.concurrent('start-up', () => {
     const line = finished.stderr.split('\n').find((one) => one.startsWith('error: '));
     expect(line).toContain(`tracker.api_key is required for tracker kind ${kind}`);
     expect(line).toContain(name);
-    expect(remoteOf(stage).gate.requests).toEqual([]);
+    expect(remoteOf(stage).proxy.requests).toEqual([]);
   });
 
   it.each(REMOTE_KINDS)('%s: a failure that heals is tried again', async (kind) => {
     const { ground, stage } = await open(kind);
     await ground.write('WORKFLOW.md', stageWorkflow(stage));
     // What it may be told about the token itself is only advice, and never asked for twice.
-    const failed = remoteOf(stage).gate.answerNext(({ path }) => !path.endsWith('/self'), text('oops', 502));
+    const failed = remoteOf(stage).proxy.answerNext(({ path }) => !path.endsWith('/self'), text('oops', 502));
     const daemon = await ground.start(['--port', '0'], { env: stage.env });
     await failed;
     await daemon.record('tick completed', { candidates: '0' });

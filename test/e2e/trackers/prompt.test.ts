@@ -194,7 +194,7 @@ const EXPECTED: Readonly<Record<string, (cast: Cast) => Readonly<Record<string, 
     state: 'In Progress',
     branch_name: '',
     // Of the endpoint, not of what the remote calls itself.
-    url: `${remoteOf(stage).gate.url}/browse/ABC-3`,
+    url: `${remoteOf(stage).proxy.url}/browse/ABC-3`,
     labels: ['bug', 'area/ui'],
     issue_type: 'Bug',
     parent,

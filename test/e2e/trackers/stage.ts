@@ -1,4 +1,4 @@
-import type { Gate, Matcher } from '../../support/gate.ts';
+import type { TestProxy, Matcher } from '../../support/proxy.ts';
 import { workflowText, type Playground } from '../../support/daemon.ts';
 import { fileStage } from './stages/file.ts';
 import { graphqlStage } from './stages/linear.ts';
@@ -60,7 +60,7 @@ export interface StageNames {
 
 /** What is particular about a kind's requests and answers. */
 export interface StageRemote {
-  readonly gate: Gate;
+  readonly proxy: TestProxy;
   /** The address of the remote itself, which its answers name. */
   readonly origin: string;
   readonly isCandidates: Matcher;

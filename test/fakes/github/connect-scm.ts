@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
 import type { CiProvider } from '../../../src/ports/ci.ts';
 import type { LogAttributes, Logger } from '../../../src/ports/runtime.ts';
-import type { RequestOpener } from '../../../src/ports/requests.ts';
+import type { RequestOpener } from '../../../src/ports/scm.ts';
 import type { ScmAdapter } from '../../../src/ports/scm.ts';
 import { createCi } from '../../../src/providers/github/ci.ts';
 import { createRequests } from '../../../src/providers/github/requests.ts';

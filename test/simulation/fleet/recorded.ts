@@ -31,7 +31,7 @@ export const RECORDS: { readonly [Name in Written]: (records: DurableModel, effe
   'delete-branch': ({ watches }, { issueId }) => watches.get(issueId)?.reactions.auto_merge?.mark.at === 'merged',
   'remove-label': ({ watches }, { issueId, label }) => {
     const mark = watches.get(issueId)?.reactions.label_commands?.mark;
-    return mark?.at === 'read' && mark.owed === label;
+    return mark?.at === 'read' && mark.toRemove === label;
   },
   complete: ({ watches }, { issue }) => watches.get(issue.id)?.reactions.merge_completion?.mark.at === 'begun',
   'remove-workspace': ({ claims }, { issueId }) => claims.get(issueId)?.phase !== 'running',

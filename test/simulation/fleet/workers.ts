@@ -1,6 +1,6 @@
 import type { RunPlan } from '../../../src/domain/model/effect.ts';
 import type { Event, RunExit } from '../../../src/domain/model/event.ts';
-import { WORKER_CUT_OFF_MS } from '../../../src/runners/queue/heart.ts';
+import { WORKER_CUT_OFF_MS } from '../../../src/runners/queue/heartbeat.ts';
 import type { Chance } from '../../support/random.ts';
 import type { Database, GivenRow } from './database.ts';
 import { createActor, type Actor, type Timeline } from './timeline.ts';

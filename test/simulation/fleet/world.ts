@@ -1,5 +1,5 @@
 import type { AskedEffect, EffectNamed, RunPlan } from '../../../src/domain/model/effect.ts';
-import type { Answer } from '../../../src/domain/model/answer.ts';
+import type { Answer } from '../../../src/domain/model/errors.ts';
 import type { Fault } from '../../../src/domain/model/errors.ts';
 import type { Event, RunExit } from '../../../src/domain/model/event.ts';
 import { stateIn, type Issue } from '../../../src/domain/model/issue.ts';

@@ -103,7 +103,7 @@ export interface FakeCodex {
     signal?: AbortSignal,
   ): Promise<AgentSession>;
   /** Runs a turn of these steps, and gives back its events too. */
-  turn(session: AgentSession, steps: readonly Step[], signal?: AbortSignal): Promise<TurnStory>;
+  turn(session: AgentSession, steps: readonly Step[], signal?: AbortSignal): Promise<RecordedTurn>;
   /** What the stand-in got and did, in order. */
   log(): Record<string, Record<string, unknown>>[];
   /** The messages it received with this method. */
@@ -113,7 +113,7 @@ export interface FakeCodex {
   cleanUp(): Promise<void>;
 }
 
-export interface TurnStory {
+export interface RecordedTurn {
   readonly result: Awaited<ReturnType<AgentSession['runTurn']>>;
   readonly events: AgentEvent[];
 }
@@ -227,7 +227,7 @@ export function say(...said: readonly (object | readonly object[])[]): Step[] {
   return said.flat().map((message) => ({ say: message }));
 }
 
-export function faultKind(result: TurnStory['result']): string {
+export function faultKind(result: RecordedTurn['result']): string {
   return result.ok ? 'ok' : result.fault.kind;
 }
 

@@ -54,17 +54,17 @@ export async function selfhostedForge(): Promise<ForgeHands> {
     remove: (number) => void gone.add(number),
     request: (number) => ({ merged: fake.pull(number).merged !== null, sha: fake.pull(number).headSha }),
     branches: () => fake.branches(),
-    routes: (desk) => ({
+    routes: (state) => ({
       'GET /api/v1/repos/:owner/:repo/pulls': (request) => {
-        if (!desk.isAllowed(request)) return json({ message: 'invalid username, password or token' }, 401);
-        return json(request.query.get('page') === '1' ? [...desk.opened.values()].map(shown) : []);
+        if (!state.isAllowed(request)) return json({ message: 'invalid username, password or token' }, 401);
+        return json(request.query.get('page') === '1' ? [...state.opened.values()].map(shown) : []);
       },
       'POST /api/v1/repos/:owner/:repo/pulls': (request) => {
-        if (!desk.isAllowed(request)) return json({ message: 'invalid username, password or token' }, 401);
+        if (!state.isAllowed(request)) return json({ message: 'invalid username, password or token' }, 401);
         const { head: branch = '', title = '' } = request.json() as Record<string, string>;
-        if (!desk.heads.has(branch)) return json({ message: 'The target couldn’t be found.' }, 404);
-        if (desk.opened.has(branch)) return json({ message: 'pull request already exists for these targets' }, 409);
-        return json(shown(desk.open({ title, branch })), 201);
+        if (!state.heads.has(branch)) return json({ message: 'The target couldn’t be found.' }, 404);
+        if (state.opened.has(branch)) return json({ message: 'pull request already exists for these targets' }, 409);
+        return json(shown(state.open({ title, branch })), 201);
       },
       'GET /api/v1/repos/:owner/:repo/pulls/:index': (_, { index }) =>
         gone.has(Number(index)) ? json({ message: 'Not Found' }, 404) : undefined,

@@ -67,18 +67,18 @@ export async function repoissuesForge(): Promise<ForgeHands> {
     remove: (number) => void gone.add(number),
     request: (number) => ({ merged: pulls.get(number).merged, sha: pulls.get(number).headSha }),
     branches: () => [...pulls.branches.keys()],
-    routes: (desk) => ({
+    routes: (state) => ({
       'GET /repos/:owner/:repo/pulls': (request) => {
-        if (!desk.isAllowed(request)) return json({ message: 'Bad credentials' }, 401);
-        const number = desk.opened.get((request.query.get('head') ?? '').replace(/^acme:/, ''));
+        if (!state.isAllowed(request)) return json({ message: 'Bad credentials' }, 401);
+        const number = state.opened.get((request.query.get('head') ?? '').replace(/^acme:/, ''));
         return json(number === undefined ? [] : [shown(number)]);
       },
       'POST /repos/:owner/:repo/pulls': (request) => {
-        if (!desk.isAllowed(request)) return json({ message: 'Bad credentials' }, 401);
+        if (!state.isAllowed(request)) return json({ message: 'Bad credentials' }, 401);
         const { head: branch = '', title = '' } = request.json() as Record<string, string>;
-        const isRefused = !desk.heads.has(branch) || desk.opened.has(branch);
+        const isRefused = !state.heads.has(branch) || state.opened.has(branch);
         if (isRefused) return json({ message: 'Validation Failed', errors: [{ resource: 'PullRequest', field: 'head' }] }, 422);
-        return json(shown(desk.open({ title, branch })), 201);
+        return json(shown(state.open({ title, branch })), 201);
       },
       'GET /repos/:owner/:repo/pulls/:number': (_, { number }) =>
         gone.has(Number(number)) ? json({ message: 'Not Found' }, 404) : undefined,

@@ -73,19 +73,19 @@ export async function nsprojectForge(): Promise<ForgeHands> {
     remove: (number) => merges.remove(number),
     request: (number) => ({ merged: merges.get(number).state === 'merged', sha: merges.get(number).sha }),
     branches: () => merges.branchNames(),
-    routes: (desk) => ({
+    routes: (state) => ({
       'GET /api/v4/projects/:project/merge_requests': (request) => {
-        if (!desk.isAllowed(request)) return json({ message: '401 Unauthorized' }, 401);
-        const number = desk.opened.get(request.query.get('source_branch') ?? '');
+        if (!state.isAllowed(request)) return json({ message: '401 Unauthorized' }, 401);
+        const number = state.opened.get(request.query.get('source_branch') ?? '');
         return json(number === undefined ? [] : [shown(number)]);
       },
       'POST /api/v4/projects/:project/merge_requests': (request) => {
-        if (!desk.isAllowed(request)) return json({ message: '401 Unauthorized' }, 401);
+        if (!state.isAllowed(request)) return json({ message: '401 Unauthorized' }, 401);
         const { source_branch: branch = '', title = '' } = request.json() as Record<string, string>;
-        if (!desk.heads.has(branch)) return json({ message: { source_branch: ['does not exist'] } }, 400);
-        const other = desk.opened.get(branch);
+        if (!state.heads.has(branch)) return json({ message: { source_branch: ['does not exist'] } }, 400);
+        const other = state.opened.get(branch);
         if (other) return json({ message: [`Another open merge request already exists for this source branch: !${other}`] }, 409);
-        return json(shown(desk.open({ title, branch })), 201);
+        return json(shown(state.open({ title, branch })), 201);
       },
     }),
     is: {

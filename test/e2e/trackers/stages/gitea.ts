@@ -1,5 +1,5 @@
 import { startFakeGitea } from '../../../fakes/gitea.ts';
-import { startGate } from '../../../support/gate.ts';
+import { startProxy } from '../../../support/proxy.ts';
 import type { Stage } from '../stage.ts';
 import { bareList, outages, TOKEN_VARIABLE, trackerLines } from './parts.ts';
 
@@ -8,9 +8,9 @@ const LABELS = Object.values(STATES);
 
 export async function selfhostedStage(): Promise<Stage> {
   const fake = await startFakeGitea({ labels: [STATES.todo, STATES.doing] });
-  const gate = await startGate(fake.url);
+  const proxy = await startProxy(fake.url);
   const natively = (state: string) => (state === STATES.done ? ('closed' as const) : ('open' as const));
-  const connection = { endpoint: gate.url, project: fake.project, api_key: `$${TOKEN_VARIABLE}` };
+  const connection = { endpoint: proxy.url, project: fake.project, api_key: `$${TOKEN_VARIABLE}` };
   return {
     kind: 'selfhosted',
     states: STATES,
@@ -35,9 +35,9 @@ export async function selfhostedStage(): Promise<Stage> {
       fake.editIssue(Number(id), { state: natively(state), labels: [state, ...others] });
     },
     commentsOf: async (id) => fake.issue(Number(id)).comments,
-    ...outages(gate),
+    ...outages(proxy),
     remote: {
-      gate,
+      proxy,
       origin: fake.url,
       isCandidates: ({ method, path, query }) => method === 'GET' && path.endsWith('/issues') && query.get('state') === 'open',
       isIssue: ({ method, path }) => method === 'GET' && /\/issues\/\d+$/.test(path),
@@ -47,7 +47,7 @@ export async function selfhostedStage(): Promise<Stage> {
       essential: ['number', 'labels', 'state'],
     },
     async close() {
-      await gate.close();
+      await proxy.close();
       await fake.close();
     },
   };

@@ -1,5 +1,5 @@
 import { startFakeGithub } from '../../../fakes/github.ts';
-import { startGate } from '../../../support/gate.ts';
+import { startProxy } from '../../../support/proxy.ts';
 import type { Stage } from '../stage.ts';
 import { bareList, outages, TOKEN_VARIABLE, trackerLines } from './parts.ts';
 
@@ -9,14 +9,14 @@ const LABELS = Object.values(STATES);
 export async function repoissuesStage(): Promise<Stage> {
   // Labels are never created by a move, so they are there from the start.
   const fake = await startFakeGithub({ labels: LABELS, limits: { core: 100_000, search: 1_000 } });
-  const gate = await startGate(fake.url);
+  const proxy = await startProxy(fake.url);
   const natively = (state: string) => (state === STATES.done ? ('closed' as const) : ('open' as const));
   return {
     kind: 'repoissues',
     states: STATES,
     sections: {
       tracker: trackerLines('repoissues', STATES, {
-        endpoint: gate.url,
+        endpoint: proxy.url,
         project: 'acme/widgets',
         api_key: `$${TOKEN_VARIABLE}`,
       }),
@@ -42,9 +42,9 @@ export async function repoissuesStage(): Promise<Stage> {
       fake.editIssue(id, { labels: [...others, state], state: natively(state) });
     },
     commentsOf: async (id) => fake.issue(id).comments.map(({ body }) => body),
-    ...outages(gate),
+    ...outages(proxy),
     remote: {
-      gate,
+      proxy,
       origin: fake.url,
       isCandidates: ({ method, path }) => method === 'GET' && path.endsWith('/issues') && path.startsWith('/repos/'),
       isIssue: ({ method, path }) => method === 'GET' && /\/issues\/\d+$/.test(path),
@@ -54,7 +54,7 @@ export async function repoissuesStage(): Promise<Stage> {
       essential: ['number', 'labels', 'state'],
     },
     async close() {
-      await gate.close();
+      await proxy.close();
       await fake.close();
     },
   };

@@ -1,5 +1,5 @@
 import { startFakeGitlab } from '../../../fakes/gitlab.ts';
-import { startGate } from '../../../support/gate.ts';
+import { startProxy } from '../../../support/proxy.ts';
 import type { Stage } from '../stage.ts';
 import { bareList, outages, TOKEN_VARIABLE, trackerLines } from './parts.ts';
 
@@ -8,9 +8,9 @@ const LABELS = Object.values(STATES);
 
 export async function nsprojectStage(): Promise<Stage> {
   const fake = await startFakeGitlab({ labels: LABELS });
-  const gate = await startGate(fake.url);
+  const proxy = await startProxy(fake.url);
   const placed = (state: string) => ({ state: state === STATES.done ? ('closed' as const) : ('opened' as const) });
-  const connection = { endpoint: gate.url, project: fake.project.path, api_key: `$${TOKEN_VARIABLE}` };
+  const connection = { endpoint: proxy.url, project: fake.project.path, api_key: `$${TOKEN_VARIABLE}` };
   const isList = (path: string): boolean => path.endsWith('/issues');
   return {
     kind: 'nsproject',
@@ -38,9 +38,9 @@ export async function nsprojectStage(): Promise<Stage> {
         .issue(Number(id))
         .notes.filter(({ system }) => !system)
         .map(({ body }) => body),
-    ...outages(gate),
+    ...outages(proxy),
     remote: {
-      gate,
+      proxy,
       origin: fake.url,
       isCandidates: ({ path, query }) => isList(path) && !query.has('iids[]') && query.get('state') === 'opened',
       isIssue: ({ method, path }) => method === 'GET' && /\/issues\/\d+$/.test(path),
@@ -50,7 +50,7 @@ export async function nsprojectStage(): Promise<Stage> {
       essential: ['iid', 'labels', 'state'],
     },
     async close() {
-      await gate.close();
+      await proxy.close();
       await fake.close();
     },
   };

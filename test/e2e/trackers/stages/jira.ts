@@ -1,5 +1,5 @@
 import { startFakeJira } from '../../../fakes/jira.ts';
-import { startGate } from '../../../support/gate.ts';
+import { startProxy } from '../../../support/proxy.ts';
 import type { RecordedRequest } from '../../../support/http-server.ts';
 import type { Stage } from '../stage.ts';
 import { outages, TOKEN_VARIABLE, trackerLines } from './parts.ts';
@@ -8,8 +8,8 @@ const STATES = { todo: 'Backlog', doing: 'In Progress', handoff: 'Human Review',
 
 export async function wfboardStage(): Promise<Stage> {
   const fake = await startFakeJira();
-  const gate = await startGate(fake.url);
-  const connection = { endpoint: gate.url, project: fake.project, api_key: `$${TOKEN_VARIABLE}` };
+  const proxy = await startProxy(fake.url);
+  const connection = { endpoint: proxy.url, project: fake.project, api_key: `$${TOKEN_VARIABLE}` };
   const jqlOf = ({ query }: RecordedRequest): string => query.get('jql') ?? '';
   return {
     kind: 'wfboard',
@@ -34,9 +34,9 @@ export async function wfboardStage(): Promise<Stage> {
     stateOf: async (id) => fake.issue(id).status,
     move: async (id, state) => fake.editIssue(id, { status: state }),
     commentsOf: async (id) => fake.issue(id).comments.map(({ body }) => JSON.stringify(body)),
-    ...outages(gate),
+    ...outages(proxy),
     remote: {
-      gate,
+      proxy,
       origin: fake.url,
       isCandidates: (request) => jqlOf(request).includes('ORDER BY priority ASC, created ASC'),
       isIssue: ({ method, path }) => method === 'GET' && /\/issue\/\w+$/.test(path),
@@ -46,7 +46,7 @@ export async function wfboardStage(): Promise<Stage> {
       essential: ['id', 'key', 'fields'],
     },
     async close() {
-      await gate.close();
+      await proxy.close();
       await fake.close();
     },
   };

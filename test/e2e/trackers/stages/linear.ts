@@ -1,5 +1,5 @@
 import { startFakeLinear } from '../../../fakes/linear.ts';
-import { startGate } from '../../../support/gate.ts';
+import { startProxy } from '../../../support/proxy.ts';
 import type { Stage } from '../stage.ts';
 import { outages, TOKEN_VARIABLE, trackerLines } from './parts.ts';
 
@@ -12,8 +12,8 @@ interface IssuesAnswer {
 export async function graphqlStage(): Promise<Stage> {
   const fake = await startFakeLinear();
   const { origin, pathname } = new URL(fake.url);
-  const gate = await startGate(origin);
-  const connection = { endpoint: `${gate.url}${pathname}`, project: fake.project, api_key: `$${TOKEN_VARIABLE}` };
+  const proxy = await startProxy(origin);
+  const connection = { endpoint: `${proxy.url}${pathname}`, project: fake.project, api_key: `$${TOKEN_VARIABLE}` };
   return {
     kind: 'graphql',
     states: STATES,
@@ -27,9 +27,9 @@ export async function graphqlStage(): Promise<Stage> {
     stateOf: async (id) => fake.issue(id).state,
     move: async (id, state) => fake.editIssue(id, { state }),
     commentsOf: async (id) => fake.issue(id).comments.map(({ body }) => body),
-    ...outages(gate),
+    ...outages(proxy),
     remote: {
-      gate,
+      proxy,
       origin,
       isCandidates: ({ body }) => body.includes('query Issues('),
       isIssue: ({ body }) => body.includes('query Issue('),
@@ -39,7 +39,7 @@ export async function graphqlStage(): Promise<Stage> {
       essential: ['id', 'identifier', 'state'],
     },
     async close() {
-      await gate.close();
+      await proxy.close();
       await fake.close();
     },
   };

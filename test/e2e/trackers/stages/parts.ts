@@ -1,4 +1,4 @@
-import type { Gate } from '../../../support/gate.ts';
+import type { TestProxy } from '../../../support/proxy.ts';
 import { text } from '../../../support/http-server.ts';
 import type { Stage, StageStates } from '../stage.ts';
 
@@ -28,9 +28,9 @@ export function bareList(answer: unknown): Record<string, unknown>[] {
 }
 
 /** A remote that is away behind a proxy that says so. */
-export function outages(gate: Gate): Pick<Stage, 'goAway' | 'comeBack'> {
+export function outages(proxy: TestProxy): Pick<Stage, 'goAway' | 'comeBack'> {
   return {
-    goAway: async () => gate.shut(text('<html>Service Unavailable</html>', 503, { 'content-type': 'text/html' })),
-    comeBack: async () => gate.shut(null),
+    goAway: async () => proxy.shut(text('<html>Service Unavailable</html>', 503, { 'content-type': 'text/html' })),
+    comeBack: async () => proxy.shut(null),
   };
 }

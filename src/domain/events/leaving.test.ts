@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createPlayer } from '../../test/support/core.ts';
-import { issueWith } from '../../test/support/issues.ts';
-import { settingsWith } from '../../test/support/settings.ts';
-import { isRetired } from './decide.ts';
-import type { State } from './model/state.ts';
+import { createPlayer } from '../../../test/support/core.ts';
+import { issueWith } from '../../../test/support/issues.ts';
+import { settingsWith } from '../../../test/support/settings.ts';
+import { isRetired } from '../decide.ts';
+import type { State } from '../model/state.ts';
 
 const first = settingsWith({ tracker: { comments: { onDispatch: false, onCompletion: true, onFailure: false } } });
 

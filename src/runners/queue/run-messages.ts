@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunWord, WorkerSeat } from '../../ports/run-queue.ts';
+import type { RunMessage, WorkerSeat } from '../../ports/run-queue.ts';
 
 const SAY_EVERY_MS = 200;
 
-export interface Words {
-  add(word: RunWord): void;
+export interface RunMessages {
+  add(word: RunMessage): void;
   /** Everything said was stored, or may not be. */
   finish(): Promise<void>;
 }
 
 /** What a run says goes out in batches, one after the other, and again until the database has it. */
-export function createWords(seat: WorkerSeat, runId: string, lost: AbortSignal, onLost: () => void): Words {
-  let waiting: RunWord[] = [];
+export function createRunMessages(seat: WorkerSeat, runId: string, lost: AbortSignal, onLost: () => void): RunMessages {
+  let waiting: RunMessage[] = [];
   let number = 0;
   let sending: Promise<void> | null = null;
   /** Aborted when no more is said: then nothing waits for company. */
@@ -30,7 +30,7 @@ export function createWords(seat: WorkerSeat, runId: string, lost: AbortSignal, 
     sending = null;
   }
 
-  async function sendBatch(batch: readonly RunWord[]): Promise<void> {
+  async function sendBatch(batch: readonly RunMessage[]): Promise<void> {
     while (!lost.aborted) {
       try {
         if (!(await seat.say(runId, number, batch))) onLost();

@@ -10,17 +10,17 @@ import { DATA_FOLDER } from './containment.ts';
 const NAMES = ['status', 'scm.json'] as const;
 /** In bytes. */
 const LONGEST = 64 * 1024;
-export type WordFile = (typeof NAMES)[number];
+export type AgentFile = (typeof NAMES)[number];
 
 /** What lay there before a run, or stands in the repository's own commits: not the word of the run's agent. */
-export interface PreparedWords {
+export interface EarlierFiles {
   /** Takes away what is there now and remembers it. */
   clear(workspace: string, signal: AbortSignal): Promise<void>;
   /** Whether the file says just what was prepared. */
-  isPrepared(workspace: string, name: WordFile): Promise<boolean>;
+  isPrepared(workspace: string, name: AgentFile): Promise<boolean>;
 }
 
-export function createPreparedWords(user: ProgramUser | null = null): PreparedWords {
+export function createEarlierFiles(user: ProgramUser | null = null): EarlierFiles {
   const known = new Map<string, ReadonlySet<string>>();
   const fileOf = (workspace: string, name: string): string => path.join(workspace, DATA_FOLDER, name);
   const remember = (file: string, texts: ReadonlySet<string>): void => {

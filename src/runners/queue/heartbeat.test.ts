@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLogBook } from '../../../test/support/workspaces.ts';
-import type { RunWord, WorkerNews } from '../../ports/run-queue.ts';
-import { createHeart, WORKER_CUT_OFF_MS } from './heart.ts';
+import { createLogRecorder } from '../../../test/support/workspaces.ts';
+import type { RunMessage, WorkerNews } from '../../ports/run-queue.ts';
+import { createHeartbeat, WORKER_CUT_OFF_MS } from './heartbeat.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -9,13 +9,13 @@ afterEach(() => void vi.useRealTimers());
 /** A worker with one run, and a database that can be out of reach. */
 function setUp() {
   const state = { isCut: false, given: new Set(['r-1']), held: new Set(['r-1']), lost: [] as string[] };
-  const said: { runId: string; words: readonly RunWord[] }[] = [];
+  const said: { runId: string; words: readonly RunMessage[] }[] = [];
   const seat = {
     beat: (): Promise<WorkerNews> =>
       state.isCut
         ? new Promise<never>(() => {})
         : Promise.resolve({ refused: null, runs: new Map([...state.given].map((id) => [id, null])) }),
-    say: async (runId: string, _number: number, words: readonly RunWord[]) => {
+    say: async (runId: string, _number: number, words: readonly RunMessage[]) => {
       said.push({ runId, words });
       return true;
     },
@@ -28,7 +28,7 @@ function setUp() {
       state.held.delete(id);
     },
   };
-  const heart = createHeart({ seat, logger: createLogBook(), held, stateNow: () => ({ load: 0, draining: false }) });
+  const heart = createHeartbeat({ seat, logger: createLogRecorder(), held, stateNow: () => ({ load: 0, draining: false }) });
   return { state, said, heart };
 }
 

@@ -5,7 +5,7 @@ import type { Logger } from '../../ports/runtime.ts';
 import { GIVEN_AWAY, type HeldRuns } from './held-runs.ts';
 
 /** Tells the leader that this worker lives, and does what it says about the runs here. */
-export interface Heart {
+export interface Heartbeat {
   beat(): Promise<void>;
   /** Beats again and again; what runs is given up when the database was not reached for too long. */
   beatUntil(over: AbortSignal): Promise<void>;
@@ -28,7 +28,7 @@ const SURE_MS = 10_000;
 /** After whatever the run has said. */
 const LAST_WORD = 1_000_000_000;
 
-export function createHeart({ seat, logger, held, stateNow }: HeartParts): Heart {
+export function createHeartbeat({ seat, logger, held, stateNow }: HeartParts): Heartbeat {
   let heardAt = performance.now();
   let refused: string | null = null;
   /** Given up while the database was out of reach: the leader waits for them. */
@@ -78,7 +78,7 @@ export function createHeart({ seat, logger, held, stateNow }: HeartParts): Heart
 }
 
 /** Lets those who must be sure of the database wait for its next answer. */
-function createAssurance(silentMs: () => number): Pick<Heart, 'sure'> & { answered(): void } {
+function createAssurance(silentMs: () => number): Pick<Heartbeat, 'sure'> & { answered(): void } {
   const waiting: (() => void)[] = [];
   return {
     answered: () => waiting.splice(0).forEach((resolve) => resolve()),

@@ -1,14 +1,14 @@
-import type { TokenUsage } from './model/agent-event.ts';
-import type { AgentPause, Parked, WaitingClaim } from './model/claim.ts';
-import { globalSlots, presentHold } from './rules/eligibility.ts';
-import { isNotification, type NotificationTarget } from './model/notification.ts';
-import type { PostponedPoll, Quota } from './model/quota.ts';
-import type { OperatorPause } from './model/operator.ts';
-import type { Hold } from './model/hold.ts';
-import type { PollState } from './model/poll.ts';
-import type { State } from './model/state.ts';
-import type { RequestReading } from './model/findings.ts';
-import type { Watch } from './model/watch.ts';
+import type { TokenUsage } from '../model/agent-event.ts';
+import type { AgentPause, Parked, WaitingClaim } from '../model/claim.ts';
+import { globalSlots, presentHold } from '../rules/eligibility.ts';
+import { isNotification, type NotificationTarget } from '../model/notification.ts';
+import type { PostponedPoll, Quota } from '../model/quota.ts';
+import type { OperatorPause } from '../model/operator.ts';
+import type { Hold } from '../model/hold.ts';
+import type { PollState } from '../model/poll.ts';
+import type { State } from '../model/state.ts';
+import type { RequestReading } from '../model/findings.ts';
+import type { Watch } from '../model/watch.ts';
 import { type RunningView, runningView, handingOff } from './running-view.ts';
 
 /** The one read model: JSON API, dashboard, metrics and agent tools all show this. */

@@ -6,7 +6,7 @@ export type Matcher = (request: RecordedRequest) => boolean;
 export type Spoil = (body: string) => string | Promise<string>;
 
 /** What stands between a daemon and a fake remote: everything passes, until it is told otherwise. */
-export interface Gate {
+export interface TestProxy {
   /** Replaces the remote's own address. */
   readonly url: string;
   readonly requests: readonly RecordedRequest[];
@@ -23,7 +23,7 @@ export interface Gate {
 }
 
 /** A proxy in front of one origin. It knows nothing of what passes, so that every kind of remote fits behind it. */
-export async function startGate(remote: string): Promise<Gate> {
+export async function startProxy(remote: string): Promise<TestProxy> {
   const plans: Plan[] = [];
   let closed: Reply | null = null;
   const server: TestServer = await startServer(async (request) => {

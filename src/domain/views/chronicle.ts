@@ -1,4 +1,4 @@
-import type { Notice } from './model/notice.ts';
+import type { Notice } from '../model/notice.ts';
 
 /** Something that happened to an issue. */
 export interface JournalEntry {

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createPreparedWords } from './prepared.ts';
+import { createEarlierFiles } from './earlier-files.ts';
 
 const signal = new AbortController().signal;
 let root: string;
@@ -36,7 +36,7 @@ describe('the word of an agent', () => {
     await rm(path.join(folder, '.foray/status'));
     if (through === 'link') await symlink(folder, path.join(root, 'link'));
     const workspace = through === 'link' ? path.join(root, 'link') : folder;
-    const words = createPreparedWords();
+    const words = createEarlierFiles();
     await words.clear(workspace, signal);
     await writeFile(path.join(workspace, '.foray/status'), 'blocked\n');
     expect(await words.isPrepared(workspace, 'status')).toBe(true);
@@ -49,7 +49,7 @@ describe('the word of an agent', () => {
     await mkdir(programs);
     await writeFile(path.join(programs, 'git'), `#!/bin/sh\necho > ${trace}\n`, { mode: 0o755 });
     vi.stubEnv('PATH', `${programs}:${process.env['PATH'] ?? ''}`);
-    const words = createPreparedWords();
+    const words = createEarlierFiles();
     await mkdir(path.join(root, '.foray'));
     await words.clear(root, signal);
     await writeFile(path.join(root, '.foray/status'), 'blocked\n');

@@ -3,7 +3,7 @@ import { anOwner, CLOCK, makeFolder, TRACKER } from '../../test/support/store/da
 import type { AskedRequest } from '../domain/model/operator.ts';
 import { createNotices } from '../orchestrator/notices.ts';
 import { openStore } from '../store/sqlite/open.ts';
-import { openOperatorDesk } from './operator-desk.ts';
+import { openOperatorRequests } from './operator-requests.ts';
 
 const folder = makeFolder();
 afterAll(() => folder.remove());
@@ -15,39 +15,39 @@ async function open(name: string) {
   await store.enter({ identity: TRACKER, configured: TRACKER, label: 'ours' });
   const reported: AskedRequest[] = [];
   const notices = createNotices(() => {});
-  const desk = openOperatorDesk({
+  const requests = openOperatorRequests({
     store,
     notices,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     report: (asked) => reported.push(asked),
     trackers: () => [TRACKER],
   });
-  return { store, desk, reported };
+  return { store, requests, reported };
 }
 
 describe('while the service is still starting', () => {
   it('a pause is kept and carried out when it has started', async () => {
-    const { desk, reported } = await open('pause.db');
-    const answer = await desk.ask({ kind: 'pause', reason: 'release day' }, 'somebody');
+    const { requests, reported } = await open('pause.db');
+    const answer = await requests.ask({ kind: 'pause', reason: 'release day' }, 'somebody');
     expect(answer).toEqual({
       outcome: 'taken',
       message: 'the service is still starting: this is carried out as soon as it has started',
     });
     expect(reported).toEqual([]);
-    desk.start();
+    requests.start();
     await expect
       .poll(() => reported, PATIENCE)
       .toMatchObject([{ request: { kind: 'pause', reason: 'release day' }, by: 'somebody' }]);
-    desk.stop();
+    requests.stop();
   });
 
   it('what is asked of an issue is refused at once, and not done later', async () => {
-    const { store, desk, reported } = await open('stop.db');
-    const answer = await desk.ask({ kind: 'stop', identifier: 'T-1' }, 'somebody');
+    const { store, requests, reported } = await open('stop.db');
+    const answer = await requests.ask({ kind: 'stop', identifier: 'T-1' }, 'somebody');
     expect(answer).toEqual({ outcome: 'refused', message: 'the service is still starting: ask again in a moment' });
-    desk.start();
+    requests.start();
     await store.addRequest({ kind: 'resume' }, 'somebody', null);
     await expect.poll(() => reported.map(({ request }) => request.kind), PATIENCE).toEqual(['resume']);
-    desk.stop();
+    requests.stop();
   });
 });

@@ -7,10 +7,10 @@ import type { Playground } from '../support/daemon.ts';
  * The life of an issue with every kind of write to the world outside: it is moved, worked on, pushed, proposed, handed
  * off with a comment and a message, obeys a label, asks for a person, is merged, tidied up and completed.
  */
-export interface Story {
+export interface Scenario {
   readonly ground: Playground;
   readonly env: Readonly<Record<string, string>>;
-  /** What people do meanwhile, to the end of the story, whoever leads. */
+  /** What people do meanwhile, to the end of the scenario, whoever leads. */
   play(): Promise<void>;
   /** What is wrong at the end, or nothing. */
   faults(): Promise<readonly string[]>;
@@ -24,7 +24,7 @@ export interface Story {
 const KIND = 'nsproject';
 const PATIENCE_MS = 90_000;
 
-export async function openStory(databaseUrl: string): Promise<Story> {
+export async function openScenario(databaseUrl: string): Promise<Scenario> {
   const { ground, forge, origin, opened, write, close } = await openDelivery(KIND);
   const receiver = await startServer(() => empty(204));
   const id = forge.addIssue('Add a page');

@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 500;
 /** How long one who asks over HTTP waits for the answer. */
 const ANSWER_WITHIN_MS = 10_000;
 
-export interface OperatorDesk {
+export interface OperatorRequests {
   /** From now on requests are handed on; what came before waited for it. */
   start(): void;
   /** Asks like any command does, and waits for the answer. */
@@ -16,7 +16,7 @@ export interface OperatorDesk {
   stop(): void;
 }
 
-export interface OperatorDeskDeps {
+export interface OperatorRequestsDeps {
   readonly store: Pick<Store, 'addRequest' | 'takeRequests' | 'findAnswer'>;
   readonly notices: Pick<NoticeBus, 'listen'>;
   readonly logger: Logger;
@@ -26,7 +26,7 @@ export interface OperatorDeskDeps {
 }
 
 /** Where the requests of people arrive, from the database and over HTTP alike. */
-export function openOperatorDesk({ store, notices, logger, report, trackers }: OperatorDeskDeps): OperatorDesk {
+export function openOperatorRequests({ store, notices, logger, report, trackers }: OperatorRequestsDeps): OperatorRequests {
   const waiting = new Map<string, (answer: OperatorAnswer) => void>();
   let started = false;
   const look = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { hasDirectory } from './containment.ts';
 import { workspaceKey, workspaceNames } from './key.ts';
 import { ownerOf, type Owner } from './marks.ts';
 
-export interface WorkspacePlace {
+export interface SignedRoot {
   /** Real path of the root. */
   readonly root: string;
   /** What marks are signed with. */
@@ -20,8 +20,8 @@ export interface DirectoryChoice {
 }
 
 /** The directory that is the issue's own, else the first one it may have: its plain name, unless that is another's. */
-export async function chooseDirectory(place: WorkspacePlace, subject: WorkspaceSubject): Promise<DirectoryChoice> {
-  return choose(await candidatesFor(place, subject), place.root, subject);
+export async function chooseDirectory(root: SignedRoot, subject: WorkspaceSubject): Promise<DirectoryChoice> {
+  return choose(await candidatesFor(root, subject), root.root, subject);
 }
 
 /** The choice among what is there. */
@@ -38,13 +38,13 @@ export function choose(candidates: readonly DirectoryChoice[], root: string, sub
 }
 
 /** The directory that was made for this issue, or null. */
-export async function findOwnDirectory(place: WorkspacePlace, subject: WorkspaceSubject): Promise<DirectoryChoice | null> {
-  return (await candidatesFor(place, subject)).find(isOwn) ?? null;
+export async function findOwnDirectory(root: SignedRoot, subject: WorkspaceSubject): Promise<DirectoryChoice | null> {
+  return (await candidatesFor(root, subject)).find(isOwn) ?? null;
 }
 
 /** A directory with the issue's name that nobody marked, or null. */
-export async function findUnmarked(place: WorkspacePlace, subject: WorkspaceSubject): Promise<DirectoryChoice | null> {
-  const [plain] = await candidatesFor(place, subject);
+export async function findUnmarked(root: SignedRoot, subject: WorkspaceSubject): Promise<DirectoryChoice | null> {
+  const [plain] = await candidatesFor(root, subject);
   return plain?.exists === true && plain.owner === 'nobody' ? plain : null;
 }
 
@@ -52,7 +52,7 @@ export function isOwn({ exists, owner }: DirectoryChoice): boolean {
   return exists && owner === 'own';
 }
 
-async function candidatesFor({ root, key }: WorkspacePlace, subject: WorkspaceSubject): Promise<readonly DirectoryChoice[]> {
+async function candidatesFor({ root, key }: SignedRoot, subject: WorkspaceSubject): Promise<readonly DirectoryChoice[]> {
   const candidates: DirectoryChoice[] = [];
   for (const name of workspaceNames(subject.identifier, subject.tracker)) {
     const directory = path.join(root, name);

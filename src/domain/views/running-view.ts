@@ -1,6 +1,6 @@
-import type { TokenUsage } from './model/agent-event.ts';
-import type { HandoffClaim } from './model/claim.ts';
-import { NO_SESSION, type Live, type State } from './model/state.ts';
+import type { TokenUsage } from '../model/agent-event.ts';
+import type { HandoffClaim } from '../model/claim.ts';
+import { NO_SESSION, type Live, type State } from '../model/state.ts';
 
 /** A running session as it is shown. */
 export interface RunningView {
