@@ -186,8 +186,16 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
     operatorAsks(kind === 'stop' || kind === 'retry' ? { kind, identifier } : { kind, reason: 'a reason' }, true);
   }
 
+  /** Ids of the issues the service knows by this identifier; the tracker may have lost them. */
+  function knownAs(identifier: string): string[] {
+    const { parked, claims, watches } = active.state ?? {};
+    const known = [parked, claims, watches].flatMap((each) => [...(each?.values() ?? [])].map(({ issue }) => issue));
+    return known.filter((issue) => issue.identifier === identifier).map(({ id }) => id);
+  }
+
   function operatorAsks(request: OperatorRequest, mayCrash: boolean): void {
-    if (request.kind === 'unpark' || request.kind === 'retry') active.world.forgive(request.identifier);
+    if (request.kind === 'unpark' || request.kind === 'retry')
+      for (const issueId of knownAs(request.identifier)) active.world.forgive(issueId);
     feed(
       active,
       {

@@ -19,7 +19,7 @@ export interface World {
   /** A person or robot changes something in the tracker. */
   edit(now: number): void;
   /** An operator gave the budgets of an issue back. */
-  forgive(identifier: string): void;
+  forgive(issueId: string): void;
   /** From now on nothing fails and nobody edits. */
   calm(now: number): void;
   /** Merge requests of other issues than these are watched no more. */
@@ -293,9 +293,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
       if (chance.happens(0.5)) forge.edit(now);
       else board.edit();
     },
-    forgive(identifier) {
-      for (const issue of issues.values()) if (issue.identifier === identifier) forge.forgive(issue.id);
-    },
+    forgive: forge.forgive,
     noteQueued: forge.noteQueued,
     watched: forge.watched,
     calm(now) {
