@@ -219,7 +219,10 @@ describe('an enterprise server that does not know the API version', () => {
   it('is asked without one from then on, which is told once', async () => {
     const { fake, tracker, warnings } = await connect();
     fake.addIssue({ labels: ['backlog'] });
-    fake.failNext(/GET/, json({ message: "Version '2026-03-10' is not supported." }, 400));
+    // The words of the vendor.
+    const message =
+      'Bad Request: The version you specified in the "X-GitHub-API-Version" request header, "2026-03-10", is not a supported version. The following versions are currently supported: "2022-11-28" (most recent).';
+    fake.failNext(/GET/, json({ message }, 400));
     expect(await tracker.fetchCandidateIssues(signal)).toHaveLength(1);
     await tracker.fetchIssueById('1', signal);
     expect(fake.requests.map(({ headers }) => headers['x-github-api-version'] !== undefined)).toEqual([
