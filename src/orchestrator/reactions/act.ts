@@ -41,10 +41,12 @@ async function afterError(
   }
 }
 
-/** Deletes a branch, but never the one that the project lives from: then it says why not. */
+/**
+ * Deletes a branch, but never the one that the project lives from: then it says why not. A forge names that one to whoever
+ * may delete branches, so one that names none has none to lose.
+ */
 export async function deleteMergedBranch(request: MergeRequestRef, forge: Forge, signal: AbortSignal): Promise<Fault | null> {
   const kept = await forge.scm.readDefaultBranch(request, signal);
-  if (kept === '') return branchKept('the forge does not name the default branch of the project, which it may be');
   if (kept === request.branch) return branchKept('it is the default branch of the project');
   await forge.scm.deleteBranch(request, request.branch, signal);
   return null;
