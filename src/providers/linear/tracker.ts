@@ -40,6 +40,8 @@ export function createTracker(
   const { client, inputs, team } = context;
   return {
     kind: KIND,
+    // A page of them takes six thousand points.
+    finishedAreCostly: true,
     fetchCandidateIssues: async (signal) =>
       (await fetchIssuesInStates(context, inputs.states.active, context.readCandidates, signal)).toSorted(byPriorityThenAge),
     fetchIssueById: (id, signal) => fetchIssueById(context, id, signal),
