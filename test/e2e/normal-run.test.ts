@@ -53,7 +53,7 @@ describe('a normal run', () => {
   it('moves the issue to the in-progress state before the agent runs', async () => {
     const tracker =
       'kind: file\nactive_states: [todo, in progress]\nterminal_states: [done]\nhandoff_state: review\nin_progress_state: in progress';
-    await ground.write('WORKFLOW.md', fileWorkflow({ tracker, mock: 'turn_delay_ms: 300' }));
+    await ground.write('WORKFLOW.md', fileWorkflow({ tracker, mock: 'turn_delay_ms: 5000' }));
     await ground.writeIssues([{ id: '1', identifier: 'A-1', title: 'First', state: 'todo' }]);
     const daemon = await ground.start();
     await daemon.record('turn started');
