@@ -19,6 +19,7 @@ import { onMergeAnswered } from './reactions/merge-answer.ts';
 import { onBranchDeleted } from './reactions/branch.ts';
 import { onLabelRemoved } from './reactions/label-commands.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';
+import { lookAgain } from './reactions/queued-turn.ts';
 import { onQuotasRead } from './events/on-quotas.ts';
 import { onWebhookReceived } from './events/on-webhook.ts';
 import { queueNews } from './rules/news.ts';
@@ -92,6 +93,7 @@ const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventN
 function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings-changed' }>): void {
   wakeCapped(draft, draft.state.settings.agent.maxRetryBackoffMs);
   change(draft, { settings: event.settings, outdated: screenedReads(draft.state.pending) });
+  lookAgain(draft);
   if (draft.state.lifecycle === 'leaving') change(draft, { lifecycle: 'serving' });
   changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
 }

@@ -98,8 +98,12 @@ export function putWaiting(draft: Draft, waiting: Omit<WaitingClaim, 'phase' | '
 
 export function release(draft: Draft, issue: IssueRef, reason: string): void {
   countSlots(draft, issue.id, undefined);
-  const { claims, runSettings } = draft.state;
-  change(draft, { claims: withoutEntry(claims, issue.id), runSettings: withoutEntry(runSettings, issue.id) });
+  const { claims, runSettings, judgedUnder } = draft.state;
+  change(draft, {
+    claims: withoutEntry(claims, issue.id),
+    runSettings: withoutEntry(runSettings, issue.id),
+    judgedUnder: withoutEntry(judgedUnder, issue.id),
+  });
   const { inFlight } = draft.state.poll;
   if (inFlight)
     changePoll(draft, { inFlight: { ...inFlight, releasedMeanwhile: new Set(inFlight.releasedMeanwhile).add(issue.id) } });

@@ -7,6 +7,7 @@ import { clampDueTimes } from './events/clock-set.ts';
 import { RESTART_ERROR } from './events/on-exit.ts';
 import { parkStopped } from './events/on-operator.ts';
 import { queueNews } from './rules/news.ts';
+import { lookAgain } from './reactions/queued-turn.ts';
 import type { PollState } from './model/poll.ts';
 import type { Settings } from './model/settings.ts';
 import type { State } from './model/state.ts';
@@ -22,6 +23,7 @@ export function recover(settings: Settings, durable: Durable, instance: string, 
   draft.writes.push({ write: 'interrupt-runs', at: now });
   for (const claim of draft.state.claims.values()) if (claim.phase === 'running') requeue(draft, claim.issue.id, delayMs);
   clampDueTimes(draft);
+  lookAgain(draft);
   queueNews(draft, rested);
   return closeDraft(draft);
 }
@@ -50,6 +52,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     lifecycle: 'serving',
     elsewhere: 0,
     runSettings: new Map(),
+    judgedUnder: new Map(),
     drainBy: null,
     startedAt: now,
     instance,

@@ -1,3 +1,4 @@
+import type { EventNamed } from '../../src/domain/model/event.ts';
 import { stateIn, type Blocker, type Issue, type IssueComment, type Person } from '../../src/domain/model/issue.ts';
 import type { Spent } from '../../src/domain/model/run.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';
@@ -15,10 +16,14 @@ export interface Board {
   states(ids: readonly string[]): ReadonlyMap<string, string>;
   readWhole(issue: Issue): Issue;
   move(id: string, state: string): void;
+  /** What a handoff comes to, with the state read once more before it. */
+  handOff(id: string, target: string, settings: Settings): HandoffOutcome;
   approve(issue: Issue): void;
   /** Somebody opens, deletes, moves or rewrites an issue. */
   edit(): void;
 }
+
+export type HandoffOutcome = EventNamed<'handoff-answered'>['outcome'];
 
 /** Whose world it is: the tracker, and where its merge requests are. */
 export interface Place extends ForgePlace {
@@ -128,6 +133,16 @@ export function createBoard(chance: Chance, around: Surroundings): Board {
     transitions.push(`${id}>${state}`);
   }
 
+  function handOff(id: string, target: string, { tracker }: Settings): HandoffOutcome {
+    const state = issues.get(id)?.state;
+    if (state === undefined) return { kind: 'gone' };
+    if (state === target) return { kind: 'succeeded' };
+    if (stateIn(tracker.terminalStates, state)) return { kind: 'terminal', state };
+    if (!stateIn(tracker.activeStates, state)) return { kind: 'moved', state };
+    move(id, target);
+    return { kind: 'succeeded' };
+  }
+
   return {
     issues,
     transitions,
@@ -135,6 +150,7 @@ export function createBoard(chance: Chance, around: Surroundings): Board {
     states,
     readWhole,
     move,
+    handOff,
     approve,
     edit() {
       if (chance.happens(0.25) && issues.size < 60) return addIssue();

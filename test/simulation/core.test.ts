@@ -139,6 +139,10 @@ const MUTANTS: Readonly<Record<string, Decide>> = {
     return decide({ ...state, watches }, event, now);
   },
   'a look under older settings is acted upon': (state, event, now) => decide({ ...state, outdated: {} }, event, now),
+  'a queued turn begins under settings that it was not judged under': (state, event, now) => {
+    const judgedUnder = new Map([...state.claims.keys()].map((id) => [id, state.settings]));
+    return decide({ ...state, judgedUnder }, event, now);
+  },
   'a pause is not told to the tracker that was left': (state, event, now) =>
     event.type === 'service-paused' ? { state, writes: [], effects: [] } : decide(state, event, now),
   'sessions of the tracker that was left take no slots': (state, event, now) => decide({ ...state, elsewhere: 0 }, event, now),

@@ -1,18 +1,22 @@
 import type { Effect, RunPlan } from '../../src/domain/model/effect.ts';
 import type { Fault, Answer } from '../../src/domain/model/errors.ts';
 import type { Event, RunExit } from '../../src/domain/model/event.ts';
-import type {
-  LabelEvent,
-  Mergeability,
-  MergeStatus,
-  ReviewComment,
-  ReviewDecision,
-} from '../../src/domain/model/merge-request.ts';
 import type { ReviewCommentContext } from '../../src/domain/reactions/reviews.ts';
 import type { ReactionKind } from '../../src/domain/model/reaction.ts';
 import type { Findings } from '../../src/domain/model/findings.ts';
 import type { ReactionSettings } from '../../src/domain/model/settings.ts';
 import type { Chance } from '../support/random.ts';
+import {
+  commentAt,
+  decisionFor,
+  isHeard,
+  isReady,
+  newRequest,
+  OWN_ACCOUNT,
+  statusOf,
+  STRANGER,
+  type Request,
+} from './merge-request.ts';
 import { createTurnLedger } from './turn-ledger.ts';
 
 /** The forge of the simulation: merge requests that people push to, review, label, merge and close. */
@@ -25,6 +29,8 @@ export interface SimulatedForge {
   removeLabel(number: number, label: string): void;
   /** A reaction queued a turn, with this to tell the agent: whose words are in it, and what a request may cost, is bounded. */
   noteQueued(issueId: string, kind: ReactionKind, comments: readonly ReviewCommentContext[], settings: ReactionSettings): void;
+  /** A queued turn was dropped before it began. */
+  noteDropped(issueId: string, kind: ReactionKind): void;
   /** An operator gave the budgets of an issue back. */
   forgive(issueId: string): void;
   /** Requests of other issues than these are watched no more. */
@@ -34,33 +40,6 @@ export interface SimulatedForge {
   edit(now: number): void;
   calm(now: number): void;
 }
-
-interface Request {
-  readonly number: number;
-  /** Somebody else's, from a fork: nothing may be done about it. */
-  readonly fork: boolean;
-  /** Whose it is; null for a stranger's. */
-  readonly issueId: string | null;
-  head: string;
-  ci: 'success' | 'failing' | 'pending';
-  mergeability: Mergeability;
-  decision: ReviewDecision;
-  /** A stranger approved it, which counts only where anyone is heard. */
-  strangerApproves: boolean;
-  comments: ReviewComment[];
-  labels: Set<string>;
-  events: LabelEvent[];
-  draft: boolean;
-  merged: 'no' | 'by us' | 'by others';
-  closed: boolean;
-  given: Set<string>;
-  lastContext: string;
-  /** What the last look said of readiness, by head. */
-  ready: Map<string, boolean>;
-}
-
-const OWN_ACCOUNT = 'foray-bot';
-const STRANGER = 'mallory';
 
 /** The project that the tracker's issues have their requests in, and one of somebody else's. */
 export interface ForgePlace {
@@ -93,44 +72,10 @@ export function createSimulatedForge(
   }
 
   function create(issueId: string | null): Request {
-    const request: Request = {
-      number: (counter += 1),
-      fork: issueId === null,
-      issueId,
-      head: fresh(),
-      ci: 'pending',
-      mergeability: 'unknown',
-      decision: 'REVIEW_REQUIRED',
-      strangerApproves: false,
-      comments: [],
-      labels: new Set(),
-      events: [],
-      draft: false,
-      merged: 'no',
-      closed: false,
-      given: new Set(),
-      lastContext: '',
-      ready: new Map(),
-    };
+    const number = (counter += 1);
+    const request = newRequest(number, fresh(), issueId);
     requests.set(request.number, request);
     return request;
-  }
-
-  function statusOf(request: Request): MergeStatus {
-    return {
-      mergeability: request.mergeability,
-      draft: request.draft,
-      merged: request.merged !== 'no',
-      closed: request.closed,
-      headSha: request.head,
-      headBranch: `b${request.number}`,
-      baseBranch: 'main',
-      fork: request.fork,
-      projectId: '',
-      mergeCommitSha: '',
-      labels: [...request.labels],
-      url: '',
-    };
   }
 
   /** Between two looks CI finishes and the forge makes up its mind. */
@@ -138,16 +83,6 @@ export function createSimulatedForge(
     if (request.ci === 'pending' && chance.happens(0.4)) request.ci = chance.pick(['failing', 'failing', 'success']);
     if (request.mergeability === 'unknown' && chance.happens(0.4))
       request.mergeability = chance.pick(['clean', 'clean', 'dirty']);
-  }
-
-  /** As the forge's adapter tells it to those who hear only some of the people. */
-  function decisionFor({ decision, strangerApproves }: Request, { votes }: ReactionSettings): ReviewDecision {
-    return decision === 'REVIEW_REQUIRED' && strangerApproves && votes === 'anyone' ? 'APPROVED' : decision;
-  }
-
-  function isReady(request: Request, decision: ReviewDecision): boolean {
-    const approved = decision === 'APPROVED' || decision === 'NOT_REQUIRED';
-    return request.mergeability === 'clean' && approved && request.ci === 'success' && !request.draft;
   }
 
   return {
@@ -212,6 +147,7 @@ export function createSimulatedForge(
       const stranger = comments.find(({ reviewer }) => reviewer === STRANGER && !isHeard(settings, reviewer));
       if (stranger) violated(`a stranger started a turn of ${kind} on issue ${issueId}`);
     },
+    noteDropped: ledger.dropped,
     forgive: ledger.forget,
     watched(issueIds) {
       for (const issueId of ledger.issues()) if (!issueIds.has(issueId)) ledger.forget(issueId);
@@ -219,6 +155,8 @@ export function createSimulatedForge(
     noteTurn(plan) {
       const comments = plan.reaction?.reviewComments;
       if (comments?.some(({ reviewer }) => reviewer === OWN_ACCOUNT)) violated('our own words were given back to an agent');
+      if (comments?.some(({ reviewer }) => !isHeard(plan.settings.reactions, reviewer)))
+        violated(`a stranger speaks in the prompt of run ${plan.runId}`);
       const request = requests.get(byIssue.get(plan.issue.id) ?? -1);
       if (!comments || !request) return;
       const context = JSON.stringify(comments);
@@ -237,7 +175,8 @@ export function createSimulatedForge(
         () => (request.ci = 'success'),
         () => (request.mergeability = chance.pick(['clean', 'clean', 'dirty', 'unknown', 'blocked'])),
         () => (request.decision = chance.pick(['APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED', 'NOT_REQUIRED'])),
-        () => request.comments.push(commentAt(String((counter += 1)), at, chance.pick(['eve', STRANGER, OWN_ACCOUNT]))),
+        () => request.comments.push(commentAt(String((counter += 1)), at, chance.pick(['eve', OWN_ACCOUNT]))),
+        () => request.comments.push(commentAt(String((counter += 1)), at, STRANGER)),
         () => (request.strangerApproves = chance.happens(0.5)),
         () => pushTo(request, 'others'),
         () => (request.draft = chance.happens(0.2)),
@@ -267,36 +206,33 @@ export function createSimulatedForge(
     return `${owner}/${repo}`.toLowerCase() === `${place.owner}/${place.repo}`;
   }
 
-  function truth({ number, head }: Request): NonNullable<RunExit['scm']> {
+  function truth({ number, head }: Request): Scm {
     return { branch: `b${number}`, sha: head, pushedAt: '', prNumber: number, owner: place.owner, repo: place.repo };
   }
 
-  /** What an agent may write that wants something else merged than its own work, or more turns than it has. */
   function lie(issueId: string): RunExit['scm'] {
     const own = truth(open(issueId));
     const stranger = create(null);
     Object.assign(stranger, { ci: 'success', mergeability: 'clean', decision: 'APPROVED' });
-    const others = [...requests.values()].filter(({ fork }) => !fork);
-    return chance.pick([
-      { ...own, ...place.foreign, branch: 'main' },
-      { ...own, ...place.foreign },
-      { ...own, prNumber: stranger.number, branch: `b${stranger.number}` },
-      { ...own, prNumber: chance.pick(others).number, branch: 'main' },
-      { ...own, prNumber: chance.pick(others).number, branch: 'main' },
-      { ...own, prNumber: chance.pick(others).number, branch: 'main' },
-      { ...own, prNumber: 1_000_000 },
-      { ...own, owner: place.owner.toUpperCase(), repo: place.repo.toUpperCase() },
-      { ...own, owner: `${place.owner}%2F..`, repo: place.repo },
-      { ...own, sha: 'of another commit' },
-    ]);
+    const others = [...requests.values()].filter(({ fork }) => !fork).map(({ number }) => number);
+    return chance.pick(liesOf(own, place, () => chance.pick(others), stranger.number));
   }
 }
 
-/** Whether the words of a person on a request count. */
-function isHeard({ on }: ReactionSettings, person: string): boolean {
-  return person !== STRANGER || on.review_comments?.trust === 'anyone';
+/** What an agent may write that wants something else merged than its own work, or more turns than it has. */
+function liesOf(own: Scm, { owner, repo, foreign }: ForgePlace, other: () => number, stranger: number): readonly Scm[] {
+  return [
+    { ...own, ...foreign, branch: 'main' },
+    { ...own, ...foreign },
+    { ...own, prNumber: stranger, branch: `b${stranger}` },
+    { ...own, prNumber: other(), branch: 'main' },
+    { ...own, prNumber: other(), branch: 'main' },
+    { ...own, prNumber: other(), branch: 'main' },
+    { ...own, prNumber: 1_000_000 },
+    { ...own, owner: owner.toUpperCase(), repo: repo.toUpperCase() },
+    { ...own, owner: `${owner}%2F..`, repo },
+    { ...own, sha: 'of another commit' },
+  ];
 }
 
-function commentAt(id: string, submittedAt: string, reviewer: string): ReviewComment {
-  return { id, file: 'a.ts', startLine: 1, endLine: 1, reviewer, body: 'change this', outdated: false, submittedAt };
-}
+type Scm = NonNullable<RunExit['scm']>;

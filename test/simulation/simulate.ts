@@ -141,7 +141,7 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
     if (chance.happens(0.005)) feed(active, { type: 'refresh-requested' }, true);
     if (chance.happens(0.01)) unparkSomething();
     if (chance.happens(0.004)) operatorActs();
-    if (chance.happens(0.006)) editWorkflow();
+    if (chance.happens(isLooking(active) ? 0.03 : 0.006)) editWorkflow();
     if (chance.happens(other(active).state === null ? 0.004 : 0.02)) swapTracker();
     step(true);
   }
@@ -215,6 +215,11 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
       step(false);
     }
   }
+}
+
+/** While a request is looked at, an edit is worth more: what was read before it must not be acted upon. */
+function isLooking({ state }: Tracked): boolean {
+  return (state?.pending.inspect?.size ?? 0) > 0;
 }
 
 function isAtWork(tracked: Tracked): tracked is Tracked & { readonly state: NonNullable<Tracked['state']> } {

@@ -3,6 +3,8 @@ import type { ReactionKind } from '../../src/domain/model/reaction.ts';
 /** Turns that reactions queued for the merge request of each issue, held against what their budgets allow. */
 export interface TurnLedger {
   queued(issueId: string, kind: ReactionKind): void;
+  /** One of them was dropped before it began. */
+  dropped(issueId: string, kind: ReactionKind): void;
   /** The head changed. Only a push by somebody else gives CI a new budget. */
   pushed(issueId: string, by: 'us' | 'others'): void;
   /** The request was seen to be mergeable: a conflict may begin anew. */
@@ -36,6 +38,10 @@ export function createTurnLedger(budget: number, violated: (what: string) => voi
       if (kind === 'label_commands') account.commands += 1;
       const allowed = budget * renewals(kind, account);
       if (turns > allowed) violated(`${kind} had ${turns} turns for the request of issue ${issueId}, and ${allowed} are allowed`);
+    },
+    dropped(issueId, kind) {
+      const { turns } = accountOf(issueId);
+      turns.set(kind, Math.max(0, (turns.get(kind) ?? 0) - 1));
     },
     pushed(issueId, by) {
       const account = accounts.get(issueId);

@@ -1,11 +1,13 @@
 import type { Effect, RunPlan } from '../../src/domain/model/effect.ts';
 import type { Fault, Answer } from '../../src/domain/model/errors.ts';
-import type { Event, RunExit } from '../../src/domain/model/event.ts';
-import { normalState, stateIn, type Blocker, type Issue } from '../../src/domain/model/issue.ts';
+import type { Event } from '../../src/domain/model/event.ts';
+import type { Blocker, Issue } from '../../src/domain/model/issue.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';
 import type { Chance } from '../support/random.ts';
-import { createBoard, type Surroundings } from './board.ts';
+import { createBoard, type HandoffOutcome, type Surroundings } from './board.ts';
 import { createSimulatedForge, type SimulatedForge } from './forge.ts';
+import { createMail } from './mail.ts';
+import { createSessions } from './sessions.ts';
 
 /** Tracker, agents and disk of the simulation. It answers effects with events, some time later, and may fail. */
 export interface World {
@@ -25,6 +27,7 @@ export interface World {
   /** Merge requests of other issues than these are watched no more. */
   watched(issueIds: ReadonlyMap<string, unknown>): void;
   readonly noteQueued: SimulatedForge['noteQueued'];
+  readonly noteDropped: SimulatedForge['noteDropped'];
   readonly sessions: ReadonlyMap<string, RunPlan>;
   readonly issues: ReadonlyMap<string, Issue>;
   /** What the tracker took, in order: `<issue id>><state>`. */
@@ -38,81 +41,32 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
   const { place } = around;
   const board = createBoard(chance, around);
   const { issues, transitions } = board;
-  const sessions = new Map<string, RunPlan>();
-  let queue: { at: number; event: Event; runId?: string }[] = [];
   const forge = createSimulatedForge(chance, FAULT, { budget: REACTION_BUDGET, place }, violated);
   let isCalm = false;
+  const mail = createMail(chance);
+  const later = mail.send;
+  const sessions = createSessions(chance, {
+    mail,
+    isCalm: () => isCalm,
+    busyElsewhere: around.busyElsewhere,
+    stateOf: (issueId) => issues.get(issueId)?.state ?? '',
+    push: forge.push,
+    violated,
+  });
 
-  function later(event: Event, now: number, spread: number, runId?: string): void {
-    queue.push({ at: now + 1 + chance.below(spread), event, ...(runId ? { runId } : {}) });
+  function startSession(plan: RunPlan, now: number): void {
+    checkIdentity('a session', plan.settings);
+    forge.noteTurn(plan);
+    sessions.start(plan, now);
   }
 
   function maybe<T>(value: () => T, probability = 0.08): Answer<T> {
     return !isCalm && chance.happens(probability) ? { ok: false, fault: FAULT } : { ok: true, value: value() };
   }
 
-  function startSession(plan: RunPlan, now: number): void {
-    const { id } = plan.issue;
-    checkIdentity('a session', plan.settings);
-    for (const other of sessions.values()) if (other.issue.id === id) violated(`two live sessions on issue ${id}`);
-    checkSlots(plan);
-    sessions.set(plan.runId, plan);
-    forge.noteTurn(plan);
-    const ids = { issueId: id, runId: plan.runId };
-    let at = now;
-    const say = (event: Event): void => {
-      at += 1 + chance.below(2_000);
-      queue.push({ at, event, runId: plan.runId });
-    };
-    say({ type: 'state-seen', ...ids, state: issues.get(id)?.state ?? '' });
-    say({ type: 'run-prepared', ...ids, workspacePath: `/workspaces/${plan.issue.identifier}` });
-    say({ type: 'session-started', ...ids, sessionId: `s-${plan.runId}` });
-    const turns = 1 + chance.below(3);
-    for (let turn = 1; turn <= turns; turn += 1) {
-      say({ type: 'turn-started', ...ids, turn });
-      const input = turn * 100;
-      const tokens = { inputTokens: input, outputTokens: turn, totalTokens: input + turn, cacheReadTokens: 0 };
-      say({ type: 'agent-spoke', ...ids, event: { type: 'usage', tokens } });
-      if (!isCalm && chance.happens(0.03)) return; // it hangs: only a timeout ends it
-      say({ type: 'turn-completed', ...ids, turn });
-    }
-    say({ type: 'run-exited', ...ids, exit: { ...exitOf(turns), scm: chance.happens(0.7) ? forge.push(plan) : null } });
-  }
-
   /** Nothing is done here for another tracker than the one whose world this is. */
   function checkIdentity(what: string, { tracker }: Settings): void {
     if (tracker.identity !== place.identity) violated(`${what} of ${tracker.identity} on an issue of ${place.identity}`);
-  }
-
-  function checkSlots(plan: RunPlan): void {
-    const { maxConcurrentAgents, maxConcurrentAgentsByState } = plan.settings.agent;
-    if (sessions.size + around.busyElsewhere() >= maxConcurrentAgents) violated(`more than ${maxConcurrentAgents} sessions`);
-    const limit = maxConcurrentAgentsByState[normalState(plan.issue.state)];
-    const same = [...sessions.values()].filter(
-      (other) => normalState(other.issue.state) === normalState(plan.issue.state),
-    ).length;
-    if (limit !== undefined && same >= limit) violated(`more than ${limit} sessions of state ${plan.issue.state}`);
-  }
-
-  function exitOf(turns: number): RunExit {
-    const base = { turns, fault: null, status: null, scm: null };
-    if (isCalm || chance.happens(0.6)) return { kind: 'normal', ...base };
-    if (chance.happens(0.2))
-      return {
-        kind: 'normal',
-        ...base,
-        status: { word: chance.pick(['blocked', 'no-change-needed', 'needs-human-review']), statement: 'why' },
-      };
-    const consequence = chance.pick(['back-off', 'back-off', 'back-off-at-cap', 'park', 'pause-agent'] as const);
-    return { kind: 'error', ...base, fault: { kind: 'turn_failed', message: 'it failed', consequence } };
-  }
-
-  function stopSession(runId: string, now: number): void {
-    const plan = sessions.get(runId);
-    if (!plan) return;
-    queue = queue.filter((entry) => entry.runId !== runId);
-    const exit: RunExit = { kind: 'cancelled', turns: 0, fault: null, status: null, scm: null };
-    later({ type: 'run-exited', issueId: plan.issue.id, runId, exit }, now, 6_000, runId);
   }
 
   function handOff(effect: Extract<Effect, { do: 'hand-off' }>, now: number): void {
@@ -122,29 +76,15 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
     later({ type: 'handoff-answered', issueId: issue.id, runId: handoff.runId, outcome }, now, 3_000);
   }
 
-  function handoffOutcome(
-    id: string,
-    target: string,
-    settings: Settings,
-  ): Extract<Event, { type: 'handoff-answered' }>['outcome'] {
-    if (!isCalm && chance.happens(0.15)) {
-      const kind = chance.pick(['tracker_auth_error', 'tracker_transport_error', 'tracker_payload_error']);
-      return {
-        kind: 'failed',
-        fault: { ...FAULT, kind, consequence: kind === 'tracker_transport_error' ? 'back-off' : 'back-off-at-cap' },
-      };
-    }
-    const state = issues.get(id)?.state;
-    if (state === undefined) return { kind: 'gone' };
-    if (state === target) return { kind: 'succeeded' };
-    if (stateIn(settings.tracker.terminalStates, state)) return { kind: 'terminal', state };
-    if (!stateIn(settings.tracker.activeStates, state)) return { kind: 'moved', state };
-    board.move(id, target);
-    return { kind: 'succeeded' };
+  function handoffOutcome(id: string, target: string, settings: Settings): HandoffOutcome {
+    if (isCalm || !chance.happens(0.15)) return board.handOff(id, target, settings);
+    const kind = chance.pick(['tracker_auth_error', 'tracker_transport_error', 'tracker_payload_error']);
+    const consequence = kind === 'tracker_transport_error' ? 'back-off' : 'back-off-at-cap';
+    return { kind: 'failed', fault: { ...FAULT, kind, consequence } };
   }
 
   return {
-    sessions,
+    sessions: sessions.all,
     issues,
     transitions,
     perform(effect, now) {
@@ -188,7 +128,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
         case 'start-run':
           return startSession(effect.plan, now);
         case 'stop-run':
-          return stopSession(effect.runId, now);
+          return sessions.stop(effect.runId, now);
         case 'hand-off':
           return handOff(effect, now);
         case 'write-out':
@@ -254,7 +194,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
         }
         case 'remove-workspace': {
           const { issueId, identifier, why } = effect;
-          for (const plan of sessions.values())
+          for (const plan of sessions.all.values())
             if (plan.issue.id === issueId) violated(`workspace of running issue ${issueId} removed`);
           return later(
             {
@@ -273,21 +213,14 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
       }
     },
     take(now) {
-      let due: (typeof queue)[number] | undefined;
-      for (const entry of queue) if (entry.at <= now && (due === undefined || entry.at < due.at)) due = entry;
-      if (!due) return null;
-      queue.splice(queue.indexOf(due), 1);
-      if (due.event.type === 'run-exited') sessions.delete(due.event.runId);
-      return due.event;
+      const event = mail.take(now);
+      if (event?.type === 'run-exited') sessions.ended(event.runId);
+      return event;
     },
-    nextAt() {
-      let earliest = Infinity;
-      for (const entry of queue) if (entry.at < earliest) earliest = entry.at;
-      return earliest;
-    },
+    nextAt: mail.nextAt,
     crash() {
-      queue = [];
-      sessions.clear();
+      mail.lose();
+      sessions.die();
     },
     edit(now) {
       if (chance.happens(0.5)) forge.edit(now);
@@ -295,6 +228,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
     },
     forgive: forge.forgive,
     noteQueued: forge.noteQueued,
+    noteDropped: forge.noteDropped,
     watched: forge.watched,
     calm(now) {
       isCalm = true;

@@ -7,9 +7,10 @@ import { removeWorkspaceOf } from './cleanup.ts';
 import { noteMerged, tidyBranch } from '../reactions/branch.ts';
 import type { Findings, RequestReading } from '../model/findings.ts';
 import { completeMerge } from '../reactions/merge-completion.ts';
-import { hasWorkAfterMerge, isMidway, mustFinishCompletion } from '../reactions/after-merge.ts';
+import { hasWorkAfterMerge, isPastWindow, mustFinishCompletion } from '../reactions/after-merge.ts';
 import { whyNotOurs } from '../reactions/managed.ts';
-import { couldNotRead, endWatch, progressOf, settingsOf } from '../reactions/progress.ts';
+import { couldNotRead, endWatch, progressOf } from '../reactions/progress.ts';
+import { judgeQueued } from '../reactions/queued-turn.ts';
 import { activeReactions, reactionOf } from '../reactions/registry.ts';
 import { checkProject, current, noteLook, onMissing, refuse } from '../reactions/request.ts';
 import type { ReactionKind } from '../model/reaction.ts';
@@ -86,7 +87,9 @@ function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: 
   });
   if (merge.merged) return afterMerge(draft, current(draft, watch), merge);
   if (merge.closed) return endWatch(draft, watch, 'the merge request was closed');
-  for (const kind of due) reactionOf(kind).judge(draft, current(draft, watch), { merge, findings });
+  const look = { merge, findings };
+  if (!judgeQueued(draft, current(draft, watch), due, look)) return;
+  for (const kind of due) reactionOf(kind).judge(draft, current(draft, watch), look);
 }
 
 /**
@@ -129,11 +132,6 @@ function activeKinds({ settings }: State): readonly ReactionKind[] {
 function isOver(state: State, watch: Watch, now: number): boolean {
   if (isActedOn(state, watch)) return false;
   return activeKinds(state).every((kind) => isPastWindow(state, watch, kind, now));
-}
-
-function isPastWindow(state: State, watch: Watch, kind: ReactionKind, now: number): boolean {
-  const window = settingsOf(state.settings.reactions, kind)?.watchWindowMs ?? 0;
-  return window > 0 && now - watch.armedAt > window && !isMidway(watch);
 }
 
 function readingOf(draft: Draft, issueId: string, merge: MergeStatus, findings: Findings): RequestReading {

@@ -7,6 +7,7 @@ import { blockerHold, globalSlots, openSlots, removalHold, slotHold } from '../r
 import type { Event } from '../model/event.ts';
 import { refOf, sameState, stateIn, type Issue } from '../model/issue.ts';
 import { approvalHold, authorHold } from '../rules/trust.ts';
+import { dropUnlooked, mayBegin, whyUnlooked } from '../reactions/queued-turn.ts';
 import { noteApproval } from './approval.ts';
 import { handOff } from './on-exit.ts';
 import { startRun } from './start-run.ts';
@@ -25,6 +26,7 @@ export function fireDueRetries(draft: Draft): void {
         { ...claim, runId: claim.then.handoff.runId, trigger: 'error', reaction: null, stoppedBy: null },
         claim.then.handoff,
       );
+    else if (!mayBegin(draft.state, claim)) dropUnlooked(draft, claim);
     else if (mayRead(draft.state, claim)) ask(draft, { do: 'read-issue', issueId: claim.issue.id });
   }
 }
@@ -49,7 +51,8 @@ export function nextRetry(state: State): number {
   if (state.claims.size === state.occupied) return next;
   for (const claim of state.claims.values()) {
     if (claim.phase !== 'waiting' || claim.dueAt >= next) continue;
-    if (claim.then.kind === 'handoff' || mayRead(state, claim)) next = claim.dueAt;
+    const isAwaited = mayBegin(state, claim) ? mayRead(state, claim) : whyUnlooked(state, claim) !== null;
+    if (claim.then.kind === 'handoff' || isAwaited) next = claim.dueAt;
   }
   return next;
 }

@@ -66,6 +66,8 @@ export interface State {
 
   /** The settings that each issue's last run began with: they hold until its handoff is written. By issue id. */
   readonly runSettings: ReadonlyMap<string, Settings>;
+  /** The settings under which each queued turn of a reaction was last judged, by issue id. */
+  readonly judgedUnder: ReadonlyMap<string, Settings>;
   /** What is known of each running session, by issue id. */
   readonly live: ReadonlyMap<string, Live>;
   /** Sessions that ended and whose handoff is under way, as they were at the end. */

@@ -1,8 +1,8 @@
 import { sameState } from '../model/issue.ts';
 import type { State } from '../model/state.ts';
 import type { Watch } from '../model/watch.ts';
-import type { ReactionMarks } from '../model/reaction.ts';
-import { progressOf } from './progress.ts';
+import type { ReactionKind, ReactionMarks } from '../model/reaction.ts';
+import { progressOf, settingsOf } from './progress.ts';
 
 /** What a merge of ours still wants done, although the issue reads as terminal. Until then the watch must not end. */
 export function hasWorkAfterMerge(state: State, watch: Watch, issueState: string): boolean {
@@ -27,6 +27,12 @@ export function isMidway(watch: Watch): boolean {
   const completion = progressOf(watch, 'merge_completion');
   const isMerging = mark.at === 'merging' || mark.at === 'queued' || mark.at === 'merged';
   return isMerging || (completion.mark.at === 'begun' && !completion.escalated);
+}
+
+/** Whether a reaction has watched long enough. */
+export function isPastWindow({ settings }: State, watch: Watch, kind: ReactionKind, now: number): boolean {
+  const window = settingsOf(settings.reactions, kind)?.watchWindowMs ?? 0;
+  return window > 0 && now - watch.armedAt > window && !isMidway(watch);
 }
 
 /** True while a move that we began may have got only half way: some trackers label first and close afterwards. */

@@ -4,6 +4,7 @@ import { sameState, stateIn } from '../model/issue.ts';
 import type { ReactionSettings } from '../model/settings.ts';
 import { NO_MARK, type ReactionBase, type ReactionContext, type ReactionKind, type TurnKind } from '../model/reaction.ts';
 import type { Findings } from '../model/findings.ts';
+import { withEntry } from '../model/versioned-map.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
 
 const MAX_READ_BACKOFF_MS = 5 * 60_000;
@@ -138,6 +139,7 @@ export function queueTurn<Kind extends TurnKind>(
     error: '',
     then: { kind: 'run', trigger: kind, reaction: context },
   });
+  change(draft, { judgedUnder: withEntry(draft.state.judgedUnder, issue.id, draft.state.settings) });
   announce(draft, 'reaction:turn:queued', { issue, kind, attempt: progress.used + 1 });
 }
 

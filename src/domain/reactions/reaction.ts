@@ -1,7 +1,7 @@
 import type { Draft } from '../draft.ts';
 import type { Findings, Need } from '../model/findings.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
-import type { ReactionKind } from '../model/reaction.ts';
+import type { ReactionContext, ReactionKind } from '../model/reaction.ts';
 import type { ReactionSettings, Trust } from '../model/settings.ts';
 import type { CamelCase, DataFields, DataShape, ValueOf } from '../model/data-shape.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
@@ -82,6 +82,8 @@ interface Behaviour<D extends Declaration> {
   needs(settings: ReactionSettings, watch: Watch): readonly Need[];
   /** Judges one look at an open request. */
   judge(draft: Draft, watch: Watch, look: Look): void;
+  /** What is left of a queued turn by this look, where people may take back what they asked for; null when nothing is. */
+  renew?(draft: Draft, watch: Watch, look: Look, queued: ReactionContext): ReactionContext | 'unread' | null;
   /** What a new head changes of its progress; `byUs` when a run of ours went on since the last look. */
   onNewHead?(progress: Progress<D>, byUs: boolean): Progress<D>;
   /** What the end of a run of ours makes of its mark, where the same head may be judged once more. */

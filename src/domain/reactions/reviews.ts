@@ -1,6 +1,8 @@
 import { announce, type Draft } from '../draft.ts';
+import type { Answer } from '../model/errors.ts';
 import type { ReviewComment } from '../model/merge-request.ts';
 import type { ValueOf } from '../model/data-shape.ts';
+import type { ReactionContext } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
 import { couldNotRead, escalate, isOwnAccount, progressOf, queueTurn, waitFor, whySelfUnknown } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
@@ -52,6 +54,8 @@ export const REVIEW_COMMENTS: Reaction<typeof reviewComments> = {
   ...reviewComments,
   needs: () => ['reviews', 'self'],
   judge: judgeReviews,
+  renew: (draft, watch, look, { reviewComments: queued }) =>
+    stillHeard(heardPeople(draft, watch, look), 'review_comments', queued),
   keepsMark: true,
 };
 
@@ -76,20 +80,19 @@ export const BOT_REVIEW: Reaction<typeof botReview> = {
   ...botReview,
   needs: () => ['botReviews', 'self'],
   judge: judgeBotReviews,
+  renew: (draft, watch, look, { botReviewComments: queued }) => stillHeard(heardBots(draft, watch, look), 'bot_review', queued),
   keepsMark: true,
 };
 
+type CommentKind = 'review_comments' | 'bot_review';
+
 /** People's change requests. A turn starts only for a comment that no earlier run was given, and carries all that remain. */
-function judgeReviews(draft: Draft, watch: Watch, { findings: { reviews, self } }: Look): void {
-  const { review_comments: settings, bot_review: botReview } = draft.state.settings.reactions.on;
-  if (!settings || !reviews) return;
-  if (!reviews.ok) return couldNotRead(draft, watch, 'review_comments', reviews.fault.message);
-  const unknown = whySelfUnknown(self);
-  if (unknown !== null) return couldNotRead(draft, watch, 'review_comments', unknown);
-  const bots = namesOf(botReview?.botUsernames ?? []);
-  const remaining = reviews.value.filter(({ outdated, reviewer }) => {
-    return !outdated && !bots.has(reviewer.toLowerCase()) && !isOwnAccount(draft, watch, self, reviewer);
-  });
+function judgeReviews(draft: Draft, watch: Watch, look: Look): void {
+  const settings = draft.state.settings.reactions.on.review_comments;
+  const heard = heardPeople(draft, watch, look);
+  if (!settings || !heard) return;
+  if (!heard.ok) return couldNotRead(draft, watch, 'review_comments', heard.fault.message);
+  const remaining = heard.value.filter(({ outdated }) => !outdated);
   const settledAt = newest(remaining) + settings.debounceMs;
   if (hasNew(watch, 'review_comments', remaining) && settledAt > draft.now) {
     return waitFor(draft, watch, 'review_comments', 'the reviewer to finish', { nextAt: settledAt });
@@ -98,26 +101,46 @@ function judgeReviews(draft: Draft, watch: Watch, { findings: { reviews, self } 
 }
 
 /** Findings of review bots. */
-function judgeBotReviews(draft: Draft, watch: Watch, { findings: { botReviews, self } }: Look): void {
+function judgeBotReviews(draft: Draft, watch: Watch, look: Look): void {
   const settings = draft.state.settings.reactions.on.bot_review;
-  if (!settings || !botReviews) return;
-  if (!botReviews.ok) return couldNotRead(draft, watch, 'bot_review', botReviews.fault.message);
-  const unknown = whySelfUnknown(self);
-  if (unknown !== null) return couldNotRead(draft, watch, 'bot_review', unknown);
-  const bots = namesOf(settings.botUsernames);
-  const remaining = botReviews.value.filter(({ outdated, reviewer }) => {
-    return !outdated && (bots.has(reviewer.toLowerCase()) || !isOwnAccount(draft, watch, self, reviewer));
-  });
+  const heard = heardBots(draft, watch, look);
+  if (!settings || !heard) return;
+  if (!heard.ok) return couldNotRead(draft, watch, 'bot_review', heard.fault.message);
+  const remaining = heard.value.filter(({ outdated }) => !outdated);
   judge(draft, watch, 'bot_review', remaining, settings.budget);
 }
 
-function judge(
-  draft: Draft,
-  watch: Watch,
-  kind: 'review_comments' | 'bot_review',
-  remaining: readonly ReviewComment[],
-  budget: number,
-): void {
+type Heard = Answer<readonly ReviewComment[]> | undefined;
+
+/** What people said whose word counts. Until it is known who we are nobody is heard. */
+function heardPeople(draft: Draft, watch: Watch, { findings: { reviews, self } }: Look): Heard {
+  if (!reviews?.ok) return reviews;
+  if (self?.ok === false && whySelfUnknown(self) !== null) return self;
+  const bots = namesOf(draft.state.settings.reactions.on.bot_review?.botUsernames ?? []);
+  const isPersons = ({ reviewer }: ReviewComment): boolean =>
+    !bots.has(reviewer.toLowerCase()) && !isOwnAccount(draft, watch, self, reviewer);
+  return { ok: true, value: reviews.value.filter(isPersons) };
+}
+
+/** What bots said, our own account only where it is named. */
+function heardBots(draft: Draft, watch: Watch, { findings: { botReviews, self } }: Look): Heard {
+  if (!botReviews?.ok) return botReviews;
+  if (self?.ok === false && whySelfUnknown(self) !== null) return self;
+  const bots = namesOf(draft.state.settings.reactions.on.bot_review?.botUsernames ?? []);
+  const isBots = ({ reviewer }: ReviewComment): boolean =>
+    bots.has(reviewer.toLowerCase()) || !isOwnAccount(draft, watch, self, reviewer);
+  return { ok: true, value: botReviews.value.filter(isBots) };
+}
+
+/** Of the comments that a queued turn carries, those that are still there, by people who still count, as they read now. */
+function stillHeard(heard: Heard, kind: CommentKind, queued: readonly ReviewCommentContext[] = []) {
+  if (!heard?.ok) return 'unread';
+  const ids = new Set(queued.map(({ id }) => id));
+  const kept = heard.value.filter(({ id }) => ids.has(id));
+  return kept.length === 0 ? null : contextOf(kind, kept);
+}
+
+function judge(draft: Draft, watch: Watch, kind: CommentKind, remaining: readonly ReviewComment[], budget: number): void {
   const progress = progressOf(watch, kind);
   const isNew = hasNew(watch, kind, remaining);
   announce(draft, 'reaction:check:completed', {
@@ -131,21 +154,19 @@ function judge(
   if (progress.used >= budget) {
     return escalate(draft, watch, kind, `a new comment came after ${progress.used} turns`, { mark });
   }
-  const comments = remaining.map(contextOf);
-  const context = kind === 'bot_review' ? { botReviewComments: comments } : { reviewComments: comments };
-  queueTurn(draft, watch, kind, context, { ...progress, mark });
+  queueTurn(draft, watch, kind, contextOf(kind, remaining), { ...progress, mark });
 }
 
 function namesOf(accounts: readonly string[]): ReadonlySet<string> {
   return new Set(accounts.map((name) => name.toLowerCase()));
 }
 
-function hasNew(watch: Watch, kind: 'review_comments' | 'bot_review', comments: readonly ReviewComment[]): boolean {
+function hasNew(watch: Watch, kind: CommentKind, comments: readonly ReviewComment[]): boolean {
   const given = new Set(givenTo(watch, kind));
   return comments.some((comment) => !given.has(comment.id));
 }
 
-function givenTo(watch: Watch, kind: 'review_comments' | 'bot_review'): readonly string[] {
+function givenTo(watch: Watch, kind: CommentKind): readonly string[] {
   const { mark } = progressOf(watch, kind);
   return mark.at === 'given' ? mark.comments : [];
 }
@@ -156,6 +177,9 @@ function newest(comments: readonly ReviewComment[]): number {
   return times.length === 0 ? 0 : Math.max(...times);
 }
 
-function contextOf({ id, file, startLine, endLine, reviewer, body }: ReviewComment): ReviewCommentContext {
-  return { id, file, startLine, endLine, reviewer, body };
+function contextOf(kind: CommentKind, comments: readonly ReviewComment[]): ReactionContext {
+  const shown = comments.map(({ id, file, startLine, endLine, reviewer, body }) => {
+    return { id, file, startLine, endLine, reviewer, body };
+  });
+  return kind === 'bot_review' ? { botReviewComments: shown } : { reviewComments: shown };
 }
