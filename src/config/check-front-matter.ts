@@ -71,15 +71,16 @@ interface Schemas {
   readonly elsewhere: FindElsewhere;
 }
 
-/** The kinds stay the same while a process lives, and so do the schemas made from them. */
-const made = new WeakMap<Kinds, Schemas>();
+/** The lists of kinds stay the same while a process lives, and so do the schemas made from them. */
+const made = new WeakMap<Kinds['providers'], WeakMap<Kinds['agentKinds'], Schemas>>();
 
 function schemasOf(kinds: Kinds): Schemas {
-  const known = made.get(kinds) ?? {
+  const byAgents = made.get(kinds.providers) ?? new WeakMap<Kinds['agentKinds'], Schemas>();
+  const known = byAgents.get(kinds.agentKinds) ?? {
     schemas: workflowSections(kinds.providers, kinds.agentKinds),
     elsewhere: findElsewhere(kinds),
   };
-  made.set(kinds, known);
+  made.set(kinds.providers, byAgents.set(kinds.agentKinds, known));
   return known;
 }
 

@@ -48,18 +48,20 @@ hooks:
 Work on {{ .issue.identifier }}{{ range .issue.labels }} {{ . | upper }}{{ else }}none{{ end }}
 `;
 
+/** One for all inputs, as in a service: the schemas are made once for it. */
+const CONTEXT = {
+  env: { TOKEN: 'secret-token-1' },
+  homeDir: '/home/op',
+  providers: PROVIDERS,
+  agentKinds: AGENT_KINDS,
+  checkTemplate: () => [],
+};
+
 const workflow: Target = {
   name: 'workflow loader',
   make: (chance) => mutateText(WORKFLOW, chance),
   take(input) {
-    const context = {
-      env: { TOKEN: 'secret-token-1' },
-      homeDir: '/home/op',
-      providers: PROVIDERS,
-      agentKinds: AGENT_KINDS,
-      checkTemplate: () => [],
-    };
-    const { problems, settings } = readWorkflow(input, '/srv/WORKFLOW.md', context);
+    const { problems, settings } = readWorkflow(input, '/srv/WORKFLOW.md', CONTEXT);
     if (settings === null && problems.length === 0) throw new Error('refused without a reason');
     if (JSON.stringify(problems).includes('secret-token-1')) throw new Error('a message shows the secret');
   },
