@@ -25,7 +25,7 @@ const NATIVE_STATE: Readonly<Record<Role, 'closed' | 'open' | null>> = { termina
 
 /** Swaps the state labels first, then opens or closes. Every step may be repeated, so a move that broke off is made again. */
 export async function transition(parts: TransitionParts, id: string, state: string, signal: AbortSignal): Promise<void> {
-  const place = { method: 'transition', path: issuePath(parts.repository, id) };
+  const place = { method: 'PATCH', path: issuePath(parts.repository, id) };
   const target = targetOf(parts.states, state);
   if (!target) {
     const detail = `${JSON.stringify(state)} is not one of the configured active, terminal or handoff states`;

@@ -92,8 +92,8 @@ function commitRef(ref: string): string {
   if (ref.trim() !== '') return ref;
   throw new TrackerError({
     kind: 'tracker_payload_error',
-    method: 'checks',
-    path: '""',
+    method: 'GET',
+    path: '/commits',
     detail: 'there is no commit to look at',
   });
 }

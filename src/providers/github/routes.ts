@@ -42,7 +42,7 @@ const SEARCH_RESULTS = 1000;
 
 export function createRoutes(http: TrackerHttp, { owner, repo }: RepoKey, logger: Logger): Routes {
   const issues = path`/repos/${owner}/${repo}/issues`;
-  const of = (id: string): string => `${issues}/${issueNumber(id)}`;
+  const of = (id: string): string => issuePath(owner, repo, id);
   // REST API, "List repository issues".
   const open = { path: issues, query: { state: 'open', sort: 'created', direction: 'asc', per_page: PAGE_SIZE } };
   // REST API, "Search issues and pull requests".
@@ -87,11 +87,13 @@ function writesTo(http: TrackerHttp, of: (id: string) => string): Writes {
     },
     addLabel: async (id, label, signal) => {
       // REST API, "Add labels to an issue".
-      await http.send('POST', { path: `${of(id)}/labels`, body: { labels: [labelName(label)] } }, signal);
+      const route = `${of(id)}/labels`;
+      await http.send('POST', { path: route, body: { labels: [labelName(label, 'POST', route)] } }, signal);
     },
     removeLabel: async (id, label, signal) => {
       // REST API, "Remove a label from an issue".
-      await whenMissing(http.send('DELETE', { path: of(id) + path`/labels/${labelName(label)}` }, signal), null);
+      const name = labelName(label, 'DELETE', `${of(id)}/labels`);
+      await whenMissing(http.send('DELETE', { path: of(id) + path`/labels/${name}` }, signal), null);
     },
     update: async (id, change, signal) => {
       // REST API, "Update an issue".
@@ -118,15 +120,17 @@ async function search(http: TrackerHttp, request: TrackerRequest, logger: Logger
   );
 }
 
-// Anything else would name another route: an empty number the whole list, for one.
-function issueNumber(id: string): string {
-  if (/^[1-9]\d*$/.test(id)) return id;
-  throw new TrackerError({ kind: 'tracker_not_found', method: 'issue', path: JSON.stringify(id), detail: 'not an issue number' });
+/** The path of one issue. What is no number would name another route: an empty one the whole list, for one. */
+export function issuePath(owner: string, repo: string, id: string): string {
+  const route = path`/repos/${owner}/${repo}/issues/${id}`;
+  if (/^[1-9]\d*$/.test(id)) return route;
+  const detail = `${JSON.stringify(id.slice(0, 64))} is not an issue number`;
+  throw new TrackerError({ kind: 'tracker_not_found', method: 'GET', path: route, detail });
 }
 
 // Names are kept in lower case and match ignoring it. An empty one would take every label off.
-export function labelName(label: string): string {
+export function labelName(label: string, method: string, route: string): string {
   const name = label.trim().toLowerCase();
   if (name !== '') return name;
-  throw new TrackerError({ kind: 'tracker_payload_error', method: 'label', path: '""', detail: 'the label has no name' });
+  throw new TrackerError({ kind: 'tracker_payload_error', method, path: route, detail: 'the label has no name' });
 }

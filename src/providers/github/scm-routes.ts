@@ -59,7 +59,8 @@ export function createPullRoutes(http: TrackerHttp): PullRoutes {
     },
     removeLabel: async (request, label, signal) => {
       // REST API, "Remove a label from an issue".
-      const place = issuePath(request) + path`/labels/${labelName(label)}`;
+      const labels = `${issuePath(request)}/labels`;
+      const place = labels + path`/${labelName(label, 'DELETE', labels)}`;
       await whenMissing(http.send('DELETE', { path: place }, signal), null);
     },
   };
@@ -72,7 +73,7 @@ export function issuePath(request: RequestKey): string {
   return `${repoPath(request)}/issues/${pullNumber(request)}`;
 }
 
-function pullPath(request: RequestKey): string {
+export function pullPath(request: RequestKey): string {
   return `${repoPath(request)}/pulls/${pullNumber(request)}`;
 }
 

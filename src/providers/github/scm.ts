@@ -19,7 +19,7 @@ import { createGraphClient, createPullFacts, type ReadPullFacts } from './graphq
 import { createPullGraph, type PullGraph, type PullQueue } from './pull-graph.ts';
 import { readLabelJournal } from './label-events.ts';
 import { isMerged, toMergeStatus, MERGEABLE_STATES } from './scm-map.ts';
-import { createPullRoutes, issuePath, type PullRoutes } from './scm-routes.ts';
+import { createPullRoutes, issuePath, type PullRoutes, pullPath } from './scm-routes.ts';
 import { botComments, DECISIONS, foldDecision, isTrustedReviewer, objections, reviewComments } from './scm-map.ts';
 import type { WireReviewComment } from './scm-schema.ts';
 import { SCM_REMEDIES } from './scm-routes.ts';
@@ -193,7 +193,8 @@ function checkOrder(request: RequestKey, { strategy, expectedSha }: MergeOrder):
   const detail = !known.includes(strategy)
     ? `the strategy ${JSON.stringify(strategy)} is none of ${known.join(', ')}`
     : expectedSha.trim() === '' && 'the head that is expected is missing: it would merge whatever was pushed last';
-  if (detail) throw new TrackerError({ kind: 'tracker_payload_error', method: 'merge', path: nameOf(request), detail });
+  if (detail)
+    throw new TrackerError({ kind: 'tracker_payload_error', method: 'PUT', path: `${pullPath(request)}/merge`, detail });
 }
 
 // A look that fails proves nothing.

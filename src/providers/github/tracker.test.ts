@@ -203,6 +203,29 @@ describe('FetchIssueByID', () => {
     expect((await failureOf(tracker.fetchIssueById('1', signal))).kind).toBe('tracker_transport_error');
   });
 
+  it('names the request in every refusal of its own', async () => {
+    const { fake, tracker } = await connect();
+    fake.addIssue({ pullRequest: true });
+    const told = async (run: Promise<unknown>) =>
+      run.then(
+        () => '',
+        (error: unknown) => (error as Error).message,
+      );
+    const issues = '/repos/acme/widgets/issues';
+    expect(await told(tracker.fetchIssueById('1', signal))).toBe(
+      `tracker: tracker_not_found: GET ${issues}/1: this number is a pull request`,
+    );
+    expect(await told(tracker.fetchIssueById('x y', signal))).toBe(
+      `tracker: tracker_not_found: GET ${issues}/x%20y: "x y" is not an issue number`,
+    );
+    expect(await told(tracker.transitionIssue('1', 'nowhere', signal))).toBe(
+      `tracker: tracker_payload_error: POST ${issues}/1/labels: "nowhere" is not a configured active, terminal or handoff state`,
+    );
+    expect(await told(tracker.labels!.add('1', ' ', signal))).toBe(
+      `tracker: tracker_payload_error: POST ${issues}/1/labels: the label has no name`,
+    );
+  });
+
   it('says tracker_not_found for a pull request', async () => {
     const { fake, tracker } = await connect();
     fake.addIssue({ pullRequest: true });

@@ -21,7 +21,7 @@ import {
 } from './map.ts';
 import { preflight } from './preflight.ts';
 import { readRights } from './rights.ts';
-import { createRoutes, type Routes } from './routes.ts';
+import { createRoutes, issuePath, type Routes } from './routes.ts';
 import type { WireIssue } from './schema.ts';
 import { KIND, names, readSettings, type TrackerInputs, type StateNames } from './settings.ts';
 
@@ -103,7 +103,7 @@ function candidateQuery({ queryFilter }: TrackerInputs): string | null {
 // One after the other, as the remote asks of its clients.
 async function fullIssue(context: Context, id: string, signal: AbortSignal): Promise<Issue> {
   const { routes, mapped } = context;
-  const issue = mapped(await readIssue(routes, id, signal));
+  const issue = mapped(await readIssue(context, id, signal));
   const blockedBy = await blockers(context, id, signal);
   const parent = await routes.parent(id, signal);
   const comments = await routes.comments(id, signal);
@@ -126,14 +126,14 @@ async function issuesByStates(context: Context, wanted: readonly string[], signa
 }
 
 async function currentStates(
-  { routes, inputs }: Context,
+  context: Context,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const id of new Set(ids)) {
-    const issue = await whenGone(readIssue(routes, id, signal));
-    if (issue) found.set(id, stateOf(issue, inputs.states).state);
+    const issue = await whenGone(readIssue(context, id, signal));
+    if (issue) found.set(id, stateOf(issue, context.inputs.states).state);
   }
   return found;
 }
@@ -172,16 +172,15 @@ function isOwn(issue: WireIssue, { repository, queryFilter }: TrackerInputs): bo
 }
 
 /** One issue that is an issue, under its own number. */
-async function readIssue(routes: Routes, id: string, signal: AbortSignal): Promise<WireIssue> {
+async function readIssue({ routes, inputs }: Context, id: string, signal: AbortSignal): Promise<WireIssue> {
   const issue = await routes.issue(id, signal);
-  if (isPullRequest(issue)) throw notFound(id, 'this number is a pull request');
+  const { owner, repo } = inputs.repository;
+  const notFound = (detail: string): TrackerError =>
+    new TrackerError({ kind: 'tracker_not_found', method: 'GET', path: issuePath(owner, repo, id), detail });
+  if (isPullRequest(issue)) throw notFound('this number is a pull request');
   // A transferred issue redirects to its new place, where it has another number.
-  if (String(issue.number) !== id) throw notFound(id, `the issue was moved and is now ${issue.html_url || issue.number}`);
+  if (String(issue.number) !== id) throw notFound(`the issue was moved and is now ${issue.html_url || issue.number}`);
   return issue;
-}
-
-function notFound(id: string, detail: string): TrackerError {
-  return new TrackerError({ kind: 'tracker_not_found', method: 'issue', path: id, detail });
 }
 
 // 410 is the answer for a deleted issue. It must not hide the states of all the others.
@@ -208,13 +207,15 @@ function searchTerm(label: string): string {
  * Not atomic, but safe to repeat. Every other state label goes, not only the one that counts now: one left behind would count
  * next, and an issue handed off would be worked on again.
  */
-async function transition({ routes, inputs }: Context, id: string, target: string, signal: AbortSignal): Promise<void> {
-  const { states } = inputs;
+async function transition(context: Context, id: string, target: string, signal: AbortSignal): Promise<void> {
+  const { routes, inputs } = context;
+  const { states, repository } = inputs;
   if (![states.active, states.terminal, states.parking].some((list) => list.includes(target))) {
     const detail = `${JSON.stringify(target)} is not a configured active, terminal or handoff state`;
-    throw new TrackerError({ kind: 'tracker_payload_error', method: 'transition', path: id, detail });
+    const route = `${issuePath(repository.owner, repository.repo, id)}/labels`;
+    throw new TrackerError({ kind: 'tracker_payload_error', method: 'POST', path: route, detail });
   }
-  const issue = await readIssue(routes, id, signal);
+  const issue = await readIssue(context, id, signal);
   for (const label of stateOf(issue, states).matches) {
     if (label !== target) await routes.removeLabel(id, label, signal);
   }
