@@ -49,7 +49,8 @@ export function createRequestMeter(announce: (notice: Notice) => void): Operatio
       };
       if (operation === 'fetch_candidates') costs.next();
       try {
-        const value = await context.run(operation, call);
+        // Where no request is made there is nothing to count, and every promise made within a context costs.
+        const value = await (isLocal ? call() : context.run(operation, call));
         tell('success');
         return value;
       } catch (error) {

@@ -98,12 +98,15 @@ function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings
   changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
 }
 
-/** What is under way of the reads that leave out whose word does not count, which the settings tell. */
+/**
+ * What is under way of the reads that leave out whose word does not count, which the settings tell. Copies: an old version
+ * of a map that goes on changing is dear to keep.
+ */
 function screenedReads({ 'read-candidate': candidates, 'read-issue': issues, inspect }: Pending): Pending {
   return {
-    ...(candidates && { 'read-candidate': candidates }),
-    ...(issues && { 'read-issue': issues }),
-    ...(inspect && { inspect }),
+    ...(candidates && { 'read-candidate': new Map(candidates) }),
+    ...(issues && { 'read-issue': new Map(issues) }),
+    ...(inspect && { inspect: new Map(inspect) }),
   };
 }
 

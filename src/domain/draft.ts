@@ -44,7 +44,7 @@ export function ask(draft: Draft, effect: AskedEffect): boolean {
   const subject = subjectOf(effect);
   if (isPending(draft.state, effect.do, subject)) return false;
   const { pending } = draft.state;
-  change(draft, { pending: { ...pending, [effect.do]: new Set(pending[effect.do]).add(subject) } });
+  change(draft, { pending: { ...pending, [effect.do]: withEntry(pending[effect.do] ?? new Map(), subject, true) } });
   draft.effects.push(effect);
   return true;
 }
@@ -64,9 +64,7 @@ export function settleRead(draft: Draft, name: AskedName, subject: string): bool
 }
 
 function without(effects: Pending, name: AskedName, subject: string): Pending {
-  const rest = new Set(effects[name]);
-  rest.delete(subject);
-  return { ...effects, [name]: rest };
+  return { ...effects, [name]: withoutEntry(effects[name] ?? new Map(), subject) };
 }
 
 export function isPending(state: State, name: AskedName, subject: string): boolean {

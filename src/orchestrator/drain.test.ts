@@ -11,7 +11,7 @@ const settings = settingsWith({ agent: { stopGraceMs: 5_000 } });
 describe('a stop ends', () => {
   it.each(Object.keys(EFFECTS) as AskedName[])('although %s never answers', (name) => {
     const player = createPlayer(settings);
-    player.state = { ...player.state, pending: { [name]: new Set(['it']) } };
+    player.state = { ...player.state, pending: { [name]: new Map([['it', true]]) } };
     player.send({ type: 'stop-requested' });
     expect(isDrained(player.state, player.now)).toBe(!EFFECTS[name].isWrite);
     const deadline = player.now + 15_000;

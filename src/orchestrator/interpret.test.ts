@@ -104,7 +104,7 @@ describe('every effect that is asked for', () => {
   it.each(Object.values(ONE_OF_EACH))('$do is no longer under way once its failure is told', (effect) => {
     const player = createPlayer(settings);
     const subject = (EFFECTS[effect.do].subject as (effect: AskedEffect) => string)(effect);
-    player.state = { ...player.state, pending: { [effect.do]: new Set([subject]) } };
+    player.state = { ...player.state, pending: { [effect.do]: new Map([[subject, true]]) } };
     player.send({
       type: 'effect-failed',
       effect,

@@ -38,7 +38,7 @@ describe('what issues have used up', () => {
   it('is known when the issue is read for a free slot, although a poll lost sight of it meanwhile', () => {
     const player = createPlayer();
     work(player);
-    player.state = { ...player.state, pending: { 'read-candidate': new Set(['1']) } };
+    player.state = { ...player.state, pending: { 'read-candidate': new Map([['1', true]]) } };
     player.poll([]);
     player.send({ type: 'candidate-read', issueId: '1', issue: { ok: true, value: issue } });
     expect(player.state.spent.get('1')).toMatchObject({ sessions: 2 });

@@ -99,7 +99,7 @@ export const EFFECTS: { readonly [Name in AskedName]: EffectKind<Name> } = {
 };
 
 /** Effects under way: the subjects of each kind. */
-export type Pending = { readonly [Name in AskedName]?: ReadonlySet<string> };
+export type Pending = { readonly [Name in AskedName]?: ReadonlyMap<string, true> };
 
 /** All a run needs to know, frozen when it starts. */
 export interface RunPlan {

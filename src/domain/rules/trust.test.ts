@@ -149,7 +149,7 @@ describe('tracker.approval_label', () => {
     for (let polls = 0; polls < 4 && running(play).length === 0; polls += 1) {
       play.poll(ids.slice(1).map((id) => listed(id)));
       for (let reads = 0; reads < 6; reads += 1) {
-        const [asked] = [...(play.state.pending['read-candidate'] ?? [])];
+        const [asked] = [...(play.state.pending['read-candidate']?.keys() ?? [])];
         if (asked === undefined) break;
         answer(play, whole(asked, asked === '6' ? 'one' : 'edited'));
       }
