@@ -30,7 +30,7 @@ export async function diagnoseTracker(
     const board = await readBoardOrIssues(tracker, boardDeps, signal);
     const access = ok(
       'tracker.access',
-      `${[kindShown(provider), tracker.project].filter((part) => part !== '').join(' ')} can be read: ${board.states.length} ${board.what}`,
+      `${[tracker.name, tracker.project].filter((part) => part !== '').join(' ')} can be read: ${board.states.length} ${board.what}`,
     );
     const mend = fix ? fixer(provider, tracker, boardDeps, signal) : null;
     const states = await Promise.all(statesNamed(workflow.settings).map((state) => checkName(state, board, mend)));
@@ -61,11 +61,6 @@ function createClockReading(): { readonly meter: RequestMeter; told(): number | 
     if (!Number.isNaN(at)) told ??= at;
   };
   return { meter: { made: () => {}, left: () => {}, dated }, told: () => told };
-}
-
-/** With the name that people know it by. */
-function kindShown({ kind, aliases }: Provider): string {
-  return aliases[0] === undefined ? kind : `${kind} (${aliases[0]})`;
 }
 
 /** Whether the credential may do what a run does to an issue. What the remote does not tell is said to be untold. */

@@ -11,6 +11,7 @@ import { type RoleKeys, roleKeys } from './reaction-keys.ts';
 export interface ProviderBlock {
   /** Its name in this file: the canonical kind or an alias. */
   readonly name: string;
+  readonly isWritten: boolean;
   /** The kind's own options; null when they do not fit its schema. */
   readonly options: PlainMap | null;
   readonly role: RoleKeys;
@@ -61,6 +62,17 @@ export function roleKeysOf(provider: ProviderFacts): z.ZodType<RoleKeys> {
   return provider.requires.apiKey ? roleKeys.pick({ user_agent: true }) : z.strictObject({});
 }
 
+/** What the file calls a kind: what people are shown. */
+export function writtenName({ kind }: ProviderFacts, written: string | undefined): string {
+  return written ?? kind;
+}
+
+/** The same where a message must name the canonical kind as well. */
+export function fullName(provider: ProviderFacts, written: string | undefined): string {
+  const name = writtenName(provider, written);
+  return name === provider.kind ? name : `${provider.kind} (${name})`;
+}
+
 /** Names of every tracker block, canonical or not. */
 export function blockNames(provider: ProviderFacts): readonly string[] {
   return [provider.kind, ...provider.aliases];
@@ -81,7 +93,8 @@ function readProviderBlock(
   const raw = reader.data[key];
   if (raw !== undefined && !isPlainMap(raw)) {
     const checked = checkBlock(provider.options, raw, name, reader.elsewhere);
-    return { block: { name: key, options: checked.value, role: {}, faulty: checked.faulty }, problems: checked.problems };
+    const block = { name: key, isWritten: true, options: checked.value, role: {}, faulty: checked.faulty };
+    return { block, problems: checked.problems };
   }
   const roleSchema = roleKeysOf(provider);
   const roleNames = new Set(declaredKeys(roleSchema, []));
@@ -97,7 +110,7 @@ function readProviderBlock(
   const own = checkBlock(provider.options, options, { ...name, alsoKnown: [...roleNames] }, reader.elsewhere);
   const faulty = new Set([...role.faulty, ...own.faulty]);
   return {
-    block: { name: key, options: own.value, role: role.value ?? {}, faulty },
+    block: { name: key, isWritten: raw !== undefined, options: own.value, role: role.value ?? {}, faulty },
     problems: [...role.problems, ...own.problems],
   };
 }

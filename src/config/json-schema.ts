@@ -25,9 +25,10 @@ function providerBlocks(providers: readonly ProviderFacts[]): PlainMap {
   const blocks = providers.flatMap((provider) => {
     const own = blockOf(provider.options);
     const role = blockOf(roleKeysOf(provider));
-    const description = `Options of the tracker kind ${provider.kind}.`;
     const properties = { ...(role['properties'] as PlainMap), ...(own['properties'] as PlainMap) };
-    return blockNames(provider).map((name) => [name, { ...own, description, properties }] as const);
+    return blockNames(provider).map(
+      (name) => [name, { ...own, description: `Options of the tracker kind ${name}.`, properties }] as const,
+    );
   });
   return Object.fromEntries(blocks);
 }

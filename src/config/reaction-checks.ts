@@ -6,6 +6,7 @@ import type { ProviderFacts } from '../ports/provider.ts';
 import { type ExpandedConnection, unsetNote } from './expand.ts';
 import { managedProjects } from './reaction-projects.ts';
 import { activeKinds, type MergeRequestSide, onlyActive } from './reactions.ts';
+import { writtenName } from './blocks.ts';
 import { findProvider, type CheckedFrontMatter } from './check-front-matter.ts';
 import type { ReadTracker } from './tracker.ts';
 import { kindList } from './tracker-checks.ts';
@@ -27,19 +28,26 @@ export interface ReactionCheckContext {
 /** The checks of the reactions that look beyond one key, and the connection that they share. */
 export function checkReactions(read: CheckedFrontMatter, context: ReactionCheckContext): CheckedReactions {
   const section = read.sections.reactions;
-  const active = activeKinds(section).map((kind) => ({
-    kind,
-    provider: findProvider(context.providers, section[kind]?.provider),
-  }));
+  const active = activeKinds(section).map((kind) => {
+    const written = section[kind]?.provider;
+    return { kind, written, provider: findProvider(context.providers, written) };
+  });
   const problems: Problem[] = active.flatMap(({ kind, provider }) => checkRole(kind, provider, read, context.providers));
   problems.push(...checkOneProvider(active), ...checkTargetState(read, context), ...checkLabels(read));
-  const provider = active.find((entry) => entry.provider?.roles.includes('scm'))?.provider ?? null;
+  const { provider = null, written } = active.find((entry) => entry.provider?.roles.includes('scm')) ?? {};
   const trust = provider?.reviewTrust ?? 'collaborators';
   if (!provider || !context.tracker) return { connection: null, projects: [], trust, problems };
-  const connected = connect(provider, read, { ...context, tracker: context.tracker });
-  const managed = managedProjects(provider, read, context.tracker);
+  const name = writtenName(provider, written);
+  const connected = connect(provider, name, read, { ...context, tracker: context.tracker });
+  const managed = managedProjects(provider, name, read, context.tracker);
   problems.push(...managed.problems, ...connected.problems);
   return { connection: connected.connection, projects: managed.projects, trust, problems };
+}
+
+interface ActiveReaction {
+  readonly kind: ReactionKind;
+  readonly written: string | undefined;
+  readonly provider: ProviderFacts | null;
 }
 
 function checkRole(
@@ -52,17 +60,19 @@ function checkRole(
   if (provider && able.includes(provider)) return [];
   const written = JSON.stringify(read.sections.reactions[kind]?.provider);
   const what = provider
-    ? `the kind ${provider.kind} has no ${provider.roles.includes('scm') ? 'CI' : 'merge-request'} side`
+    ? `the kind ${writtenName(provider, read.sections.reactions[kind]?.provider)} has no ${provider.roles.includes('scm') ? 'CI' : 'merge-request'} side`
     : `unknown kind ${written}`;
   const message = `${what}; possible providers: ${kindList(able) || 'none'}`;
   return [{ severity: 'error', check: `reactions.${kind}.provider`, message, key: ['reactions', kind, 'provider'] }];
 }
 
-function checkOneProvider(active: readonly { kind: ReactionKind; provider: ProviderFacts | null }[]): readonly Problem[] {
-  const named = active.flatMap(({ kind, provider }) => (provider ? [{ kind, name: provider.kind }] : []));
-  if (new Set(named.map(({ name }) => name)).size < 2) return [];
+function checkOneProvider(active: readonly ActiveReaction[]): readonly Problem[] {
+  const named = active.flatMap(({ kind, written, provider }) =>
+    provider ? [{ kind, canonical: provider.kind, name: writtenName(provider, written) }] : [],
+  );
+  if (new Set(named.map(({ canonical }) => canonical)).size < 2) return [];
   const list = named.map(({ kind, name }) => `${kind} names ${name}`).join(', ');
-  const odd = named.find(({ name }) => name !== named[0]?.name)!;
+  const odd = named.find(({ canonical }) => canonical !== named[0]?.canonical)!;
   const message = `all reactions must name the same provider: ${list}`;
   return [{ severity: 'error', check: 'reactions.provider', message, key: ['reactions', odd.kind, 'provider'] }];
 }
@@ -111,16 +121,19 @@ function checkLabels(read: CheckedFrontMatter): readonly Problem[] {
 /** The provider's own block, with the tracker's values filling gaps when it is of the same kind. */
 function connect(
   provider: ProviderFacts,
+  written: string,
   read: CheckedFrontMatter,
   context: ReactionCheckContext & { tracker: ReadTracker },
 ): { readonly connection: ScmConnection; readonly problems: readonly Problem[] } {
   const { kind } = provider;
   const block = read.blocks.providers.get(kind);
   const own = context.blockConnections.get(kind) ?? null;
+  const name = block?.isWritten ? block.name : written;
   const fallback = context.tracker.provider.kind === kind ? context.tracker.connection : null;
   const pick = (key: keyof ExpandedConnection) => own?.[key]?.value || fallback?.[key]?.value || '';
   const connection: ScmConnection = {
     kind,
+    name,
     apiKey: pick('api_key'),
     endpoint: pick('endpoint') || provider.defaults.endpoint,
     project: pick('project'),
@@ -129,19 +142,24 @@ function connect(
   const needsProject = provider.requires.ciProject === true && onlyActive(read.sections.reactions).ci_failure !== undefined;
   const needed = { api_key: provider.requires.apiKey, endpoint: provider.requires.endpoint, project: needsProject };
   const value = { api_key: connection.apiKey.trim(), endpoint: connection.endpoint, project: connection.project };
-  const name = block?.name ?? kind;
   const problems = (['api_key', 'endpoint', 'project'] as const).flatMap((key): Problem[] => {
     if (block?.faulty.has(key)) return [];
     // With a tracker of the same kind, its own missing key has been reported already.
-    if (needed[key] && value[key] === '') return fallback ? [] : [missingKey(kind, name, key, own)];
+    if (needed[key] && value[key] === '') return fallback ? [] : [missingKey(kind, name, written, key, own)];
     return (own?.[key]?.unset.length ?? 0) > 0 ? [incompleteKey(kind, name, key, own)] : [];
   });
   return { connection, problems };
 }
 
-function missingKey(kind: string, name: string, key: keyof ExpandedConnection, own: ExpandedConnection | null): Problem {
-  const places = `set \`${name}.${key}\`, or \`tracker.${key}\` with tracker.kind ${kind}`;
-  const message = `${kind}.${key} is required for reactions with provider ${kind}${unsetNote(own?.[key] ?? null)}; ${places}`;
+function missingKey(
+  kind: string,
+  name: string,
+  written: string,
+  key: keyof ExpandedConnection,
+  own: ExpandedConnection | null,
+): Problem {
+  const places = `set \`${name}.${key}\`, or \`tracker.${key}\` with tracker.kind ${written}`;
+  const message = `${name}.${key} is required for reactions with provider ${written}${unsetNote(own?.[key] ?? null)}; ${places}`;
   return { severity: 'error', check: `${kind}.${key}`, message, key: [name, key] };
 }
 

@@ -1,11 +1,13 @@
 import type { Problem } from '../domain/model/problem.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
+import { writtenName } from './blocks.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
 import type { ReadTracker } from './tracker.ts';
 
 /** Whose merge requests are looked after: the tracker's own project where it lies on the same kind of forge, and those listed. */
 export function managedProjects(
   provider: ProviderFacts,
+  name: string,
   read: CheckedFrontMatter,
   tracker: ReadTracker,
 ): { readonly projects: readonly string[]; readonly problems: readonly Problem[] } {
@@ -13,12 +15,12 @@ export function managedProjects(
   const own = tracker.provider.kind === provider.kind ? (tracker.connection.project?.value ?? '') : '';
   const projects = [own, ...written].filter((project) => project !== '');
   const isMissing = tracker.provider.kind !== provider.kind && projects.length === 0 && !read.isFaulty('reactions.projects');
-  return { projects, problems: [...(isMissing ? [missing(provider, tracker)] : []), ...written.flatMap(faultOf)] };
+  return { projects, problems: [...(isMissing ? [missing(name, tracker)] : []), ...written.flatMap(faultOf)] };
 }
 
-function missing({ kind }: ProviderFacts, tracker: ReadTracker): Problem {
+function missing(name: string, { provider, section }: ReadTracker): Problem {
   const message =
-    `reactions.projects is required when the tracker (${tracker.provider.kind}) is of another kind than the provider (${kind}): ` +
+    `reactions.projects is required when the tracker (${writtenName(provider, section.kind)}) is of another kind than the provider (${name}): ` +
     'list the projects whose merge requests belong to these issues, as owner/repo';
   return { severity: 'error', check: 'reactions.projects.required', message, key: ['reactions'] };
 }

@@ -49,6 +49,7 @@ describe('a reaction with nothing but its provider', () => {
     expect(problems).toEqual([]);
     const connection = {
       kind: 'nsproject',
+      name: 'gitlab',
       apiKey: 'key-123456',
       endpoint: 'https://gitlab.example.test',
       project: 'g/p',
@@ -126,7 +127,7 @@ describe('faults of reactions', () => {
     [
       'a provider without a merge-request side',
       'reactions: { auto_merge: { provider: jira } }',
-      'error: reactions.auto_merge.provider: the kind wfboard has no merge-request side; possible providers: nsproject (or gitlab), selfhosted (or gitea, forgejo) (line 3, column 28)',
+      'error: reactions.auto_merge.provider: the kind jira has no merge-request side; possible providers: nsproject (or gitlab), selfhosted (or gitea, forgejo) (line 3, column 28)',
     ],
     [
       'a provider of the wrong type',
@@ -204,9 +205,9 @@ describe('faults of reactions', () => {
   it('two providers', () => {
     const yaml = `${TRACKER}\nreactions: { auto_merge: { provider: gitlab }, bot_review: { provider: gitea }, projects: [g/p] }`;
     expect(lines(yaml)).toEqual([
-      'error: reactions.provider: all reactions must name the same provider: bot_review names selfhosted, auto_merge names nsproject (line 3, column 28)',
-      'error: selfhosted.api_key: selfhosted.api_key is required for reactions with provider selfhosted; set `selfhosted.api_key`, or `tracker.api_key` with tracker.kind selfhosted',
-      'error: selfhosted.endpoint: selfhosted.endpoint is required for reactions with provider selfhosted; set `selfhosted.endpoint`, or `tracker.endpoint` with tracker.kind selfhosted',
+      'error: reactions.provider: all reactions must name the same provider: bot_review names gitea, auto_merge names gitlab (line 3, column 28)',
+      'error: selfhosted.api_key: gitea.api_key is required for reactions with provider gitea; set `gitea.api_key`, or `tracker.api_key` with tracker.kind gitea',
+      'error: selfhosted.endpoint: gitea.endpoint is required for reactions with provider gitea; set `gitea.endpoint`, or `tracker.endpoint` with tracker.kind gitea',
     ]);
   });
 
@@ -220,7 +221,7 @@ describe('faults of reactions', () => {
         `${TRACKER}\ngitea: { api_key: k, endpoint: "https://x" }\nreactions: { ci_failure: { provider: gitea }, projects: [g/p] }`,
       ),
     ).toEqual([
-      'error: reactions.ci_failure.provider: the kind selfhosted has no CI side; possible providers: nsproject (or gitlab) (line 4, column 28)',
+      'error: reactions.ci_failure.provider: the kind gitea has no CI side; possible providers: nsproject (or gitlab) (line 4, column 28)',
     ]);
   });
 });
@@ -231,8 +232,8 @@ describe('the connection', () => {
 
   it("never takes another kind's credentials", () => {
     expect(lines(`${JIRA}\nreactions: { ci_failure: { provider: gitlab }, projects: [g/p] }\ngitlab: { api_key: $T }`)).toEqual([
-      'error: nsproject.api_key: nsproject.api_key is required for reactions with provider nsproject: $T is not set; set `gitlab.api_key`, or `tracker.api_key` with tracker.kind nsproject (line 4, column 11)',
-      'error: nsproject.project: nsproject.project is required for reactions with provider nsproject; set `gitlab.project`, or `tracker.project` with tracker.kind nsproject',
+      'error: nsproject.api_key: gitlab.api_key is required for reactions with provider gitlab: $T is not set; set `gitlab.api_key`, or `tracker.api_key` with tracker.kind gitlab (line 4, column 11)',
+      'error: nsproject.project: gitlab.project is required for reactions with provider gitlab; set `gitlab.project`, or `tracker.project` with tracker.kind gitlab',
     ]);
   });
 
@@ -248,6 +249,7 @@ describe('the connection', () => {
     expect(problems).toEqual([]);
     expect(settings?.reactions.connection).toEqual({
       kind: 'selfhosted',
+      name: 'gitea',
       apiKey: 'tok-123456',
       endpoint: 'https://forge.test/x',
       project: 'o/r',
@@ -266,7 +268,7 @@ describe('the connection', () => {
 
     it('needs the projects whose merge requests belong to its issues', () => {
       expect(reactions('')).toEqual([
-        'error: reactions.projects.required: reactions.projects is required when the tracker (wfboard) is of another kind than the provider (nsproject): list the projects whose merge requests belong to these issues, as owner/repo (line 3, column 1)',
+        'error: reactions.projects.required: reactions.projects is required when the tracker (jira) is of another kind than the provider (gitlab): list the projects whose merge requests belong to these issues, as owner/repo (line 3, column 1)',
       ]);
       expect(reactions(', projects: [g/sub/p]')).toEqual([]);
     });

@@ -97,8 +97,8 @@ function named(host: string, path: string, isHttp: boolean): RemoteAddress | str
 function connectionTo(address: RemoteAddress, { tracker, trackerIsForge, reactions }: RepoContext): ScmConnection | null {
   const project = `${address.owner}/${address.name}`;
   if (tracker && trackerIsForge && isSameHost(address.host, tracker.endpoint)) {
-    const { kind, apiKey, endpoint, userAgent } = tracker;
-    return { kind, apiKey: apiKey.trim(), endpoint, project, userAgent: userAgent ?? 'svc/dev' };
+    const { kind, name, apiKey, endpoint, userAgent } = tracker;
+    return { kind, name, apiKey: apiKey.trim(), endpoint, project, userAgent: userAgent ?? 'svc/dev' };
   }
   return reactions !== null && isSameHost(address.host, reactions.endpoint) ? { ...reactions, project } : null;
 }

@@ -4,7 +4,7 @@ import type { ProviderFacts } from '../ports/provider.ts';
 import { type ExpandedConnection, unsetNote } from './expand.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
-import { blockNames } from './blocks.ts';
+import { blockNames, fullName, writtenName } from './blocks.ts';
 import { overlapOf, type ReadTracker } from './tracker.ts';
 
 type ConnectionKey = keyof ExpandedConnection;
@@ -46,13 +46,16 @@ export function checkTracker(tracker: ReadTracker, isFaulty: CheckedFrontMatter[
 function checkRequired(tracker: ReadTracker, key: ConnectionKey, required: boolean): readonly Problem[] {
   const { provider, connection, section } = tracker;
   const expanded = connection[key];
-  // The canonical kind, and the name that stands in the file where that is another.
-  const shownKind =
-    section.kind === undefined || section.kind === provider.kind ? provider.kind : `${provider.kind} (${section.kind})`;
   // A blank project or endpoint is left to the kind, which says what it should look like.
   const missing = !expanded || (key === 'api_key' ? expanded.value.trim() : expanded.value) === '';
   if (missing && required) {
-    return [problem('error', `tracker.${key}`, `tracker.${key} is required for tracker kind ${shownKind}${unsetNote(expanded)}`)];
+    return [
+      problem(
+        'error',
+        `tracker.${key}`,
+        `tracker.${key} is required for tracker kind ${fullName(provider, section.kind)}${unsetNote(expanded)}`,
+      ),
+    ];
   }
   if (!expanded || expanded.unset.length === 0) return [];
   const instead =
@@ -132,7 +135,7 @@ function checkNoChange({ section, states }: ReadTracker): readonly Problem[] {
 
 function checkAuthors({ section, provider }: ReadTracker): readonly Problem[] {
   if (section.authors !== 'collaborators' || provider.tellsCollaborators) return [];
-  const message = `tracker kind ${provider.kind} does not tell who may write to the project: tracker.authors takes a list of user names there`;
+  const message = `tracker kind ${writtenName(provider, section.kind)} does not tell who may write to the project: tracker.authors takes a list of user names there`;
   return [problem('error', 'tracker.authors', message)];
 }
 

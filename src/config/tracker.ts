@@ -4,6 +4,7 @@ import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { ProviderFacts, ProviderCheckInput } from '../ports/provider.ts';
 import type { PlainMap } from './document.ts';
 import { type ExpandedConnection, type Env, type Expanded, expandConnection } from './expand.ts';
+import { writtenName } from './blocks.ts';
 import { identityOf } from './identity.ts';
 import type { RoleKeys } from './reaction-keys.ts';
 import type { Sections } from './schema.ts';
@@ -50,6 +51,7 @@ export function trackerSettings(
   const place = provider.locate?.(options ?? {}, workflowDir);
   return {
     kind: provider.kind,
+    name: writtenName(provider, section.kind),
     identity: place === undefined ? identityOf(provider.kind, endpoint, project) : `${provider.kind} ${place}`,
     apiKey: valueOf(connection.api_key),
     project,
@@ -85,7 +87,7 @@ export function checkProvider(
 ): readonly Problem[] {
   if (options === null) return [];
   const input: ProviderCheckInput = {
-    kindName: section.kind ?? provider.kind,
+    kindName: writtenName(provider, section.kind),
     apiKey: connection.api_key?.value ?? null,
     // Empty means the same as not written here; the missing key has been reported already where it is required.
     project: connection.project?.value || null,

@@ -28,6 +28,7 @@ describe('a valid file', () => {
     expect(settings).toEqual({
       tracker: {
         kind: 'file',
+        name: 'file',
         identity: 'file /srv/team a/issues.json',
         apiKey: '',
         project: '',
@@ -131,6 +132,7 @@ self_review: { enabled: true, max_iterations: 2, verification_commands: [npm tes
     expect(settings).toMatchObject({
       tracker: {
         kind: 'repoissues',
+        name: 'github',
         apiKey: 'k-123456',
         project: 'acme/app',
         endpoint: 'https://api.example.test',

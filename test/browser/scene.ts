@@ -48,7 +48,7 @@ function busySnapshot(): Snapshot {
   return aSnapshot({
     startedAt: NOON - 31 * 60 * MINUTE,
     quotas: [QUOTA],
-    trackerKind: 'wfboard',
+    trackerName: 'wfboard',
     agentKind: 'claude-code',
     slots: { max: 5, available: 2 },
     totals: {

@@ -109,7 +109,7 @@ export function forgeTargets(): readonly Target[] {
   return PROVIDERS.flatMap(({ kind, createScm, createCi }): Target[] => {
     if (!createScm || !createCi) return [];
     const apiKey = 'secret-token-1';
-    const connection = { kind, apiKey, endpoint: 'http://127.0.0.1:9', project: 'acme/shop', userAgent: '' };
+    const connection = { kind, name: kind, apiKey, endpoint: 'http://127.0.0.1:9', project: 'acme/shop', userAgent: '' };
     const [scm, ci] = [createScm(connection, DEPS), createCi(connection, DEPS)];
     return [
       {

@@ -149,7 +149,7 @@ export function aSnapshot(changes: Partial<Snapshot> = {}): Snapshot {
     startedAt: NOON - 3_600_000,
     lifecycle: 'serving',
     notifications: [],
-    trackerKind: 'file',
+    trackerName: 'file',
     agentKind: 'mock',
     running: [],
     retrying: [],

@@ -11,6 +11,7 @@ export function settingsWith(
   return {
     tracker: {
       kind: 'file',
+      name: 'file',
       identity: 'file /issues.json',
       apiKey: '',
       project: '',

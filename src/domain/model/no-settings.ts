@@ -5,6 +5,7 @@ export const NO_SETTINGS: Settings = {
   tracker: {
     kind: '',
     identity: '',
+    name: '',
     apiKey: '',
     project: '',
     endpoint: '',

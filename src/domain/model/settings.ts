@@ -41,6 +41,8 @@ export interface ServerSettings {
 export interface TrackerSettings {
   /** Canonical kind, also when the file used an alias. */
   readonly kind: string;
+  /** What the file calls it: what people are shown. */
+  readonly name: string;
   /** Kind, endpoint and project as one text: whose issues these are. Two that are equal are one tracker. */
   readonly identity: string;
   /** Empty where the kind needs none. */
@@ -189,6 +191,8 @@ export interface ReactionSettings {
 
 export interface ScmConnection {
   readonly kind: string;
+  /** What the file calls it: the name of its block, else of the provider. */
+  readonly name: string;
   readonly apiKey: string;
   readonly endpoint: string;
   readonly project: string;

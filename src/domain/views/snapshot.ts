@@ -16,7 +16,7 @@ export interface Snapshot {
   readonly generatedAt: number;
   readonly startedAt: number;
   readonly lifecycle: 'serving' | 'draining';
-  readonly trackerKind: string;
+  readonly trackerName: string;
   readonly agentKind: string;
   readonly running: readonly RunningView[];
   readonly retrying: readonly RetryView[];
@@ -94,7 +94,7 @@ export function snapshotOf(state: State, now: number): Snapshot {
     generatedAt: now,
     startedAt: state.startedAt,
     lifecycle: state.lifecycle === 'draining' ? 'draining' : 'serving',
-    trackerKind: state.settings.tracker.kind,
+    trackerName: state.settings.tracker.name,
     agentKind: state.settings.agent.kind,
     running: [...live.map((entry) => runningView(entry, now)), ...handingOff(state).map((entry) => runningView(entry, now))].sort(
       (a, b) => a.startedAt - b.startedAt,

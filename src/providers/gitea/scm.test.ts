@@ -30,10 +30,7 @@ describe('selfhosted SCM construction', () => {
     for (const build of [provider.createScm, provider.createCi]) {
       expect(build?.(connection, deps).kind).toBe('selfhosted');
       const noKey = await failureOf(() => build?.({ ...connection, apiKey: ' ' }, deps));
-      expect([noKey.kind, noKey.detail]).toEqual([
-        'tracker_auth_error',
-        'selfhosted.api_key is empty: set it to an access token',
-      ]);
+      expect([noKey.kind, noKey.detail]).toEqual(['tracker_auth_error', 'gitea.api_key is empty: set it to an access token']);
       const badAddress = await failureOf(() => build?.({ ...connection, endpoint: 'http://u:pw@' }, deps));
       expect(badAddress.kind).toBe('tracker_payload_error');
       expect(badAddress.message).not.toContain('pw');

@@ -53,7 +53,7 @@ export function readSettings(settings: TrackerSettings): TrackerInputs {
 
 /** The same for the roles whose repositories come with each call. */
 export function readScmSettings(connection: ScmConnection): ApiAccess {
-  return { ...accessOf(connection, KIND), userAgent: connection.userAgent.trim() || DEFAULT_USER_AGENT };
+  return { ...accessOf(connection, connection.name), userAgent: connection.userAgent.trim() || DEFAULT_USER_AGENT };
 }
 
 /** `block` is where the keys stand in the workflow file. */

@@ -8,13 +8,13 @@ import type { CommitCheck } from './commit-status.ts';
 import { createClient } from './client.ts';
 import { createCommitChecks } from './commit-status.ts';
 import { createJobLog, type ReadJobLog } from './job-log.ts';
-import { SCM_REMEDIES } from './scm-routes.ts';
+import { scmRemedies } from './scm-routes.ts';
 import { KIND, readScmSettings } from './settings.ts';
 
 /** The checks of a commit, by branch or commit. Makes no request. */
 export function createCi(connection: ScmConnection, deps: ProviderDeps): CiProvider {
   const access = readScmSettings(connection);
-  const http = createClient(access, deps, { remedies: SCM_REMEDIES });
+  const http = createClient(access, deps, { remedies: scmRemedies(connection) });
   const readChecks = createCommitChecks(http, deps.logger);
   const readJobLog = createJobLog(access, http, deps);
   return {

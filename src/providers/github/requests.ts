@@ -4,7 +4,7 @@ import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { RequestOpener } from '../../ports/scm.ts';
 import { createClient } from './client.ts';
-import { SCM_REMEDIES } from './scm-routes.ts';
+import { scmRemedies } from './scm-routes.ts';
 import { KIND, readScmSettings } from './settings.ts';
 
 const REPOSITORY = z.object({ id: z.number() }).nullish();
@@ -20,7 +20,7 @@ const LONGEST_TITLE = 256;
 
 /** Pull requests for branches of the repository itself. */
 export function createRequests(connection: ScmConnection, deps: ProviderDeps): RequestOpener {
-  const http = createClient(readScmSettings(connection), deps, { remedies: SCM_REMEDIES });
+  const http = createClient(readScmSettings(connection), deps, { remedies: scmRemedies(connection) });
   return {
     kind: KIND,
     // REST API, "List pull requests".

@@ -1,3 +1,4 @@
+import type { ScmConnection } from '../../domain/model/settings.ts';
 import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import { path } from '../../lib/http/index.ts';
@@ -129,8 +130,12 @@ export async function checkMergeScope(http: TrackerHttp, signal: AbortSignal): P
 const CLASSIC = 'a classic token the scope repo';
 
 /** What an operator can do about an answer of the merge-request side. The first that fits is shown. */
-export const SCM_REMEDIES: readonly Remedy[] = [
-  { status: 401, where: /./, remedy: 'the token is wrong, expired or revoked: check repoissues.api_key or tracker.api_key' },
+export function scmRemedies({ name }: ScmConnection): readonly Remedy[] {
+  const remedy = `the token is wrong, expired or revoked: check ${name}.api_key or tracker.api_key`;
+  return [{ status: 401, where: /./, remedy }, ...RIGHTS];
+}
+
+const RIGHTS: readonly Remedy[] = [
   {
     status: 403,
     where: /\/merge$/,

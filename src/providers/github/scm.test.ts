@@ -18,8 +18,8 @@ describe('the adapter', () => {
   });
 
   it.each([
-    [{ endpoint: 'ftp://x' }, 'repoissues.endpoint "ftp://x" is not an absolute http or https URL'],
-    [{ endpoint: '', apiKey: ' ' }, 'repoissues.api_key is empty'],
+    [{ endpoint: 'ftp://x' }, 'github.endpoint "ftp://x" is not an absolute http or https URL'],
+    [{ endpoint: '', apiKey: ' ' }, 'github.api_key is empty'],
   ])('refuses %j before any request', (parts, said) => {
     expect(() => rolesWith(parts)).toThrow(said);
   });
@@ -498,7 +498,7 @@ describe('an abort', () => {
 
 describe('refusals', () => {
   it.each([
-    ['GET /repos/acme/widgets/pulls/1', 401, 'check repoissues.api_key or tracker.api_key'],
+    ['GET /repos/acme/widgets/pulls/1', 401, 'check github.api_key or tracker.api_key'],
     ['GET /repos/acme/widgets/pulls/1', 403, 'pull_requests:read'],
     ['GET /repos/acme/widgets/commits/1/status', 403, 'statuses:read'],
   ])('of %s with %d say what the token needs', async (line, status, remedy) => {

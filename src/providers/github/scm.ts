@@ -22,7 +22,7 @@ import { isMerged, toMergeStatus, MERGEABLE_STATES } from './scm-map.ts';
 import { createPullRoutes, issuePath, type PullRoutes, pullPath } from './scm-routes.ts';
 import { botComments, DECISIONS, foldDecision, isTrustedReviewer, objections, reviewComments } from './scm-map.ts';
 import type { WireReviewComment } from './scm-schema.ts';
-import { SCM_REMEDIES } from './scm-routes.ts';
+import { scmRemedies } from './scm-routes.ts';
 import { checkMergeScope } from './scm-routes.ts';
 import { KIND, readScmSettings } from './settings.ts';
 
@@ -30,8 +30,8 @@ import { KIND, readScmSettings } from './settings.ts';
 export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {
   const { logger } = deps;
   const access = readScmSettings(connection);
-  const http = createClient(access, deps, { remedies: SCM_REMEDIES });
-  const graphql = createGraphClient(access, deps, SCM_REMEDIES);
+  const http = createClient(access, deps, { remedies: scmRemedies(connection) });
+  const graphql = createGraphClient(access, deps, scmRemedies(connection));
   const context: Context = {
     routes: createPullRoutes(http),
     readFacts: createPullFacts(graphql),

@@ -52,7 +52,7 @@ export function readSettings(settings: TrackerSettings): TrackerInputs {
 
 /** The same for the roles whose repositories come with each call. */
 export function readScmSettings(connection: ScmConnection): ApiAccess {
-  return accessOf(connection, KIND);
+  return accessOf(connection, connection.name);
 }
 
 /** `block` is where the keys stand in the workflow file. */

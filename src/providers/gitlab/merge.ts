@@ -118,11 +118,11 @@ export async function removeLabel(context: RequestContext, label: string, signal
 }
 
 /** Whether the token may merge. Older servers lack the route and some tokens its scopes, so only a plain "no" counts against it. */
-export async function checkMergeScope({ http, logger }: GitlabForge, signal: AbortSignal): Promise<ScopeCheck> {
+export async function checkMergeScope({ http, logger }: GitlabForge, block: string, signal: AbortSignal): Promise<ScopeCheck> {
   try {
     // GitLab API, "Personal access tokens API": the token itself.
     const { scopes } = await http.getJson(TOKEN_SELF, { path: '/personal_access_tokens/self' }, signal);
-    return judgeScopes(scopes ?? []);
+    return judgeScopes(scopes ?? [], block);
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
     logger.debug('token scopes could not be read', { tracker_kind: KIND, error: error.message });
@@ -130,12 +130,13 @@ export async function checkMergeScope({ http, logger }: GitlabForge, signal: Abo
   }
 }
 
-export function judgeScopes(scopes: readonly string[]): ScopeCheck {
+/** `block` is where the key stands in the workflow file. */
+export function judgeScopes(scopes: readonly string[], block: string): ScopeCheck {
   if (scopes.includes('api')) return { mayMerge: 'yes', detail: 'the token has the scope api' };
   if (scopes.length === 0) return { mayMerge: 'unknown', detail: 'the token names no scopes' };
   if (scopes.length === 1 && scopes[0] === 'granular') {
     return { mayMerge: 'unknown', detail: 'the token has granular permissions, which cannot be read' };
   }
-  const detail = `the token has no scope api (only ${scopes.join(', ')}), so it cannot merge: give ${KIND}.api_key one that has`;
+  const detail = `the token has no scope api (only ${scopes.join(', ')}), so it cannot merge: give ${block}.api_key one that has`;
   return { mayMerge: 'no', detail };
 }

@@ -40,9 +40,9 @@ describe('building', () => {
   });
 
   it.each<[string, Partial<ScmConnection>, TrackerErrorKind, string]>([
-    ['no key', { apiKey: ' ' }, 'tracker_auth_error', 'nsproject.api_key'],
-    ['an endpoint without a host', { endpoint: 'http://:80' }, 'tracker_payload_error', 'nsproject.endpoint'],
-    ['an endpoint that is none', { endpoint: 'gitlab.example.com' }, 'tracker_payload_error', 'nsproject.endpoint'],
+    ['no key', { apiKey: ' ' }, 'tracker_auth_error', 'gitlab.api_key'],
+    ['an endpoint without a host', { endpoint: 'http://:80' }, 'tracker_payload_error', 'gitlab.endpoint'],
+    ['an endpoint that is none', { endpoint: 'gitlab.example.com' }, 'tracker_payload_error', 'gitlab.endpoint'],
   ])('is refused with %s', (_, over, kind, key) => {
     for (const create of [provider.createScm, provider.createCi]) {
       expect(() => create?.(scmConnection(over), depsWith().deps)).toThrow(
@@ -53,7 +53,7 @@ describe('building', () => {
 
   it('a project that is percent-encoded is refused by the CI role, and not looked at by the other', () => {
     const connection = scmConnection({ project: 'acme%2Frocket' });
-    expect(() => provider.createCi?.(connection, depsWith().deps)).toThrow(/nsproject\.project .*percent-encoded/);
+    expect(() => provider.createCi?.(connection, depsWith().deps)).toThrow(/gitlab\.project .*percent-encoded/);
     expect(provider.createScm?.(connection, depsWith().deps).kind).toBe('nsproject');
   });
 
@@ -265,7 +265,7 @@ describe('whether the token may merge', () => {
     ['granular beside a classic one', ['granular', 'read_api'], 'no'],
     ['none', [], 'unknown'],
   ])('%s', async (_, scopes, mayMerge) => {
-    expect(judgeScopes(scopes).mayMerge).toBe(mayMerge);
+    expect(judgeScopes(scopes, 'gitlab').mayMerge).toBe(mayMerge);
     const { fake, scm } = await connect({ scopes });
     expect(await scm.checkMergeScope(REQUEST, never)).toMatchObject({ mayMerge });
     expect(fake.requests.map(({ path }) => path)).toEqual(['/api/v4/personal_access_tokens/self']);

@@ -40,7 +40,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     merge: async (request, order, signal) => merge(await at(request), order, signal),
     deleteBranch: async (repo, branch, signal) => deleteBranch(openRepo(forge, repo), branch, signal),
     removeLabel: async (request, label, signal) => removeLabel(await at(request), label, signal),
-    checkMergeScope: (_, signal) => checkMergeScope(forge, signal),
+    checkMergeScope: (_, signal) => checkMergeScope(forge, connection.name, signal),
   };
 }
 

@@ -60,14 +60,14 @@ export function readSettings(settings: TrackerSettings): TrackerInputs {
 }
 
 /** What the merge-request and CI roles need to talk to the remote, checked in the same way. */
-export function readScmSettings({ apiKey, endpoint, userAgent }: ScmConnection): ApiAccess {
-  requireKey(KIND, KIND, apiKey);
-  return { baseUrl: apiAddress(endpoint, `${KIND}.endpoint`), apiKey, userAgent: userAgent.trim() || DEFAULT_USER_AGENT };
+export function readScmSettings({ name, apiKey, endpoint, userAgent }: ScmConnection): ApiAccess {
+  requireKey(KIND, name, apiKey);
+  return { baseUrl: apiAddress(endpoint, `${name}.endpoint`), apiKey, userAgent: userAgent.trim() || DEFAULT_USER_AGENT };
 }
 
 /** The project whose pipelines the CI role reads; null leaves it to the repository named in each call. */
-export function ciProject({ project }: ScmConnection): string | null {
-  return project === '' ? null : checkedProject(project, `${KIND}.project`);
+export function ciProject({ name, project }: ScmConnection): string | null {
+  return project === '' ? null : checkedProject(project, `${name}.project`);
 }
 
 /** The address below which all routes lie. `key` is what the operator has to correct. */

@@ -319,7 +319,7 @@ describe('nasty values', () => {
       runs: [run],
       runEvents: [{ runId: nasty, at: NOON, type: nasty, text: nasty }],
       current: aSnapshot({
-        trackerKind: nasty,
+        trackerName: nasty,
         agentKind: nasty,
         running: [aRunning(nasty, { ...entry, state: nasty, lastEvent: nasty, lastMessage: nasty, modelName: nasty })],
         retrying: [aRetry(nasty, { ...entry, error: nasty.repeat(30) })],

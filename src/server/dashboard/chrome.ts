@@ -72,10 +72,10 @@ function servingState({ lifecycle, poll, operatorPause, preflightProblem, postpo
   return html`<p class="status" data-tone="${tone}">${text}</p>`;
 }
 
-export function footer({ version }: Daemon, { trackerKind, agentKind, startedAt, generatedAt }: Snapshot): Html {
+export function footer({ version }: Daemon, { trackerName, agentKind, startedAt, generatedAt }: Snapshot): Html {
   return html`<footer data-key="footer">
     <dl class="facts">
-      ${fact('Version', version)} ${fact('Uptime', clock('since', startedAt, generatedAt))} ${fact('Tracker', trackerKind)}
+      ${fact('Version', version)} ${fact('Uptime', clock('since', startedAt, generatedAt))} ${fact('Tracker', trackerName)}
       ${fact('Agent', agentKind)}
     </dl>
     <nav aria-label="Machine-readable views">

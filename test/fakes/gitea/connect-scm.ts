@@ -9,7 +9,15 @@ import { depsWith } from './connect.ts';
 
 /** A connection as a small workflow file would give it: no project, since each call names its repository. */
 export function connectionFor(remote: { url: string; token: string }, changes: Partial<ScmConnection> = {}): ScmConnection {
-  return { kind: 'selfhosted', apiKey: remote.token, endpoint: remote.url, project: '', userAgent: 'svc/dev', ...changes };
+  return {
+    kind: 'selfhosted',
+    name: 'gitea',
+    apiKey: remote.token,
+    endpoint: remote.url,
+    project: '',
+    userAgent: 'svc/dev',
+    ...changes,
+  };
 }
 
 /** Both roles of the merge-request side at work on the fake, with what they log. */

@@ -10,6 +10,7 @@ export { depsWith, failureOf, never } from '../adapter-deps.ts';
 export function settingsFor(remote: { url: string; token: string; project: string }, changes: Partial<TrackerSettings> = {}) {
   const settings: TrackerSettings = {
     kind: 'selfhosted',
+    name: 'gitea',
     identity: 'test',
     apiKey: remote.token,
     project: remote.project,

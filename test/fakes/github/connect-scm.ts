@@ -26,7 +26,14 @@ export function rolesWith(parts: { endpoint: string; apiKey?: string; userAgent?
   const warn = (message: string, attributes: LogAttributes = {}): void => void warnings.push({ message, attributes });
   const logger: Logger = { debug: quiet, info: quiet, error: quiet, warn };
   const deps = { version: '1.2.3', workflowDir: '/', logger, clock: { now: () => Date.parse('2026-10-21T07:28:00Z') } };
-  const connection = { kind: 'repoissues', apiKey: 'fake-token-0123456789', project: '', userAgent: 'svc/dev', ...parts };
+  const connection = {
+    kind: 'repoissues',
+    name: 'github',
+    apiKey: 'fake-token-0123456789',
+    project: '',
+    userAgent: 'svc/dev',
+    ...parts,
+  };
   return { scm: createScm(connection, deps), ci: createCi(connection, deps), opener: createRequests(connection, deps), warnings };
 }
 

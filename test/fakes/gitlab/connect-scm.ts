@@ -33,6 +33,7 @@ export function openScmSubject(
 export function scmConnection(over: Partial<ScmConnection> = {}): ScmConnection {
   return {
     kind: 'nsproject',
+    name: 'gitlab',
     apiKey: 'glpat-fake-0123456789',
     endpoint: 'https://gitlab.example.com',
     project: '',

@@ -10,6 +10,7 @@ type Remote = Readonly<Record<'url' | 'apiKey' | 'project', string>>;
 export function settingsFor(remote: Remote, changes: Partial<TrackerSettings> = {}): TrackerSettings {
   return {
     kind: 'wfboard',
+    name: 'jira',
     identity: 'test',
     apiKey: remote.apiKey,
     project: remote.project,

@@ -109,7 +109,7 @@ export function openTracker(ground: Ground, project: string, changes: object = {
 /** The merge-request and CI roles under test. */
 export function openRoles(ground: Ground, { apiKey = ground.bot.token, endpoint = ground.url } = {}) {
   const { deps, records: logged } = depsWith();
-  const connection = { kind: 'selfhosted', apiKey, endpoint, project: '', userAgent: 'svc/dev' };
+  const connection = { kind: 'selfhosted', name: 'gitea', apiKey, endpoint, project: '', userAgent: 'svc/dev' };
   return { scm: provider.createScm!(connection, deps), ci: provider.createCi!(connection, deps), logged };
 }
 
