@@ -95,7 +95,7 @@ function firstPoll(now: number): PollState {
     failures: 0,
     count: 0,
     blockersReadAt: new Map(),
-    changedReadAt: new Map(),
+    readInVainAt: new Map(),
     cleanupAt: now,
     queue: { issues: [], next: 0, fruitless: 0 },
     postponed: null,

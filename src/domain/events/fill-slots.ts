@@ -11,7 +11,7 @@ import { fireDueRetries, mayStartRuns } from './on-retry-due.ts';
 import { FIRST_START, startRun } from './start-run.ts';
 
 /** Reads between two polls that may lead to no start: the remote's patience is not for guessing. */
-const MAX_FRUITLESS_READS = 4;
+export const MAX_FRUITLESS_READS = 4;
 /** A poll that is brought forward comes at most this often. */
 const POLL_AGAIN_MS = 1_000;
 
@@ -56,8 +56,12 @@ export function onCandidateRead(draft: Draft, event: EventNamed<'candidate-read'
   if (event.issue.ok && event.issue.value === null) change(draft, { holds: withoutEntry(draft.state.holds, event.issueId) });
   // One that was read for its approval, before it could have a slot, was not guessed at.
   if (draft.state.holds.get(event.issueId)?.reason === 'no_global_slot') return;
-  const { queue } = draft.state.poll;
-  changePoll(draft, { queue: { ...queue, fruitless: queue.fruitless + 1 } });
+  const { queue, readInVainAt } = draft.state.poll;
+  const kept = [...readInVainAt].filter(([id]) => draft.state.holds.has(id));
+  changePoll(draft, {
+    queue: { ...queue, fruitless: queue.fruitless + 1 },
+    readInVainAt: new Map([...kept, [event.issueId, draft.now]]),
+  });
 }
 
 function startIfFree(draft: Draft, issue: Issue): boolean {
@@ -74,11 +78,8 @@ function startIfFree(draft: Draft, issue: Issue): boolean {
   return false;
 }
 
-/** One that changed after its approval is told once, and read again after the others. */
+/** One that changed after its approval is told once. */
 function noteChange(draft: Draft, issue: IssueRef, verdict: HoldVerdict): void {
-  if (verdict.reason !== 'changed_after_approval') return;
-  const { changedReadAt } = draft.state.poll;
-  const kept = [...changedReadAt].filter(([id]) => draft.state.holds.has(id));
-  changePoll(draft, { changedReadAt: new Map([...kept, [issue.id, draft.now]]) });
-  if (draft.state.holds.get(issue.id)?.reason !== verdict.reason) announce(draft, 'issue:candidate:held', { issue, ...verdict });
+  if (verdict.reason !== 'changed_after_approval' || draft.state.holds.get(issue.id)?.reason === verdict.reason) return;
+  announce(draft, 'issue:candidate:held', { issue, ...verdict });
 }

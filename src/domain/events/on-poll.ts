@@ -8,6 +8,7 @@ import type { DispatchStage, PollInFlight, PollStage } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import { mapOf, withEntries } from '../model/versioned-map.ts';
 import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
+import { MAX_FRUITLESS_READS } from './fill-slots.ts';
 import { pollInterval } from './on-quotas.ts';
 import { reconcile } from './on-issue-states.ts';
 import { FIRST_START, startRun } from './start-run.ts';
@@ -174,7 +175,7 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
   const { candidates, dispatched, holds, counts, news } = stage;
   const fruitless = [...stage.read.keys()].filter((id) => holds.has(id)).length;
   change(draft, { holds });
-  changePoll(draft, { queue: { issues: inReadingOrder(draft.state, stage), next: 0, fruitless } });
+  changePoll(draft, { queue: { issues: inReadingOrder(draft.state, stage, draft.now), next: 0, fruitless } });
   forgetSpent(draft);
   readFirstSights(draft, stage.firstSights);
   for (const [reason, count] of Object.entries(news) as [HoldReason, number][]) {
@@ -184,14 +185,19 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
   endPoll(draft, inFlight, { candidates: candidates.length, dispatched, fault: null });
 }
 
-/** What changed after its approval comes last, the one read longest ago first: it must not keep others from being read. */
-function inReadingOrder({ holds, poll }: State, { counts, ...stage }: DispatchStage): readonly IssueRef[] {
+/**
+ * Who was read in vain a short while ago comes last, the one read longest ago first: a few that are blocked must not keep
+ * all others from being read. After that while it has its place again, so that it does not wait for all others either. The
+ * while is long enough for half of the reads to be left for the others.
+ */
+function inReadingOrder({ settings, poll }: State, stage: DispatchStage, now: number): readonly IssueRef[] {
   const waiting = stage.waiting.flat();
-  if (counts.changed_after_approval === undefined) return waiting;
-  const isChanged = (issue: IssueRef): boolean => holds.get(issue.id)?.reason === 'changed_after_approval';
-  const readAt = (issue: IssueRef): number => poll.changedReadAt.get(issue.id) ?? 0;
-  const changed = waiting.filter(isChanged);
-  return [...waiting.filter((issue) => !isChanged(issue)), ...changed.sort((a, b) => readAt(a) - readAt(b))];
+  const { readInVainAt, pacedTo } = poll;
+  if (readInVainAt.size === 0) return waiting;
+  const whileMs = 2 * (pacedTo ?? settings.polling.intervalMs) * (1 + readInVainAt.size / MAX_FRUITLESS_READS);
+  const readAt = (issue: IssueRef): number => readInVainAt.get(issue.id) ?? -Infinity;
+  const isRecent = (issue: IssueRef): boolean => readAt(issue) > now - whileMs;
+  return [...waiting.filter((issue) => !isRecent(issue)), ...waiting.filter(isRecent).sort((a, b) => readAt(a) - readAt(b))];
 }
 
 function noteReads(draft: Draft, candidates: readonly Issue[], needy: readonly Issue[]): ReadonlyMap<string, number> {

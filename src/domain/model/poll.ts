@@ -17,8 +17,8 @@ export interface PollState {
   readonly count: number;
   /** When each candidate's blockers were last read: the ones read longest ago go first. */
   readonly blockersReadAt: ReadonlyMap<string, number>;
-  /** When each issue that changed after its approval was last read whole. */
-  readonly changedReadAt: ReadonlyMap<string, number>;
+  /** When candidates that wait for a slot were last read whole without being started. */
+  readonly readInVainAt: ReadonlyMap<string, number>;
   /** When terminal issues are fetched for cleanup; null once that succeeded. */
   readonly cleanupAt: number | null;
   readonly queue: SlotQueue;

@@ -9,7 +9,10 @@ const BLOCKER_READS_PER_POLL = 4;
 
 /** Every dispatch filter, cheapest first. The dry run applies the same one. */
 export function holdOf(state: State, issue: Issue, read: Answer<readonly Blocker[]> | undefined): HoldVerdict | null {
-  return ownHold(state, issue) ?? blockersVerdict(state, issue, read) ?? slotHold(state, issue.state);
+  const own = ownHold(state, issue);
+  // One that the list shows to be blocked is not read for its approval.
+  if (own?.reason === 'approval_not_read') return (issue.blockedBy && blockerHold(state, issue.blockedBy)) ?? own;
+  return own ?? blockersVerdict(state, issue, read) ?? slotHold(state, issue.state);
 }
 
 /** What holds an issue by itself, without a look at others. */

@@ -12,6 +12,8 @@ function player(tracker: Partial<TrackerSettings>, slots = 3): Player {
   return createPlayer(settingsWith({ tracker, agent: { maxConcurrentAgents: slots } }));
 }
 
+const OPEN_BLOCKER = { id: '99', identifier: 'T-99', state: 'todo' };
+
 const running = ({ state }: Player): readonly string[] => [...state.live.keys()];
 const held = ({ state }: Player, id: string): string | undefined => state.holds.get(id)?.reason;
 
@@ -156,6 +158,41 @@ describe('tracker.approval_label', () => {
     }
     expect(running(play)).toEqual(['6']);
   });
+
+  it('is not read for an issue that the list shows to be blocked', () => {
+    const play = player(LABEL, 1);
+    play.poll([listed('1', { blockedBy: [OPEN_BLOCKER] })]);
+    expect(held(play, '1')).toBe('blocked_by');
+    play.poll([listed('1', { blockedBy: [] })]);
+    expect(held(play, '1')).toBe('approval_not_read');
+  });
+
+  it('issues that turn out to be blocked when they are read do not keep others from being read', () => {
+    const play = player(LABEL, 1);
+    const ids = Array.from({ length: 40 }, (_, index) => `${index + 1}`);
+    let polls = 0;
+    for (; polls < 80 && running(play).length === 0; polls += 1) {
+      play.poll(ids.map((id) => listed(id, { blockedBy: null, priority: Number(id) })));
+      // All have been read for their approval when the last one becomes free.
+      for (let [asked] = pendingReads(play); asked !== undefined; [asked] = pendingReads(play))
+        answer(play, { ...whole(asked), blockedBy: polls > 20 && asked === '40' ? [] : [OPEN_BLOCKER] });
+    }
+    expect(running(play)).toEqual(['40']);
+  });
+
+  it('comes back to an issue that was read in vain', () => {
+    const play = player(LABEL, 1);
+    const ids = Array.from({ length: 200 }, (_, index) => `${index + 1}`);
+    let polls = 0;
+    for (; polls < 400 && !running(play).includes('1'); polls += 1) {
+      play.poll(ids.map((id) => listed(id, { blockedBy: null, priority: Number(id) })));
+      for (let [asked] = pendingReads(play); asked !== undefined; [asked] = pendingReads(play))
+        answer(play, { ...whole(asked), blockedBy: polls > 100 && asked === '1' ? [] : [OPEN_BLOCKER] });
+    }
+    expect(running(play)).toEqual(['1']);
+  });
+
+  const pendingReads = ({ state }: Player): string[] => [...(state.pending['read-candidate']?.keys() ?? [])];
 
   function edited(): Player {
     const play = player(LABEL, 1);
