@@ -44,7 +44,8 @@ const folder = await makeFolder({
   }),
   'issues.json': JSON.stringify(issues(size)),
 });
-const service = await launch(folder, { env: { FLEET_DB: url } });
+const prof = process.env["FLEET_PROF"];
+const service = await launch(folder, { ...(prof ? { program: { name: "foray", command: [process.execPath, "--cpu-prof", `--cpu-prof-dir=${prof}`, path.join(root, "dist/cli.js")] } } : {}), env: { FLEET_DB: url } });
 const cpuBefore = processorMs(service.pid);
 const begin = performance.now();
 const hosts = await Promise.all(Array.from({ length: processes }, (_, index) => startHost(index)));

@@ -24,7 +24,7 @@ function start(name: string) {
   mkdirSync(root, { recursive: true });
   const env = { PATH: process.env['PATH'], HOME: folder };
   const options = { url, name, host: name, slots: Number(slots), labels: [], root, env, version, secrets: createKnownSecrets() };
-  return openWorker({ ...options, logger: createWatch() });
+  return openWorker({ ...options, logger: createWatch(), interrupted: new AbortController().signal });
 }
 
 /** Measures from the end of a run to the beginning of the next, by what the worker itself says. */

@@ -10,8 +10,11 @@ export interface RootHolder {
   readonly workflowPath: string;
   /** Where the records are. */
   readonly database: string;
-  /** Whether several daemons may have that database: then only one of them leads, and they may share their roots. */
-  readonly isShared: boolean;
+  /**
+   * Names the records, by whatever address they are reached, where several daemons may have them: then only one of them
+   * leads, and they may share their roots. Null where they are one daemon's.
+   */
+  readonly sharedRecords: string | null;
 }
 
 /**
@@ -24,7 +27,7 @@ export function createRootLocks(holder: RootHolder): { take(root: string): Promi
     async take(root) {
       if (held.has(root) || !canWrite(root)) return;
       const lock = await takeLock(path.join(root, LOCK_NAME));
-      if (lock === null && holder.isShared && holderOf(root).database === holder.database) return;
+      if (lock === null && holder.sharedRecords !== null && holderOf(root).records === holder.sharedRecords) return;
       if (lock === null) throw new Error(inUse(root));
       held.set(root, lock);
       writeFileSync(path.join(root, `${LOCK_NAME}.json`), `${JSON.stringify(recordOf(holder))}\n`, { mode: 0o600 });
@@ -46,8 +49,8 @@ function canWrite(root: string): boolean {
   }
 }
 
-function recordOf({ workflowPath, database }: RootHolder) {
-  return { pid: process.pid, host: os.hostname(), workflow: workflowPath, database };
+function recordOf({ workflowPath, database, sharedRecords }: RootHolder) {
+  return { pid: process.pid, host: os.hostname(), workflow: workflowPath, database, records: sharedRecords };
 }
 
 function inUse(root: string): string {

@@ -83,6 +83,7 @@ async function standBy(db: Postgres, options: SharedOptions): Promise<Reign> {
 async function lead(reign: Reign, options: SharedOptions, turn: Turn): Promise<void> {
   const { leadership } = reign;
   const { logger } = options;
+  const { isUnreachable } = await import('../store/postgres/index.ts');
   const over = new AbortController();
   let lost: string | null = null;
   void leadership.lost.then((why) => {
@@ -99,10 +100,16 @@ async function lead(reign: Reign, options: SharedOptions, turn: Turn): Promise<v
     await turn.daemon.done;
     turn.daemon = null;
   } catch (error) {
-    if (lost === null) throw error;
+    const isBeginning = turn.daemon === null;
+    if (lost === null && !(isBeginning && isUnreachable(error))) throw error;
+    lost ??= textOf(error);
     turn.daemon = null;
   } finally {
     await leadership.leave();
   }
   if (lost !== null) logger.warn('no longer leading, standing by', { reason: lost, epoch: leadership.epoch });
+}
+
+function textOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
 }

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import os from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AGENT_KINDS } from '../agents/registry.ts';
 import type { Env } from '../config/expand.ts';
 import { hostName } from '../domain/model/host-path.ts';
 import { endGroup, endStrays } from '../lib/process/index.ts';
+import { createReleasers, type Releasers } from '../lib/releasers.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { RunAdapters } from '../ports/runner.ts';
 import type { ToolHost } from '../mcp/host.ts';
@@ -35,6 +37,8 @@ export interface WorkerOptions {
   readonly version: string;
   readonly logger: Logger;
   readonly secrets: KnownSecrets;
+  /** Ends a start that is still under way. */
+  readonly interrupted: AbortSignal;
 }
 
 /** Carried by every process of a worker, so that the next one on the same root finds those that a crash left. */
@@ -45,23 +49,37 @@ const SILENT_SECONDS = 20;
 
 /** A worker of this machine. What an earlier one on the same root left running is ended first. */
 export async function openWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const releasers = createReleasers((fault) => options.logger.error('closing failed', { error: String(fault) }));
+  try {
+    return await assemble(options, releasers);
+  } catch (error) {
+    await releasers.run();
+    throw error;
+  }
+}
+
+async function assemble(options: WorkerOptions, releasers: Releasers): Promise<RunningWorker> {
   const { url, slots, labels, root, version, logger } = options;
   const locks = createRootLocks({
     workflowPath: `worker ${options.name ?? options.host}`,
     database: 'that of its service',
-    isShared: false,
+    sharedRecords: null,
   });
   await locks.take(root);
+  releasers.push(locks.release);
   const mark = createHash('sha256').update(root).digest('hex').slice(0, 16);
   const tell = (pid: number): void => logger.warn('ending a process that an earlier run left behind', { pid });
   await endStrays(`${WORKER_VARIABLE}=${mark}`, LEFTOVER_GRACE_MS, tell);
   const { openWorkerSeat } = await import('../store/postgres/worker-seat.ts');
   const identity = workerIdentity(root);
   const name = options.name ?? hostName(options.host, identity);
-  const seat = await openWorkerSeat(url, { name, identity, labels, slots, version });
+  const seat = await onceReached(options, () => openWorkerSeat(url, { name, identity, labels, slots, version }));
+  releasers.push(() => seat.close());
   const owned = ownProcesses();
   const guard = startGroupGuard(SILENT_SECONDS);
+  releasers.push(guard.stop);
   const toolHost = await openToolHost({ logger, scope: `worker ${root}`, pidsOf: owned.pidsOf });
+  releasers.push(() => toolHost.stop());
   const env = { ...definedOf(options.env), [WORKER_VARIABLE]: mark };
   const processes = bothHear(guard, owned);
   const here: Here = {
@@ -71,25 +89,39 @@ export async function openWorker(options: WorkerOptions): Promise<RunningWorker>
     toolHost,
     deliveryOf: createCarriedDeliveries({ root, env, processes, logger }),
   };
-  const worker = await startWorker({
-    seat,
-    logger,
-    loadNow: () => os.loadavg()[0] ?? 0,
-    adaptersFor: (job, asked) => adaptersFor(job, asked, here),
-    remove: ({ removal, ...job }, signal) => workspacesFor(job, here).remove(removal, signal),
-  });
+  const worker = await onceReached(options, () =>
+    startWorker({
+      seat,
+      logger,
+      loadNow: () => os.loadavg()[0] ?? 0,
+      adaptersFor: (job, asked) => adaptersFor(job, asked, here),
+      remove: ({ removal, ...job }, signal) => workspacesFor(job, here).remove(removal, signal),
+    }),
+  );
   return {
     drain: worker.drain,
     kill() {
       worker.kill();
       for (const pid of owned.pids()) void endGroup(pid, { graceMs: 0 });
     },
-    done: worker.done.finally(async () => {
-      guard.stop();
-      await toolHost.stop();
-      locks.release();
-    }),
+    done: worker.done.finally(() => releasers.run()),
   };
+}
+
+const AGAIN_MS = 1_000;
+
+/** Waits for a server that does not answer yet. Other faults are the operator's to mend. */
+async function onceReached<T>({ logger, interrupted }: WorkerOptions, work: () => Promise<T>): Promise<T> {
+  const { isUnreachable } = await import('../store/postgres/errors.ts');
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      if (tries % 10 === 0) logger.warn('waiting for the database', { error: String(error) });
+      await delay(AGAIN_MS, undefined, { signal: interrupted });
+    }
+  }
 }
 
 /** The process groups of the runs here, by their leaders. */

@@ -32,11 +32,11 @@ export async function work({ url, slots, labels, name, root: asked }: WorkerArgs
   const host = os.hostname().replaceAll(/[^A-Za-z0-9_.-]/g, '-');
   const root = path.resolve(asked ?? path.join(stateDirectory(), 'foray', 'worker', name ?? host));
   let worker: RunningWorker | null = null;
-  let isAsked = false;
+  const interrupted = new AbortController();
   const signals = onSignals({
     stop(signal) {
       logger.info('draining', { signal });
-      isAsked = true;
+      interrupted.abort(new Error('stopped before it had begun'));
       worker?.drain();
     },
     force(signal, code) {
@@ -47,11 +47,24 @@ export async function work({ url, slots, labels, name, root: asked }: WorkerArgs
   });
   try {
     const env = { ...process.env };
-    worker = await openWorker({ url: address, name, host, slots, labels, root, env, version: FORAY_VERSION, logger, secrets });
+    worker = await openWorker({
+      url: address,
+      name,
+      host,
+      slots,
+      labels,
+      root,
+      env,
+      version: FORAY_VERSION,
+      logger,
+      secrets,
+      interrupted: interrupted.signal,
+    });
     logger.info('foray worker started', { version: FORAY_VERSION, worker: name ?? host, slots, labels: labels.join(','), root });
-    if (isAsked) worker.drain();
+    if (interrupted.signal.aborted) worker.drain();
     await worker.done;
   } catch (error) {
+    if (interrupted.signal.aborted && worker === null) return 0;
     logger.error('foray failed', { error: error instanceof Error ? error.message : String(error) });
     return 1;
   } finally {

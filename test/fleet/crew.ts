@@ -74,15 +74,19 @@ export async function openCrew(postgres: TestPostgres, crashing: string, kind: H
     ground.path(name),
   ];
   const hears = (name: Name, text: string): Promise<void> =>
-    until(
-      `${name} to say ${text}`,
-      () => said.get(name)?.includes(text) === true || children.get(name)?.signalCode === 'SIGKILL' || isStopped(name),
-    );
+    until(`${name} to say ${text}`, () => said.get(name)?.includes(text) === true || isOut());
+
+  /** One of them was killed or stopped: the others may wait for it. */
+  const isOut = (): boolean => [...children].some(([name, { signalCode }]) => signalCode === 'SIGKILL' || isStopped(name));
 
   function isStopped(name: Name): boolean {
     const pid = children.get(name)?.pid;
     if (pid === undefined || children.get(name)?.signalCode !== null) return false;
-    return /\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    try {
+      return /\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    } catch {
+      return false;
+    }
   }
 
   async function issue(): Promise<Record<string, unknown>> {

@@ -177,6 +177,12 @@ interface AWorker {
 }
 
 async function startWorker(name: string, ...more: string[]): Promise<AWorker> {
+  const worker = spawnWorker(name, ...more);
+  await eventually(worker.said, (said) => said.includes('foray worker started'), `worker ${name}`);
+  return worker;
+}
+
+function spawnWorker(name: string, ...more: string[]): AWorker {
   const root = path.join(folder, name);
   const args = [CLI, 'worker', '--url', '$FLEET_DB', '--name', name, '--root', root, ...more];
   const env = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder, FLEET_DB: url };
@@ -184,13 +190,11 @@ async function startWorker(name: string, ...more: string[]): Promise<AWorker> {
   children.push(child);
   let text = '';
   child.stderr?.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  const worker: AWorker = {
+  return {
     child,
     said: () => text,
     ended: async () => (child.exitCode === null ? ((await once(child, 'exit')) as [number | null])[0] : child.exitCode),
   };
-  await eventually(worker.said, (said) => said.includes('foray worker started'), `worker ${name}`);
-  return worker;
 }
 
 /** An agent with a process of its own, which works until it is ended. */
@@ -314,6 +318,38 @@ describe('a database that crashes and comes back', () => {
     expect(await exit).toMatchObject({ kind: 'normal', turns: 1 });
     expect(reports.filter(({ type }) => type === 'turn-completed')).toHaveLength(1);
     expect(await leader.start(aPlan({})).exit).toMatchObject({ kind: 'normal' });
+  });
+});
+
+describe('a worker that starts while the database does not answer', () => {
+  it('waits for it, and takes runs; also where it is lost again right after', { timeout: 120_000 }, async () => {
+    await leader.leave();
+    leader = await lead('b', { lostAfterMs: 60_000 });
+    await postgres.stop('crash');
+    const starting = startWorker('w1');
+    await delay(2_500);
+    await postgres.start();
+    const worker = await starting;
+    expect(worker.said()).toContain('waiting for the database');
+    for (let times = 0; times < 3; times += 1) {
+      await postgres.stop('crash');
+      await delay(times * 700);
+      await postgres.start();
+    }
+    expect(await leader.start(aPlan({})).exit).toMatchObject({ kind: 'normal' });
+    expect(leader.runner.hosts()).toMatchObject([{ name: 'w1' }]);
+  });
+
+  it('ends when it is told to, and is known to nobody', async () => {
+    await postgres.stop();
+    try {
+      const child = spawnWorker('w1');
+      await eventually(child.said, (said) => said.includes('waiting for the database'), 'the wait');
+      child.child.kill('SIGTERM');
+      expect(await child.ended()).toBe(0);
+    } finally {
+      await postgres.start();
+    }
   });
 });
 

@@ -28,18 +28,17 @@ export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<Run
   const heart: Heartbeat = createHeartbeat({ seat, logger, held, stateNow: () => ({ load: loadNow(), draining }) });
 
   await heart.beat();
-  const beating = heart.beatUntil(over.signal);
   const taking = await seat.takeJobs((runId) =>
     held
       .work(runId)
       .catch((error: unknown) => logger.error('a run could not be worked on', { run_id: runId, error: String(error) })),
   );
+  const beating = heart.beatUntil(over.signal);
   let finish = (): void => {};
   const done = new Promise<void>((resolve) => (finish = resolve)).then(async () => {
     over.abort();
     await beating;
     await seat.leave().catch(() => {});
-    await seat.close();
   });
   return {
     done,

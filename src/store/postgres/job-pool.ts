@@ -9,6 +9,10 @@ export function taskOf(workerId: string): string {
 }
 
 const CONNECT_MS = 5_000;
+/** Longer than any statement of the queue takes: by then the server or the way to it is gone. */
+const ANSWER_MS = 20_000;
+/** Nobody waits longer for what a process that was stopped has locked. */
+const STANDS_STILL_MS = 4_000;
 
 /** Connections of the job queue, which keeps its tables in a schema of its own. */
 export async function openJobPool(url: string, max = 4): Promise<Pool> {
@@ -17,6 +21,8 @@ export async function openJobPool(url: string, max = 4): Promise<Pool> {
     connectionString: url,
     max,
     connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: ANSWER_MS,
+    idle_in_transaction_session_timeout: STANDS_STILL_MS,
     keepAlive: true,
     application_name: 'foray jobs',
   });

@@ -45,8 +45,10 @@ async function makeJobTables(url: string, db: Postgres): Promise<void> {
     const here = (await db.read(readWorkers())).map(({ id }) => taskOf(id));
     await jobs.cleanup({ tasks: ['DELETE_PERMAFAILED_JOBS', 'GC_TASK_IDENTIFIERS'], taskIdentifiersToKeep: here });
     await jobs.release();
+  } catch (error) {
+    throw postgresErrorOf(db.address, error);
   } finally {
-    await pool.end();
+    await pool.end().catch(() => {});
   }
 }
 

@@ -4,8 +4,10 @@ import type { StopReason } from '../../domain/model/run.ts';
 import type { Job, RunAnswer, RunRequest, RunMessage, WorkerNews, WorkerSeat } from '../../ports/run-queue.ts';
 import { all, get, run, type Work } from '../records/work.ts';
 import { openPostgres, type Postgres } from './connection.ts';
-import { jobLibrary, NOW, openJobPool, silentLogger, taskOf } from './job-pool.ts';
+import { postgresErrorOf } from './errors.ts';
+import { NOW, openJobPool, taskOf } from './job-pool.ts';
 import { versionOfSchema } from './migrate.ts';
+import { takeJobs } from './take-jobs.ts';
 
 export interface WorkerFacts {
   readonly name: string;
@@ -22,20 +24,15 @@ export async function openWorkerSeat(url: string, facts: WorkerFacts): Promise<W
   const id = `${facts.name}#${randomBytes(5).toString('hex')}`;
   const pool = await openJobPool(url, facts.slots + 4);
   return {
-    async takeJobs(work) {
-      const { run: runJobs } = await jobLibrary();
-      const runner = await runJobs({
-        pgPool: pool,
+    takeJobs: async (work) =>
+      takeJobs({
+        pool,
+        task: taskOf(id),
         // One more than there are slots: a removal need not wait for a run. No more runs than slots are given.
-        concurrency: facts.slots + 1,
-        noHandleSignals: true,
-        pollInterval: 1_000,
-        logger: await silentLogger(),
-        crontab: '',
-        taskList: { [taskOf(id)]: (payload) => work((payload as { runId: string }).runId) },
-      });
-      return { drain: () => runner.stop().catch(() => {}) };
-    },
+        atOnce: facts.slots + 1,
+        work,
+        explain: (error) => postgresErrorOf(db.address, error),
+      }),
     jobOf: (jobId) => db.read(jobOf(jobId, id)),
     beat: (now) => db.write(beat(id, facts, now)),
     say: (runId, number, words) => db.write(say({ runId, worker: id }, number, words)),
