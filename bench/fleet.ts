@@ -7,12 +7,14 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/support/postgres.ts';
-import { issues, launch, makeFolder, processorMs, workflow } from './support/daemon.ts';
+import { CLI, launch, makeFolder, processorMs, workflow } from './support/daemon.ts';
+import { buildGithub } from './support/remote.ts';
 import { percentile } from './table.ts';
 
 /**
- * `npm run bench:fleet`: a service, a PostgreSQL server and workers, all on this machine, from a full queue to the last
- * handoff. The workers are the real ones; several share a process, since a machine of two cores has no room for fifty.
+ * `npm run bench:fleet`: a service, a PostgreSQL server, workers and a tracker over HTTP, all on this machine, from a full
+ * queue to the last handoff. The workers are the real ones; several share a process, since a machine of two cores has no
+ * room for fifty. The tracker is no file: one that holds ten thousand issues is read whole at every look.
  */
 const { values } = parseArgs({
   options: {
@@ -22,6 +24,8 @@ const { values } = parseArgs({
     processes: { type: 'string', default: '5' },
     /** Milliseconds that a session takes. */
     turn: { type: 'string', default: '0' },
+    /** A folder for a profile of the service's processor time. */
+    profile: { type: 'string' },
   },
 });
 const [size, workers, slots, processes] = [values.issues, values.workers, values.slots, values.processes].map(Number) as [
@@ -35,17 +39,21 @@ const root = process.env['FORAY_BENCH_ROOT'] ?? process.cwd();
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
 const postgres = await startPostgres({ settings: { fsync: 'on', max_connections: String(100 + workers * (slots + 12)) } });
 const url = await postgres.createDatabase();
+const remote = await buildGithub(size);
 const folder = await makeFolder({
   'WORKFLOW.md': workflow({
+    tracker: remote.tracker,
     intervalMs: 30_000,
     agent: `  max_concurrent_agents: ${workers * slots}\n  run_on: []`,
     mock: `  turn_delay_ms: ${values.turn}`,
     more: 'store:\n  url: $FLEET_DB',
   }),
-  'issues.json': JSON.stringify(issues(size)),
 });
-const prof = process.env["FLEET_PROF"];
-const service = await launch(folder, { ...(prof ? { program: { name: "foray", command: [process.execPath, "--cpu-prof", `--cpu-prof-dir=${prof}`, path.join(root, "dist/cli.js")] } } : {}), env: { FLEET_DB: url } });
+const profile = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
+const service = await launch(folder, {
+  program: { name: 'foray', command: [process.execPath, ...profile, CLI] },
+  env: { FLEET_DB: url, ...remote.env },
+});
 const cpuBefore = processorMs(service.pid);
 const begin = performance.now();
 const hosts = await Promise.all(Array.from({ length: processes }, (_, index) => startHost(index)));
@@ -54,9 +62,13 @@ await service.until('releasing claim', size);
 const seconds = (performance.now() - begin) / 1_000;
 const cpuMs = processorMs(service.pid) - cpuBefore;
 const failed = service.count('msg="retry scheduled"');
+const reasons = new Set([...service.log().matchAll(/msg="retry scheduled".* error="([^"]*)/g)].map(([, why]) => why));
+const requests = remote.requests().length;
+const workersMs = hosts.reduce((sum, { pid }) => sum + processorMs(pid ?? 0), 0);
 const gaps = (await Promise.all(hosts.map(endHost))).flat();
 await service.end();
 await postgres.remove();
+await remote.close();
 await rm(folder, { recursive: true, force: true });
 tell();
 process.exit(failed === 0 ? 0 : 1);
@@ -87,13 +99,16 @@ function tell(): void {
     ['runs', String(size)],
     ['workers, slots of each, processes they share', `${workers}, ${slots}, ${processes}`],
     ['until all workers were there', `${(startedAfter / 1_000).toFixed(1)} s`],
-    ['from the first worker to the last handoff', `${seconds.toFixed(1)} s`],
+    ['from the start of the first worker to the last handoff', `${seconds.toFixed(1)} s`],
     ['runs a second', (size / seconds).toFixed(1)],
     ['processor time of the leader for a run', `${(cpuMs / size).toFixed(2)} ms`],
+    ['processor time of the workers for a run', `${(workersMs / size).toFixed(2)} ms`],
+    ['requests to the tracker for a run, polls included', (requests / size).toFixed(1)],
     ['from a free slot to the next start, median', `${percentile(gaps, 0.5).toFixed(0)} ms`],
     ['from a free slot to the next start, 99th percentile', `${percentile(gaps, 0.99).toFixed(0)} ms`],
     ['runs that failed', String(failed)],
   ];
   console.log(`node ${process.version}, ${cores.length} cores of ${cores[0]?.model.trim() ?? 'an unknown processor'}`);
+  if (failed > 0) rows.push(['because', [...reasons].slice(0, 3).join(' | ')]);
   for (const [name = '', value = ''] of rows) console.log(`${name.padEnd(55)} ${value}`);
 }

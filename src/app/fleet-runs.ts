@@ -11,6 +11,8 @@ export interface FleetRunsDeps {
   readonly logger: Logger;
   readonly markKey: string;
   readonly killed: AbortSignal;
+  /** Hears that a worker came for whom something may wait. */
+  readonly onJoined: () => void;
 }
 
 /** The runs on workers. The queue is opened when a workflow first asks for it. */

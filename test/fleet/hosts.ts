@@ -67,8 +67,17 @@ interface Place {
   readonly here: string;
 }
 
-function makeNamespace(): Place {
-  const number = randomInt(1 << 14);
+/** Another test may have taken the number. */
+function makeNamespace(tries = 5): Place {
+  try {
+    return makeNumbered(randomInt(1 << 14));
+  } catch (error) {
+    if (tries === 1) throw error;
+    return makeNamespace(tries - 1);
+  }
+}
+
+function makeNumbered(number: number): Place {
   const name = `foray-${number}`;
   const card = `fy${number}`;
   // Four addresses each, in a range that nobody routes.

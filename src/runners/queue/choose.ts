@@ -15,11 +15,13 @@ export interface Wish {
 /** Who takes a run: the holder of its workspace where it can, else the one with the most free slots; null for nobody yet. */
 export function chooseWorker(workers: readonly WorkerRow[], runsOf: (workerId: string) => number, wish: Wish): WorkerRow | null {
   const free = (worker: WorkerRow): number => worker.slots - runsOf(worker.id);
-  const able = workers.filter(
-    (worker) => mayBeAsked(worker) && free(worker) > 0 && wish.labels.every((label) => worker.labels.includes(label)),
-  );
+  const able = workers.filter((worker) => mayBeAsked(worker) && free(worker) > 0 && hasAll(worker, wish.labels));
   const [first = null] = able.toSorted((a, b) => free(b) - free(a));
   return able.find(({ name }) => name === wish.holder) ?? first;
+}
+
+export function hasAll(worker: WorkerRow, labels: readonly string[]): boolean {
+  return labels.every((label) => worker.labels.includes(label));
 }
 
 /** Whether a worker takes anything new now. */

@@ -18,6 +18,8 @@ export interface QueueRunnerDeps {
   readonly killed: AbortSignal;
   /** 30 s unless given. */
   readonly lostAfterMs?: number;
+  /** Hears that a worker came which others could not stand in for: what waited for it need not wait for the next poll. */
+  readonly onJoined?: () => void;
 }
 
 /** Runs on workers that take them from the queue. They wait here while no worker has a slot for them. */

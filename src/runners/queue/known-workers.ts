@@ -2,7 +2,7 @@ import type { HostView } from '../../ports/runner.ts';
 import type { RunQueue, WorkerRow } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import { hostName, shownHost } from '../../domain/model/host-path.ts';
-import { LOST_AFTER_MS, chooseWorker, hasTwin, isCompatible, mayBeAsked, skewText, type Wish } from './choose.ts';
+import { LOST_AFTER_MS, chooseWorker, hasAll, hasTwin, isCompatible, mayBeAsked, skewText, type Wish } from './choose.ts';
 
 export interface KnownWorkersDeps {
   readonly queue: RunQueue;
@@ -11,6 +11,8 @@ export interface KnownWorkersDeps {
   readonly lostAfterMs: number;
   /** How many runs a worker has. */
   readonly runsOf: (workerId: string) => number;
+  /** Hears that one came with labels that nobody had, or the first of all. */
+  readonly onJoined?: () => void;
 }
 
 /** The workers of the queue, as they were last seen. */
@@ -49,8 +51,10 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
 
   return {
     async meet(rows) {
+      const before = able;
       workers = rows;
       able = rows.filter((worker) => refusalOf(worker, rows, version) === null);
+      if (able.some(({ labels }) => !before.some((known) => hasAll(known, labels)))) deps.onJoined?.();
       for (const worker of workers) {
         await tellRefusal(worker);
         if (worker.silentMs > lostAfterMs) await forget(worker);
@@ -73,7 +77,7 @@ function refusalOf(worker: WorkerRow, all: readonly WorkerRow[], version: string
 /** Why none of these workers could take a run with these labels, or null. */
 function problemOf(workers: readonly WorkerRow[], labels: readonly string[]): string | null {
   const taking = workers.filter(({ draining }) => !draining);
-  if (taking.some((worker) => labels.every((label) => worker.labels.includes(label)))) return null;
+  if (taking.some((worker) => hasAll(worker, labels))) return null;
   const wanted = labels.length === 0 ? '' : ` with the labels ${labels.join(', ')}`;
   return `no worker${wanted} is there: start one with "foray worker"`;
 }

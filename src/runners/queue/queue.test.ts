@@ -71,7 +71,9 @@ function createMemoryQueue() {
 
 let memory: ReturnType<typeof createMemoryQueue>;
 let runner: QueueRunner;
+let joined: number;
 beforeEach(() => {
+  joined = 0;
   memory = createMemoryQueue();
   const killed = new AbortController().signal;
   runner = createQueueRunner({
@@ -81,6 +83,7 @@ beforeEach(() => {
     logger: SILENT,
     markKey: 'k',
     killed,
+    onJoined: () => void (joined += 1),
   });
 });
 afterEach(() => runner.close());
@@ -186,6 +189,16 @@ describe('a worker of another version', () => {
     await expect.poll(() => memory.given.map(({ id }) => id), soon).toEqual([run.id]);
     expect(memory.refused.at(-1)).toEqual(['new#1', null]);
   });
+});
+
+it('tells that a worker came, where nobody could take its runs before', async () => {
+  await expect.poll(() => joined, soon).toBe(1);
+  memory.memory.workers = [aWorker('w1'), aWorker('w2')];
+  start();
+  await expect.poll(() => runner.hosts().length, soon).toBe(2);
+  expect(joined).toBe(1);
+  memory.memory.workers = [aWorker('w1'), aWorker('w2'), aWorker('w3', { labels: ['gpu'] })];
+  await expect.poll(() => joined, soon).toBe(2);
 });
 
 describe('workers whose hosts have the same name', () => {

@@ -127,8 +127,8 @@ function isServersWord(error: unknown): boolean {
  */
 async function within<T>(client: PoolClient, how: { begin: string; epoch: number | null }, work: Work<T>): Promise<T> {
   const sent: Promise<QueryResult<Row>>[] = [];
-  const send = (sql: string, values: readonly SqlValue[] = []): Promise<QueryResult<Row>> => {
-    const answer = client.query<Row>(values.length === 0 ? sql : { text: numbered(sql), values: values.map(encode) });
+  const send = (sql: string, values: readonly SqlValue[] = [], wantsRows = true): Promise<QueryResult<Row>> => {
+    const answer = client.query<Row>(values.length === 0 ? sql : queryOf(sql, values, wantsRows));
     answer.catch(() => {});
     sent.push(answer);
     return answer;
@@ -158,14 +158,31 @@ async function firstFailure(sent: readonly Promise<unknown>[]): Promise<unknown>
   return (await Promise.allSettled(sent)).find((outcome) => outcome.status === 'rejected')?.reason as unknown;
 }
 
+/**
+ * Statements that give no rows are prepared once for each connection. Those that do are not: while a newer version changes
+ * a table, what was prepared for its columns would be refused.
+ */
+function queryOf(sql: string, values: readonly SqlValue[], wantsRows: boolean) {
+  const query = { text: numbered(sql), values: values.map(encode) };
+  return wantsRows ? query : { ...query, name: nameOf(sql) };
+}
+
+const names = new Map<string, string>();
+
+function nameOf(sql: string): string {
+  const known = names.get(sql) ?? `foray_${names.size + 1}`;
+  names.set(sql, known);
+  return known;
+}
+
 async function perform<T>(
-  send: (sql: string, values: readonly SqlValue[]) => Promise<QueryResult<Row>>,
+  send: (sql: string, values: readonly SqlValue[], wantsRows: boolean) => Promise<QueryResult<Row>>,
   work: Work<T>,
 ): Promise<T> {
   let step = work.next();
   while (step.done !== true) {
     const { sql, values, wantsRows } = step.value;
-    const answer = send(sql, values);
+    const answer = send(sql, values, wantsRows);
     step = work.next(wantsRows ? (await answer).rows.map(decodeRow) : []);
   }
   return step.value;
