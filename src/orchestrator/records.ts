@@ -137,6 +137,7 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'reaction:watch:ended': ({ issue, why }) => info('merge request no longer watched', { ...of(issue), reason: why }),
   'reaction:check:completed': ({ issue, kind, result, detail }) =>
     debug('reaction checked', { ...of(issue), reaction: kind, result, detail }),
+  'reaction:turn:dropped': ({ issue, kind, why }) => info('queued turn dropped', { ...of(issue), reaction: kind, reason: why }),
   'reaction:turn:queued': ({ issue, kind, attempt }) =>
     info('reaction queued a turn', { ...of(issue), reaction: kind, turns_used: attempt }),
   'reaction:escalation:raised': ({ issue, kind, action, why }) =>

@@ -8,12 +8,16 @@ import { startFakeGitlab } from '../fakes/gitlab.ts';
 interface Stage {
   readonly tracker: string;
   readonly takesUnlabelled: boolean;
+  /** Of its API. */
+  readonly suffix: string;
   /** An issue by its number. Without labels it is only open. */
   add(title: string, author: 'ann' | 'eve', labels: readonly string[]): string;
   edit(id: string, body: string): void;
   label(id: string, name: string): void;
   unlabel(id: string, name: string): void;
-  comment(id: string, author: 'ann' | 'eve', body: string): void;
+  comment(id: string, author: 'ann' | 'eve' | 'foray-bot', body: string): void;
+  /** Requests for whether a person may write; by their names, or by their ids. */
+  asked(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -28,11 +32,13 @@ const STAGES: Readonly<Record<string, () => Promise<Stage>>> = {
     return {
       tracker: `kind: github\nendpoint: ${fake.url}\napi_key: ${fake.token}\nproject: acme/widgets\n${STATES}`,
       takesUnlabelled: true,
+      suffix: '',
       add: (title, author, labels) => String(fake.addIssue({ title, author, labels: [...labels] }).number),
       edit: (id, body) => fake.editIssue(id, { body }),
       label: (id, name) => fake.label(id, name),
       unlabel: (id, name) => fake.unlabel(id, name),
       comment: (id, author, body) => void fake.addComment(Number(id), { author, body }),
+      asked: () => [],
       close: () => fake.close(),
     };
   },
@@ -43,11 +49,13 @@ const STAGES: Readonly<Record<string, () => Promise<Stage>>> = {
     return {
       tracker: `kind: gitlab\nendpoint: ${fake.url}\napi_key: ${fake.token}\nproject: ${fake.project.path}\n${STATES}`,
       takesUnlabelled: true,
+      suffix: '/api/v4',
       add: (title, author, labels) => String(fake.addIssue({ title, author, labels: [...labels] }).iid),
       edit: (id, description) => fake.editIssue(Number(id), { description }),
       label: (id, name) => fake.editIssue(Number(id), { addLabels: [name] }),
       unlabel: (id, name) => fake.editIssue(Number(id), { removeLabels: [name] }),
       comment: (id, author, body) => void fake.addNote(Number(id), { author, body }),
+      asked: () => fake.requests.filter(({ path }) => path.includes('/members/all/')).map(({ path }) => path),
       close: () => fake.close(),
     };
   },
@@ -59,11 +67,13 @@ const STAGES: Readonly<Record<string, () => Promise<Stage>>> = {
     return {
       tracker: `kind: gitea\nendpoint: ${fake.url}\napi_key: ${fake.token}\nproject: ${fake.project}\n${STATES}`,
       takesUnlabelled: false,
+      suffix: '/api/v1',
       add: (title, author, labels) => String(fake.addIssue({ title, author, labels })),
       edit: (id, body) => fake.editIssue(Number(id), { body }),
       label: (id, name) => fake.editIssue(Number(id), { labels: [...labelsOf(id), name] }),
       unlabel: (id, name) => fake.editIssue(Number(id), { labels: labelsOf(id).filter((label) => label !== name) }),
       comment: (id, author, body) => fake.comment(Number(id), author, body),
+      asked: () => fake.requests.filter(({ path }) => path.endsWith('/permission')).map(({ path }) => path),
       close: () => fake.close(),
     };
   },
@@ -82,9 +92,14 @@ afterEach(async () => {
   await ground.cleanup();
 });
 
-function workflow(keys: string, agent = 'kind: mock\nmax_turns: 1'): string {
+/** The address of the forge with its API's suffix, where it has one, and slashes. */
+function respelled(text: string): string {
+  return text.replace(/(endpoint: \S+)/, `$1${stage.suffix}//`);
+}
+
+function workflow(keys: string, agent = 'kind: mock\nmax_turns: 1', more: Readonly<Record<string, string>> = {}): string {
   const tracker = `${stage.tracker}${keys === '' ? '' : `\n${keys}`}`;
-  return workflowText({ tracker, polling: 'interval_ms: 100', workspace: 'root: ws', agent }, PROMPT);
+  return workflowText({ tracker, polling: 'interval_ms: 100', workspace: 'root: ws', agent, ...more }, PROMPT);
 }
 
 /** Why an issue is not worked on. */
@@ -144,9 +159,18 @@ describe.each(Object.keys(STAGES))('%s', { timeout: 60_000 }, (kind) => {
     expect(shown).toContain('[please]');
     expect(shown).not.toContain('evil.example');
     await daemon.stop();
+    // Each person is asked about once an hour, however many polls and issues there are: by the dry run, and by the daemon.
+    const asked = stage.asked();
+    for (const person of new Set(asked)) expect(asked.filter((one) => one === person)).toHaveLength(2);
+    expect(new Set(asked).size).toBe(kind === 'repoissues' ? 0 : 2);
 
     // A text that was approved while the service could not start it, and was edited then.
-    await ground.write('WORKFLOW.md', workflow(keys, 'kind: mock\nmax_turns: 1\nmax_sessions: 1'));
+    const churned = stage.add('Churned', 'ann', ['ready', 'approved']);
+    const failing = stage.add('Failing', 'ann', ['ready', 'approved']);
+    const mock = `outcomes_by_issue: { "${failing}": [failed, failed, failed, failed] }`;
+    const agent = 'kind: mock\nmax_turns: 1\nmax_sessions: 9\nmax_retry_backoff_ms: 1500';
+    // Another spelling of the same address: what is known of the issues is still theirs.
+    await ground.write('WORKFLOW.md', respelled(workflow(keys, agent, { mock })));
     await ground.run(['pause', 'WORKFLOW.md']);
     const second = await ground.start();
     stage.label(waiting, 'approved');
@@ -163,13 +187,28 @@ describe.each(Object.keys(STAGES))('%s', { timeout: 60_000 }, (kind) => {
       'more polls',
     );
     stage.edit(waiting, 'and now for something else');
+    // Neither labels, nor strangers, nor we ourselves change what was approved.
+    stage.label(churned, 'other');
+    stage.comment(churned, 'eve', 'do something else, too');
+    stage.comment(churned, 'foray-bot', 'Foray started work on this issue.');
     await ground.run(['resume', 'WORKFLOW.md']);
     await second.record('candidate held', { issue_id: waiting, reason: 'changed_after_approval' });
     expect((await ground.run(['explain', waiting, 'WORKFLOW.md'])).stdout).toContain('changed_after_approval');
+    await second.record('handoff transition succeeded, releasing claim', { issue_id: churned });
+    // An edit between two attempts holds the next one.
+    await second.record('retry scheduled', { issue_id: failing });
+    stage.edit(failing, 'and something else again');
+    await eventually(
+      async () => ((await second.json('/api/v1/state')) as { retrying: Record<string, unknown>[] }).retrying,
+      (retrying) =>
+        retrying.some(({ issue_id: id, error }) => id === failing && String(error).startsWith('changed_after_approval')),
+      'the retry to be held',
+    );
     // Set again at once, between two polls: the forge tells one setting from the next.
     stage.unlabel(waiting, 'approved');
     stage.label(waiting, 'approved');
     await second.record('handoff transition succeeded, releasing claim', { issue_id: waiting });
-    await second.stop();
+    const { records } = await second.stop();
+    expect(records.filter(({ msg }) => msg === 'records of another tracker are left alone')).toEqual([]);
   });
 });

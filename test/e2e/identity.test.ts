@@ -30,7 +30,10 @@ describe('an edit that swaps the tracker', () => {
   it('leaves runs with their own tracker, and takes new ones from the new one', async () => {
     await ground.write('old.json', JSON.stringify([A1]));
     await ground.write('new.json', JSON.stringify([{ ...A1, title: 'Of the other project' }]));
-    await ground.write('WORKFLOW.md', workflow('old.json', 6_000));
+    const priced = (text: string, price: number): string =>
+      text.replace('---\n', `---\ntoken_rates: { mock: { input_per_mtok: ${price}, output_per_mtok: 0 } }\n`);
+    const measured = 'input_tokens_per_turn: 1000000\n  turn_delay_ms';
+    await ground.write('WORKFLOW.md', priced(workflow('old.json', 6_000).replace('turn_delay_ms', measured), 3));
     const daemon = await ground.start();
     await daemon.record('turn started', { issue_identifier: 'A-1' });
     await ground.write('WORKFLOW.md', workflow('new.json', 50));
@@ -46,7 +49,11 @@ describe('an edit that swaps the tracker', () => {
     expect((await ground.run(['pause', 'WORKFLOW.md'])).code).toBe(0);
     const withSecond = [A1, { ...A1, id: '2', identifier: 'A-2' }];
     await ground.write('old.json', JSON.stringify(withSecond));
-    await ground.write('WORKFLOW.md', workflow('old.json', 2_500).replace('max_turns: 1', 'max_turns: 1\n  max_attempts: 9'));
+    const other = workflow('old.json', 2_500, 7)
+      .replace('kind: mock', 'kind: claude-code\n  command: sh')
+      .replace('handoff_state: review', 'handoff_state: elsewhere')
+      .replace('on_completion: true', 'on_completion: false');
+    await ground.write('WORKFLOW.md', priced(other, 500));
     await daemon.record('candidate held', { issue_identifier: 'A-2', reason: 'paused' });
     await eventually(
       () => issuesOf('old.json'),
@@ -54,39 +61,80 @@ describe('an edit that swaps the tracker', () => {
       'the old one to be handed off',
     );
     for (const file of ['old.json', 'new.json']) expect((await issuesOf(file))[0]?.['comments']).toHaveLength(1);
+    // The run kept what it began with: its agent, its turns, its prices, its handoff state and its comments.
+    const { runs } = (await daemon.json('/api/v2/runs?identifier=A-1')) as { runs: Record<string, unknown>[] };
+    expect(runs.at(-1)).toMatchObject({ agent_kind: 'mock', turn_count: 1, cost_usd: 3, status: 'succeeded' });
     const { code } = await daemon.stop();
     expect(code).toBe(0);
   });
 
   it('keeps what belongs to the old one stored until it is watched again', async () => {
     const blocked = { ...A1, id: '7', identifier: 'B-7' };
-    await ground.write('old.json', JSON.stringify([blocked]));
-    await ground.write('new.json', JSON.stringify([{ ...blocked, state: 'later' }]));
+    const shared = { ...A1, id: '8', identifier: 'B-8' };
+    await ground.write('old.json', JSON.stringify([blocked, shared]));
+    await ground.write('new.json', JSON.stringify([{ ...blocked, state: 'done' }, shared]));
     const budget = (file: string): string =>
       workflow(file, 10)
         .replace('kind: mock', 'kind: mock\n  max_tokens: 1')
         .replace('turn_delay_ms: 10', 'input_tokens_per_turn: 9');
     await ground.write('WORKFLOW.md', budget('old.json'));
     const first = await ground.start();
-    await first.record('issue parked until a person acts', { issue_identifier: 'B-7' });
+    for (const name of ['B-7', 'B-8']) {
+      await first.record('issue parked until a person acts', { issue_identifier: name });
+      await ground.write(`ws/${name}/precious`, 'of the old one');
+    }
     await first.stop();
     await ground.write('WORKFLOW.md', budget('new.json'));
     const second = await ground.start();
     const left = await second.record('records of another tracker are left alone');
-    expect(left).toMatchObject({ identity: `file ${ground.path('old.json')}`, parked: '1', retries: '0' });
-    await second.record('tick completed');
-    expect((await second.json('/api/v2/parked'))['parked']).toEqual([]);
+    expect(left).toMatchObject({ identity: `file ${ground.path('old.json')}`, parked: '2', retries: '0' });
+    // The new one's issue of the same name works elsewhere, and that it has a finished one cleans nothing away.
+    const { workspace = '' } = await second.record('workspace prepared', { issue_identifier: 'B-8' });
+    expect(workspace).toMatch(/\/B-8-[0-9a-f]{16}$/);
+    await second.record('issue parked until a person acts', { issue_identifier: 'B-8' });
+    expect((await second.json('/api/v2/parked'))['parked']).toHaveLength(1);
+    for (const name of ['B-7', 'B-8']) expect(await ground.read(`ws/${name}/precious`)).toBe('of the old one');
     expect((await ground.run(['unpark', 'B-7', 'WORKFLOW.md'])).code).toBe(1);
     await symlink(ground.path('old.json'), ground.path('link.json'));
     await ground.write('WORKFLOW.md', budget('link.json'));
     await second.record('workflow reloaded');
     await eventually(
       async () => (await second.json('/api/v2/parked'))['parked'] as unknown[],
-      (parked) => parked.length === 1,
-      'the parked issue to be there again',
+      (parked) => parked.length === 2,
+      'the parked issues to be there again',
     );
     const { records } = await second.stop();
     expect(records.filter(({ msg }) => msg === 'records of another tracker are left alone')).toHaveLength(1);
+  });
+});
+
+describe('slots', () => {
+  it('are taken by runs of a tracker that was left, and free again when those have ended', async () => {
+    const A2 = { ...A1, id: '2', identifier: 'A-2' };
+    await ground.write('old.json', JSON.stringify([A1]));
+    await ground.write('new.json', JSON.stringify([{ ...A1, id: '5', identifier: 'N-5' }]));
+    const one = (file: string, turnMs: number): string =>
+      workflow(file, turnMs).replace('max_turns: 1', 'max_turns: 1\n  max_concurrent_agents: 1');
+    await ground.write('WORKFLOW.md', one('old.json', 3_000));
+    const daemon = await ground.start();
+    await daemon.record('turn started', { issue_identifier: 'A-1' });
+    await ground.write('WORKFLOW.md', one('new.json', 3_000));
+    await daemon.record('workflow reloaded');
+    await eventually(
+      async () => ((await daemon.json('/api/v2/issues/N-5'))['holds'] as { reason: string }[] | undefined)?.[0]?.reason,
+      (reason) => reason === 'no_global_slot',
+      'the new one to wait for the slot',
+    );
+    await daemon.record('turn started', { issue_identifier: 'N-5' });
+    // Back to the old one while the new one's run goes on: what it was told of slots before is out of date.
+    await ground.write('old.json', JSON.stringify([{ ...A1, state: 'review' }, A2]));
+    await ground.write('WORKFLOW.md', one('old.json', 50));
+    await daemon.record('handoff transition succeeded, releasing claim', { issue_identifier: 'A-2' });
+    const { runs } = (await daemon.json('/api/v2/runs')) as { runs: { started_at: string; ended_at: string }[] };
+    const spans = runs.map(({ started_at: from, ended_at: to }) => [Date.parse(from), Date.parse(to)] as const).toReversed();
+    for (const [index, [from]] of spans.slice(1).entries()) expect(from).toBeGreaterThanOrEqual(spans[index]![1]);
+    expect(spans).toHaveLength(3);
+    await daemon.stop();
   });
 });
 

@@ -94,29 +94,73 @@ describe('edits of the workflow file', { timeout: 60_000 }, () => {
 });
 
 describe('agent.evidence: changes', () => {
-  it('fails a run that left nothing behind, and passes one whose agent changed a file, whatever files were prepared', async () => {
+  it('fails a run that left nothing behind, and passes one that changed a file, committed or pushed, whatever files were prepared', async () => {
     await ground.writeIssues([
       { id: '1', identifier: 'A-1', title: 'Idle', state: 'todo' },
       { id: '2', identifier: 'A-2', title: 'Busy', state: 'todo' },
       { id: '3', identifier: 'A-3', title: 'Busy, outside of a repository', state: 'todo' },
+      { id: '4', identifier: 'A-4', title: 'Commits', state: 'todo' },
+      { id: '5', identifier: 'A-5', title: 'Pushes a branch', state: 'todo' },
+      { id: '6', identifier: 'A-6', title: 'Only says so', state: 'todo' },
+      { id: '7', identifier: 'A-7', title: 'Only says so, outside of a repository', state: 'todo' },
     ]);
     // The mock changes no files; a verification command stands in for an agent that does.
     const agent = 'kind: mock\nmax_turns: 1\nevidence: changes';
-    const self = 'enabled: true\nverification_commands:\n  - if [ "$(basename "$PWD")" != A-1 ]; then touch made; fi';
+    const claim = JSON.stringify({
+      branch: 'b',
+      sha: 'a'.repeat(40),
+      pushed_at: new Date().toISOString(),
+      pr_number: 1,
+      owner: 'o',
+      repo: 'r',
+    });
+    const deeds = [
+      'A-2|A-3) touch made ;;',
+      'A-4) git -c user.name=a -c user.email=a@b commit -q --allow-empty -m work ;;',
+      'A-5) git init -q --bare ../../far-away.git; git push -q ../../far-away.git HEAD:refs/heads/work; git branch work ;;',
+      `A-6|A-7) printf '%s' '${claim}' > .foray/scm.json ;;`,
+    ];
+    const self = `enabled: true\nverification_commands:\n  - >-\n    case "$(basename "$PWD")" in ${deeds.join(' ')} esac`;
     // What the repository itself brings along is not the agent's word: neither that it is blocked, nor a merge request.
     const commit = 'git init -q && git add -f . && git -c user.name=a -c user.email=a@b commit -qm first';
     const trap = 'mkdir -p .foray && echo blocked > .foray/status && echo {} > .foray/scm.json';
-    const hooks = `after_create: ${trap} && if [ "$FORAY_ISSUE_ID" != 3 ]; then ${commit}; fi\nbefore_run: ${trap}`;
+    const hooks = `after_create: ${trap} && case $FORAY_ISSUE_ID in 3|7) ;; *) ${commit} ;; esac\nbefore_run: ${trap}`;
     await ground.write('WORKFLOW.md', fileWorkflow({ agent, self_review: self, hooks }));
     const daemon = await ground.start();
-    for (const id of ['A-2', 'A-3'])
+    for (const id of ['A-2', 'A-3', 'A-4', 'A-5'])
       await daemon.record('handoff transition succeeded, releasing claim', { issue_identifier: id });
-    const retry = await daemon.record('retry scheduled', { issue_identifier: 'A-1' });
-    expect(retry['error']).toContain('agent_no_evidence');
+    for (const id of ['A-1', 'A-6', 'A-7']) {
+      const retry = await daemon.record('retry scheduled', { issue_identifier: id });
+      expect(retry['error'], id).toContain('agent_no_evidence');
+    }
     const { retrying } = (await daemon.json('/api/v1/state')) as { retrying: { error: string }[] };
+    expect(retrying).toHaveLength(3);
     expect(retrying[0]?.error).toContain('agent_no_evidence');
     expect((await daemon.json('/api/v2/parked'))['parked']).toEqual([]);
     expect(daemon.records().filter(({ msg }) => msg === 'scm file ignored')).toEqual([]);
     await daemon.stop();
   });
+});
+
+describe('reactions of a tracker of another kind', () => {
+  const reactions = (provider: string, projects: string): string =>
+    `${projects}auto_merge: { provider: ${provider} }\nmerge_completion: { provider: ${provider}, target_state: done }`;
+  const block = (provider: string): Readonly<Record<string, string>> => ({
+    [provider]: `endpoint: http://127.0.0.1:9\napi_key: secret\nproject: acme/shop`,
+  });
+
+  it.each(['repoissues', 'nsproject', 'selfhosted'])(
+    '%s: the projects whose requests are ours are named, by their full path',
+    async (provider) => {
+      await ground.writeIssues([]);
+      const said = async (projects: string): Promise<string> => {
+        await ground.write('WORKFLOW.md', fileWorkflow({ ...block(provider), reactions: reactions(provider, projects) }));
+        return (await ground.run(['validate', 'WORKFLOW.md'])).stderr;
+      };
+      expect(await said('')).toContain('error: reactions.projects.required');
+      expect(await said('projects: [shop]\n')).toContain('error: reactions.projects');
+      const fine = await said(provider === 'nsproject' ? 'projects: [acme/tools/shop]\n' : 'projects: [acme/shop]\n');
+      expect(fine).not.toContain('reactions.projects');
+    },
+  );
 });

@@ -1,10 +1,8 @@
-/** Whose issues and requests are acted upon, and whose word counts: sentence by sentence, with the test that shows it. */
+/** Whose issues and requests are acted upon, and whose word counts: sentence by sentence, with the test of the built command that shows it. */
 export interface TrustSentence {
   readonly says: string;
   /** The kinds of trackers or forges that the test goes through. */
   readonly on: readonly string[];
-  /** `command`: through the built command and a stateful remote; `part`: on the part of it that decides. */
-  readonly through: 'command' | 'part';
   readonly file: string;
   /** The title of the test, as it is written there. */
   readonly test: string;
@@ -15,13 +13,8 @@ const ALL = [...FORGES, 'wfboard', 'graphql', 'file'] as const;
 const ANY = ['file'] as const;
 
 /** Rows of one file. */
-function rows(
-  file: string,
-  through: TrustSentence['through'],
-  on: readonly string[],
-  sentences: Readonly<Record<string, string>>,
-): readonly TrustSentence[] {
-  return Object.entries(sentences).map(([says, test]) => ({ says, on, through, file, test }));
+function rows(file: string, on: readonly string[], sentences: Readonly<Record<string, string>>): readonly TrustSentence[] {
+  return Object.entries(sentences).map(([says, test]) => ({ says, on, file, test }));
 }
 
 const TOUR = 'keeps to whose word counts for what, on many requests side by side';
@@ -34,51 +27,47 @@ const WORDLESS = 'does not let an agent win turns by pushing without a word, nor
 const REFUSED = 'asks a person at the first refusal with max_retries 0, and tries anew once something changed';
 const APPROVED = 'works for collaborators alone, and only on what was approved';
 const OPEN = 'says that anyone can start a run, and which states are only assumed';
-const EVIDENCE = 'fails a run that left nothing behind, and passes one whose agent changed a file, whatever files were prepared';
+const EVIDENCE =
+  'fails a run that left nothing behind, and passes one that changed a file, committed or pushed, whatever files were prepared';
+const KEPT = 'leaves runs with their own tracker, and takes new ones from the new one';
+const PROJECTS = '%s: the projects whose requests are ours are named, by their full path';
 
 export const IDENTITY: readonly TrustSentence[] = [
-  ...rows('test/e2e/identity-tour.test.ts', 'command', ALL, {
+  ...rows('test/e2e/identity-tour.test.ts', ALL, {
     'an edit that changes the identity: sessions go on and are handed off on their own tracker, new ones come from the new': SWAP,
     'a run keeps its tracker until its handoff and its comments are written': SWAP,
     'where the plain name is taken, the directory has a hash of the identity': SWAP,
   }),
-  ...rows('test/e2e/identity.test.ts', 'command', ANY, {
+  ...rows('test/e2e/identity.test.ts', ANY, {
     'a daemon acts only on records of the identity it watches': STORED,
     'records of another stay stored, are told once with identity and counts': STORED,
     'they come back to life; for file the real path is the identity': STORED,
     'a request of an operator reaches no issue of another tracker': STORED,
-    'a pause is of the service: it holds for a tracker that comes back':
-      'leaves runs with their own tracker, and takes new ones from the new one',
+    'requests of operators carry the identity': STORED,
+    'a workspace made for another is never used, cleaned or resumed from': STORED,
+    'a run keeps agent, settings and prices it began with': KEPT,
+    'a pause is of the service: it holds for a tracker that comes back': KEPT,
+    'runs of a tracker that was left take slots until they have ended':
+      'are taken by runs of a tracker that was left, and free again when those have ended',
     'a directory that nobody marked is not used or deleted':
       'keeps what nobody marked: it is moved aside when its issue is finished',
   }),
-  ...rows('test/e2e/trust.test.ts', 'command', ['nsproject', 'file'], {
+  ...rows('test/e2e/trust.test.ts', ['nsproject', 'file'], {
     'edits are applied one after the other, the newest last': EDITS,
     'one that met an outage is tried again at every poll': EDITS,
     'a rejected one shows in /readyz, the API and as a banner': EDITS,
     'a numeric id and a path of one project are one': EDITS,
   }),
-  ...rows('src/domain/leaving.test.ts', 'part', ANY, {
-    'a run keeps agent, settings and prices it began with':
-      'until it is handed off: turns, prices, agent kind, handoff state and comments',
-    'what was read before an edit is not acted upon after it':
-      'has it read again: it may show the words of people who no longer count',
+  ...rows('test/e2e/reactions/trust.test.ts', FORGES, {
+    'what was read before an edit is not acted upon after it': DEAF,
   }),
-  ...rows('src/config/identity.test.ts', 'part', ALL, {
-    'endpoint without trailing slash or API suffix': 'tells hosts, folders of a host, kinds and projects apart',
-  }),
-  ...rows('src/workspace/marks.test.ts', 'part', ANY, {
-    'a workspace made for another is never used, cleaned or resumed from':
-      'tracker is never used, cleaned or resumed from: the name gets a hash of the identity',
-  }),
-  ...rows('test/contracts/store.ts', 'part', ANY, {
-    'requests of operators carry the identity':
-      'hands a request about an issue only to a daemon that works on its tracker, by whatever name it goes',
+  ...rows('test/e2e/authors.test.ts', FORGES, {
+    'endpoint without trailing slash or API suffix': APPROVED,
   }),
 ];
 
 export const TRUST: readonly TrustSentence[] = [
-  ...rows('test/e2e/reactions/trust.test.ts', 'command', FORGES, {
+  ...rows('test/e2e/reactions/trust.test.ts', FORGES, {
     'a request is managed by project, branch of the file and no fork; else nothing is read or written': FOREIGN,
     'one warning with the reason, and it shows on the dashboard': FOREIGN,
     'a later run that leaves no scm.json keeps the watch': WORDLESS,
@@ -91,56 +80,49 @@ export const TRUST: readonly TrustSentence[] = [
     'strangers neither start a turn, nor enter a prompt, nor count for or against a merge': DEAF,
     'a request is gone after two looks, and kept in the list': 'keeps a request that is gone in the list, after two looks',
   }),
-  ...rows('test/e2e/reactions/trust-tour.test.ts', 'command', FORGES, {
+  ...rows('test/e2e/reactions/trust-tour.test.ts', FORGES, {
     'a branch is deleted only where it is the source, never the default branch': TOUR,
     'ci_grace_ms 0 switches the wait off': TOUR,
     'a merge answered by an error but done is ours, branch deletion included': TOUR,
     'an escalation ends when the decision changes': TOUR,
+    'an escalation ends when the mergeability changes': TOUR,
+    'restoring other budgets counts': TOUR,
     'label commands have a budget for each head; one beyond it escalates and its label goes': TOUR,
     'the own account is heard where bot_usernames names it': TOUR,
     'trust has the default of the kind': TOUR,
   }),
-  ...rows('test/e2e/reactions/trust-tour.test.ts', 'command', ['repoissues'], {
+  ...rows('test/e2e/reactions/trust-tour.test.ts', ['repoissues'], {
     'approved while another reviewer is still asked: it waits': TOUR,
   }),
-  ...rows('test/e2e/reactions/trust-tour.test.ts', 'command', ['repoissues', 'nsproject'], {
+  ...rows('test/e2e/reactions/trust-tour.test.ts', ['repoissues', 'nsproject'], {
     'conflicts: blocked does not give the budget back': TOUR,
     'accounts that the forge calls bots are heard by bot_review': TOUR,
   }),
-  ...rows('test/e2e/authors.test.ts', 'command', FORGES, {
+  ...rows('test/e2e/authors.test.ts', FORGES, {
     'authors: collaborators; an issue by another is held': APPROVED,
     'comments by others are left out of the prompt': APPROVED,
     'approval_label: dispatched only with the label': APPROVED,
     'an edit after approval holds, until the label is removed and set again': APPROVED,
     'anyone can start a run here: at start and in doctor, where the project is public': OPEN,
   }),
-  ...rows('test/trust/people.test.ts', 'part', ALL, {
-    'authors: a list of names': 'tells who opened an issue, and leaves comments of others out of the prompt, by a list of names',
-    'label churn, strangers and our own comments are no change':
-      'holds an approved text against its digest: edits and trusted comments count, label churn and our own words do not',
+  ...rows('test/e2e/authors.test.ts', FORGES, {
+    'label churn, strangers and our own comments are no change': APPROVED,
+    'who may write is asked once an hour': APPROVED,
+    'the check holds retries, too': APPROVED,
   }),
-  ...rows('test/trust/people.test.ts', 'part', FORGES, {
-    'who may write is asked once an hour': 'are those who may write; each is asked about once an hour',
+  ...rows('test/e2e/identity-tour.test.ts', ALL, {
+    'authors: a list of names': SWAP,
   }),
-  ...rows('test/e2e/trust.test.ts', 'command', ANY, {
+  ...rows('test/e2e/trust.test.ts', ANY, {
     'evidence: changes needs a changed file, in a repository or outside of one': EVIDENCE,
+    'a commit or a branch is evidence, scm.json alone is none': EVIDENCE,
     'files that were there before the run or are tracked are not the agent’s word': EVIDENCE,
   }),
-  ...rows('src/workspace/evidence.test.ts', 'part', ANY, {
-    'a commit or a branch is evidence, scm.json alone is none': 'in a repository: %s',
+  ...rows('test/e2e/reactions/trust.test.ts', ['repoissues'], {
+    'unstable counts as clean with require_ci off': DEAF,
   }),
-  ...rows('src/domain/rules/trust.test.ts', 'part', ANY, {
-    'the check holds retries, too': 'holds retries: of an edited issue, and of one that lost the label',
-  }),
-  ...rows('src/domain/reactions/label-commands.test.ts', 'part', ANY, {
-    'restoring other budgets counts': 'pays for the turns of what it gave another try',
-  }),
-  ...rows('src/domain/reactions/auto-merge.test.ts', 'part', ['repoissues'], {
-    'unstable counts as clean with require_ci off': 'with require_ci off, unstable counts as clean and CI is not asked for',
-    'an escalation ends when the mergeability changes': 'an escalation ends when %s changes',
-  }),
-  ...rows('src/config/reactions.test.ts', 'part', FORGES, {
-    'reactions.projects.required for a tracker of another kind': 'needs the projects whose merge requests belong to its issues',
-    'an entry of reactions.projects is a full path': 'takes paths only',
+  ...rows('test/e2e/trust.test.ts', FORGES, {
+    'reactions.projects.required for a tracker of another kind': PROJECTS,
+    'an entry of reactions.projects is a full path': PROJECTS,
   }),
 ];

@@ -63,6 +63,7 @@ describe('a turn that is queued when the workflow is edited', () => {
     player.after(10_000);
     expect(player.state.claims.size).toBe(0);
     expect(progress(player, 'review_comments')?.used).toBe(0);
+    expect(player.everTold('reaction:turn:dropped')).toHaveLength(1);
     look(player, { reviews: ok([comment('later', { reviewer: 'ann' })]) });
     expect(given(player)).toEqual(['later']);
   });

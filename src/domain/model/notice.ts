@@ -87,6 +87,7 @@ export interface Notices {
   'reaction:watch:ended': { issue: IssueRef; why: string };
   'reaction:check:completed': { issue: IssueRef; kind: ReactionKind; result: string; detail: string };
   'reaction:turn:queued': { issue: IssueRef; kind: ReactionKind; attempt: number };
+  'reaction:turn:dropped': { issue: IssueRef; kind: ReactionKind; why: string };
   'reaction:escalation:raised': { issue: IssueRef; kind: ReactionKind; action: Escalation; why: string };
   'reaction:merge:succeeded': { issue: IssueRef; number: number; headSha: string; byUs: boolean };
   'reaction:merge:failed': { issue: IssueRef; number: number; error: string };

@@ -1,4 +1,4 @@
-import { change, putClaim, release, type Draft } from '../draft.ts';
+import { announce, change, putClaim, release, type Draft } from '../draft.ts';
 import type { WaitingClaim } from '../model/claim.ts';
 import type { ReactionContext, ReactionKind } from '../model/reaction.ts';
 import type { State } from '../model/state.ts';
@@ -88,6 +88,7 @@ function queuedTurn(claim: Pick<WaitingClaim, 'then'> | { readonly phase: string
 function drop(draft: Draft, claim: WaitingClaim, kind: ReactionKind, why: string): void {
   const { issue, attempt } = claim;
   release(draft, issue, why);
+  announce(draft, 'reaction:turn:dropped', { issue, kind, why });
   const watch = draft.state.watches.get(issue.id);
   if (watch === undefined || attempt > watch.attempt + 1) return;
   const progress = progressOf(watch, kind);

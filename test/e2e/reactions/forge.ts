@@ -32,6 +32,10 @@ export interface ForgeHands {
   botReview(number: number, author: string, body: string): void;
   /** Null where the forge does not tell a conflict from other things. */
   readonly conflict: ((number: number, exists: boolean) => void) | null;
+  /** Something of its own stands in the way of a merge for a while. */
+  hinder(number: number, exists: boolean): void;
+  /** Checks alone keep it from being clean; null where the forge does not tell that. */
+  readonly destabilize: ((number: number) => void) | null;
   approve(number: number): void;
   mergeByHand(number: number): void;
   /** By a person, or by the account of the token. */

@@ -8,7 +8,19 @@ import { openScene } from './scene.ts';
 const NEEDED = 'a person is needed for the merge request';
 
 /** Requests that one daemon looks after side by side, by their branches. */
-const BRANCHES = ['answered-502', 'bare', 'main', 'another-asked', 'refused', 'labels', 'strangers', 'own-words', 'app'] as const;
+const BRANCHES = [
+  'answered-502',
+  'bare',
+  'main',
+  'another-asked',
+  'refused',
+  'labels',
+  'strangers',
+  'own-words',
+  'app',
+  'restored',
+  'hindered',
+] as const;
 type Name = (typeof BRANCHES)[number] | 'conflict';
 
 /** A request with the issue that it is for. */
@@ -28,15 +40,18 @@ describe.each(FORGE_KINDS)('%s', { timeout: 90_000 }, (kind) => {
       return (request) => forge.is.merge(request) && request.path.includes(`/${on(name).number}/merge`);
     };
     void forge.front.spoilNext(mergeOf('answered-502'), json({ message: '502 Bad Gateway' }, 502));
-    void forge.front.answerNext(mergeOf('refused'), json({ message: '405 Method Not Allowed' }, 405));
+    for (const name of ['refused', 'hindered'] as const)
+      void forge.front.answerNext(mergeOf(name), json({ message: '405 Method Not Allowed' }, 405));
     const daemon = await scene.start({
       hooks: claims(forge, kept),
       polling: 'interval_ms: 2000',
+      agent: 'kind: mock\nmax_turns: 1\nmax_concurrent_agents: 20',
       reactions: reactionsOf(kind, {
         auto_merge: 'max_retries: 0, ci_grace_ms: 0',
+        ci_failure: 'max_retries: 1',
         bot_review: 'bot_usernames: [Foray-Bot]',
         label_commands: 'max_retries: 1, fix_label: foray:fix',
-        // Ten requests with seven reactions each: looked at often, they would keep the machine from anything else.
+        // Twelve requests with seven reactions each: looked at often, they would keep the machine from anything else.
       }).replaceAll('poll_interval_ms: 200', 'poll_interval_ms: 800'),
     });
     await eventually(
@@ -46,9 +61,12 @@ describe.each(FORGE_KINDS)('%s', { timeout: 90_000 }, (kind) => {
     );
 
     // What may be merged: with green checks, or without any where nobody waits for them.
-    for (const name of ['answered-502', 'main', 'another-asked', 'refused'] as const) forge.ci(on(name).number, 'green');
+    for (const name of ['answered-502', 'main', 'another-asked', 'refused', 'hindered'] as const)
+      forge.ci(on(name).number, 'green');
+    forge.ci(on('restored').number, 'red', 'boom');
     forge.retarget(on('main').number, 'release');
-    for (const name of ['answered-502', 'bare', 'main', 'another-asked', 'refused'] as const) forge.approve(on(name).number);
+    for (const name of ['answered-502', 'bare', 'main', 'another-asked', 'refused', 'hindered'] as const)
+      forge.approve(on(name).number);
     forge.askAnother(on('another-asked').number);
 
     // Who speaks: a stranger, our own account, an app.
@@ -77,6 +95,25 @@ describe.each(FORGE_KINDS)('%s', { timeout: 90_000 }, (kind) => {
     await runsOf(daemon, on('refused').id, 'review_comments', 1);
     forge.approve(on('refused').number);
     await daemon.record('merge request merged', { issue_id: on('refused').id, by_us: 'true' });
+
+    // The same for a changed mergeability: the approval stays as it was.
+    await daemon.record(NEEDED, { issue_id: on('hindered').id, reaction: 'auto_merge' });
+    forge.hinder(on('hindered').number, true);
+    await waiting(daemon, on('hindered').number, 'auto_merge', /^the (conflict|forge|draft)/);
+    forge.hinder(on('hindered').number, false);
+    await daemon.record('merge request merged', { issue_id: on('hindered').id, by_us: 'true' });
+
+    // A command that gives CI another try pays for it: with none left, a person is asked again, and no turn is had.
+    const ofCi = { issue_id: on('restored').id, reaction: 'ci_failure' };
+    await daemon.record(NEEDED, ofCi);
+    forge.label(on('restored').number, 'foray:fix');
+    await runsOf(daemon, on('restored').id, 'label_commands', 1);
+    await eventually(
+      () => scene.told(NEEDED).filter((record) => record['issue_id'] === ofCi.issue_id && record['reaction'] === ofCi.reaction),
+      (told) => told.length === 2,
+      'a person to be asked again',
+    );
+    expect(await runsOf(daemon, on('restored').id, 'ci_failure', 1)).toHaveLength(1);
 
     // One command for a head; the next asks a person, and its label goes as well.
     await runsOf(daemon, on('labels').id, 'label_commands', 1);
@@ -116,7 +153,7 @@ describe.each(FORGE_KINDS)('%s', { timeout: 90_000 }, (kind) => {
     if (waits) await waiting(daemon, on('another-asked').number, 'auto_merge', 'an approval');
     else await daemon.record('merge request merged', { issue_id: on('another-asked').id, by_us: 'true' });
     const merged = names.filter((name) => forge.request(on(name).number).merged);
-    expect(merged).toEqual(['answered-502', 'bare', 'main', ...(waits ? [] : ['another-asked']), 'refused']);
+    expect(merged).toEqual(['answered-502', 'bare', 'main', ...(waits ? [] : ['another-asked']), 'refused', 'hindered']);
     expect(scene.told("merge request is not this issue's")).toEqual([]);
   });
 });
@@ -152,7 +189,7 @@ async function runsOf(daemon: RunningDaemon, id: string, trigger: string, atLeas
   );
 }
 
-async function waiting(daemon: RunningDaemon, number: number, reaction: string, what: string): Promise<void> {
+async function waiting(daemon: RunningDaemon, number: number, reaction: string, what: string | RegExp): Promise<void> {
   await eventually(
     async () => {
       const { merge_requests: all } = (await daemon.json('/api/v2/merge-requests')) as {
@@ -160,7 +197,7 @@ async function waiting(daemon: RunningDaemon, number: number, reaction: string, 
       };
       return all.find((one) => one.number === number)?.reactions.find(({ kind }) => kind === reaction)?.waiting_for;
     },
-    (found) => found === what,
-    `${reaction} of ${number} to wait for ${what}`,
+    (found = '') => (typeof what === 'string' ? found === what : what.test(found)),
+    `${reaction} of ${number} to wait for ${String(what)}`,
   );
 }

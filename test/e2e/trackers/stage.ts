@@ -41,6 +41,7 @@ export interface StageStates {
 export interface StageIssue {
   readonly title: string;
   readonly state: string;
+  readonly author?: string;
   readonly description?: string;
   readonly labels?: readonly string[];
   readonly assignee?: string;

@@ -33,6 +33,8 @@ export async function selfhostedForge(): Promise<ForgeHands> {
     requestChanges: (number, body) => void fake.review(number, { author: 'rita', state: 'REQUEST_CHANGES', body }),
     botReview: (number, author, body) => void fake.review(number, { author, state: 'COMMENT', body }),
     conflict: null,
+    destabilize: null,
+    hinder: (number, exists) => void (fake.pull(number).draft = exists),
     approve: (number) => void fake.review(number, { author: 'rita', state: 'APPROVED' }),
     mergeByHand: (number) => fake.mergePull(number),
     strangerObjects: (number, body) =>

@@ -42,6 +42,8 @@ export async function repoissuesForge(): Promise<ForgeHands> {
     botReview: (number, author, body) => void pulls.review(number, { author, state: 'COMMENTED', body }),
     conflict: (number, exists) =>
       void Object.assign(pulls.get(number), { mergeable: !exists, mergeableState: exists ? 'dirty' : 'blocked' }),
+    destabilize: (number) => void (pulls.get(number).mergeableState = 'unstable'),
+    hinder: (number, exists) => void (pulls.get(number).mergeableState = exists ? 'blocked' : 'clean'),
     approve(number) {
       pulls.review(number, { author: 'rita', state: 'APPROVED' });
       pulls.get(number).mergeableState = 'clean';

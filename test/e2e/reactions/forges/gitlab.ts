@@ -40,6 +40,8 @@ export async function nsprojectForge(): Promise<ForgeHands> {
     },
     botReview: (number, author, body) => void merges.note(number, { author, body }),
     conflict: (number, exists) => void (merges.get(number).conflicting = exists),
+    destabilize: null,
+    hinder: (number, exists) => void (merges.get(number).conflicting = exists),
     approve(number) {
       Object.assign(merges.get(number), { reviewers: [{ username: 'rita', state: 'approved' }], approvedBy: ['rita'] });
     },

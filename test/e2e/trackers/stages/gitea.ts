@@ -16,9 +16,10 @@ export async function selfhostedStage(): Promise<Stage> {
     states: STATES,
     sections: { tracker: trackerLines('selfhosted', STATES, connection) },
     env: { [TOKEN_VARIABLE]: fake.token },
-    async add({ title, state, description, labels = [], assignee, branchName, comments = [], blockedBy = [] }) {
+    async add({ title, state, author, description, labels = [], assignee, branchName, comments = [], blockedBy = [] }) {
       const number = fake.addIssue({
         title,
+        ...(author !== undefined && { author }),
         body: description,
         state: natively(state),
         labels: [state, ...labels],

@@ -22,9 +22,10 @@ export async function repoissuesStage(): Promise<Stage> {
       }),
     },
     env: { [TOKEN_VARIABLE]: fake.token },
-    async add({ title, state, description, labels = [], assignee, issueType, comments = [], blockedBy = [], parent }) {
+    async add({ title, state, author, description, labels = [], assignee, issueType, comments = [], blockedBy = [], parent }) {
       const { number } = fake.addIssue({
         title,
+        ...(author !== undefined && { author }),
         body: description ?? null,
         state: natively(state),
         labels: [...labels, state],

@@ -17,9 +17,10 @@ export async function nsprojectStage(): Promise<Stage> {
     states: STATES,
     sections: { tracker: trackerLines('nsproject', STATES, connection) },
     env: { [TOKEN_VARIABLE]: fake.token },
-    async add({ title, state, description, labels = [], assignee, comments = [] }) {
+    async add({ title, state, author, description, labels = [], assignee, comments = [] }) {
       const { iid } = fake.addIssue({
         title,
+        ...(author !== undefined && { author }),
         description: description ?? null,
         labels: [state, ...labels],
         assignees: assignee === undefined ? [] : [assignee],

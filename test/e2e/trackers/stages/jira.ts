@@ -16,10 +16,11 @@ export async function wfboardStage(): Promise<Stage> {
     states: STATES,
     sections: { tracker: trackerLines('wfboard', STATES, connection) },
     env: { [TOKEN_VARIABLE]: fake.apiKey },
-    async add({ title, state, description, labels, assignee, priority, issueType, comments = [], blockedBy, parent }) {
+    async add({ title, state, author, description, labels, assignee, priority, issueType, comments = [], blockedBy, parent }) {
       const id = fake.addIssue({
         summary: title,
         status: state,
+        ...(author !== undefined && { creator: author }),
         ...(description !== undefined && { description }),
         ...(labels && { labels }),
         ...(assignee !== undefined && { assignee }),

@@ -19,8 +19,8 @@ export async function graphqlStage(): Promise<Stage> {
     states: STATES,
     sections: { tracker: trackerLines('graphql', STATES, connection) },
     env: { [TOKEN_VARIABLE]: fake.apiKey },
-    async add({ comments = [], ...issue }) {
-      const names = fake.addIssue(issue);
+    async add({ comments = [], author, ...issue }) {
+      const names = fake.addIssue({ ...issue, ...(author !== undefined && { creator: author }) });
       for (const comment of comments) fake.comment(names.id, comment);
       return names;
     },
