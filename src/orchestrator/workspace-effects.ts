@@ -9,10 +9,7 @@ import type { InterpretDeps } from './effect-deps.ts';
 /** More issues than this are cheaper to list than to ask about one by one. */
 const FEW_WORKSPACES = 100;
 
-/**
- * Finished issues are listed at every start, as the tracker may name a workspace that nobody here remembers. Where that is
- * costly, only those are asked about whose workspace is still here: without any the tracker is not asked.
- */
+/** Only issues whose workspace is still here matter: without any the tracker is not asked. */
 export async function readTerminal(
   deps: InterpretDeps,
   effect: EffectNamed<'read-terminal'>,
@@ -24,7 +21,7 @@ export async function readTerminal(
   const known = effect.workspaces.filter(({ path }) => names.has(directoryName(path)));
   if (tracker.finishedAreCostly && known.length <= FEW_WORKSPACES && new Set(known.map(({ path }) => path)).size === names.size)
     return { type: 'cleanup-answered', issues: { ok: true, value: await finishedAmong(deps, known, effect.states) } };
-  const terminal = await tracker.fetchIssuesByStates(effect.states, deps.killed);
+  const terminal = names.size === 0 ? [] : await tracker.fetchIssuesByStates(effect.states, deps.killed);
   const issues = terminal.filter((issue) => workspaces.namesOf(issue.identifier, identity).some((name) => names.has(name)));
   return { type: 'cleanup-answered', issues: { ok: true, value: issues } };
 }

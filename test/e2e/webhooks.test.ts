@@ -46,7 +46,7 @@ beforeAll(async () => {
       await ground.write('WORKFLOW.md', stageWorkflow(stage, sections));
       const env = { ...stage.env, DOOR: 'not-asked-for-here', HOOK: SECRET };
       houses.set(kind, { ground, stage, daemon: await ground.start(['--port', '0'], { env }) });
-      await settled(kind);
+      await pollsReach(kind, 1);
     }),
   );
 });
@@ -62,22 +62,6 @@ function houseOf(kind: string): House {
   if (house === undefined) throw new Error(`no service on ${kind}`);
   return house;
 }
-
-/** After the first poll, and after finished issues were listed where they are: some kinds read them from the same list. */
-async function settled(kind: string): Promise<void> {
-  const { daemon } = houseOf(kind);
-  await daemon.record('tick completed');
-  const reads = FINISHED_READS[kind];
-  if (reads === undefined) return;
-  await eventually(
-    async () => (await fetch(`${daemon.url}/metrics`, { headers: { authorization: 'Bearer not-asked-for-here' } })).text(),
-    (text) => text.includes(`{operation="fetch_by_states",result="success"} ${reads}\n`),
-    `the list of finished issues of ${kind}`,
-  );
-}
-
-/** The requests for them at start: open and closed ones are lists of their own with some. */
-const FINISHED_READS: Readonly<Record<string, number>> = { nsproject: 2, selfhosted: 2, wfboard: 1 };
 
 function polls(kind: string): number {
   const { proxy, isCandidates } = remoteOf(houseOf(kind).stage);
