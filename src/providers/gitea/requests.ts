@@ -4,6 +4,7 @@ import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { RequestOpener } from '../../ports/scm.ts';
 import { readNumbered } from '../shared/numbered-pages.ts';
+import { shortText } from '../../lib/short-text.ts';
 import { createClient } from './client.ts';
 import { ENTRIES } from './scm-schema.ts';
 import { KIND, PAGE_SIZE, readScmSettings } from './settings.ts';
@@ -30,7 +31,7 @@ export function createRequests(connection: ScmConnection, deps: ProviderDeps): R
     },
     // Gitea API, "Create a pull request".
     async open({ owner, repo, branch, base, title, body }, signal) {
-      const order = { head: branch, base, title: title.slice(0, LONGEST_TITLE), body };
+      const order = { head: branch, base, title: shortText(title, LONGEST_TITLE), body };
       const made = await http.sendJson('POST', REQUEST, { path: path`/repos/${owner}/${repo}/pulls`, body: order }, signal);
       return { number: made.number, url: made.html_url };
     },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ScmConnection } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { RequestOpener } from '../../ports/scm.ts';
+import { shortText } from '../../lib/short-text.ts';
 import { KIND, readScmSettings, PAGE_SIZE } from './settings.ts';
 import { openForge, openRepo } from './scm-routes.ts';
 
@@ -33,7 +34,7 @@ export function createRequests(connection: ScmConnection, deps: ProviderDeps): R
     },
     async open({ owner, repo, branch, base, title, body }, signal) {
       const { http, route } = openRepo(forge, { owner, repo });
-      const order = { source_branch: branch, target_branch: base, title: title.slice(0, LONGEST_TITLE), description: body };
+      const order = { source_branch: branch, target_branch: base, title: shortText(title, LONGEST_TITLE), description: body };
       // GitLab API, "Merge requests API": creating one.
       const made = await http.sendJson('POST', REQUEST, { path: `${route}/merge_requests`, body: order }, signal);
       return { number: made.iid, url: made.web_url };

@@ -106,11 +106,16 @@ export function openTracker(ground: Ground, project: string, changes: object = {
   };
 }
 
-/** The merge-request and CI roles under test. */
+/** The merge-request and CI roles under test, and what opens requests. */
 export function openRoles(ground: Ground, { apiKey = ground.bot.token, endpoint = ground.url } = {}) {
   const { deps, records: logged } = depsWith();
   const connection = { kind: 'selfhosted', name: 'gitea', apiKey, endpoint, project: '', userAgent: 'svc/dev' };
-  return { scm: provider.createScm!(connection, deps), ci: provider.createCi!(connection, deps), logged };
+  return {
+    scm: provider.createScm!(connection, deps),
+    ci: provider.createCi!(connection, deps),
+    opener: provider.createRequests!(connection, deps),
+    logged,
+  };
 }
 
 function base64(text: string): string {

@@ -151,6 +151,21 @@ describe.skipIf(server === null)('document 3: pull requests and CI of a real ser
     });
   });
 
+  describe('opening requests', () => {
+    it('finds none, opens one, and finds that one; a second for the same branch is refused', async () => {
+      const { opener } = openRoles(ground);
+      await repo.openPull({ branch: 'other/work', file: 'other.txt' });
+      const file = { content: Buffer.from('x').toString('base64'), message: 'work', new_branch: 'agent/work', branch: 'main' };
+      await must(ground.call, 'POST', repo.at('/contents/work.txt'), file);
+      const order = { ...repo.key, branch: 'agent/work' };
+      expect(await opener.find(order, never)).toBeNull();
+      const request = { ...order, base: 'main', title: `${'T'.repeat(254)}🚀 and more`, body: 'Text' };
+      const made = await opener.open(request, never);
+      expect(await opener.find(order, never)).toEqual(made);
+      await expect(opener.open(request, never)).rejects.toMatchObject({ kind: 'tracker_api_error', status: 409 });
+    });
+  });
+
   describe('merges and branches', () => {
     let clean: Repository;
     const order = async (number: number) => ({ strategy: 'squash', expectedSha: (await clean.pull(number)).head.sha }) as const;
