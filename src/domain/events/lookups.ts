@@ -15,6 +15,7 @@ export function idsToLookUp(state: State): readonly string[] {
 
 /** A parked issue that the candidate list shows in another state has been touched by a person. */
 export function releaseMovedParked(draft: Draft, candidates: readonly Issue[]): void {
+  if (draft.state.parked.size === 0) return;
   for (const issue of candidates) {
     const parked = draft.state.parked.get(issue.id);
     if (parked === undefined) continue;

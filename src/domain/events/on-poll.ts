@@ -191,7 +191,8 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
  * while is long enough for half of the reads to be left for the others.
  */
 function inReadingOrder({ settings, poll }: State, stage: DispatchStage, now: number): readonly IssueRef[] {
-  const waiting = stage.waiting.flat();
+  // Many times as fast as `flat`, which would take longer than all of the slice.
+  const waiting = ([] as IssueRef[]).concat(...stage.waiting);
   const { readInVainAt, pacedTo } = poll;
   if (readInVainAt.size === 0) return waiting;
   const whileMs = 2 * (pacedTo ?? settings.polling.intervalMs) * (1 + readInVainAt.size / MAX_FRUITLESS_READS);

@@ -80,15 +80,12 @@ function madeWhole<K, V>(version: VersionedMap<K, V>): Map<K, V> {
   }
   const { entries } = newest.data;
   for (let older = later.pop(); older; older = later.pop()) {
-    const { places } = older.data as Difference<K, V>;
-    newest.data = differenceAt(
-      entries,
-      places.map(({ key }) => key),
-      older,
-    );
-    for (const { key, had, value } of places) {
-      if (had) entries.set(key, value as V);
-      else entries.delete(key);
+    const { keys, values } = older.data as Difference<K, V>;
+    newest.data = differenceAt(entries, keys, older);
+    for (const [index, key] of keys.entries()) {
+      const value = values[index] as V | typeof ABSENT;
+      if (value === ABSENT) entries.delete(key);
+      else entries.set(key, value);
     }
     older.data = { entries };
     newest = older;
@@ -102,22 +99,15 @@ interface Whole<K, V> {
 
 /** What another version has at some keys. */
 interface Difference<K, V> {
-  readonly places: readonly Place<K, V>[];
+  readonly keys: readonly K[];
+  readonly values: readonly (V | typeof ABSENT)[];
   readonly next: VersionedMap<K, V>;
 }
 
-interface Place<K, V> {
-  readonly key: K;
-  readonly had: boolean;
-  readonly value: V | undefined;
-}
+const ABSENT = Symbol('absent');
 
 function differenceAt<K, V>(entries: ReadonlyMap<K, V>, keys: readonly K[], next: VersionedMap<K, V>): Difference<K, V> {
-  const places = keys.map((key) => {
-    const value = entries.get(key);
-    return { key, had: value !== undefined || entries.has(key), value };
-  });
-  return { places, next };
+  return { keys, values: keys.map((key) => (entries.has(key) ? (entries.get(key) as V) : ABSENT)), next };
 }
 
 /** A map made of these entries, ready to be changed. */

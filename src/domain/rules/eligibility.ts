@@ -56,12 +56,19 @@ export function blockerHold(state: State, blockers: readonly Blocker[]): HoldVer
 
 /** Slots are checked last: a full house says nothing about the issue itself. */
 export function slotHold(state: State, issueState: string): HoldVerdict | null {
-  if (globalSlots(state) <= 0) {
-    return hold('no_global_slot', `all ${state.settings.agent.maxConcurrentAgents} slots are taken`);
-  }
+  if (globalSlots(state) <= 0) return allTaken(state.settings.agent.maxConcurrentAgents);
   const full = statesEntered(state, issueState).find((name) => stateSlots(state, name) <= 0);
   return full === undefined ? null : hold('no_state_slot', `all slots of state "${full}" are taken`);
 }
+
+/** Said of thousands of candidates at every poll: it is made once for each number that was ever configured. */
+function allTaken(slots: number): HoldVerdict {
+  const verdict = ALL_TAKEN.get(slots) ?? hold('no_global_slot', `all ${slots} slots are taken`);
+  ALL_TAKEN.set(slots, verdict);
+  return verdict;
+}
+
+const ALL_TAKEN = new Map<number, HoldVerdict>();
 
 export function globalSlots(state: State): number {
   return Math.max(0, state.settings.agent.maxConcurrentAgents - state.elsewhere - state.occupied);
