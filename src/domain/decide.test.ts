@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createPlayer } from '../../test/support/core.ts';
-import { issueWith, refWith } from '../../test/support/issues.ts';
+import { issueWith } from '../../test/support/issues.ts';
 import { settingsWith } from '../../test/support/settings.ts';
 import { NOTHING_DURABLE } from './model/durable.ts';
 import type { Fault } from './model/errors.ts';
 
 const FAULT: Fault = { kind: 'turn_failed', message: 'agent: turn_failed: it broke', consequence: 'back-off' };
-
 describe('dispatch', () => {
   it('starts candidates in order: priority, then age, then identifier', () => {
     const player = createPlayer(settingsWith({ agent: { maxConcurrentAgents: 9 } }));
@@ -89,144 +88,6 @@ describe('dispatch', () => {
     expect(player.state.holds.get('1')).toMatchObject({ reason: 'preflight_failed', detail: 'claude is not on the PATH' });
   });
 });
-
-describe('after a run', () => {
-  function running(parts: Parameters<typeof settingsWith>[0] = {}) {
-    const player = createPlayer(settingsWith(parts));
-    player.poll([issueWith({ id: '1' })]);
-    return player;
-  }
-
-  it('hands off when a handoff state is set, and releases when the tracker has it', () => {
-    const player = running();
-    player.exit('1');
-    expect(player.asked('hand-off')[0]?.handoff).toEqual({ runId: 'run-1', target: 'review' });
-    player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: { kind: 'succeeded' } });
-    expect(player.state.claims.size).toBe(0);
-  });
-
-  it('continues after a second without a handoff state, with the conversation kept', () => {
-    const player = running({ tracker: { handoffState: null } });
-    player.send({ type: 'session-started', issueId: '1', runId: 'run-1', sessionId: 's-1' });
-    player.exit('1');
-    expect(player.state.claims.get('1')).toMatchObject({
-      phase: 'waiting',
-      attempt: 1,
-      sessionId: 's-1',
-      dueAt: player.now + 1_000,
-    });
-  });
-
-  it('continues when the handoff is refused for lack of permission, and waits longer at each further refusal', () => {
-    const player = running();
-    const refused = { kind: 'failed', fault: { ...FAULT, kind: 'tracker_auth_error' } } as const;
-    player.exit('1');
-    player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: refused });
-    expect(player.state.claims.get('1')).toMatchObject({ phase: 'waiting', dueAt: player.now + 1_000, then: { kind: 'run' } });
-    player.after(1_000);
-    player.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1' }) } });
-    player.exit('1');
-    player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-2', outcome: refused });
-    const claim = player.state.claims.get('1');
-    expect(claim?.phase === 'waiting' && claim.dueAt - player.now).toBeGreaterThanOrEqual(10_000);
-  });
-
-  it('tries only the handoff again when the tracker fails it otherwise', () => {
-    const player = running();
-    player.exit('1');
-    player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: { kind: 'failed', fault: FAULT } });
-    expect(player.state.claims.get('1')).toMatchObject({ phase: 'waiting', error: FAULT.message, then: { kind: 'handoff' } });
-    player.after(12_000);
-    expect(player.asked('hand-off')).toHaveLength(1);
-    expect(player.asked('start-run')).toHaveLength(0);
-  });
-
-  it('backs off from 10 s, doubling, capped, with at most a tenth more', () => {
-    const player = running({ agent: { maxRetryBackoffMs: 30_000 } });
-    for (const expected of [10_000, 20_000, 30_000, 30_000]) {
-      player.exit('1', { kind: 'error', fault: FAULT });
-      const claim = player.state.claims.get('1');
-      const delay = claim?.phase === 'waiting' ? claim.dueAt - player.now : 0;
-      expect(delay).toBeGreaterThanOrEqual(expected);
-      expect(delay).toBeLessThanOrEqual(expected * 1.1);
-      player.after(delay);
-      player.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1' }) } });
-    }
-  });
-
-  it.each([
-    ['a person is needed', { ...FAULT, consequence: 'park' } as const, 'needs_person'],
-    ['the agent refused', { ...FAULT, kind: 'agent_refused', consequence: 'park' } as const, 'refused'],
-  ])('parks when %s', (_name, fault, reason) => {
-    const player = running();
-    player.exit('1', { kind: 'error', fault });
-    expect(player.state.parked.get('1')?.reason).toBe(reason);
-    expect(player.state.claims.size).toBe(0);
-  });
-
-  it('parks when the attempts are used up', () => {
-    const player = running({ agent: { maxAttempts: 1 } });
-    player.exit('1', { kind: 'error', fault: FAULT });
-    expect(player.state.parked.get('1')?.reason).toBe('out_of_attempts');
-  });
-
-  it('pauses the agent at a usage limit instead of burning attempts', () => {
-    const player = running();
-    player.exit('1', { kind: 'error', fault: { ...FAULT, consequence: 'pause-agent', resetsAt: player.now + 90_000 } });
-    expect(player.state.claims.get('1')).toMatchObject({ failures: 0, dueAt: player.now + 90_000 });
-    player.poll([issueWith({ id: '2' })]);
-    expect(player.state.holds.get('2')?.reason).toBe('agent_paused');
-    player.after(90_000);
-    expect(player.state.pauses.size).toBe(0);
-  });
-
-  it.each([
-    ['blocked', 'blocked'],
-    ['needs-human-review', null],
-    ['no-change-needed', null],
-  ] as const)('the word %s', (word, parked) => {
-    const player = running();
-    player.exit('1', { status: { word, statement: 'because' } });
-    expect(player.state.parked.get('1')?.reason ?? null).toBe(parked);
-    expect([...player.state.outbox.values()][0]?.write).toMatchObject({ kind: 'comment' });
-    expect(player.asked('hand-off')).toHaveLength(parked ? 0 : 1);
-  });
-
-  it('sends an issue that needs no change to its own state', () => {
-    const player = running({ tracker: { noChangeState: 'done' } });
-    player.exit('1', { status: { word: 'no-change-needed', statement: '' } });
-    expect(player.asked('hand-off')[0]?.handoff.target).toBe('done');
-  });
-
-  it('does not overwrite a terminal issue, and removes its workspace', () => {
-    const player = running();
-    player.send({ type: 'state-seen', issueId: '1', runId: 'run-1', state: 'done' });
-    player.exit('1');
-    expect(player.asked('hand-off')).toHaveLength(0);
-    expect(player.asked('remove-workspace')).toHaveLength(1);
-  });
-
-  it('starts no run while the workspace of the last one is being removed', () => {
-    const player = running();
-    player.send({ type: 'state-seen', issueId: '1', runId: 'run-1', state: 'done' });
-    player.exit('1');
-    player.poll([issueWith({ id: '1' })]);
-    expect(player.asked('start-run')).toHaveLength(0);
-    expect(player.state.holds.get('1')?.reason).toBe('removing_workspace');
-    const about = { issueId: '1', identifier: 'T-1', why: 'terminal', path: '/workspaces/T-1', aside: null };
-    player.send({ type: 'workspace-removed', ...about, outcome: { ok: true, value: true } });
-    player.poll([issueWith({ id: '1' })]);
-    expect(player.asked('start-run')).toHaveLength(1);
-  });
-
-  it('ignores the exit of an older run', () => {
-    const player = running();
-    const exit = { kind: 'normal', turns: 1, fault: null, status: null, scm: null } as const;
-    player.send({ type: 'run-exited', issueId: '1', runId: 'run-0', exit });
-    expect(player.state.live.has('1')).toBe(true);
-  });
-});
-
 describe('a poll that is older than what happened meanwhile', () => {
   it('does not start again what was released after it began', () => {
     const player = createPlayer();
@@ -247,7 +108,6 @@ describe('a poll that is older than what happened meanwhile', () => {
     expect(player.asked('start-run')).toHaveLength(1);
   });
 });
-
 describe('reconciliation', () => {
   function running() {
     const player = createPlayer();
@@ -313,50 +173,6 @@ describe('reconciliation', () => {
     });
   });
 });
-
-describe('budgets', () => {
-  const tokens = { inputTokens: 900, outputTokens: 200, totalTokens: 1_100, cacheReadTokens: 0 };
-
-  it('stops a session over its tokens and parks the issue', () => {
-    const player = createPlayer(settingsWith({ agent: { maxTokens: 1_000 } }));
-    player.poll([issueWith({ id: '1' })]);
-    player.send({ type: 'agent-spoke', issueId: '1', runId: 'run-1', event: { type: 'usage', tokens } });
-    expect(player.asked('stop-run')[0]?.reason).toBe('token_budget');
-    player.exit('1', { kind: 'cancelled' });
-    expect(player.state.parked.get('1')).toMatchObject({ reason: 'token_budget', stateAtPark: 'todo' });
-  });
-
-  it('parks at dispatch what has used its sessions; a person lets it run again', () => {
-    const spent = [{ issueId: '1', sessions: 2, tokens: 0, costUsd: 0 }];
-    const player = createPlayer(settingsWith({ agent: { maxSessions: 2 } }), { ...NOTHING_DURABLE, spent });
-    player.poll([issueWith({ id: '1' })]);
-    expect(player.state.parked.get('1')?.reason).toBe('session_budget');
-    player.operator({ kind: 'unpark', identifier: 't-1' });
-    player.poll([issueWith({ id: '1' })]);
-    expect(player.asked('start-run')).toHaveLength(1);
-  });
-
-  it('a change of the tracker state releases a parked issue', () => {
-    const parked = [{ issue: refWith({ id: '1' }), reason: 'blocked', detail: '', parkedAt: 0, stateAtPark: 'todo' }] as const;
-    const player = createPlayer(settingsWith(), { ...NOTHING_DURABLE, parked });
-    player.poll([issueWith({ id: '1', state: 'todo' })], { 1: 'todo' });
-    expect(player.state.holds.get('1')?.reason).toBe('parked');
-    player.poll([issueWith({ id: '1', state: 'doing' })], { 1: 'doing' });
-    expect(player.asked('start-run')).toHaveLength(1);
-  });
-
-  it('counts a report that comes again or goes back only once', () => {
-    const player = createPlayer();
-    player.poll([issueWith({ id: '1' })]);
-    for (const total of [1_100, 1_100, 500, 1_200]) {
-      const event = { type: 'usage', tokens: { ...tokens, totalTokens: total, inputTokens: total - 200 } } as const;
-      player.send({ type: 'agent-spoke', issueId: '1', runId: 'run-1', event });
-    }
-    expect(player.state.totals.tokens.totalTokens).toBe(1_200);
-    expect(player.state.spent.get('1')?.tokens).toBe(1_200);
-  });
-});
-
 describe('restart and stop', () => {
   it('puts what ran back into the queue, due at once, with a higher attempt', () => {
     const before = createPlayer();

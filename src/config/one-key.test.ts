@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { FILE_TRACKER, read, added } from '../../test/support/config/read-workflow.ts';
+
+describe('the fault of one key', () => {
+  const rows: readonly (readonly [yaml: string, line: string])[] = [
+    ['agent: { max_turns: abc }', 'error: agent.max_turns: must be a whole number of at least 1, got "abc" (line 4, column 10)'],
+    ['agent: { max_turns: 0 }', 'error: agent.max_turns: must be a whole number of at least 1, got 0 (line 4, column 10)'],
+    ['agent: { max_turns: 1.5 }', 'error: agent.max_turns: must be a whole number of at least 1, got 1.5 (line 4, column 10)'],
+    ['agent: { max_turns: true }', 'error: agent.max_turns: must be a whole number of at least 1, got true (line 4, column 10)'],
+    ['agent: { max_turns: [1] }', 'error: agent.max_turns: must be a whole number of at least 1, got a list (line 4, column 10)'],
+    [
+      'agent: { max_turns: .inf }',
+      'error: agent.max_turns: must be a whole number of at least 1, got Infinity (line 4, column 10)',
+    ],
+    [
+      'agent: { max_tokens: 9007199254740993 }',
+      'error: agent.max_tokens: must be a whole number of at most 9007199254740991, got 9007199254740992 (line 4, column 10)',
+    ],
+    [
+      'agent: { max_tokens: "-1" }',
+      'error: agent.max_tokens: must be a whole number of at least 0, got "-1" (line 4, column 10)',
+    ],
+    [
+      'agent: { turn_timeout_ms: 2147483648 }',
+      'error: agent.turn_timeout_ms: must be a whole number of at most 2147483647, got 2147483648 (line 4, column 10)',
+    ],
+    ['agent: { stall_timeout_ms: off }', 'error: agent.stall_timeout_ms: must be a whole number, got "off" (line 4, column 10)'],
+    ['agent: { max_cost_usd: -0.5 }', 'error: agent.max_cost_usd: must be a number of at least 0, got -0.5 (line 4, column 10)'],
+    [
+      'agent: { kind: acp, command: x, max_cost_usd: 2 }',
+      'warning: agent.max_cost_usd: agent.max_cost_usd may be exceeded by one turn: agents of kind acp tell what they used when a turn has ended; until then it is guessed where they tell the size of their context (line 4, column 33)',
+    ],
+    [
+      'agent: { max_concurrent_agents: 0 }',
+      'error: agent.max_concurrent_agents: must be a whole number of at least 1, got 0 (line 4, column 10)',
+    ],
+    [
+      'agent: { max_concurrent_agents_by_state: { In Progress: x } }',
+      'error: agent.max_concurrent_agents_by_state: `In Progress` must be a whole number of at least 1, got "x" (line 4, column 44)',
+    ],
+    [
+      'agent: { max_concurrent_agents_by_state: { todo: 1, Todo: 2 } }',
+      'error: agent.max_concurrent_agents_by_state: the state `todo` has two limits (line 4, column 53)',
+    ],
+    [
+      'agent: { max_concurrent_agents_by_state: { " ": 1 } }',
+      'error: agent.max_concurrent_agents_by_state: a state name must not be empty (line 4, column 44)',
+    ],
+    ['agent: { command: "a \'b" }', 'error: agent.command: has a quote that is not closed (line 4, column 10)'],
+    ['agent: { command: " " }', 'error: agent.command: must name a program (line 4, column 10)'],
+    ['agent: { command: [] }', 'error: agent.command: must name a program (line 4, column 10)'],
+    ['agent: { command: [a, 1] }', 'error: agent.command: must be a string or a list of strings (line 4, column 10)'],
+    ['agent: { command: 5 }', 'error: agent.command: must be a string or a list of strings (line 4, column 10)'],
+    ['agent: { command: ["a\\0b"] }', 'error: agent.command: must not contain a NUL character (line 4, column 10)'],
+    [
+      'agent: { kind: clade-code }',
+      'error: agent.kind: unknown agent kind "clade-code"; known kinds: acp, claude-code, mock; did you mean claude-code? (line 4, column 10)',
+    ],
+    ['agent: { kind: 3 }', 'error: agent.kind: must be a string, got a number; put it in quotes (line 4, column 10)'],
+    ['agent: { kind: acp }', 'error: agent.command: agent.command is required for agent kind acp'],
+    ['agent: [1]', 'error: agent: must be a map, got a list (line 4, column 1)'],
+    [
+      'polling: { interval_ms: 9 }',
+      'error: polling.interval_ms: must be a whole number of at least 10, got 9 (line 4, column 12)',
+    ],
+    ['server: { port: 70000 }', 'error: server.port: must be a whole number from 0 to 65535, got 70000 (line 4, column 11)'],
+    [
+      'server: { host: 0.0.0.0 }',
+      'error: server.token.required: server.host "0.0.0.0" lets other machines in, so server.token is needed: write server.token: $NAME, or leave server.host out (line 4, column 11)',
+    ],
+    ['server: { token: $UNSET }', 'error: server.token: must not be empty: $UNSET is not set (line 4, column 11)'],
+    ['server: { webhooks: { secret: "" } }', 'error: server.webhooks.secret: must not be empty (line 4, column 23)'],
+    ['server: { port: -1 }', 'error: server.port: must be a whole number from 0 to 65535, got -1 (line 4, column 11)'],
+    ['logging: { level: loud }', 'error: logging.level: must be one of debug, info, warn, error, got "loud" (line 4, column 12)'],
+    ['logging: { format: 1 }', 'error: logging.format: must be one of text, json, got 1 (line 4, column 12)'],
+    ['hooks: { timeout_ms: 0 }', 'error: hooks.timeout_ms: must be a whole number of at least 1, got 0 (line 4, column 10)'],
+    ['hooks: { before_run: [a] }', 'error: hooks.before_run: must be a string, got a list (line 4, column 10)'],
+    ['hooks: { before_run: "" }', 'error: hooks.before_run: must not be empty (line 4, column 10)'],
+    ['workspace: { root: true }', 'error: workspace.root: must be a string, got a boolean; put it in quotes (line 4, column 14)'],
+    ['workspace: { root: $NOPE/x }', 'error: workspace.root: cannot be expanded: $NOPE is not set (line 4, column 14)'],
+    [
+      'workspace: { retention_days: -1 }',
+      'error: workspace.retention_days: must be a whole number from 0 to 36500, got -1 (line 4, column 14)',
+    ],
+    ['db_path: 5', 'error: db_path: must be a string, got a number; put it in quotes (line 4, column 1)'],
+    ['db_path: " "', 'error: db_path: must not be empty (line 4, column 1)'],
+    ['db_path: ${A}${B}', 'error: db_path: cannot be expanded: $A and $B are not set (line 4, column 1)'],
+    [
+      'token_rates: { mock: { input_per_mtok: 1 } }',
+      'error: token_rates.mock.output_per_mtok: token_rates.mock.output_per_mtok is required',
+    ],
+    [
+      'token_rates: { mock: { input_per_mtok: -1, output_per_mtok: 1 } }',
+      'error: token_rates.mock.input_per_mtok: must be a number of at least 0, got -1 (line 4, column 24)',
+    ],
+    [
+      'token_rates: { mok: {} }',
+      'warning: config.unknown_key: unknown key `token_rates.mok`; did you mean `token_rates.mock`? (line 4, column 16)',
+    ],
+    ['self_review: { enabled: "yes" }', 'error: self_review.enabled: must be true or false, got "yes" (line 4, column 16)'],
+    [
+      'self_review: { max_iterations: 11 }',
+      'error: self_review.max_iterations: must be a whole number from 1 to 10, got 11 (line 4, column 16)',
+    ],
+    [
+      'self_review: { enabled: true }',
+      'error: self_review.verification_commands: self_review.verification_commands is required when self_review.enabled is true',
+    ],
+    [
+      'self_review: { verification_commands: [a, ""] }',
+      'error: self_review.verification_commands: entry 2 must not be empty (line 4, column 43)',
+    ],
+    [
+      'claude-code: { model: 4 }',
+      'error: claude-code.model: must be a string, got a number; put it in quotes (line 4, column 16)',
+    ],
+    ['claude-code: { effort: max }', 'error: claude-code.effort: must be one of low, high, got "max" (line 4, column 16)'],
+    ['claude-code: { max_budget: 10 }', 'error: claude-code.max_budget: must be at most 9, got 10 (line 4, column 16)'],
+    ['claude-code: { max_budget: x }', 'error: claude-code.max_budget: must be a number, got "x" (line 4, column 16)'],
+    [
+      'claude-code: { env: { API_TOKEN: 5 } }',
+      'error: claude-code.env: `API_TOKEN` must be a string, got a number; put it in quotes (line 4, column 23)',
+    ],
+    ['claude-code: { mode: 5 }', 'error: claude-code.mode: must be true or false or a list, got 5 (line 4, column 16)'],
+    [
+      'claude-code: { mode: [a, 2] }',
+      'error: claude-code.mode: at 1: must be a string, got a number; put it in quotes (line 4, column 16)',
+    ],
+    ['claude-code: 5', 'error: claude-code: must be a map, got a number (line 4, column 1)'],
+    ['gitlab: { page_size: 0 }', 'error: nsproject.page_size: must be at least 1, got 0 (line 4, column 11)'],
+    ['gitlab: { max_log_lines: x }', 'error: nsproject.max_log_lines: must be a whole number, got "x" (line 4, column 11)'],
+    [
+      'gitlab: { api_key: 1234 }',
+      'error: nsproject.api_key: must be a string, got a number; put it in quotes (line 4, column 11)',
+    ],
+    ['gitlab: 7', 'error: nsproject: must be a map, got a number (line 4, column 1)'],
+    [
+      'gitea: {}\nforgejo: {}',
+      'error: selfhosted.duplicate_block: `gitea` and `forgejo` are the same block; keep one of them (line 5, column 1)',
+    ],
+    [
+      'agent: { max_turn: 3 }',
+      'warning: config.unknown_key: unknown key `agent.max_turn`; did you mean `agent.max_turns`? (line 4, column 10)',
+    ],
+    ['max_turns: 3', 'warning: config.unknown_key: unknown key `max_turns`; did you mean `agent.max_turns`? (line 4, column 1)'],
+    [
+      'server: { port_number: 8080 }',
+      'warning: config.unknown_key: unknown key `server.port_number`; did you mean `server.port`? (line 4, column 11)',
+    ],
+    ['pooling: {}', 'warning: config.unknown_key: unknown key `pooling`; did you mean `polling`? (line 4, column 1)'],
+    ['zzzzzz: 1', 'warning: config.unknown_key: unknown key `zzzzzz` (line 4, column 1)'],
+    [
+      'github: { useragent: x }',
+      'warning: config.unknown_key: unknown key `github.useragent`; did you mean `github.user_agent`? (line 4, column 11)',
+    ],
+    ['"a\\nb": 1', 'warning: config.unknown_key: unknown key `a\\nb` (line 4, column 1)'],
+    ['<<: { polling: {} }', 'warning: config.unknown_key: unknown key `<<` (line 4, column 1)'],
+  ];
+
+  it.each(rows)('%s', (yaml, line) => {
+    expect(added(yaml)).toEqual([line]);
+  });
+
+  it('leaves the settings in force when it is only a warning', () => {
+    expect(read(`${FILE_TRACKER}zzzzzz: 1`).settings).not.toBeNull();
+    expect(read(`${FILE_TRACKER}polling: 1`).settings).toBeNull();
+  });
+});

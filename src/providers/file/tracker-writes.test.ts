@@ -1,0 +1,197 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { settingsWith } from '../../../test/support/settings.ts';
+import { createLogRecorder } from '../../../test/support/workspaces.ts';
+import type { TrackerSettings } from '../../domain/model/settings.ts';
+import type { Tracker } from '../../ports/tracker.ts';
+import { provider } from './index.ts';
+
+const signal = new AbortController().signal;
+const issue = (number: number, more: object = {}): Record<string, unknown> => ({
+  id: String(number),
+  identifier: `ABC-${number}`,
+  title: `Issue ${number}`,
+  state: 'todo',
+  ...more,
+});
+let directory: string;
+let file: string;
+let log: ReturnType<typeof createLogRecorder>;
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'file-tracker-'));
+  file = path.join(directory, 'issues.json');
+  log = createLogRecorder();
+});
+afterEach(() => rm(directory, { recursive: true }));
+function open(location = 'issues.json', settings: Partial<TrackerSettings> = {}): Tracker {
+  const { tracker } = settingsWith({ tracker: { options: { path: location }, ...settings } });
+  const clock = { now: () => Date.UTC(2026, 1, 2) };
+  return provider.createTracker(tracker, { version: 'dev', workflowDir: directory, clock, logger: log });
+}
+const save = (records: unknown): Promise<void> =>
+  writeFile(file, typeof records === 'string' ? records : JSON.stringify(records));
+const reasons = (): unknown[] => log.records.map(({ attributes }) => attributes['reason']);
+const identifiers = async (tracker: Tracker): Promise<string[]> =>
+  (await tracker.fetchCandidateIssues(signal)).map(({ identifier }) => identifier);
+describe('a write', () => {
+  it('keeps unknown fields, order, spacing, mode and links, and leaves nothing behind', async () => {
+    const text = '[\n  {"id": 1, "identifier": "A",  "mine": {"x": [1]}, "title": "T", "state": "todo"}, {"odd":true}\n]\n';
+    const real = path.join(directory, 'real.json');
+    await writeFile(real, text);
+    await chmod(real, 0o640);
+    await symlink(real, file);
+    await open().transitionIssue('1', 'done', signal);
+    expect(await readFile(file, 'utf8')).toBe(text.replace('"todo"', '"done"'));
+    expect((await stat(real)).mode & 0o777).toBe(0o640);
+    expect((await readdir(directory)).sort()).toEqual(['issues.json', 'real.json']);
+  });
+
+  it('stores a state as the workflow file spells it, and any other as it was asked for', async () => {
+    await save([issue(1), issue(2)]);
+    const tracker = open('issues.json', { terminalStates: ['Done'], handoffState: 'In Review' });
+    await tracker.transitionIssue('1', 'in review', signal);
+    await tracker.transitionIssue('2', 'Somewhere', signal);
+    expect(await tracker.fetchIssueStatesByIds(['1', '2'], signal)).toEqual(
+      new Map([
+        ['1', 'In Review'],
+        ['2', 'Somewhere'],
+      ]),
+    );
+  });
+
+  it('that changes nothing does not touch the file', async () => {
+    await save([issue(1, { labels: ['bug'] })]);
+    const before = await stat(file, { bigint: true });
+    const tracker = open();
+    await tracker.transitionIssue('1', 'TODO', signal);
+    await tracker.labels?.add('1', 'Bug', signal);
+    await tracker.labels?.remove('1', 'ui', signal);
+    expect((await stat(file, { bigint: true })).ino).toBe(before.ino);
+  });
+
+  it('sets updated_at where there is one, and signs comments', async () => {
+    await save([issue(1, { updated_at: 'x' })]);
+    await open().commentIssue('1', 'half a \ud83d', signal);
+    const [record] = JSON.parse(await readFile(file, 'utf8')) as [Record<string, unknown>];
+    expect(record).toMatchObject({
+      updated_at: '2026-02-02T00:00:00.000Z',
+      comments: [
+        {
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+          author: 'foray',
+          body: 'half a \ufffd',
+          created_at: '2026-02-02T00:00:00.000Z',
+        },
+      ],
+    });
+  });
+
+  it.each(['issues.json', 'issues'])('of many at once to %s is made each by itself, in the order they came', async (place) => {
+    const records = Array.from({ length: 30 }, (_, index) => issue(index + 1, index === 4 ? { labels: 'no list' } : {}));
+    if (place === 'issues.json') await save(records);
+    else await mkdir(path.join(directory, place));
+    const lines = (record: object): string[] => Object.entries(record).map(([key, value]) => `${key}: "${String(value)}"`);
+    for (const record of place === 'issues' ? records : [])
+      await writeFile(path.join(directory, place, `${String(record['id'])}.md`), `---\n${lines(record).join('\n')}\n---\n`);
+    const tracker = open(place);
+    const stopped = AbortSignal.abort(new Error('stopped'));
+    const outcomes = await Promise.allSettled([
+      ...records.map(({ id }) => tracker.transitionIssue(String(id), 'done', signal)),
+      tracker.transitionIssue('1', 'review', signal),
+      tracker.commentIssue('1', 'once', signal),
+      tracker.transitionIssue('99', 'done', signal),
+      tracker.labels?.add('5', 'bug', signal),
+      tracker.transitionIssue('2', 'todo', stopped),
+    ]);
+    const reasonsOf = outcomes.map((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : ''));
+    expect(reasonsOf.slice(0, -3).join('')).toBe('');
+    expect(reasonsOf.at(-3)).toContain('no issue has the id "99"');
+    expect(reasonsOf.at(-2)).toContain('labels is not a list');
+    expect(reasonsOf.at(-1)).toContain('stopped');
+    const states = await tracker.fetchIssueStatesByIds(
+      records.map(({ id }) => String(id)),
+      signal,
+    );
+    expect([...states.values()]).toEqual(['review', ...Array.from({ length: 29 }, () => 'done')]);
+    expect((await tracker.fetchIssueComments('1', signal)).map(({ body }) => body)).toEqual(['once']);
+  });
+
+  it('refuses an empty state or label', async () => {
+    await save([issue(1)]);
+    await expect(open().transitionIssue('1', ' ', signal)).rejects.toThrow('tracker: tracker_payload_error: WRITE');
+    await expect(open().labels?.add('1', '', signal)).rejects.toThrow('tracker: tracker_payload_error: WRITE');
+  });
+
+  it.skipIf(process.getuid?.() === 0)('that the system refuses is a lack of rights', async () => {
+    await save([issue(1)]);
+    await chmod(directory, 0o500);
+    await expect(open().transitionIssue('1', 'done', signal)).rejects.toMatchObject({ kind: 'tracker_auth_error' });
+    await chmod(directory, 0o700);
+  });
+});
+describe('a directory of Markdown files', () => {
+  const write = (name: string, matter: string, body = ''): Promise<void> =>
+    writeFile(path.join(directory, name), `---\n${matter}\n---\n${body}`);
+
+  it('is read in the order of the names, with the body as description', async () => {
+    await write('b.md', 'id: 02\nidentifier: B-2\ntitle: 404\nstate: todo\nlabels: [UI]\npriority: 3', '\n# Hello\n\nWorld\n');
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: T\nstate: todo\ndescription: from above');
+    await write('.hidden.md', 'id: 3');
+    await write('note.txt', 'id: 4');
+    await mkdir(path.join(directory, 'folder.md'));
+    const found = await open('.').fetchCandidateIssues(signal);
+    expect(found.map(({ id, title, description, priority }) => [id, title, description, priority])).toEqual([
+      ['1', 'T', 'from above', null],
+      ['02', '404', '# Hello\n\nWorld', 3],
+    ]);
+    expect(log.records).toEqual([]);
+  });
+
+  it('loses only a malformed file, names its place, and lets nobody take its issue for missing', async () => {
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: T\nstate: todo');
+    await write('b.md', 'id: 2\nlabels: [a');
+    await writeFile(path.join(directory, 'README.md'), '# About these issues\n');
+    const tracker = open('.');
+    expect(await identifiers(tracker)).toEqual(['A-1']);
+    expect(await identifiers(tracker)).toEqual(['A-1']);
+    expect(reasons()).toEqual([
+      expect.stringMatching(/^b\.md, line 4, column 1: /),
+      'README.md (no front matter): id, identifier, title, state: must be a non-empty text',
+    ]);
+    expect(await tracker.fetchIssueStatesByIds(['1'], signal)).toEqual(new Map([['1', 'todo']]));
+    const fault = { kind: 'tracker_payload_error', message: expect.stringContaining('b.md, line 4') as string };
+    await expect(tracker.fetchIssueStatesByIds(['1', '2'], signal)).rejects.toMatchObject(fault);
+    await expect(tracker.fetchIssueById('2', signal)).rejects.toMatchObject(fault);
+    await rm(path.join(directory, 'b.md'));
+    expect(await tracker.fetchIssueStatesByIds(['1', '2'], signal)).toEqual(new Map([['1', 'todo']]));
+  });
+
+  it('sees files come, change and go', async () => {
+    const tracker = open('.');
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: T\nstate: todo');
+    expect(await identifiers(tracker)).toEqual(['A-1']);
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: T\nstate: done');
+    await write('b.md', 'id: 2\nidentifier: B-2\ntitle: T\nstate: todo');
+    expect(await identifiers(tracker)).toEqual(['B-2']);
+    await rm(path.join(directory, 'b.md'));
+    expect(await identifiers(tracker)).toEqual([]);
+  });
+});
+describe('a folder that was not touched for a while', () => {
+  it('is asked for stamps alone, and shows an edit that kept size and time of its file', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const file = path.join(directory, 'a.md');
+    const text = (state: string): string => `---\nid: 1\nidentifier: A-1\ntitle: T\nstate: ${state}\n---\n`;
+    await writeFile(file, text('todo'));
+    const tracker = open('.');
+    expect(await identifiers(tracker)).toEqual(['A-1']);
+    const { atime, mtime } = await stat(file);
+    expect(await identifiers(tracker)).toEqual(['A-1']);
+    await writeFile(file, text('done'));
+    await utimes(file, atime, mtime);
+    expect(await identifiers(tracker)).toEqual([]);
+  });
+});
