@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createNotices, anIssue } from '../../test/support/fake-daemon.ts';
 import { createMemoryStore } from '../../test/support/store/memory.ts';
 import type { Quota } from '../domain/model/quota.ts';
-import { keepChronicle } from './chronicle.ts';
+import { keepChronicle, troublesSince } from './chronicle.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const issue = anIssue('A-1');
@@ -84,4 +84,27 @@ it('a note that cannot be read or stored spoils nothing', async () => {
   store.addNotes = () => Promise.reject(new Error('full'));
   notices.announce({ name: 'handoff:transition:succeeded', facts: { issue, state: 'review' } });
   expect(await chronicle.journalOf('A-1')).toEqual([]);
+});
+
+it('what keeps the whole service back is kept while it does, for commands to tell', async () => {
+  const { store, notices, chronicle, time } = setUp();
+  const failed = (error: string) =>
+    ({ name: 'poll:tick:failed', facts: { error, kind: 'tracker_auth_error', retryInMs: 1000, durationMs: 5 } }) as const;
+  notices.announce(failed('refused'));
+  time.now += MINUTE;
+  notices.announce(failed('refused'));
+  notices.announce({ name: 'workflow:file:rejected', facts: { path: '/w', problems: ['agent.kind: unknown'] } });
+  await chronicle.stop();
+  const text = expect.stringMatching(/^refused; .*renew it/) as string;
+  expect(await troublesSince(0, store)).toEqual([
+    { what: 'tracker', since: 1_000_000, text },
+    { what: 'workflow', since: time.now, text: 'the last edit is rejected: agent.kind: unknown' },
+  ]);
+  expect(await store.listNotes({ subject: 'service', limit: 9 })).toHaveLength(2);
+  const next = setUp(store);
+  next.time.now = time.now + MINUTE;
+  next.notices.announce(failed('refused'));
+  next.tick(0);
+  await next.chronicle.stop();
+  expect(await troublesSince(next.time.now, store)).toEqual([]);
 });

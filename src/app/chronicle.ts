@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { journalEntryOf, mergedSample, sampleOf, TONES, type JournalEntry, type PollSample } from '../domain/views/chronicle.ts';
+import {
+  journalEntryOf,
+  mergedSample,
+  sampleOf,
+  TONES,
+  TROUBLE_KINDS,
+  troubleOf,
+  type JournalEntry,
+  type PollSample,
+  type TroubleKind,
+} from '../domain/views/chronicle.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Chronicle } from '../ports/daemon.ts';
 import type { NoticeBus } from '../ports/events.ts';
@@ -16,6 +26,7 @@ export interface ChronicleDeps {
 /** Polls of so many minutes are kept as one. */
 const SAMPLE_MS = 5 * 60_000;
 const POLLS = 'polls';
+const SERVICE = 'service';
 const ENTRIES_OF_ISSUE = 200;
 /** Ninety days of samples. */
 const MOST_SAMPLES = 26_000;
@@ -42,8 +53,19 @@ export function keepChronicle(deps: ChronicleDeps): Chronicle & { stop(): Promis
     if (merged) writer.add({ at: merged.at, subject: POLLS, body: JSON.stringify(merged) });
   }
 
+  const troubles = new Map<TroubleKind, string>();
+  /** Written down when it changes, so that commands can tell of it. */
+  function trouble(notice: Notice): void {
+    const told = troubleOf(notice);
+    if (told === null || (troubles.get(told.what) ?? null) === told.text) return;
+    if (told.text === null) troubles.delete(told.what);
+    else troubles.set(told.what, told.text);
+    writer.add({ at: clock.now(), subject: SERVICE, body: JSON.stringify(told) });
+  }
+
   const stopListening = notices.listen((notice) => {
     sample(notice);
+    trouble(notice);
     const entry = journalEntryOf(notice);
     if (entry === null) return;
     const { identifier, ...said } = entry;
@@ -67,6 +89,28 @@ export function keepChronicle(deps: ChronicleDeps): Chronicle & { stop(): Promis
     },
   };
 }
+
+/** Something that keeps the whole service back. */
+export interface Trouble {
+  readonly what: TroubleKind;
+  readonly since: number;
+  readonly text: string;
+}
+
+/** What keeps a service back that has been at work since then. */
+export async function troublesSince(since: number, store: Pick<Store, 'listNotes'>): Promise<readonly Trouble[]> {
+  const latest = new Map<TroubleKind, Trouble>();
+  for (const { at, body } of await store.listNotes({ subject: SERVICE, since, limit: MOST_TROUBLES })) {
+    const { success, data } = TROUBLE.safeParse(parsed(body));
+    if (!success) continue;
+    const { what, text } = data;
+    if (text === null) latest.delete(what);
+    else latest.set(what, { what, text, since: latest.get(what)?.since ?? at });
+  }
+  return [...latest.values()];
+}
+
+const MOST_TROUBLES = 200;
 
 function subjectOf(identifier: string): string {
   return `issue ${identifier}`;
@@ -94,6 +138,7 @@ function createNoteWriter({ store, logger }: ChronicleDeps): { add(note: Note): 
   };
 }
 
+const TROUBLE = z.object({ what: z.enum(TROUBLE_KINDS), text: z.string().nullable() });
 const ENTRY = z.object({ text: z.string(), tone: z.enum(TONES) });
 const SAMPLE = z.object({
   at: z.number(),

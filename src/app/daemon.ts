@@ -115,7 +115,9 @@ async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> 
   if (first.workflow.problems !== built.workflow.problems || first.identity !== built.identity) await runs.watch(first);
   const { env } = adapterDeps;
   releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, runs.watch));
-  trackers.start(...(postponed === null ? [] : [{ type: 'polls-postponed', byMs: postponed.retryInMs } as const]));
+  trackers.start(
+    ...(postponed === null ? [] : [{ type: 'polls-postponed', byMs: postponed.retryInMs, error: postponed.error } as const]),
+  );
   pages.operatorRequests.start();
 }
 

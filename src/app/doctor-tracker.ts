@@ -138,7 +138,9 @@ async function checkLabel({ key, name, isSetBy }: NamedLabel, board: Board, fix:
 function howToAdd(key: string, { what, createsMissing }: Board): string {
   if (what === 'labels')
     return `${createsMissing ? 'it is made when it is first needed, or now by ' : 'make it by '}foray doctor --fix`;
-  return createsMissing ? 'no issue is in it now' : `correct ${key}, or add it to the tracker`;
+  return createsMissing
+    ? 'fine if it is spelt as you mean it: no issue is in it yet'
+    : `correct ${key}, or add it to the tracker`;
 }
 
 async function fixed(key: string, name: string, message: string, { board, fix }: { board: Board; fix: Fix }): Promise<Finding> {

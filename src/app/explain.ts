@@ -1,3 +1,4 @@
+import { remedyForRun } from '../domain/model/errors.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { sameState, stateIn, type IssueRef } from '../domain/model/issue.ts';
 import type { HoldReason } from '../domain/model/hold.ts';
@@ -126,7 +127,7 @@ function entry(
     detail,
     since: times.since === undefined ? null : new Date(times.since).toISOString(),
     until: times.until === undefined ? null : new Date(times.until).toISOString(),
-    remedy: reason === null ? null : remedyFor(reason, issue.identifier),
+    remedy: reason === null ? null : remedyFor(reason, issue.identifier, detail ?? ''),
   };
 }
 
@@ -163,6 +164,8 @@ const REMEDIES: Readonly<Record<Reason, string | null>> = {
   unknown: 'check the identifier, tracker.project and what the token may see',
 };
 
-function remedyFor(reason: Reason, identifier: string): string | null {
-  return REMEDIES[reason]?.replace('IDENTIFIER', identifier) ?? null;
+function remedyFor(reason: Reason, identifier: string, detail: string): string | null {
+  const remedy = REMEDIES[reason]?.replace('IDENTIFIER', identifier) ?? null;
+  const cause = reason === 'retrying' ? remedyForRun(detail) : null;
+  return cause === null ? remedy : `${cause}; then ${remedy ?? ''}`;
 }

@@ -5,7 +5,7 @@ import { isAlive, type Instance } from '../store/sqlite/instance.ts';
 import { openStoreReadOnly, type ReadOnlyStore } from '../store/sqlite/read-only.ts';
 
 /** What the database says, and the daemon that has it, if one is at work. */
-export interface Records extends Pick<ReadOnlyStore, 'listRuns' | 'findRun' | 'statistics' | 'totals' | 'close'> {
+export interface Records extends Pick<ReadOnlyStore, 'listRuns' | 'findRun' | 'listNotes' | 'statistics' | 'totals' | 'close'> {
   readonly daemon: Instance | null;
   load(): Promise<Durable>;
 }

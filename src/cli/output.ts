@@ -13,7 +13,8 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
 }
 
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const shown = [head, ...rows].map((row) => row.map((cell) => cut(oneLine(cell))));
+  const isLast = (column: number): boolean => column === head.length - 1;
+  const shown = [head, ...rows].map((row) => row.map((cell, column) => cut(oneLine(cell), isLast(column) ? MAX_LAST : MAX_CELL)));
   const widths = head.map((_, column) => Math.max(...shown.map((row) => width(row[column] ?? ''))));
   const lines = shown.map((row) =>
     row
@@ -77,9 +78,11 @@ export function duration(ms: number): string {
 }
 
 const MAX_CELL = 80;
+/** Nothing stands behind the last column that it could push away. */
+const MAX_LAST = 240;
 
-function cut(text: string): string {
-  return text.length > MAX_CELL ? `${text.slice(0, MAX_CELL - 1)}…` : text;
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 /** Wide characters of East Asian scripts and emoji take two columns. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { troublesSince, type Trouble } from '../app/chronicle.ts';
 import type { HandoffClaim, RunningClaim, WaitingClaim } from '../domain/model/claim.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
@@ -37,6 +38,7 @@ interface Report {
   readonly durable: Durable;
   readonly running: readonly { readonly claim: RunningClaim | HandoffClaim; readonly run: Run | null }[];
   readonly waiting: readonly WaitingClaim[];
+  readonly troubles: readonly Trouble[];
   readonly totals: { readonly runs: number; readonly totalTokens: number; readonly costUsd: number; readonly seconds: number };
 }
 
@@ -53,14 +55,17 @@ async function gather(reading: ReadWorkflow): Promise<Report> {
     }),
   );
   const waiting = durable.claims.filter((claim) => claim.phase === 'waiting').toSorted((a, b) => a.dueAt - b.dueAt);
-  return { reading, durable, running, waiting, totals: (await records?.totals()) ?? NO_TOTALS };
+  // Of a service that has ended nobody needs to know what kept it back.
+  const troubles = records?.daemon ? await troublesSince(records.daemon.startedAt, records) : [];
+  return { reading, durable, running, waiting, troubles, totals: (await records?.totals()) ?? NO_TOTALS };
 }
 
 /** What keeps everything back first, then a table of each thing that goes on or waits. */
 function print(report: Report): void {
-  const { reading, durable, totals } = report;
+  const { reading, durable, troubles, totals } = report;
   const now = Date.now();
   printLine(serviceLine(reading.records));
+  for (const { what, since, text } of troubles) printLine(`PROBLEM (${what}) since ${utcMoment(since)}: ${text}`);
   printPauses(durable);
   printRunning(report, now);
   printWaiting(report, now);
@@ -138,11 +143,12 @@ function printWatches({ watches }: Durable): void {
   );
 }
 
-function factsOf({ reading, durable, running, waiting, totals }: Report) {
+function factsOf({ reading, durable, running, waiting, troubles, totals }: Report) {
   const pause = durable.operatorPause;
   return {
     service: serviceFacts(reading.records),
     workflow_path: reading.loaded.path,
+    problems: troubles.map(({ what, since, text }) => ({ what, since: iso(since), message: text })),
     paused: pause && { reason: pause.reason, by: pause.by, since: iso(pause.since) },
     agent_pauses: durable.pauses.map(({ agentKind, until, reason }) => ({ agent: agentKind, until: iso(until), reason })),
     running: running.map(({ claim, run }) => ({

@@ -53,7 +53,7 @@ const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventN
   clock: onClock,
   'clock-jumped': (draft, { byMs }) => onClockJumped(draft, byMs),
   'settings-changed': onSettingsChanged,
-  'polls-postponed': (draft, { byMs }) => onPollsPostponed(draft, byMs),
+  'polls-postponed': onPollsPostponed,
   'tracker-left': onTrackerLeft,
   'sessions-elsewhere': (draft, { running }) => change(draft, { elsewhere: running }),
   'agent-paused': (draft, { pause }) => change(draft, { pauses: new Map(draft.state.pauses).set(pause.agentKind, pause) }),
@@ -119,12 +119,13 @@ function wakeCapped(draft: Draft, capMs: number): void {
 }
 
 /** Polls and the cleanup at start wait for the tracker. */
-function onPollsPostponed(draft: Draft, byMs: number): void {
+function onPollsPostponed(draft: Draft, { byMs, error }: EventNamed<'polls-postponed'>): void {
   const { nextAt, cleanupAt } = draft.state.poll;
   const until = draft.now + byMs;
   changePoll(draft, {
     nextAt: Math.max(nextAt, until),
     cleanupAt: cleanupAt === null ? null : Math.max(cleanupAt, until),
+    last: { at: draft.now, durationMs: 0, candidates: 0, error },
   });
 }
 

@@ -1,3 +1,4 @@
+import { remedyFor } from '../domain/model/errors.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
 import type { Notice, NoticeName, Notices } from '../domain/model/notice.ts';
 import { HOLDS } from '../domain/model/hold.ts';
@@ -27,7 +28,12 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'poll:tick:completed': ({ candidates, dispatched, running, retrying }) =>
     info('tick completed', { candidates, dispatched, running, retrying }),
   'poll:tick:failed': ({ error, kind, retryInMs }) =>
-    warn('poll failed, nothing dispatched until the next one', { error, error_kind: kind, retry_in_ms: retryInMs }),
+    warn('poll failed, nothing dispatched until the next one', {
+      error,
+      error_kind: kind,
+      retry_in_ms: retryInMs,
+      remedy: remedyFor(kind) ?? undefined,
+    }),
   'tracker:start:postponed': ({ error, kind, retryInMs }) =>
     warn('the tracker asks to wait, polling begins later', { error, error_kind: kind, retry_in_ms: retryInMs }),
   'poll:tick:postponed': ({ reason, resource, until }) =>

@@ -155,6 +155,8 @@ describe('dry run', () => {
 
 describe('usage', () => {
   it.each([
+    [['validte'], /^foray: unknown command "validte", did you mean "validate"\?$/m],
+    [['init', '--yes'], /--tracker.*--project/],
     [['--port', 'x'], /--port/],
     [['--port', '70000'], /--port/],
     [['--nope'], /--nope/],

@@ -1,6 +1,6 @@
 import { announce, ask, change, changePoll, park, settle, type Draft } from '../draft.ts';
 import { globalSlots, inDispatchOrder, waitsForSlot } from '../rules/eligibility.ts';
-import type { Fault } from '../model/errors.ts';
+import { remedyFor, type Fault } from '../model/errors.ts';
 import type { EventNamed } from '../model/event.ts';
 import { refOf, type Issue, type IssueRef } from '../model/issue.ts';
 import type { Hold, HoldReason } from '../model/hold.ts';
@@ -223,7 +223,8 @@ function endPoll(
   const { fault } = result;
   const allowedAt = draft.now + (fault?.retryAfterMs ?? 0);
   const nextAt = Math.max(allowedAt, inFlight.startedAt + pollInterval(draft));
-  const last = { at: draft.now, durationMs, candidates: result.candidates, error: fault?.message ?? null };
+  const remedy = fault === null ? null : remedyFor(fault.kind);
+  const last = { at: draft.now, durationMs, candidates: result.candidates, error: fault?.message ?? null, remedy };
   const failures = fault === null ? 0 : draft.state.poll.failures + 1;
   changePoll(draft, { inFlight: null, nextAt, failures, count: draft.state.poll.count + 1, last });
   if (fault !== null) {

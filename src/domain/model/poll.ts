@@ -33,6 +33,8 @@ export interface PollState {
     readonly durationMs: number;
     readonly candidates: number;
     readonly error: string | null;
+    /** What a person can do about the error. */
+    readonly remedy?: string | null;
   } | null;
 }
 

@@ -1,3 +1,4 @@
+import { remedyFor } from '../model/errors.ts';
 import type { Notice } from '../model/notice.ts';
 
 /** Something that happened to an issue. */
@@ -65,6 +66,31 @@ function saidOf({ name, facts }: Notice): readonly [Tone, string] | null {
 function words(name: string): string {
   return name.replaceAll('_', ' ');
 }
+
+/** What keeps the whole service back, or no longer does; null for a notice that tells of neither. */
+export function troubleOf({ name, facts }: Notice): { readonly what: TroubleKind; readonly text: string | null } | null {
+  switch (name) {
+    case 'poll:tick:failed':
+      return { what: 'tracker', text: [facts.error, remedyFor(facts.kind) ?? []].flat().join('; ') };
+    case 'tracker:start:postponed':
+      return { what: 'tracker', text: facts.error };
+    case 'poll:tick:completed':
+      return { what: 'tracker', text: null };
+    case 'poll:preflight:failed':
+      return { what: 'preflight', text: facts.problem };
+    case 'poll:preflight:passed':
+      return { what: 'preflight', text: null };
+    case 'workflow:file:rejected':
+      return { what: 'workflow', text: `the last edit is rejected: ${facts.problems.join(' | ')}` };
+    case 'workflow:file:reloaded':
+      return { what: 'workflow', text: null };
+    default:
+      return null;
+  }
+}
+
+export const TROUBLE_KINDS = ['tracker', 'preflight', 'workflow'] as const;
+export type TroubleKind = (typeof TROUBLE_KINDS)[number];
 
 /** How the service was at one moment, or over some minutes: the most of each. */
 export interface PollSample {

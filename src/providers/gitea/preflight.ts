@@ -1,4 +1,4 @@
-import { TrackerError } from '../../domain/model/errors.ts';
+import { LIMITED_REMEDY, TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { path } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
@@ -20,16 +20,17 @@ export interface PreflightParts {
 /** Proves the token, then the repository. What may heal is tried again; every failure that is left ends start-up. */
 export async function preflight(parts: PreflightParts, signal: AbortSignal): Promise<ProjectFacts> {
   const { http, repository, logger, retryDelaysMs } = parts;
+  const retries = { delaysMs: retryDelaysMs, logger };
   const project = `${repository.owner}/${repository.repo}`;
   // Gitea API, "Get the authenticated user", then "Get a repository".
   const user = { path: '/user' };
   const repo = { path: path`/repos/${repository.owner}/${repository.repo}` };
 
   await explained(USER_FAILURES, { ...parts, ...user }, () =>
-    withRetries(() => http.getJson(USER, user, signal), retryDelaysMs, signal),
+    withRetries(() => http.getJson(USER, user, signal), retries, signal),
   );
   const found = await explained(REPOSITORY_FAILURES, { ...parts, ...repo }, () =>
-    withRetries(() => http.getJson(REPOSITORY, repo, signal), retryDelaysMs, signal),
+    withRetries(() => http.getJson(REPOSITORY, repo, signal), retries, signal),
   );
   const facts = { tracker_kind: KIND, project };
   if (found.archived) logger.warn('repository is archived, the remote will refuse every write', facts);
@@ -70,13 +71,15 @@ async function explained<T>(refusals: Refusals, place: { baseUrl: string; path: 
   }
 }
 
+const UNREACHABLE = 'check that tracker.endpoint is the address of the forge and that it can be reached';
+
 // A forge that is down, slow or hidden behind something else says nothing about token or repository: that kind stays.
 function withRemedy(error: TrackerError, refusals: Refusals, route: string): TrackerError {
   const { status } = error;
   const refused = status !== undefined && status >= 400 && status < 500 && status !== 429;
   const { kind, remedy } = refused
     ? (refusals[status] ?? refusals.other)
-    : { kind: error.kind, remedy: 'check that tracker.endpoint is the address of the forge and that it can be reached' };
+    : { kind: error.kind, remedy: error.status === 429 ? LIMITED_REMEDY : UNREACHABLE };
   return new TrackerError({
     kind,
     method: 'GET',

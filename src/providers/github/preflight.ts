@@ -19,7 +19,7 @@ const PREFLIGHT_STOPS: ReadonlySet<string> = new Set(['tracker_auth_error', 'tra
  */
 export async function preflight({ probe, retryDelaysMs, logger }: PreflightParts, signal: AbortSignal): Promise<void> {
   try {
-    await withRetries(() => probe(signal), retryDelaysMs, signal);
+    await withRetries(() => probe(signal), { delaysMs: retryDelaysMs, logger }, signal);
   } catch (error) {
     if (!(error instanceof TrackerError) || PREFLIGHT_STOPS.has(error.kind) || error.retryAfterMs !== undefined) throw error;
     logger.warn('tracker preflight failed for now, starting all the same', { tracker_kind: KIND, error: error.message });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitlab, FakeGitlabOptions } from '../../../test/fakes/gitlab.ts';
 import { startFakeGitlab } from '../../../test/fakes/gitlab.ts';
 import { openSubject } from '../../../test/fakes/gitlab/connect.ts';
-import { empty, hang, reset, text } from '../../../test/support/http-server.ts';
+import { empty, hang, json, reset, text } from '../../../test/support/http-server.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 
 const never = new AbortController().signal;
@@ -30,6 +30,16 @@ it('asks for the token, the project and the labels, in this order', async () => 
   await preflight();
   expect(paths()).toEqual([SELF, PROJECT, LABELS]);
   expect(records).toEqual([]);
+});
+
+it('a limit of requests is told as such, and what the remote asks for is handed on: no second try', async () => {
+  const { fake, preflight, paths } = await connect();
+  fake.failNext({ path: /rocket$/ }, json({ message: 'Retry later' }, 429, { 'retry-after': '3600' }));
+  const error = await preflight().catch((failure: unknown) => failure as Error);
+  expect(error).toMatchObject({ kind: 'tracker_api_error', retryable: true, retryAfterMs: 3_600_000 });
+  expect(error?.message).toContain('the tracker limits requests');
+  expect(error?.message).not.toContain('tracker.endpoint');
+  expect(paths()).toEqual([SELF, PROJECT]);
 });
 
 describe('the token is advice only', () => {

@@ -1,5 +1,5 @@
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
-import { TrackerError } from '../../domain/model/errors.ts';
+import { LIMITED_REMEDY, TrackerError } from '../../domain/model/errors.ts';
 import type { Clock, LogAttributes } from '../../ports/runtime.ts';
 import type { ProjectFacts, Rights } from '../../ports/tracker.ts';
 import { withRetries } from '../shared/retry.ts';
@@ -24,13 +24,12 @@ export interface PreflightPlan {
 
 /** Before the first poll: the token (advice only), the project and the labels (both must be readable). */
 export async function preflight(plan: PreflightPlan, signal: AbortSignal): Promise<ProjectFacts> {
-  const { project, catalog, retryDelaysMs, clock } = plan;
+  const { project, catalog, clock } = plan;
+  const retries = { delaysMs: plan.retryDelaysMs, logger: project.logger };
   await inspectToken(project, clock, signal);
-  const facts = await explained(project, project.route, () =>
-    withRetries(() => checkProject(project, signal), retryDelaysMs, signal),
-  );
+  const facts = await explained(project, project.route, () => withRetries(() => checkProject(project, signal), retries, signal));
   if (plan.hasStateLabels) {
-    await explained(project, `${project.route}/labels`, () => withRetries(() => catalog.read(signal), retryDelaysMs, signal));
+    await explained(project, `${project.route}/labels`, () => withRetries(() => catalog.read(signal), retries, signal));
   }
   if (plan.filterLabels.length > 0) await adviseOnFilter(project, plan.filterLabels, signal);
   return facts;
@@ -116,10 +115,11 @@ async function explained<T>(project: Project, path: string, run: () => Promise<T
     return await run();
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
-    const { kind, status, detail } = error;
-    const remedy = REMEDIES[kind]?.(project.name);
+    const { kind, status, detail, retryable, retryAfterMs } = error;
+    const remedy = status === 429 ? LIMITED_REMEDY : REMEDIES[kind]?.(project.name);
     if (remedy === undefined) throw error;
-    throw trackerError(project, { kind, status, method: 'GET', path, detail: `${detail}; ${remedy}`, cause: error });
+    const facts = { kind, status, retryable, retryAfterMs, method: 'GET', path, cause: error };
+    throw trackerError(project, { ...facts, detail: `${detail}; ${remedy}` });
   }
 }
 

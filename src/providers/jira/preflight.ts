@@ -35,7 +35,11 @@ export async function preflight(parts: PreflightParts, signal: AbortSignal): Pro
 
 async function failureOf(parts: PreflightParts, signal: AbortSignal): Promise<TrackerError | undefined> {
   try {
-    return await withRetries(() => throttled(parts.probe(signal)), parts.retryDelaysMs, signal);
+    return await withRetries(
+      () => throttled(parts.probe(signal)),
+      { delaysMs: parts.retryDelaysMs, logger: parts.logger },
+      signal,
+    );
   } catch (error) {
     if (error instanceof TrackerError) return error;
     throw error;

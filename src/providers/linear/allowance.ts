@@ -38,6 +38,13 @@ export function createAllowanceWatch(logger: Logger): (headers: Headers) => void
   };
 }
 
+/** When all that is used up will be there again, in milliseconds since the epoch; undefined where no header says. */
+export function resetOf(headers: Headers): number | undefined {
+  const spent = ALLOWANCES.filter(({ remaining }) => numberOf(headers.get(remaining)) === 0);
+  const resets = spent.flatMap(({ reset }) => numberOf(headers.get(reset)) ?? []);
+  return resets.length === 0 ? undefined : Math.max(...resets);
+}
+
 // Milliseconds since the epoch. A number beyond what a date can hold is no time.
 function timeOf(value: string | null): string | undefined {
   const at = new Date(numberOf(value) ?? Number.NaN);

@@ -6,7 +6,7 @@ import type { HttpResponse } from '../../lib/http/index.ts';
 import type { StatusTable } from '../shared/failures.ts';
 import type { TrackerHttpDeps } from '../shared/http.ts';
 import { createTrackerHttp } from '../shared/http.ts';
-import { createAllowanceWatch, readAllowances } from './allowance.ts';
+import { createAllowanceWatch, readAllowances, resetOf } from './allowance.ts';
 import { classifyErrors } from './errors.ts';
 import type { GraphqlOperation } from './operations.ts';
 import type { WireConnection } from './schema.ts';
@@ -43,7 +43,11 @@ export interface LinearClient {
   /** A mutation may say that it did nothing without giving an error. */
   confirm(mutation: string, answer: { readonly success?: boolean | null }): void;
   /** An error of this endpoint that no answer spelled out. */
-  fault(kind: TrackerErrorKind, detail: string, more?: Pick<TrackerErrorFacts, 'status' | 'cause'>): TrackerError;
+  fault(
+    kind: TrackerErrorKind,
+    detail: string,
+    more?: Pick<TrackerErrorFacts, 'status' | 'retryable' | 'retryAfterMs' | 'cause'>,
+  ): TrackerError;
 }
 
 export function createClient(access: ApiAccess, deps: TrackerHttpDeps): LinearClient {
@@ -54,7 +58,8 @@ export function createClient(access: ApiAccess, deps: TrackerHttpDeps): LinearCl
   const route = path === '/' ? '/' : '';
   const classify = (response: HttpResponse) => {
     watchAllowance(response.headers);
-    return classifyErrors(response, [apiKey]);
+    const ruled = classifyErrors(response, [apiKey]);
+    return ruled?.isLimit ? { ...ruled, retryAt: resetOf(response.headers) } : ruled;
   };
   const http = createTrackerHttp(
     {

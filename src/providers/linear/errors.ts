@@ -19,6 +19,8 @@ interface Signal {
   readonly kind: TrackerErrorKind;
   /** Undefined leaves it to the kind. */
   readonly retryable?: boolean;
+  /** The answer says when there will be some again. */
+  readonly isLimit?: true;
 }
 
 /** The table of the specification, first fitting row wins. */
@@ -34,6 +36,7 @@ export const SIGNALS: readonly Signal[] = [
     fits: ({ code, type }) => code === 'RATELIMITED' || type === 'ratelimited',
     kind: 'tracker_api_error',
     retryable: true,
+    isLimit: true,
   },
   {
     signal: '`extensions.type` is `authentication error`',
@@ -67,13 +70,17 @@ const LONGEST_DETAIL = 512;
 const LONGEST_READ = 8 * LONGEST_DETAIL;
 
 /** What the errors of an answer mean; undefined when it holds none. The first of them decides, and is what is shown. */
-export function classifyErrors(response: HttpResponse, secrets: readonly string[]): Classification | undefined {
+export function classifyErrors(
+  response: HttpResponse,
+  secrets: readonly string[],
+): (Classification & { readonly isLimit: boolean }) | undefined {
   const error = firstError(response);
   const signal = error && SIGNALS.find(({ fits }) => fits(error));
   if (!signal) return undefined;
   const said = shown(error.userPresentableMessage, secrets) || shown(error.message, secrets);
   const detail = said || `status ${response.status}: an error without a message`;
-  return { kind: signal.kind, detail, ...(signal.retryable === undefined ? {} : { retryable: signal.retryable }) };
+  const isLimit = signal.isLimit === true;
+  return { kind: signal.kind, detail, isLimit, ...(signal.retryable === undefined ? {} : { retryable: signal.retryable }) };
 }
 
 const TEXT = z.string().catch('');

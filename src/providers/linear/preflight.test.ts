@@ -48,6 +48,24 @@ describe('graphql preflight', () => {
     expect((await failureOf(preflight())).kind).toBe('tracker_auth_error');
   });
 
+  it.each([
+    ['Retry-After', 429, () => ({ 'retry-after': '3600' })],
+    [
+      'the end of the window',
+      400,
+      () => ({ 'x-ratelimit-requests-remaining': '0', 'x-ratelimit-requests-reset': String(Date.now() + 3_600_000) }),
+    ],
+  ])('a limit with %s is told as such and handed on: no second try', async (_what, status, headers) => {
+    const { fake, preflight } = await start();
+    const limited = { message: 'Rate limit exceeded', extensions: { code: 'RATELIMITED' } };
+    fake.failNext('viewer', json({ errors: [limited] }, status, headers()));
+    const error = await failureOf(preflight());
+    expect(error).toMatchObject({ kind: 'tracker_api_error', retryable: true });
+    expect(error.retryAfterMs).toBeGreaterThan(3_000_000);
+    expect(error.message).toContain('the tracker limits requests');
+    expect(fake.requests).toHaveLength(1);
+  });
+
   it.each(['viewer', 'teams('])('what may heal at %s is tried three times more', async (part) => {
     const { fake, preflight } = await start();
     for (const reply of [reset(), json({}, 503), json(errorBody(remoteError('busy', 'lock timeout')))])

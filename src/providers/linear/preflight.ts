@@ -1,5 +1,6 @@
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
-import { TrackerError } from '../../domain/model/errors.ts';
+import { LIMITED_REMEDY, TrackerError } from '../../domain/model/errors.ts';
+import type { Logger } from '../../ports/runtime.ts';
 import { withRetries } from '../shared/retry.ts';
 import type { LinearClient } from './client.ts';
 import { VIEWER } from './operations.ts';
@@ -11,13 +12,15 @@ export interface PreflightParts {
   readonly team: TeamReader;
   /** Waits between the tries. */
   readonly retryDelaysMs: readonly number[];
+  readonly logger: Logger;
 }
 
 /** Proves the key, then the team and its states. What may heal is tried again; every failure that is left ends start-up. */
-export async function preflight({ client, team, retryDelaysMs }: PreflightParts, signal: AbortSignal): Promise<void> {
+export async function preflight(parts: PreflightParts, signal: AbortSignal): Promise<void> {
+  const { client, team, logger, retryDelaysMs: delaysMs } = parts;
   try {
-    await withRetries(() => client.run(VIEWER, {}, signal), retryDelaysMs, signal);
-    await withRetries(() => team.read(signal), retryDelaysMs, signal);
+    await withRetries(() => client.run(VIEWER, {}, signal), { delaysMs, logger }, signal);
+    await withRetries(() => team.read(signal), { delaysMs, logger }, signal);
   } catch (error) {
     throw withRemedy(client, error);
   }
@@ -33,7 +36,9 @@ const REMEDIES: Partial<Record<TrackerErrorKind, string>> = {
 };
 
 function withRemedy(client: LinearClient, error: unknown): unknown {
-  const remedy = error instanceof TrackerError ? REMEDIES[error.kind] : undefined;
-  if (!(error instanceof TrackerError) || remedy === undefined) return error;
-  return client.fault(error.kind, `${error.detail}; ${remedy}`, { status: error.status, cause: error });
+  if (!(error instanceof TrackerError)) return error;
+  const { kind, detail, status, retryable, retryAfterMs } = error;
+  const remedy = retryAfterMs === undefined ? REMEDIES[kind] : LIMITED_REMEDY;
+  if (remedy === undefined) return error;
+  return client.fault(kind, `${detail}; ${remedy}`, { status, retryable, retryAfterMs, cause: error });
 }

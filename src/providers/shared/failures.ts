@@ -115,6 +115,8 @@ export function networkErrorOf(
 function meaningOf({ code = '', message }: HttpTransportError): string {
   const certificate = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)/.test(code);
   if (certificate) return ': the certificate is not trusted; NODE_EXTRA_CA_CERTS names that of an authority of your own';
+  if (message.startsWith('Proxy response'))
+    return ': the proxy that HTTP_PROXY or HTTPS_PROXY names lets nothing through to this host';
   const meaning = MEANINGS[code];
   return meaning === undefined || message.includes(meaning) ? '' : `: ${meaning}`;
 }

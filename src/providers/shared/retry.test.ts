@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { withRetries } from './retry.ts';
@@ -16,22 +16,30 @@ function failing(kinds: TrackerErrorKind[]) {
   return { run, calls: () => calls };
 }
 
+const told: unknown[] = [];
+const retries = (delaysMs: readonly number[]) => ({
+  delaysMs,
+  logger: { warn: (_message: string, facts?: object) => void told.push(facts) },
+});
+beforeEach(() => told.splice(0));
+
 describe('withRetries', () => {
   it('tries again while a failure may heal', async () => {
     const { run, calls } = failing(['tracker_transport_error', 'tracker_api_error']);
-    expect(await withRetries(run, [1, 1, 1], never)).toBe('fine');
+    expect(await withRetries(run, retries([1, 1, 1]), never)).toBe('fine');
     expect(calls()).toBe(3);
+    expect(told).toEqual([{ error: 'tracker: tracker_transport_error: GET /: x' }]);
   });
 
   it('gives up after the last delay', async () => {
     const { run, calls } = failing(Array.from({ length: 9 }, () => 'tracker_transport_error' as const));
-    await expect(withRetries(run, [1, 1, 1], never)).rejects.toThrow('tracker_transport_error');
+    await expect(withRetries(run, retries([1, 1, 1]), never)).rejects.toThrow('tracker_transport_error');
     expect(calls()).toBe(4);
   });
 
   it('does not repeat what cannot heal', async () => {
     const { run, calls } = failing(['tracker_auth_error']);
-    await expect(withRetries(run, [1], never)).rejects.toThrow('tracker_auth_error');
+    await expect(withRetries(run, retries([1]), never)).rejects.toThrow('tracker_auth_error');
     expect(calls()).toBe(1);
   });
 
@@ -42,7 +50,7 @@ describe('withRetries', () => {
       queueMicrotask(() => controller.abort(reason));
       return Promise.reject(failure('tracker_transport_error'));
     };
-    await expect(withRetries(run, [600_000], controller.signal)).rejects.toBe(reason);
+    await expect(withRetries(run, retries([600_000]), controller.signal)).rejects.toBe(reason);
   });
 
   it('waits as long as the remote asks', async () => {
@@ -54,7 +62,7 @@ describe('withRetries', () => {
         const asked = new TrackerError({ kind: 'tracker_api_error', method: 'GET', path: '/', detail: 'x', retryAfterMs: 60 });
         return calls === 1 ? Promise.reject(asked) : Promise.resolve();
       },
-      [1],
+      retries([1]),
       never,
     );
     expect(performance.now() - started).toBeGreaterThan(50);

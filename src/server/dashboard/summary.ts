@@ -101,7 +101,13 @@ function operatorPauseAlert({ operatorPause, generatedAt: now }: Snapshot): Temp
 function pollAlerts({ poll, postponedPoll, generatedAt: now }: Snapshot): readonly TemplatePart[] {
   return [
     poll.last?.error &&
-      alert('bad', 'poll', 'The last poll failed', html`<bdi>${poll.last.error}</bdi> (${clock('ago', poll.last.at, now)})`),
+      alert(
+        'bad',
+        'poll',
+        'The last poll failed',
+        html`<bdi>${poll.last.error}</bdi>
+          (${clock('ago', poll.last.at, now)})${poll.last.remedy && html` ${poll.last.remedy}.`}`,
+      ),
     postponedPoll !== null &&
       alert(
         'warn',

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { Clock } from '../../ports/runtime.ts';
 import type { Store } from '../../ports/store.ts';
 import { findRunWithEvents, listRuns, totals } from '../records/runs.ts';
+import { listNotes } from '../records/notes.ts';
 import { statistics } from '../records/statistics.ts';
 import { storedIdentity } from '../records/trackers.ts';
 import { loadDurable } from '../records/writes.ts';
@@ -17,7 +18,10 @@ import { openSqlite } from './sqlite.ts';
 import { SQLITE_DAY_OF_START } from './sqlite-store.ts';
 import type { Sqlite } from './sqlite.ts';
 
-export interface ReadOnlyStore extends Pick<Store, 'load' | 'listRuns' | 'findRun' | 'statistics' | 'totals' | 'close'> {
+export interface ReadOnlyStore extends Pick<
+  Store,
+  'load' | 'listRuns' | 'findRun' | 'listNotes' | 'statistics' | 'totals' | 'close'
+> {
   /** The daemon that recorded itself last and did not take leave. */
   instance(): Instance | null;
   /** The trackers whose issues are kept here. */
@@ -32,6 +36,7 @@ export async function openStoreReadOnly(path: string): Promise<ReadOnlyStore | n
     load: async (tracker) => db.snapshot(() => db.perform(loadDurable(db.perform(storedIdentity(tracker))))),
     listRuns: async (query) => db.perform(listRuns(query)),
     findRun: async (id) => db.perform(findRunWithEvents(id)),
+    listNotes: async (query) => db.perform(listNotes(query)),
     statistics: async (query) => db.perform(statistics(query, SQLITE_DAY_OF_START)),
     totals: async () => db.perform(totals()),
     instance: () => readInstance(db),

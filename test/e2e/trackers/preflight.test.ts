@@ -125,7 +125,9 @@ describe.concurrent('start-up', () => {
       .records()
       .filter(({ level, msg }) => (level === 'WARN' || level === 'ERROR') && msg !== 'workflow warning');
     // While it is tried again nobody looks at silence; there is nothing else to tell.
-    for (const { msg } of told) expect(msg).toBe('the tracker has not answered yet, still trying');
+    const [why] = told.filter(({ msg }) => msg === 'the tracker cannot be read yet, trying again');
+    expect(why?.['error']).toContain('502');
+    for (const record of told) if (record !== why) expect(record['msg']).toBe('the tracker has not answered yet, still trying');
     expect((await daemon.stop()).code).toBe(0);
   });
 });
