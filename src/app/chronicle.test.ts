@@ -32,9 +32,9 @@ it('tells what happened to an issue, also after a restart', async () => {
     { at: 1_000_000, tone: 'good', text: 'handed off to review' },
     { at: 1_000_000, tone: 'good', text: 'merge request #7 was merged by foray' },
   ];
-  expect(await before.chronicle.journalOf('A-1')).toEqual(entries);
+  expect(await before.chronicle.journalOf('A-1', '')).toEqual(entries);
   await before.chronicle.stop();
-  expect(await setUp(before.store).chronicle.journalOf('A-1')).toEqual(entries);
+  expect(await setUp(before.store).chronicle.journalOf('A-1', '')).toEqual(entries);
 });
 
 it('who asked for something stands there', async () => {
@@ -48,7 +48,9 @@ it('who asked for something stands there', async () => {
       answer: { outcome: 'taken', message: 'the session is told to stop' },
     },
   });
-  expect(await chronicle.journalOf('A-1')).toMatchObject([{ text: 'ada (10.0.0.7) asked to stop: the session is told to stop' }]);
+  expect(await chronicle.journalOf('A-1', '')).toMatchObject([
+    { text: 'ada (10.0.0.7) asked to stop: the session is told to stop' },
+  ]);
 });
 
 it('polls are kept as one for every five minutes, and those not yet kept are there too', async () => {
@@ -83,7 +85,7 @@ it('a note that cannot be read or stored spoils nothing', async () => {
   await store.addNotes([{ at: 1, subject: 'issue A-1', body: 'from another version' }]);
   store.addNotes = () => Promise.reject(new Error('full'));
   notices.announce({ name: 'handoff:transition:succeeded', facts: { issue, state: 'review' } });
-  expect(await chronicle.journalOf('A-1')).toEqual([]);
+  expect(await chronicle.journalOf('A-1', '')).toEqual([]);
 });
 
 it('what keeps the whole service back is kept while it does, for commands to tell', async () => {

@@ -69,12 +69,12 @@ export function keepChronicle(deps: ChronicleDeps): Chronicle & { stop(): Promis
     const entry = journalEntryOf(notice);
     if (entry === null) return;
     const { identifier, ...said } = entry;
-    writer.add({ at: clock.now(), subject: subjectOf(identifier), body: JSON.stringify(said) });
+    writer.add({ at: clock.now(), subject: subjectOf(identifier, notice.tracker ?? ''), body: JSON.stringify(said) });
   });
   return {
-    async journalOf(identifier) {
+    async journalOf(identifier, tracker) {
       await writer.written();
-      const notes = await store.listNotes({ subject: subjectOf(identifier), limit: ENTRIES_OF_ISSUE });
+      const notes = await store.listNotes({ subject: subjectOf(identifier, tracker), limit: ENTRIES_OF_ISSUE });
       return notes.flatMap(({ at, body }) => readEntry(at, body));
     },
     async samplesSince(since) {
@@ -112,8 +112,9 @@ export async function troublesSince(since: number, store: Pick<Store, 'listNotes
 
 const MOST_TROUBLES = 200;
 
-function subjectOf(identifier: string): string {
-  return `issue ${identifier}`;
+/** Trackers may have issues of the same name. */
+function subjectOf(identifier: string, tracker: string): string {
+  return `issue ${identifier} of ${tracker}`;
 }
 
 /** Notes that come together are stored together. */

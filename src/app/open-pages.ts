@@ -110,12 +110,20 @@ function viewOf(
   snapshot: () => Snapshot,
   store: Pick<Store, 'ping'>,
   clock: Clock,
-): Pick<Daemon, 'snapshot' | 'revision' | 'requestRefresh' | 'hint' | 'watchedKinds' | 'isDraining' | 'checkReadiness'> {
+): Pick<
+  Daemon,
+  'snapshot' | 'revision' | 'requestRefresh' | 'hint' | 'watchedKinds' | 'trackerOf' | 'isDraining' | 'checkReadiness'
+> {
   const { active } = trackers;
   return {
     revision: trackers.states,
     hint: () => active().report({ type: 'webhook-received' }),
     watchedKinds: () => kindsOf(active().state().settings),
+    trackerOf: (identifier) => {
+      const states = trackers.states();
+      const known = states.find((state) => hasRecordOf(state, identifier)) ?? states[0];
+      return known?.settings.tracker.identity ?? '';
+    },
     snapshot,
     requestRefresh: createRefresh(active, clock),
     isDraining: () => active().state().lifecycle === 'draining',

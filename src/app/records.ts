@@ -7,6 +7,8 @@ import { openStoreReadOnly, type ReadOnlyStore } from '../store/sqlite/read-only
 /** What the database says, and the daemon that has it, if one is at work. */
 export interface Records extends Pick<ReadOnlyStore, 'listRuns' | 'findRun' | 'listNotes' | 'statistics' | 'totals' | 'close'> {
   readonly daemon: Instance | null;
+  /** The tracker that the workflow file names, by the name it is stored under. */
+  readonly tracker: string;
   load(): Promise<Durable>;
 }
 
@@ -22,8 +24,13 @@ export async function openRecords({ dbPath, storeUrl }: RecordsPlace, tracker: s
   const store = await openStoreReadOnly(dbPath);
   if (store === null) return null;
   const recorded = store.instance();
-  const load = () => store.load(tracker ?? store.trackers().at(-1) ?? '');
-  return { ...store, load, daemon: recorded !== null && isAlive(recorded, os.hostname()) ? recorded : null };
+  const identity = store.identityOf(tracker ?? store.trackers().at(-1) ?? '');
+  return {
+    ...store,
+    load: () => store.load(identity),
+    tracker: identity,
+    daemon: recorded !== null && isAlive(recorded, os.hostname()) ? recorded : null,
+  };
 }
 
 /** The leader counts as at work while it says so. */
@@ -40,7 +47,12 @@ async function openShared(url: string, tracker: string | null): Promise<Records 
     const leader = await db.read(readLeader());
     const isAtWork = leader !== null && !leader.left && leader.silentMs < SILENCE_MS;
     const identity = await store.identityOf(tracker ?? (await db.read(readLastTracker())));
-    return { ...store, load: () => store.load(identity), daemon: isAtWork ? { ...leader, startedAt: leader.since } : null };
+    return {
+      ...store,
+      load: () => store.load(identity),
+      tracker: identity,
+      daemon: isAtWork ? { ...leader, startedAt: leader.since } : null,
+    };
   } catch (error) {
     await db.close();
     throw error;

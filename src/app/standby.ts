@@ -107,6 +107,7 @@ function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, cloc
     },
     hint: passedOn.webhook,
     watchedKinds: () => kindsOf(workflow.settings),
+    trackerOf: () => workflow.settings.tracker.identity,
     ask: (request: OperatorRequest, by: string) => askLeader(store, { request, by, tracker: workflow.settings.tracker.identity }),
     checkReadiness: async () => ({ database: await answers(store), preflight: true, workflow: true }),
   };

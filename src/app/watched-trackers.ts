@@ -55,7 +55,7 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
 
   /** What a tracker has to tell is told to all; a pause holds for every other one as well. */
   function hear(tracker: WatchedTracker, notice: Notice): void {
-    deps.announce(notice);
+    deps.announce({ ...notice, tracker: tracker.identity });
     const pause = pauseIn(notice, tracker);
     if (pause !== null) for (const other of all.values()) if (other !== tracker) other.loop.report(pause);
     if (tracker !== roster.active) elsewhere.count();

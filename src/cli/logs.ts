@@ -61,7 +61,7 @@ async function readRecorded(
 
 /** By the name as it was given, else ignoring case among the latest runs. */
 async function runsOf(records: Records, identifier: string): Promise<readonly Run[]> {
-  const exact = await records.listRuns({ identifier, limit: MAX_RUNS });
+  const exact = await records.listRuns({ identifier, mostly: records.tracker, limit: MAX_RUNS });
   if (exact.length > 0) return exact;
   const wanted = identifier.toLowerCase();
   const matches = ({ issue }: Run): boolean =>

@@ -22,6 +22,8 @@ export interface Daemon {
   hint(): void;
   /** The canonical kinds of tracker and forge that are watched. */
   watchedKinds(): readonly string[];
+  /** The identity of the tracker at work that has something of an issue of this name; of the watched one where none has. */
+  trackerOf(identifier: string): string;
   /** Asks for something as an operator; `by` says who. The answer comes when it has been stored. */
   ask(request: OperatorRequest, by: string): Promise<OperatorAnswer>;
   /** Where this service is: two of them must never look alike. */
@@ -80,7 +82,7 @@ export interface WorkflowStatus {
 /** What people look back on, over restarts. */
 export interface Chronicle {
   /** What happened to an issue between and after its runs, oldest first. */
-  journalOf(identifier: string): Promise<readonly JournalEntry[]>;
+  journalOf(identifier: string, tracker: string): Promise<readonly JournalEntry[]>;
   /** How polls went since a moment, oldest first. */
   samplesSince(since: number): Promise<readonly PollSample[]>;
 }

@@ -79,6 +79,8 @@ export interface RunQuery {
   /** Only runs of this tracker. */
   readonly tracker?: string;
   readonly identifier?: string;
+  /** With an identifier: only runs of one tracker, this one where it has any of that name, else the one that had the last. */
+  readonly mostly?: string;
   readonly limit: number;
   /** Only runs that started before this moment. */
   readonly before?: number;

@@ -33,7 +33,11 @@ export async function findIssueRecord(daemon: Daemon, snapshot: Snapshot, name: 
     known.find(({ identifier }) => identifier === name) ??
     known.find(({ displayIdentifier }) => displayIdentifier === name) ??
     known.find(({ identifier }) => identifier.toLowerCase() === lower);
-  const runs = await daemon.history.listRuns({ identifier: found?.identifier ?? name, limit: RUNS_OF_ISSUE });
+  const identifier = found?.identifier ?? name;
+  const tracker = daemon.trackerOf(identifier);
+  // One that is at work is shown with its own history alone; of one that is only remembered, what there is.
+  const whose = found === undefined ? { mostly: tracker } : { tracker };
+  const runs = await daemon.history.listRuns({ identifier, ...whose, limit: RUNS_OF_ISSUE });
   const issue = found ?? runs[0]?.issue;
   return issue === undefined ? null : recordOf(snapshot, issue, runs);
 }

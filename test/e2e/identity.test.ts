@@ -94,6 +94,12 @@ describe('an edit that swaps the tracker', () => {
     await second.record('issue parked until a person acts', { issue_identifier: 'B-8' });
     expect((await second.json('/api/v2/parked'))['parked']).toHaveLength(1);
     for (const name of ['B-7', 'B-8']) expect(await ground.read(`ws/${name}/precious`)).toBe('of the old one');
+    // What people are shown of it is its own history.
+    expect((await second.json('/api/v2/issues/B-8'))['runs']).toHaveLength(1);
+    const page = await (await second.get('/issues/B-8')).text();
+    expect(page.match(/parked \(/g)).toHaveLength(1);
+    const logs = JSON.parse((await ground.run(['logs', 'B-8', '--format', 'json', 'WORKFLOW.md'])).stdout) as { runs: unknown[] };
+    expect(logs.runs).toHaveLength(1);
     expect((await ground.run(['unpark', 'B-7', 'WORKFLOW.md'])).code).toBe(1);
     await symlink(ground.path('old.json'), ground.path('link.json'));
     await ground.write('WORKFLOW.md', budget('link.json'));

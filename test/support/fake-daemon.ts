@@ -93,6 +93,7 @@ export function createFakeDaemon(
     checkReadiness: () => daemon.ready(),
     chronicle,
     notes: store,
+    trackerOf: () => '',
     history: {
       statistics: async ({ since, by, agent }) =>
         statisticsOf(

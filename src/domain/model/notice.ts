@@ -122,4 +122,11 @@ export interface Notices {
 }
 
 export type NoticeName = keyof Notices;
-export type Notice = { readonly [Name in NoticeName]: { readonly name: Name; readonly facts: Notices[Name] } }[NoticeName];
+export type Notice = {
+  readonly [Name in NoticeName]: {
+    readonly name: Name;
+    readonly facts: Notices[Name];
+    /** The identity of the tracker whose loop tells it; none for what the service itself tells. */
+    readonly tracker?: string;
+  };
+}[NoticeName];

@@ -26,7 +26,7 @@ export function getIssuePage(daemon: Daemon) {
     const record = await findIssueRecord(daemon, snapshot, c.req.param('identifier') ?? '');
     if (record === null) return c.html(noSuchPage(c, daemon, snapshot, 'This service has never heard of this issue.'), 404);
     const name = shownIdentifier(record.issue);
-    const journal = await daemon.chronicle.journalOf(record.issue.identifier);
+    const journal = await daemon.chronicle.journalOf(record.issue.identifier, daemon.trackerOf(record.issue.identifier));
     const body = html`${masthead(c, daemon, snapshot, '')}
       <main data-key="main">
         ${heading(record)} ${placePanel(record, snapshot)} ${mergeRequestOf(record, snapshot)}

@@ -48,6 +48,7 @@ export function* listRuns(query: RunQuery): Work<Run[]> {
   const conditions = [
     ...(query.tracker === undefined ? [] : [{ sql: 'tracker = ?', values: [query.tracker] }]),
     ...(query.identifier === undefined ? [] : [{ sql: 'identifier = ?', values: [query.identifier] }]),
+    ...(query.identifier === undefined || query.mostly === undefined ? [] : [ofOneTracker(query.identifier, query.mostly)]),
     ...(query.before === undefined ? [] : [{ sql: 'started_at < ?', values: [query.before] }]),
     ...(query.after === undefined ? [] : [{ sql: '(started_at, id) < (?, ?)', values: [query.after.startedAt, query.after.id] }]),
   ];
@@ -55,6 +56,13 @@ export function* listRuns(query: RunQuery): Work<Run[]> {
   const values = conditions.flatMap((condition) => condition.values);
   const rows = yield* all(`SELECT * FROM runs ${where} ORDER BY started_at DESC, id DESC LIMIT ?`, ...values, query.limit);
   return rows.map(RUNS.read);
+}
+
+/** Trackers may have issues of the same name: those of one are no history of another. */
+function ofOneTracker(identifier: string, tracker: string) {
+  const own = 'SELECT max(tracker) FROM runs WHERE identifier = ? AND tracker = ?';
+  const last = 'SELECT tracker FROM runs WHERE identifier = ? ORDER BY started_at DESC, id DESC LIMIT 1';
+  return { sql: `tracker = coalesce((${own}), (${last}))`, values: [identifier, tracker, identifier] };
 }
 
 /** Ends the runs of a daemon that is gone. */

@@ -26,6 +26,8 @@ export interface ReadOnlyStore extends Pick<
   instance(): Instance | null;
   /** The trackers whose issues are kept here. */
   trackers(): readonly string[];
+  /** The name that a tracker is stored under. */
+  identityOf(tracker: string): string;
 }
 
 /** For commands that only read: creates and changes nothing beside the workflow file. Null when there is no database yet. */
@@ -41,6 +43,7 @@ export async function openStoreReadOnly(path: string): Promise<ReadOnlyStore | n
     totals: async () => db.perform(totals()),
     instance: () => readInstance(db),
     trackers: () => db.all('SELECT identity FROM trackers').map((row) => String(row.identity)),
+    identityOf: (tracker) => db.perform(storedIdentity(tracker)),
     async close() {
       db.close();
       await dispose();
