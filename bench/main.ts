@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { parseArgs } from 'node:util';
 import { apiRows } from './rows/api.ts';
-import { memoryRows } from './rows/memory.ts';
+import { historyRows, memoryRows } from './rows/memory.ts';
 import { peerRows } from './rows/peer.ts';
 import { pollRows } from './rows/poll.ts';
 import { requestRows } from './rows/requests.ts';
-import { sessionRows } from './rows/sessions.ts';
+import { growthRows, sessionRows } from './rows/sessions.ts';
 import { slotRows } from './rows/slot.ts';
 import { startRows } from './rows/start.ts';
 import { tickRows } from './rows/tick.ts';
@@ -19,13 +19,15 @@ const GROUPS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   slot: slotRows,
   api: apiRows,
   tick: tickRows,
+  sessions: sessionRows,
+  history: historyRows,
   requests: requestRows,
   memory: memoryRows,
-  sessions: sessionRows,
+  growth: growthRows,
 };
 
 /** These count and weigh, and take no times that others could spoil: they go side by side, at the end. */
-const UNTIMED: ReadonlySet<string> = new Set(['requests', 'memory']);
+const UNTIMED: ReadonlySet<string> = new Set(['requests', 'memory', 'growth']);
 
 const { values } = parseArgs({
   options: {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { issues, launch, makeFolder, residentKb, workflow } from '../support/daemon.ts';
-import type { SessionFigures } from '../support/inside.ts';
+import type { HistoryFigures, SessionFigures } from '../support/inside.ts';
 import { atMost, count, median, none, timesFloor, type Row } from '../table.ts';
 
 /** Both many: what a daemon takes for its first sessions, such as compiled code, is not what one more costs. */
@@ -20,8 +20,16 @@ export async function memoryRows(): Promise<Row[]> {
     timesFloor('resident memory, idle', 'MB', idle / 1024, bare / 1024, 1.25),
     atMost(`resident memory per running session, from ${RUNNING.map(count).join(' to ')}`, 'KiB', perSession, 64),
     atMost(`heap growth over ${count(after.sessions)} sessions of as many issues`, 'MB', after.grownMb, 5),
-    none(`runs older than db_retention_days left, of ${count(after.forgotten)}`, after.left),
-    atMost('longest stall of the event loop while they are forgotten', 'ms', after.stallMs, 50),
+  ];
+}
+
+/** What falls out of the history, and whom that keeps waiting. */
+export async function historyRows(): Promise<Row[]> {
+  const output = await outputOf(['--expose-gc', path.join(HERE, 'inside.mjs'), 'history']);
+  const { forgotten, left, stallMs } = JSON.parse(output) as HistoryFigures;
+  return [
+    none(`runs older than db_retention_days left, of ${count(forgotten)}`, left),
+    atMost('longest stall of the event loop while they are forgotten', 'ms', stallMs, 50),
   ];
 }
 

@@ -20,7 +20,7 @@ async function rowsOf(program: Program): Promise<Row[]> {
     await daemon.end();
   }
   const size = 500;
-  const { seconds, cpuMs } = await onFile(size, program);
+  const { seconds, cpuMs } = await onFile(size, { program, intervalMs: 500 });
   return [
     told(`${program.name}: start to first answered poll`, 'ms', median(starts)),
     told(`${program.name}: ${size} mock sessions over one JSON file`, 's', seconds),

@@ -30,16 +30,63 @@ async function holdLibraries(): Promise<void> {
 const SESSIONS = 100_000;
 const WARM = 5_000;
 /** People add so many issues every so many polls: what the service finds finished, and cleans up after, in that time. */
-const NEW_ISSUES = 50;
-const NEW_EVERY_POLLS = 10;
-/** Runs that are forgotten as old ones afterwards. */
+const NEW_ISSUES = 100;
+const NEW_EVERY_POLLS = 20;
+/** Runs that are forgotten as old ones, and those after them that are not. */
 const OLD_RUNS = 10_000;
+const KEPT_RUNS = 1_000;
+
+export interface SessionFigures {
+  readonly grownMb: number;
+  readonly sessions: number;
+}
+
+/** What so many sessions leave on the heap. */
+async function weighSessions(): Promise<SessionFigures> {
+  const { tracker, end } = await openService();
+  await tracker.finished(WARM);
+  const before = heapMb();
+  await tracker.finished(WARM + SESSIONS);
+  const grownMb = Math.max(0, heapMb() - before);
+  await end();
+  return { grownMb, sessions: SESSIONS };
+}
+
+export interface HistoryFigures {
+  /** Old runs that were forgotten, those of them that are still there, and the longest stall meanwhile. */
+  readonly forgotten: number;
+  readonly left: number;
+  readonly stallMs: number;
+}
+
+/** Lets the runs before a moment fall out of the history, as the daemon does all the time. */
+async function forgetHistory(): Promise<HistoryFigures> {
+  const { store, tracker, loop, end } = await openService();
+  await tracker.finished(OLD_RUNS);
+  const until = Date.now();
+  await tracker.finished(OLD_RUNS + KEPT_RUNS);
+  loop.kill();
+  const count = async (): Promise<number> => (await store.listRuns({ tracker: TRACKER, limit: SESSIONS, before: until })).length;
+  const { runs } = await store.totals();
+  const old = await count();
+  globalThis.gc?.();
+  const delays = monitorEventLoopDelay({ resolution: 1 });
+  delays.enable();
+  const stop = forgetOldRuns({ store, now: () => until + DAY_MS, days: () => 1, logger: SILENT, everyMs: 10 });
+  await new Promise((resolve) => setTimeout(resolve, (old / BATCH) * PAUSE_MS * 2 + 2_000));
+  stop();
+  delays.disable();
+  if ((await store.totals()).runs !== runs) throw new Error('forgetting runs has changed the totals');
+  const left = await count();
+  await end();
+  return { forgotten: old, left, stallMs: delays.max / 1e6 };
+}
 
 /**
  * The whole core and the real database; agent, tracker and workspace answer at once. Every issue is a new one: it is
  * worked on, handed off, closed by a person, and its workspace removed.
  */
-async function runSessions(): Promise<SessionFigures> {
+async function openService() {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-bench-'));
   const owner = { id: TRACKER, pid: process.pid, host: 'bench', workflowPath: folder };
   const store = await openStore({ path: path.join(folder, 'x.db'), owner, clock: { now: Date.now } });
@@ -58,17 +105,12 @@ async function runSessions(): Promise<SessionFigures> {
     },
   );
   loop.start();
-  await tracker.finished(WARM);
-  const before = heapMb();
-  await tracker.finished(OLD_RUNS);
-  const oldUntil = Date.now();
-  await tracker.finished(WARM + SESSIONS);
-  const grownMb = Math.max(0, heapMb() - before);
-  loop.kill();
-  const forgotten = await forgetHistory(store, oldUntil);
-  await store.close();
-  await rm(folder, { recursive: true, force: true });
-  return { grownMb, sessions: SESSIONS, ...forgotten };
+  const end = async (): Promise<void> => {
+    loop.kill();
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { store, tracker, loop, end };
 }
 
 const TRACKER = 'bench';
@@ -158,31 +200,6 @@ function createTracker(store: Pick<Store, 'spentOn'>) {
   };
 }
 
-export interface SessionFigures {
-  readonly grownMb: number;
-  readonly sessions: number;
-  /** Old runs that were forgotten, those of them that are still there, and the longest stall meanwhile. */
-  readonly forgotten: number;
-  readonly left: number;
-  readonly stallMs: number;
-}
-
-/** Lets the runs before a moment fall out of the history, as the daemon does all the time. */
-async function forgetHistory(store: Store, until: number): Promise<Pick<SessionFigures, 'forgotten' | 'left' | 'stallMs'>> {
-  const count = async (): Promise<number> => (await store.listRuns({ tracker: TRACKER, limit: SESSIONS, before: until })).length;
-  const { runs } = await store.totals();
-  const old = await count();
-  globalThis.gc?.();
-  const delays = monitorEventLoopDelay({ resolution: 1 });
-  delays.enable();
-  const stop = forgetOldRuns({ store, now: () => until + DAY_MS, days: () => 1, logger: SILENT, everyMs: 10 });
-  await new Promise((resolve) => setTimeout(resolve, (old / BATCH) * PAUSE_MS * 2 + 2_000));
-  stop();
-  delays.disable();
-  if ((await store.totals()).runs !== runs) throw new Error('forgetting runs has changed the totals');
-  return { forgotten: old, left: await count(), stallMs: delays.max / 1e6 };
-}
-
 function heapMb(): number {
   globalThis.gc?.();
   globalThis.gc?.();
@@ -191,4 +208,5 @@ function heapMb(): number {
 
 // Last, since it needs all of the above.
 if (process.argv[2] === 'libraries') await holdLibraries();
-if (process.argv[2] === 'sessions') console.log(JSON.stringify(await runSessions()));
+if (process.argv[2] === 'sessions') console.log(JSON.stringify(await weighSessions()));
+if (process.argv[2] === 'history') console.log(JSON.stringify(await forgetHistory()));
