@@ -151,6 +151,8 @@ export function createSimulatedForge(
     forgive: ledger.forget,
     watched(issueIds) {
       for (const issueId of ledger.issues()) if (!issueIds.has(issueId)) ledger.forget(issueId);
+      // A finished issue that is opened again begins anew, with the comments that still stand on its request.
+      for (const [issueId, number] of byIssue) if (!issueIds.has(issueId)) requests.get(number)?.given.clear();
     },
     noteTurn(plan) {
       const comments = plan.reaction?.reviewComments;
