@@ -1,5 +1,6 @@
 import { sameState } from '../domain/model/issue.ts';
 import type { Settings } from '../domain/model/settings.ts';
+import { namedByReactions } from '../domain/reactions/registry.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 import type { Board } from '../ports/provider.ts';
 
@@ -18,12 +19,12 @@ export function statesNamed({ tracker, reactions }: Pick<Settings, 'tracker' | '
     ['tracker.handoff_state', handoffState],
     ['tracker.in_progress_state', inProgressState],
     ['tracker.no_change_state', noChangeState === handoffState ? null : noChangeState],
-    ['reactions.merge_completion.target_state', reactions.on.merge_completion?.targetState ?? null],
   ] as const;
   return [
     ...activeStates.map((name) => ({ key: 'tracker.active_states', name, isWritten: false })),
     ...terminalStates.map((name) => ({ key: 'tracker.terminal_states', name, isWritten: false })),
     ...written.flatMap(([key, name]) => (name === null ? [] : [{ key, name, isWritten: true }])),
+    ...namedByReactions(reactions, 'state').map((named) => ({ ...named, isWritten: true })),
   ];
 }
 
@@ -31,7 +32,7 @@ export function statesNamed({ tracker, reactions }: Pick<Settings, 'tracker' | '
 export function labelsNamed({ tracker, reactions }: Pick<Settings, 'tracker' | 'reactions'>): readonly NamedLabel[] {
   const { connection, on } = reactions;
   const isSameProject = connection?.kind === tracker.kind && connection.project === tracker.project;
-  const commands = isSameProject ? on.label_commands : undefined;
+  const commands = isSameProject ? namedByReactions(reactions, 'label') : [];
   const asking = Object.entries(on).find(([, { escalation }]) => escalation === 'label');
   return [
     ...(tracker.approvalLabel === null
@@ -40,12 +41,7 @@ export function labelsNamed({ tracker, reactions }: Pick<Settings, 'tracker' | '
     ...(asking
       ? [{ key: `reactions.${asking[0]}.escalation_label`, name: asking[1].escalationLabel, isSetBy: 'us' as const }]
       : []),
-    ...(commands
-      ? [
-          { key: 'reactions.label_commands.review_label', name: commands.reviewLabel, isSetBy: 'people' as const },
-          { key: 'reactions.label_commands.fix_label', name: commands.fixLabel, isSetBy: 'people' as const },
-        ]
-      : []),
+    ...commands.map((named) => ({ ...named, isSetBy: 'people' as const })),
   ];
 }
 

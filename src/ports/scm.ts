@@ -51,7 +51,6 @@ export interface ScmAdapter {
 export type RepoKey = Pick<MergeRequestRef, 'owner' | 'repo'>;
 export type RequestKey = Pick<MergeRequestRef, 'owner' | 'repo' | 'number'>;
 
-export { MERGE_STRATEGIES } from '../domain/model/merge-request.ts';
 export type {
   CiConclusion,
   LabelEvent,

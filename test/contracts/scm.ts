@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ScmConflictError } from '../../src/domain/model/errors.ts';
-import { MERGE_STRATEGIES, type RepoKey, type RequestKey, type ScmAdapter } from '../../src/ports/scm.ts';
+import type { RepoKey, RequestKey, ScmAdapter } from '../../src/ports/scm.ts';
+import { MERGE_STRATEGIES } from '../../src/domain/model/merge-request.ts';
 import { eventually } from '../support/daemon.ts';
 
 /** A merge request to be opened, in no vendor's words. */

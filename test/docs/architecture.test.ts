@@ -68,6 +68,28 @@ function filesUsing(kind: string): readonly string[] {
   return sources.filter(({ file, text }) => !NO_PART.test(file) && used.test(text)).map(({ file }) => file);
 }
 
+describe('the linter', () => {
+  interface Override {
+    readonly files: readonly string[];
+    readonly rules: Readonly<Record<string, unknown>>;
+  }
+  const { overrides } = JSON.parse(readFileSync('.oxlintrc.json', 'utf8')) as { overrides: readonly Override[] };
+  const folders = readdirSync('src', { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  /** What a folder may import besides ports, domain and lib; app and cli put together all the others. */
+  const MORE: Readonly<Record<string, readonly string[]>> = { workspace: ['git'], app: folders.filter((name) => name !== 'cli') };
+  const BELOW = ['domain', 'lib', 'ports'];
+
+  it.each(folders.filter((name) => ![...BELOW, 'cli', 'orchestrator'].includes(name)))(
+    'keeps %s from every folder that is not below it',
+    (folder) => {
+      const rule = overrides.find(({ files }) => files.includes(`src/${folder}/**/*.ts`));
+      const forbidden = JSON.stringify(rule?.rules['no-restricted-imports'] ?? '');
+      const mayUse = new Set([folder, ...BELOW, ...(MORE[folder] ?? [])]);
+      expect(folders.filter((other) => !mayUse.has(other) && !forbidden.includes(`"**/${other}/**"`))).toEqual([]);
+    },
+  );
+});
+
 describe('docs/life-of-an-issue.md', () => {
   it.each(HOLD_REASONS)('explains the hold reason %s', (reason) => {
     expect(readFileSync('docs/life-of-an-issue.md', 'utf8')).toContain(`| \`${reason}\` |`);

@@ -21,8 +21,8 @@ const declaration = {
   about: 'Let people start the agent by a label on the request.',
   defaults: { pollIntervalMs: 60_000, watchWindowMs: 0, budget: 3 },
   keys: {
-    review_label: { type: 'text', default: 'foray:review', about: 'Label that asks for a review; empty: none.' },
-    fix_label: { type: 'text', default: 'foray:fix', about: 'Label that asks for a fix; empty: none.' },
+    review_label: { type: 'text', default: 'foray:review', names: 'label', about: 'Label that asks for a review; empty: none.' },
+    fix_label: { type: 'text', default: 'foray:fix', names: 'label', about: 'Label that asks for a fix; empty: none.' },
   },
   // How far the journal of label events was read: time, then id. `toRemove`: a label that was obeyed and is to be taken off.
   marks: { read: { upTo: 'text', toRemove: 'text or absent' } },

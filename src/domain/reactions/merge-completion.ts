@@ -13,6 +13,7 @@ const declaration = {
     target_state: {
       type: 'filled text',
       default: 'done',
+      names: 'state',
       about: 'State of the issue once its request is merged; one of `tracker.terminal_states`.',
     },
   },

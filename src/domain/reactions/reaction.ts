@@ -41,6 +41,8 @@ export type Key = {
   readonly about: string;
   /** May also stand in the provider's own block; what the reaction says wins. */
   readonly inBlock?: true;
+  /** What of the tracker its text names. */
+  readonly names?: 'state' | 'label';
 } & (
   | { readonly type: 'text' | 'filled text'; readonly default: string }
   | { readonly type: 'texts'; readonly default: readonly string[] }

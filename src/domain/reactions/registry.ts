@@ -1,3 +1,4 @@
+import { camelCase } from '../model/data-shape.ts';
 import type { ReactionKind } from '../model/reaction.ts';
 import { OWN_TRIGGERS, type Trigger } from '../model/run.ts';
 import type { ReactionSettings } from '../model/settings.ts';
@@ -6,7 +7,7 @@ import { CI_FAILURE } from './ci-failure.ts';
 import { LABEL_COMMANDS } from './label-commands.ts';
 import { MERGE_COMPLETION } from './merge-completion.ts';
 import { MERGE_CONFLICTS } from './merge-conflicts.ts';
-import type { Reaction } from './reaction.ts';
+import type { Key, Reaction } from './reaction.ts';
 import { BOT_REVIEW, REVIEW_COMMENTS } from './reviews.ts';
 
 /** Every reaction, in the order of judgement: a conflict before a merge. */
@@ -27,6 +28,18 @@ export const PROMPTING = REACTIONS.filter((reaction) => reaction.prompt !== null
 
 /** Why a run may have been started. */
 export const TRIGGERS: readonly Trigger[] = [...OWN_TRIGGERS, ...PROMPTING.map(({ kind }) => kind)];
+
+/** What of the tracker the reactions that are switched on name, by the key that does. */
+export function namedByReactions({ on }: ReactionSettings, what: 'state' | 'label'): readonly { key: string; name: string }[] {
+  return REACTIONS.flatMap(({ kind, keys }) => {
+    const options: Readonly<Record<string, unknown>> = { ...on[kind] };
+    const naming = Object.entries<Key>(keys).filter(([, key]) => key.names === what);
+    return naming.flatMap(([key]) => {
+      const name = options[camelCase(key)];
+      return typeof name === 'string' && name !== '' ? [{ key: `reactions.${kind}.${key}`, name }] : [];
+    });
+  });
+}
 
 /** Those that are switched on, in the order of judgement. */
 export function activeReactions(settings: ReactionSettings): readonly (Reaction & { readonly kind: ReactionKind })[] {

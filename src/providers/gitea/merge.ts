@@ -1,6 +1,6 @@
 import { ScmConflictError, TrackerError } from '../../domain/model/errors.ts';
 import type { MergeOrder, MergeResult, MergeStatus, RequestKey } from '../../ports/scm.ts';
-import { MERGE_STRATEGIES } from '../../ports/scm.ts';
+import { MERGE_STRATEGIES } from '../../domain/model/merge-request.ts';
 import type { Method, TrackerHttp } from '../shared/http.ts';
 import { pullPath } from './client.ts';
 

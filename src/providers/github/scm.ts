@@ -12,7 +12,7 @@ import type {
   ReviewDecision,
   ScmAdapter,
 } from '../../ports/scm.ts';
-import { MERGE_STRATEGIES } from '../../ports/scm.ts';
+import { MERGE_STRATEGIES } from '../../domain/model/merge-request.ts';
 import { createClient } from './client.ts';
 import { createCommitChecks, type ReadCommitChecks } from './commit-status.ts';
 import { createGraphClient, createPullFacts, type ReadPullFacts } from './graphql.ts';

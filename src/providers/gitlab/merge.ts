@@ -2,7 +2,7 @@ import { ScmConflictError, TrackerError } from '../../domain/model/errors.ts';
 import { sameState } from '../../domain/model/issue.ts';
 import { path } from '../../lib/http/index.ts';
 import type { MergeOrder, MergeResult, ScopeCheck } from '../../ports/scm.ts';
-import { MERGE_STRATEGIES } from '../../ports/scm.ts';
+import { MERGE_STRATEGIES } from '../../domain/model/merge-request.ts';
 import { whenMissing } from '../shared/failures.ts';
 import { ANY_JSON } from './client.ts';
 import { enterTrain, hasTrains } from './merge-train.ts';
