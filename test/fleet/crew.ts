@@ -29,6 +29,7 @@ export interface Crew {
 }
 
 const PATIENCE_MS = 150_000;
+const RESTART_MS = 1_000;
 const ISSUE = { id: '1', identifier: 'A-1', title: 'First', state: 'todo' };
 
 const NAMES = ['leader', 'worker', 'standby', 'second worker'] as const;
@@ -41,6 +42,7 @@ export async function openCrew(postgres: TestPostgres, crashing: string, kind: H
   for (const name of NAMES) hosts.set(name, await openHost(kind, postgres.port));
   const hostOf = (name: Name): Host => hosts.get(name)!;
   const healing: Promise<void>[] = [];
+  let isClosing = false;
   const children = new Map<Name, ChildProcess>();
   const said = new Map<Name, string>();
   const tracker =
@@ -62,6 +64,8 @@ export async function openCrew(postgres: TestPostgres, crashing: string, kind: H
       env: { PATH: TOOL_PATH, HOME: ground.dir, FLEET_DB: hostOf(name).through(url), ...env },
     });
     children.set(name, child);
+    // One that fails is started again, as whatever keeps services running does.
+    child.once('exit', (code) => code === 1 && !isClosing && setTimeout(() => launch(name, cli, args, env), RESTART_MS).unref());
     child.stderr.on('data', (chunk: Buffer) => said.set(name, `${said.get(name) ?? ''}${chunk.toString()}`));
   }
   const workerArgs = (name: string): readonly string[] => [
@@ -139,6 +143,7 @@ export async function openCrew(postgres: TestPostgres, crashing: string, kind: H
     },
     log: () => [...said].map(([name, text]) => `--- ${name}\n${text}`).join('\n'),
     async close() {
+      isClosing = true;
       for (const child of children.values()) {
         child.kill('SIGCONT');
         child.kill('SIGKILL');

@@ -14,24 +14,28 @@ export interface Scenario {
   play(): Promise<void>;
   /** What is wrong at the end, or nothing. */
   faults(): Promise<readonly string[]>;
-  /** Every write that arrived from a command of this version, in order. */
-  writesOf(version: string): readonly string[];
+  /** Every write that arrived, in order. */
+  writes(): readonly string[];
   /** The head of the issue's branch. */
   head(): Promise<string>;
   close(): Promise<void>;
 }
 
-const KIND = 'nsproject';
+/** By which way the work is merged: at once, or by a queue of the forge's. */
+export const WAYS = { 'at once': 'nsproject', 'merge train': 'nsproject', 'merge queue': 'repoissues' } as const;
+export type Way = keyof typeof WAYS;
+
 const PATIENCE_MS = 90_000;
 
-export async function openScenario(databaseUrl: string): Promise<Scenario> {
-  const { ground, forge, origin, opened, write, close } = await openDelivery(KIND);
+export async function openScenario(databaseUrl: string, way: Way = 'at once'): Promise<Scenario> {
+  const kind = WAYS[way];
+  const { ground, forge, origin, opened, write, close } = await openDelivery(kind);
   const receiver = await startServer(() => empty(204));
   const id = forge.addIssue('Add a page');
-  const often = `provider: ${KIND}, poll_interval_ms: 200`;
+  const often = `provider: ${kind}, poll_interval_ms: 200`;
   await write('echo work >> work', {
     tracker: [
-      `kind: ${KIND}`,
+      `kind: ${kind}`,
       `endpoint: ${forge.front.url}`,
       `project: ${forge.project}`,
       'api_key: $REACTION_TOKEN',
@@ -52,11 +56,26 @@ export async function openScenario(databaseUrl: string): Promise<Scenario> {
   });
   const labels = (): readonly string[] => forge.issueOf(id).labels;
   const fromForge = (): readonly RecordedRequest[] => forge.front.requests;
+  const merges = (): readonly RecordedRequest[] => (way === 'at once' ? forge.merges() : fromForge().filter(entersQueue));
+
+  /** The shorter scenario: the forge merges what entered its queue. */
+  async function queueUp(): Promise<void> {
+    const number = forge.number();
+    forge.queue?.open(number);
+    forge.ci(number, 'green');
+    forge.approve(number);
+    forge.settle(number);
+    await until('the entry in the queue', () => forge.queue?.holds(number) === true);
+    forge.mergeByHand(number);
+    await until('the completion', () => /done|closed/.test(forge.issueOf(id).state));
+    await until('the news of the handoff', () => receiver.requests.length > 0);
+  }
   return {
     ground,
     env: { ...forgeEnv(forge), FLEET_DB: databaseUrl, HOOK: `${receiver.url}/hook` },
     async play() {
       await until('the handoff', () => labels().includes(forge.handoff) && opened().length > 0);
+      if (way !== 'at once') return queueUp();
       const first = forge.head();
       forge.label(forge.number(), 'foray:fix');
       await until('the turn that the label asked for', () => forge.head() !== first);
@@ -71,26 +90,32 @@ export async function openScenario(databaseUrl: string): Promise<Scenario> {
       await until('the news of the handoff', () => receiver.requests.length > 0);
     },
     async faults() {
-      const merges = forge.merges().length;
+      const times = merges().length;
       const comments = forge.issueOf(id).comments.filter((body) => /finished its work/.test(body));
       const told = new Set(receiver.requests.map(({ headers }) => headers['x-foray-delivery']));
       return [
-        ...(merges === 1 ? [] : [`${merges} merges were asked for`]),
+        ...(times === 1 ? [] : [`${times} merges were asked for`]),
         ...(opened().length === 1 ? [] : [`${opened().length} requests were opened`]),
         ...(new Set(comments).size === comments.length ? [] : ['a comment came twice']),
         ...(told.size > 0 ? [] : ['nobody was told']),
       ];
     },
-    writesOf: (version) =>
-      [...fromForge(), ...receiver.requests]
-        .filter(({ method, headers }) => method !== 'GET' && headers['user-agent'] === `svc/${version}`)
-        .map(({ method, path }) => `${method} ${path}`),
+    writes: () => [...fromForge(), ...receiver.requests].filter(isWrite).map(({ method, path }) => `${method} ${path}`),
     head: () => origin.git('origin.git', 'rev-parse', `foray/${id}`).catch(() => 'none'),
     async close() {
       await receiver.close();
       await close();
     },
   };
+}
+
+/** Questions in GraphQL are sent as writes are. */
+function isWrite({ method, path, body }: RecordedRequest): boolean {
+  return method !== 'GET' && (!path.endsWith('/graphql') || body.includes('mutation'));
+}
+
+function entersQueue({ method, path, body }: RecordedRequest): boolean {
+  return method === 'POST' && (path.includes('/merge_trains/') || body.includes('enqueuePullRequest'));
 }
 
 /** Looks until it holds; a fleet takes its time to change leaders. */

@@ -133,6 +133,68 @@ describe('a service that gives its runs to workers', () => {
     },
   );
 
+  it(
+    'keeps its limits over the whole fleet, and gives runs to workers with their labels alone',
+    { timeout: 120_000 },
+    async () => {
+      ground = await createPlayground({ patienceMs: 60_000 });
+      const env = { FLEET_DB: await postgres.createDatabase(), PATH: TOOL_PATH };
+      await ground.write(
+        'WORKFLOW.md',
+        fileWorkflow({
+          tracker: 'kind: file\nactive_states: [todo, rework]\nterminal_states: [done]\nhandoff_state: review',
+          agent: [
+            'kind: mock',
+            'max_turns: 1',
+            'run_on: [big]',
+            'max_concurrent_agents: 3',
+            'max_concurrent_agents_by_state: { rework: 1 }',
+          ].join('\n'),
+          mock: 'turn_delay_ms: 1200',
+          store: 'url: $FLEET_DB',
+        }),
+      );
+      const states = ['rework', 'rework', 'rework', 'todo', 'todo', 'todo', 'todo', 'todo'];
+      await ground.writeIssues(states.map((state, index) => ({ id: `${index}`, identifier: `A-${index}`, title: 'One', state })));
+      // Eleven slots, of which six are on workers with the label.
+      const workers = [
+        ['w1', '3', 'big,gpu'],
+        ['w2', '3', 'big'],
+        ['w3', '5', 'gpu'],
+      ];
+      const daemon = await ground.start(['--port', '0'], { env });
+      for (const [name = '', slots = '', label = ''] of workers) {
+        const args = [
+          'worker',
+          '--url',
+          '$FLEET_DB',
+          '--name',
+          name,
+          '--slots',
+          slots,
+          '--label',
+          label,
+          '--root',
+          ground.path(name),
+        ];
+        children.push(spawn(process.execPath, [CLI, ...args], { env, stdio: 'ignore' }));
+      }
+      const seen: { host?: string; state?: string }[][] = [];
+      await eventually(
+        async () => {
+          seen.push((await daemon.json('/api/v1/state'))['running'] as (typeof seen)[number]);
+          return ground.readIssues();
+        },
+        (issues) => issues.every(({ state }) => state === 'review'),
+        'every handoff',
+      );
+      expect(Math.max(...seen.map((running) => running.length))).toBe(3);
+      expect(Math.max(...seen.map((running) => running.filter(({ state }) => state === 'rework').length))).toBe(1);
+      expect([...new Set(seen.flat().map(({ host }) => host))].filter(Boolean).toSorted()).toEqual(['w1', 'w2']);
+      await daemon.stop();
+    },
+  );
+
   it('carries out the tools of their agents, and has them remove workspaces', { timeout: 120_000 }, async () => {
     ground = await createPlayground({ patienceMs: 45_000 });
     const env = { FLEET_DB: await postgres.createDatabase(), PATH: TOOL_PATH };

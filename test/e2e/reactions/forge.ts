@@ -38,6 +38,8 @@ export interface ForgeHands {
   readonly destabilize: ((number: number) => void) | null;
   approve(number: number): void;
   mergeByHand(number: number): void;
+  /** What is to be merged into its branch waits in a queue of the forge's; null where it has none. */
+  readonly queue: { open(number: number): void; holds(number: number): boolean } | null;
   /** By a person, or by the account of the token. */
   label(number: number, name: string, actor?: string): void;
   /** A stranger asks for changes. */

@@ -36,6 +36,7 @@ export async function selfhostedForge(): Promise<ForgeHands> {
     destabilize: null,
     hinder: (number, exists) => void (fake.pull(number).draft = exists),
     approve: (number) => void fake.review(number, { author: 'rita', state: 'APPROVED' }),
+    queue: null,
     mergeByHand: (number) => fake.mergePull(number),
     strangerObjects: (number, body) =>
       void fake.review(number, { author: 'stranger', state: 'REQUEST_CHANGES', body, official: false }),

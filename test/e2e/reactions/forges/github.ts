@@ -48,6 +48,10 @@ export async function repoissuesForge(): Promise<ForgeHands> {
       pulls.review(number, { author: 'rita', state: 'APPROVED' });
       pulls.get(number).mergeableState = 'clean';
     },
+    queue: {
+      open: (number) => void (pulls.get(number).hasQueue = true),
+      holds: (number) => pulls.get(number).queuedSha !== null,
+    },
     mergeByHand: (number) => pulls.merge(number, 'rita'),
     strangerObjects: (number, body) =>
       void pulls.review(number, { author: 'stranger', association: 'NONE', state: 'CHANGES_REQUESTED', body }),
