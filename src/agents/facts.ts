@@ -1,8 +1,8 @@
 import type { AgentFacts } from '../ports/agent-kind.ts';
-import { acpFacts } from './acp/facts.ts';
-import { claudeCodeFacts } from './claude-code/facts.ts';
-import { codexFacts } from './codex/facts.ts';
-import { mockFacts } from './mock/facts.ts';
+import { facts as acp } from './acp/facts.ts';
+import { facts as claudeCode } from './claude-code/facts.ts';
+import { facts as codex } from './codex/facts.ts';
+import { facts as mock } from './mock/facts.ts';
 
 /** What every agent kind says of itself, alphabetical. Enough to check a workflow file. */
-export const AGENT_FACTS: readonly AgentFacts[] = [acpFacts, claudeCodeFacts, codexFacts, mockFacts];
+export const AGENT_FACTS: readonly AgentFacts[] = [acp, claudeCode, codex, mock];

@@ -1,8 +1,8 @@
 import type { AgentKind } from '../ports/agent-kind.ts';
-import { acpKind } from './acp/index.ts';
-import { claudeCodeKind } from './claude-code/index.ts';
-import { codexKind } from './codex/index.ts';
-import { mockKind } from './mock/index.ts';
+import { agentKind as acp } from './acp/index.ts';
+import { agentKind as claudeCode } from './claude-code/index.ts';
+import { agentKind as codex } from './codex/index.ts';
+import { agentKind as mock } from './mock/index.ts';
 
 /** Every agent kind, alphabetical. */
-export const AGENT_KINDS: readonly AgentKind[] = [acpKind, claudeCodeKind, codexKind, mockKind];
+export const AGENT_KINDS: readonly AgentKind[] = [acp, claudeCode, codex, mock];

@@ -53,8 +53,6 @@ describe('ARCHITECTURE.md', () => {
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // Whose votes count for a merge is said by the settings of the reviews.
   'src/config/reactions.ts': ['review_comments'],
-  // The states and labels that a file names are looked for in the tracker, each under its key.
-  'src/app/named-states.ts': ['merge_completion', 'label_commands'],
   // How versions before 0.2 stored their marks.
   'src/store/records/reactions.ts': ['review_comments', 'bot_review', 'merge_conflicts', 'label_commands'],
 };
@@ -67,6 +65,52 @@ function filesUsing(kind: string): readonly string[] {
   const used = new RegExp(`'${kind}'|\\.${kind}\\b|^ +(?:readonly )?${kind}[?]?:`, 'm');
   return sources.filter(({ file, text }) => !NO_PART.test(file) && used.test(text)).map(({ file }) => file);
 }
+
+/** The files that siblings share, and what each exports under the same name. */
+const PROVIDER_FILES = {
+  index: ['provider'],
+  facts: ['facts'],
+  settings: ['KIND', 'DEFAULTS', 'OPTIONS'],
+  checks: ['check'],
+  schema: [],
+  map: ['toIssue'],
+  board: ['readBoard'],
+  tracker: ['createTracker'],
+} as const;
+const REMOTE_FILES = { settings: ['readSettings', 'PAGE_SIZE'], client: ['createClient'], preflight: ['preflight'] } as const;
+const FORGE_FILES = { scm: ['createScm'], ci: ['createCi'], requests: ['createRequests'] } as const;
+const AGENT_FILES = { index: ['agentKind'], facts: ['facts'], options: ['optionsSchema', 'Options'] } as const;
+const PROGRAM_FILES = {
+  args: ['envFor'],
+  parse: [],
+  session: ['startSession'],
+  turn: ['takeTurn'],
+  usage: ['createUsage'],
+  judge: ['judge'],
+} as const;
+
+describe('siblings', () => {
+  const FORGES = ['gitea', 'github', 'gitlab'];
+  const REMOTES = [...FORGES, 'jira', 'linear'];
+  const PROGRAMS = ['acp', 'claude-code', 'codex'];
+
+  it.each([
+    ...['file', ...REMOTES].map((name) => [`providers/${name}`, PROVIDER_FILES] as const),
+    ...REMOTES.map((name) => [`providers/${name}`, REMOTE_FILES] as const),
+    ...FORGES.map((name) => [`providers/${name}`, FORGE_FILES] as const),
+    ...['mock', ...PROGRAMS].map((name) => [`agents/${name}`, AGENT_FILES] as const),
+    ...PROGRAMS.map((name) => [`agents/${name}`, PROGRAM_FILES] as const),
+  ])('%s has the files and names of its siblings', (folder, files) => {
+    const missing = Object.entries<readonly string[]>(files).flatMap(([file, names]) => {
+      const text = sources.find((source) => source.file === `src/${folder}/${file}.ts`)?.text;
+      if (text === undefined) return [`${file}.ts`];
+      const isExported = (name: string) =>
+        new RegExp(`^export (?:async )?(?:function|const|type|interface) ${name}\\b`, 'm').test(text);
+      return names.filter((name) => !isExported(name)).map((name) => `${name} in ${file}.ts`);
+    });
+    expect(missing).toEqual([]);
+  });
+});
 
 describe('the linter', () => {
   interface Override {

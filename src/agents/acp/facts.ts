@@ -1,13 +1,13 @@
 import type { AgentFacts } from '../../ports/agent-kind.ts';
-import { acpOptions } from './options.ts';
+import { optionsSchema } from './options.ts';
 
 /** Any agent that speaks the Agent Client Protocol over its standard input and output. */
-export const acpFacts: AgentFacts = {
+export const facts: AgentFacts = {
   kind: 'acp',
   defaultCommand: null,
   requiresCommand: true,
   tellsUsage: 'after-turn',
   get options() {
-    return acpOptions();
+    return optionsSchema();
   },
 };

@@ -5,13 +5,13 @@ import type { SessionRequest } from '../../ports/agent.ts';
 import { serverEntry } from './args.ts';
 import { channelsFor, currentChoice, planChoice, type Channel, type ChoiceName } from './choices.ts';
 import { complaintOf, kindOf, rpcError } from './classify.ts';
-import type { AcpOptions } from './options.ts';
+import type { Options } from './options.ts';
 import { waysOf, type AgentWays } from './known-agents.ts';
 import { initializeResult, PROTOCOL_VERSION, sessionSetup, type InitializeResult, type SessionSetup } from './parse.ts';
 
 export interface HandshakeParts {
   readonly peer: JsonRpcPeer;
-  readonly options: AcpOptions;
+  readonly options: Options;
   readonly request: SessionRequest;
   readonly clock: { now(): number };
   /** How long one answer may take. */

@@ -4,20 +4,20 @@ import type { AgentKind } from '../../ports/agent-kind.ts';
 import { programProblem } from '../shared/failures.ts';
 import { hostOf } from '../shared/host.ts';
 import { createFirstAlone } from '../shared/first-alone.ts';
-import { acpFacts } from './facts.ts';
-import { acpOptions, type AcpOptions } from './options.ts';
+import { facts } from './facts.ts';
+import { optionsSchema, type Options } from './options.ts';
 import { startSession } from './session.ts';
 import { createConversations } from './usage.ts';
 
 const REMEDY = 'set agent.command to an agent that speaks the Agent Client Protocol, such as `gemini --acp` or `opencode acp`';
 
 /** The kind whole; what it is stands with its facts. */
-export const acpKind: AgentKind = {
-  ...acpFacts,
-  create: (settings, options, deps) => createAgent(settings, acpOptions().parse(options), deps),
+export const agentKind: AgentKind = {
+  ...facts,
+  create: (settings, options, deps) => createAgent(settings, optionsSchema().parse(options), deps),
 };
 
-function createAgent(settings: AgentSettings, options: AcpOptions, deps: AgentDeps): Agent {
+function createAgent(settings: AgentSettings, options: Options, deps: AgentDeps): Agent {
   const conversations = createConversations(deps.clock.now());
   const command = settings.command ?? [];
   const firstAlone = createFirstAlone();

@@ -11,7 +11,7 @@ const name = once(() =>
     .refine((value) => value.trim() !== '', 'must not be empty'),
 );
 
-export const acpOptions = once(() =>
+export const optionsSchema = once(() =>
   z.object({
     permission: z
       .enum(PERMISSION_POLICIES)
@@ -24,4 +24,4 @@ export const acpOptions = once(() =>
     mcp: z.boolean().default(true).describe('Whether the agent is given the tools for its issue.'),
   }),
 );
-export type AcpOptions = z.infer<ReturnType<typeof acpOptions>>;
+export type Options = z.infer<ReturnType<typeof optionsSchema>>;

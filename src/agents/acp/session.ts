@@ -12,13 +12,13 @@ import { kindOf } from './classify.ts';
 import { openSession, type HandshakeParts, type Opened } from './handshake.ts';
 import type { AgentWays } from './known-agents.ts';
 import { createListener, type Listener } from './listener.ts';
-import type { AcpOptions } from './options.ts';
+import type { Options } from './options.ts';
 import { takeTurn, type TurnParts } from './turn.ts';
 import { createUsage, type Conversations, type Usage } from './usage.ts';
 
 export interface SessionParts {
   readonly command: readonly string[];
-  readonly options: AcpOptions;
+  readonly options: Options;
   readonly settings: AgentSettings;
   readonly deps: AgentDeps;
   readonly conversations: Conversations;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionRequest } from '../../ports/agent.ts';
 import { argsFor, envFor } from './args.ts';
-import { claudeCodeOptions } from './options.ts';
+import { optionsSchema } from './options.ts';
 
 const ID = '7b0f5a3e-2f0c-4f5e-9d0e-6a4b1c2d3e4f';
 const NEW = { conversation: { id: ID, isNew: true }, toolServer: null, mcpFile: null, budgetUsd: null };
-const optionsOf = (written: object) => claudeCodeOptions().parse(written);
+const optionsOf = (written: object) => optionsSchema().parse(written);
 const request: SessionRequest = {
   runId: 'run-1',
   issueId: '10',
@@ -70,7 +70,7 @@ describe('argsFor', () => {
 });
 
 describe('envFor', () => {
-  const bypass = claudeCodeOptions().parse({});
+  const bypass = optionsSchema().parse({});
 
   it('adds who works on what, and quiet defaults', () => {
     expect(envFor({ PATH: '/bin', PWD: '/elsewhere' }, request, bypass, { isRoot: false })).toEqual({
@@ -97,7 +97,7 @@ describe('envFor', () => {
     { isRoot: true, mode: 'acceptEdits', sandbox: undefined },
     { isRoot: false, mode: 'bypassPermissions', sandbox: undefined },
   ])('as root $isRoot with $mode sets IS_SANDBOX to $sandbox', ({ isRoot, mode, sandbox }) => {
-    const options = claudeCodeOptions().parse({ permission_mode: mode });
+    const options = optionsSchema().parse({ permission_mode: mode });
     expect(envFor({}, request, options, { isRoot })['IS_SANDBOX']).toBe(sandbox);
   });
 

@@ -1,6 +1,6 @@
 import type { SessionRequest, ToolServer } from '../../ports/agent.ts';
 import { runEnvironment } from '../shared/run-environment.ts';
-import type { ClaudeCodeOptions } from './options.ts';
+import type { Options } from './options.ts';
 
 /** The conversation a turn belongs to: one that claude knows already, or one to be opened under this id. */
 export interface Conversation {
@@ -10,7 +10,7 @@ export interface Conversation {
 
 /** What one turn is started with. */
 export interface TurnStart {
-  readonly options: ClaudeCodeOptions;
+  readonly options: Options;
   readonly conversation: Conversation;
   readonly toolServer: ToolServer | null;
   /** The operator's own file of tool servers. */
@@ -83,7 +83,7 @@ export interface ProcessUser {
 export function envFor(
   inherited: Readonly<Record<string, string>>,
   request: SessionRequest,
-  options: ClaudeCodeOptions,
+  options: Options,
   runner: ProcessUser,
 ): Record<string, string> {
   const own = Object.entries(inherited).filter(([name]) => !FOREIGN_SESSION.has(name));

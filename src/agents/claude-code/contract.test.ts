@@ -1,6 +1,6 @@
 import { describeAgent } from '../../../test/contracts/agent.ts';
 import { createFakeClaude, FIXTURES, SETTINGS } from '../../../test/support/claude-code/fake-claude.ts';
-import { claudeCodeKind } from './index.ts';
+import { agentKind } from './index.ts';
 
 /** Does what the prompt says. */
 const SCRIPT = `case "$(cat)" in
@@ -10,7 +10,7 @@ esac`;
 
 describeAgent('claude-code', async () => {
   const fake = await createFakeClaude([SCRIPT, SCRIPT, SCRIPT]);
-  const agent = claudeCodeKind.create(SETTINGS, claudeCodeKind.options.parse({}), fake.deps);
+  const agent = agentKind.create(SETTINGS, agentKind.options.parse({}), fake.deps);
   return {
     agent,
     request: fake.request,

@@ -1,10 +1,10 @@
 import type { AgentFacts } from '../../ports/agent-kind.ts';
-import { claudeCodeOptions } from './options.ts';
+import { optionsSchema } from './options.ts';
 
 export const DEFAULT_COMMAND = ['claude'] as const;
 
 /** Anthropic's Claude Code, one `claude -p` for each turn. */
-export const claudeCodeFacts: AgentFacts = {
+export const facts: AgentFacts = {
   kind: 'claude-code',
   defaultCommand: DEFAULT_COMMAND,
   requiresCommand: false,
@@ -22,6 +22,6 @@ export const claudeCodeFacts: AgentFacts = {
     remedy: 'run "claude" once and log in, or set ANTHROPIC_API_KEY',
   },
   get options() {
-    return claudeCodeOptions();
+    return optionsSchema();
   },
 };

@@ -3,21 +3,21 @@ import type { AgentSettings } from '../../domain/model/settings.ts';
 import type { Agent, AgentDeps } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import { programProblem } from '../shared/failures.ts';
-import { DEFAULT_COMMAND, claudeCodeFacts } from './facts.ts';
+import { DEFAULT_COMMAND, facts } from './facts.ts';
 import { hostOf } from '../shared/host.ts';
 import { expandHome, findMcpProblem } from './mcp-config.ts';
-import { claudeCodeOptions, type ClaudeCodeOptions } from './options.ts';
+import { optionsSchema, type Options } from './options.ts';
 import { startSession } from './session.ts';
 
 const REMEDY = 'install Claude Code with `npm install -g @anthropic-ai/claude-code` or name its program in agent.command';
 
 /** The kind whole; what it is stands with its facts. */
-export const claudeCodeKind: AgentKind = {
-  ...claudeCodeFacts,
-  create: (settings, options, deps) => createAgent(settings, claudeCodeOptions().parse(options), deps),
+export const agentKind: AgentKind = {
+  ...facts,
+  create: (settings, options, deps) => createAgent(settings, optionsSchema().parse(options), deps),
 };
 
-function createAgent(settings: AgentSettings, options: ClaudeCodeOptions, deps: AgentDeps): Agent {
+function createAgent(settings: AgentSettings, options: Options, deps: AgentDeps): Agent {
   const command = settings.command ?? DEFAULT_COMMAND;
   const mcpFile = options.mcp_config === undefined ? null : expandHome(options.mcp_config, deps.env);
   const findFileProblem = async (): Promise<string | null> => (mcpFile === null ? null : findMcpProblem(mcpFile));

@@ -3,7 +3,7 @@ import { limitError } from '../shared/limits.ts';
 import { openQuestion } from '../shared/open-question.ts';
 import { needsPerson } from '../shared/failures.ts';
 import { classify, whyLost, type Signs } from './classify.ts';
-import type { ClaudeCodeOptions } from './options.ts';
+import type { Options } from './options.ts';
 import type { ResultRecord } from './parse.ts';
 
 /** What the output of one process amounts to. */
@@ -37,7 +37,7 @@ export interface Ending {
 /** What a turn is judged by besides its own output. */
 export interface Circumstances {
   readonly now: number;
-  readonly mode: ClaudeCodeOptions['permission_mode'];
+  readonly mode: Options['permission_mode'];
   /** An earlier turn of the session changed something. */
   readonly changedBefore: boolean;
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { claudeCodeOptions, PERMISSION_MODES } from './options.ts';
+import { optionsSchema, PERMISSION_MODES } from './options.ts';
 
 const faultsOf = (options: object): string[] =>
-  claudeCodeOptions()
+  optionsSchema()
     .strict()
     .safeParse(options)
     .error?.issues.map((issue) => issue.message) ?? [];
 
 describe('the claude-code block', () => {
   it('needs nothing and skips permissions unless told otherwise', () => {
-    expect(claudeCodeOptions().parse({})).toEqual({ permission_mode: 'bypassPermissions' });
+    expect(optionsSchema().parse({})).toEqual({ permission_mode: 'bypassPermissions' });
   });
 
   it.each(PERMISSION_MODES)('takes the permission mode %s', (mode) => {
@@ -24,9 +24,9 @@ describe('the claude-code block', () => {
     { written: '', means: [] },
     { written: 'Bash(open, Edit', means: ['Bash(open', 'Edit'] },
   ])('reads the tools $written', ({ written, means }) => {
-    const options = claudeCodeOptions().parse({ allowed_tools: written, disallowed_tools: written });
+    const options = optionsSchema().parse({ allowed_tools: written, disallowed_tools: written });
     expect(options).toMatchObject({ allowed_tools: means, disallowed_tools: means });
-    expect(claudeCodeOptions().parse(options)).toEqual(options);
+    expect(optionsSchema().parse(options)).toEqual(options);
   });
 
   it.each([
@@ -51,7 +51,7 @@ describe('the claude-code block', () => {
   });
 
   it('describes every key', () => {
-    for (const [key, schema] of Object.entries(claudeCodeOptions().shape)) {
+    for (const [key, schema] of Object.entries(optionsSchema().shape)) {
       const about = schema.meta()?.description ?? ('unwrap' in schema ? schema.unwrap().meta()?.description : undefined);
       expect(about, key).toMatch(/\w/);
     }

@@ -15,7 +15,7 @@ const filled = once(() =>
     .refine((value) => !value.includes('\0'), 'must not contain a NUL character'),
 );
 
-export const claudeCodeOptions = once(() =>
+export const optionsSchema = once(() =>
   z.object({
     model: filled().optional().describe("Model name or alias; by default Claude Code's own choice."),
     permission_mode: z
@@ -43,7 +43,7 @@ export const claudeCodeOptions = once(() =>
       .describe('A file with more tool servers (`mcpServers`), by its absolute path or one that starts with `~/`.'),
   }),
 );
-export type ClaudeCodeOptions = z.infer<ReturnType<typeof claudeCodeOptions>>;
+export type Options = z.infer<ReturnType<typeof optionsSchema>>;
 
 /** A list of tool names, or one string of them. */
 function tools(about: string) {

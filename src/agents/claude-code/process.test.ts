@@ -10,8 +10,8 @@ import {
   takeTurn,
   type FakeClaude,
 } from '../../../test/support/claude-code/fake-claude.ts';
-import { claudeCodeKind } from './index.ts';
-import { claudeCodeOptions } from './options.ts';
+import { agentKind } from './index.ts';
+import { optionsSchema } from './options.ts';
 import { startSession } from './session.ts';
 import { isAlive } from '../../../test/support/processes.ts';
 
@@ -40,7 +40,7 @@ describe('a process', () => {
 
   it('that stays silent after its result is ended, and its result counts', async () => {
     const fake = await fakeWith([prints('success').replace(/exit 0$/, 'exec sleep 60')]);
-    const options = claudeCodeOptions().parse({});
+    const options = optionsSchema().parse({});
     const { settings, deps, request } = fake;
     const session = startSession({ command: ['claude'], options, settings, deps, request, mcpFile: null, lingerMs: 50 });
     expect((await takeTurn(session)).result).toEqual({ ok: true });
@@ -49,7 +49,7 @@ describe('a process', () => {
 
   it('is not waited for longer than a turn may be silent', async () => {
     const fake = await fakeWith([prints('success').replace(/exit 0$/, 'exec sleep 60')]);
-    const agent = claudeCodeKind.create({ ...SETTINGS, stallTimeoutMs: 400 }, {}, fake.deps);
+    const agent = agentKind.create({ ...SETTINGS, stallTimeoutMs: 400 }, {}, fake.deps);
     const startedAt = performance.now();
     const session = await agent.startSession(fake.request, new AbortController().signal);
     expect((await takeTurn(session)).result).toEqual({ ok: true });
@@ -64,7 +64,7 @@ describe('a process', () => {
         throw new Error('the database is locked');
       },
     };
-    const agent = claudeCodeKind.create(SETTINGS, {}, { ...fake.deps, processes });
+    const agent = agentKind.create(SETTINGS, {}, { ...fake.deps, processes });
     const session = await agent.startSession(fake.request, new AbortController().signal);
     expect((await takeTurn(session)).result).toEqual({ ok: true });
     await session.stop();
@@ -80,7 +80,7 @@ describe('a process', () => {
       },
       ended: () => {},
     };
-    const agent = claudeCodeKind.create(SETTINGS, {}, { ...fake.deps, processes });
+    const agent = agentKind.create(SETTINGS, {}, { ...fake.deps, processes });
     const session = await agent.startSession(fake.request, new AbortController().signal);
     await expect(takeTurn(session)).rejects.toThrow('the disk is full');
     expect(isAlive(pids[0]!)).toBe(false);
@@ -130,7 +130,7 @@ describe('an aborted turn', () => {
     const script = `${stubborn} ${child('inside')} & setsid ${child('outside')} &
       until [ -s "$FAKE_DIR/inside" ] && [ -s "$FAKE_DIR/outside" ]; do sleep 0.01; done; ${HANG}`;
     const fake = await fakeWith([script]);
-    const agent = claudeCodeKind.create({ ...SETTINGS, stopGraceMs: 100 }, {}, fake.deps);
+    const agent = agentKind.create({ ...SETTINGS, stopGraceMs: 100 }, {}, fake.deps);
     const session = await agent.startSession(fake.request, new AbortController().signal);
     const controller = new AbortController();
     const [{ result }] = await Promise.all([takeTurn(session, 'do it', controller.signal), abortWhenReady(fake, controller)]);

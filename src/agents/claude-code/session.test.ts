@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createFakeClaude, prints, SETTINGS, takeTurn, type FakeClaude } from '../../../test/support/claude-code/fake-claude.ts';
-import { claudeCodeKind } from './index.ts';
+import { agentKind } from './index.ts';
 
 const SESSION = 'c3b6570d-8d66-4b84-be5a-9efa69b76cc5';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -129,7 +129,7 @@ describe('a session', () => {
     const partial = line('{"type":"stream_event","event":{"type":"content_block_delta"}}');
     const progress = line('{"type":"tool_progress","tool_name":"Bash","elapsed_time_seconds":30}');
     const fake = await fakeWith([`cat >/dev/null; ${partial.repeat(3)} ${progress.repeat(3)} ${prints('success')}`]);
-    const agent = claudeCodeKind.create({ ...SETTINGS, stallTimeoutMs: 300 }, {}, fake.deps);
+    const agent = agentKind.create({ ...SETTINGS, stallTimeoutMs: 300 }, {}, fake.deps);
     const session = await agent.startSession(fake.request, new AbortController().signal);
     const { events } = await takeTurn(session);
     expect(events.filter(({ type }) => type === 'alive').length).toBeGreaterThanOrEqual(3);
@@ -137,7 +137,7 @@ describe('a session', () => {
 
   it('passes extra arguments of the command first', async () => {
     const fake = await fakeWith([prints('success')]);
-    const agent = claudeCodeKind.create({ ...SETTINGS, command: ['claude', '--debug'] }, {}, fake.deps);
+    const agent = agentKind.create({ ...SETTINGS, command: ['claude', '--debug'] }, {}, fake.deps);
     await takeTurn(await agent.startSession(fake.request, new AbortController().signal));
     expect((await fake.args(1)).slice(0, 2)).toEqual(['--debug', '-p']);
   });
@@ -204,7 +204,7 @@ describe('findProblem', () => {
     { command: null, options: { mcp_config: '/no/such.json' }, problem: /mcp_config: cannot read/ },
   ])('of $command with $options', async ({ command, options, problem }) => {
     const fake = await fakeWith([]);
-    const agent = claudeCodeKind.create({ ...SETTINGS, command }, claudeCodeKind.options.parse(options), fake.deps);
+    const agent = agentKind.create({ ...SETTINGS, command }, agentKind.options.parse(options), fake.deps);
     const found = await agent.findProblem();
     if (problem === null) expect(found).toBeNull();
     else expect(found).toMatch(problem);
@@ -213,7 +213,7 @@ describe('findProblem', () => {
 
   it('does not open a session that was aborted, or whose tool server cannot be set up', async () => {
     const fake = await fakeWith([]);
-    const agent = claudeCodeKind.create(SETTINGS, {}, fake.deps);
+    const agent = agentKind.create(SETTINGS, {}, fake.deps);
     await expect(agent.startSession(fake.request, AbortSignal.abort())).rejects.toThrow();
     await expect(fake.open({}, { mcp_config: '/no/such.json' })).rejects.toMatchObject({
       name: 'AgentError',

@@ -9,14 +9,14 @@ import { ledgerOf } from '../shared/ledger.ts';
 import { aliveEvery, maskFor, runMarker } from '../shared/run-environment.ts';
 import { argsFor, envFor, type Conversation } from './args.ts';
 import { judge, type TurnVerdict } from './judge.ts';
-import type { ClaudeCodeOptions } from './options.ts';
+import type { Options } from './options.ts';
 import { createReader, takeTurn, type Patience } from './turn.ts';
 import { createUsage } from './usage.ts';
 
 export interface SessionParts {
   /** Program and arguments that stand before ours. */
   readonly command: readonly string[];
-  readonly options: ClaudeCodeOptions;
+  readonly options: Options;
   readonly settings: AgentSettings;
   readonly deps: AgentDeps;
   readonly request: SessionRequest;

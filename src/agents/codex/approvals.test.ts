@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { JsonRpcError } from '../../lib/json-rpc/index.ts';
 import { answerTo } from './approvals.ts';
-import { codexOptions } from './options.ts';
+import { optionsSchema } from './options.ts';
 import { ASKED_COMMAND, ASKED_PERSON, ASKED_TOOL } from '../../../test/support/codex/recorded.ts';
 
 function context(options: object = {}, ownServer: string | null = 'foray') {
-  return { options: codexOptions().parse(options), ownServer, now: () => 1_700_000_000_900 };
+  return { options: optionsSchema().parse(options), ownServer, now: () => 1_700_000_000_900 };
 }
 
 const ASKS = { approval_policy: 'on-request' };

@@ -1,5 +1,5 @@
 import { JsonRpcError, RPC_CODES } from '../../lib/json-rpc/index.ts';
-import type { CodexOptions } from './options.ts';
+import type { Options } from './options.ts';
 
 /** How a request of Codex is answered. */
 export interface ApprovalAnswer {
@@ -12,7 +12,7 @@ export interface ApprovalAnswer {
 }
 
 export interface ApprovalContext {
-  readonly options: CodexOptions;
+  readonly options: Options;
   /** Our own tool server, whose calls are always allowed. */
   readonly ownServer: string | null;
   readonly now: () => number;

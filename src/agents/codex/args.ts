@@ -1,6 +1,6 @@
 import type { SessionRequest, ToolServer } from '../../ports/agent.ts';
 import { runEnvironment } from '../shared/run-environment.ts';
-import type { CodexOptions } from './options.ts';
+import type { Options } from './options.ts';
 
 /** Handed over as a login. As a variable every command of the agent could read it. */
 export const KEY_VARIABLE = 'CODEX_API_KEY';
@@ -30,7 +30,7 @@ export function envFor(inherited: Env, request: SessionRequest): Record<string, 
 export interface TurnSubject {
   readonly threadId: string;
   readonly workspacePath: string;
-  readonly options: CodexOptions;
+  readonly options: Options;
 }
 
 /** What a turn is started with. */
@@ -47,7 +47,7 @@ export function turnParams({ threadId, workspacePath, options }: TurnSubject, pr
 
 /** A thread knows its sandbox by name only; whether it may use the network is told with the turn. */
 export function sandboxPolicy(
-  { sandbox, network_access: networkAccess }: CodexOptions,
+  { sandbox, network_access: networkAccess }: Options,
   workspacePath: string,
 ): Record<string, unknown> {
   switch (sandbox) {

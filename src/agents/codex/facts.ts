@@ -1,10 +1,10 @@
 import type { AgentFacts } from '../../ports/agent-kind.ts';
-import { codexOptions } from './options.ts';
+import { optionsSchema } from './options.ts';
 
 export const DEFAULT_COMMAND = ['codex', 'app-server'] as const;
 
 /** OpenAI's Codex, by its app server: one process for all turns of a session. */
-export const codexFacts: AgentFacts = {
+export const facts: AgentFacts = {
   kind: 'codex',
   defaultCommand: DEFAULT_COMMAND,
   requiresCommand: false,
@@ -16,6 +16,6 @@ export const codexFacts: AgentFacts = {
     remedy: 'run "codex login", or set OPENAI_API_KEY',
   },
   get options() {
-    return codexOptions();
+    return optionsSchema();
   },
 };

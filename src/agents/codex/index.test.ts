@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { FAKE_SETTINGS } from '../../../test/support/codex/fake-app-server.ts';
-import { codexKind } from './index.ts';
+import { agentKind } from './index.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'codex-'));
 writeFileSync(path.join(folder, 'codex'), '#!/bin/sh\nexit 1\n');
@@ -16,12 +16,12 @@ const quiet = (): void => {};
 function problemOf(command: string[] | null, searchPath: string): Promise<string | null> {
   const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
   const deps = { env: { PATH: searchPath }, clock: { now: () => 0 }, logger, processes: { started: quiet, ended: quiet } };
-  return codexKind.create({ ...FAKE_SETTINGS, command }, {}, deps).findProblem();
+  return agentKind.create({ ...FAKE_SETTINGS, command }, {}, deps).findProblem();
 }
 
 describe('the kind codex', () => {
   it('starts the app server unless told otherwise', () => {
-    expect(codexKind).toMatchObject({ kind: 'codex', defaultCommand: ['codex', 'app-server'], requiresCommand: false });
+    expect(agentKind).toMatchObject({ kind: 'codex', defaultCommand: ['codex', 'app-server'], requiresCommand: false });
   });
 
   const remedy = 'install Codex with `npm install -g @openai/codex` or name its program in agent.command';
@@ -40,7 +40,7 @@ describe('the kind codex', () => {
 
 describe('the options', () => {
   it('have safe defaults', () => {
-    expect(codexKind.options.parse({})).toEqual({ approval_policy: 'never', sandbox: 'workspace-write', network_access: false });
+    expect(agentKind.options.parse({})).toEqual({ approval_policy: 'never', sandbox: 'workspace-write', network_access: false });
   });
 
   it.each([
@@ -50,6 +50,6 @@ describe('the options', () => {
     [{ sandbox: 'workspaceWrite' }],
     [{ network_access: 'yes' }],
   ])('refuse %j', (options) => {
-    expect(codexKind.options.safeParse(options).success).toBe(false);
+    expect(agentKind.options.safeParse(options).success).toBe(false);
   });
 });

@@ -4,19 +4,19 @@ import type { AgentKind } from '../../ports/agent-kind.ts';
 import { programProblem } from '../shared/failures.ts';
 import { hostOf } from '../shared/host.ts';
 import { createFirstAlone } from '../shared/first-alone.ts';
-import { DEFAULT_COMMAND, codexFacts } from './facts.ts';
-import { codexOptions, type CodexOptions } from './options.ts';
+import { DEFAULT_COMMAND, facts } from './facts.ts';
+import { optionsSchema, type Options } from './options.ts';
 import { startSession } from './session.ts';
 
 const REMEDY = 'install Codex with `npm install -g @openai/codex` or name its program in agent.command';
 
 /** The kind whole; what it is stands with its facts. */
-export const codexKind: AgentKind = {
-  ...codexFacts,
-  create: (settings, options, deps) => createAgent(settings, codexOptions().parse(options), deps),
+export const agentKind: AgentKind = {
+  ...facts,
+  create: (settings, options, deps) => createAgent(settings, optionsSchema().parse(options), deps),
 };
 
-function createAgent(settings: AgentSettings, options: CodexOptions, deps: AgentDeps): Agent {
+function createAgent(settings: AgentSettings, options: Options, deps: AgentDeps): Agent {
   const command = settings.command ?? DEFAULT_COMMAND;
   const firstAlone = createFirstAlone();
   return {

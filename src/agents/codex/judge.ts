@@ -2,7 +2,7 @@ import { AgentError } from '../../domain/model/errors.ts';
 import { needsPerson } from '../shared/failures.ts';
 import { openQuestion } from '../shared/open-question.ts';
 import { turnErrorOf, type AccountLimits } from './classify.ts';
-import type { CodexOptions } from './options.ts';
+import type { Options } from './options.ts';
 import type { TurnEnd, TurnError } from './parse.ts';
 
 /** What happened in one turn, besides Codex's own word on how it went. */
@@ -31,7 +31,7 @@ export interface Evidence {
 export interface Circumstances {
   readonly limits: AccountLimits;
   readonly now: number;
-  readonly sandbox: CodexOptions['sandbox'];
+  readonly sandbox: Options['sandbox'];
   /** Whether a command in the sandbox of the turn runs; asked only when calls may be lost. */
   readonly sandboxWorks: boolean;
   /** An earlier turn of the session changed something. */
@@ -42,7 +42,7 @@ export interface Circumstances {
  * The model goes on after a tool call only. One that left no trace ran into the sandbox before it began, or is one that
  * Codex shows no item for. Where nothing may be written that is the sandbox at work.
  */
-export function mayHaveLostCalls({ tools, requests, otherSigns }: Evidence, sandbox: CodexOptions['sandbox']): boolean {
+export function mayHaveLostCalls({ tools, requests, otherSigns }: Evidence, sandbox: Options['sandbox']): boolean {
   return sandbox === 'workspace-write' && tools === 0 && requests > 1 && !otherSigns;
 }
 

@@ -6,7 +6,7 @@ export const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 export const APPROVAL_POLICIES = ['never', 'on-request', 'untrusted'] as const;
 export const SANDBOXES = ['read-only', 'workspace-write', 'danger-full-access'] as const;
 
-export const codexOptions = once(() =>
+export const optionsSchema = once(() =>
   z.object({
     model: z
       .string()
@@ -24,4 +24,4 @@ export const codexOptions = once(() =>
     network_access: z.boolean().default(false).describe("Whether the agent's commands may use the network."),
   }),
 );
-export type CodexOptions = z.infer<ReturnType<typeof codexOptions>>;
+export type Options = z.infer<ReturnType<typeof optionsSchema>>;

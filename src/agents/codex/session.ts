@@ -10,14 +10,14 @@ import { aliveEvery, maskFor } from '../shared/run-environment.ts';
 import { argsFor, envFor, KEY_VARIABLE } from './args.ts';
 import { kindOfText, LOGIN_REMEDY } from './classify.ts';
 import { createListener, type Listener } from './listener.ts';
-import type { CodexOptions } from './options.ts';
+import type { Options } from './options.ts';
 import { accountAnswer, threadAnswer } from './parse.ts';
 import { askedPerson, startPatience, takeTurn, watchTurn } from './turn.ts';
 
 export interface SessionParts {
   /** Program and arguments that stand before ours. */
   readonly command: readonly string[];
-  readonly options: CodexOptions;
+  readonly options: Options;
   readonly settings: AgentSettings;
   readonly deps: AgentDeps;
   readonly request: SessionRequest;
@@ -123,7 +123,7 @@ interface Thread {
 }
 
 interface Handshake {
-  readonly options: CodexOptions;
+  readonly options: Options;
   readonly request: SessionRequest;
   readonly apiKey: string | undefined;
 }

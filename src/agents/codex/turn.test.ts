@@ -5,19 +5,19 @@ import { createJsonRpcPeer } from '../../lib/json-rpc/index.ts';
 import { judge } from './judge.ts';
 import { createEventStream } from '../shared/event-stream.ts';
 import { createListener } from './listener.ts';
-import { codexOptions, type CodexOptions } from './options.ts';
+import { optionsSchema, type Options } from './options.ts';
 import * as recorded from '../../../test/support/codex/recorded.ts';
 import { watchTurn } from './turn.ts';
 
 /** What a turn comes to when Codex prints these lines, and what it tells. */
 async function replay(
   lines: readonly string[],
-  sandbox: CodexOptions['sandbox'] = 'workspace-write',
+  sandbox: Options['sandbox'] = 'workspace-write',
 ): Promise<{ verdict: string; events: AgentEvent[] }> {
   const events: AgentEvent[] = [];
   const stream = createEventStream({ onEvent: (event) => events.push(event), mask: (text) => text, aliveMs: 30_000 });
   const watch = watchTurn('T', stream);
-  const listener = createListener({ options: codexOptions().parse({}), ownServer: null, now: () => 0 });
+  const listener = createListener({ options: optionsSchema().parse({}), ownServer: null, now: () => 0 });
   const peer = createJsonRpcPeer({ ...listener, envelope: 'bare', send: () => {} });
   listener.usage.threadBegan('T');
   listener.beginTurn({ watch, events: stream });

@@ -8,7 +8,7 @@ import { sandboxPolicy, turnParams } from './args.ts';
 import { fullText, turnErrorOf } from './classify.ts';
 import { judge, mayHaveLostCalls, type Evidence } from './judge.ts';
 import type { Listener } from './listener.ts';
-import type { CodexOptions } from './options.ts';
+import type { Options } from './options.ts';
 import {
   commandAnswer,
   inputOf,
@@ -33,7 +33,7 @@ export interface TurnParts {
   readonly watch: TurnWatch;
   readonly threadId: string;
   readonly workspacePath: string;
-  readonly options: CodexOptions;
+  readonly options: Options;
   readonly settings: AgentSettings;
   readonly now: () => number;
   readonly changedBefore: boolean;

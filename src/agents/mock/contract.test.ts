@@ -1,7 +1,7 @@
 import { describeAgent } from '../../../test/contracts/agent.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import type { Agent } from '../../ports/agent.ts';
-import { mockKind } from './index.ts';
+import { agentKind } from './index.ts';
 
 const quiet = (): void => {};
 const DEPS = {
@@ -12,7 +12,7 @@ const DEPS = {
 };
 
 function agentOf(outcomes: readonly string[]): Agent {
-  return mockKind.create(settingsWith().agent, mockKind.options.parse({ tool_calls_per_turn: 1, outcomes }), DEPS);
+  return agentKind.create(settingsWith().agent, agentKind.options.parse({ tool_calls_per_turn: 1, outcomes }), DEPS);
 }
 
 /** The mock goes by its script and not by its prompts: each prompt has an agent of its own. */

@@ -1,13 +1,13 @@
 import type { AgentFacts } from '../../ports/agent-kind.ts';
-import { mockOptions } from './options.ts';
+import { optionsSchema } from './options.ts';
 
 /** An agent that starts no process and changes no file: for trying things out, and for tests. */
-export const mockFacts: AgentFacts = {
+export const facts: AgentFacts = {
   kind: 'mock',
   defaultCommand: null,
   requiresCommand: false,
   tellsUsage: 'during-turn',
   get options() {
-    return mockOptions();
+    return optionsSchema();
   },
 };

@@ -3,16 +3,16 @@ import { AgentError, faultOf } from '../../domain/model/errors.ts';
 import type { Agent, AgentSession, SessionRequest, TurnResult } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import type { Clock } from '../../ports/runtime.ts';
-import { mockFacts } from './facts.ts';
-import { mockOptions, OUTCOME_ERRORS, type MockOptions, type Outcome } from './options.ts';
+import { facts } from './facts.ts';
+import { optionsSchema, OUTCOME_ERRORS, type Options, type Outcome } from './options.ts';
 
 /** The kind whole; what it is stands with its facts. */
-export const mockKind: AgentKind = {
-  ...mockFacts,
-  create: (_settings, options, deps) => createAgent(mockOptions().parse(options), deps.clock),
+export const agentKind: AgentKind = {
+  ...facts,
+  create: (_settings, options, deps) => createAgent(optionsSchema().parse(options), deps.clock),
 };
 
-function createAgent(options: MockOptions, clock: Clock): Agent {
+function createAgent(options: Options, clock: Clock): Agent {
   const script = createScript(options);
   let sessions = 0;
   return {
@@ -27,13 +27,7 @@ function createAgent(options: MockOptions, clock: Clock): Agent {
   };
 }
 
-function createSession(
-  sessionId: string,
-  request: SessionRequest,
-  options: MockOptions,
-  script: Script,
-  clock: Clock,
-): AgentSession {
+function createSession(sessionId: string, request: SessionRequest, options: Options, script: Script, clock: Clock): AgentSession {
   const stopped = new AbortController();
   let tokens = NO_TOKENS;
   let requests = 0;
@@ -70,13 +64,13 @@ interface Script {
 }
 
 /** Hands out the scripted outcomes, each once. */
-function createScript(options: MockOptions): Script {
+function createScript(options: Options): Script {
   const shared = [...options.outcomes];
   const byIssue = new Map(Object.entries(options.outcomes_by_issue).map(([identifier, list]) => [identifier, [...list]]));
   return { next: (identifier) => byIssue.get(identifier)?.shift() ?? shared.shift() ?? 'completed' };
 }
 
-function resultOf(outcome: Outcome, options: MockOptions, clock: Clock): TurnResult {
+function resultOf(outcome: Outcome, options: Options, clock: Clock): TurnResult {
   if (outcome === 'completed' || outcome === 'hang') return { ok: true };
   const resetsAt = outcome === 'usage_limit' ? { resetsAt: clock.now() + options.usage_limit_resets_in_ms } : {};
   return {
@@ -89,14 +83,14 @@ function cancelled(): TurnResult {
   return { ok: false, fault: faultOf(new AgentError({ kind: 'turn_cancelled', detail: 'the turn was told to stop' })) };
 }
 
-function spend(tokens: TokenUsage, options: MockOptions): TokenUsage {
+function spend(tokens: TokenUsage, options: Options): TokenUsage {
   const inputTokens = tokens.inputTokens + options.input_tokens_per_turn;
   const outputTokens = tokens.outputTokens + options.output_tokens_per_turn;
   const cacheReadTokens = tokens.cacheReadTokens + options.cache_read_tokens_per_turn;
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, cacheReadTokens };
 }
 
-function usageEvent(tokens: TokenUsage, requests: number, options: MockOptions): AgentEvent {
+function usageEvent(tokens: TokenUsage, requests: number, options: Options): AgentEvent {
   const byModel = options.model === '' ? {} : { requestsByModel: { [options.model]: requests } };
   return { type: 'usage', tokens, requests, ...byModel };
 }

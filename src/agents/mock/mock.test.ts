@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { settingsWith } from '../../../test/support/settings.ts';
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import type { Agent, SessionRequest } from '../../ports/agent.ts';
-import { mockKind } from './index.ts';
-import { mockOptions, OUTCOME_ERRORS } from './options.ts';
+import { agentKind } from './index.ts';
+import { optionsSchema, OUTCOME_ERRORS } from './options.ts';
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const signal = new AbortController().signal;
@@ -18,7 +18,7 @@ const request: SessionRequest = {
 
 function createMock(options: Record<string, unknown> = {}): Agent {
   const processes = { started: () => {}, ended: () => {} };
-  return mockKind.create(settingsWith().agent, mockOptions().parse(options), {
+  return agentKind.create(settingsWith().agent, optionsSchema().parse(options), {
     env: {},
     clock: { now: () => 1_000 },
     logger: SILENT,

@@ -30,7 +30,7 @@ const outcomes = once(() => z.array(z.enum(OUTCOMES)));
 const count = once(() => z.int().min(0).max(1_000_000_000));
 const delay = once(() => z.int().min(0).max(2_147_483_647));
 
-export const mockOptions = once(() =>
+export const optionsSchema = once(() =>
   z.object({
     outcomes: outcomes()
       .default([])
@@ -50,4 +50,4 @@ export const mockOptions = once(() =>
     usage_limit_resets_in_ms: delay().default(60_000).describe('When a reported usage limit lifts.'),
   }),
 );
-export type MockOptions = z.infer<ReturnType<typeof mockOptions>>;
+export type Options = z.infer<ReturnType<typeof optionsSchema>>;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { AgentEvent } from '../../../src/domain/model/agent-event.ts';
 import type { AgentSettings } from '../../../src/domain/model/settings.ts';
 import type { Agent, SessionRequest } from '../../../src/ports/agent.ts';
-import { acpKind } from '../../../src/agents/acp/index.ts';
+import { agentKind } from '../../../src/agents/acp/index.ts';
 
 type Message = Readonly<Record<string, unknown>> & {
   readonly method?: string;
@@ -39,7 +39,7 @@ export async function createStage(env: Readonly<Record<string, string>> = {}): P
     settings: Partial<AgentSettings> = {},
   ): Agent {
     const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-    return acpKind.create({ ...SETTINGS, ...settings, command }, options, {
+    return agentKind.create({ ...SETTINGS, ...settings, command }, options, {
       env: { PATH: process.env['PATH'] ?? '', HEARD: heardFile, ...env },
       clock: { now: () => Date.now() },
       logger,

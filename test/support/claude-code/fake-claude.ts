@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { AgentEvent } from '../../../src/domain/model/agent-event.ts';
 import type { AgentSettings } from '../../../src/domain/model/settings.ts';
 import type { AgentDeps, AgentSession, SessionRequest, TurnResult } from '../../../src/ports/agent.ts';
-import { claudeCodeKind } from '../../../src/agents/claude-code/index.ts';
+import { agentKind } from '../../../src/agents/claude-code/index.ts';
 
 /** Writes down how it was called, then runs the script of this call. For tests. */
 const PROGRAM = `#!/bin/sh
@@ -74,7 +74,7 @@ export async function createFakeClaude(scripts: readonly string[], env: Record<s
     started,
     ended,
     open: (changes = {}, options = {}) => {
-      const agent = claudeCodeKind.create(SETTINGS, claudeCodeKind.options.parse(options), deps);
+      const agent = agentKind.create(SETTINGS, agentKind.options.parse(options), deps);
       return agent.startSession({ ...request, ...changes }, new AbortController().signal);
     },
     args: async (call) => (await noted('args', call)).split('\0').slice(0, -1),

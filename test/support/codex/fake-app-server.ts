@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentEvent } from '../../../src/domain/model/agent-event.ts';
 import type { AgentSettings } from '../../../src/domain/model/settings.ts';
 import type { Agent, AgentDeps, AgentSession, SessionRequest } from '../../../src/ports/agent.ts';
-import { codexKind } from '../../../src/agents/codex/index.ts';
+import { agentKind } from '../../../src/agents/codex/index.ts';
 
 /** One step of what the stand-in does in a turn. `$T` and `$U` in what it says become the ids of thread and turn. */
 export type Step =
@@ -166,9 +166,9 @@ export function createFakeCodex(
   /** The same one for the same behaviour: it knows whether its home was set up. */
   function agent(behaviour: FakeBehaviour = {}, options: Readonly<Record<string, unknown>> = {}): Agent {
     const key = JSON.stringify([behaviour, options]);
-    const parsed = codexKind.options.parse(options);
+    const parsed = agentKind.options.parse(options);
     const command = [process.execPath, script];
-    const known = agents.get(key) ?? codexKind.create({ ...FAKE_SETTINGS, command, ...settings }, parsed, deps(behaviour));
+    const known = agents.get(key) ?? agentKind.create({ ...FAKE_SETTINGS, command, ...settings }, parsed, deps(behaviour));
     agents.set(key, known);
     return known;
   }
