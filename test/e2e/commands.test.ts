@@ -176,8 +176,12 @@ describe('beside a running service without HTTP', () => {
 describe('after it', () => {
   beforeAll(() => daemon.stop());
 
-  it('the database alone answers, and unpark, pause and resume act on it', async () => {
+  it('the database alone answers, and retry, unpark, pause and resume act on it', async () => {
     expect((await here('status')).stdout).toMatch(/^service: not running/);
+    expect(await here('retry', 'A-2')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('no service is running') as string,
+    });
     expect(await here('unpark', 'A-1')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('no service is running') as string,

@@ -4,6 +4,9 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { startFakeGitea } from '../fakes/gitea.ts';
 import { startFakeGithub } from '../fakes/github.ts';
+import { startFakeGitlab } from '../fakes/gitlab.ts';
+import { startFakeJira } from '../fakes/jira.ts';
+import { startFakeLinear } from '../fakes/linear.ts';
 import { runHere } from '../support/command.ts';
 
 let folder: string;
@@ -45,5 +48,34 @@ it('github: a handoff state may be one that the kind would work on by default', 
     expect(refused.stderr).toContain('error: tracker.handoff_state: ');
   } finally {
     await github.close();
+  }
+});
+
+it('gitlab, jira, linear: what the tracker has is listed, and what of it is active, terminal and handoff is proposed', async () => {
+  const gitlab = await startFakeGitlab({ labels: ['todo', 'review', 'done'] });
+  const jira = await startFakeJira();
+  const linear = await startFakeLinear();
+  const at = (kind: string, project: string, endpoint: string) => [
+    '--tracker',
+    kind,
+    '--project',
+    project,
+    '--endpoint',
+    endpoint,
+  ];
+  const states = (file: string | null) =>
+    /active_states: .*\n {2}terminal_states: .*\n {2}handoff_state: .*/.exec(file ?? '')?.[0];
+  try {
+    const onGitlab = await init(gitlab.token, ...at('gitlab', gitlab.project.path, gitlab.url));
+    expect(onGitlab.stdout).toContain('labels found: done, review, todo');
+    expect(states(onGitlab.file)).toBe('active_states: [todo]\n  terminal_states: [done]\n  handoff_state: review');
+    const onJira = await init(jira.apiKey, ...at('jira', jira.project, jira.url), '--force');
+    expect(onJira.stdout).toMatch(/^states found: .*Backlog/m);
+    expect(states(onJira.file)).toContain('handoff_state: Human Review');
+    const onLinear = await init(linear.apiKey, ...at('linear', linear.project, linear.url), '--force');
+    expect(onLinear.stdout).toMatch(/^states found: .*Todo/m);
+    expect(states(onLinear.file)).toMatch(/active_states: \[.*Todo.*\]\n {2}terminal_states: \[.*Done/);
+  } finally {
+    await Promise.all([gitlab.close(), jira.close(), linear.close()]);
   }
 });

@@ -63,7 +63,7 @@ function shareLeft({ remaining, limit }: Quota): number {
 }
 
 /** What keeps everything back, said where nobody can miss it. */
-export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus, leadership?: LeadershipView): Html {
+export function alerts(snapshot: Snapshot, { rejected, warnings }: WorkflowStatus, leadership?: LeadershipView): Html {
   const { preflightProblem, lifecycle, generatedAt: now } = snapshot;
   const all: readonly TemplatePart[] = [
     leadership?.role === 'standby' && alert('warn', 'standby', 'Standing by', leaderText(leadership.leader, now)),
@@ -75,6 +75,13 @@ export function alerts(snapshot: Snapshot, { rejected }: WorkflowStatus, leaders
         'workflow',
         'The last edit of the workflow file was not taken',
         html`The one before it is in force (${clock('ago', rejected.at, now)}). ${foldedText(rejected.reason, 'workflow-reason')}`,
+      ),
+    warnings.length > 0 &&
+      alert(
+        'warn',
+        'warnings',
+        warnings.length === 1 ? 'The workflow file has a warning' : `The workflow file has ${warnings.length} warnings`,
+        foldedText(warnings.join('\n'), 'workflow-warnings'),
       ),
     pollAlerts(snapshot),
     preflightProblem !== null && alert('bad', 'preflight', 'Nothing is dispatched', html`<bdi>${preflightProblem}</bdi>`),
