@@ -12,6 +12,7 @@ const HOOKS = 'test/e2e/webhooks.test.ts';
 const HOOKS_UNIT = 'src/server/webhooks.test.ts';
 const ACCESS_UNIT = 'src/server/access.test.ts';
 const BOARD = 'src/server/dashboard/board.test.ts';
+const VALUES = 'src/server/dashboard/values.test.ts';
 const ISSUE = 'src/server/dashboard/issue-page.test.ts';
 const STATISTICS = 'src/server/dashboard/statistics-page.test.ts';
 const TRANSCRIPT = 'src/server/dashboard/transcript.test.ts';
@@ -249,10 +250,14 @@ export const SENTENCES: readonly Sentence[] = [
   { says: 'a dead service turns the page grey', file: LIVE, test: 'says when the service is gone, and goes on when it is back' },
   { says: 'money is a tile', file: BOARD, test: 'shows the summary cards, uptime, version and totals' },
   { says: 'search, filter and sort live in the address', file: PAGES, test: 'searches as one types, and the address keeps it' },
-  { says: 'natural order', file: BOARD, test: '"%s" gives %j' },
-  { says: 'lists page', file: BOARD, test: 'shows a part of each list, says how much more there is, and is quick' },
-  { says: 'counts agree', file: BOARD, test: 'show the same figures of a session that runs, though the database is behind' },
-  { says: 'counts agree while runs end', file: BOARD, test: 'agree when a run has just ended, though sums are kept for a while' },
+  { says: 'natural order', file: 'src/server/dashboard/run-page.test.ts', test: '"%s" gives %j' },
+  { says: 'lists page', file: VALUES, test: 'shows a part of each list, says how much more there is, and is quick' },
+  { says: 'counts agree', file: VALUES, test: 'show the same figures of a session that runs, though the database is behind' },
+  {
+    says: 'counts agree while runs end',
+    file: VALUES,
+    test: 'agree when a run has just ended, though sums are kept for a while',
+  },
   {
     says: 'phone: one line a row, actions in reach',
     file: LIVE,
@@ -311,7 +316,7 @@ export const SENTENCES: readonly Sentence[] = [
 
   // The page itself
   { says: 'read without scripts', file: LIVE, test: 'shows everything with scripts off, and reloads itself' },
-  { says: 'under 60 kB for a first view', file: BOARD, test: 'is under 60 kB for a first view, style and script included' },
+  { says: 'under 60 kB for a first view', file: VALUES, test: 'is under 60 kB for a first view, style and script included' },
   { says: 'nothing in an issue runs', file: LIVE, test: 'runs nothing and breaks nothing, whatever an issue is called' },
   {
     says: 'held connections keep nobody out',
