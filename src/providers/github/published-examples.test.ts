@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { githubDescription } from '../../../test/fakes/github/contract.ts';
 import { exampleAnswers } from '../../../test/support/openapi.ts';
 import { toComment, toIssue } from './map.ts';
-import { COMMENT, ISSUE, SEARCH_PAGE } from './schema.ts';
+import { ACCOUNT_LOGIN, COMMENT, ISSUE, REPOSITORY_FACTS, SEARCH_PAGE } from './schema.ts';
 import {
   ACCOUNT,
   CHECK_RUN_PAGE,
   JOB,
   LABEL_EVENT,
+  MERGE,
   PULL,
   REPOSITORY,
   REVIEW,
@@ -24,7 +25,9 @@ const PULLS = '/repos/{owner}/{repo}/pulls/{pull_number}';
 /** What each published answer must become; the test fails where nothing is published any more. */
 const ROUTES: readonly (readonly [route: string, schema: z.ZodType])[] = [
   ['/user', ACCOUNT],
+  ['/user', ACCOUNT_LOGIN],
   ['/repos/{owner}/{repo}', REPOSITORY],
+  ['/repos/{owner}/{repo}', REPOSITORY_FACTS],
   [ISSUES, z.array(ISSUE)],
   [`${ISSUES}/{issue_number}`, ISSUE],
   [`${ISSUES}/{issue_number}/parent`, ISSUE],
@@ -46,6 +49,11 @@ describe('every answer that the vendor publishes as an example is read', () => {
     const examples = exampleAnswers(description, 'GET', route);
     expect(examples.length).toBeGreaterThan(0);
     for (const example of examples) expect(schema.safeParse(example).error).toBeUndefined();
+  });
+
+  it('PUT of a merge', () => {
+    const [example] = exampleAnswers(description, 'PUT', `${PULLS}/merge`);
+    expect(MERGE.parse(example)).toMatchObject({ merged: true });
   });
 
   it('and becomes an issue, and its comments', () => {

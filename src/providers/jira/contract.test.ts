@@ -8,7 +8,7 @@ import { startFakeJira } from '../../../test/fakes/jira.ts';
 import { failureOf, never, openTracker } from '../../../test/fakes/jira/connect.ts';
 import type { Node } from '../../../test/support/openapi.ts';
 import { createContract, exampleAnswers } from '../../../test/support/openapi.ts';
-import { COMMENT_PAGE, ISSUE, PROJECT_STATUSES, SEARCH_PAGE, TRANSITIONS } from './schema.ts';
+import { COMMENT_PAGE, ISSUE, MY_PERMISSIONS, MYSELF, PROJECT_STATUSES, SEARCH_PAGE, TRANSITIONS } from './schema.ts';
 
 trackerContract('wfboard', async (): Promise<TrackerHarness> => {
   const fake = await startFakeJira();
@@ -109,6 +109,8 @@ describe.skipIf(!folder)('wfboard against the vendor’s description (CONTRACTS_
     ['/rest/api/3/issue/{issueIdOrKey}/comment', COMMENT_PAGE],
     ['/rest/api/3/issue/{issueIdOrKey}/transitions', TRANSITIONS],
     ['/rest/api/3/project/{projectIdOrKey}/statuses', PROJECT_STATUSES],
+    ['/rest/api/3/myself', MYSELF],
+    ['/rest/api/3/mypermissions', MY_PERMISSIONS],
   ] as const)('the published example of GET %s is read', (route, schema) => {
     const examples = exampleAnswers(vendorDescription(folder ?? ''), 'GET', route);
     expect(examples.length).toBeGreaterThan(0);
