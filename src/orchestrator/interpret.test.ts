@@ -41,7 +41,7 @@ const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Na
   sweep: { do: 'sweep', workspaces: [{ issueId: '1', path: '/w/T-1' }] },
   inspect: { do: 'inspect', watch, due: ['auto_merge'], needs: [], settings },
   merge: { do: 'merge', issueId: '1', request, order: { strategy: 'squash', expectedSha: 's' } },
-  'delete-branch': { do: 'delete-branch', issueId: '1', request },
+  'delete-branch': { do: 'delete-branch', issueId: '1', request, headSha: 'a' },
   'remove-label': { do: 'remove-label', issueId: '1', request, label: 'l' },
   complete: { do: 'complete', issue, target: 'done', begun: false },
   'remove-workspace': {

@@ -34,6 +34,8 @@ export interface ScmAdapter {
   /** The name of the credential's own account. */
   readOwnAccount(signal: AbortSignal): Promise<string>;
   readDefaultBranch(repo: RepoKey, signal: AbortSignal): Promise<string>;
+  /** The commit that a branch is at; null where there is none of that name. */
+  readBranchHead(repo: RepoKey, branch: string, signal: AbortSignal): Promise<string | null>;
   /** Whether the request is in the forge's own merge queue. */
   isQueued(request: RequestKey, signal: AbortSignal): Promise<boolean>;
   /** Puts the request into the forge's own merge queue if its head still is `expectedSha`; false where there is no queue. */

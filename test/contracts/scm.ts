@@ -123,6 +123,9 @@ function statusContract(get: Get): void {
     const number = await people.open({ branch: 'queue' });
     expect(await scm.readOwnAccount(signal)).toBe(accounts.own);
     expect(await scm.readDefaultBranch(repo, signal)).toBe(defaultBranch);
+    const { headSha } = await scm.readMergeStatus(at(get(), number), signal);
+    expect(await scm.readBranchHead(repo, 'queue', signal)).toBe(headSha);
+    expect(await scm.readBranchHead(repo, 'nowhere', signal)).toBeNull();
     expect(await scm.isQueued(at(get(), number), signal)).toBe(false);
     expect((await scm.checkMergeScope(repo, signal)).mayMerge).not.toBe('no');
   });

@@ -46,7 +46,8 @@ export type AskedEffect =
       readonly settings: Settings;
     }
   | { readonly do: 'merge'; readonly issueId: string; readonly request: MergeRequestRef; readonly order: MergeOrder }
-  | { readonly do: 'delete-branch'; readonly issueId: string; readonly request: MergeRequestRef }
+  /** `headSha`: what was merged of it. */
+  | { readonly do: 'delete-branch'; readonly issueId: string; readonly request: MergeRequestRef; readonly headSha: string }
   | { readonly do: 'remove-label'; readonly issueId: string; readonly request: MergeRequestRef; readonly label: string }
   /** Moves the issue of a merged request to its last state. */
   | {

@@ -24,7 +24,9 @@ export function tidyBranch(draft: Draft, watch: Watch, merge: MergeStatus): bool
     waitFor(draft, watch, 'auto_merge', 'nothing', { mark: { at: 'tidied' } });
     return false;
   }
-  ask(draft, { do: 'delete-branch', issueId: issue.id, request: mergeRequest });
+  const { mark } = progressOf(watch, 'auto_merge');
+  const headSha = 'headSha' in mark ? mark.headSha : merge.headSha;
+  ask(draft, { do: 'delete-branch', issueId: issue.id, request: mergeRequest, headSha });
   waitFor(draft, watch, 'auto_merge', 'the branch to be deleted');
   return true;
 }

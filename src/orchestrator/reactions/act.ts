@@ -42,12 +42,21 @@ async function afterError(
 }
 
 /**
- * Deletes a branch, but never the one that the project lives from: then it says why not. A forge names that one to whoever
- * may delete branches, so one that names none has none to lose.
+ * Deletes a branch, but never the one that the project lives from, nor one that somebody pushed to or made anew since the
+ * merge: then it says why not. A forge names its default branch to whoever may delete branches, so one that names none has
+ * none to lose.
  */
-export async function deleteMergedBranch(request: MergeRequestRef, forge: Forge, signal: AbortSignal): Promise<Fault | null> {
+export async function deleteMergedBranch(
+  request: MergeRequestRef,
+  mergedSha: string,
+  forge: Forge,
+  signal: AbortSignal,
+): Promise<Fault | null> {
   const kept = await forge.scm.readDefaultBranch(request, signal);
   if (kept === request.branch) return branchKept('it is the default branch of the project');
+  const head = await forge.scm.readBranchHead(request, request.branch, signal);
+  if (head !== null && head.toLowerCase() !== mergedSha.toLowerCase())
+    return branchKept(`it is at ${head.slice(0, 12)} by now, and ${mergedSha.slice(0, 12)} was merged`);
   await forge.scm.deleteBranch(request, request.branch, signal);
   return null;
 }

@@ -30,9 +30,9 @@ export async function mergeRequest(deps: InterpretDeps, effect: EffectNamed<'mer
 /** Deletes the branch of a request that is merged. */
 export async function deleteRequestBranch(
   deps: InterpretDeps,
-  { issueId, request }: EffectNamed<'delete-branch'>,
+  { issueId, request, headSha }: EffectNamed<'delete-branch'>,
 ): Promise<AnswerTo<'delete-branch'>> {
-  const fault = await deleteMergedBranch(request, forgeOf(deps), deps.killed);
+  const fault = await deleteMergedBranch(request, headSha, forgeOf(deps), deps.killed);
   return { type: 'branch-deleted', issueId, fault };
 }
 

@@ -54,21 +54,33 @@ describe('a branch of a merged request', () => {
     const deleted: string[] = [];
     const forge = forgeWith({
       readDefaultBranch: async () => 'main',
+      readBranchHead: async () => 'AAA',
       deleteBranch: async (_repo, branch) => void deleted.push(branch),
     });
-    await deleteMergedBranch(REQUEST, forge, signal);
-    const kept = await deleteMergedBranch({ ...REQUEST, branch: 'main' }, forge, signal);
+    await deleteMergedBranch(REQUEST, 'aaa', forge, signal);
+    const kept = await deleteMergedBranch({ ...REQUEST, branch: 'main' }, 'aaa', forge, signal);
     expect(kept).toMatchObject({ message: 'it is the default branch of the project' });
     const nameless = forgeWith({
       readDefaultBranch: async () => '',
+      readBranchHead: async () => null,
       deleteBranch: async (_, branch) => void deleted.push(branch),
     });
-    expect(await deleteMergedBranch(REQUEST, nameless, signal)).toBeNull();
+    expect(await deleteMergedBranch(REQUEST, 'aaa', nameless, signal)).toBeNull();
     expect(deleted).toEqual(['feature', 'feature']);
+  });
+
+  it('is kept when somebody pushed to it, or made it anew, since the merge', async () => {
+    const forge = forgeWith({
+      readDefaultBranch: async () => 'main',
+      readBranchHead: async () => 'bbb',
+      deleteBranch: () => Promise.reject(new Error('it was deleted')),
+    });
+    const kept = await deleteMergedBranch(REQUEST, 'aaa', forge, signal);
+    expect(kept).toMatchObject({ kind: 'scm_branch_kept', message: 'it is at bbb by now, and aaa was merged' });
   });
 
   it('is kept where the default branch cannot be read', async () => {
     const forge = forgeWith({ readDefaultBranch: () => Promise.reject(new Error('502')), deleteBranch: () => Promise.resolve() });
-    await expect(deleteMergedBranch(REQUEST, forge, signal)).rejects.toThrow('502');
+    await expect(deleteMergedBranch(REQUEST, 'aaa', forge, signal)).rejects.toThrow('502');
   });
 });

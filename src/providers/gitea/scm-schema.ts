@@ -91,4 +91,5 @@ export const PERMISSIONS = z.object({ permissions: z.object({ push: z.boolean().
 
 export const ACCOUNT = z.object({ login: z.string() });
 
+export const BRANCH = z.object({ commit: z.object({ id: z.string() }) });
 export const DEFAULT_BRANCH = z.object({ default_branch: z.string().nullish() });

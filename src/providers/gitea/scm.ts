@@ -19,7 +19,17 @@ import { instantOf } from '../shared/rfc3339.ts';
 import { LABEL } from './schema.ts';
 import { byTime, toInlineComment, toLabelEvent, toMergeStatus, toRequestComment } from './scm-map.ts';
 import type { WirePull, WireReview } from './scm-schema.ts';
-import { ACCOUNT, DEFAULT_BRANCH, ENTRIES, LABEL_ENTRY, PERMISSIONS, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
+import {
+  ACCOUNT,
+  BRANCH,
+  DEFAULT_BRANCH,
+  ENTRIES,
+  LABEL_ENTRY,
+  PERMISSIONS,
+  PULL,
+  REVIEW,
+  REVIEW_COMMENT,
+} from './scm-schema.ts';
 import { KIND, readScmSettings } from './settings.ts';
 import type { StatusReader } from './commit-status.ts';
 import { createStatusReader, toCheckRun } from './commit-status.ts';
@@ -61,6 +71,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     // Gitea API, "Get a repository".
     readDefaultBranch: async ({ owner, repo }, signal) =>
       (await http.getJson(DEFAULT_BRANCH, { path: path`/repos/${owner}/${repo}` }, signal)).default_branch ?? '',
+    readBranchHead: (repo, branch, signal) => branchHead(http, repo, branch, signal),
     // The remote has no merge queue.
     isQueued: () => Promise.resolve(false),
     enqueue: () => Promise.resolve(false),
@@ -159,6 +170,20 @@ async function readLabelEvents(
     return toLabelEvent(entry, at) ?? [];
   });
   return events.toSorted(byTime);
+}
+
+/** Null where there is no such branch. */
+async function branchHead(
+  http: TrackerHttp,
+  { owner, repo }: RepoKey,
+  branch: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const route = path`/repos/${owner}/${repo}/branches/${branch}`;
+  if (branch === '') throw payloadError('GET', route, 'not sent: no branch was named');
+  // Gitea API, "Retrieve a specific branch from a repository, including its effective branch protection".
+  const found = await whenMissing(http.getJson(BRANCH, { path: route }, signal), null);
+  return found?.commit.id ?? null;
 }
 
 async function deleteBranch(http: TrackerHttp, { owner, repo }: RepoKey, branch: string, signal: AbortSignal): Promise<void> {

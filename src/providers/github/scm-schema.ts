@@ -123,3 +123,4 @@ export const MERGE = z.object({ merged: z.boolean().nullish(), sha: nullableText
 
 export const ACCOUNT = z.object({ login: nullableText });
 export const REPOSITORY = z.object({ default_branch: nullableText });
+export const REFERENCE = z.object({ object: z.object({ sha: z.string() }) });

@@ -49,6 +49,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     readLabelEvents: async (request, signal) => readLabelJournal(http, `${issuePath(request)}/events`, logger, signal),
     readOwnAccount: context.routes.ownAccount,
     readDefaultBranch: context.routes.defaultBranch,
+    readBranchHead: context.routes.branchHead,
     isQueued: async (request, signal) => (await context.graph.readQueue(request, signal)).isQueued,
     enqueue: (request, order, signal) => enqueue(context, request, order, signal),
     merge: (request, order, signal) => merge(context, request, order, signal),

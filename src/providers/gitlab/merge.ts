@@ -12,7 +12,7 @@ import { TOKEN_SELF } from './schema.ts';
 import { isMerged, mergeCommitOf } from './scm-map.ts';
 import type { GitlabForge, RequestContext } from './scm-routes.ts';
 import { factsOf, readMergeRequest, refuseUnsendable } from './scm-routes.ts';
-import { MERGE_REQUEST } from './scm-schema.ts';
+import { BRANCH, MERGE_REQUEST } from './scm-schema.ts';
 import { KIND } from './settings.ts';
 
 /** Merges if the head still is what was judged. The remote compares, so that a push in between is never merged unseen. */
@@ -97,6 +97,15 @@ function withBothCauses(context: RequestContext, error: TrackerError): TrackerEr
 
 function nameOf({ name, number }: RequestContext): string {
   return `merge request !${number} of ${name}`;
+}
+
+/** Null where there is no such branch. */
+export async function branchHead(project: Project, branch: string, signal: AbortSignal): Promise<string | null> {
+  refuseUnsendable(project, branch, { method: 'GET', what: 'a branch' });
+  const route = project.route + path`/repository/branches/${branch}`;
+  // GitLab API, "Branches API": a single branch.
+  const found = await whenMissing(project.http.getJson(BRANCH, { path: route }, signal), null);
+  return found?.commit.id ?? null;
 }
 
 export async function deleteBranch(project: Project, branch: string, signal: AbortSignal): Promise<void> {

@@ -96,6 +96,7 @@ async function useForge(fake: FakeGitlab): Promise<void> {
   await scm.enqueue(REQUEST, { strategy: 'squash', expectedSha: sha }, signal);
   await scm.isQueued(REQUEST, signal);
   await scm.merge(REQUEST, { strategy: 'squash', expectedSha: sha }, signal);
+  await scm.readBranchHead(REPO, 'feature/1', signal);
   await scm.deleteBranch(REPO, 'feature/1', signal);
   await scm.deleteBranch(REPO, 'feature/1', signal);
 

@@ -11,6 +11,8 @@ const HEAD_PIPELINE = z.object({
 });
 export type WirePipeline = z.output<typeof HEAD_PIPELINE>;
 
+export const BRANCH = z.object({ commit: z.object({ id: z.string() }) });
+
 /** One merge request by its own route: lists leave `head_pipeline` out, which would read as "no checks exist". */
 export const MERGE_REQUEST = z.object({
   state: z.string().nullish(),

@@ -13,7 +13,7 @@ import { mergeabilityOf, toLabelEvents, toMergeStatus } from './scm-map.ts';
 import { createTrust } from './members.ts';
 import { ACCOUNT, LABEL_EVENT } from './scm-schema.ts';
 import { isOnTrain, readProject } from './merge-train.ts';
-import { deleteBranch, enqueue, merge, removeLabel } from './merge.ts';
+import { branchHead, deleteBranch, enqueue, merge, removeLabel } from './merge.ts';
 
 /** Merge requests. The configured project is not used: every call names its own. */
 export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {
@@ -34,6 +34,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     readLabelEvents: async (request, signal) => readLabelEvents(await at(request), signal),
     // GitLab API, "Users API": the current user.
     readOwnAccount: async (signal) => (await forge.http.getJson(ACCOUNT, { path: '/user' }, signal)).username,
+    readBranchHead: async (repo, branch, signal) => branchHead(openRepo(forge, repo), branch, signal),
     readDefaultBranch: async (repo, signal) => (await readProject(openRepo(forge, repo), signal)).default_branch ?? '',
     isQueued: async (request, signal) => isOnTrain(await at(request), signal),
     enqueue: async (request, order, signal) => enqueue(await at(request), order, signal),

@@ -17,7 +17,7 @@ export function githubContract(): Contract {
 
 // A reference is one parameter of several segments, whose slashes may be sent as they are.
 function oneSegment(path: string): string {
-  return path.replace('/git/refs/heads/', '/git/refs/heads%2F');
+  return path.replace(/\/git\/(refs?)\/heads\//, '/git/$1/heads%2F');
 }
 
 function asOfVersion(node: Node): Node {

@@ -46,6 +46,7 @@ export const PULL_ROUTES: RouteTable = {
     );
   }),
   'GET /commits/:ref/status': onCommit(combinedStatus),
+  'GET /git/ref/heads/:branch': (call) => showRef(call, call.params.branch ?? ''),
   'DELETE /git/refs/:ref': write((call) => deleteRef(call, call.params.ref ?? '')),
   'DELETE /git/refs/heads/:branch': write((call) => deleteRef(call, `heads/${call.params.branch}`)),
   'GET /actions/runs': (call) => {
@@ -152,6 +153,15 @@ function merge({ context, request, pull }: PullCall): Answer {
 
 function mergedAnswer({ mergeCommitSha }: FakePull): Answer {
   return { status: 200, body: { sha: mergeCommitSha, merged: true, message: 'Pull Request successfully merged' } };
+}
+
+function showRef({ context, repo }: Call, branch: string): Answer {
+  const sha = context.pulls.branches.get(branch);
+  if (sha === undefined) return refusal(404, 'Not Found');
+  const place = `${context.api}/repos/${repo.owner}/${repo.name}/git`;
+  const object = { type: 'commit', sha, url: `${place}/commits/${sha}` };
+  const ref = `refs/heads/${branch}`;
+  return { status: 200, body: { ref, node_id: `REF_${branch}`, url: `${place}/${ref}`, object } };
 }
 
 function deleteRef({ context }: Call, ref: string): Answer {

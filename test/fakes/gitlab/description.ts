@@ -238,6 +238,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
     answer: listOf(COMMIT_STATUS),
   },
   'GET /projects/{id}/jobs/{job_id}/trace': { page: 'jobs', status: 200, answer: null },
+  'GET /projects/{id}/repository/branches/{branch}': { page: 'branches', status: 200, answer: null },
   'DELETE /projects/{id}/repository/branches/{branch}': { page: 'branches', status: 204, answer: null },
 };
 
