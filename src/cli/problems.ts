@@ -1,4 +1,5 @@
 import { formatProblem } from '../config/format.ts';
+import type { LoadedWorkflow } from '../config/workflow.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import { readWorkflowFile, requireGood, WorkflowFault, type GoodWorkflow } from '../app/workflow.ts';
 
@@ -15,6 +16,11 @@ export async function openWorkflow(args: {
     printProblems(loaded.problems);
     return null;
   }
+  return goodOrPrinted(loaded);
+}
+
+/** The workflow, or null after its errors were printed. */
+export function goodOrPrinted(loaded: LoadedWorkflow): GoodWorkflow | null {
   try {
     return requireGood(loaded);
   } catch (error) {

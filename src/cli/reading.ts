@@ -1,10 +1,10 @@
 import { openRecords, type Records } from '../app/records.ts';
 import { createKnownSecrets } from '../app/secrets.ts';
 import type { SurveyDeps } from '../app/survey.ts';
-import { readWorkflowFile, requireGood, WorkflowFault, type GoodWorkflow } from '../app/workflow.ts';
+import { readWorkflowFile, type GoodWorkflow } from '../app/workflow.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { createLog } from '../lib/log.ts';
-import { printProblems } from './problems.ts';
+import { goodOrPrinted, printProblems } from './problems.ts';
 import { utcMoment } from './output.ts';
 
 /** Opens the records of a workflow file; only the place of its database matters. Faults are printed and give null. */
@@ -28,14 +28,7 @@ export interface ReadWorkflow {
 
 /** Loads a workflow that a command has to understand wholly. Errors are printed and give null; warnings are left to `validate`. */
 export async function loadGood(path: string): Promise<GoodWorkflow | null> {
-  const loaded = await readWorkflowFile(path, process.env);
-  try {
-    return requireGood(loaded);
-  } catch (error) {
-    if (!(error instanceof WorkflowFault)) throw error;
-    printProblems(loaded.problems);
-    return null;
-  }
+  return goodOrPrinted(await readWorkflowFile(path, process.env));
 }
 
 /** What a look at the live board needs. Only warnings of the adapters are told, on standard error. */

@@ -1,4 +1,7 @@
-/** Where programs are started: on this machine, or on another host. The same process groups, ends and failures on both. */
+/**
+ * Where programs are started: on this machine, or on another host. The same process groups, ends and failures on both. `lib`
+ * knows no ports: its own types of a process say what they promise, and are held against these where one is used as the other.
+ */
 export interface ProcessHost {
   start(options: ProcessStart): Promise<StartedProcess>;
   /** Looks for a program as a start would. */

@@ -1,7 +1,7 @@
 import type { Settings } from '../model/settings.ts';
 import { settingsFor } from '../model/state.ts';
 import { backoffMs, cappedBackoffMs, CONTINUATION_MS } from '../rules/backoff.ts';
-import type { HandoffClaim } from '../model/claim.ts';
+import type { HandoffClaim, WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import { announce, dropDeparted, dropWatch, settle, putWaiting, queueWrite, release, type Draft } from '../draft.ts';
 import type { Fault } from '../model/errors.ts';
@@ -55,42 +55,30 @@ function commentCompletion(draft: Draft, claim: HandoffClaim, settings: Settings
  * every continuation costs a session that ends at the same refusal.
  */
 function onRefused(draft: Draft, claim: HandoffClaim, fault: Fault): void {
-  const { issue, handoff, failures, sessionId } = claim;
+  const { issue, handoff, failures } = claim;
   const refusals = claim.refusals + 1;
-  const attempt = claim.attempt + 1;
   const cap = draft.state.settings.agent.maxRetryBackoffMs;
   const delayMs = refusals === 1 ? CONTINUATION_MS : backoffMs(refusals - 1, cap, issue.id);
   announce(draft, 'handoff:transition:refused', { issue, state: handoff.target, error: fault.message });
-  putWaiting(draft, {
-    issue,
-    attempt,
-    failures,
-    refusals,
-    sessionId,
-    delayMs,
-    error: fault.message,
-    then: { kind: 'run', trigger: 'continuation', reaction: null },
-  });
-  announce(draft, 'retry:entry:scheduled', { issue, attempt, trigger: 'continuation', delayMs, error: fault.message });
+  const then = { kind: 'run', trigger: 'continuation', reaction: null } as const;
+  wait(draft, claim, { failures, refusals, delayMs, error: fault.message, then });
 }
 
 /** The run is done and stays done: only the handoff is tried again. */
 function tryAgain(draft: Draft, claim: HandoffClaim, fault: Fault): void {
-  const { issue, handoff, refusals, sessionId } = claim;
+  const { issue, handoff, refusals } = claim;
   const failures = claim.failures + 1;
-  const attempt = claim.attempt + 1;
   const delay = fault.consequence === 'back-off-at-cap' ? cappedBackoffMs : backoffMs;
   const delayMs = delay(failures, draft.state.settings.agent.maxRetryBackoffMs, issue.id);
   announce(draft, 'handoff:transition:failed', { issue, state: handoff.target, error: fault.message });
-  putWaiting(draft, {
-    issue,
-    attempt,
-    failures,
-    refusals,
-    sessionId,
-    delayMs,
-    error: fault.message,
-    then: { kind: 'handoff', handoff },
-  });
-  announce(draft, 'retry:entry:scheduled', { issue, attempt, trigger: 'handoff', delayMs, error: fault.message });
+  wait(draft, claim, { failures, refusals, delayMs, error: fault.message, then: { kind: 'handoff', handoff } });
+}
+
+type Wait = Pick<WaitingClaim, 'failures' | 'refusals' | 'error' | 'then'> & { readonly delayMs: number };
+
+function wait(draft: Draft, { issue, attempt: before, sessionId }: HandoffClaim, next: Wait): void {
+  const attempt = before + 1;
+  putWaiting(draft, { issue, attempt, sessionId, ...next });
+  const trigger = next.then.kind === 'handoff' ? 'handoff' : next.then.trigger;
+  announce(draft, 'retry:entry:scheduled', { issue, attempt, trigger, delayMs: next.delayMs, error: next.error });
 }

@@ -23,6 +23,7 @@ export async function createLabel(
 ): Promise<void> {
   const { access, repository } = readSettings(settings);
   const request = { path: path`/repos/${repository.owner}/${repository.repo}/labels`, body: { name, color: '#cccccc' } };
+  // Gitea API, "Create a label".
   await createClient(access, deps).sendJson('POST', LABEL, request, signal);
 }
 
