@@ -34,7 +34,7 @@ const TRACKER_REMEDIES: Readonly<Record<TrackerErrorKind, string>> = {
 };
 
 export function remedyFor(kind: string): string | null {
-  return kind in TRACKER_REMEDIES ? TRACKER_REMEDIES[kind as TrackerErrorKind] : null;
+  return Object.hasOwn(TRACKER_REMEDIES, kind) ? TRACKER_REMEDIES[kind as TrackerErrorKind] : null;
 }
 
 /** What a person can do about what ended a run, read from the words it is kept in; null where only time helps. */
@@ -43,7 +43,7 @@ export function remedyForRun(error: string): string | null {
   if (hook !== undefined) return `mend hooks.${hook} of the workflow file`;
   const [, area, kind = ''] = /\b(agent|tracker): (\w+): /.exec(error) ?? [];
   if (area === 'tracker') return remedyFor(kind);
-  return area === 'agent' ? (AGENT_REMEDIES[kind] ?? null) : null;
+  return area === 'agent' && Object.hasOwn(AGENT_REMEDIES, kind) ? (AGENT_REMEDIES[kind] ?? null) : null;
 }
 
 /** Those of its kinds where a person has to do something. */

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { remedyFor, remedyForRun, TRACKER_ERROR_RETRYABLE } from './errors.ts';
+
+it.each(Object.keys(TRACKER_ERROR_RETRYABLE))('%s has a remedy', (kind) => {
+  expect(remedyFor(kind)).toEqual(expect.any(String));
+});
+
+it.each([
+  ['attempt 1 follows: workspace: hook before_run: exit status 1: boom', 'mend hooks.before_run of the workflow file'],
+  ['workspace: hook after_create: timed out after 500 ms, see hooks.timeout_ms', 'mend hooks.after_create of the workflow file'],
+  ['agent: agent_not_logged_in: the credentials were not accepted', 'log the program in as the user of the service'],
+  [
+    "agent: agent_exited: codex ended with exit code 2: error: unrecognized subcommand 'app-server'",
+    /a newer version of the program/,
+  ],
+  ['tracker: tracker_auth_error: GET /user: status 401', /renew it/],
+  ['agent: turn_failed: it said so', null],
+  ['some other words', null],
+])('what ended a run with "%s" has its remedy', (error, remedy) => {
+  if (remedy instanceof RegExp) expect(remedyForRun(error)).toMatch(remedy);
+  else expect(remedyForRun(error)).toBe(remedy);
+});
+
+it('names that every object has are no kinds', () => {
+  expect(remedyFor('constructor')).toBeNull();
+  expect(remedyForRun('agent: constructor: x')).toBeNull();
+});
