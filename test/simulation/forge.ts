@@ -161,11 +161,13 @@ export function createSimulatedForge(
         violated(`a stranger speaks in the prompt of run ${plan.runId}`);
       const request = requests.get(byIssue.get(plan.issue.id) ?? -1);
       if (!comments || !request) return;
-      const context = JSON.stringify(comments);
-      const isNew = comments.some((comment) => !request.given.has(comment.id));
-      if (!isNew && context !== request.lastContext) violated(`comments of request ${request.number} given twice`);
-      request.lastContext = context;
-      for (const comment of comments) request.given.add(comment.id);
+      const ids = comments.map(({ id }) => id);
+      const isNew = ids.some((id) => !request.given.has(id));
+      // A turn that is tried again has what still counts of its comments.
+      const isAgain = ids.every((id) => request.lastGiven.includes(id));
+      if (!isNew && !isAgain) violated(`comments of request ${request.number} given twice`);
+      request.lastGiven = ids;
+      for (const id of ids) request.given.add(id);
     },
     edit(now) {
       const all = [...requests.values()].filter((request) => request.merged === 'no' && !request.closed);

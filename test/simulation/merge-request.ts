@@ -27,7 +27,7 @@ export interface Request {
   merged: 'no' | 'by us' | 'by others';
   closed: boolean;
   given: Set<string>;
-  lastContext: string;
+  lastGiven: readonly string[];
   /** What the last look said of readiness, by head. */
   ready: Map<string, boolean>;
 }
@@ -53,7 +53,7 @@ export function newRequest(number: number, head: string, issueId: string | null)
     merged: 'no',
     closed: false,
     given: new Set(),
-    lastContext: '',
+    lastGiven: [],
     ready: new Map(),
   };
 }
