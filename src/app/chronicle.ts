@@ -53,19 +53,11 @@ export function keepChronicle(deps: ChronicleDeps): Chronicle & { stop(): Promis
     if (merged) writer.add({ at: merged.at, subject: POLLS, body: JSON.stringify(merged) });
   }
 
-  const troubles = new Map<TroubleKind, string>();
-  /** Written down when it changes, so that commands can tell of it. */
-  function trouble(notice: Notice): void {
-    const told = troubleOf(notice);
-    if (told === null || (troubles.get(told.what) ?? null) === told.text) return;
-    if (told.text === null) troubles.delete(told.what);
-    else troubles.set(told.what, told.text);
-    writer.add({ at: clock.now(), subject: SERVICE, body: JSON.stringify(told) });
-  }
-
+  const changed = createTroubles();
   const stopListening = notices.listen((notice) => {
     sample(notice);
-    trouble(notice);
+    const trouble = changed(notice);
+    if (trouble !== null) writer.add({ at: clock.now(), subject: SERVICE, body: JSON.stringify(trouble) });
     const entry = journalEntryOf(notice);
     if (entry === null) return;
     const { identifier, ...said } = entry;
@@ -87,6 +79,18 @@ export function keepChronicle(deps: ChronicleDeps): Chronicle & { stop(): Promis
       keepRecent();
       await writer.written();
     },
+  };
+}
+
+/** What keeps the service back, each time it changes: written down, so that commands can tell of it. */
+function createTroubles(): typeof troubleOf {
+  const known = new Map<TroubleKind, string>();
+  return (notice) => {
+    const told = troubleOf(notice);
+    if (told === null || (known.get(told.what) ?? null) === told.text) return null;
+    if (told.text === null) known.delete(told.what);
+    else known.set(told.what, told.text);
+    return told;
   };
 }
 

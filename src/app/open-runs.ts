@@ -50,15 +50,8 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
   const leading = reign?.leadership ?? null;
   const hosts = createSshHosts(clock);
   const markKey = store.workspaceKey;
-  const fleet = createFleetRuns({
-    reign,
-    version,
-    clock,
-    logger,
-    markKey,
-    killed,
-    onJoined: () => trackers.loops().forEach((loop) => loop.report({ type: 'refresh-requested' })),
-  });
+  const onJoined = (): void => trackers.loops().forEach((loop) => loop.report({ type: 'refresh-requested' }));
+  const fleet = createFleetRuns({ reign, version, clock, logger, markKey, killed, onJoined });
   releasers.push(fleet.close);
   const screen = createScreen(options, (runId) => void processes.ownerDone(runId));
   const onStoreFault = (fault: unknown, tries: number): void =>

@@ -46,20 +46,9 @@ export async function work({ url, slots, labels, name, root: asked }: WorkerArgs
     },
   });
   try {
-    const env = { ...process.env };
-    worker = await openWorker({
-      url: address,
-      name,
-      host,
-      slots,
-      labels,
-      root,
-      env,
-      version: FORAY_VERSION,
-      logger,
-      secrets,
-      interrupted: interrupted.signal,
-    });
+    const place = { name, host, root, env: { ...process.env } };
+    const told = { version: FORAY_VERSION, logger, secrets, interrupted: interrupted.signal };
+    worker = await openWorker({ url: address, slots, labels, ...place, ...told });
     logger.info('foray worker started', { version: FORAY_VERSION, worker: name ?? host, slots, labels: labels.join(','), root });
     if (interrupted.signal.aborted) worker.drain();
     await worker.done;

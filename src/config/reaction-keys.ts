@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ReactionKind } from '../domain/model/reaction.ts';
 import { TRUST } from '../domain/model/settings.ts';
-import type { Key, KeyValue, ReactionDefaults } from '../domain/reactions/reaction.ts';
+import type { KeyValue, ReactionDefaults, ReactionKey } from '../domain/reactions/reaction.ts';
 import { REACTIONS } from '../domain/reactions/registry.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
 import { byDefault, choice, filledText, flag, milliseconds, text, textList, textOrNumber, wholeNumber } from './fields.ts';
@@ -46,17 +46,17 @@ function budgetKey({ budgetKey: key, budget }: ReactionDefaults): z.ZodRawShape 
   return key === undefined ? {} : { [key]: turns() };
 }
 
-function ownKeys(keys: Readonly<Record<string, Key>>): z.ZodRawShape {
+function ownKeys(keys: Readonly<Record<string, ReactionKey>>): z.ZodRawShape {
   return Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, schemaOfKey(key)]));
 }
 
 /** What may stand in the provider's block, or is the provider's, has its default only after both were asked. */
-function schemaOfKey(key: Key): z.ZodType {
+function schemaOfKey(key: ReactionKey): z.ZodType {
   const schema = valueSchema(key);
   return key.inBlock || key.type === 'trust' ? schema.optional() : byDefault(schema, key.default);
 }
 
-function valueSchema(key: Key): z.ZodType {
+function valueSchema(key: ReactionKey): z.ZodType {
   switch (key.type) {
     case 'text':
       return text(key.about);
@@ -89,7 +89,7 @@ export type RoleKeys = z.output<typeof roleKeys>;
 
 /** The keys of reactions that may stand in the block of their provider as well. */
 function blockKeys(): z.ZodRawShape {
-  const all = REACTIONS.flatMap(({ keys }) => Object.entries<Key>(keys)).filter(([, key]) => key.inBlock);
+  const all = REACTIONS.flatMap(({ keys }) => Object.entries<ReactionKey>(keys)).filter(([, key]) => key.inBlock);
   return ownKeys(Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 

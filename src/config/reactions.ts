@@ -1,7 +1,7 @@
 import type { ReactionBase, ReactionKind, ReactionOptions } from '../domain/model/reaction.ts';
 import type { ReactionSettings, ScmConnection, Trust } from '../domain/model/settings.ts';
 import { camelCase } from '../domain/model/data-shape.ts';
-import type { Key, ReactionDefaults } from '../domain/reactions/reaction.ts';
+import type { ReactionDefaults, ReactionKey } from '../domain/reactions/reaction.ts';
 import { REACTION_KINDS, reactionOf } from '../domain/reactions/registry.ts';
 import type { PlainMap } from './document.ts';
 import type { RoleKeys, WrittenReaction } from './reaction-keys.ts';
@@ -35,7 +35,7 @@ function optionsOf(kind: ReactionKind, section: ReactionsSection, role: RoleKeys
 }
 
 /** What the reaction says, then what its provider's block says, then the default. */
-function valueOf(name: string, key: Key, written: PlainMap, role: PlainMap & { trust: Trust }): unknown {
+function valueOf(name: string, key: ReactionKey, written: PlainMap, role: PlainMap & { trust: Trust }): unknown {
   const fallback = key.type === 'trust' ? role.trust : key.default;
   const value = written[name] ?? (key.inBlock && role[name]) ?? fallback;
   return typeof value === 'string' ? value.trim() : value;

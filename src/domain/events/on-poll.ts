@@ -232,8 +232,7 @@ function endPoll(
     announce(draft, 'poll:tick:failed', { error, kind, retryInMs: nextAt - draft.now, durationMs });
     return;
   }
-  const { running, retrying } = countClaims(draft.state);
-  announceTick(draft, { candidates: result.candidates, dispatched: result.dispatched, running, retrying, durationMs });
+  announceTick(draft, { candidates: result.candidates, dispatched: result.dispatched, ...countClaims(draft.state), durationMs });
 }
 
 /** The tick's record comes before the work it started, so that the log reads in order. */

@@ -19,7 +19,7 @@ export interface Declaration {
   readonly about: string;
   readonly defaults: ReactionDefaults;
   /** The keys it alone has in the workflow file. */
-  readonly keys: Readonly<Record<string, Key>>;
+  readonly keys: Readonly<Record<string, ReactionKey>>;
   /** What it remembers of what it did with a request: the fields of each of its states. */
   readonly marks: Readonly<Record<string, DataFields>>;
   /** What it hands to the run it starts; null where it starts none. */
@@ -37,7 +37,7 @@ export interface ReactionDefaults {
 }
 
 /** One key of the workflow file. */
-export type Key = {
+export type ReactionKey = {
   readonly about: string;
   /** May also stand in the provider's own block; what the reaction says wins. */
   readonly inBlock?: true;

@@ -7,7 +7,7 @@ import { CI_FAILURE } from './ci-failure.ts';
 import { LABEL_COMMANDS } from './label-commands.ts';
 import { MERGE_COMPLETION } from './merge-completion.ts';
 import { MERGE_CONFLICTS } from './merge-conflicts.ts';
-import type { Key, Reaction } from './reaction.ts';
+import type { ReactionKey, Reaction } from './reaction.ts';
 import { BOT_REVIEW, REVIEW_COMMENTS } from './reviews.ts';
 
 /** Every reaction, in the order of judgement: a conflict before a merge. */
@@ -33,7 +33,7 @@ export const TRIGGERS: readonly Trigger[] = [...OWN_TRIGGERS, ...PROMPTING.map((
 export function namedByReactions({ on }: ReactionSettings, what: 'state' | 'label'): readonly { key: string; name: string }[] {
   return REACTIONS.flatMap(({ kind, keys }) => {
     const options: Readonly<Record<string, unknown>> = { ...on[kind] };
-    const naming = Object.entries<Key>(keys).filter(([, key]) => key.names === what);
+    const naming = Object.entries<ReactionKey>(keys).filter(([, key]) => key.names === what);
     return naming.flatMap(([key]) => {
       const name = options[camelCase(key)];
       return typeof name === 'string' && name !== '' ? [{ key: `reactions.${kind}.${key}`, name }] : [];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /*
- * The fields of a record, each on its own: one that does not fit is ignored aloud and the others are kept. Numbers are
+ * The fields of a record, each on its own: one that does not fit is ignored with a warning and the others are kept. Numbers are
  * taken where people write them for text, integers may be quoted.
  */
 

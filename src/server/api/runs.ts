@@ -45,7 +45,7 @@ function runQuery(given: Record<string, string>): RunQuery | string {
   };
 }
 
-/** A place in the list, in a form nobody is tempted to make up. */
+/** A position in the list, encoded so that clients take it as it is. */
 export function cursorOf({ startedAt, id }: Run): string {
   return Buffer.from(`${startedAt} ${id}`).toString('base64url');
 }
