@@ -241,6 +241,27 @@ describe('FetchIssueByID', () => {
     expect(error.message).toContain('acme/other/issues/7');
   });
 
+  it('says tracker_not_found for an issue that moved away and has the same number there', async () => {
+    const { fake, tracker } = await connect();
+    fake.addIssue({ repo: 'acme/other', number: 1, labels: ['backlog'] });
+    fake.addIssue({ movedTo: { repo: 'acme/other', number: 1 } });
+    const error = await failureOf(tracker.fetchIssueById('1', signal));
+    expect(error.kind).toBe('tracker_not_found');
+    expect(error.message).toContain('acme/other/issues/1');
+    expect(await tracker.fetchIssueStatesByIds(['1'], signal)).toEqual(new Map());
+    expect((await failureOf(tracker.transitionIssue('1', 'done', signal))).kind).toBe('tracker_not_found');
+  });
+
+  it('reads an issue of a repository that was renamed: it is the same one', async () => {
+    const { fake, tracker } = await connect();
+    fake.addIssue({ title: 'Known' });
+    const headers = { Authorization: `Bearer ${fake.token}` };
+    const issue = (await (await fetch(`${fake.url}/repos/acme/widgets/issues/1`, { headers })).json()) as object;
+    fake.failNext(/GET .*issues\/1$/, json({ ...issue, repository_url: `${fake.url}/repos/acme/gadgets` }));
+    fake.failNext(/GET .*widgets$/, json({ full_name: 'acme/gadgets' }));
+    expect((await tracker.fetchIssueById('1', signal)).title).toBe('Known');
+  });
+
   it.each(['', '0', '007', '-1', '1/../2', 'abc', ' 1'])('says tracker_not_found for %j without a request', async (id) => {
     const { fake, tracker } = await connect();
     expect((await failureOf(tracker.fetchIssueById(id, signal))).kind).toBe('tracker_not_found');

@@ -178,9 +178,27 @@ async function readIssue({ routes, inputs }: Context, id: string, signal: AbortS
   const notFound = (detail: string): TrackerError =>
     new TrackerError({ kind: 'tracker_not_found', method: 'GET', path: issuePath(owner, repo, id), detail });
   if (isPullRequest(issue)) throw notFound('this number is a pull request');
-  // A transferred issue redirects to its new place, where it has another number.
-  if (String(issue.number) !== id) throw notFound(`the issue was moved and is now ${issue.html_url || issue.number}`);
+  // A transferred issue redirects to its new place, where it may have the same number.
+  const home = repositoryOf(issue);
+  const isElsewhere = home !== undefined && !sameRepository(home, inputs.repository) && !(await isNewName(routes, home, signal));
+  if (isElsewhere || String(issue.number) !== id)
+    throw notFound(`the issue was moved and is now ${issue.html_url || issue.number}`);
   return issue;
+}
+
+/** Whether the repository is called so by now. Where that cannot be read, the remote is believed. */
+async function isNewName(
+  routes: Context['routes'],
+  { owner, repo }: TrackerInputs['repository'],
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const { full_name: name } = await routes.repository(signal);
+    return name === '' || name.toLowerCase() === `${owner}/${repo}`.toLowerCase();
+  } catch (error) {
+    if (error instanceof TrackerError) return true;
+    throw error;
+  }
 }
 
 // 410 is the answer for a deleted issue. It must not hide the states of all the others.
