@@ -49,23 +49,30 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
     read,
     async change(edits) {
       const names = namesById((await read()).records);
-      const faults: (Error | null)[] = [];
+      const faults: (Error | null)[] = edits.map(() => null);
       const write = async ({ id, edit }: SourceEdit): Promise<void> => {
         const name = names.get(id);
         if (name === undefined) throw notFound('WRITE', directory, id);
         const file = path.join(directory, name);
         await rewriteFile(file, (text) => editText(file, text, id, edit), mayWrite);
       };
-      for (const edit of edits)
-        faults.push(
-          await write(edit).then(
-            () => null,
-            (error: unknown) => error as Error,
-          ),
-        );
+      // Each file waits for the disk by itself: several at once, and the edits of one in their order.
+      const waiting = placesById(edits).values();
+      const writer = async (): Promise<void> => {
+        for (const places of waiting)
+          for (const [place, edit] of places) await write(edit).catch((error: unknown) => (faults[place] = error as Error));
+      };
+      await Promise.all(Array.from({ length: READERS }, writer));
       return faults;
     },
   };
+}
+
+/** The edits of each record, with their places in the list. */
+function placesById(edits: readonly SourceEdit[]): ReadonlyMap<string, readonly (readonly [number, SourceEdit])[]> {
+  const places = new Map<string, [number, SourceEdit][]>();
+  for (const [place, edit] of edits.entries()) places.set(edit.id, [...(places.get(edit.id) ?? []), [place, edit]]);
+  return places;
 }
 
 /** Of two files with one id the first one counts. */
