@@ -1,3 +1,4 @@
+import { lookRepeatedly } from '../lib/repeated-look.ts';
 import type { AskedRequest, OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { Logger } from '../ports/runtime.ts';
@@ -38,11 +39,9 @@ export function openOperatorRequests({ store, notices, logger, report, trackers 
     waiting.get(notice.facts.id)?.(notice.facts.answer);
     waiting.delete(notice.facts.id);
   });
-  const timer = setInterval(() => {
-    look().catch((fault: unknown) =>
-      logger.warn('operator requests could not be read', { error: fault instanceof Error ? fault.message : String(fault) }),
-    );
-  }, LOOK_EVERY_MS);
+  const looking = lookRepeatedly(look, LOOK_EVERY_MS, (fault) =>
+    logger.warn('operator requests could not be read', { error: fault instanceof Error ? fault.message : String(fault) }),
+  );
   return {
     start() {
       started = true;
@@ -61,7 +60,7 @@ export function openOperatorRequests({ store, notices, logger, report, trackers 
       return answered.finally(() => waiting.delete(id));
     },
     stop() {
-      clearInterval(timer);
+      looking.stop();
       unlisten();
     },
   };

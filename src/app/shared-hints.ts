@@ -1,3 +1,4 @@
+import { lookRepeatedly } from '../lib/repeated-look.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
 import type { Note, Store } from '../ports/store.ts';
@@ -39,7 +40,6 @@ export interface HintsDeps {
 
 /** The leader hears what those that stand by were told. */
 export function followHints({ db, leadership }: Reign, { report, notes, logger }: HintsDeps): { stop(): void } {
-  let looking = false;
   const look = async (): Promise<void> => {
     const { areHintsWaiting, takeHints } = await import('../store/postgres/index.ts');
     if (!(await db.read(areHintsWaiting()))) return;
@@ -49,16 +49,9 @@ export function followHints({ db, leadership }: Reign, { report, notes, logger }
     if (hints.some(({ kind }) => kind === 'refresh')) report({ type: 'refresh-requested' });
     if (kept.length > 0) await notes.addNotes(kept);
   };
-  const timer = setInterval(() => {
-    if (looking) return;
-    looking = true;
-    look()
-      .catch((error: unknown) => logger.warn('hints of other daemons could not be read', { error: textOf(error) }))
-      .finally(() => {
-        looking = false;
-      });
-  }, LOOK_EVERY_MS);
-  return { stop: () => clearInterval(timer) };
+  return lookRepeatedly(look, LOOK_EVERY_MS, (fault) =>
+    logger.warn('hints of other daemons could not be read', { error: textOf(fault) }),
+  );
 }
 
 function textOf(fault: unknown): string {

@@ -14,8 +14,8 @@ export interface Scenario {
   play(): Promise<void>;
   /** What is wrong at the end, or nothing. */
   faults(): Promise<readonly string[]>;
-  /** Every write that arrived, in order. */
-  writes(): readonly string[];
+  /** Every write that says that it is of a command of this version, in order. */
+  writesOf(version: string): readonly string[];
   /** The head of the issue's branch. */
   head(): Promise<string>;
   close(): Promise<void>;
@@ -100,7 +100,10 @@ export async function openScenario(databaseUrl: string, way: Way = 'at once'): P
         ...(told.size > 0 ? [] : ['nobody was told']),
       ];
     },
-    writes: () => [...fromForge(), ...receiver.requests].filter(isWrite).map(({ method, path }) => `${method} ${path}`),
+    writesOf: (version) =>
+      [...fromForge(), ...receiver.requests]
+        .filter((request) => isWrite(request) && request.headers['user-agent'] === `svc/${version}`)
+        .map(({ method, path }) => `${method} ${path}`),
     head: () => origin.git('origin.git', 'rev-parse', `foray/${id}`).catch(() => 'none'),
     async close() {
       await receiver.close();

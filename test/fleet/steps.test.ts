@@ -16,6 +16,8 @@ const FULL = process.env['FORAY_FLEET'] === 'full';
 /** They wait most of the time. */
 const TOGETHER = FULL ? 10 : 6;
 const CUT_MS = 4_000;
+/** `FORAY_FLEET_ONLY='leader killed at 3 '`: only the cases that hold it. */
+const ONLY = new RegExp(process.env['FORAY_FLEET_ONLY'] ?? '');
 /** Longer than a leader or a worker is waited for. */
 const CUT_OFF_MS: Readonly<Record<Role, number>> = { leader: 15_000, worker: 40_000 };
 
@@ -107,6 +109,10 @@ function casesOf(counts: Record<Role, number>): readonly Case[] {
   );
 }
 
+function nameOf({ role, fault, step }: Case): string {
+  return `${role} ${fault} at ${step}`;
+}
+
 function verdictOf({ isReached, faults }: Outcome): string {
   return faults.join('; ') || (isReached ? 'none lost, none doubled' : 'not reached');
 }
@@ -118,11 +124,12 @@ describe('an issue that a worker works on', () => {
     const left = casesOf(await countSteps(servers[0]!))
       .map((one) => ({ one, place: chance.below(1_000_000) }))
       .toSorted((a, b) => a.place - b.place)
-      .map(({ one }) => one);
+      .map(({ one }) => one)
+      .filter((one) => ONLY.test(nameOf(one)));
     const outcomes: (Outcome & { readonly what: string })[] = [];
     const work = async (server: TestPostgres): Promise<void> => {
       for (let one = left.shift(); one !== undefined; one = left.shift()) {
-        const outcome = { what: `${one.role} ${one.fault} at ${one.step}`, ...(await outcomeOf(server, one)) };
+        const outcome = { what: nameOf(one), ...(await outcomeOf(server, one)) };
         outcomes.push(outcome);
         console.log(`${outcome.what}: ${verdictOf(outcome)} (${left.length} left)`);
       }

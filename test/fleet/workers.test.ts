@@ -466,38 +466,50 @@ describe('a worker that is lost', () => {
   });
 });
 
-it(`${RUNS} runs, none lost and none doubled, while workers are killed`, { timeout: 120_000 + RUNS * 1_000 }, async () => {
-  const names = ['w1', 'w2', 'w3'];
-  const workers = new Map<string, AWorker>();
-  for (const name of names) workers.set(name, await startWorker(name, '--slots', '4'));
-  let [ended, lost] = [0, 0];
-  const finished = new Map<string, number>();
-  const workOn = async (issue: string): Promise<void> => {
-    for (;;) {
-      const started = leader.start(aPlan({ issue, options: { turn_delay_ms: 300 } }));
-      const exit = await started.exit;
-      expect(started.reports.filter(({ type }) => type === 'run-exited')).toHaveLength(1);
-      ended += 1;
-      if (exit.kind === 'normal') return void finished.set(issue, (finished.get(issue) ?? 0) + 1);
-      expect(exit.fault?.kind).toBe('worker_lost');
-      lost += 1;
+it(
+  `${RUNS} runs, none lost and none doubled, while workers are killed and the server crashes`,
+  { timeout: 120_000 + RUNS * 1_000 },
+  async () => {
+    const names = ['w1', 'w2', 'w3'];
+    const workers = new Map<string, AWorker>();
+    for (const name of names) workers.set(name, await startWorker(name, '--slots', '4'));
+    let [ended, lost] = [0, 0];
+    const finished = new Map<string, number>();
+    const workOn = async (issue: string): Promise<void> => {
+      for (;;) {
+        const started = leader.start(aPlan({ issue, options: { turn_delay_ms: 300 } }));
+        const exit = await started.exit;
+        expect(started.reports.filter(({ type }) => type === 'run-exited')).toHaveLength(1);
+        ended += 1;
+        if (exit.kind === 'normal') return void finished.set(issue, (finished.get(issue) ?? 0) + 1);
+        expect(exit.fault?.kind).toBe('worker_lost');
+        lost += 1;
+      }
+    };
+    const all = Promise.all(Array.from({ length: RUNS }, (_, index) => workOn(`i${index}`)));
+    // In a large test one fault for every fifty runs, from the first to the last of them; every fifth is a crash of the server.
+    const faults = RUNS < 100 ? 3 : RUNS / 50;
+    const apart = RUNS < 100 ? 3 : RUNS / (faults + 1);
+    for (let fault = 0; fault < faults; fault += 1) {
+      const before = ended;
+      await eventually(
+        () => ended,
+        (now) => now >= before + apart || finished.size >= RUNS,
+        'some progress',
+      );
+      if (fault % 5 === 4) {
+        await postgres.stop('crash');
+        await postgres.start();
+        continue;
+      }
+      const name = names[fault % names.length] ?? 'w1';
+      workers.get(name)?.child.kill('SIGKILL');
+      await workers.get(name)?.ended();
+      workers.set(name, await startWorker(name, '--slots', '4'));
     }
-  };
-  const all = Promise.all(Array.from({ length: RUNS }, (_, index) => workOn(`i${index}`)));
-  for (let kills = 0; kills < Math.min(3, RUNS / 8); kills += 1) {
-    const before = ended;
-    await eventually(
-      () => ended,
-      (now) => now >= before + 3 || now >= RUNS,
-      'some progress',
-    );
-    const name = names[kills % names.length] ?? 'w1';
-    workers.get(name)?.child.kill('SIGKILL');
-    await workers.get(name)?.ended();
-    workers.set(name, await startWorker(name, '--slots', '4'));
-  }
-  await all;
-  expect([...finished.values()].every((times) => times === 1)).toBe(true);
-  expect(finished.size).toBe(RUNS);
-  expect(ended).toBe(RUNS + lost);
-});
+    await all;
+    expect([...finished.values()].every((times) => times === 1)).toBe(true);
+    expect(finished.size).toBe(RUNS);
+    expect(ended).toBe(RUNS + lost);
+  },
+);

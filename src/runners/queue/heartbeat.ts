@@ -65,10 +65,17 @@ export function createHeartbeat({ seat, logger, held, stateNow }: HeartParts): H
   }
 
   async function beatUntil(over: AbortSignal): Promise<void> {
+    let isTold = false;
     // Apart from the beat, which may hang as long as the way to the database does.
     const watch = setInterval(giveUpWhenCutOff, BEAT_MS / 2);
     while (!over.aborted) {
-      await beat().catch((error: unknown) => logger.warn('the database does not answer', { error: String(error) }));
+      await beat().then(
+        () => (isTold = false),
+        (error: unknown) => {
+          if (!isTold) logger.warn('the database does not answer', { error: String(error) });
+          isTold = true;
+        },
+      );
       await delay(BEAT_MS, undefined, { signal: over }).catch(() => {});
     }
     clearInterval(watch);

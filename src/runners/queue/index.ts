@@ -96,10 +96,17 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
 function lookAgainAndAgain(look: () => Promise<void>, patienceMs: () => number, logger: Logger) {
   const stopping = new AbortController();
   let wake = new AbortController();
+  let isTold = false;
   async function goOn(): Promise<void> {
     while (!stopping.signal.aborted) {
       wake = new AbortController();
-      await look().catch((error: unknown) => logger.warn('the queue could not be read, trying again', { error: String(error) }));
+      await look().then(
+        () => (isTold = false),
+        (error: unknown) => {
+          if (!isTold) logger.warn('the queue could not be read, trying again', { error: String(error) });
+          isTold = true;
+        },
+      );
       await pause(SOON_MS, stopping.signal);
       await pause(patienceMs(), AbortSignal.any([stopping.signal, wake.signal]));
     }
