@@ -119,3 +119,22 @@ function tooEarly(method: Method, { path: route = '' }: TrackerRequest, left: nu
   const detail = `not sent: an earlier answer (429) asked to wait, ${seconds} s are left`;
   return new TrackerError({ kind: 'tracker_api_error', method, path: route, detail, retryAfterMs: left });
 }
+
+/** How much there is of something that does not show. */
+export interface Counts {
+  get(key: string): number;
+  raise(key: string, count: number): void;
+}
+
+/** The largest count seen of a thing, 0 when none was. Forgets now and then rather than grow for ever. */
+export function createCounts(): Counts {
+  const counts = new Map<string, number>();
+  return {
+    get: (key) => counts.get(key) ?? 0,
+    raise: (key, count) => {
+      if (count <= (counts.get(key) ?? 0)) return;
+      if (counts.size >= 1000) counts.clear();
+      counts.set(key, count);
+    },
+  };
+}

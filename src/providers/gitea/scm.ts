@@ -9,7 +9,7 @@ import { aggregate } from '../shared/ci-aggregate.ts';
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import { recordFaultText } from '../shared/records.ts';
-import { createClient, pageReader, issuePath, pullPath } from './client.ts';
+import { createClient, createCounts, issuePath, pageReader, pullPath, type Counts } from './client.ts';
 import { createLabels, labelNamed } from './labels.ts';
 import { mergePull, namingScope } from './merge.ts';
 import type { PageReader } from '../shared/numbered-pages.ts';
@@ -238,22 +238,4 @@ function parseAll<T>(schema: ZodType<T>, entries: readonly unknown[], route: str
 
 function payloadError(method: string, route: string, detail: string): TrackerError {
   return new TrackerError({ kind: 'tracker_payload_error', method, path: route, detail });
-}
-
-interface Counts {
-  get(key: string): number;
-  raise(key: string, count: number): void;
-}
-
-/** The largest count seen of a thing, 0 when none was. Forgets now and then rather than grow for ever. */
-function createCounts(): Counts {
-  const counts = new Map<string, number>();
-  return {
-    get: (key) => counts.get(key) ?? 0,
-    raise: (key, count) => {
-      if (count <= (counts.get(key) ?? 0)) return;
-      if (counts.size >= 1000) counts.clear();
-      counts.set(key, count);
-    },
-  };
 }
