@@ -1,4 +1,4 @@
-import { remedyForRun } from '../domain/model/errors.ts';
+import { remedyForRun } from '../domain/model/remedies.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { sameState, stateIn, type IssueRef } from '../domain/model/issue.ts';
 import type { HoldReason } from '../domain/model/hold.ts';

@@ -1,4 +1,4 @@
-import { remedyFor } from '../domain/model/errors.ts';
+import { remedyFor } from '../domain/model/remedies.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
 import type { Notice, NoticeName, Notices } from '../domain/model/notice.ts';
 import { HOLDS } from '../domain/model/hold.ts';

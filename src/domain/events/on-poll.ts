@@ -1,6 +1,7 @@
 import { announce, ask, change, changePoll, park, settle, type Draft } from '../draft.ts';
 import { globalSlots, inDispatchOrder, waitsForSlot } from '../rules/eligibility.ts';
-import { remedyFor, type Fault } from '../model/errors.ts';
+import { type Fault } from '../model/errors.ts';
+import { remedyFor } from '../model/remedies.ts';
 import type { EventNamed } from '../model/event.ts';
 import { refOf, type Issue, type IssueRef } from '../model/issue.ts';
 import type { Hold, HoldReason } from '../model/hold.ts';

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { remedyFor, remedyForRun, TRACKER_ERROR_RETRYABLE } from './errors.ts';
+import { TRACKER_ERROR_RETRYABLE } from './errors.ts';
+import { remedyFor, remedyForRun } from './remedies.ts';
 
 it.each(Object.keys(TRACKER_ERROR_RETRYABLE))('%s has a remedy', (kind) => {
   expect(remedyFor(kind)).toEqual(expect.any(String));

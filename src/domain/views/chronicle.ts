@@ -1,4 +1,4 @@
-import { remedyFor } from '../model/errors.ts';
+import { remedyFor } from '../model/remedies.ts';
 import type { Notice } from '../model/notice.ts';
 
 /** Something that happened to an issue. */

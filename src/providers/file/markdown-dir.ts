@@ -1,6 +1,5 @@
-import { statSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProviderDeps } from '../../ports/provider.ts';
@@ -14,9 +13,6 @@ import type { TimedEdit } from './edit.ts';
 
 /** A handful: the disk is kept busy and the pool of threads stays free for others. */
 const READERS = 4;
-
-/** Longer than this in one go, and requests that wait for an answer would feel it. */
-const SLICE_MS = 8;
 
 /** As coarse as the times of any file system are: a file that was touched this recently may change again without a trace. */
 const COARSEST_MS = 3_000;
@@ -101,14 +97,8 @@ async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile
   const names = (await readdir(directory)).filter((name) => /^[^.].*\.(md|markdown)$/i.test(name)).sort();
   const found: (IssueFile | null)[] = [];
   const waiting = names.entries();
-  let resumedAt = performance.now();
   const reader = async (): Promise<void> => {
-    for (const [index, name] of waiting) {
-      found[index] = await readIssue(path.join(directory, name), known.get(name));
-      if (performance.now() - resumedAt < SLICE_MS) continue;
-      await nextTurn();
-      resumedAt = performance.now();
-    }
+    for (const [index, name] of waiting) found[index] = await readIssue(path.join(directory, name), known.get(name));
   };
   await Promise.all(Array.from({ length: READERS }, reader));
   return found.filter((file) => file !== null);
@@ -117,8 +107,7 @@ async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile
 /** Null for a file that went away meanwhile, or never was one. */
 async function readIssue(file: string, before: IssueFile | undefined): Promise<IssueFile | null> {
   try {
-    // At once: handing each of thousands of looks to another thread takes many times as long as the look.
-    const stamp = stampOf(statSync(file, { bigint: true }));
+    const stamp = stampOf(await stat(file, { bigint: true }));
     if (before !== undefined && stamp !== null && stamp === before.stamp) return before;
     const bytes = await readFile(file);
     if (before?.bytes.equals(bytes) === true) return { ...before, stamp };

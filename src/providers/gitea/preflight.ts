@@ -1,4 +1,5 @@
-import { LIMITED_REMEDY, TrackerError } from '../../domain/model/errors.ts';
+import { TrackerError } from '../../domain/model/errors.ts';
+import { LIMITED_REMEDY } from '../../domain/model/remedies.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { path } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';

@@ -1,5 +1,6 @@
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
-import { LIMITED_REMEDY, TrackerError } from '../../domain/model/errors.ts';
+import { TrackerError } from '../../domain/model/errors.ts';
+import { LIMITED_REMEDY } from '../../domain/model/remedies.ts';
 import type { Clock, LogAttributes } from '../../ports/runtime.ts';
 import type { ProjectFacts, Rights } from '../../ports/tracker.ts';
 import { withRetries } from '../shared/retry.ts';

@@ -1,5 +1,6 @@
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
-import { LIMITED_REMEDY, TrackerError } from '../../domain/model/errors.ts';
+import { TrackerError } from '../../domain/model/errors.ts';
+import { LIMITED_REMEDY } from '../../domain/model/remedies.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import { withRetries } from '../shared/retry.ts';
 import type { LinearClient } from './client.ts';

@@ -1,0 +1,41 @@
+import type { TrackerErrorKind } from './errors.ts';
+
+/** What to do about a limit of requests. */
+export const LIMITED_REMEDY = 'the tracker limits requests: it is waited for; raise polling.interval_ms where that happens often';
+
+/** What a person can do about a tracker that cannot be read, by the kind of the error. */
+const TRACKER_REMEDIES: Readonly<Record<TrackerErrorKind, string>> = {
+  tracker_auth_error: 'the token may have expired or lost a right: renew it; foray doctor tells more',
+  tracker_payload_error: 'check states, labels and filter of the workflow file; foray doctor tells more',
+  tracker_not_found: 'the project may be gone, renamed or hidden from the token: check tracker.project',
+  tracker_api_error: 'it is asked again by itself; raise polling.interval_ms where this stays',
+  tracker_transport_error: 'it is asked again by itself; check tracker.endpoint and the network where this stays',
+  tracker_missing_end_cursor: 'it is asked again by itself',
+  missing_tracker_project: 'set tracker.project',
+};
+
+export function remedyFor(kind: string): string | null {
+  return Object.hasOwn(TRACKER_REMEDIES, kind) ? TRACKER_REMEDIES[kind as TrackerErrorKind] : null;
+}
+
+/** What a person can do about what ended a run, read from the words it is kept in; null where only time helps. */
+export function remedyForRun(error: string): string | null {
+  const hook = /\bworkspace: hook (\w+):/.exec(error)?.[1];
+  if (hook !== undefined) return `mend hooks.${hook} of the workflow file`;
+  const [, area, kind = ''] = /\b(agent|tracker): (\w+): /.exec(error) ?? [];
+  if (area === 'tracker') return remedyFor(kind);
+  return area === 'agent' && Object.hasOwn(AGENT_REMEDIES, kind) ? (AGENT_REMEDIES[kind] ?? null) : null;
+}
+
+/** Those of its kinds where a person has to do something. */
+const AGENT_REMEDIES: Readonly<Record<string, string>> = {
+  agent_not_found: 'install the program, or set agent.command to where it is',
+  agent_not_logged_in: 'log the program in as the user of the service',
+  agent_protocol_error: 'update the program of the agent: foray doctor tells its version',
+  agent_exited: 'read its last words; an option or subcommand that it does not know asks for a newer version of the program',
+  agent_did_nothing: 'look at the prompt and at the login of the agent',
+  agent_no_evidence: 'let the agent say no-change-needed where that is right',
+  verification_failed: 'read the output of the command in foray logs',
+  turn_timeout: 'raise agent.turn_timeout_ms, or make the issue smaller',
+  turn_stalled: 'raise agent.stall_timeout_ms where tools run long',
+};
