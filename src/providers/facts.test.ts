@@ -22,20 +22,20 @@ it.each(PROVIDERS.map((provider) => [provider.kind, provider] as const))('%s: it
 });
 
 it.each([
-  ['file', 'file'],
-  ['jira', 'wfboard'],
-  ['linear', 'graphql'],
-  ['github', null],
-  ['gitlab', null],
-  ['gitea', null],
-])('tracker.authors: collaborators, kind %s', (name, refusedBy) => {
+  { name: 'file', isRefused: true },
+  { name: 'jira', isRefused: true },
+  { name: 'graphql', isRefused: true },
+  { name: 'github', isRefused: false },
+  { name: 'gitlab', isRefused: false },
+  { name: 'gitea', isRefused: false },
+])('tracker.authors: collaborators, kind $name', ({ name, isRefused }) => {
   const text = `---\ntracker:\n  kind: ${name}\n  authors: collaborators\n---\nDo it.\n`;
   const context = { env: {}, homeDir: '/home/op', providers: PROVIDERS, agentKinds: AGENT_KINDS, checkTemplate: () => [] };
   const { problems } = readWorkflow(text, '/srv/WORKFLOW.md', context);
   const found = problems.filter(({ check }) => check === 'tracker.authors');
   const why = 'does not tell who may write to the project: tracker.authors takes a list of user names there';
   expect(found.map(formatProblem)).toEqual(
-    refusedBy === null ? [] : [`error: tracker.authors: tracker kind ${refusedBy} ${why} (line 4, column 3)`],
+    isRefused ? [`error: tracker.authors: tracker kind ${name} ${why} (line 4, column 3)`] : [],
   );
   for (const problem of found) expect(problemFacts(problem, 'WORKFLOW.md')).toMatchObject({ line: 4, column: 3 });
 });
