@@ -13,13 +13,13 @@ export interface Records extends Pick<ReadOnlyStore, 'listRuns' | 'findRun' | 'l
 }
 
 /** Where the records are. */
-export type RecordsPlace = Pick<Settings, 'dbPath' | 'storeUrl'>;
+export type DatabaseSettings = Pick<Settings, 'dbPath' | 'storeUrl'>;
 
 /**
  * Opens the records of a workflow to read them; null when there are none yet. A file that does not say which tracker it
  * watches can only mean the one there is.
  */
-export async function openRecords({ dbPath, storeUrl }: RecordsPlace, tracker: string | null): Promise<Records | null> {
+export async function openRecords({ dbPath, storeUrl }: DatabaseSettings, tracker: string | null): Promise<Records | null> {
   if (storeUrl !== null) return openShared(storeUrl, tracker);
   const store = await openStoreReadOnly(dbPath);
   if (store === null) return null;

@@ -5,7 +5,7 @@ import { listen } from '../server/listen.ts';
 import type { Metrics } from '../server/metrics.ts';
 import { createApp } from '../server/routes.ts';
 
-export interface HttpPlace {
+export interface HttpSettings {
   readonly server: Settings['server'];
   /** Wins over `server.port`; null leaves it to the file. */
   readonly port: number | null;
@@ -15,7 +15,7 @@ export interface HttpPlace {
 export async function serveHttp(
   daemon: Daemon,
   metrics: Metrics,
-  place: HttpPlace,
+  place: HttpSettings,
   releasers: Releasers,
 ): Promise<string | null> {
   const { token, allowedHosts, webhookSecret, ...address } = place.server;

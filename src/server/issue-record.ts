@@ -10,12 +10,12 @@ import type { Daemon } from '../ports/daemon.ts';
 export const RUNS_OF_ISSUE = 50;
 
 /** Where an issue is now, the most telling first. */
-export type IssuePlace = 'running' | 'waiting' | 'parked' | 'held' | 'watched' | 'handed_off' | 'not_running';
+export type IssueStatus = 'running' | 'waiting' | 'parked' | 'held' | 'watched' | 'handed_off' | 'not_running';
 
 /** All that is known of one issue, whatever its place. */
 export interface IssueRecord {
   readonly issue: IssueRef;
-  readonly place: IssuePlace;
+  readonly place: IssueStatus;
   readonly running: RunningView | null;
   readonly retry: RetryView | null;
   readonly parked: Parked | null;
@@ -55,7 +55,7 @@ function recordOf(snapshot: Snapshot, issue: IssueRef, runs: readonly Run[]): Is
   return { ...record, place: placeOf(record) };
 }
 
-function placeOf({ running, retry, parked, hold, watch, runs }: Omit<IssueRecord, 'place'>): IssuePlace {
+function placeOf({ running, retry, parked, hold, watch, runs }: Omit<IssueRecord, 'place'>): IssueStatus {
   if (running !== null) return 'running';
   if (retry !== null) return 'waiting';
   if (parked !== null) return 'parked';

@@ -7,7 +7,7 @@ import type { JournalEntry } from '../../domain/views/chronicle.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { readSnapshot } from '../api/v1.ts';
-import { findIssueRecord, RUNS_OF_ISSUE, type IssuePlace, type IssueRecord } from '../issue-record.ts';
+import { findIssueRecord, RUNS_OF_ISSUE, type IssueStatus, type IssueRecord } from '../issue-record.ts';
 import { issueActions } from './actions.ts';
 import { fact, footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
@@ -37,7 +37,7 @@ export function getIssuePage(daemon: Daemon) {
   };
 }
 
-const PLACE_TONES: Readonly<Record<IssuePlace, string>> = {
+const PLACE_TONES: Readonly<Record<IssueStatus, string>> = {
   running: 'live',
   waiting: 'warn',
   parked: 'warn',
@@ -48,7 +48,7 @@ const PLACE_TONES: Readonly<Record<IssuePlace, string>> = {
 };
 
 /** What makes sense to ask for at each place. */
-const PLACE_ACTIONS: Readonly<Record<IssuePlace, readonly IssueRequestKind[]>> = {
+const PLACE_ACTIONS: Readonly<Record<IssueStatus, readonly IssueRequestKind[]>> = {
   running: ['stop'],
   waiting: ['retry', 'stop'],
   parked: ['unpark'],
@@ -59,7 +59,7 @@ const PLACE_ACTIONS: Readonly<Record<IssuePlace, readonly IssueRequestKind[]>> =
 };
 
 /** Elsewhere the state is that of the last run, which moved it on. */
-const STATE_KNOWN: ReadonlySet<IssuePlace> = new Set(['running', 'parked', 'held']);
+const STATE_KNOWN: ReadonlySet<IssueStatus> = new Set(['running', 'parked', 'held']);
 
 function heading({ issue, place }: IssueRecord): Html {
   const name = shownIdentifier(issue);
