@@ -11,7 +11,7 @@ import { fireDueRetries, mayStartRuns } from './on-retry-due.ts';
 import { FIRST_START, startRun } from './start-run.ts';
 
 /** Reads between two polls that may lead to no start: the remote's patience is not for guessing. */
-export const MAX_FRUITLESS_READS = 4;
+const MAX_FRUITLESS_READS = 4;
 /** A poll that is brought forward comes at most this often. */
 const POLL_AGAIN_MS = 1_000;
 
@@ -45,6 +45,20 @@ function readNext(draft: Draft): void {
 function pollSoon(draft: Draft): void {
   const { poll } = draft.state;
   changePoll(draft, { nextAt: Math.min(poll.nextAt, Math.max(draft.now, poll.begunAt + POLL_AGAIN_MS)) });
+}
+
+/**
+ * Who was read in vain a short while ago comes last, the one read longest ago first: a few that are blocked must not keep
+ * all others from being read. After that while it has its place again, so that it does not wait for all others either. The
+ * while is long enough for half of the reads to be left for the others.
+ */
+export function inReadingOrder({ settings, poll }: State, waiting: readonly IssueRef[], now: number): readonly IssueRef[] {
+  const { readInVainAt, pacedTo } = poll;
+  if (readInVainAt.size === 0) return waiting;
+  const whileMs = 2 * (pacedTo ?? settings.polling.intervalMs) * (1 + readInVainAt.size / MAX_FRUITLESS_READS);
+  const readAt = (issue: IssueRef): number => readInVainAt.get(issue.id) ?? -Infinity;
+  const isRecent = (issue: IssueRef): boolean => readAt(issue) > now - whileMs;
+  return [...waiting.filter((issue) => !isRecent(issue)), ...waiting.filter(isRecent).sort((a, b) => readAt(a) - readAt(b))];
 }
 
 /** The candidate as the tracker has it now: every filter is applied again. */

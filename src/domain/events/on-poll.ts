@@ -9,7 +9,7 @@ import type { DispatchStage, PollInFlight, PollStage } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import { mapOf, withEntries } from '../model/versioned-map.ts';
 import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
-import { MAX_FRUITLESS_READS } from './fill-slots.ts';
+import { inReadingOrder } from './fill-slots.ts';
 import { pollInterval } from './on-quotas.ts';
 import { reconcile } from './on-issue-states.ts';
 import { FIRST_START, startRun } from './start-run.ts';
@@ -176,7 +176,9 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
   const { candidates, dispatched, holds, counts, news } = stage;
   const fruitless = [...stage.read.keys()].filter((id) => holds.has(id)).length;
   change(draft, { holds });
-  changePoll(draft, { queue: { issues: inReadingOrder(draft.state, stage, draft.now), next: 0, fruitless } });
+  // Many times as fast as `flat`, which would take longer than all of the slice.
+  const waiting = ([] as IssueRef[]).concat(...stage.waiting);
+  changePoll(draft, { queue: { issues: inReadingOrder(draft.state, waiting, draft.now), next: 0, fruitless } });
   forgetSpent(draft);
   readFirstSights(draft, stage.firstSights);
   for (const [reason, count] of Object.entries(news) as [HoldReason, number][]) {
@@ -184,22 +186,6 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
   }
   if (holds.size > 0) announce(draft, 'poll:holds:counted', { counts });
   endPoll(draft, inFlight, { candidates: candidates.length, dispatched, fault: null });
-}
-
-/**
- * Who was read in vain a short while ago comes last, the one read longest ago first: a few that are blocked must not keep
- * all others from being read. After that while it has its place again, so that it does not wait for all others either. The
- * while is long enough for half of the reads to be left for the others.
- */
-function inReadingOrder({ settings, poll }: State, stage: DispatchStage, now: number): readonly IssueRef[] {
-  // Many times as fast as `flat`, which would take longer than all of the slice.
-  const waiting = ([] as IssueRef[]).concat(...stage.waiting);
-  const { readInVainAt, pacedTo } = poll;
-  if (readInVainAt.size === 0) return waiting;
-  const whileMs = 2 * (pacedTo ?? settings.polling.intervalMs) * (1 + readInVainAt.size / MAX_FRUITLESS_READS);
-  const readAt = (issue: IssueRef): number => readInVainAt.get(issue.id) ?? -Infinity;
-  const isRecent = (issue: IssueRef): boolean => readAt(issue) > now - whileMs;
-  return [...waiting.filter((issue) => !isRecent(issue)), ...waiting.filter(isRecent).sort((a, b) => readAt(a) - readAt(b))];
 }
 
 function noteReads(draft: Draft, candidates: readonly Issue[], needy: readonly Issue[]): ReadonlyMap<string, number> {
