@@ -1,10 +1,4 @@
-/** What the commands promise, sentence by sentence, and the test that shows it. */
-interface Sentence {
-  readonly says: string;
-  readonly file: string;
-  /** The title of the test, as it is written there. */
-  readonly test: string;
-}
+import type { Sentence } from './sentence.ts';
 
 const COMMANDS = 'test/e2e/commands.test.ts';
 const READING = 'test/e2e/reading-commands.test.ts';
@@ -26,6 +20,7 @@ function rows(file: string, sentences: Readonly<Record<string, string>>): readon
   return Object.entries(sentences).map(([says, test]) => ({ says, file, test }));
 }
 
+/** What the commands promise, sentence by sentence, and the test that shows it. */
 export const SENTENCES: readonly Sentence[] = [
   ...rows(TABLE, {
     'every command is there': 'are all there',

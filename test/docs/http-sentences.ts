@@ -1,10 +1,4 @@
-/** What the service promises over HTTP and on its pages, sentence by sentence, and the test that shows it. */
-interface Sentence {
-  readonly says: string;
-  readonly file: string;
-  /** The title of the test, as it is written there. */
-  readonly test: string;
-}
+import type { Sentence } from './sentence.ts';
 
 const ACCESS = 'test/e2e/access.test.ts';
 const HTTP = 'test/e2e/http.test.ts';
@@ -19,6 +13,7 @@ const TRANSCRIPT = 'src/server/dashboard/transcript.test.ts';
 const PAGES = 'test/browser/pages.test.ts';
 const LIVE = 'test/browser/dashboard.test.ts';
 
+/** What the service promises over HTTP and on its pages, sentence by sentence, and the test that shows it. */
 export const SENTENCES: readonly Sentence[] = [
   // Who is answered
   { says: 'only loopback names as Host, else 403', file: ACCESS, test: '%s is 403' },

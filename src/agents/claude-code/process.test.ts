@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-  createFakeClaude,
   FIXTURES,
   prints,
   SETTINGS,
   takeTurn,
   type FakeClaude,
+  fakeWith,
+  faultKindOf,
 } from '../../../test/support/claude-code/fake-claude.ts';
 import { agentKind } from './index.ts';
 import { optionsSchema } from './options.ts';
@@ -16,16 +17,6 @@ import { startSession } from './session.ts';
 import { isAlive } from '../../../test/support/processes.ts';
 
 const SESSION = 'c3b6570d-8d66-4b84-be5a-9efa69b76cc5';
-const fakes: FakeClaude[] = [];
-afterEach(async () => {
-  await Promise.all(fakes.splice(0).map((fake) => fake.remove()));
-});
-async function fakeWith(scripts: readonly string[], env?: Record<string, string>): Promise<FakeClaude> {
-  const fake = await createFakeClaude(scripts, env);
-  fakes.push(fake);
-  return fake;
-}
-const kindOf = (result: { ok: boolean; fault?: { kind: string } }): string => result.fault?.kind ?? 'ok';
 describe('a process', () => {
   it('that does not read a long prompt is not waited for', async () => {
     const fake = await fakeWith([prints('success').replace(/^cat [^;]*; /, '')]);
@@ -119,7 +110,7 @@ describe('an aborted turn', () => {
       takeTurn(session, 'do it', controller.signal),
       abortWhenReady(fake, controller),
     ]);
-    expect(kindOf(result)).toBe('turn_cancelled');
+    expect(faultKindOf(result)).toBe('turn_cancelled');
     expect(events.at(-1)).toMatchObject({ type: 'usage', tokens: { outputTokens: 50 } });
     expect(fake.ended).toEqual(fake.started);
   });
@@ -134,7 +125,7 @@ describe('an aborted turn', () => {
     const session = await agent.startSession(fake.request, new AbortController().signal);
     const controller = new AbortController();
     const [{ result }] = await Promise.all([takeTurn(session, 'do it', controller.signal), abortWhenReady(fake, controller)]);
-    expect(kindOf(result)).toBe('turn_cancelled');
+    expect(faultKindOf(result)).toBe('turn_cancelled');
     const pids = [fake.started[0], ...['inside', 'outside'].map((name) => path.join(fake.dir, name))];
     for (const pid of pids) expect(isAlive(Number(typeof pid === 'string' ? await readFile(pid, 'utf8') : pid))).toBe(false);
   });
@@ -142,7 +133,7 @@ describe('an aborted turn', () => {
   it('does not even start when it was aborted before', async () => {
     const fake = await fakeWith([prints('success')]);
     const session = await fake.open();
-    expect(kindOf((await takeTurn(session, 'x', AbortSignal.abort())).result)).toBe('turn_cancelled');
+    expect(faultKindOf((await takeTurn(session, 'x', AbortSignal.abort())).result)).toBe('turn_cancelled');
     expect(await fake.calls()).toBe(0);
   });
 
@@ -152,7 +143,7 @@ describe('an aborted turn', () => {
     const session = await fake.open({ resumeSessionId: SESSION });
     const controller = new AbortController();
     const [{ result }] = await Promise.all([takeTurn(session, 'do it', controller.signal), abortWhenReady(fake, controller)]);
-    expect(kindOf(result)).toBe('turn_cancelled');
+    expect(faultKindOf(result)).toBe('turn_cancelled');
     expect(await fake.calls()).toBe(1);
   });
 
@@ -175,9 +166,9 @@ describe('stop', () => {
     const turn = takeTurn(session);
     await expect.poll(() => existsSync(path.join(fake.dir, 'ready')), { interval: 5, timeout: 5000 }).toBe(true);
     await Promise.all([session.stop(), session.stop()]);
-    expect(kindOf((await turn).result)).toBe('turn_cancelled');
+    expect(faultKindOf((await turn).result)).toBe('turn_cancelled');
     expect(isAlive(fake.started[0]!)).toBe(false);
-    expect(kindOf((await takeTurn(session)).result)).toBe('turn_cancelled');
+    expect(faultKindOf((await takeTurn(session)).result)).toBe('turn_cancelled');
     expect(await fake.calls()).toBe(1);
   });
 

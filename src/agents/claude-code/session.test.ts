@@ -1,23 +1,13 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
-import { createFakeClaude, prints, SETTINGS, takeTurn, type FakeClaude } from '../../../test/support/claude-code/fake-claude.ts';
+import { prints, SETTINGS, takeTurn, fakeWith, faultKindOf } from '../../../test/support/claude-code/fake-claude.ts';
 import { agentKind } from './index.ts';
 
 const SESSION = 'c3b6570d-8d66-4b84-be5a-9efa69b76cc5';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const fakes: FakeClaude[] = [];
-afterEach(async () => {
-  await Promise.all(fakes.splice(0).map((fake) => fake.remove()));
-});
-async function fakeWith(scripts: readonly string[], env?: Record<string, string>): Promise<FakeClaude> {
-  const fake = await createFakeClaude(scripts, env);
-  fakes.push(fake);
-  return fake;
-}
-const kindOf = (result: { ok: boolean; fault?: { kind: string } }): string => result.fault?.kind ?? 'ok';
 const notices = (events: readonly AgentEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
 const valueOf = (args: readonly string[], name: string): string | undefined => args[args.indexOf(name) + 1];
@@ -87,10 +77,10 @@ describe('a session', () => {
   it('does not start anew for ever, and not for a conversation of its own', async () => {
     const twice = await fakeWith([prints('lost-conversation', 1), prints('too-long', 1)]);
     const { result } = await takeTurn(await twice.open({ resumeSessionId: SESSION }));
-    expect(kindOf(result)).toBe('turn_failed');
+    expect(faultKindOf(result)).toBe('turn_failed');
     expect(await twice.calls()).toBe(2);
     const own = await fakeWith([prints('too-long', 1)]);
-    expect(kindOf((await takeTurn(await own.open())).result)).toBe('turn_failed');
+    expect(faultKindOf((await takeTurn(await own.open())).result)).toBe('turn_failed');
     expect(await own.calls()).toBe(1);
   });
 

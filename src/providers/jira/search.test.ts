@@ -1,30 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { FakeJira, FakeJiraOptions } from '../../../test/fakes/jira.ts';
-import { startFakeJira } from '../../../test/fakes/jira.ts';
-import { failureOf, never, openTracker } from '../../../test/fakes/jira/connect.ts';
+import { describe, expect, it } from 'vitest';
+import type { FakeJira } from '../../../test/fakes/jira.ts';
+import { connect, failureOf, FIELDS, lines, never, queries } from '../../../test/fakes/jira/connect.ts';
 import type { RecordedRequest } from '../../../test/support/http-server.ts';
 import { json } from '../../../test/support/http-server.ts';
-import type { TrackerSettings } from '../../domain/model/settings.ts';
 
-const running: FakeJira[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((fake) => fake.close()));
-});
-async function connect(options: FakeJiraOptions = {}, changes: Partial<TrackerSettings> = {}, now?: () => number) {
-  const fake = await startFakeJira(options);
-  running.push(fake);
-  return { fake, ...openTracker(fake, changes, now) };
-}
 function many(fake: FakeJira, count: number): string[] {
   return Array.from({ length: count }, () => fake.addIssue());
 }
-function queries(fake: FakeJira): Record<string, string>[] {
-  return fake.requests.map(({ query }) => Object.fromEntries(query));
-}
-function lines(fake: FakeJira): string[] {
-  return fake.requests.map(({ method, path }) => `${method} ${path.replace('/rest/api/3', '')}`);
-}
-const FIELDS = 'summary,status,priority,labels,assignee,issuetype,parent,issuelinks,created,updated,description';
 describe('searches', () => {
   it('candidates: the documented parameters, page by page to the last', async () => {
     const { fake, tracker } = await connect({}, { queryFilter: 'labels = agent OR labels = bot' });

@@ -1,27 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { FakeJira, FakeJiraOptions } from '../../../test/fakes/jira.ts';
-import { startFakeJira } from '../../../test/fakes/jira.ts';
-import { failureOf, never, openTracker } from '../../../test/fakes/jira/connect.ts';
+import { describe, expect, it } from 'vitest';
+import { connect, failureOf, FIELDS, lines, never, queries } from '../../../test/fakes/jira/connect.ts';
 import type { Reply } from '../../../test/support/http-server.ts';
 import { json } from '../../../test/support/http-server.ts';
-import type { TrackerSettings } from '../../domain/model/settings.ts';
 
-const running: FakeJira[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((fake) => fake.close()));
-});
-async function connect(options: FakeJiraOptions = {}, changes: Partial<TrackerSettings> = {}, now?: () => number) {
-  const fake = await startFakeJira(options);
-  running.push(fake);
-  return { fake, ...openTracker(fake, changes, now) };
-}
-function queries(fake: FakeJira): Record<string, string>[] {
-  return fake.requests.map(({ query }) => Object.fromEntries(query));
-}
-function lines(fake: FakeJira): string[] {
-  return fake.requests.map(({ method, path }) => `${method} ${path.replace('/rest/api/3', '')}`);
-}
-const FIELDS = 'summary,status,priority,labels,assignee,issuetype,parent,issuelinks,created,updated,description';
 describe('one issue', () => {
   it('is read with its fields and then its comments', async () => {
     const { fake, tracker } = await connect();

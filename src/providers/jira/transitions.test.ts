@@ -1,22 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { FakeJira, FakeJiraOptions } from '../../../test/fakes/jira.ts';
-import { startFakeJira } from '../../../test/fakes/jira.ts';
-import { failureOf, never, openTracker } from '../../../test/fakes/jira/connect.ts';
+import { describe, expect, it } from 'vitest';
+import type { FakeJira } from '../../../test/fakes/jira.ts';
+import { connect, failureOf, lines, never } from '../../../test/fakes/jira/connect.ts';
 import { empty, json } from '../../../test/support/http-server.ts';
-import type { TrackerSettings } from '../../domain/model/settings.ts';
 
-const running: FakeJira[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((fake) => fake.close()));
-});
-async function connect(options: FakeJiraOptions = {}, changes: Partial<TrackerSettings> = {}, now?: () => number) {
-  const fake = await startFakeJira(options);
-  running.push(fake);
-  return { fake, ...openTracker(fake, changes, now) };
-}
-function lines(fake: FakeJira): string[] {
-  return fake.requests.map(({ method, path }) => `${method} ${path.replace('/rest/api/3', '')}`);
-}
 describe('transitions', () => {
   it('are looked up, then made by id', async () => {
     const { fake, tracker } = await connect({ workflow: { Backlog: ['In Progress', 'Done'] } });

@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
 import type { AgentEvent } from '../../../src/domain/model/agent-event.ts';
 import type { AgentSettings } from '../../../src/domain/model/settings.ts';
 import type { AgentDeps, AgentSession, SessionRequest, TurnResult } from '../../../src/ports/agent.ts';
@@ -116,4 +117,16 @@ export async function takeTurn(
   const events: AgentEvent[] = [];
   const result = await session.runTurn({ number: 1, prompt }, (event) => events.push(event), signal);
   return { result, events };
+}
+
+/** One that goes with its test. */
+export async function fakeWith(scripts: readonly string[], env?: Record<string, string>): Promise<FakeClaude> {
+  const fake = await createFakeClaude(scripts, env);
+  onTestFinished(() => fake.remove());
+  return fake;
+}
+
+/** The kind of what went wrong, or `ok`. */
+export function faultKindOf(result: { ok: boolean; fault?: { kind: string } }): string {
+  return result.fault?.kind ?? 'ok';
 }
