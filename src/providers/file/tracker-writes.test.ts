@@ -1,40 +1,21 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { settingsWith } from '../../../test/support/settings.ts';
-import { createLogRecorder } from '../../../test/support/workspaces.ts';
-import type { TrackerSettings } from '../../domain/model/settings.ts';
-import type { Tracker } from '../../ports/tracker.ts';
-import { provider } from './index.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  directory,
+  file,
+  identifiers,
+  issue,
+  log,
+  open,
+  reasons,
+  save,
+  signal,
+  useFolders,
+} from '../../../test/support/file-tracker.ts';
 
-const signal = new AbortController().signal;
-const issue = (number: number, more: object = {}): Record<string, unknown> => ({
-  id: String(number),
-  identifier: `ABC-${number}`,
-  title: `Issue ${number}`,
-  state: 'todo',
-  ...more,
-});
-let directory: string;
-let file: string;
-let log: ReturnType<typeof createLogRecorder>;
-beforeEach(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), 'file-tracker-'));
-  file = path.join(directory, 'issues.json');
-  log = createLogRecorder();
-});
-afterEach(() => rm(directory, { recursive: true }));
-function open(location = 'issues.json', settings: Partial<TrackerSettings> = {}): Tracker {
-  const { tracker } = settingsWith({ tracker: { options: { path: location }, ...settings } });
-  const clock = { now: () => Date.UTC(2026, 1, 2) };
-  return provider.createTracker(tracker, { version: 'dev', workflowDir: directory, clock, logger: log });
-}
-const save = (records: unknown): Promise<void> =>
-  writeFile(file, typeof records === 'string' ? records : JSON.stringify(records));
-const reasons = (): unknown[] => log.records.map(({ attributes }) => attributes['reason']);
-const identifiers = async (tracker: Tracker): Promise<string[]> =>
-  (await tracker.fetchCandidateIssues(signal)).map(({ identifier }) => identifier);
+useFolders();
+
 describe('a write', () => {
   it('keeps unknown fields, order, spacing, mode and links, and leaves nothing behind', async () => {
     const text = '[\n  {"id": 1, "identifier": "A",  "mine": {"x": [1]}, "title": "T", "state": "todo"}, {"odd":true}\n]\n';
