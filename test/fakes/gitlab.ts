@@ -119,7 +119,8 @@ interface Gate {
 // What stands before the routes: planned failures, the address, the token and its scopes.
 function guarded(options: FakeGitlabOptions, { token, world, merges, planned, exchanges, origin }: Gate): Handler {
   const scopes = options.scopes ?? ['api'];
-  const facts = { id: 42, name: 'foray', revoked: false, active: true, scopes, user_id: 1001, expires_at: '2027-01-31' };
+  const lifetime = { created_at: '2026-01-31T08:00:00.000Z', expires_at: '2027-01-31' };
+  const facts = { id: 42, name: 'foray', revoked: false, active: true, scopes, user_id: 1001, ...lifetime };
   const about = options.tokenFacts === null ? null : { ...facts, ...options.tokenFacts };
   const routes = apiRoutes({ world, merges, origin, maxPerPage: options.maxPerPage ?? 100, token: about });
   const answer: Handler = (request) => {

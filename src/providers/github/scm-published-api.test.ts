@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { json } from '../../../test/support/http-server.ts';
 import { githubContract } from '../../../test/fakes/github/contract.ts';
 import { REQUEST, scmConnections } from '../../../test/fakes/github/connect-scm.ts';
 
@@ -22,12 +23,17 @@ describe('the published description', () => {
     await scm.readMergeStatus(REQUEST, signal);
     await scm.readReviewDecision(REQUEST, 'anyone', signal);
     await scm.readCiStatus(REQUEST, signal);
+    fake.failNext(`GET /repos/acme/widgets/commits/${headSha}/check-runs`, json({ message: 'Not accessible' }, 403));
+    await scm.readCiStatus(REQUEST, signal);
     await ci.readCi({ ...REQUEST, ref: headRef, maxLogLines: 5 }, signal);
     await scm.readPendingReviews(REQUEST, 'anyone', signal);
     await scm.readBotReviewComments(REQUEST, [], signal);
     await scm.readLabelEvents(REQUEST, signal);
     await scm.removeLabel(REQUEST, 'review', signal);
     await scm.checkMergeScope(REQUEST, signal);
+    await scm.readOwnAccount(signal);
+    await scm.readDefaultBranch(REQUEST, signal);
+    await scm.readBranchHead(REQUEST, headRef, signal);
     await scm.merge(REQUEST, { strategy: 'squash', expectedSha: headSha }, signal);
     await scm.readMergeStatus(REQUEST, signal);
     await scm.deleteBranch(REQUEST, headRef, signal);
@@ -42,5 +48,28 @@ describe('the published description', () => {
     const described = fake.exchanges.filter(({ path }) => path !== '/graphql');
     expect(described.length).toBeGreaterThan(18);
     expect(described.flatMap((exchange) => contract.faults(exchange))).toEqual([]);
+    const routes = described.map(({ method, path }) => `${method} ${path.replace('/repos/acme/widgets', '')}`);
+    expect([...new Set(routes)].sort()).toEqual([
+      'DELETE /git/refs/heads/fix%2F1',
+      'DELETE /issues/1/labels/review',
+      'GET ',
+      'GET /actions/jobs/1007',
+      'GET /actions/jobs/1007/logs',
+      'GET /actions/runs',
+      `GET /commits/${headSha}/check-runs`,
+      `GET /commits/${headSha}/status`,
+      'GET /commits/fix%2F1/check-runs',
+      'GET /commits/fix%2F1/status',
+      'GET /git/ref/heads/fix%2F1',
+      'GET /issues/1/events',
+      'GET /pulls',
+      'GET /pulls/1',
+      'GET /pulls/1/comments',
+      'GET /pulls/1/reviews',
+      'GET /rate_limit',
+      'GET /user',
+      'POST /pulls',
+      'PUT /pulls/1/merge',
+    ]);
   });
 });

@@ -5,9 +5,11 @@ import type { RemoteIssue, SeedIssue, TrackerHarness } from '../../../test/contr
 import { trackerContract } from '../../../test/contracts/tracker.ts';
 import type { FakeJira } from '../../../test/fakes/jira.ts';
 import { startFakeJira } from '../../../test/fakes/jira.ts';
-import { failureOf, never, openTracker } from '../../../test/fakes/jira/connect.ts';
+import { depsWith } from '../../../test/fakes/adapter-deps.ts';
+import { failureOf, never, openTracker, settingsFor } from '../../../test/fakes/jira/connect.ts';
 import type { Node } from '../../../test/support/openapi.ts';
 import { createContract, exampleAnswers } from '../../../test/support/openapi.ts';
+import { readBoard } from './board.ts';
 import { COMMENT_PAGE, ISSUE, MY_PERMISSIONS, MYSELF, PROJECT_STATUSES, SEARCH_PAGE, TRANSITIONS } from './schema.ts';
 
 trackerContract('wfboard', async (): Promise<TrackerHarness> => {
@@ -96,11 +98,31 @@ describe.skipIf(!folder)('wfboard against the vendor’s description (CONTRACTS_
     await tracker.fetchIssueStatesByIds([first, '99'], never);
     await tracker.fetchIssueStatesByIdentifiers(['ABC-1', 'ABC-99'], never);
     await failureOf(tracker.fetchIssueComments('99', never));
+    await tracker.people?.readSelf(never);
+    await tracker.readRights?.(never);
+    await tracker.readMoves?.(second, never);
+    await openTracker(fake, { queryFilter: `labels = "${'x'.repeat(7000)}"` }).tracker.fetchCandidateIssues(never);
+    await readBoard(settingsFor(fake), depsWith().deps, never);
 
     const contract = vendorContract(folder ?? '');
     expect(fake.exchanges.length).toBeGreaterThan(15);
     expect(fake.exchanges.some(({ query }) => query.has('reconcileIssues'))).toBe(true);
     expect(fake.exchanges.flatMap((exchange) => contract.faults(exchange))).toEqual([]);
+    expect([...new Set(fake.exchanges.map(({ method, path }) => `${method} ${path}`))].sort()).toEqual([
+      'GET /rest/api/3/issue/10001/transitions',
+      'GET /rest/api/3/issue/10002',
+      'GET /rest/api/3/issue/10002/comment',
+      'GET /rest/api/3/issue/10002/transitions',
+      'GET /rest/api/3/issue/99/comment',
+      'GET /rest/api/3/mypermissions',
+      'GET /rest/api/3/myself',
+      'GET /rest/api/3/project/ABC/statuses',
+      'GET /rest/api/3/search/jql',
+      'POST /rest/api/3/issue/10001/comment',
+      'POST /rest/api/3/issue/10001/transitions',
+      'POST /rest/api/3/search/jql',
+      'PUT /rest/api/3/issue/10002',
+    ]);
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { type Answer, type Call, NOT_FOUND, paged, refusal, type RouteTable, write } from './answer.ts';
+import { wireWorkflowRun } from './actions-wire.ts';
 import {
   wireCheckRun,
   wireEvent,
@@ -50,9 +51,9 @@ export const PULL_ROUTES: RouteTable = {
   'DELETE /git/refs/:ref': write((call) => deleteRef(call, call.params.ref ?? '')),
   'DELETE /git/refs/heads/:branch': write((call) => deleteRef(call, `heads/${call.params.branch}`)),
   'GET /actions/runs': (call) => {
-    const { runs } = call.context.pulls.checksOf(call.request.query.get('head_sha') ?? '');
-    const own = runs.filter(({ app }) => app === 'github-actions');
-    const show = ({ id, name, status, conclusion }: (typeof own)[number]) => ({ id, name, status, conclusion, html_url: '' });
+    const sha = call.request.query.get('head_sha') ?? '';
+    const own = call.context.pulls.checksOf(sha).runs.filter(({ app }) => app === 'github-actions');
+    const show = (run: (typeof own)[number]) => wireWorkflowRun(call, sha, run);
     return paged(call, own, show, (entries) => ({ total_count: own.length, workflow_runs: entries }));
   },
   'GET /actions/jobs/:job': (call) => {

@@ -40,7 +40,7 @@ export function wireRepo(context: WireContext, repo: FakeRepo): Record<string, u
     'watchers',
     'watchers_count',
   ];
-  const flags = ['has_issues', 'has_projects', 'has_wiki', 'has_pages', 'archived', 'disabled'];
+  const flags = ['has_issues', 'has_discussions', 'has_projects', 'has_wiki', 'has_pages', 'archived', 'disabled'];
   return {
     ...wireMinimalRepo(context, repo),
     ...Object.fromEntries(counts.map((name) => [name, 0])),
@@ -58,4 +58,9 @@ export function wireRepo(context: WireContext, repo: FakeRepo): Record<string, u
     created_at: '2026-01-01T00:00:00Z',
     updated_at: '2026-01-01T00:00:00Z',
   };
+}
+
+/** As its own route shows it. */
+export function wireFullRepo(context: WireContext, repo: FakeRepo): Record<string, unknown> {
+  return { ...wireRepo(context, repo), network_count: 0, subscribers_count: 0 };
 }

@@ -13,13 +13,13 @@ import {
 import { PULL_ROUTES } from './pull-routes.ts';
 import { searchIssues } from './search.ts';
 import type { FakeIssue, FakeRepo, IssuePlace } from './store.ts';
-import { wireRepo } from './repo-wire.ts';
-import { wireComment, wireIssue, wireLabel, wireUser } from './wire.ts';
+import { wireFullRepo } from './repo-wire.ts';
+import { wireComment, wireIssue, wireLabel, wireOwnAccount } from './wire.ts';
 
 /** Answers one request below the API's base path. */
 export function route(context: RouteContext, request: RecordedRequest, path: string): Answer {
   if (path === '/search/issues' && request.method === 'GET') return search(context, request);
-  if (path === '/user' && request.method === 'GET') return { status: 200, body: wireUser(context, 'foray-bot') };
+  if (path === '/user' && request.method === 'GET') return { status: 200, body: wireOwnAccount(context, 'foray-bot') };
   const place = repoPlace(context, path);
   if (!place) return NOT_FOUND;
   for (const [line, handle] of Object.entries(REPO_ROUTES)) {
@@ -56,7 +56,7 @@ interface IssueCall extends Call {
 }
 
 const REPO_ROUTES: RouteTable = {
-  'GET ': ({ context, repo }) => ({ status: 200, body: { ...wireRepo(context, repo), default_branch: 'main' } }),
+  'GET ': ({ context, repo }) => ({ status: 200, body: wireFullRepo(context, repo) }),
   ...PULL_ROUTES,
   'GET /issues': listIssues,
   'GET /labels': (call) => paged(call, [...call.repo.labels.values()], (name) => wireLabel(call.context, call.repo, name)),

@@ -142,6 +142,20 @@ export function wireUser({ api, store }: WireContext, login: string): Record<str
   };
 }
 
+/** Whose token it is: their account in full. */
+export function wireOwnAccount(context: WireContext, login: string): Record<string, unknown> {
+  const untold = ['name', 'company', 'location', 'email', 'hireable', 'bio'];
+  const counts = ['public_repos', 'public_gists', 'followers', 'following'];
+  return {
+    ...wireUser(context, login),
+    ...Object.fromEntries(untold.map((name) => [name, null])),
+    ...Object.fromEntries(counts.map((name) => [name, 0])),
+    blog: '',
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+  };
+}
+
 export function repoUrl({ api }: WireContext, { owner, name }: FakeRepo): string {
   return `${api}/repos/${owner}/${name}`;
 }

@@ -1,9 +1,11 @@
 // What GitLab publishes of the routes that are used here, as a table of facts. Routes and query parameters are those of its
-// OpenAPI description (`doc/api/openapi/openapi_v3.yaml`, version 19.5). That description calls most fields of a body or an
-// answer plain text, so these are those of its pages (docs.gitlab.com/api/<page>), which `page` names.
+// OpenAPI description (`doc/api/openapi/openapi_v3.yaml`, version 19.5) or, for tokens, approvals, branches, users and logs, of
+// the source that it is made from (`lib/api`). The description calls most fields of a body or an answer plain text, so these are
+// those of its pages (docs.gitlab.com/api/<page>), which `page` names, and of `lib/api/entities`.
 
 import type { FieldType } from './entities.ts';
 import {
+  BRANCH,
   COMMIT_STATUS,
   entity,
   ISSUE,
@@ -65,6 +67,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
       id: 'number',
       name: 'text',
       revoked: 'flag',
+      created_at: 'text',
       scopes: listOf('text'),
       user_id: 'number',
       active: 'flag',
@@ -191,7 +194,12 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   'GET /projects/{id}/merge_requests/{merge_request_iid}/approvals': {
     page: 'merge_request_approvals',
     status: 200,
-    answer: entity({ approved: 'flag', approved_by: listOf(entity({ user: USER })) }),
+    answer: entity({
+      user_has_approved: 'flag',
+      user_can_approve: 'flag',
+      approved: 'flag',
+      approved_by: listOf(entity({ user: USER })),
+    }),
   },
   'GET /projects/{id}/merge_requests/{noteable_id}/notes': {
     page: 'notes',
@@ -238,7 +246,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
     answer: listOf(COMMIT_STATUS),
   },
   'GET /projects/{id}/jobs/{job_id}/trace': { page: 'jobs', status: 200, answer: null },
-  'GET /projects/{id}/repository/branches/{branch}': { page: 'branches', status: 200, answer: null },
+  'GET /projects/{id}/repository/branches/{branch}': { page: 'branches', status: 200, answer: BRANCH },
   'DELETE /projects/{id}/repository/branches/{branch}': { page: 'branches', status: 204, answer: null },
 };
 

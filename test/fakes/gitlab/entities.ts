@@ -74,6 +74,18 @@ export const LABEL_EVENT = entity({
 
 export const PIPELINE = entity({ id: 'number', sha: 'text', ref: 'text', status: 'text', web_url: 'text' });
 
+export const BRANCH = entity({
+  name: 'text',
+  commit: entity({ id: 'text', short_id: 'text', title: 'text' }),
+  merged: 'flag',
+  protected: 'flag',
+  developers_can_push: 'flag',
+  developers_can_merge: 'flag',
+  can_push: 'flag',
+  default: 'flag',
+  web_url: 'text',
+});
+
 export const MERGE_REQUEST_BASIC = entity({
   id: 'number',
   iid: 'number',
@@ -83,7 +95,8 @@ export const MERGE_REQUEST_BASIC = entity({
   state: ['opened', 'closed', 'locked', 'merged'],
   target_branch: 'text',
   source_branch: 'text',
-  source_project_id: 'number',
+  // Null once the fork that it came from was deleted.
+  source_project_id: 'number?',
   target_project_id: 'number',
   labels: listOf('text'),
   draft: 'flag',
@@ -106,6 +119,9 @@ export const COMMIT_STATUS = entity({
   name: 'text',
   target_url: 'text?',
   description: 'text?',
+  created_at: 'text',
+  started_at: 'text?',
+  finished_at: 'text?',
   allow_failure: 'flag',
   pipeline_id: 'number',
 });

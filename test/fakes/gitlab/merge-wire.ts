@@ -182,3 +182,22 @@ export function commitStatusEntity(origin: string, { base }: MergeWorld, pipelin
     author: userEntity(origin, 'ada'),
   };
 }
+
+export function branchEntity(
+  origin: string,
+  { base, protectedBranches }: MergeWorld,
+  { name, id }: { name: string; id: string },
+) {
+  const isProtected = protectedBranches.has(name);
+  return {
+    name,
+    commit: { id, short_id: id.slice(0, 8), title: 'A commit', parent_ids: [] },
+    merged: false,
+    protected: isProtected,
+    developers_can_push: false,
+    developers_can_merge: false,
+    can_push: !isProtected,
+    default: name === 'main',
+    web_url: `${origin}/${base.project.path}/-/tree/${name}`,
+  };
+}

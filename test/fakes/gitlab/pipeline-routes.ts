@@ -1,7 +1,7 @@
 import type { RecordedRequest, Reply, RouteHandler } from '../../support/http-server.ts';
 import { empty, json, text } from '../../support/http-server.ts';
 import { answers, page } from './answer.ts';
-import { commitStatusEntity, pipelineEntity } from './merge-wire.ts';
+import { branchEntity, commitStatusEntity, pipelineEntity } from './merge-wire.ts';
 import type { MergeContext } from './merge-routes.ts';
 import type { MergeWorld } from './merge-store.ts';
 
@@ -51,9 +51,9 @@ function listStatuses({ merges, origin, maxPerPage }: MergeContext, request: Rec
   });
 }
 
-function showBranch({ merges }: MergeContext, branch: string): Reply {
+function showBranch({ merges, origin }: MergeContext, branch: string): Reply {
   const id = merges.branches.get(branch);
-  return id === undefined ? branchMiss() : json({ name: branch, merged: false, commit: { id } });
+  return id === undefined ? branchMiss() : json(branchEntity(origin(), merges, { name: branch, id }));
 }
 
 function deleteBranch({ merges }: MergeContext, branch: string): Reply {

@@ -195,5 +195,8 @@ function projectStatuses(board: Board, key: string): Answer {
     name,
     statusCategory: { key: category(index) },
   }));
-  return { status: 200, body: [{ id: '10001', name: 'Task', subtask: false, statuses }] };
+  return {
+    status: 200,
+    body: [{ self: `${board.base()}/rest/api/3/issueType/10001`, id: '10001', name: 'Task', subtask: false, statuses }],
+  };
 }
