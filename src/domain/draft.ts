@@ -54,13 +54,22 @@ export function settle(draft: Draft, name: AskedName, subject: string): void {
   if (isPending(draft.state, name, subject)) change(draft, { pending: without(draft.state.pending, name, subject) });
 }
 
-/** The same for a read. False when whose word counts may have been edited since it was asked for: it is asked for again. */
+/** The same for a read. False when what it brings is no longer acted upon: it is asked for again where it is needed. */
 export function settleRead(draft: Draft, name: AskedName, subject: string): boolean {
   settle(draft, name, subject);
   const { outdated } = draft.state;
   if (outdated[name]?.has(subject) !== true) return true;
   change(draft, { outdated: without(outdated, name, subject) });
   return false;
+}
+
+/** What is being read of the issue may be older than what happens to it now. */
+export function outdateReads(draft: Draft, issueId: string): void {
+  for (const name of ['read-candidate', 'read-issue'] as const) {
+    const { outdated } = draft.state;
+    if (!isPending(draft.state, name, issueId)) continue;
+    change(draft, { outdated: { ...outdated, [name]: withEntry(outdated[name] ?? new Map(), issueId, true) } });
+  }
 }
 
 function without(effects: Pending, name: AskedName, subject: string): Pending {

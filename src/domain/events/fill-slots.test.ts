@@ -17,6 +17,12 @@ function issues(change: (id: string) => Partial<Issue> = () => ({})): readonly I
   return NUMBERS.map((id) => issueWith({ id, ...change(id) }));
 }
 
+function manyIssues(count: number): readonly Issue[] {
+  return Array.from({ length: count }, (_, index) =>
+    issueWith({ id: String(index + 1), createdAt: new Date(index).toISOString() }),
+  );
+}
+
 /** The tracker answers every candidate that was asked for. */
 function answerReads(play: Player, whole: (id: string) => Issue | null): readonly string[] {
   const asked = play.asked('read-candidate').map(({ issue }) => issue.id);
@@ -76,6 +82,48 @@ describe('a slot that becomes free', () => {
         issue: { ok: true, value: issueWith({ id: issue.id, blockedBy: [] }) },
       });
     expect(play.state.live.size).toBe(8);
+  });
+
+  it('goes on being filled when a poll started what was being read for it', () => {
+    const play = player(6);
+    play.poll(manyIssues(30));
+    play.after(30_000);
+    for (const id of ['1', '2', '3', '4', '5', '6']) handOffAll(play, id);
+    const reading = [...(play.state.pending['read-candidate']?.keys() ?? [])];
+    expect(reading).toEqual(['7', '8', '9', '10', '11', '12']);
+    play.poll(manyIssues(30).slice(6));
+    expect([...play.state.live.keys()]).toEqual(reading);
+    for (const id of reading) play.send({ type: 'candidate-read', issueId: id, issue: { ok: true, value: issueWith({ id }) } });
+    expect(snapshotOf(play.state, play.now).holds.map(({ issue }) => issue.id)).not.toContain('7');
+    handOffAll(play, '7');
+    expect(play.asked('read-candidate').map(({ issue }) => issue.id)).toEqual(['13']);
+  });
+
+  it('is not given to an issue as it was before the run that has ended since', () => {
+    const play = player(1);
+    play.poll(issues());
+    handOffAll(play, '1');
+    expect(play.asked('read-candidate').map(({ issue }) => issue.id)).toEqual(['2']);
+    play.poll(issues().slice(1));
+    handOffAll(play, '2');
+    play.send({ type: 'candidate-read', issueId: '2', issue: { ok: true, value: issueWith({ id: '2' }) } });
+    expect(play.everAsked('start-run').filter(({ plan }) => plan.issue.id === '2')).toHaveLength(1);
+  });
+
+  it('goes on being filled when others took the slots that blockers were read for', () => {
+    const play = player(4);
+    play.poll(manyIssues(4));
+    play.after(30_000);
+    for (const id of ['1', '2', '3', '4']) handOffAll(play, id);
+    const listed = manyIssues(30).map((issue) => ({ ...issue, blockedBy: null }));
+    play.poll(listed.slice(4));
+    const read = (play.asked('read-blockers')[0]?.issues ?? []).map(({ id }) => id);
+    expect(read).toEqual(['5', '6', '7', '8']);
+    play.send({ type: 'sessions-elsewhere', running: 4 });
+    play.send({ type: 'blockers-answered', blockers: new Map(read.map((id) => [id, { ok: true, value: [] }])) });
+    expect(play.state.live.size).toBe(0);
+    play.send({ type: 'sessions-elsewhere', running: 0 });
+    expect(play.asked('read-candidate').map(({ issue }) => issue.id)).toEqual(read);
   });
 
   it('goes to a due retry before a new issue', () => {

@@ -174,7 +174,7 @@ function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): v
 
 function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
   const { candidates, dispatched, holds, counts, news } = stage;
-  const fruitless = [...stage.read.keys()].filter((id) => holds.has(id)).length;
+  const fruitless = [...stage.read.keys()].filter((id) => isReadInVain(holds.get(id))).length;
   change(draft, { holds });
   // Many times as fast as `flat`, which would take longer than all of the slice.
   const waiting = ([] as IssueRef[]).concat(...stage.waiting);
@@ -186,6 +186,11 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
   }
   if (holds.size > 0) announce(draft, 'poll:holds:counted', { counts });
   endPoll(draft, inFlight, { candidates: candidates.length, dispatched, fault: null });
+}
+
+/** One that may run and found its slot taken was not guessed at. */
+function isReadInVain(hold: Hold | undefined): boolean {
+  return hold !== undefined && hold.reason !== 'no_global_slot' && hold.reason !== 'no_state_slot';
 }
 
 function noteReads(draft: Draft, candidates: readonly Issue[], needy: readonly Issue[]): ReadonlyMap<string, number> {

@@ -1,5 +1,5 @@
 import { costLeft, spentOn } from '../rules/budget.ts';
-import { announce, ask, change, putClaim, putLive, putRun, putSpent, queueWrite, type Draft } from '../draft.ts';
+import { announce, ask, change, outdateReads, putClaim, putLive, putRun, putSpent, queueWrite, type Draft } from '../draft.ts';
 import { workspacesOf } from '../workspace-records.ts';
 import type { Issue, IssueRef } from '../model/issue.ts';
 import { hostPathOf } from '../model/host-path.ts';
@@ -34,6 +34,7 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAs
   const runsStarted = draft.state.runsStarted + 1;
   const runId = `${draft.state.instance}-${runsStarted}`;
   change(draft, { runsStarted, holds: withoutEntry(draft.state.holds, issue.id) });
+  outdateReads(draft, issue.id);
   putClaim(draft, { phase: 'running', issue, runId, since: draft.now, stoppedBy: null, ...start });
   const live = freshLive(draft, issue, runId, start);
   change(draft, { runSettings: withEntry(draft.state.runSettings, issue.id, draft.state.settings) });

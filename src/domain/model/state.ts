@@ -79,7 +79,7 @@ export interface State {
   readonly quotas: ReadonlyMap<string, Quota>;
   /** Effects under way, so that none is asked for twice. */
   readonly pending: Pending;
-  /** Those of them that read under settings no longer in force: what they bring is not acted upon. */
+  /** Those of them that read under settings no longer in force, or before a run that began since: what they bring is not acted upon. */
   readonly outdated: Pending;
   /** Null when dispatch may go on; otherwise what stands in its way. */
   readonly preflightProblem: string | null;
