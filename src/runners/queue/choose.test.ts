@@ -21,8 +21,10 @@ function chosen(
   workers: readonly WorkerRow[],
   wish: Partial<Parameters<typeof chooseWorker>[2]> = {},
   runs: Record<string, number> = {},
+  turns: Record<string, number> = {},
 ) {
-  return chooseWorker(workers, (id) => runs[id] ?? 0, { ...ANY, ...wish })?.name ?? null;
+  const given = { runsOf: (id: string) => runs[id] ?? 0, lastTurnOf: (id: string) => turns[id] ?? 0 };
+  return chooseWorker(workers, given, { ...ANY, ...wish })?.name ?? null;
 }
 
 describe('who takes a run', () => {
@@ -32,6 +34,12 @@ describe('who takes a run', () => {
     expect(chosen(workers, {}, { 'a#1': 3 })).toBe('b');
     expect(chosen(workers, { holder: 'b' })).toBe('b');
     expect(chosen(workers, { holder: 'b' }, { 'b#1': 2 })).toBe('a');
+  });
+
+  it('is each in turn where they are alike', () => {
+    const workers = [aWorker('a'), aWorker('b'), aWorker('c')];
+    expect(chosen(workers, {}, {}, { 'a#1': 3, 'b#1': 1, 'c#1': 2 })).toBe('b');
+    expect(chosen(workers, {}, { 'b#1': 1 }, { 'a#1': 3, 'b#1': 1, 'c#1': 2 })).toBe('c');
   });
 
   it.each([

@@ -12,11 +12,22 @@ export interface Wish {
   readonly holder: string | null;
 }
 
-/** Who takes a run: the holder of its workspace where it can, else the one with the most free slots; null for nobody yet. */
-export function chooseWorker(workers: readonly WorkerRow[], runsOf: (workerId: string) => number, wish: Wish): WorkerRow | null {
-  const free = (worker: WorkerRow): number => worker.slots - runsOf(worker.id);
+/** What is known of a worker by its id. */
+export interface GivenSoFar {
+  /** How many runs it has. */
+  runsOf(workerId: string): number;
+  /** A number that is higher the later it was last given one. */
+  lastTurnOf(workerId: string): number;
+}
+
+/**
+ * Who takes a run: the holder of its workspace where it can, else the one with the most free slots, and of those the one
+ * that was given nothing for the longest time; null for nobody yet.
+ */
+export function chooseWorker(workers: readonly WorkerRow[], given: GivenSoFar, wish: Wish): WorkerRow | null {
+  const free = (worker: WorkerRow): number => worker.slots - given.runsOf(worker.id);
   const able = workers.filter((worker) => mayBeAsked(worker) && free(worker) > 0 && hasAll(worker, wish.labels));
-  const [first = null] = able.toSorted((a, b) => free(b) - free(a));
+  const [first = null] = able.toSorted((a, b) => free(b) - free(a) || given.lastTurnOf(a.id) - given.lastTurnOf(b.id));
   return able.find(({ name }) => name === wish.holder) ?? first;
 }
 

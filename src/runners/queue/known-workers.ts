@@ -19,6 +19,7 @@ export interface KnownWorkersDeps {
 export interface KnownWorkers {
   /** Takes note of who is there: who may not work here is told so, who is lost is forgotten. Gives the ids of the others. */
   meet(rows: readonly WorkerRow[]): Promise<ReadonlySet<string>>;
+  /** Who takes a run now. Those that are alike take turns. */
   choose(wish: Wish): WorkerRow | null;
   /** The worker of this name, where it can be asked for something. */
   named(name: string): WorkerRow | null;
@@ -29,6 +30,8 @@ export interface KnownWorkers {
 export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
   const { queue, version, logger, lostAfterMs, runsOf } = deps;
   const told = new Map<string, string | null>();
+  const turns = new Map<string, number>();
+  let turn = 0;
   let workers: readonly WorkerRow[] = [];
   /** Those that are not refused. */
   let able: readonly WorkerRow[] = [];
@@ -53,6 +56,7 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
     async meet(rows) {
       const before = able;
       workers = rows;
+      forgetOthers(turns, rows);
       able = rows.filter((worker) => refusalOf(worker, rows, version) === null);
       if (able.some(({ labels }) => !before.some((known) => hasAll(known, labels)))) deps.onJoined?.();
       for (const worker of workers) {
@@ -61,11 +65,21 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
       }
       return new Set(workers.filter(({ silentMs }) => silentMs <= lostAfterMs).map(({ id }) => id));
     },
-    choose: (wish) => chooseWorker(able, runsOf, wish),
+    choose(wish) {
+      const chosen = chooseWorker(able, { runsOf, lastTurnOf: (id) => turns.get(id) ?? 0 }, wish);
+      if (chosen !== null) turns.set(chosen.id, (turn += 1));
+      return chosen;
+    },
     named: (name) => able.find((worker) => worker.name === name && mayBeAsked(worker)) ?? null,
     problemOf: (labels) => problemOf(able, labels),
     hosts: () => hostViewsOf(workers, { runsOf, version, lostAfterMs }),
   };
+}
+
+/** Every start of a worker has an id of its own. */
+function forgetOthers(turns: Map<string, number>, workers: readonly WorkerRow[]): void {
+  const here = new Set(workers.map(({ id }) => id));
+  for (const id of turns.keys()) if (!here.has(id)) turns.delete(id);
 }
 
 /** Why a worker gets no runs at all, or null. */
