@@ -9,11 +9,11 @@ const PATIENCE_MS = 800;
 /** Proves credentials and project. A remote that only asks to wait does not end the start: its wait is returned. */
 export async function proveTracker(
   tracker: Tracker,
-  logger: Logger,
+  tell: TellSilence,
   signal: AbortSignal,
 ): Promise<Notices['tracker:start:postponed'] | null> {
   try {
-    await answeredOrTold(tracker, logger, signal);
+    await answeredOrTold(tracker, tell, signal);
     return null;
   } catch (error) {
     if (!(error instanceof TrackerError) || !error.retryable || error.retryAfterMs === undefined) throw error;
@@ -21,18 +21,22 @@ export async function proveTracker(
   }
 }
 
+/** Says that a tracker of this kind takes long to answer. */
+export type TellSilence = (kind: string) => void;
+
 /** The tracker's own check; one that takes long is told of. */
-export async function answeredOrTold(tracker: Tracker, logger: Logger, signal: AbortSignal): Promise<void> {
-  await toldIfSlow(
-    async () => tracker.preflight?.(signal),
-    PATIENCE_MS,
-    () => tellSilence(tracker, logger),
-  );
+export async function answeredOrTold(tracker: Tracker, tell: TellSilence, signal: AbortSignal): Promise<void> {
+  await whileTold(tracker, tell, async () => tracker.preflight?.(signal));
 }
 
 /** Does what may have to wait for the tracker; that it waits is told of. */
-export function whileTold<T>(tracker: Tracker, logger: Logger, work: () => Promise<T>): Promise<T> {
-  return toldIfSlow(work, PATIENCE_MS, () => tellSilence(tracker, logger));
+export function whileTold<T>({ kind }: Tracker, tell: TellSilence, work: () => Promise<T>): Promise<T> {
+  return toldIfSlow(work, PATIENCE_MS, () => tell(kind));
+}
+
+/** For who listens to records alone. */
+export function silenceTo(logger: Pick<Logger, 'warn'>): TellSilence {
+  return (kind) => logger.warn('the tracker has not answered yet, still trying', { tracker_kind: kind });
 }
 
 /** A poll that takes longer is told of. */
@@ -40,6 +44,7 @@ const POLL_PATIENCE_MS = 2000;
 
 /** The same tracker, whose slow polls are told of: the first one, and again after a quick one. */
 export function tellSlowPolls(tracker: Tracker, logger: Logger): Tracker {
+  const tellSilence = silenceTo(logger);
   let isTold = false;
   return {
     ...tracker,
@@ -47,7 +52,7 @@ export function tellSlowPolls(tracker: Tracker, logger: Logger): Tracker {
       let isSlow = false;
       const tell = (): void => {
         isSlow = true;
-        if (!isTold) tellSilence(tracker, logger);
+        if (!isTold) tellSilence(tracker.kind);
         isTold = true;
       };
       const issues = await toldIfSlow(() => tracker.fetchCandidateIssues(signal), POLL_PATIENCE_MS, tell);
@@ -55,10 +60,6 @@ export function tellSlowPolls(tracker: Tracker, logger: Logger): Tracker {
       return issues;
     },
   };
-}
-
-function tellSilence({ kind }: Tracker, logger: Logger): void {
-  logger.warn('the tracker has not answered yet, still trying', { tracker_kind: kind });
 }
 
 async function toldIfSlow<T>(work: () => Promise<T>, patienceMs: number, tell: () => void): Promise<T> {

@@ -1,5 +1,7 @@
 import type { Env } from '../config/expand.ts';
-import type { Notice } from '../domain/model/notice.ts';
+import type { Event } from '../domain/model/event.ts';
+import type { Notice, Notices } from '../domain/model/notice.ts';
+import { remedyFor } from '../domain/model/remedies.ts';
 import { createReleasers, type Releasers } from '../lib/releasers.ts';
 import { createNotices } from '../orchestrator/notices.ts';
 import { logNotices } from '../orchestrator/records.ts';
@@ -108,17 +110,21 @@ async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> 
   const { options, runs, pages, notices, announce, releasers, startUp } = assembled;
   const { store, trackers, adapterDeps } = runs;
   const { logger } = options;
-  const postponed = await proveTracker(built.tracker, logger, startUp);
+  const tellSilence = (kind: string): void => announce({ name: 'tracker:start:awaited', facts: { kind } });
+  const postponed = await proveTracker(built.tracker, tellSilence, startUp);
   if (postponed !== null) announce({ name: 'tracker:start:postponed', facts: postponed });
-  const first = postponed === null ? await whileTold(built.tracker, logger, () => settleIdentity(built, store, startUp)) : built;
+  const first =
+    postponed === null ? await whileTold(built.tracker, tellSilence, () => settleIdentity(built, store, startUp)) : built;
   tellIfPublic(first, logger);
   if (first.workflow.problems !== built.workflow.problems || first.identity !== built.identity) await runs.watch(first);
   const { env } = adapterDeps;
   releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, runs.watch));
-  trackers.start(
-    ...(postponed === null ? [] : [{ type: 'polls-postponed', byMs: postponed.retryInMs, error: postponed.error } as const]),
-  );
+  trackers.start(...(postponed === null ? [] : [postponedPolls(postponed)]));
   pages.operatorRequests.start();
+}
+
+function postponedPolls({ retryInMs, error, kind }: Notices['tracker:start:postponed']): Event {
+  return { type: 'polls-postponed', byMs: retryInMs, error, remedy: remedyFor(kind) };
 }
 
 /** What remotes say is left of their budgets decides when the watched tracker is polled next. */

@@ -2,6 +2,7 @@ import { sameState, type Issue } from '../domain/model/issue.ts';
 import type { Settings, TrackerSettings } from '../domain/model/settings.ts';
 import type { Board, Provider, ProviderDeps } from '../ports/provider.ts';
 import { providerDeps, providerOf, readBoardOrIssues } from './board.ts';
+import { accessRemedy } from './access-remedy.ts';
 import { checkClock } from './doctor-machine.ts';
 import { finding, ok, type Finding } from './finding.ts';
 import { labelsNamed, missingState, statesNamed, wordFor, type NamedLabel, type NamedState } from './named-states.ts';
@@ -50,7 +51,7 @@ export async function diagnoseTracker(
   } catch (error) {
     signal.throwIfAborted();
     const message = error instanceof Error ? error.message : String(error);
-    return [finding('error', 'tracker.access', message, 'see the message: the address, the token and its scopes, the project')];
+    return [finding('error', 'tracker.access', message, accessRemedy(error))];
   }
 }
 

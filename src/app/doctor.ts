@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { problemFacts } from '../config/format.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { checkAgentProgram, checkDatabase, checkEnvironment, checkGit, checkPort, checkWorkspaceRoot } from './doctor-machine.ts';
 import { diagnoseTracker } from './doctor-tracker.ts';
@@ -41,10 +42,8 @@ function goodOrNull(loaded: LoadedWorkflow): GoodWorkflow | null {
 
 function fileFindings({ problems, path }: LoadedWorkflow): readonly Finding[] {
   if (problems.length === 0) return [ok('workflow', `${path} is valid`)];
-  return problems.map(({ severity, check, message }) => ({
-    check,
-    status: severity,
-    message,
-    remedy: 'correct the workflow file',
-  }));
+  return problems.map((problem) => {
+    const { severity: status, check, message, ...place } = problemFacts(problem, path);
+    return { check, status, message, remedy: 'correct the workflow file', ...place };
+  });
 }

@@ -4,6 +4,10 @@ export interface Finding {
   readonly status: 'ok' | 'warning' | 'error' | 'fixed';
   readonly message: string;
   readonly remedy: string | null;
+  /** Where it is in the workflow file, of what is wrong with that file. */
+  readonly file?: string;
+  readonly line?: number | null;
+  readonly column?: number | null;
 }
 
 export function ok(check: string, message: string): Finding {

@@ -5,7 +5,7 @@ import type { ProviderDeps } from '../ports/provider.ts';
 import { providerDeps, providerOf } from './board.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
 import { missingState, statesNamed } from './named-states.ts';
-import type { GoodWorkflow } from './workflow.ts';
+import { tellWarnings, type GoodWorkflow } from './workflow.ts';
 
 /** A tracker that takes longer to name its states is not asked again. */
 const PATIENCE_MS = 10_000;
@@ -32,7 +32,7 @@ export function followMissingStates({ watched, notices, provider }: MissingState
   const found = new WeakMap<object, readonly Problem[]>();
   const warnings = (): readonly Problem[] => found.get(watched().tracker) ?? [];
   const tell = (problems: readonly Problem[]): void => {
-    for (const { check, message } of problems) provider.logger.warn('workflow warning', { check, message });
+    tellWarnings({ problems, path: watched().workflow.path }, provider.logger);
   };
   const look = async (): Promise<void> => {
     const { tracker, workflow } = watched();

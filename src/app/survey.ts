@@ -11,7 +11,7 @@ import { approvalHold } from '../domain/rules/trust.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { createSshHosts } from '../runners/ssh/hosts.ts';
 import { openRecords } from './records.ts';
-import { answeredOrTold } from './check-tracker.ts';
+import { answeredOrTold, silenceTo } from './check-tracker.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
 import { buildAdapters } from './build-adapters.ts';
 import { NO_METER } from './request-meter.ts';
@@ -52,7 +52,7 @@ export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, sign
     null,
   );
   const { tracker } = adapters;
-  await answeredOrTold(tracker, deps.logger, signal);
+  await answeredOrTold(tracker, silenceTo(deps.logger), signal);
   const candidates = inDispatchOrder(await tracker.fetchCandidateIssues(signal));
   const preflightProblem = (await adapters.agent.findProblem()) ?? (await adapters.workspaces.findProblem());
   const state = { ...(await stateOf(adapters.workflow, deps.clock.now())), preflightProblem };

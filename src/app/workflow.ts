@@ -1,6 +1,7 @@
 import type { Env } from '../config/expand.ts';
 import os from 'node:os';
 import { AGENT_FACTS } from '../agents/facts.ts';
+import { problemAttributes } from '../config/format.ts';
 import { loadWorkflow, type LoadedWorkflow } from '../config/workflow.ts';
 import { TemplateError } from '../domain/model/errors.ts';
 import type { Problem } from '../domain/model/problem.ts';
@@ -41,9 +42,9 @@ export function requireGood(loaded: LoadedWorkflow): GoodWorkflow {
 }
 
 /** Warnings are records of the service; only `foray validate` prints them as lines. */
-export function tellWarnings({ problems }: LoadedWorkflow, logger: Logger): void {
-  for (const { severity, check, message } of problems)
-    if (severity === 'warning') logger.warn('workflow warning', { check, message });
+export function tellWarnings({ problems, path }: Pick<LoadedWorkflow, 'problems' | 'path'>, logger: Pick<Logger, 'warn'>): void {
+  for (const problem of problems)
+    if (problem.severity === 'warning') logger.warn('workflow warning', problemAttributes(problem, path));
 }
 
 /** Faults of the prompt template, found without rendering it. */

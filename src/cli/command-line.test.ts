@@ -85,6 +85,53 @@ describe('--strict', () => {
   });
 });
 
+describe('what is wrong with the file, where records are JSON', () => {
+  it.each([[[]], [['--dry-run']]])('is a record with its place, %j', async (flags) => {
+    const file = await fileOf(fileWorkflow({ agents: 'kind: mock', agent: 'kind: claude' }));
+    const { code, stderr } = await runHere(...flags, '--log-format', 'json', file);
+    const place = { file, line: expect.any(Number) as number, column: expect.any(Number) as number };
+    expect([
+      code,
+      ...stderr
+        .trim()
+        .split('\n')
+        .map((line): unknown => JSON.parse(line)),
+    ]).toEqual([
+      1,
+      expect.objectContaining({ level: 'WARN', msg: 'workflow warning', check: 'config.unknown_key', ...place }),
+      expect.objectContaining({ level: 'ERROR', msg: 'workflow error', check: 'agent.kind', ...place }),
+    ]);
+  });
+
+  it('refuses warnings in the same form', async () => {
+    const file = await fileOf(fileWorkflow({ agents: 'kind: mock' }));
+    const { code, stderr } = await runHere('--strict', '--log-format', 'json', file);
+    expect([code, JSON.parse(stderr)]).toEqual([
+      1,
+      expect.objectContaining({ level: 'ERROR', msg: 'workflow error', file, column: 1 }),
+    ]);
+  });
+
+  it('has its place in the findings of doctor', async () => {
+    const file = await fileOf(fileWorkflow({ agents: 'kind: mock', agent: 'kind: claude' }));
+    const { findings } = JSON.parse((await runHere('doctor', '--format', 'json', file)).stdout) as { findings: object[] };
+    const line = expect.any(Number) as number;
+    for (const check of ['config.unknown_key', 'agent.kind'])
+      expect(findings).toContainEqual(expect.objectContaining({ check, file, line, column: expect.any(Number) as number }));
+  });
+});
+
+it('warnings of a start that fails are records, its errors lines', async () => {
+  const file = await fileOf(fileWorkflow({ agents: 'kind: mock', agent: 'kind: claude' }));
+  const lines = (await runHere(file)).stderr.trim().split('\n');
+  expect(lines).toEqual([
+    expect.stringMatching(/^level=WARN msg="workflow warning" check=config\.unknown_key .*line=\d+ column=1 time=/),
+    expect.stringMatching(
+      /^error: agent\.kind: unknown agent kind "claude".* did you mean claude-code\? \(line \d+, column \d+\)$/,
+    ),
+  ]);
+});
+
 it('a fault of the prompt has its place like every other', async () => {
   const file = await fileOf(fileWorkflow({}, 'Hello {{ issue.title }}'));
   const said = await runHere('validate', file);

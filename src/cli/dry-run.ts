@@ -1,4 +1,6 @@
 import { shownState } from '../domain/model/issue.ts';
+import { TrackerError } from '../domain/model/errors.ts';
+import { accessRemedy } from '../app/access-remedy.ts';
 import { reportDryRun } from '../app/dry-run.ts';
 import type { SurveyedIssue } from '../app/survey.ts';
 import { openLog } from './logging.ts';
@@ -20,7 +22,8 @@ export async function dryRun(args: RunSettings): Promise<number> {
     else printTable(['ISSUE', 'STATE', 'DISPATCH', 'WHY NOT', 'TITLE'], candidates.map(rowOf), 'no candidates');
     return 0;
   } catch (error) {
-    logger.error('dry run failed', { error: error instanceof Error ? error.message : String(error) });
+    const remedy = error instanceof TrackerError ? accessRemedy(error) : undefined;
+    logger.error('dry run failed', { error: error instanceof Error ? error.message : String(error), remedy });
     return 1;
   }
 }

@@ -18,6 +18,12 @@ export function problemFacts({ severity, check, message }: Problem, file: string
   };
 }
 
+/** What a log record tells of it: the place only where there is one. */
+export function problemAttributes(problem: Problem, file: string) {
+  const { check, message, line, column } = problemFacts(problem, file);
+  return { check, message, file, line: line ?? undefined, column: column ?? undefined };
+}
+
 // Every message that has a place names it once, last; some add a word before the bracket closes.
 const PLACE = /line (\d+), column (\d+)\)?$/;
 

@@ -119,13 +119,13 @@ function wakeCapped(draft: Draft, capMs: number): void {
 }
 
 /** Polls and the cleanup at start wait for the tracker. */
-function onPollsPostponed(draft: Draft, { byMs, error }: EventNamed<'polls-postponed'>): void {
+function onPollsPostponed(draft: Draft, { byMs, error, remedy }: EventNamed<'polls-postponed'>): void {
   const { nextAt, cleanupAt } = draft.state.poll;
   const until = draft.now + byMs;
   changePoll(draft, {
     nextAt: Math.max(nextAt, until),
     cleanupAt: cleanupAt === null ? null : Math.max(cleanupAt, until),
-    last: { at: draft.now, durationMs: 0, candidates: 0, error },
+    last: { at: draft.now, durationMs: 0, candidates: 0, error, remedy },
   });
 }
 

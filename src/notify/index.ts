@@ -74,6 +74,7 @@ function headersOf({ secret }: NotificationTarget, { id, write }: NotificationEn
 /** By the system's word alone: messages of the network name the host, and answers repeat the address. */
 function reasonOf(error: unknown): string {
   if (error instanceof HttpTransportError) {
+    if (error.proxy !== undefined) return `the proxy ${error.proxy.address} could not be reached: see ${error.proxy.variable}`;
     if (error.timedOut) return `no answer within ${TIMEOUT_MS / 1000} s`;
     return `the receiver could not be reached (${error.code ?? 'network error'})`;
   }

@@ -34,8 +34,14 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
       retry_in_ms: retryInMs,
       remedy: remedyFor(kind) ?? undefined,
     }),
+  'tracker:start:awaited': ({ kind }) => warn('the tracker has not answered yet, still trying', { tracker_kind: kind }),
   'tracker:start:postponed': ({ error, kind, retryInMs }) =>
-    warn('the tracker asks to wait, polling begins later', { error, error_kind: kind, retry_in_ms: retryInMs }),
+    warn('the tracker asks to wait, polling begins later', {
+      error,
+      error_kind: kind,
+      retry_in_ms: retryInMs,
+      remedy: remedyFor(kind) ?? undefined,
+    }),
   'poll:tick:postponed': ({ reason, resource, until }) =>
     warn('poll waits for the quota of the tracker', { reason, resource, until: new Date(until).toISOString() }),
   'poll:pace:slowed': ({ intervalMs }) =>

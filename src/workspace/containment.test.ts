@@ -243,6 +243,9 @@ describe('findProblem', () => {
     await rm(bench.root);
     await symlink('/nowhere/at/all', bench.root);
     expect(await bench.workspaces.findProblem()).toContain(`${bench.root} is a link that leads nowhere`);
+    await rm(bench.root);
+    await symlink(bench.root, bench.root);
+    expect(await bench.workspaces.findProblem()).toContain('is not writable: a link in its path leads back to itself (ELOOP');
   });
 
   it.skipIf(process.getuid?.() === 0)('names a root that is not writable', async () => {

@@ -12,7 +12,7 @@ export async function findRootProblem(root: string): Promise<string | null> {
     await access(place, constants.W_OK | constants.X_OK);
     return null;
   } catch (error) {
-    return `workspace.root ${root} is not writable: ${error instanceof Error ? error.message : String(error)}`;
+    return `workspace.root ${root} is not writable: ${meaningOf(error)}`;
   }
 }
 
@@ -24,9 +24,28 @@ export async function tryRoot(root: string): Promise<string | null> {
     await rmdir(await mkdtemp(path.join(await nearestExisting(path.resolve(root)), '.foray-doctor-')));
     return null;
   } catch (error) {
-    return `workspace.root ${root}: no directory can be made there: ${error instanceof Error ? error.message : String(error)}`;
+    return `workspace.root ${root}: no directory can be made there: ${meaningOf(error)}`;
   }
 }
+
+/** The words of the system mean little to most people. */
+function meaningOf(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error);
+  const meaning = MEANINGS[codeOf(error) ?? ''];
+  return meaning === undefined ? said : `${meaning} (${said})`;
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there',
+  EDQUOT: 'the disk quota of this user is used up',
+  ELOOP: 'a link in its path leads back to itself',
+  ENAMETOOLONG: 'its path is too long',
+  ENOENT: 'no directory can be made in that place',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of its path is a file',
+  EPERM: 'this user may not write there',
+  EROFS: 'the file system is read-only',
+};
 
 /** Every directory above a workspace must let its user through. The root itself is opened when the first one is prepared. */
 export async function findReachProblem(root: string, user: ProgramUser): Promise<string | null> {

@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { expect, it, type TestContext } from 'vitest';
 import { startFakeGithub } from '../fakes/github.ts';
-import { createPlayground, workflowText, type Playground } from '../support/daemon.ts';
+import { createPlayground, freePort, workflowText, type Playground } from '../support/daemon.ts';
 import { openDelivery } from './delivery-stage.ts';
 import { forgeEnv } from './reactions/forge.ts';
 
@@ -60,6 +60,18 @@ it('reaches the tracker through the proxy of the environment, and what NO_PROXY 
   const direct = await ground.run(['--dry-run', 'WORKFLOW.md'], { env: { ...env, NO_PROXY: '127.0.0.1' } });
   expect(direct.records.some((record) => record['title'] === 'Behind a proxy')).toBe(true);
   expect(proxy.asked).toEqual([]);
+
+  await write('http://tracker.example');
+  const dead = `http://me:hunter2@127.0.0.1:${await freePort()}`;
+  const { stderr } = await ground.run(['--dry-run', 'WORKFLOW.md'], { env: { ...env, HTTP_PROXY: dead } });
+  expect(stderr).toMatch(/ECONNREFUSED.*: the proxy http:\/\/127\.0\.0\.1:\d+ cannot be reached: correct or unset HTTP_PROXY/);
+  expect(stderr).not.toMatch(/hunter2|nothing listens there/);
+  const wrong = await ground.run(['--dry-run', 'WORKFLOW.md'], { env: { ...env, HTTP_PROXY: 'me:hunter2@proxy' } });
+  expect(wrong).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^foray: HTTP_PROXY is not the address of a proxy/) as string,
+  });
+  expect(wrong.stderr).not.toContain('hunter2');
 });
 
 const HAS_OPENSSL = ((): boolean => {

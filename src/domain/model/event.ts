@@ -30,7 +30,7 @@ export type Event =
   | { readonly type: 'service-paused'; readonly pause: OperatorPause | null }
   | { readonly type: 'refresh-requested' }
   /** The tracker asked to be left alone for a while. */
-  | { readonly type: 'polls-postponed'; readonly byMs: number; readonly error: string }
+  | { readonly type: 'polls-postponed'; readonly byMs: number; readonly error: string; readonly remedy: string | null }
   /** What is left of the remotes' budgets, all that is known of them. */
   | { readonly type: 'quotas-read'; readonly quotas: readonly Quota[] }
   /** The tracker or forge says that something changed there. */

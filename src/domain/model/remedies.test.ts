@@ -14,7 +14,7 @@ it.each([
     "agent: agent_exited: codex ended with exit code 2: error: unrecognized subcommand 'app-server'",
     /a newer version of the program/,
   ],
-  ['tracker: tracker_auth_error: GET /user: status 401', /renew it/],
+  ['tracker: tracker_auth_error: GET /user: status 401', /renew the token/],
   ['agent: turn_failed: it said so', null],
   ['some other words', null],
 ])('what ended a run with "%s" has its remedy', (error, remedy) => {

@@ -5,9 +5,9 @@ export const LIMITED_REMEDY = 'the tracker limits requests: it is waited for; ra
 
 /** What a person can do about a tracker that cannot be read, by the kind of the error. */
 const TRACKER_REMEDIES: Readonly<Record<TrackerErrorKind, string>> = {
-  tracker_auth_error: 'the token may have expired or lost a right: renew it; foray doctor tells more',
-  tracker_payload_error: 'check states, labels and filter of the workflow file; foray doctor tells more',
-  tracker_not_found: 'the project may be gone, renamed or hidden from the token: check tracker.project',
+  tracker_auth_error: 'renew the token, or give it the right that it lacks; foray doctor tells more',
+  tracker_payload_error: 'check tracker.endpoint, states, labels and filter of the workflow file; foray doctor tells more',
+  tracker_not_found: 'the project may be gone, renamed or hidden from the token: check tracker.project and tracker.endpoint',
   tracker_api_error: 'it is asked again by itself; raise polling.interval_ms where this stays',
   tracker_transport_error: 'it is asked again by itself; check tracker.endpoint and the network where this stays',
   tracker_missing_end_cursor: 'it is asked again by itself',

@@ -72,8 +72,10 @@ export function troubleOf({ name, facts }: Notice): { readonly what: TroubleKind
   switch (name) {
     case 'poll:tick:failed':
       return { what: 'tracker', text: [facts.error, remedyFor(facts.kind) ?? []].flat().join('; ') };
+    case 'tracker:start:awaited':
+      return { what: 'tracker', text: 'the tracker cannot be read yet: it is still tried; the log tells what it said' };
     case 'tracker:start:postponed':
-      return { what: 'tracker', text: facts.error };
+      return { what: 'tracker', text: [facts.error, remedyFor(facts.kind) ?? []].flat().join('; ') };
     case 'poll:tick:completed':
       return { what: 'tracker', text: null };
     case 'poll:preflight:failed':

@@ -27,7 +27,11 @@ export interface Snapshot {
   readonly slots: { readonly max: number; readonly available: number };
   /** Cumulative since start; the seconds include sessions that still run. */
   readonly totals: { readonly tokens: TokenUsage; readonly secondsRunning: number; readonly costUsd: number };
-  readonly poll: Pick<PollState, 'last' | 'nextAt'> & { readonly inFlight: boolean };
+  readonly poll: Pick<PollState, 'last' | 'nextAt'> & {
+    readonly inFlight: boolean;
+    /** Since when the tracker is waited for, at start too; null while it is not. */
+    readonly waitsSince?: number | null;
+  };
   /** Set while the next poll waits for the tracker's quota. */
   readonly postponedPoll: PostponedPoll | null;
   /** What the tracker and the forge said is left of their budgets. */
@@ -112,7 +116,7 @@ export function snapshotOf(state: State, now: number): Snapshot {
       secondsRunning: state.totals.seconds + live.reduce((sum, entry) => sum + (now - entry.startedAt) / 1000, 0),
       costUsd: state.totals.costUsd,
     },
-    poll: { last: state.poll.last, nextAt: state.poll.nextAt, inFlight: state.poll.inFlight !== null },
+    poll: pollView(state.poll),
     postponedPoll: state.poll.postponed,
     quotas: watchedQuotas(state),
     preflightProblem: state.preflightProblem,
@@ -167,4 +171,10 @@ function escalated(state: State): readonly Parked[] {
       { issue: watch.issue, reason: 'escalated', detail, parkedAt: watch.armedAt, stateAtPark: watch.issue.state } as const,
     ];
   });
+}
+
+/** Before the first poll the tracker is proved: that one is due, and has not begun. */
+function pollView({ last, nextAt, inFlight, begunAt }: PollState): Snapshot['poll'] {
+  const isProved = begunAt > 0 || last !== null;
+  return { last, nextAt, inFlight: inFlight !== null, waitsSince: inFlight?.startedAt ?? (isProved ? null : nextAt) };
 }

@@ -5,6 +5,7 @@ import type { ConditionalCache } from './conditional.ts';
 import { revived } from './conditional.ts';
 import { HttpRefusedError, HttpTransportError, transportErrorOf } from './errors.ts';
 import { joinPath } from './path.ts';
+import { proxyFor } from './proxy.ts';
 import type { HttpResponse } from './response.ts';
 
 /** Every failure is an HttpTransportError or an HttpRefusedError; an abort by the caller is rethrown as its reason. */
@@ -193,7 +194,7 @@ async function fetchOnce(order: Exchange, url: URL, init: RequestInit): Promise<
   if (cached) (headers as Headers).set('if-none-match', cached.etag);
 
   const answer = await fetch(url, { ...init, headers }).catch((error: unknown) => {
-    throw transportErrorOf(error, 'request');
+    throw transportErrorOf(error, 'request', proxyFor(url, process.env));
   });
   const response = await received(order, url, answer);
   if (cached && response.status === 304) return revived(cached, response);

@@ -10,7 +10,9 @@ export const PROXY_VARIABLES = [...VARIABLES, 'ALL_PROXY', 'all_proxy', 'NO_PROX
  * Node 20 does not do so by itself. Without such a variable nothing is loaded.
  */
 export async function useProxies(env: Env): Promise<void> {
-  if (!VARIABLES.some((name) => env[name])) return;
+  const set = VARIABLES.filter((name) => env[name]);
+  if (set.length === 0) return;
+  for (const name of set) checkProxy(name, env[name] ?? '');
   // Bundled, a CommonJS package has all of its names under `default`.
   const { default: undici } = await import('undici');
   const { EnvHttpProxyAgent, setGlobalDispatcher } = undici;
@@ -21,4 +23,47 @@ export async function useProxies(env: Env): Promise<void> {
       noProxy: env['no_proxy'] ?? env['NO_PROXY'],
     }),
   );
+}
+
+/** The library would say that some address is wrong, and not which. */
+function checkProxy(name: string, value: string): void {
+  if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return;
+  throw new Error(`${name} is not the address of a proxy: write it as http://HOST:PORT, or unset it`);
+}
+
+/** The variable that names the proxy for an address, and where that proxy is; null where it is reached without one. */
+export function proxyFor(target: URL, env: Env): ProxyUse | null {
+  const pairs = target.protocol === 'https:' ? [HTTPS, HTTP] : [HTTP];
+  // The first spelling that is set counts, also when it is empty, as it does in the library.
+  const name = pairs
+    .map((pair) => pair.find((one) => env[one] !== undefined))
+    .find((one) => one !== undefined && env[one] !== '');
+  if (name === undefined || !URL.canParse(env[name] ?? '') || isExcepted(target, env['no_proxy'] ?? env['NO_PROXY'] ?? ''))
+    return null;
+  const { protocol, host } = new URL(env[name] ?? '');
+  return { variable: name, address: `${protocol}//${host}` };
+}
+
+export interface ProxyUse {
+  readonly variable: string;
+  /** Without the credentials that may be in it. */
+  readonly address: string;
+}
+
+const HTTP = ['http_proxy', 'HTTP_PROXY'] as const;
+const HTTPS = ['https_proxy', 'HTTPS_PROXY'] as const;
+
+/** Names, `.suffixes` and ports of NO_PROXY, as the library reads them. */
+function isExcepted({ protocol, host, port }: URL, exceptions: string): boolean {
+  if (exceptions === '*') return true;
+  const name = host.replace(/:\d*$/, '').toLowerCase();
+  const targetPort = port || (protocol === 'https:' ? '443' : '80');
+  return exceptions
+    .split(/[,\s]/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      const [, before, asked] = /^(.+):(\d+)$/.exec(entry) ?? [];
+      const domain = (before ?? entry).replace(/^\*?\./, '').toLowerCase();
+      return (asked === undefined || asked === targetPort) && (name === domain || name.endsWith(`.${domain}`));
+    });
 }

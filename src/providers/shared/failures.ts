@@ -112,7 +112,9 @@ export function networkErrorOf(
 }
 
 /** The words of the system mean little to most people. */
-function meaningOf({ code = '', message }: HttpTransportError): string {
+function meaningOf({ code = '', message, proxy }: HttpTransportError): string {
+  if (proxy !== undefined)
+    return `: the proxy ${proxy.address} cannot be reached: correct or unset ${proxy.variable}, or except the host in NO_PROXY`;
   const certificate = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)/.test(code);
   if (certificate) return ': the certificate is not trusted; NODE_EXTRA_CA_CERTS names that of an authority of your own';
   if (message.startsWith('Proxy response'))

@@ -202,6 +202,11 @@ describe('network and payload faults', () => {
     ['half a JSON', truncatedJson(), 'status 200: the answer is not valid JSON'],
     ['no body', empty(200), 'status 200: the answer is not valid JSON'],
     [
+      'the login page of a proxy',
+      text('<!DOCTYPE html><html>Please log in</html>'),
+      'status 200: a web page in place of an answer: check tracker.endpoint and what stands before it',
+    ],
+    [
       'another shape',
       json({ number: 'seven' }),
       'status 200: unexpected answer: number: Invalid input: expected number, received string',

@@ -132,11 +132,15 @@ async function perform(line: Line, request: HttpRequest & { method: Method }, si
 }
 
 // A success that shows a web page is the login of a proxy: the write never arrived, and must not count as done.
-function pageFault({ status, headers, body }: HttpResponse): Failure | undefined {
-  const isPage = /\bhtml\b/i.test(headers.get('content-type') ?? '') || /^\s*<(?:!doctype|html)\b/i.test(body);
-  if (!isPage) return undefined;
-  const detail = `status ${status}: a web page in place of an answer: check tracker.endpoint and what stands before it`;
-  return { kind: 'tracker_payload_error', status, detail };
+function pageFault(response: HttpResponse): Failure | undefined {
+  const { status } = response;
+  return isPage(response) ? { kind: 'tracker_payload_error', status, detail: `status ${status}: ${A_PAGE}` } : undefined;
+}
+
+const A_PAGE = 'a web page in place of an answer: check tracker.endpoint and what stands before it';
+
+function isPage({ headers, body }: HttpResponse): boolean {
+  return /\bhtml\b/i.test(headers.get('content-type') ?? '') || /^\s*<(?:!doctype|html)\b/i.test(body);
 }
 
 function pathOf({ baseUrl }: TrackerHttpSettings, { path = '', url }: HttpRequest): string {
@@ -180,7 +184,7 @@ function decode<T>({ mask, settings }: Line, method: Method, schema: ZodType<T>,
     value = response.json();
   } catch {
     // The parser's own message quotes the body, so it is not passed on.
-    throw unusable('the answer is not valid JSON');
+    throw unusable(isPage(response) ? A_PAGE : 'the answer is not valid JSON');
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

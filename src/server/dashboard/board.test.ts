@@ -136,6 +136,14 @@ describe('the dashboard', () => {
     expect(panel).not.toContain('A-3');
   });
 
+  it.each([
+    ['not yet', 1000, false],
+    ['long', 3000, true],
+  ])('a tracker that is waited for %s', async (_, ms, isTold) => {
+    const poll = { last: null, nextAt: NOON, inFlight: true, waitsSince: NOON - ms };
+    expect((await dashboard({ poll })).text.includes('The tracker cannot be read yet. It was asked 3s ago')).toBe(isTold);
+  });
+
   it('says what keeps everything back', async () => {
     const { text } = await dashboard({
       lifecycle: 'draining',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { busyAfternoon } from '../../../test/browser/scene.ts';
-import { aRun, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../../../test/support/fake-daemon.ts';
+import { aRetry, aRun, anIssue, aSnapshot, createFakeDaemon, NOON, type FakeDaemon } from '../../../test/support/fake-daemon.ts';
 import { textOf } from '../../../test/support/page-text.ts';
 import { createMetrics } from '../metrics.ts';
 import { createApp } from '../routes.ts';
@@ -24,6 +24,12 @@ function afternoonWith(...runs: FakeDaemon['runs']): FakeDaemon {
 const FAILED = aRun('r-1', { issue: anIssue('SHOP-1'), status: 'failed', error: 'it broke' });
 
 describe('the page of an issue', () => {
+  it('says what a person can do about what failed', async () => {
+    const retrying = [aRetry('A-1', { error: 'workspace: hook after_create: exit status 127: sh: 1: gti: not found' })];
+    const { text } = await load('/issues/A-1', createFakeDaemon({ current: aSnapshot({ retrying }) }));
+    expect(text).toContain('Mend hooks.after_create of the workflow file. It is tried again by itself');
+  });
+
   it.each([
     ['SHOP-412', 'running', 'A session has run for 22m 12s , turn 4', 'when somebody stops it', ['stop']],
     [

@@ -2,6 +2,7 @@ import { percentEncoded } from '../../lib/percent-encoded.ts';
 import { shownState } from '../../domain/model/issue.ts';
 import type { Context } from 'hono';
 import type { IssueRequestKind } from '../../domain/model/operator.ts';
+import { remedyForRun } from '../../domain/model/remedies.ts';
 import type { HoldReason } from '../../domain/model/hold.ts';
 import type { JournalEntry } from '../../domain/views/chronicle.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
@@ -101,6 +102,12 @@ interface Explanation {
   readonly change: TemplatePart;
 }
 
+/** What a person can do about what went wrong; nothing where only time helps. */
+function mendText(error: string): TemplatePart {
+  const remedy = remedyForRun(error);
+  return remedy !== null && html`${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}. `;
+}
+
 /** Why it is where it is, and what would change that. */
 function explain({ place, running, retry, parked, hold, watch }: IssueRecord, { generatedAt: now }: Snapshot): Explanation {
   if (place === 'running' && running !== null) {
@@ -114,7 +121,7 @@ function explain({ place, running, retry, parked, hold, watch }: IssueRecord, { 
     return {
       reason: html`It waits for another try, ${clock('until', retry.dueAt, now)} (attempt ${retry.attempt}).
       ${foldedText(retry.error, 'retry-error')}`,
-      change: 'It is tried again by itself when it is due, or now when somebody asks for it.',
+      change: html`${mendText(retry.error)}It is tried again by itself when it is due, or now when somebody asks for it.`,
     };
   }
   if (place === 'parked' && parked !== null) {

@@ -104,9 +104,21 @@ function operatorPauseAlert({ operatorPause, generatedAt: now }: Snapshot): Temp
   );
 }
 
-/** A poll that failed, and one that waits for quota. */
-function pollAlerts({ poll, postponedPoll, generatedAt: now }: Snapshot): readonly TemplatePart[] {
+/** A tracker that takes longer is told of. */
+const PATIENCE_MS = 2000;
+
+/** A tracker that does not answer, a poll that failed, and one that waits for quota. */
+function pollAlerts({ poll, postponedPoll, lifecycle, generatedAt: now }: Snapshot): readonly TemplatePart[] {
+  const since = poll.waitsSince ?? now;
   return [
+    lifecycle === 'serving' &&
+      now - since > PATIENCE_MS &&
+      alert(
+        'warn',
+        'waiting',
+        'The tracker cannot be read yet',
+        html`It was asked ${clock('ago', since, now)} and is still tried; the log tells what it said. Sessions that run go on.`,
+      ),
     poll.last?.error &&
       alert(
         'bad',
