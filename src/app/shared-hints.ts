@@ -41,13 +41,15 @@ export interface HintsDeps {
 /** The leader hears what those that stand by were told. */
 export function followHints({ db, leadership }: Reign, { report, notes, logger }: HintsDeps): { stop(): void } {
   const look = async (): Promise<void> => {
-    const { areHintsWaiting, takeHints } = await import('../store/postgres/index.ts');
-    if (!(await db.read(areHintsWaiting()))) return;
-    const hints = await db.writeUnder(leadership.epoch, takeHints());
+    const { dropHints, readHints } = await import('../store/postgres/index.ts');
+    const hints = await db.read(readHints());
+    if (hints.length === 0) return;
     const kept = hints.flatMap(({ kind, body }) => (kind === 'note' ? [JSON.parse(body) as Note] : []));
     if (hints.some(({ kind }) => kind === 'webhook')) report({ type: 'webhook-received' });
     if (hints.some(({ kind }) => kind === 'refresh')) report({ type: 'refresh-requested' });
     if (kept.length > 0) await notes.addNotes(kept);
+    // Only now: a hint whose removal is lost on the way is acted on twice, never not at all.
+    await db.writeUnder(leadership.epoch, dropHints(hints));
   };
   return lookRepeatedly(look, LOOK_EVERY_MS, (fault) =>
     logger.warn('hints of other daemons could not be read', { error: textOf(fault) }),

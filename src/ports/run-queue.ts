@@ -137,8 +137,9 @@ export interface WorkerSeat {
   beat(facts: { readonly load: number; readonly draining: boolean }): Promise<WorkerNews>;
   /** False: the run is no longer this worker's, and nothing was stored. */
   say(runId: string, number: number, words: readonly RunMessage[]): Promise<boolean>;
-  /** Null: the run is no longer this worker's. */
-  ask(runId: string, requestId: string, request: RunRequest): Promise<'asked' | null>;
+  /** Null: the run is no longer this worker's. The answers that were heard are dropped. */
+  ask(runId: string, requestId: string, request: RunRequest, heard: readonly string[]): Promise<'asked' | null>;
+  /** Stays until it is known to be heard: one that is lost on the way is read again. */
   answerTo(requestId: string): Promise<RunAnswer | null>;
   leave(): Promise<void>;
   close(): Promise<void>;

@@ -433,12 +433,15 @@ describe('a worker that is lost', () => {
       (job) => job !== null,
     );
     const call = { ask: 'tool', name: 'comment', args: { text: 'hi' } } as const;
-    expect(await seat.ask(plan.runId, 'q1', call)).toBe('asked');
+    expect(await seat.ask(plan.runId, 'q1', call, [])).toBe('asked');
     const answer = await eventually(
       () => seat.answerTo('q1'),
       (found) => found !== null,
     );
     expect(answer).toMatchObject({ ok: true, value: { ok: true, data: 'comment hi' } });
+    expect(await seat.answerTo('q1'), 'an answer that was lost on the way is read again').toEqual(answer);
+    expect(await seat.ask(plan.runId, 'q2', call, ['q1'])).toBe('asked');
+    expect(await seat.answerTo('q1'), 'one that was heard is dropped').toBeNull();
     await leader.leave();
     leader = await lead('b');
     await eventually(
@@ -446,7 +449,7 @@ describe('a worker that is lost', () => {
       (job) => job === null,
       'the lease to be taken back',
     );
-    expect(await seat.ask(plan.runId, 'q2', call)).toBeNull();
+    expect(await seat.ask(plan.runId, 'q3', call, [])).toBeNull();
     expect(await seat.say(plan.runId, 1, [])).toBe(false);
     expect(await postgres.query('SELECT * FROM foray.worker_requests', url)).toEqual([]);
     await seat.close();

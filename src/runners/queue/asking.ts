@@ -11,17 +11,23 @@ const AGAIN_MS = 1_000;
 export type Ask = (request: RunRequest, signal: AbortSignal) => Promise<RunAnswer>;
 
 export function createAsk(seat: WorkerSeat, runId: string, lost: AbortSignal): Ask {
+  /** Answers that the database may drop. */
+  let heard: readonly string[] = [];
   return async (request, signal) => {
     const id = randomUUID();
     const either = AbortSignal.any([signal, lost]);
+    const known = heard;
     // Under the same id it is asked once, however often it is sent.
-    if ((await patiently(() => seat.ask(runId, id, request), either)) === null) {
+    if ((await patiently(() => seat.ask(runId, id, request, known), either)) === null) {
       throw new Error('the run is no longer this worker’s');
     }
+    heard = heard.filter((answered) => !known.includes(answered));
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 1.5, LONGEST_WAIT_MS)) {
       await delay(wait, undefined, { signal: either });
       const answer = await patiently(() => seat.answerTo(id), either);
-      if (answer !== null) return answer;
+      if (answer === null) continue;
+      heard = [...heard, id];
+      return answer;
     }
   };
 }

@@ -8,6 +8,10 @@ export interface Hint {
   readonly at: number;
 }
 
+export interface WaitingHint extends Hint {
+  readonly id: number;
+}
+
 /** Where nobody leads for a while, no more than these wait: further ones would say the same. */
 const MAX_WAITING = 1_000;
 
@@ -17,16 +21,19 @@ export function* leaveHint({ kind, body, at }: Hint): Work<void> {
   yield* run(sql, kind, body, at);
 }
 
-export function* areHintsWaiting(): Work<boolean> {
-  return (yield* all('SELECT 1 AS one FROM hints LIMIT 1')).length > 0;
+/** All that wait, in their order. They stay until they were acted on. */
+export function* readHints(): Work<readonly WaitingHint[]> {
+  const rows = yield* all('SELECT id, kind, body, at FROM hints ORDER BY id');
+  return rows.map(({ id, kind, body, at }) => ({
+    id: Number(id),
+    kind: kindOf(String(kind)),
+    body: String(body),
+    at: Number(at),
+  }));
 }
 
-/** Takes all that wait, in their order. */
-export function* takeHints(): Work<readonly Hint[]> {
-  const rows = yield* all('DELETE FROM hints RETURNING id, kind, body, at');
-  return rows
-    .toSorted((a, b) => Number(a.id) - Number(b.id))
-    .map(({ kind, body, at }) => ({ kind: kindOf(String(kind)), body: String(body), at: Number(at) }));
+export function* dropHints(hints: readonly WaitingHint[]): Work<void> {
+  for (const { id } of hints) yield* run('DELETE FROM hints WHERE id = ?', id);
 }
 
 /** A daemon of another version may have left what this one does not know: a poll is never wrong. */

@@ -7,7 +7,7 @@ export { isNotLeading, isUnreachable } from './errors.ts';
 export { BEAT_MS, readLeader, SESSIONS_OVER_MS, type InstanceFacts, type Leader } from './instances.ts';
 export type { Leadership } from './keep-leading.ts';
 export { tryToLead } from './leadership.ts';
-export { areHintsWaiting, leaveHint, takeHints } from './hints.ts';
+export { dropHints, leaveHint, readHints } from './hints.ts';
 export { isUpToDate, migratePostgres } from './migrate.ts';
 export { askThroughPostgres } from './operator.ts';
 export { createPostgresStore } from './postgres-store.ts';

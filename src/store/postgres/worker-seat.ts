@@ -36,8 +36,8 @@ export async function openWorkerSeat(url: string, facts: WorkerFacts): Promise<W
     jobOf: (jobId) => db.read(jobOf(jobId, id)),
     beat: (now) => db.write(beat(id, facts, now)),
     say: (runId, number, words) => db.write(say({ runId, worker: id }, number, words)),
-    ask: (runId, requestId, request) => db.write(ask({ runId, worker: id }, requestId, request)),
-    answerTo: (requestId) => db.write(answerTo(requestId)),
+    ask: (runId, requestId, request, heard) => db.write(ask({ runId, worker: id }, { id: requestId, request, heard })),
+    answerTo: (requestId) => db.read(answerTo(requestId)),
     leave: () => db.write(run('DELETE FROM worker_hosts WHERE id = ?', id)),
     async close() {
       await pool.end().catch(() => {});
@@ -105,15 +105,22 @@ function* say(lease: Lease, number: number, words: readonly RunMessage[]): Work<
   return true;
 }
 
-function* ask(lease: Lease, requestId: string, request: RunRequest): Work<'asked' | null> {
+interface Asked {
+  readonly id: string;
+  readonly request: RunRequest;
+  readonly heard: readonly string[];
+}
+
+function* ask(lease: Lease, { id, request, heard }: Asked): Work<'asked' | null> {
   if (!(yield* holds(lease))) return null;
+  for (const answered of heard) yield* run('DELETE FROM worker_requests WHERE id = ?', answered);
   const sql = 'INSERT INTO worker_requests (id, run_id, request, taken) VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING';
-  yield* run(sql, requestId, lease.runId, JSON.stringify(request));
+  yield* run(sql, id, lease.runId, JSON.stringify(request));
   return 'asked';
 }
 
 function* answerTo(requestId: string): Work<RunAnswer | null> {
-  const row = yield* get('DELETE FROM worker_requests WHERE id = ? AND answer IS NOT NULL RETURNING answer', requestId);
+  const row = yield* get('SELECT answer FROM worker_requests WHERE id = ? AND answer IS NOT NULL', requestId);
   return row === undefined ? null : (JSON.parse(String(row['answer'])) as RunAnswer);
 }
 
