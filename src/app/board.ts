@@ -2,14 +2,8 @@ import path from 'node:path';
 import { TrackerError } from '../domain/model/errors.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { Board } from '../ports/provider.ts';
-import type { Provider, ProviderDeps } from '../ports/provider.ts';
-import { PROVIDERS } from '../providers/registry.ts';
-
-export function providerOf({ kind }: TrackerSettings): Provider {
-  const provider = PROVIDERS.find((candidate) => candidate.kind === kind);
-  if (!provider) throw new Error(`unknown tracker kind ${kind}`);
-  return provider;
-}
+import type { ProviderDeps } from '../ports/provider.ts';
+import { loadProvider } from '../providers/registry.ts';
 
 /** What a provider works with, for a workflow file at this place. */
 export function providerDeps(file: string, { version, clock, logger, meter }: Omit<ProviderDeps, 'workflowDir'>): ProviderDeps {
@@ -22,7 +16,7 @@ export function providerDeps(file: string, { version, clock, logger, meter }: Om
  * asked for its issues instead, and what those are in is all that is known.
  */
 export async function readBoardOrIssues(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board> {
-  const provider = providerOf(settings);
+  const provider = await loadProvider(settings.kind);
   try {
     return await provider.readBoard(settings, deps, signal);
   } catch (error) {

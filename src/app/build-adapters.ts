@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AGENT_KINDS } from '../agents/registry.ts';
+import { loadAgentKind } from '../agents/registry.ts';
 import { countRequests } from '../orchestrator/counted-tracker.ts';
 import type { Adapters } from '../orchestrator/effect-deps.ts';
 import type { Notifier } from '../ports/events.ts';
 import { createForge } from '../orchestrator/reactions/forge.ts';
 import { environmentOf, hideFromEnvironment } from '../lib/process/index.ts';
 import { createNotifier } from '../notify/index.ts';
-import type { ProviderDeps } from '../ports/provider.ts';
+import type { ProviderDeps, ProviderFacts } from '../ports/provider.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Workspaces } from '../ports/workspace.ts';
 import { WorkspaceError } from '../domain/model/errors.ts';
@@ -15,17 +15,17 @@ import type { RunPlan } from '../domain/model/effect.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { Store, TrackerNames } from '../ports/store.ts';
 import { createPrompt } from '../prompt/prompt.ts';
-import { PROVIDERS } from '../providers/registry.ts';
+import { PROVIDER_FACTS } from '../providers/facts.ts';
+import { loadProvider } from '../providers/registry.ts';
 import type { OwnCarrier } from '../workspace/carrier.ts';
 import { createWorkspaces } from '../workspace/index.ts';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
 import type { Leading } from './while-leading.ts';
-import { buildDelivery } from './build-delivery.ts';
-import { buildHosts, withHosts, hostWorkspaces, type HostAdapters } from './build-hosts.ts';
+import type { BuiltDelivery } from './build-delivery.ts';
+import type { HostAdapters } from './build-hosts.ts';
 import { createWorkspacesOfHosts, createWorkspacesOfWorkers } from '../workspace/remote/all-hosts.ts';
-import { providerOf } from './board.ts';
 import { tellSlowPolls } from './check-tracker.ts';
 import { ANYONE_MAY_START, ANYONE_REMEDY, publicProblem } from './public-project.ts';
 import { screenPeople } from '../orchestrator/screened-tracker.ts';
@@ -43,8 +43,15 @@ export interface BuiltAdapters extends Adapters {
   readonly carrierFor: ((plan: RunPlan) => OwnCarrier) | null;
 }
 
-/** Builds the adapters a workflow asks for, keeping those whose settings did not change. */
-export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before: BuiltAdapters | null): BuiltAdapters {
+/**
+ * Builds the adapters a workflow asks for, keeping those whose settings did not change. Only what it asks for is loaded:
+ * one tracker kind, one agent kind, and the ways to a repository and to other hosts where there are any.
+ */
+export async function buildAdapters(
+  workflow: GoodWorkflow,
+  deps: AdapterDeps,
+  before: BuiltAdapters | null,
+): Promise<BuiltAdapters> {
   deps.secrets.add(workflow.secrets);
   hideCredentials(workflow, deps.logger);
   const { settings } = workflow;
@@ -53,7 +60,7 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
   const sameAgent =
     before !== null && isDeepStrictEqual([old?.agent, old?.agentOptions], [settings.agent, settings.agentOptions]);
   const sameForge = before !== null && isDeepStrictEqual(old?.reactions.connection, settings.reactions.connection);
-  const { delivery, carrierFor } = buildDelivery(workflow, providerDeps(workflow, deps), deps);
+  const { delivery, carrierFor } = await deliveryOf(workflow, deps);
   const workspaces = createWorkspaces({
     root: settings.workspace.root,
     removedDays: settings.workspace.removedDays,
@@ -65,26 +72,34 @@ export function buildAdapters(workflow: GoodWorkflow, deps: AdapterDeps, before:
     delivery,
     maskSecrets: deps.secrets.mask,
   });
-  const there = buildHosts(workflow, deps);
+  const there = await hostsOf(workflow, deps);
   return {
     workflow,
     configured: settings,
     identity: settings.tracker.identity,
-    tracker: sameTracker ? before.tracker : buildTracker(workflow, deps),
-    agent: withHosts(
-      sameAgent && isHere(settings) && isHere(before.configured) ? before.agent : buildAgent(workflow, deps),
-      workflow,
-      deps,
-    ),
+    tracker: sameTracker ? before.tracker : await buildTracker(workflow, deps),
+    agent: sameAgent && isHere(settings) && isHere(before.configured) ? before.agent : await buildAgentAnywhere(workflow, deps),
     workspaces: everywhere(workspaces, there, settings, deps),
     there,
     carrierFor,
     hooks: settings.hooks,
-    forge: sameForge ? before.forge : buildForge(workflow, deps),
+    forge: sameForge ? before.forge : await buildForge(workflow, deps),
     notifier: buildNotifier(workflow, deps),
     promptFor: createPrompt(workflow.body, workflow.bodyLine, settings.agent),
     tools: deps.tools,
   };
+}
+
+async function deliveryOf(workflow: GoodWorkflow, deps: AdapterDeps): Promise<BuiltDelivery> {
+  if (workflow.settings.workspace.repo === null) return { delivery: null, carrierFor: null };
+  const { buildDelivery } = await import('./build-delivery.ts');
+  return buildDelivery(workflow, providerDeps(workflow, deps), deps);
+}
+
+async function hostsOf(workflow: GoodWorkflow, deps: AdapterDeps): Promise<BuiltAdapters['there']> {
+  if (workflow.settings.worker.sshHosts.length === 0) return new Map();
+  const { buildHosts } = await import('./build-hosts.ts');
+  return buildHosts(workflow, deps);
 }
 
 /** The workspaces wherever runs of this workflow leave them. */
@@ -94,7 +109,8 @@ function everywhere(
   { agent, workspace }: Settings,
   { workers }: AdapterDeps,
 ): Workspaces {
-  if (there.size > 0) return createWorkspacesOfHosts(here, hostWorkspaces(there));
+  if (there.size > 0)
+    return createWorkspacesOfHosts(here, new Map([...there].map(([name, { workspaces }]) => [name, workspaces])));
   if (agent.runOn === null) return here;
   return createWorkspacesOfWorkers(here, (host, subject, signal) => {
     const queue = workers?.() ?? null;
@@ -143,8 +159,12 @@ export async function settleIdentity(
 /** What the remote says of the project may be worth a warning beside those of the file. */
 function withWarning(built: BuiltAdapters, project: ProjectFacts | null): BuiltAdapters {
   const { workflow } = built;
-  const warning = publicProblem(workflow.settings.tracker, providerOf(workflow.settings.tracker), project);
+  const warning = publicProblem(workflow.settings.tracker, factsOf(workflow.settings.tracker.kind), project);
   return warning === null ? built : { ...built, workflow: { ...workflow, problems: [...workflow.problems, warning] } };
+}
+
+function factsOf(kind: string): Partial<ProviderFacts> {
+  return PROVIDER_FACTS.find((facts) => facts.kind === kind) ?? {};
 }
 
 /** Says at start what only the remote could tell. */
@@ -161,12 +181,12 @@ function renamed(built: BuiltAdapters, names: TrackerNames): BuiltAdapters {
 }
 
 /** The tracker alone, for reads that need nothing else. */
-export function buildTracker(
+async function buildTracker(
   workflow: GoodWorkflow,
   deps: Omit<AdapterDeps, 'processes' | 'env' | 'secrets' | 'tools' | 'hosts' | 'servedAt'>,
-): Adapters['tracker'] {
+): Promise<Adapters['tracker']> {
   const { tracker } = workflow.settings;
-  const provider = providerOf(tracker);
+  const provider = await loadProvider(tracker.kind);
   const { clock, logger } = deps;
   const built = provider.createTracker(tracker, providerDeps(workflow, deps));
   const screened = screenPeople(countRequests(built, deps.meter.during), {
@@ -179,11 +199,11 @@ export function buildTracker(
   return built.isLocal ? screened : tellSlowPolls(screened, logger);
 }
 
-function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Adapters['forge'] {
+async function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Promise<Adapters['forge']> {
   const { connection } = workflow.settings.reactions;
   if (connection === null) return null;
-  const provider = PROVIDERS.find((candidate) => candidate.kind === connection.kind);
-  if (!provider?.createScm || !provider.createCi) throw new Error(`tracker kind ${connection.kind} has no merge requests`);
+  const provider = await loadProvider(connection.kind);
+  if (!provider.createScm || !provider.createCi) throw new Error(`tracker kind ${connection.kind} has no merge requests`);
   const shared = providerDeps(workflow, deps);
   return createForge(provider.createScm(connection, shared), provider.createCi(connection, shared));
 }
@@ -205,10 +225,15 @@ function buildNotifier({ settings }: GoodWorkflow, { version, clock, secrets, se
   return createNotifier(settings.notifications, { version, clock, dashboard, maskSecrets: secrets.mask, ...asking(leading) });
 }
 
-export function buildAgent(workflow: GoodWorkflow, deps: AdapterDeps): Adapters['agent'] {
+/** Where it runs elsewhere, what it needs is looked for there. */
+async function buildAgentAnywhere(workflow: GoodWorkflow, deps: AdapterDeps): Promise<Adapters['agent']> {
+  const agent = await buildAgent(workflow, deps);
+  return isHere(workflow.settings) ? agent : (await import('./build-hosts.ts')).withHosts(agent, workflow, deps);
+}
+
+async function buildAgent(workflow: GoodWorkflow, deps: AdapterDeps): Promise<Adapters['agent']> {
   const { agent, agentOptions } = workflow.settings;
-  const kind = AGENT_KINDS.find((candidate) => candidate.kind === agent.kind);
-  if (!kind) throw new Error(`unknown agent kind ${agent.kind}`);
+  const kind = await loadAgentKind(agent.kind);
   const { clock, logger, processes, costRecorded } = deps;
   const inherited = agentEnv(workflow, deps.env);
   const { user } = agent;

@@ -6,7 +6,7 @@ import type { ProcessLedger } from '../ports/agent.ts';
 import type { ProviderDeps } from '../ports/provider.ts';
 import type { CarriedRepository } from '../ports/run-queue.ts';
 import type { Logger } from '../ports/runtime.ts';
-import { PROVIDERS } from '../providers/registry.ts';
+import { loadProvider } from '../providers/registry.ts';
 import { createCarrier, type OwnCarrier } from '../workspace/carrier.ts';
 import { branchOf, createDelivery, type Delivery, type DeliveryDeps } from '../workspace/delivery.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
@@ -25,15 +25,14 @@ export interface BuiltDelivery {
 }
 
 /** The way from `workspace.repo` to a merge request; null where hooks fill the workspaces. */
-export function buildDelivery(workflow: GoodWorkflow, forge: ProviderDeps, deps: AdapterDeps): BuiltDelivery {
+export async function buildDelivery(workflow: GoodWorkflow, forge: ProviderDeps, deps: AdapterDeps): Promise<BuiltDelivery> {
   const { root, repo } = workflow.settings.workspace;
   if (repo === null) return { delivery: null, carrierFor: null };
   const { clock, logger, env, processes } = deps;
   const { mayWrite } = forge;
   const { url, token, baseBranch, push, connection } = repo;
   const folder = path.join(root, REPOSITORIES);
-  const provider = PROVIDERS.find((candidate) => candidate.kind === connection?.kind);
-  const opener = connection && provider?.createRequests?.(connection, forge);
+  const opener = connection && (await loadProvider(connection.kind)).createRequests?.(connection, forge);
   const settings = { url, folder, token, baseBranch, timeoutMs: GIT_TIMEOUT_MS };
   const parts: DeliveryDeps = {
     repository: createRepository(settings, { env, processes, ...(mayWrite && { mayWrite }) }),

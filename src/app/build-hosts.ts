@@ -1,10 +1,10 @@
-import { AGENT_KINDS } from '../agents/registry.ts';
+import { loadAgentKind } from '../agents/registry.ts';
 import { findProgram } from '../lib/process/index.ts';
 import { HostError, startRemote, type SshTarget } from '../lib/ssh/index.ts';
 import type { Agent } from '../ports/agent.ts';
+import type { AgentKind } from '../ports/agent-kind.ts';
 import type { ProcessHost } from '../ports/process.ts';
 import type { RunAdapters } from '../ports/runner.ts';
-import type { Workspaces } from '../ports/workspace.ts';
 import { createRemoteWorkspaces } from '../workspace/remote/index.ts';
 import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
@@ -14,12 +14,10 @@ import type { GoodWorkflow } from './workflow.ts';
 export type HostAdapters = Pick<RunAdapters, 'agent' | 'workspaces' | 'tools'>;
 
 /** The adapters of each host of `worker.ssh_hosts`. */
-export function buildHosts(workflow: GoodWorkflow, deps: AdapterDeps): ReadonlyMap<string, HostAdapters> {
-  return new Map(workflow.settings.worker.sshHosts.map((name) => [name, buildHost(name, workflow, deps)]));
-}
-
-export function hostWorkspaces(hosts: ReadonlyMap<string, HostAdapters>): ReadonlyMap<string, Workspaces> {
-  return new Map([...hosts].map(([name, { workspaces }]) => [name, workspaces]));
+export async function buildHosts(workflow: GoodWorkflow, deps: AdapterDeps): Promise<ReadonlyMap<string, HostAdapters>> {
+  const { agent, worker } = workflow.settings;
+  const kind = await loadAgentKind(agent.kind);
+  return new Map(worker.sshHosts.map((name) => [name, buildHost(name, kind, workflow, deps)]));
 }
 
 /** With workers or hosts, no program of the agent is needed on this machine but `ssh`. */
@@ -37,12 +35,10 @@ export function withHosts(agent: Agent, { settings }: GoodWorkflow, { env, hosts
   return { ...agent, findProblem };
 }
 
-function buildHost(name: string, workflow: GoodWorkflow, deps: AdapterDeps): HostAdapters {
+function buildHost(name: string, kind: AgentKind, workflow: GoodWorkflow, deps: AdapterDeps): HostAdapters {
   const { agent, agentOptions, worker, workspace } = workflow.settings;
   const { clock, logger, processes, markKey, secrets } = deps;
   const host = { name, ...processHost(name, deps) };
-  const kind = AGENT_KINDS.find((candidate) => candidate.kind === agent.kind);
-  if (!kind) throw new Error(`unknown agent kind ${agent.kind}`);
   const given = new Set([...(kind.login?.variables ?? []), ...worker.sshEnv]);
   const env = Object.fromEntries(Object.entries(agentEnv(workflow, deps.env)).filter(([variable]) => given.has(variable)));
   return {

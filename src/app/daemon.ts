@@ -69,13 +69,13 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   let url: string | null = null;
   const runs = await openRuns(options, { announce, killed: killed.signal, servedAt: () => url, releasers });
   const { store, trackers, processes } = runs;
-  const built = await knownAs(buildAdapters(workflow, runs.adapterDeps, null), store);
+  const built = await knownAs(await buildAdapters(workflow, runs.adapterDeps, null), store);
   await runs.watch(built);
   const pages = openPages(options, runs, notices, releasers);
   releasers.push(followQuotas(notices, trackers));
   const days = (): number => trackers.adapters().workflow.settings.dbRetentionDays;
   releasers.push(forgetOldRuns({ store, now: clock.now, days, logger }));
-  url = await serveHttp(pages.daemon, pages.metrics, { server: workflow.settings.server, port: options.port }, releasers);
+  url = await serveHttp(pages.daemon, { server: workflow.settings.server, port: options.port }, releasers);
   const startUp = AbortSignal.any([killed.signal, options.interrupted]);
   await begin({ options, runs, pages, notices, announce, releasers, startUp }, built);
   const done = trackers.done.finally(() => {

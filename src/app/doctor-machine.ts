@@ -62,7 +62,7 @@ export function checkClock(now: number, told: number | null): readonly Finding[]
 
 /** The program of the agent, and where its login is kept by convention. Elsewhere both are the matter of that machine. */
 export async function checkAgentProgram(workflow: GoodWorkflow, deps: SurveyDeps): Promise<readonly Finding[]> {
-  const { agent } = adaptersOf(workflow, deps);
+  const { agent } = await adaptersOf(workflow, deps);
   const problem = await agent.findProblem();
   if (problem !== null) return [finding('error', 'agent', problem, 'install the program, or set agent.command to where it is')];
   const { settings } = workflow;
@@ -107,7 +107,7 @@ function checkLogin({ agent }: Settings, { env }: SurveyDeps): readonly Finding[
 
 export async function checkWorkspaceRoot(workflow: GoodWorkflow, deps: SurveyDeps): Promise<readonly Finding[]> {
   const { root } = workflow.settings.workspace;
-  const problem = (await adaptersOf(workflow, deps).workspaces.findProblem()) ?? (await tryRoot(root));
+  const problem = (await (await adaptersOf(workflow, deps)).workspaces.findProblem()) ?? (await tryRoot(root));
   return [
     problem === null
       ? ok('workspace.root', root)

@@ -1,7 +1,8 @@
 import { sameState, type Issue } from '../domain/model/issue.ts';
 import type { Settings, TrackerSettings } from '../domain/model/settings.ts';
 import type { Board, Provider, ProviderDeps } from '../ports/provider.ts';
-import { providerDeps, providerOf, readBoardOrIssues } from './board.ts';
+import { loadProvider } from '../providers/registry.ts';
+import { providerDeps, readBoardOrIssues } from './board.ts';
 import { accessRemedy } from './access-remedy.ts';
 import { checkClock } from './doctor-machine.ts';
 import { finding, ok, type Finding } from './finding.ts';
@@ -20,7 +21,7 @@ export async function diagnoseTracker(
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const { tracker } = workflow.settings;
-  const provider = providerOf(tracker);
+  const provider = await loadProvider(tracker.kind);
   const clock = createClockReading();
   const boardDeps = providerDeps(workflow.path, { ...deps, meter: clock.meter });
   try {

@@ -2,7 +2,8 @@ import type { Problem } from '../domain/model/problem.ts';
 import { faultOf } from '../domain/model/errors.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { ProviderDeps } from '../ports/provider.ts';
-import { providerDeps, providerOf } from './board.ts';
+import { loadProvider } from '../providers/registry.ts';
+import { providerDeps } from './board.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
 import { missingState, statesNamed } from './named-states.ts';
 import { tellWarnings, type GoodWorkflow } from './workflow.ts';
@@ -64,7 +65,7 @@ async function findMissing(
 ): Promise<readonly Problem[]> {
   const { tracker } = settings;
   const written = statesNamed(settings).filter(({ isWritten }) => isWritten);
-  const { readBoard, boardAtStart } = providerOf(tracker);
+  const { readBoard, boardAtStart } = await loadProvider(tracker.kind);
   if (!boardAtStart || written.length === 0) return [];
   try {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);

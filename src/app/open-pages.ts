@@ -9,7 +9,6 @@ import type { Daemon } from '../ports/daemon.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { Clock } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
-import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { keepChronicle } from './chronicle.ts';
 import type { DaemonOptions } from './daemon.ts';
 import type { Reign } from './leading.ts';
@@ -24,7 +23,6 @@ import { followWorkflowStatus } from './workflow-status.ts';
 /** What the HTTP side sees and may ask. */
 export interface Pages {
   readonly daemon: Daemon;
-  readonly metrics: Metrics;
   readonly operatorRequests: OperatorRequests;
 }
 
@@ -32,8 +30,6 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
   const { workflow, clock, logger, version, reign } = options;
   const { store, trackers } = runs;
   const snapshot = keptShortly(trackers.states, (states) => snapshotOfAll(states, clock.now()));
-  const metrics = createMetrics(notices, snapshot, runs.hosts);
-  releasers.push(() => metrics.stop());
   const missing = followMissingStates({ watched: trackers.adapters, notices, provider: runs.adapterDeps });
   releasers.push(() => missing.stop());
   const ofFile = () => trackers.adapters().workflow;
@@ -68,7 +64,7 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
     ...(reign !== null && { leader: leaderView(reign, clock) }),
     ...viewOf(trackers, snapshot, store, clock),
   };
-  return { daemon, metrics, operatorRequests };
+  return { daemon, operatorRequests };
 }
 
 /**

@@ -77,7 +77,7 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
     if (stopped.aborted) return;
     try {
       const workflow = requireGood(await readWorkflowFile(path, deps.env));
-      const built = await knownAs(buildAdapters(workflow, deps.adapterDeps, current), deps.store);
+      const built = await knownAs(await buildAdapters(workflow, deps.adapterDeps, current), deps.store);
       if (built.tracker !== current.tracker) await built.tracker.preflight?.(stopped);
       const next = await settleIdentity(built, deps.store, stopped);
       warnOfRestart(current, next, deps.logger);

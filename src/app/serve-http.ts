@@ -1,9 +1,10 @@
 import type { Settings } from '../domain/model/settings.ts';
 import type { Releasers } from '../lib/releasers.ts';
+import type { Snapshot } from '../domain/views/snapshot.ts';
 import type { Daemon } from '../ports/daemon.ts';
+import { keepNotices } from '../server/kept-notices.ts';
 import { listen } from '../server/listen.ts';
-import type { Metrics } from '../server/metrics.ts';
-import { createApp } from '../server/routes.ts';
+import type { App } from '../server/security.ts';
 
 export interface HttpSettings {
   readonly server: Settings['server'];
@@ -11,20 +12,35 @@ export interface HttpSettings {
   readonly port: number | null;
 }
 
-/** Serves the pages and the API where the workflow file says so; tells the address, or null where it does not. */
+/** Pages, API and metrics are loaded so long after the start, or when somebody first asks. */
+const WARM_UP_MS = 1_000;
+
+/**
+ * Serves the pages and the API where the workflow file says so; tells the address, or null where it does not. The metrics
+ * are of `measured`, which is the snapshot of the daemon unless another one is given.
+ */
 export async function serveHttp(
   daemon: Daemon,
-  metrics: Metrics,
   place: HttpSettings,
   releasers: Releasers,
+  measured: () => Snapshot | null = daemon.snapshot,
 ): Promise<string | null> {
   const { token, allowedHosts, webhookSecret, ...address } = place.server;
   const port = place.port ?? address.port;
   if (port === null) return null;
   const { host } = address;
-  const app = createApp(daemon, metrics, { token, allowedHosts: [...allowedHosts, hostName(host)], webhookSecret });
+  const notices = keepNotices(daemon.notices);
+  releasers.push(() => notices.stop());
+  const app = async (): Promise<App> => {
+    const { createApp, createMetrics } = await import('../server/index.ts');
+    const metrics = createMetrics(notices, measured, daemon.hosts);
+    return createApp(daemon, metrics, { token, allowedHosts: [...allowedHosts, hostName(host)], webhookSecret });
+  };
   const server = await listen(app, port, { host });
   releasers.push(() => server.stop());
+  const tell = (fault: unknown): void => daemon.logger.error('the pages could not be loaded', { error: String(fault) });
+  const warmUp = setTimeout(() => void server.warmUp().catch(tell), WARM_UP_MS).unref();
+  releasers.push(() => clearTimeout(warmUp));
   const addr = `${hostName(host)}:${server.port}`;
   const url = `http://${isWildcard(host) ? '127.0.0.1' : hostName(host)}:${server.port}/`;
   daemon.logger.info('http server listening', { addr, port: server.port, url });

@@ -12,7 +12,6 @@ import { createNotices } from '../orchestrator/notices.ts';
 import type { Daemon, LeaderView } from '../ports/daemon.ts';
 import type { HostView } from '../ports/runner.ts';
 import type { Store } from '../ports/store.ts';
-import { createMetrics } from '../server/metrics.ts';
 import type { Leader } from '../store/postgres/index.ts';
 import { keepChronicle } from './chronicle.ts';
 import type { DaemonOptions } from './daemon.ts';
@@ -58,14 +57,12 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
   const chronicle = keepChronicle({ store, notices, clock, logger });
   releasers.push(() => chronicle.stop());
   const daemon: Daemon = { ...aboutService(options), notices, chronicle, ...viewOf(shown, deps, options) };
-  const metrics = createMetrics(notices, () => daemon.snapshot() ?? nothing(), daemon.hosts);
-  releasers.push(() => metrics.stop());
-  const url = await serveHttp(daemon, metrics, { server: settings.server, port: options.port }, releasers).catch(
-    (fault: unknown) => {
-      logger.warn('standing by without pages', { error: textOf(fault) });
-      return null;
-    },
-  );
+  const measured = (): Snapshot => daemon.snapshot() ?? nothing();
+  const place = { server: settings.server, port: options.port };
+  const url = await serveHttp(daemon, place, releasers, measured).catch((fault: unknown) => {
+    logger.warn('standing by without pages', { error: textOf(fault) });
+    return null;
+  });
   return {
     url,
     async look(found) {

@@ -38,7 +38,7 @@ export interface Survey {
 
 /** Exactly one poll, as the daemon would judge it: what would be dispatched, and why the rest would not. Writes nothing. */
 export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
-  const adapters = buildAdapters(
+  const adapters = await buildAdapters(
     workflow,
     {
       ...deps,

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AGENT_KINDS } from '../agents/registry.ts';
+import { loadAgentKinds } from '../agents/registry.ts';
 import type { Env } from '../config/expand.ts';
 import { hostName } from '../domain/model/host-path.ts';
 import { endGroup, endStrays } from '../lib/process/index.ts';
 import { createReleasers, type Releasers } from '../lib/releasers.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
+import type { AgentKind } from '../ports/agent-kind.ts';
 import type { RunAdapters } from '../ports/runner.ts';
 import type { ToolHost } from '../mcp/host.ts';
 import type { RunJob } from '../ports/run-queue.ts';
@@ -87,6 +88,7 @@ async function assemble(options: WorkerOptions, releasers: Releasers): Promise<R
     env,
     processes,
     toolHost,
+    agentKinds: await loadAgentKinds(),
     deliveryOf: createCarriedDeliveries({ root, env, processes, logger }),
   };
   const worker = await onceReached(options, () =>
@@ -139,14 +141,15 @@ interface Here extends Omit<WorkerOptions, 'env'> {
   readonly env: Readonly<Record<string, string>>;
   readonly processes: ProcessLedger;
   readonly toolHost: ToolHost;
+  readonly agentKinds: readonly AgentKind[];
   readonly deliveryOf: ReturnType<typeof createCarriedDeliveries>;
 }
 
 function adaptersFor({ plan, template, markKey, repository }: RunJob, asked: AskedOfLeader, here: Here): RunAdapters {
   const { tracker, toolCalls, carrier } = asked;
   const { agent, agentOptions, workspace } = plan.settings;
-  const { env, logger, processes, toolHost } = here;
-  const kind = AGENT_KINDS.find((candidate) => candidate.kind === agent.kind);
+  const { env, logger, processes, toolHost, agentKinds } = here;
+  const kind = agentKinds.find((candidate) => candidate.kind === agent.kind);
   if (!kind) throw new Error(`unknown agent kind ${agent.kind}`);
   const delivery = repository && here.deliveryOf(repository, plan.issue.identifier, carrier);
   return {

@@ -1,10 +1,13 @@
 import { expect, it } from 'vitest';
 import { AGENT_FACTS } from '../agents/facts.ts';
-import { AGENT_KINDS } from '../agents/registry.ts';
+import { loadAgentKinds } from '../agents/registry.ts';
 import { formatProblem, problemFacts } from '../config/format.ts';
 import { readWorkflow } from '../config/workflow.ts';
 import { PROVIDER_FACTS } from './facts.ts';
-import { PROVIDERS } from './registry.ts';
+import { loadProviders } from './registry.ts';
+
+const PROVIDERS = await loadProviders();
+const AGENT_KINDS = await loadAgentKinds();
 
 it('the facts are those of the registries, in their order', () => {
   expect(PROVIDER_FACTS.map(({ kind }) => kind)).toEqual(PROVIDERS.map(({ kind }) => kind));

@@ -16,14 +16,11 @@ afterEach(async () => {
 
 async function serve(signal?: AbortSignal) {
   const daemon = createFakeDaemon();
-  const server = await listen(
-    createApp(
-      daemon,
-      createMetrics(daemon.notices, () => daemon.snapshot()),
-    ),
-    0,
-    { signal },
+  const app = createApp(
+    daemon,
+    createMetrics(daemon.notices, () => daemon.snapshot()),
   );
+  const server = await listen(async () => app, 0, { signal });
   open.push(server);
   return { daemon, server, url: `http://127.0.0.1:${server.port}` };
 }
@@ -55,6 +52,35 @@ describe('listen', () => {
     expect(await response.json()).toEqual({ status: 'pass' });
   });
 
+  it('loads what answers when the first request comes, once', async () => {
+    const daemon = createFakeDaemon();
+    let loads = 0;
+    const server = await listen(async () => {
+      loads += 1;
+      return createApp(
+        daemon,
+        createMetrics(daemon.notices, () => daemon.snapshot()),
+      );
+    }, 0);
+    open.push(server);
+    expect(loads).toBe(0);
+    const [first, second] = await Promise.all([
+      fetch(`http://127.0.0.1:${server.port}/livez`),
+      exchange(server.port, 'SING /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'),
+    ]);
+    expect([first.status, second.slice(0, 12)]).toEqual([200, 'HTTP/1.1 405']);
+    await server.warmUp();
+    expect(loads).toBe(1);
+  });
+
+  it('hangs up where what answers cannot be loaded, and lives on', async () => {
+    const server = await listen(() => Promise.reject(new Error('a part is missing')), 0);
+    open.push(server);
+    expect(await exchange(server.port, 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')).toBe('');
+    expect(await exchange(server.port, 'SING / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')).toBe('');
+    await expect(server.warmUp()).rejects.toThrow('a part is missing');
+  });
+
   it('does not listen on other addresses of this machine', async () => {
     const { server } = await serve();
     const refused = new Promise((resolve) => {
@@ -73,7 +99,7 @@ describe('listen', () => {
       daemon,
       createMetrics(daemon.notices, () => daemon.snapshot()),
     );
-    await expect(listen(app, server.port)).rejects.toThrow(
+    await expect(listen(async () => app, server.port)).rejects.toThrow(
       `port ${server.port} is in use: stop what listens on 127.0.0.1:${server.port}, or choose another port with --port or server.port`,
     );
   });
@@ -87,7 +113,7 @@ describe('listen', () => {
       daemon,
       createMetrics(daemon.notices, () => daemon.snapshot()),
     );
-    await expect(listen(app, port)).rejects.toThrow(`port ${port} is in use: `);
+    await expect(listen(async () => app, port)).rejects.toThrow(`port ${port} is in use: `);
     await new Promise((resolve) => other.close(resolve));
   });
 

@@ -1,15 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { once } from '../lib/once.ts';
+import type { Answers } from './answers.ts';
 import { trackConnections } from './connections.ts';
-import { fail } from './envelope.ts';
-import type { ClientConnection } from './events-stream.ts';
-import { createSecureApp, type App } from './security.ts';
+import { LOOPBACK } from './loopback.ts';
+import type { App } from './security.ts';
 import { answerUnparsedRequests } from './unparsed-requests.ts';
 
-/** Where nobody but this machine can reach us. */
-const LOOPBACK = '127.0.0.1';
 /** How long requests under way may take to finish once the server stops. */
 const STOP_GRACE_MS = 1_000;
 const SWEEP_MS = 20;
@@ -30,6 +27,8 @@ export interface ListenOptions {
 }
 
 export interface Listening {
+  /** Loads what answers, so that no request waits for it. */
+  warmUp(): Promise<void>;
   /** The one given, or the one the system chose for 0. */
   readonly port: number;
   /** Ends event streams and idle connections at once, lets requests under way finish shortly. */
@@ -38,14 +37,22 @@ export interface Listening {
   kill(): Promise<void>;
 }
 
-/** Serves the app, on loopback unless another host is given. An aborted signal stops it. */
-export async function listen(app: App, port: number, { host = LOOPBACK, signal }: ListenOptions = {}): Promise<Listening> {
+/**
+ * Serves the app, on loopback unless another host is given. An aborted signal stops it. The port is bound first, so that
+ * one that is taken is told at once; the app is loaded when it is needed.
+ */
+export async function listen(
+  app: () => Promise<App>,
+  port: number,
+  { host = LOOPBACK, signal }: ListenOptions = {},
+): Promise<Listening> {
   signal?.throwIfAborted();
   const stopping = new AbortController();
-  const server = createServer(LIMITS, requestListener(app, stopping.signal));
+  const load = once(async () => (await import('./answers.ts')).createAnswers(await app(), stopping.signal));
+  const server = createServer(LIMITS, answering(load));
   server.timeout = SILENCE_MS;
   const connections = trackConnections(server);
-  answerUnparsedRequests(server, connections, app);
+  answerUnparsedRequests(server, connections, load);
   await bind(server, host, port);
 
   const closed = new Promise<void>((resolve) => server.once('close', resolve));
@@ -62,38 +69,23 @@ export async function listen(app: App, port: number, { host = LOOPBACK, signal }
   };
   const stop = () => end(STOP_GRACE_MS);
   signal?.addEventListener('abort', () => void stop(), { once: true });
-  return { port: (server.address() as AddressInfo).port, stop, kill: () => end(0) };
+  const warmUp = async (): Promise<void> => void (await load());
+  return { port: (server.address() as AddressInfo).port, warmUp, stop, kill: () => end(0) };
 }
 
-function requestListener(app: App, stopping: AbortSignal) {
-  const malformed = createSecureApp();
-  malformed.notFound((c) => fail(c, 'bad_request', 'The request target or the Host header is malformed.'));
-  return getRequestListener(
-    async (request, env) => {
-      const connection: ClientConnection = { stopping, ...connectionOf(env) };
-      const response = await app.fetch(request, connection);
-      return connection.bytes === undefined ? response : sendBytes(response, connection.bytes, connection.outgoing);
-    },
-    {
-      // A request of HTTP/1.0 may come without a host.
-      hostname: LOOPBACK,
-      overrideGlobalObjects: false,
-      // Only a target or host that makes no URL gets here: the app answers its own errors.
-      errorHandler: () => malformed.request('/'),
-    },
-  );
-}
-
-function sendBytes({ status, headers }: Response, bytes: Uint8Array, outgoing: ServerResponse | undefined): Response {
-  outgoing?.writeHead(status, Object.fromEntries(headers));
-  outgoing?.end(bytes);
-  return RESPONSE_ALREADY_SENT;
-}
-
-function connectionOf(env: object): Pick<ClientConnection, 'outgoing' | 'address'> {
-  const { incoming, outgoing } = env as { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
-  const address = incoming?.socket.remoteAddress;
-  return { ...(outgoing && { outgoing }), ...(address !== undefined && { address }) };
+/** Loads what answers when the first request comes, unless somebody asks for it before. */
+function answering(load: () => Promise<Answers>): RequestListener {
+  let answers: Answers | null = null;
+  return (incoming, outgoing) => {
+    if (answers !== null) return answers.request(incoming, outgoing);
+    load().then(
+      (loaded) => {
+        answers = loaded;
+        answers.request(incoming, outgoing);
+      },
+      () => outgoing.destroy(),
+    );
+  };
 }
 
 function bind(server: Server, host: string, port: number): Promise<void> {

@@ -6,6 +6,7 @@ import type { Notice } from '../domain/model/notice.ts';
 import type { Snapshot } from '../domain/views/snapshot.ts';
 import { HOLD_REASONS } from '../domain/model/hold.ts';
 import { TRACKER_OPERATIONS } from '../ports/tracker.ts';
+import { keepNotices } from './kept-notices.ts';
 import { FAMILIES } from './metric-families.ts';
 import { HOST_MEASURES, MEASURES } from './metric-measures.ts';
 import { createMetrics } from './metrics.ts';
@@ -201,6 +202,17 @@ describe('counters', () => {
     notices.announce({ name: 'run:worker:exited', facts });
     expect(await value('svc_worker_exits_total{exit_kind="normal"}')).toBe(1);
     expect(await value('svc_agent_runtime_seconds_total')).toBe(0);
+  });
+
+  it('counts what was announced before it was there, and what comes after', async () => {
+    const notices = createNotices();
+    const kept = keepNotices(notices);
+    notices.announce({ name: 'workflow:file:reloaded', facts: { path: 'W' } });
+    const metrics = createMetrics(kept, () => aSnapshot());
+    notices.announce({ name: 'workflow:file:reloaded', facts: { path: 'W' } });
+    kept.stop();
+    notices.announce({ name: 'workflow:file:reloaded', facts: { path: 'W' } });
+    expect(await metrics.render()).toContain('svc_workflow_reloads_total{result="success"} 2\n');
   });
 
   it('stop counting when stopped', async () => {

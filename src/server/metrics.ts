@@ -17,7 +17,7 @@ export interface Metrics {
 
 /** Everything counted is counted from notices; everything measured is read from the snapshot when somebody asks. */
 export function createMetrics(
-  notices: NoticeBus,
+  notices: Pick<NoticeBus, 'listen'>,
   snapshot: () => Snapshot | null,
   hosts: () => readonly HostView[] = () => [],
 ): Metrics {

@@ -2,8 +2,7 @@ import { METHODS, STATUS_CODES, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Connections } from './connections.ts';
-import { errorBody } from './envelope.ts';
-import { createSecureApp, type App } from './security.ts';
+import type { Answers } from './answers.ts';
 
 /** What Node's parser reports besides its message. */
 interface ParseError extends Error {
@@ -24,9 +23,11 @@ const HANG_UP_MS = 1_000;
  * Node's parser knows a fixed list of methods and gives up on any other, and it takes CONNECT for a tunnel. Such
  * requests never reach the app, but they deserve the same 405 as every other wrong method.
  */
-export function answerUnparsedRequests(server: Server, connections: Connections, app: App): void {
+export function answerUnparsedRequests(server: Server, connections: Connections, load: () => Promise<Answers>): void {
+  const refuse = async (head: Head): Promise<Response> => (await load()).refusal(head);
+  const tell = async (status: 400 | 408 | 431): Promise<Response> => (await load()).unreadable(status);
   server.on('connect', (incoming, socket) => {
-    void answer(socket, refusal(app, { target: incoming.url ?? '/', host: incoming.headers.host }));
+    void answer(socket, refuse({ target: incoming.url ?? '/', host: incoming.headers.host }));
   });
   server.on('clientError', (error: ParseError, socket) => {
     // Into an answer that is under way nothing can be written, and who has sent nothing waits for no answer.
@@ -35,20 +36,15 @@ export function answerUnparsedRequests(server: Server, connections: Connections,
       return void socket.destroy();
     }
     const head = readHead(error.rawPacket);
-    if (head === null || isKnown(head.method)) return void answer(socket, parseFailure(error));
-    void answer(socket, refusal(app, head));
+    if (head === null || isKnown(head.method)) return void answer(socket, tell(STATUS_OF[error.code ?? ''] ?? 400));
+    void answer(socket, refuse(head));
   });
 }
 
-interface Head {
+/** What can be told of a request that is none. */
+export interface Head {
   readonly target: string;
   readonly host: string | undefined;
-}
-
-/** Asks the app about a method nobody has, so that host, path and method are judged in one place. */
-async function refusal(app: App, { target, host }: Head): Promise<Response> {
-  const url = new URL(target.startsWith('/') ? `http://127.0.0.1${target}` : 'http://127.0.0.1/');
-  return app.fetch(new Request(url, { method: 'UNKNOWN', headers: host === undefined ? {} : { host } }));
 }
 
 function isKnown(method: string): boolean {
@@ -62,13 +58,6 @@ function readHead(packet: Buffer | undefined): (Head & { readonly method: string
   if (method === undefined || target === undefined) return null;
   const host = lines.map((line) => /^host:[ \t]*(\S+)[ \t]*$/i.exec(line)?.[1]).find((found) => found !== undefined);
   return { method, target, host };
-}
-
-async function parseFailure(error: ParseError): Promise<Response> {
-  const status = STATUS_OF[error.code ?? ''] ?? 400;
-  const app = createSecureApp();
-  app.notFound((c) => c.json(errorBody('bad_request', `The request could not be read: ${STATUS_CODES[status]}.`), status));
-  return app.request('/');
 }
 
 /** Writes an answer by hand and hangs up, also on a client that never closes its side. */

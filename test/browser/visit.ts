@@ -58,14 +58,12 @@ export async function visit(daemon: FakeDaemon, options: BrowserContextOptions &
 }
 
 export function serve(daemon: FakeDaemon, port: number, options: AppOptions = {}): Promise<Listening> {
-  return listen(
-    createApp(
-      daemon,
-      createMetrics(daemon.notices, () => daemon.snapshot()),
-      options,
-    ),
-    port,
+  const app = createApp(
+    daemon,
+    createMetrics(daemon.notices, () => daemon.snapshot()),
+    options,
   );
+  return listen(async () => app, port);
 }
 
 /** Ends a server of the test's own after it. */

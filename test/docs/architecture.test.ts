@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AGENT_KINDS } from '../../src/agents/registry.ts';
+import { loadAgentKinds } from '../../src/agents/registry.ts';
 import { REACTIONS } from '../../src/domain/reactions/registry.ts';
 import { HOLD_REASONS } from '../../src/domain/model/hold.ts';
-import { PROVIDERS } from '../../src/providers/registry.ts';
+import { loadProviders } from '../../src/providers/registry.ts';
+
+const PROVIDERS = await loadProviders();
+const AGENT_KINDS = await loadAgentKinds();
 
 const architecture = readFileSync('ARCHITECTURE.md', 'utf8');
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isMap, parseAllDocuments, parseDocument } from 'yaml';
-import { AGENT_KINDS } from '../../src/agents/registry.ts';
+import { loadAgentKinds } from '../../src/agents/registry.ts';
 import { readArgs } from '../../src/cli/args.ts';
 import { COMMANDS, RUN_COMMAND } from '../../src/cli/commands.ts';
 import { readWorkflow } from '../../src/config/workflow.ts';
@@ -13,13 +13,16 @@ import type { NotificationEntry } from '../../src/domain/model/notification.ts';
 import { bodyOf } from '../../src/notify/message.ts';
 import { analyseTemplate } from '../../src/prompt/analyse.ts';
 import { parseTemplate } from '../../src/prompt/parse.ts';
-import { PROVIDERS } from '../../src/providers/registry.ts';
+import { loadProviders } from '../../src/providers/registry.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createApp } from '../../src/server/routes.ts';
 import { parseScm } from '../../src/workspace/scm-file.ts';
 import { busyAfternoon } from '../browser/scene.ts';
 import { faultsOf } from '../deploy/promql.ts';
 import { blocksIn, PAGES, ROOT, SNIPPETS, textOf, wordsOf } from './pages.ts';
+
+const PROVIDERS = await loadProviders();
+const AGENT_KINDS = await loadAgentKinds();
 
 /** Reads a workflow file as `foray validate` does, with every variable set that it names. */
 function problemsOf(text: string, page: string): readonly string[] {

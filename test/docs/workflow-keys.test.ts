@@ -1,9 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { AGENT_KINDS } from '../../src/agents/registry.ts';
+import { loadAgentKinds } from '../../src/agents/registry.ts';
 import { workflowJsonSchema } from '../../src/config/json-schema.ts';
-import { PROVIDERS } from '../../src/providers/registry.ts';
+import { loadProviders } from '../../src/providers/registry.ts';
+
+const PROVIDERS = await loadProviders();
+const AGENT_KINDS = await loadAgentKinds();
 
 const PAGE = fileURLToPath(new URL('../../docs/workflow-keys.md', import.meta.url));
 

@@ -1,10 +1,12 @@
 import { ScmConflictError, TrackerError } from '../../src/domain/model/errors.ts';
 import type { CiProvider } from '../../src/ports/ci.ts';
 import type { ScmAdapter } from '../../src/ports/scm.ts';
-import { PROVIDERS } from '../../src/providers/registry.ts';
+import { loadProviders } from '../../src/providers/registry.ts';
 import { mutateJson, mutateText } from './mutate.ts';
 import type { Target } from './targets.ts';
 import { answerAlways, DEPS } from './wire.ts';
+
+const PROVIDERS = await loadProviders();
 
 const AT = '2026-01-01T00:00:00Z';
 const SHA = 'a'.repeat(40);

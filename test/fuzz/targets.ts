@@ -9,8 +9,8 @@ import { analyseTemplate } from '../../src/prompt/analyse.ts';
 import { parseTemplate } from '../../src/prompt/parse.ts';
 import { renderTemplate } from '../../src/prompt/render.ts';
 import { templateData } from '../../src/prompt/variables.ts';
-import { AGENT_KINDS } from '../../src/agents/registry.ts';
-import { PROVIDERS } from '../../src/providers/registry.ts';
+import { loadAgentKinds } from '../../src/agents/registry.ts';
+import { loadProviders } from '../../src/providers/registry.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createApp } from '../../src/server/routes.ts';
 import { readScmFile } from '../../src/workspace/scm-file.ts';
@@ -21,6 +21,9 @@ import type { Chance } from '../support/random.ts';
 import { mutateJson, mutateText } from './mutate.ts';
 import { forgeTargets } from './forge-wire.ts';
 import { wireTargets } from './wire.ts';
+
+const PROVIDERS = await loadProviders();
+const AGENT_KINDS = await loadAgentKinds();
 
 /** Something that takes input from elsewhere. It may refuse an input in its own words; whatever it throws is a finding. */
 export interface Target {

@@ -1,10 +1,12 @@
 import { TrackerError } from '../../src/domain/model/errors.ts';
 import type { Issue } from '../../src/domain/model/issue.ts';
 import type { TrackerSettings } from '../../src/domain/model/settings.ts';
-import { PROVIDERS } from '../../src/providers/registry.ts';
+import { loadProviders } from '../../src/providers/registry.ts';
 import { settingsWith } from '../support/settings.ts';
 import { mutateJson, mutateText } from './mutate.ts';
 import type { Target } from './targets.ts';
+
+const PROVIDERS = await loadProviders();
 
 const AT = '2026-01-01T00:00:00Z';
 const USER = { login: 'ann', username: 'ann', id: 5, displayName: 'Ann', name: 'Ann', accountId: 'x', type: 'User' };

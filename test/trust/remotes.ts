@@ -6,13 +6,15 @@ import type { Provider } from '../../src/ports/provider.ts';
 import type { Logger } from '../../src/ports/runtime.ts';
 import type { Tracker } from '../../src/ports/tracker.ts';
 import { screenPeople } from '../../src/orchestrator/screened-tracker.ts';
-import { PROVIDERS } from '../../src/providers/registry.ts';
+import { loadProviders } from '../../src/providers/registry.ts';
 import { startFakeGitea } from '../fakes/gitea.ts';
 import { startFakeGithub } from '../fakes/github.ts';
 import { startFakeGitlab } from '../fakes/gitlab.ts';
 import { startFakeJira } from '../fakes/jira.ts';
 import { startFakeLinear } from '../fakes/linear.ts';
 import { settingsWith } from '../support/settings.ts';
+
+const PROVIDERS = await loadProviders();
 
 /** A remote with people: `ada` may write to the project, `eve` may not. Its own account is whoever the token belongs to. */
 export interface Remote {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ProviderCheckInput } from '../../ports/provider.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
-import { PROVIDERS } from '../registry.ts';
+import { loadProviders } from '../registry.ts';
+
+const PROVIDERS = await loadProviders();
 
 const INPUT: ProviderCheckInput = {
   apiKey: 'key',

@@ -3,8 +3,10 @@ import { mkdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlayground, eventually, type Playground, type RunningDaemon } from '../../support/daemon.ts';
 import { json, reset, text, truncatedJson, type Reply } from '../../support/http-server.ts';
-import { PROVIDERS } from '../../../src/providers/registry.ts';
+import { loadProviders } from '../../../src/providers/registry.ts';
 import { buildStage, KINDS, remoteOf, stageWorkflow, type Stage, type StageNames } from './stage.ts';
+
+const PROVIDERS = await loadProviders();
 
 const HTML = { 'content-type': 'text/html' };
 const HANDED_OFF = 'handoff transition succeeded, releasing claim';

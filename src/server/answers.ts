@@ -1,0 +1,69 @@
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { errorBody, fail } from './envelope.ts';
+import type { ClientConnection } from './events-stream.ts';
+import { LOOPBACK } from './loopback.ts';
+import { createSecureApp, type App } from './security.ts';
+import type { Head } from './unparsed-requests.ts';
+
+/** What the app says to whatever comes in at the socket. */
+export interface Answers {
+  request(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /** To a method that Node does not know. */
+  refusal(head: Head): Promise<Response>;
+  /** To bytes that make no request. */
+  unreadable(status: 400 | 408 | 431): Promise<Response>;
+}
+
+export function createAnswers(app: App, stopping: AbortSignal): Answers {
+  const answer = requestListener(app, stopping);
+  return {
+    request: (incoming, outgoing) => void answer(incoming, outgoing),
+    refusal: ({ target, host }) => refusal(app, target, host),
+    unreadable,
+  };
+}
+
+function requestListener(app: App, stopping: AbortSignal) {
+  const malformed = createSecureApp();
+  malformed.notFound((c) => fail(c, 'bad_request', 'The request target or the Host header is malformed.'));
+  return getRequestListener(
+    async (request, env) => {
+      const connection: ClientConnection = { stopping, ...connectionOf(env) };
+      const response = await app.fetch(request, connection);
+      return connection.bytes === undefined ? response : sendBytes(response, connection.bytes, connection.outgoing);
+    },
+    {
+      // A request of HTTP/1.0 may come without a host.
+      hostname: LOOPBACK,
+      overrideGlobalObjects: false,
+      // Only a target or host that makes no URL gets here: the app answers its own errors.
+      errorHandler: () => malformed.request('/'),
+    },
+  );
+}
+
+function sendBytes({ status, headers }: Response, bytes: Uint8Array, outgoing: ServerResponse | undefined): Response {
+  outgoing?.writeHead(status, Object.fromEntries(headers));
+  outgoing?.end(bytes);
+  return RESPONSE_ALREADY_SENT;
+}
+
+function connectionOf(env: object): Pick<ClientConnection, 'outgoing' | 'address'> {
+  const { incoming, outgoing } = env as { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
+  const address = incoming?.socket.remoteAddress;
+  return { ...(outgoing && { outgoing }), ...(address !== undefined && { address }) };
+}
+
+/** Asks the app about a method nobody has, so that host, path and method are judged in one place. */
+async function refusal(app: App, target: string, host: string | undefined): Promise<Response> {
+  const url = new URL(target.startsWith('/') ? `http://${LOOPBACK}${target}` : `http://${LOOPBACK}/`);
+  return app.fetch(new Request(url, { method: 'UNKNOWN', headers: host === undefined ? {} : { host } }));
+}
+
+async function unreadable(status: 400 | 408 | 431): Promise<Response> {
+  const app = createSecureApp();
+  app.notFound((c) => c.json(errorBody('bad_request', `The request could not be read: ${STATUS_CODES[status]}.`), status));
+  return app.request('/');
+}

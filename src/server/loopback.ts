@@ -1,0 +1,2 @@
+/** Where nobody but this machine can reach us. */
+export const LOOPBACK = '127.0.0.1';
