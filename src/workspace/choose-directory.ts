@@ -56,8 +56,9 @@ async function candidatesFor({ root, key }: SignedRoot, subject: WorkspaceSubjec
   const candidates: DirectoryChoice[] = [];
   for (const name of workspaceNames(subject.identifier, subject.tracker)) {
     const directory = path.join(root, name);
-    const exists = await hasDirectory(directory);
-    candidates.push({ name, path: directory, exists, owner: await ownerOf(root, name, subject, key) });
+    const exists = hasDirectory(directory);
+    // Whoever a directory that is not there was meant for, it is anybody's to make.
+    candidates.push({ name, path: directory, exists, owner: exists ? await ownerOf(root, name, subject, key) : 'nobody' });
   }
   return candidates;
 }

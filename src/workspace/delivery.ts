@@ -137,7 +137,7 @@ async function writeRecord(workspace: string, record: ScmRecord): Promise<void> 
   const { branch, sha, pushedAt: pushed_at, prNumber: pr_number, owner, repo } = record;
   const text = `${JSON.stringify({ branch, sha, pushed_at, pr_number, owner, repo })}\n`;
   const folder = path.join(workspace, DATA_FOLDER);
-  if (!(await hasDirectory(folder))) return;
+  if (!hasDirectory(folder)) return;
   const file = path.join(folder, 'scm.json');
   await rm(file, { force: true, recursive: true });
   // Exclusive: a link put here meanwhile is not followed.

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { lstat, readFile, realpath, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runGit } from '../git/command.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import { clearAs } from './as-user.ts';
-import { DATA_FOLDER } from './containment.ts';
+import { DATA_FOLDER, look, realRoot } from './containment.ts';
+import { removeIfThere } from './remove.ts';
 
 /** The files by which an agent speaks to us. */
 const NAMES = ['status', 'scm.json'] as const;
@@ -29,33 +30,42 @@ export function createEarlierFiles(user: ProgramUser | null = null): EarlierFile
   };
   return {
     async clear(workspace, signal) {
-      const mayBeCommitted = user !== null || (await isInRepository(workspace));
+      const mayBeCommitted = user !== null || isInRepository(workspace);
       for (const name of NAMES) {
         const file = fileOf(workspace, name);
         const texts = [await textOf(file), mayBeCommitted ? await committed(workspace, name, user, signal) : null];
         remember(file, new Set(texts.filter((text) => text !== null)));
         if (user) await clearAs(user, file);
-        else await rm(file, { force: true, recursive: true });
+        else await removeIfThere(file);
       }
     },
     async isPrepared(workspace, name) {
       const file = fileOf(workspace, name);
-      const text = await textOf(file);
-      return text !== null && known.get(file)?.has(text) === true;
+      const prepared = known.get(file);
+      const text = prepared && (await textOf(file));
+      return text != null && prepared?.has(text) === true;
     },
   };
 }
 
 /** Of a plain file of a size that could be a word of ours; a pipe or a link is never opened here. */
 async function textOf(file: string): Promise<string | null> {
-  const stats = await lstat(file).catch(() => null);
+  const stats = lookOrNull(file);
   return stats?.isFile() === true && stats.size <= LONGEST ? readFile(file, 'utf8').catch(() => null) : null;
 }
 
+/** What cannot be looked at is told where it is read for its word. */
+function lookOrNull(file: string): ReturnType<typeof look> {
+  try {
+    return look(file);
+  } catch {
+    return null;
+  }
+}
+
 /** As git looks for one. Where none is, no process is started to find that out; what another user owns is not looked into. */
-async function isInRepository(workspace: string): Promise<boolean> {
-  const real = await realpath(workspace).catch(() => workspace);
-  for (let place = real; ; place = path.dirname(place)) {
+function isInRepository(workspace: string): boolean {
+  for (let place = realRoot(workspace); ; place = path.dirname(place)) {
     if (existsSync(path.join(place, '.git'))) return true;
     if (place === path.dirname(place)) return false;
   }

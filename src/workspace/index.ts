@@ -120,7 +120,7 @@ async function removeFor(
 
 /** A crash may have left its note after the directory was gone. */
 async function forgetUnfinished(directory: string): Promise<void> {
-  if (!(await hasDirectory(directory))) await clearUnfinished(directory);
+  if (!hasDirectory(directory)) await clearUnfinished(directory);
 }
 
 async function listWorkspaces(root: string): Promise<readonly string[]> {

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { codeOf } from './containment.ts';
+import { codeOf, look } from './containment.ts';
 
 /** Beside the workspaces: who each was made for. */
 const FOLDER = '.foray-marks';
@@ -38,7 +38,8 @@ export function judgeMark(text: string | null, name: string, subject: MarkSubjec
 
 /** Marks a directory before it is made. */
 export async function putMark(root: string, name: string, subject: MarkSubject, key: string): Promise<void> {
-  await mkdir(path.join(root, FOLDER), { recursive: true, mode: 0o700 });
+  const folder = path.join(root, FOLDER);
+  if (look(folder) === null) await mkdir(folder, { recursive: true, mode: 0o700 });
   const text = markText(name, subject, key);
   const file = fileOf(root, name);
   await writeFile(`${file}.new`, text, { mode: 0o600 });

@@ -9,7 +9,7 @@ import type { RunHook } from './hooks.ts';
 import { putMark } from './marks.ts';
 import { chooseDirectory, type SignedRoot } from './choose-directory.ts';
 import { clearUnfinished, isUnfinished, markUnfinished } from './unfinished.ts';
-import { removeTree } from './remove.ts';
+import { removeIfThere, removeTree } from './remove.ts';
 
 /** Not for everybody: a workspace holds source code and what the agent leaves behind. */
 const DIRECTORY_MODE = 0o750;
@@ -31,7 +31,7 @@ export async function prepareWorkspace(
   signal: AbortSignal,
 ): Promise<{ readonly path: string; readonly created: boolean }> {
   signal.throwIfAborted();
-  await mkdir(place.root, { recursive: true, mode: DIRECTORY_MODE });
+  if (look(place.root) === null) await mkdir(place.root, { recursive: true, mode: DIRECTORY_MODE });
   if (filling.user) await letThrough(place.root);
   const { name, path: workspace, owner } = await chooseDirectory(place, subject);
   if (owner !== 'own') await putMark(place.root, name, subject, place.key);
@@ -44,13 +44,13 @@ export async function prepareWorkspace(
 
 /** A directory that a crash left half made or half deleted is not worked in. */
 async function discardUnfinished(workspace: string, user: ProgramUser | null): Promise<void> {
-  if (!(await isUnfinished(workspace))) return;
-  if (await hasDirectory(workspace)) await removeTree(workspace, user);
+  if (!isUnfinished(workspace)) return;
+  if (hasDirectory(workspace)) await removeTree(workspace, user);
   await clearUnfinished(workspace);
 }
 
 async function createDirectory(workspace: string, user: ProgramUser | null): Promise<boolean> {
-  if (await hasDirectory(workspace)) return false;
+  if (hasDirectory(workspace)) return false;
   await markUnfinished(workspace);
   await mkdir(workspace, { mode: DIRECTORY_MODE });
   if (user) await giveTo(user, workspace);
@@ -77,18 +77,18 @@ async function finishCreation(
 
 /** Clears what was said before this run, by whomever: it is not this agent's word. */
 async function resetDataFolder(workspace: string, user: ProgramUser | null): Promise<void> {
-  if (!(await hasDirectory(workspace))) throw refused(workspace, 'was taken away by its own hook');
+  if (!hasDirectory(workspace)) throw refused(workspace, 'was taken away by its own hook');
   if (user) return resetFolderAs(user, workspace);
   const folder = path.join(workspace, DATA_FOLDER);
-  if (!(await hasDirectory(folder))) await mkdir(folder);
-  for (const name of ['status', 'scm.json']) await rm(path.join(folder, name), { force: true, recursive: true });
+  if (!hasDirectory(folder)) await mkdir(folder);
+  for (const name of ['status', 'scm.json']) await removeIfThere(path.join(folder, name));
   await keepOutOfGit(folder);
 }
 
 /** Our folder must not end up in the agent's commits. */
 async function keepOutOfGit(folder: string): Promise<void> {
   const file = path.join(folder, '.gitignore');
-  const stats = await look(file);
+  const stats = look(file);
   if (stats?.isFile() === true && (await readFile(file, 'utf8').catch(() => '')) === '*\n') return;
   if (stats !== null) await rm(file, { force: true, recursive: true });
   // Exclusive: a link put here meanwhile is not followed.

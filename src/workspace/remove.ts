@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import { removeTreeAs } from './as-user.ts';
-import { codeOf, hasDirectory } from './containment.ts';
+import { codeOf, hasDirectory, look } from './containment.ts';
 import type { RunHook } from './hooks.ts';
 import { clearUnfinished, markUnfinished } from './unfinished.ts';
 
@@ -15,13 +15,13 @@ export async function removeWorkspace(
   signal: AbortSignal,
 ): Promise<{ readonly removed: boolean }> {
   signal.throwIfAborted();
-  if (!(await hasDirectory(workspace))) {
+  if (!hasDirectory(workspace)) {
     await clearUnfinished(workspace);
     return { removed: false };
   }
   await runHook('before_remove', subject, workspace, signal);
   signal.throwIfAborted();
-  if (await hasDirectory(workspace)) {
+  if (hasDirectory(workspace)) {
     await markUnfinished(workspace);
     await removeTree(workspace, user);
   }
@@ -42,6 +42,11 @@ export async function removeTree(directory: string, user: ProgramUser | null = n
     await makeWritable(directory);
     await rm(directory, options);
   }
+}
+
+/** Deletes whatever is at a place. Mostly nothing is. */
+export async function removeIfThere(place: string): Promise<void> {
+  if (look(place) !== null) await rm(place, { force: true, recursive: true });
 }
 
 async function makeWritable(directory: string): Promise<void> {

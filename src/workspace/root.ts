@@ -65,7 +65,7 @@ async function nearestExisting(place: string): Promise<string> {
     const parent = path.dirname(place);
     if (codeOf(error) !== 'ENOENT' || parent === place) throw error;
     // Nothing can be made in the place of such a link: each run would fail in its turn.
-    if ((await look(place)) !== null) throw new Error(`${place} is a link that leads nowhere`, { cause: error });
+    if (look(place) !== null) throw new Error(`${place} is a link that leads nowhere`, { cause: error });
     return nearestExisting(parent);
   }
 }

@@ -1,6 +1,6 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { look } from './containment.ts';
+import { codeOf, look } from './containment.ts';
 import { markNameOf } from './key.ts';
 
 /*
@@ -12,12 +12,15 @@ export async function markUnfinished(workspace: string): Promise<void> {
   await writeFile(markOf(workspace), `${path.basename(workspace)}\n`);
 }
 
-export async function isUnfinished(workspace: string): Promise<boolean> {
-  return (await look(markOf(workspace))) !== null;
+export function isUnfinished(workspace: string): boolean {
+  return look(markOf(workspace)) !== null;
 }
 
 export async function clearUnfinished(workspace: string): Promise<void> {
-  await rm(markOf(workspace), { force: true });
+  if (!isUnfinished(workspace)) return;
+  await unlink(markOf(workspace)).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  });
 }
 
 function markOf(workspace: string): string {

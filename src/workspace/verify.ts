@@ -11,7 +11,7 @@ export async function runVerification(
   signal: AbortSignal,
 ): Promise<{ readonly ok: boolean; readonly output: string }> {
   requireUnderRoot(deps.root, check.path);
-  await hasDirectory(check.path);
+  hasDirectory(check.path);
   const script = {
     text: check.command,
     cwd: check.path,
