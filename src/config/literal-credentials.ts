@@ -8,7 +8,7 @@ export function checkLiteralCredentials(data: PlainMap, blocks: readonly string[
     if (typeof value !== 'string' || value.trim().length < SHORTEST || value.includes('$')) return [];
     const name = key.join('.');
     const message = `${name} holds the credential itself, for everyone who can read this file: keep it in a variable and write $NAME`;
-    return [{ severity: 'warning' as const, check: `${name}.literal`, message, key }];
+    return [{ severity: 'warning' as const, check: `${name}.literal`, message, isAdvice: true as const, key }];
   });
 }
 

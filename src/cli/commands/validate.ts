@@ -11,7 +11,8 @@ export const command: Command = {
     // First: a schema is made for one look or for many.
     (await import('../../config/one-look.ts')).expectOneLook();
     const { readWorkflowFile } = await import('../../app/workflow.ts');
-    const { problems, path } = await readWorkflowFile(workflowOf(args, 0), process.env);
+    const { problems: found, path } = await readWorkflowFile(workflowOf(args, 0), process.env);
+    const problems = found.filter(({ isAdvice }) => !isAdvice || args.has('strict'));
     const refused = problems.some(({ severity }) => severity === 'error' || args.has('strict'));
     if (isJson(args)) {
       const { problemFacts } = await import('../../config/format.ts');

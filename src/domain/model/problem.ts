@@ -4,6 +4,8 @@ export interface Problem {
   /** Stable id, such as `tracker.project.format`. */
   readonly check: string;
   readonly message: string;
+  /** The file itself is as it should be: plain `validate` has nothing to say of it. Told at start, by `doctor` and with `--strict`. */
+  readonly isAdvice?: true;
   /** The key it is about, such as `['tracker', 'project']`: the loader turns it into line and column. */
   readonly key?: readonly (string | number)[];
 }

@@ -41,7 +41,10 @@ function findPathProblem(location: string): Problem | null {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
-      return problem('warning', 'file.path.missing', `file.path ${location} does not exist yet; polls fail until it does`);
+      return {
+        ...problem('warning', 'file.path.missing', `file.path ${location} does not exist yet; polls fail until it does`),
+        isAdvice: true,
+      };
     return problem('error', 'file.path', `file.path ${location} cannot be used: ${message}`);
   }
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import { path } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
@@ -54,9 +55,7 @@ export function createRoutes(http: TrackerHttp, { owner, repo }: RepoKey, logger
   return {
     listOpen: (signal) => http.getRecords(ISSUE, open, signal),
     search: (qualifiers, signal) => search(http, found(qualifiers), logger, signal),
-    probe: async (qualifiers, signal) => {
-      await http.send('GET', qualifiers === null ? open : found(qualifiers), signal);
-    },
+    probe: (qualifiers, signal) => http.probe(z.unknown(), qualifiers === null ? open : found(qualifiers), signal),
     // REST API, "Get an issue".
     issue: async (id, signal) => http.getJson(ISSUE, { path: of(id) }, signal),
     // REST API, "List dependencies an issue is blocked by".

@@ -27,6 +27,8 @@ describe('preflight', () => {
       'project = "ABC" AND status IN ("Backlog", "In Progress") ORDER BY priority ASC, created ASC',
     );
     expect(records).toEqual([]);
+    expect(await tracker.fetchCandidateIssues(never)).toHaveLength(2);
+    expect(fake.requests).toHaveLength(2);
   });
 
   it('proves account and project without active states, too', async () => {

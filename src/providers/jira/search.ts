@@ -25,7 +25,7 @@ export interface Search {
 export function createSearch(http: TrackerHttp, deps: { logger: Logger; clock: Clock; pageCap: number }): Search {
   const recent = createRecentChanges(deps.clock);
   const page = (query: Query, rest: PageKeys, signal: AbortSignal) =>
-    encodeURIComponent(query.jql).length > LONGEST_IN_ADDRESS
+    isLong(query)
       ? http.sendJson('POST', SEARCH_PAGE, { ...bodyOf(query, rest), onlyReads: true }, signal)
       : http.getJson(SEARCH_PAGE, requestOf(query, rest), signal);
   return {
@@ -50,7 +50,8 @@ export function createSearch(http: TrackerHttp, deps: { logger: Logger; clock: C
       }
     },
     probe: async (query, signal) => {
-      await page(query, { reconcileIssues: [] }, signal);
+      if (isLong(query)) await page(query, { reconcileIssues: [] }, signal);
+      else await http.probe(SEARCH_PAGE, requestOf(query, { reconcileIssues: [] }), signal);
     },
     changed: recent.add,
   };
@@ -64,6 +65,10 @@ interface PageKeys {
 
 /** Addresses of more than 8 KiB are refused on the way. A long `query_filter` gets there. */
 const LONGEST_IN_ADDRESS = 6000;
+
+function isLong({ jql }: Query): boolean {
+  return encodeURIComponent(jql).length > LONGEST_IN_ADDRESS;
+}
 
 // Jira Cloud platform REST API, "Search for issues using JQL enhanced search (POST)": for expressions too
 // large for an address. It takes ids as numbers.

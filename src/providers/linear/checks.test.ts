@@ -45,6 +45,7 @@ describe('graphql offline checks', () => {
     ['error tracker.active_states.invalid_element', { activeStates: [' Todo'] }],
     ['error tracker.terminal_states.invalid_element', { terminalStates: ['Done', ''] }],
     ['error tracker.terminal_states.invalid_element', { terminalStates: ['Done '] }],
+    ['error tracker.handoff_state.invalid', { handoffState: ' In Review' }],
     ['error tracker.states.overlap', { activeStates: ['Todo', 'done', 'DONE'] }],
     ['error tracker.states.overlap', { terminalStates: ['todo'] }],
     ['error tracker.query_filter.invalid', { queryFilter: 'labels=a' }],

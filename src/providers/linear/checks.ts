@@ -17,6 +17,7 @@ const CHECKS: readonly Check[] = [
   projectSlash,
   ({ activeStates }) => invalidElements('active_states', activeStates),
   ({ terminalStates }) => invalidElements('terminal_states', terminalStates),
+  handoffPadding,
   overlap,
   queryFilterInvalid(filterFault),
   keyFormat,
@@ -43,6 +44,12 @@ function invalidElements(key: StateKey, states: readonly string[] | null): reado
     const fault = state.trim() === '' ? 'is empty' : `${JSON.stringify(state)} has blanks around it`;
     return [error(`${key}.invalid_element`, `tracker.${key}[${index}] ${fault}: no team state can match it`, [key, index])];
   });
+}
+
+function handoffPadding({ handoffState }: ProviderCheckInput): readonly Problem[] {
+  if (handoffState === null || handoffState === handoffState.trim()) return [];
+  const message = `tracker.handoff_state ${JSON.stringify(handoffState)} has blanks around it: no team state can match it`;
+  return [error('handoff_state.invalid', message)];
 }
 
 // A list that is not written has its default, which may clash with the other one as well.

@@ -19,6 +19,8 @@ export interface TrackerHttp {
   /** The same with the body decoded. */
   sendJson<T>(method: Method, schema: ZodType<T>, request: TrackerRequest, signal: AbortSignal): Promise<T>;
   getJson<T>(schema: ZodType<T>, request: TrackerRequest, signal: AbortSignal): Promise<T>;
+  /** Tries a GET. Whoever asks for the same in the next seconds is given its answer, once: a start then asks once, not twice. */
+  probe(schema: ZodType, request: TrackerRequest, signal: AbortSignal): Promise<void>;
   /** Every page by its `next` link, each decoded as a whole: for lists wrapped in an object. */
   getPages<T>(schema: ZodType<T>, request: TrackerRequest, signal: AbortSignal): Promise<T[]>;
   /** The entries of every page of a bare list. One that does not fit is left out with a warning, the others are kept. */
@@ -59,11 +61,17 @@ export function createTrackerHttp(settings: TrackerHttpSettings, deps: TrackerHt
     mask: maskFor(settings),
     decoded: new WeakMap(),
     reported: new Set(),
+    probed: null,
   };
   const http: TrackerHttp = {
     send: (method, request, signal) => perform(line, { ...request, method }, signal),
     sendJson: async (method, schema, request, signal) => decode(line, method, schema, await http.send(method, request, signal)),
     getJson: (schema, request, signal) => http.sendJson('GET', schema, request, signal),
+    probe: async (schema, request, signal) => {
+      const response = await http.send('GET', request, signal);
+      decode(line, 'GET', schema, response);
+      line.probed = { key: keyOf(request), response, until: deps.clock.now() + PROBE_MS };
+    },
     getPages: async <T>(schema: ZodType<T>, request: TrackerRequest, signal: AbortSignal) => {
       const read: T[] = [];
       for await (const page of pages(line, request, signal)) read.push(decode(line, 'GET', schema, page));
@@ -96,6 +104,15 @@ interface Line extends TrackerHttpDeps {
   readonly decoded: WeakMap<HttpResponse['json'], { schema: unknown; records: readonly unknown[] }>;
   /** Warnings given already: a poll repeats, its warnings do not. */
   readonly reported: Set<string>;
+  /** The answer to a probe that nobody has used yet. */
+  probed: { readonly key: string; readonly response: HttpResponse; readonly until: number } | null;
+}
+
+/** How long the answer to a probe stands for a request. */
+const PROBE_MS = 3000;
+
+function keyOf({ path, query, url, headers }: TrackerRequest): string {
+  return JSON.stringify([path, query, url, headers]);
 }
 
 function maskFor({ baseUrl, secrets }: TrackerHttpSettings): Mask {
@@ -108,6 +125,8 @@ function maskFor({ baseUrl, secrets }: TrackerHttpSettings): Mask {
 async function perform(line: Line, request: HttpRequest & { method: Method }, signal: AbortSignal): Promise<HttpResponse> {
   const { settings, client, mask, clock, meter } = line;
   const { method } = request;
+  const probed = takeProbed(line, request);
+  if (probed) return probed;
   let response: HttpResponse;
   await settings.beforeRequest?.(request, signal);
   try {
@@ -129,6 +148,13 @@ async function perform(line: Line, request: HttpRequest & { method: Method }, si
     line.logger.debug('tracker throttled a request', { tracker_kind: settings.kind, method, path, retry_after: asked });
   }
   throw new TrackerError({ ...failure, method, path });
+}
+
+function takeProbed(line: Line, { method, ...request }: HttpRequest & { method: Method }): HttpResponse | undefined {
+  if (method !== 'GET' || line.probed?.key !== keyOf(request)) return undefined;
+  const { response, until } = line.probed;
+  line.probed = null;
+  return line.clock.now() <= until ? response : undefined;
 }
 
 // A success that shows a web page is the login of a proxy: the write never arrived, and must not count as done.
