@@ -3,11 +3,16 @@ import { chownSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { RemovalJob } from '../../src/ports/run-queue.ts';
+import { createAsk } from '../../src/runners/queue/asking.ts';
 import { openPostgres } from '../../src/store/postgres/connection.ts';
 import { tryToLead, type InstanceFacts } from '../../src/store/postgres/leadership.ts';
 import { migratePostgres } from '../../src/store/postgres/migrate.ts';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { openRunQueue } from '../../src/store/postgres/run-queue.ts';
+import { openWorkerSeat } from '../../src/store/postgres/worker-seat.ts';
 import { createStoreWriter } from '../../src/orchestrator/store-writer.ts';
 import type { Write } from '../../src/ports/store.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -73,6 +78,77 @@ describe('a connection that breaks', () => {
     await leadership?.leave();
     await db.close();
     await link.close();
+  });
+});
+
+/** A leader, and the seat of a worker whose way to the server can be cut. */
+async function openQueue() {
+  const url = await postgres.createDatabase();
+  const db = await openPostgres(url);
+  await migratePostgres(db, 0);
+  const leadership = await tryToLead(db, me('a'));
+  const queue = await openRunQueue(url, db, leadership?.epoch ?? 0);
+  const link = await openLink(postgres.port);
+  const facts = { name: 'w', identity: 'w', labels: [], slots: 1, version: '0.1.0' };
+  const seat = await openWorkerSeat(link.through(url), facts);
+  await seat.beat({ load: 0, draining: false });
+  const look = () => queue.look({ heard: [], answering: [] });
+  const workerId = (await look()).workers[0]?.id ?? '';
+  const job = { removedDays: 0, markKey: 'k' } as unknown as RemovalJob;
+  return {
+    queue,
+    link,
+    seat,
+    look,
+    give: (id: string) => queue.give([{ id, workerId, job }]),
+    async close() {
+      await seat.close();
+      await queue.close();
+      await leadership?.leave();
+      await db.close();
+      await link.close();
+    },
+  };
+}
+
+describe('a worker whose connection breaks', () => {
+  it('gets the answer of the leader that it was taking just then', async () => {
+    const { queue, link, seat, look, give, close } = await openQueue();
+    await give('r');
+    const asked = createAsk(seat, 'r', new AbortController().signal)({ ask: 'state' }, AbortSignal.timeout(20_000));
+    await vi.waitUntil(async () => (await look()).requests.length === 1);
+    link.cutAtCommit();
+    await queue.answer((await look()).requests[0]?.id ?? '', { ok: true, value: 'todo' });
+    await delay(600);
+    link.heal();
+    expect(await asked).toEqual({ ok: true, value: 'todo' });
+    await close();
+  });
+
+  it('at the end of a run goes on to take runs, and waits for what runs when it leaves', async () => {
+    const { link, seat, give, close } = await openQueue();
+    const worked: string[] = [];
+    let finish = (): void => {};
+    const taking = await seat.takeJobs(async (id) => {
+      worked.push(id);
+      if (id === 'long') await new Promise<void>((resolve) => (finish = resolve));
+      else link.cut();
+    });
+    await give('long');
+    await give('short');
+    await vi.waitUntil(() => worked.length === 2, 10_000);
+    await delay(500);
+    link.heal();
+    await give('next');
+    await vi.waitUntil(() => worked.length === 3, 10_000);
+    link.heal();
+    let isDrained = false;
+    const drained = taking.drain().then(() => (isDrained = true));
+    await delay(300);
+    expect(isDrained).toBe(false);
+    finish();
+    await drained;
+    await close();
   });
 });
 

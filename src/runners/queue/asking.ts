@@ -6,6 +6,8 @@ import type { RunAnswer, RunRequest, WorkerSeat } from '../../ports/run-queue.ts
 const FIRST_WAIT_MS = 40;
 const LONGEST_WAIT_MS = 300;
 const AGAIN_MS = 1_000;
+/** A server that took the place of another may not have got what was asked. */
+const SEND_AGAIN_MS = 10_000;
 
 /** Asks the leader for something that a run needs, and waits for the answer. Rejects when the run is no longer ours. */
 export type Ask = (request: RunRequest, signal: AbortSignal) => Promise<RunAnswer>;
@@ -16,20 +18,29 @@ export function createAsk(seat: WorkerSeat, runId: string, lost: AbortSignal): A
   return async (request, signal) => {
     const id = randomUUID();
     const either = AbortSignal.any([signal, lost]);
-    const known = heard;
-    // Under the same id it is asked once, however often it is sent.
-    if ((await patiently(() => seat.ask(runId, id, request, known), either)) === null) {
-      throw new Error('the run is no longer this worker’s');
-    }
-    heard = heard.filter((answered) => !known.includes(answered));
-    for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 1.5, LONGEST_WAIT_MS)) {
-      await delay(wait, undefined, { signal: either });
-      const answer = await patiently(() => seat.answerTo(id), either);
+    for (;;) {
+      const known = heard;
+      // Under the same id it is asked once, however often it is sent.
+      if ((await patiently(() => seat.ask(runId, id, request, known), either)) === null) {
+        throw new Error('the run is no longer this worker’s');
+      }
+      heard = heard.filter((answered) => !known.includes(answered));
+      const answer = await answerWithin(SEND_AGAIN_MS, seat, id, either);
       if (answer === null) continue;
       heard = [...heard, id];
       return answer;
     }
   };
+}
+
+async function answerWithin(ms: number, seat: WorkerSeat, id: string, signal: AbortSignal): Promise<RunAnswer | null> {
+  const until = performance.now() + ms;
+  for (let wait = FIRST_WAIT_MS; performance.now() < until; wait = Math.min(wait * 1.5, LONGEST_WAIT_MS)) {
+    await delay(wait, undefined, { signal });
+    const answer = await patiently(() => seat.answerTo(id), signal);
+    if (answer !== null) return answer;
+  }
+  return null;
 }
 
 /** Tries again while the database does not answer. */

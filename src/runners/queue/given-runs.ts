@@ -21,8 +21,8 @@ export interface GivenRun extends RunParts {
   readonly hear: RunListener;
   /** Aborted when it has ended: nothing is done for it any more. */
   readonly over: AbortController;
-  /** The requests that were answered or are being answered. */
-  readonly served: Set<string>;
+  /** The requests that were answered, with the moment when that was stored, or null while they are being answered. */
+  readonly served: Map<string, number | null>;
   /** Null while it waits for one. */
   worker: WorkerRow | null;
   /** By the clock of this process; null while it waits. */
@@ -91,7 +91,7 @@ export function createGivenRuns({ queue, markKey, lostAfterMs }: GivenRunsDeps):
     slots,
     add(plan, parts, hear) {
       const waiting = { worker: null, givenAt: null, heard: 0, stop: null, stopTold: false, exit: null };
-      runs.set(plan.runId, { ...parts, plan, hear, over: new AbortController(), served: new Set(), ...waiting });
+      runs.set(plan.runId, { ...parts, plan, hear, over: new AbortController(), served: new Map(), ...waiting });
     },
     find: (runId) => runs.get(runId),
     count: () => runs.size,

@@ -55,6 +55,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   async function look(): Promise<void> {
     if (!isOurs) await queue.revokeAll();
     isOurs = true;
+    const lookedAt = performance.now();
     const news = await queue.look({ heard, answering: requests.answering() });
     heard = news.words.map(({ runId, number }) => ({ runId, number }));
     isTalking = news.words.length + news.requests.length > 0;
@@ -65,7 +66,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     removals.endLost(here);
     await given.finish();
     await removals.finish();
-    requests.serve(news.requests);
+    requests.serve(news.requests, lookedAt);
     await given.tellStops();
     await given.give(createChoice(workers.choose));
     await removals.give(workers.named);

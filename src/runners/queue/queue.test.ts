@@ -50,7 +50,8 @@ function createMemoryQueue() {
       const told = [...words];
       words = words.filter((batch) => !heard.some(({ runId, number }) => runId === batch.runId && batch.number <= number));
       if ((failing.get('look answer') ?? 0) > 0) may('look answer');
-      return { words: told, requests: [...requests], workers: memory.workers };
+      const open = requests.filter(({ id }) => !answers.some(([answered]) => answered === id));
+      return { words: told, requests: open, workers: memory.workers };
     },
     refuse: async (id, why) => void refused.push([id, why]),
     async give(jobs) {
@@ -157,6 +158,21 @@ describe('a queue whose database fails now and then', () => {
     expect(called).toEqual(['comment']);
     expect(run.moved).toEqual([]);
     expect(run.types()).toEqual(['workspace-chosen', 'agent-spoke']);
+  });
+
+  it('carries a request out once though its answer is lost with a server, and says so', async () => {
+    const called: string[] = [];
+    const run = start({ call: async (name) => ({ ok: true, data: called.push(name), status: null }) });
+    await expect.poll(() => memory.given.length, soon).toBe(1);
+    memory.requests.push({ id: 'q1', runId: run.id, request: { ask: 'tool', name: 'comment', args: {} } });
+    await expect.poll(() => memory.answers.length, soon).toBe(1);
+    memory.answers.length = 0;
+    await expect.poll(() => memory.answers.length, soon).toBe(1);
+    expect(memory.answers[0]?.[1]).toMatchObject({
+      ok: false,
+      fault: { message: expect.stringContaining('was lost') as unknown },
+    });
+    expect(called).toEqual(['comment']);
   });
 
   it('tells a worker to stop until it was told', async () => {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { faultOf } from '../../domain/model/errors.ts';
 import type { AskedOfTheLeader, RunAnswer, RunQueue } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import { answerRun } from './answer.ts';
@@ -15,7 +16,8 @@ export interface RequestAnswersDeps {
 export interface RequestAnswers {
   /** The ids of those that are being answered. */
   answering(): readonly string[];
-  serve(requests: readonly AskedOfTheLeader[]): void;
+  /** Seen by a look that began then. */
+  serve(requests: readonly AskedOfTheLeader[], lookedAt: number): void;
 }
 
 const AGAIN_MS = 500;
@@ -26,7 +28,10 @@ export function createRequestAnswers({ queue, logger, find, killed }: RequestAns
 
   async function serveOne({ id, request }: AskedOfTheLeader, run: GivenRun): Promise<void> {
     const signal = AbortSignal.any([run.over.signal, killed]);
-    await store(id, await answerRun(run, request, signal), signal);
+    const isKnown = run.served.has(id);
+    run.served.set(id, null);
+    await store(id, isKnown ? LOST : await answerRun(run, request, signal), signal);
+    run.served.set(id, performance.now());
   }
 
   async function store(id: string, answer: RunAnswer, signal: AbortSignal): Promise<void> {
@@ -42,15 +47,22 @@ export function createRequestAnswers({ queue, logger, find, killed }: RequestAns
 
   return {
     answering: () => [...answering],
-    serve(requests) {
+    serve(requests, lookedAt) {
       for (const request of requests) {
         const run = find(request.runId);
-        // A look that began before the answer was stored shows it once more.
-        if (run === undefined || run.served.has(request.id)) continue;
-        run.served.add(request.id);
+        if (run === undefined || isServed(run, request.id, lookedAt)) continue;
         answering.add(request.id);
         void serveOne(request, run).finally(() => answering.delete(request.id));
       }
     },
   };
 }
+
+/** A look that began before the answer was stored shows the request once more. */
+function isServed({ served }: GivenRun, id: string, lookedAt: number): boolean {
+  const storedAt = served.get(id);
+  return storedAt !== undefined && (storedAt === null || storedAt >= lookedAt);
+}
+
+/** A server that took the place of another may lack what was stored last. What was done is not done again. */
+const LOST: RunAnswer = { ok: false, fault: faultOf(new Error('the answer of the service was lost with its database')) };

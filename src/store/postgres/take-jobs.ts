@@ -14,14 +14,25 @@ export interface JobTaker {
 }
 
 const AGAIN_MS = 1_000;
+/** A runner whose server is lost may wait for it in vain. */
+const STOPS_WITHIN_MS = 25_000;
 
 /**
  * Takes jobs until it is drained. The queue's own runner gives up for good where the server is lost at the wrong moment;
  * another one takes its place then, while what runs goes on.
  */
-export async function takeJobs(taker: JobTaker): Promise<{ drain(): Promise<void> }> {
+export async function takeJobs(given: JobTaker): Promise<{ drain(): Promise<void> }> {
   const draining = new AbortController();
+  const working = new Set<Promise<void>>();
   let taking: { drain(): Promise<void> };
+
+  /** Known here, whichever runner took it. */
+  async function work(id: string): Promise<void> {
+    const going = given.work(id);
+    working.add(going);
+    await going.finally(() => working.delete(going));
+  }
+  const taker = { ...given, work };
 
   async function replace(): Promise<void> {
     while (!draining.signal.aborted) {
@@ -41,9 +52,12 @@ export async function takeJobs(taker: JobTaker): Promise<{ drain(): Promise<void
     throw taker.explain(error);
   }
   return {
-    drain() {
+    async drain() {
       draining.abort();
-      return taking.drain();
+      const stopped = taking.drain();
+      await Promise.allSettled(working);
+      await Promise.race([stopped, delay(STOPS_WITHIN_MS, undefined, { ref: false })]);
+      await Promise.allSettled(working);
     },
   };
 }
@@ -61,6 +75,8 @@ async function startRunner({ pool, task, atOnce, work }: JobTaker, onEnd: () => 
     // Otherwise it looks for a file of the name crontab.
     parsedCronItems: [],
     events,
+    // Otherwise a job that cannot be marked as done ends the whole process; so it ends the runner.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     taskList: { [task]: (payload) => work((payload as { runId: string }).runId) },
   });
   let isOver = false;
