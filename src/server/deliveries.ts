@@ -2,11 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Daemon } from '../ports/daemon.ts';
 
 const REMEMBERED_MS = 24 * 3600_000;
-/** A vendor sends far fewer in a day; more than these are forgotten early, which costs one poll. */
+/** A vendor sends far fewer in a day; more than these are looked for in the store again. */
 const MAX_REMEMBERED = 100_000;
-const SUBJECT = 'webhook deliveries';
-/** What another daemon took is written down this much later at most. */
-const OVERLAP_MS = 60_000;
 
 /** Whether a delivery was not seen within a day, by this process, one before it or one beside it. One without an id is always new. */
 export function rememberDeliveries(
@@ -15,24 +12,21 @@ export function rememberDeliveries(
   const { clock, logger, notes } = daemon;
   /** In the order they came. */
   const seen = new Map<string, number>();
-  let recalledAt = 0;
 
-  /** What cannot be read or kept costs one poll at most: the delivery is taken all the same. */
-  async function recall(): Promise<void> {
+  /** When the store was told of it. What cannot be read or kept costs one poll at most: the delivery is taken all the same. */
+  async function keptAt(subject: string): Promise<number | undefined> {
     try {
-      const now = clock.now();
-      const since = Math.max(now - REMEMBERED_MS, recalledAt - OVERLAP_MS);
-      const kept = await notes.listNotes({ subject: SUBJECT, since, limit: MAX_REMEMBERED });
-      for (const { body, at } of kept) if (!seen.has(body)) seen.set(body, at);
-      recalledAt = now;
+      const [note] = await notes.listNotes({ subject, since: clock.now() - REMEMBERED_MS, limit: 1 });
+      return note?.at;
     } catch (error) {
       logger.warn('earlier webhook deliveries could not be read', { error: String(error) });
+      return undefined;
     }
   }
 
-  async function keep(id: string, at: number): Promise<void> {
+  async function keep(subject: string, at: number): Promise<void> {
     try {
-      await notes.addNotes([{ at, subject: SUBJECT, body: id }]);
+      await notes.addNotes([{ at, subject, body: '' }]);
     } catch (error) {
       logger.warn('a webhook delivery could not be written down', { error: String(error) });
     }
@@ -40,15 +34,17 @@ export function rememberDeliveries(
 
   return async (kind, delivery) => {
     if (delivery === undefined) return true;
-    const id = createHash('sha256').update(`${kind} ${delivery}`).digest('base64');
-    if (!seen.has(id)) await recall();
+    // A subject of its own, so that looking for one does not read the others.
+    const subject = `webhook delivery ${createHash('sha256').update(`${kind} ${delivery}`).digest('base64')}`;
+    const kept = seen.has(subject) ? undefined : await keptAt(subject);
     const now = clock.now();
     forgetOld(seen, now);
-    const before = seen.get(id);
+    // Another of the same id may have come while the store was asked.
+    const before = seen.get(subject) ?? kept;
     if (before !== undefined && now - before < REMEMBERED_MS) return false;
-    seen.delete(id);
-    seen.set(id, now);
-    await keep(id, now);
+    seen.delete(subject);
+    seen.set(subject, now);
+    await keep(subject, now);
     return true;
   };
 }

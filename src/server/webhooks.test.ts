@@ -110,6 +110,22 @@ describe('webhooks', () => {
       expect(later.hints).toBe(1);
     });
 
+    it('are looked for one at a time: a burst does not read again what came before', async () => {
+      const { notes } = createFakeDaemon();
+      let read = 0;
+      const counting = {
+        addNotes: notes.addNotes,
+        listNotes: async (query: Parameters<typeof notes.listNotes>[0]) => {
+          const found = await notes.listNotes(query);
+          read += found.length;
+          return found;
+        },
+      };
+      const { send: post } = setUp(['nsproject'], SECRET, createFakeDaemon({ notes: counting }));
+      for (let i = 0; i < 20; i++) await post('gitlab', { 'X-Gitlab-Token': SECRET, 'X-Gitlab-Event-UUID': `${i}` });
+      expect(read).toBe(0);
+    });
+
     it('two at once are one', async () => {
       const { send: post, daemon } = setUp(['nsproject']);
       const headers = { 'X-Gitlab-Token': SECRET, 'X-Gitlab-Event-UUID': 'one' };
