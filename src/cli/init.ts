@@ -5,6 +5,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { providerDeps, readBoardOrIssues } from '../app/board.ts';
 import { AGENT_NAMES, draftOf, kindNamed, KINDS, startsProgram, type KindFacts, type WorkflowDraft } from '../app/init.ts';
 import { DEFAULT_AGENT_KIND } from '../config/agent-schema.ts';
+import { valueIn } from '../config/expand.ts';
 import { proposeStates } from '../app/propose.ts';
 import { createKnownSecrets } from '../app/secrets.ts';
 import type { Answers } from '../app/workflow-text.ts';
@@ -104,7 +105,7 @@ async function tokenOf(args: Args, kind: KindFacts, answer: Answer): Promise<str
   const name = await answer('token-env', question, set ?? null);
   if (name !== '' && !/^[A-Za-z_]\w*$/.test(name))
     throw new UsageError(`--token-env is the name of a variable, never the token itself`);
-  if (name !== '' && args.value('token-env') !== null && (process.env[name] ?? '') === '')
+  if (name !== '' && args.value('token-env') !== null && valueIn(process.env, name) === '')
     throw new Error(`the variable ${name} is not set: put the token into it; nothing was written`);
   return name;
 }

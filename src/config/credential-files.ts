@@ -2,7 +2,7 @@ import { readFile } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Problem } from '../domain/model/problem.ts';
-import { referencesIn, type Env } from './expand.ts';
+import { referencesIn, valueIn, type Env } from './expand.ts';
 
 export interface CredentialFiles {
   /** The environment with what the files hold. */
@@ -22,7 +22,7 @@ export async function readCredentialFiles(text: string, env: Env, workflowDir: s
   const found: Record<string, string> = {};
   const faults = new Map<string, Problem>();
   for (const name of referencesIn(text)) {
-    if (valueOf(env, name) !== '') continue;
+    if (valueIn(env, name) !== '') continue;
     const place = placeOf(name, env, workflowDir);
     if (place === null) continue;
     try {
@@ -42,9 +42,9 @@ interface Place {
 }
 
 function placeOf(name: string, env: Env, workflowDir: string): Place | null {
-  const named = valueOf(env, `${name}_FILE`);
+  const named = valueIn(env, `${name}_FILE`);
   if (named !== '') return { file: path.resolve(workflowDir, named), variable: `${name}_FILE`, optional: false };
-  const folder = valueOf(env, 'CREDENTIALS_DIRECTORY');
+  const folder = valueIn(env, 'CREDENTIALS_DIRECTORY');
   return folder === '' ? null : { file: path.join(folder, name), variable: 'CREDENTIALS_DIRECTORY', optional: true };
 }
 
@@ -61,8 +61,4 @@ function unreadable(name: string, { file, variable }: Place, error: unknown): Pr
     check: 'credentials.unreadable',
     message: `$${name} is to come from the file that ${variable} names, ${file}, which cannot be read: ${reason}`,
   };
-}
-
-function valueOf(env: Env, name: string): string {
-  return (Object.hasOwn(env, name) ? env[name] : undefined) ?? '';
 }

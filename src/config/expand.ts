@@ -22,9 +22,9 @@ export function expand(text: string, mode: Expansion, env: Env): Expanded {
   const value = text.replace(REFERENCE, (_, braced?: string, bare?: string) => {
     const name = braced ?? bare ?? '';
     if (!variables.includes(name)) variables.push(name);
-    return lookUp(env, name);
+    return valueIn(env, name);
   });
-  return { value, variables, unset: variables.filter((name) => lookUp(env, name) === '') };
+  return { value, variables, unset: variables.filter((name) => valueIn(env, name) === '') };
 }
 
 /** The names of all variables that a text may refer to. */
@@ -62,6 +62,7 @@ export function unsetNote(expanded: Expanded | null): string {
   return `: ${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} not set`;
 }
 
-function lookUp(env: Env, name: string): string {
+/** The value of a variable; empty when it is unset. Names that every object has are no variables. */
+export function valueIn(env: Env, name: string): string {
   return (Object.hasOwn(env, name) ? env[name] : undefined) ?? '';
 }

@@ -28,6 +28,12 @@ describe('secrets', () => {
     expect(loaded.secretVariables).toEqual(['TOKEN', 'P']);
   });
 
+  it.each(['constructor', 'toString', '__proto__'])('$%s is a variable that is not set, like any other', (name) => {
+    const loaded = read(`tracker: { kind: github, api_key: $${name}, project: a/b }\nserver: { token: $${name} }`, {});
+    expect(loaded.secrets).toEqual([]);
+    expect(loaded.problems.map(({ message }) => message).join()).toContain(`$${name} is not set`);
+  });
+
   it('do not appear in a message, even when a kind quotes them', () => {
     const loaded = read('tracker: { kind: github, api_key: k, project: a/b, endpoint: "ftp://me:tok-123456@host" }', {});
     expect(loaded.problems.map(({ message }) => message)).toEqual(['ftp://***@host is not an http(s) URL (line 2, column 52)']);

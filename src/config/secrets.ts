@@ -1,4 +1,4 @@
-import { type ExpandedConnection, type Env, expand, type Expanded } from './expand.ts';
+import { type ExpandedConnection, type Env, expand, type Expanded, valueIn } from './expand.ts';
 
 /** What must not be shown, and which variables must not reach an agent. */
 export interface Secrets {
@@ -11,7 +11,7 @@ export interface Secrets {
 export function collectSecrets(connections: readonly ExpandedConnection[], others: readonly Expanded[], env: Env): Secrets {
   const keys = [...connections.flatMap(({ api_key }) => api_key ?? []), ...others];
   const values = [
-    ...keys.flatMap(({ value, variables }) => [...keyValues(value), ...variables.map((name) => env[name] ?? '')]),
+    ...keys.flatMap(({ value, variables }) => [...keyValues(value), ...variables.map((name) => valueIn(env, name))]),
     ...connections.flatMap(({ endpoint }) => urlPasswords(endpoint?.value ?? '')),
   ];
   const variables = [...keys, ...connections.flatMap(({ endpoint, project }) => [endpoint, project])].flatMap(
