@@ -57,10 +57,16 @@ export function checkBlock<T>(schema: z.ZodType<T>, raw: unknown, name: BlockNam
   }
 }
 
+/** Made once for each schema: making one takes longer than checking a block. */
+const STRICT = new WeakMap<z.ZodType, z.ZodType>();
+
 // A kind whose schema lets unknown keys pass would keep a misspelt one from ever being noticed.
 function refusingUnknown<T>(schema: z.ZodType<T>): z.ZodType<T> {
   const lenient = schema instanceof z.ZodObject && schema.def.catchall === undefined;
-  return lenient ? (schema.strict() as unknown as z.ZodType<T>) : schema;
+  if (!lenient) return schema;
+  const strict = STRICT.get(schema) ?? schema.strict();
+  STRICT.set(schema, strict);
+  return strict as z.ZodType<T>;
 }
 
 /** Integers may be quoted everywhere, also where a kind's own schema asks for plain numbers. */

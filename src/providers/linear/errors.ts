@@ -91,12 +91,13 @@ const EXTENSIONS = z.object({
   userPresentableMessage: TEXT,
 });
 const ERROR = z.object({ message: TEXT, extensions: EXTENSIONS.catch(EXTENSIONS.parse({})) });
+const ANY_ERROR = ERROR.catch(ERROR.parse({}));
 const ANSWER = z.object({ errors: z.array(z.unknown()).min(1) });
 
 function firstError(response: HttpResponse): WireError | undefined {
   const answer = ANSWER.safeParse(jsonOf(response));
   if (!answer.success) return undefined;
-  const { message, extensions } = ERROR.catch(ERROR.parse({})).parse(answer.data.errors[0]);
+  const { message, extensions } = ANY_ERROR.parse(answer.data.errors[0]);
   return { message, ...extensions };
 }
 

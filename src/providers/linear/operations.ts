@@ -15,6 +15,8 @@ function operation<T>(text: string, data: ZodType<T>): GraphqlOperation<T> {
 
 const CONNECTION_OF_ISSUES = z.object({ issues: CONNECTION });
 const COMMENTS = z.object({ comments: CONNECTION });
+const ISSUE_WITH_COMMENTS = z.object({ issue: ISSUE.and(COMMENTS).nullable() });
+const COMMENTS_OF_ISSUE = z.object({ issue: COMMENTS.nullable() });
 const UPDATED = z.object({ success: z.boolean().nullish() });
 
 /** How much is asked for of each list: the remote charges for that, not for what there is (its page "Rate limiting"). */
@@ -79,7 +81,7 @@ export const issueByIdOperation = (withPeople: boolean) =>
       comments(first: ${PAGE_SIZE}, orderBy: createdAt) { ${commentFields(withPeople)} }
     }
   }`,
-    z.object({ issue: ISSUE.and(COMMENTS).nullable() }),
+    ISSUE_WITH_COMMENTS,
   );
 
 // Linear API, "Pagination": query `issue`, its comments.
@@ -88,7 +90,7 @@ export const issueCommentsOperation = (withPeople: boolean) =>
     `query IssueComments($id: String!, $after: String) {
     issue(id: $id) { id comments(first: ${PAGE_SIZE}, after: $after, orderBy: createdAt) { ${commentFields(withPeople)} } }
   }`,
-    z.object({ issue: COMMENTS.nullable() }),
+    COMMENTS_OF_ISSUE,
   );
 
 // Linear API, "Filtering": query `issues`. Root `issue` is never null: a document that asks for many by alias is answered with nothing when one of them is missing.
