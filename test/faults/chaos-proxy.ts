@@ -18,8 +18,14 @@ export interface ChaosProxy {
   close(): Promise<void>;
 }
 
+export interface ChaosOptions {
+  readonly seed: number;
+  /** What the remote calls itself in the links to its next pages; the proxy puts its own address there. */
+  readonly origin?: string;
+}
+
 /** A proxy between a daemon and its remote that spoils some answers; the same seed spoils the same way. */
-export async function startChaos(target: string, options: { seed: number }): Promise<ChaosProxy> {
+export async function startChaos(target: string, options: ChaosOptions): Promise<ChaosProxy> {
   const chance = createChance(options.seed);
   const done: Record<Mischief, number> = { delay: 0, cut: 0, duplicate: 0, reorder: 0, corrupt: 0, throttle: 0 };
   let rate = 0;
@@ -32,7 +38,7 @@ export async function startChaos(target: string, options: { seed: number }): Pro
     const reads = incoming.method === 'GET';
     // A request that is repeated on its way: only reads, a proxy does not repeat writes.
     if (mischief === 'duplicate' && reads) await forward(target, incoming, body).catch(() => null);
-    const answer = await forward(target, incoming, body);
+    const answer = relinked(await forward(target, incoming, body));
     if (mischief === 'delay') await delay(50 + chance.below(400));
     if (mischief === 'reorder') await untilNext();
     release();
@@ -42,6 +48,15 @@ export async function startChaos(target: string, options: { seed: number }): Pro
     outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': bytes.length });
     outgoing.end(bytes);
   }
+
+  function relinked(answer: Answer): Answer {
+    const { link } = answer.headers;
+    if (typeof link !== 'string') return answer;
+    const own = link.replaceAll(target, address()).replaceAll(options.origin ?? target, address());
+    return { ...answer, headers: { ...answer.headers, link: own } };
+  }
+
+  const address = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   /** Holds an answer back until another one has passed. */
   function untilNext(): Promise<unknown> {
@@ -58,7 +73,7 @@ export async function startChaos(target: string, options: { seed: number }): Pro
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: address(),
     done,
     spoil: (share) => void (rate = share),
     calm: () => void (rate = 0),

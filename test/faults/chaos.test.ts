@@ -13,7 +13,7 @@ describe.each(FULL ? REMOTE_KINDS : ['nsproject'])('%s behind a network that spo
     const ground = await createPlayground({ patienceMs: 600_000 });
     const stage = await buildStage(kind, ground);
     const { proxy, origin } = remoteOf(stage);
-    const chaos = await startChaos(proxy.url, { seed: SEED });
+    const chaos = await startChaos(proxy.url, { seed: SEED, origin });
     try {
       const agent = 'kind: mock\nmax_turns: 1\nmax_retry_backoff_ms: 200\nmax_concurrent_agents: 5';
       const workflow = stageWorkflow(stage, { agent }).replaceAll(proxy.url, chaos.url).replaceAll(origin, chaos.url);
@@ -37,6 +37,7 @@ describe.each(FULL ? REMOTE_KINDS : ['nsproject'])('%s behind a network that spo
       expect(told.length).toBe(ids.length);
       expect(Object.values(chaos.done).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(5);
       expect((await daemon.stop()).code).toBe(0);
+      console.log(`${kind}: ${ids.length} issues, answers spoiled ${JSON.stringify(chaos.done)}`);
     } finally {
       await chaos.close();
       await stage.close().catch(() => {});
