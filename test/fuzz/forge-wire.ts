@@ -2,9 +2,10 @@ import { ScmConflictError, TrackerError } from '../../src/domain/model/errors.ts
 import type { CiProvider } from '../../src/ports/ci.ts';
 import type { ScmAdapter } from '../../src/ports/scm.ts';
 import { loadProviders } from '../../src/providers/registry.ts';
+import { answerAlways } from './answers.ts';
 import { mutateJson, mutateText } from './mutate.ts';
-import type { Target } from './targets.ts';
-import { answerAlways, DEPS } from './wire.ts';
+import { oneOrAll, type Target } from './target.ts';
+import { DEPS } from './wire.ts';
 
 const PROVIDERS = await loadProviders();
 
@@ -104,6 +105,19 @@ const WRAPPED = {
   },
 };
 
+/** As remotes send them. */
+const ANSWERS: readonly unknown[] = [
+  RECORD,
+  [RECORD],
+  [RECORD, { ...RECORD, id: 10, state: 'APPROVED' }],
+  { check_runs: [RECORD], total_count: 1 },
+  { workflow_runs: [RECORD], jobs: [RECORD], total_count: 1 },
+  { state: 'failure', statuses: [RECORD], total_count: 1 },
+  { data: WRAPPED.data },
+];
+/** So often all of them in one, which every read finds something in. */
+const ALL_IN_ONE = 0.03;
+
 const REQUEST = { owner: 'acme', repo: 'shop', number: 7 };
 
 /** The whole way from an answer of a forge to what is known of a merge request and its checks. */
@@ -112,21 +126,19 @@ export function forgeTargets(): readonly Target[] {
     if (!createScm || !createCi) return [];
     const apiKey = 'secret-token-1';
     const connection = { kind, name: kind, apiKey, endpoint: 'http://127.0.0.1:9', project: 'acme/shop', userAgent: '' };
-    const [scm, ci] = [createScm(connection, DEPS), createCi(connection, DEPS)];
+    const reads = readsOf(createScm(connection, DEPS), createCi(connection, DEPS));
     return [
       {
         name: `merge requests and checks of ${kind}`,
         make: (chance) => {
-          const answer = chance.pick([WRAPPED, RECORD, [RECORD], [RECORD, RECORD]]);
+          const answer = chance.happens(ALL_IN_ONE) ? WRAPPED : chance.pick(ANSWERS);
           const text = JSON.stringify(mutateJson(answer, chance, 0.05));
           return chance.happens(0.1) ? mutateText(text, chance) : text;
         },
-        async take(input) {
-          const restore = answerAlways(input);
+        async take(input, thorough) {
+          const restore = answerAlways(input, thorough);
           try {
-            // One read for one input: a million of them must end in reasonable time.
-            const reads = readsOf(scm, ci);
-            await checked(reads[input.length % reads.length] ?? reads[0]);
+            for (const read of oneOrAll(reads, input, thorough)) await checked(read);
           } finally {
             restore();
           }
@@ -183,9 +195,9 @@ function oneOf(...words: readonly string[]): (value: unknown) => boolean {
 }
 
 /** Either what the types say, or an error of ours that does not show the token. */
-async function checked(read: Read | undefined): Promise<void> {
+async function checked(read: Read): Promise<void> {
   try {
-    for (const [name, value] of Object.entries((await read?.()) ?? {}))
+    for (const [name, value] of Object.entries(await read()))
       if (HOLDS[name]?.(value) !== true) throw new TypeError(`${name} is ${JSON.stringify(value)}`);
   } catch (error) {
     if (!(error instanceof TrackerError) && !(error instanceof ScmConflictError)) throw error;

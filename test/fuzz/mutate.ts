@@ -104,7 +104,6 @@ const VALUES: readonly unknown[] = [
   '\ud800',
   '2026-13-45T99:99:99Z',
   '../..',
-  'a'.repeat(10_000),
   [],
   {},
   [null],
@@ -112,15 +111,58 @@ const VALUES: readonly unknown[] = [
   { name: null },
 ];
 
-/** A value like another, with some of its parts replaced, removed, repeated or nested. */
+/** Rare: reading such a text takes longer than all the rest. */
+const LONG = 'a'.repeat(10_000);
+const ODD_KEYS = ['__proto__', 'constructor', 'toString', 'length', '', '0', '\ud800'] as const;
+
+/** A value like another, with some of its parts replaced, removed, repeated, nested or put beside odd ones. The original stays. */
 export function mutateJson(value: unknown, chance: Chance, rate = 0.08): unknown {
-  if (chance.happens(rate)) return chance.happens(0.8) ? chance.pick(VALUES) : [value];
-  if (typeof value === 'string') return chance.happens(rate) ? mutateText(value, chance) : value;
-  if (Array.isArray(value)) {
-    const items = value.map((item) => mutateJson(item, chance, rate));
-    return chance.happens(rate) ? [...items, ...items] : items;
+  // How many parts stay as they are before the next one changes: one draw instead of one for each part.
+  const gap = (): number => Math.floor(Math.log(1 - chance.next()) / Math.log(1 - rate));
+  let left = gap();
+  const strikes = (): boolean => {
+    if (left > 0) {
+      left -= 1;
+      return false;
+    }
+    left = gap();
+    return true;
+  };
+
+  function changed(part: unknown): unknown {
+    if (strikes()) return replacement(part, chance);
+    if (typeof part === 'string') return strikes() ? mutateText(part, chance) : part;
+    if (Array.isArray(part)) return changedList(part);
+    return part === null || typeof part !== 'object' ? part : changedMap(part as Readonly<Record<string, unknown>>);
   }
-  if (value === null || typeof value !== 'object') return value;
-  const kept = Object.entries(value).filter(() => !chance.happens(rate / 2));
-  return Object.fromEntries(kept.map(([key, part]) => [key, mutateJson(part, chance, rate)]));
+
+  function changedList(list: readonly unknown[]): unknown {
+    const items = list.map(changed);
+    return strikes() ? [...items, ...items] : items;
+  }
+
+  function changedMap(map: Readonly<Record<string, unknown>>): unknown {
+    let copy: Record<string, unknown> | null = null;
+    for (const key of Object.keys(map)) {
+      const part = changed(map[key]);
+      if (part === map[key]) continue;
+      copy ??= { ...map };
+      copy[key] = part;
+    }
+    return strikes() ? withOddKeys(copy ?? map, chance) : (copy ?? map);
+  }
+
+  return changed(value) ?? null;
+}
+
+function replacement(part: unknown, chance: Chance): unknown {
+  if (chance.happens(0.2)) return [part];
+  // A key whose value is undefined is not written.
+  if (chance.happens(0.2)) return undefined;
+  return chance.happens(0.005) ? LONG : chance.pick(VALUES);
+}
+
+function withOddKeys(map: Readonly<Record<string, unknown>>, chance: Chance): unknown {
+  const entries = [...Object.entries(map), [chance.pick(ODD_KEYS), chance.pick(VALUES)] as const];
+  return Object.fromEntries(chance.happens(0.2) ? entries.toReversed() : entries);
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
 import { createChance } from '../support/random.ts';
-import type { Target } from './targets.ts';
+import type { Target } from './target.ts';
 
 export interface Finding {
   readonly input: string;
@@ -40,9 +40,11 @@ export async function fuzz(
 ): Promise<Finding | null> {
   const chance = createChance(options.seed);
   for (let count = 0; count < options.kept.length + options.inputs; count += 1) {
-    const input = options.kept[count] ?? target.make(chance);
+    const kept = options.kept[count];
+    const input = kept ?? target.make(chance);
     try {
-      await target.take(input);
+      const taking = target.take(input, kept !== undefined);
+      if (taking !== undefined) await taking;
     } catch (error) {
       return { input, error: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
     }

@@ -3,8 +3,9 @@ import type { Issue } from '../../src/domain/model/issue.ts';
 import type { TrackerSettings } from '../../src/domain/model/settings.ts';
 import { loadProviders } from '../../src/providers/registry.ts';
 import { settingsWith } from '../support/settings.ts';
+import { answerAlways } from './answers.ts';
 import { mutateJson, mutateText } from './mutate.ts';
-import type { Target } from './targets.ts';
+import { oneOrAll, type Target } from './target.ts';
 
 const PROVIDERS = await loadProviders();
 
@@ -83,6 +84,13 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
 export function wireTargets(): readonly Target[] {
   return PROVIDERS.filter(({ kind }) => kind in ANSWERS).map(({ kind, createTracker }) => {
     const tracker = createTracker(settingsFor(kind), DEPS);
+    const { signal } = new AbortController();
+    const reads: readonly Read[] = [
+      () => tracker.fetchCandidateIssues(signal),
+      async () => [await tracker.fetchIssueById('7', signal)],
+      async () => void (await tracker.fetchIssueStatesByIds(['7'], signal)),
+      async () => void (await tracker.fetchIssueComments('7', signal)),
+    ];
     return {
       name: `wire of ${kind}`,
       make: (chance) => {
@@ -91,17 +99,10 @@ export function wireTargets(): readonly Target[] {
         const text = JSON.stringify(mutateJson(one, chance));
         return chance.happens(0.1) ? mutateText(text, chance) : text;
       },
-      async take(input) {
-        const restore = answerAlways(input);
+      async take(input, thorough) {
+        const restore = answerAlways(input, thorough);
         try {
-          const { signal } = new AbortController();
-          for (const read of [
-            () => tracker.fetchCandidateIssues(signal),
-            async () => [await tracker.fetchIssueById('7', signal)],
-            async () => void (await tracker.fetchIssueStatesByIds(['7'], signal)),
-            async () => void (await tracker.fetchIssueComments('7', signal)),
-          ])
-            await checked(read);
+          for (const read of oneOrAll(reads, input, thorough)) await checked(read);
         } finally {
           restore();
         }
@@ -110,32 +111,23 @@ export function wireTargets(): readonly Target[] {
   });
 }
 
-/** Either issues that hold what their type says, or a TrackerError. */
-async function checked(read: () => Promise<readonly Issue[] | void>): Promise<void> {
+type Read = () => Promise<readonly Issue[] | void>;
+
+/** Either issues that hold what their type says, or a TrackerError that does not show the token. */
+async function checked(read: Read): Promise<void> {
   try {
-    for (const issue of (await read()) ?? []) {
-      for (const field of ['id', 'identifier', 'title', 'state', 'description', 'url'] as const)
-        if (typeof issue[field] !== 'string') throw new TypeError(`${field} is ${typeof issue[field]}`);
-      if (!Array.isArray(issue.labels) || issue.labels.some((label) => typeof label !== 'string')) throw new TypeError('labels');
-      if (issue.priority !== null && !Number.isFinite(issue.priority)) throw new TypeError('priority');
-    }
+    for (const issue of (await read()) ?? []) checkIssue(issue);
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
+    if (error.message.includes('secret-token-1')) throw new TypeError('a message shows the token', { cause: error });
   }
 }
 
-/** A page that promises another for ever is followed a few times. */
-const MOST_ANSWERS = 20;
-
-export function answerAlways(text: string): () => void {
-  const real = globalThis.fetch;
-  let count = 0;
-  globalThis.fetch = async () => {
-    count += 1;
-    if (count > MOST_ANSWERS) throw new TypeError('fetch failed');
-    return new Response(text, { status: 200, headers: { 'content-type': 'application/json' } });
-  };
-  return () => void (globalThis.fetch = real);
+function checkIssue(issue: Issue): void {
+  for (const field of ['id', 'identifier', 'title', 'state', 'description', 'url'] as const)
+    if (typeof issue[field] !== 'string') throw new TypeError(`${field} is ${typeof issue[field]}`);
+  if (!Array.isArray(issue.labels) || issue.labels.some((label) => typeof label !== 'string')) throw new TypeError('labels');
+  if (issue.priority !== null && !Number.isFinite(issue.priority)) throw new TypeError('priority');
 }
 
 const silent = (): void => {};
