@@ -1,13 +1,12 @@
 import type { Env } from '../config/expand.ts';
 import type { AgentDeps, ProcessLedger } from '../ports/agent.ts';
 import type { RunTools } from '../ports/runner.ts';
-import type { Clock, Logger } from '../ports/runtime.ts';
+import type { Clock, Logger, WritePermission } from '../ports/runtime.ts';
 import type { QueueRunner } from '../runners/queue/index.ts';
 import type { SshHosts } from '../runners/ssh/hosts.ts';
 import type { OperationMeter } from './request-meter.ts';
 import type { KnownSecrets } from './secrets.ts';
 import type { GoodWorkflow } from './workflow.ts';
-import type { Leading } from './while-leading.ts';
 
 /** What adapters are built with besides the workflow. */
 export interface AdapterDeps {
@@ -28,7 +27,7 @@ export interface AdapterDeps {
   /** Absent or null where there are no workers. */
   readonly workers?: () => Pick<QueueRunner, 'problemOf' | 'remove'> | null;
   /** Asked before anything is written to a remote; absent where this daemon has its database alone. */
-  readonly leading?: Leading | null;
+  readonly leading?: WritePermission | null;
 }
 
 /**

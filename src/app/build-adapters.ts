@@ -7,7 +7,7 @@ import { createForge } from '../orchestrator/reactions/forge.ts';
 import { environmentOf, hideFromEnvironment } from '../lib/process/index.ts';
 import { createNotifier } from '../notify/index.ts';
 import type { ProviderDeps, ProviderFacts } from '../ports/provider.ts';
-import type { Logger } from '../ports/runtime.ts';
+import type { Logger, WritePermission } from '../ports/runtime.ts';
 import type { Workspaces } from '../ports/workspace.ts';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { identityOf } from '../config/identity.ts';
@@ -22,7 +22,6 @@ import { createWorkspaces } from '../workspace/index.ts';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
-import type { Leading } from './while-leading.ts';
 import type { BuiltDelivery } from './build-delivery.ts';
 import type { HostAdapters } from './build-hosts.ts';
 import { createWorkspacesOfHosts, createWorkspacesOfWorkers } from '../workspace/remote/all-hosts.ts';
@@ -216,8 +215,8 @@ function providerDeps(
 }
 
 /** Every write to the world outside is asked for right before it leaves: a daemon that slept meanwhile may not lead any more. */
-function asking(leading: Leading | null): Pick<ProviderDeps, 'mayWrite'> {
-  return leading === null ? {} : { mayWrite: () => leading.confirm() };
+function asking(leading: WritePermission | null): Pick<ProviderDeps, 'mayWrite'> {
+  return leading === null ? {} : { mayWrite: leading };
 }
 
 function buildNotifier({ settings }: GoodWorkflow, { version, clock, secrets, servedAt, leading = null }: AdapterDeps): Notifier {

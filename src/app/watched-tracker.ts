@@ -4,14 +4,14 @@ import type { Notice } from '../domain/model/notice.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { createInterpreter } from '../orchestrator/interpret.ts';
 import { createLoop, type Loop } from '../orchestrator/loop.ts';
-import type { SteadyClock } from '../ports/runtime.ts';
+import type { SteadyClock, WritePermission } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
 import { createSshRunner } from '../runners/ssh/index.ts';
 import type { SshHosts } from '../runners/ssh/hosts.ts';
 import { createPlacedRunner } from '../runners/placed.ts';
 import type { RunParts } from '../runners/queue/given-runs.ts';
 import type { QueueRunner } from '../runners/queue/index.ts';
-import { whileLeading, type Leading } from './while-leading.ts';
+import { whileLeading } from './while-leading.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
 import { withCrashPoints } from './crash-points.ts';
 
@@ -36,7 +36,7 @@ export interface WatchedTrackerDeps {
   /** How long runs that were under way must wait before they start again. */
   readonly resumeDelayMs: number;
   /** Asked before anything is done to the world; null where this daemon has its database alone. */
-  readonly leading: Leading | null;
+  readonly leading: WritePermission | null;
 }
 
 export interface WatchedTrackerContext {

@@ -1,15 +1,11 @@
 import type { Effect } from '../domain/model/effect.ts';
-
-/** Asked before anything is done to the world: rejects when another daemon leads by now. */
-export interface Leading {
-  confirm(): Promise<void>;
-}
+import type { WritePermission } from '../ports/runtime.ts';
 
 /**
  * Effects are carried out while this daemon leads. One that slept and wakes up does nothing of what it had in mind: the
  * one that leads by now decides anew.
  */
-export function whileLeading(leading: Leading | null, interpret: (effect: Effect) => void): (effect: Effect) => void {
+export function whileLeading(leading: WritePermission | null, interpret: (effect: Effect) => void): (effect: Effect) => void {
   if (leading === null) return interpret;
   return (effect) => {
     if (effect.do === 'announce') return interpret(effect);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProcessLedger } from '../ports/agent.ts';
+import type { WritePermission } from '../ports/runtime.ts';
 import { runGit, type GitResult } from './command.ts';
 import { httpAddressOf, plainEnvironment, remoteEnvironment } from './credentials.ts';
 import { GitRefusal } from './refusal.ts';
@@ -24,7 +25,7 @@ export interface RepositoryDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly processes: ProcessLedger;
   /** Asked right before each push; absent where nobody else could lead. */
-  readonly mayWrite?: () => Promise<void>;
+  readonly mayWrite?: WritePermission;
   /** How the remote is reached; over the network unless given. */
   readonly remote?: Remote;
   /** Shared by those that work in one folder; its own unless given. */
@@ -142,7 +143,7 @@ function createGit(
       await rm(path.join(control, 'hooks'), { recursive: true, force: true });
       const password = httpAddressOf(url) ? token : null;
       const known = await remoteEnvironment(folder, url, env);
-      if (what === 'push') await mayWrite?.();
+      if (what === 'push') await mayWrite?.confirm();
       const result = await runGit({ args, cwd: control, env: known, password, ...ledger }, signal);
       if (result.code !== 0) throw new GitRefusal(what, result.stderr);
       return result.stdout;

@@ -1,7 +1,7 @@
 import type { ZodType } from 'zod';
 import type { Problem } from '../domain/model/problem.ts';
 import type { ScmConnection, TrackerSettings, Trust } from '../domain/model/settings.ts';
-import type { Clock, Logger, RequestMeter } from './runtime.ts';
+import type { Clock, Logger, RequestMeter, WritePermission } from './runtime.ts';
 import type { RequestOpener } from './scm.ts';
 import type { CiProvider } from './ci.ts';
 import type { ScmAdapter } from './scm.ts';
@@ -96,7 +96,7 @@ export interface ProviderDeps {
   /** Told of every request; nobody listens where it is not given. */
   readonly meter?: RequestMeter;
   /** Asked right before each write. Rejects where another daemon leads by now; absent where this one has its database alone. */
-  readonly mayWrite?: () => Promise<void>;
+  readonly mayWrite?: WritePermission;
 }
 
 /** What a tracker lets issues be in, read before anything is configured. */

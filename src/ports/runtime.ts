@@ -14,6 +14,14 @@ export interface SteadyClock extends Clock {
   adopt(): number;
 }
 
+/** Whether this process may change something outside: not where another one leads by now. */
+export interface WritePermission {
+  /** Resolves when it may, and rejects when it may not any more. */
+  confirm(): Promise<void>;
+  /** Whether the last confirmation still holds at this very moment. */
+  isConfirmed(): boolean;
+}
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogValue = string | number | boolean | null | undefined;
 export type LogAttributes = Readonly<Record<string, LogValue>>;

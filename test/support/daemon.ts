@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 /** The built command, as a user would call it. */
 export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
-/** Faults are walked for half an hour, on a machine that may have more to do. */
-const PATIENCE_MS = process.env['FORAY_FAULTS'] === 'full' ? 60_000 : 15_000;
+/** Faults and fleets are walked for long, on a machine that has more to do: only a fault is waited for as long as this. */
+const PATIENCE_MS = process.env['FORAY_FAULTS'] === 'full' || process.env['FORAY_FLEET'] !== undefined ? 60_000 : 15_000;
 
 /** One parsed log record: attributes by name, `msg` and `level` included. */
 export type LogRecord = Readonly<Record<string, string>>;

@@ -286,7 +286,8 @@ describe('a redirect', () => {
 });
 
 describe('a client that must ask before it writes', () => {
-  const asking = (mayWrite: () => Promise<void>) => clientFor(() => empty(204), { mayWrite });
+  const asking = (confirm: () => Promise<void>, isConfirmed = () => true) =>
+    clientFor(() => empty(204), { mayWrite: { confirm, isConfirmed } });
 
   it('asks before each request that changes something, and before no other', async () => {
     let asked = 0;
@@ -307,5 +308,24 @@ describe('a client that must ask before it writes', () => {
     over.abort(new Error('given up'));
     expect(await asked).toMatchObject({ message: 'given up' });
     expect([...refused.server.requests, ...waiting.server.requests]).toEqual([]);
+  });
+
+  it('asks again when the confirmation has grown old while the connection was made, before a byte is sent', async () => {
+    let asked = 0;
+    const answers = [false, false, true];
+    const patient = await asking(
+      async () => void (asked += 1),
+      () => answers.shift() ?? true,
+    );
+    await patient.client.request({ method: 'POST', body: { one: 1 } }, never);
+    expect([asked, patient.server.requests.length]).toEqual([3, 1]);
+    const overtaken = await asking(
+      () => ((asked += 1) === 4 ? Promise.resolve() : Promise.reject(new Error('another one leads'))),
+      () => false,
+    );
+    expect(await failureOf(overtaken.client.request({ method: 'DELETE' }, never))).toMatchObject({
+      message: 'another one leads',
+    });
+    expect(overtaken.server.requests).toEqual([]);
   });
 });

@@ -1,12 +1,13 @@
 import { setMaxListeners } from 'node:events';
-import { crashPoint } from '../crash-point.ts';
 import { readBody } from './body.ts';
 import type { ConditionalCache } from './conditional.ts';
 import { revived } from './conditional.ts';
 import { HttpRefusedError, HttpTransportError, transportErrorOf } from './errors.ts';
 import { joinPath } from './path.ts';
+import { isWrite, mayBeSent, whenConfirmed, type MayWrite } from './may-write.ts';
 import { proxyFor } from './proxy.ts';
 import type { HttpResponse } from './response.ts';
+import { NotSent, sentOnlyIf } from './sent-only-if.ts';
 
 /** Every failure is an HttpTransportError or an HttpRefusedError; an abort by the caller is rethrown as its reason. */
 export interface HttpClient {
@@ -31,9 +32,6 @@ export interface HttpClientSettings {
   /** Asked right before a request that changes something is sent; what it throws is thrown. */
   readonly mayWrite?: MayWrite;
 }
-
-/** Resolves when something may be written, and rejects when it may not any more. */
-export type MayWrite = () => Promise<void>;
 
 export type QueryValue = string | number | boolean | readonly (string | number)[] | undefined;
 
@@ -98,39 +96,20 @@ async function exchange(order: Exchange, signal: AbortSignal): Promise<HttpRespo
   const url = addressOf(order);
   const headers = headersOf(order);
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-  await permission(order, url, signal);
+  await mayBeSent(order, url, signal);
 
   return withDeadline(settings.timeoutMs ?? 30_000, signal, async (deadline) => {
     let target = url;
     for (let hops = 0; ; hops += 1) {
       const init: RequestInit = { method: request.method ?? 'GET', headers, body, redirect: 'manual', signal: deadline };
-      const response = await fetchOnce(order, target, init);
+      const response = await whenConfirmed(order, target, deadline, () => fetchOnce(order, target, init));
       const next = request.keepRedirect ? undefined : redirectOf(response, init.method ?? 'GET', order.base.origin);
       if (!next) return response;
       if (hops >= MAX_REDIRECTS) throw new HttpRefusedError(`more than ${MAX_REDIRECTS} redirects`, { status: response.status });
       target = next;
-      await permission(order, target, deadline);
+      await mayBeSent(order, target, deadline);
     }
   });
-}
-
-/** Nothing may come between this and the request: whoever sleeps in between finds out here. */
-async function permission({ settings: { mayWrite }, request }: Exchange, url: URL, signal: AbortSignal): Promise<void> {
-  const { method = 'GET', onlyReads = false } = request;
-  if (method === 'GET' || method === 'HEAD' || onlyReads) return;
-  crashPoint(`before sending ${method} ${url.pathname}`);
-  if (mayWrite === undefined) return;
-  signal.throwIfAborted();
-  let cancel = (): void => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    cancel = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', cancel, { once: true });
-  });
-  try {
-    await Promise.race([mayWrite(), aborted]);
-  } finally {
-    signal.removeEventListener('abort', cancel);
-  }
 }
 
 function addressOf({ base, request }: Exchange): URL {
@@ -193,7 +172,10 @@ async function fetchOnce(order: Exchange, url: URL, init: RequestInit): Promise<
   const headers = cached ? new Headers(init.headers) : init.headers;
   if (cached) (headers as Headers).set('if-none-match', cached.etag);
 
-  const answer = await fetch(url, { ...init, headers }).catch((error: unknown) => {
+  const { mayWrite } = settings;
+  const confirmed = mayWrite && isWrite(request) ? sentOnlyIf(() => mayWrite.isConfirmed()) : {};
+  const answer = await fetch(url, { ...init, ...confirmed, headers }).catch((error: unknown) => {
+    if (error instanceof Error && error.cause instanceof NotSent) throw error.cause;
     throw transportErrorOf(error, 'request', proxyFor(url, process.env));
   });
   const response = await received(order, url, answer);

@@ -1,4 +1,5 @@
-export type { HttpClient, HttpClientSettings, HttpRequest, MayWrite } from './client.ts';
+export type { HttpClient, HttpClientSettings, HttpRequest } from './client.ts';
+export type { MayWrite } from './may-write.ts';
 export type { HttpResponse } from './response.ts';
 export { createHttpClient } from './client.ts';
 export type { ConditionalCache } from './conditional.ts';

@@ -88,7 +88,7 @@ async function replaceIfUnchanged(
   try {
     await writeSynced(temporary, after, stats);
     crashPoint('before replacing the file');
-    await mayWrite?.();
+    await mayWrite?.confirm();
     // In one go: whatever came between the look and the replacement would be lost.
     if (!readFileSync(file).equals(before)) return false;
     renameSync(temporary, file);

@@ -5,6 +5,7 @@ export interface Contact {
   ageMs(): number;
   /** Resolves while the last confirmation is young enough, or with the next one that is. */
   fresh(): Promise<void>;
+  isFresh(): boolean;
   /** There will be no further confirmation. */
   gone(why: string): void;
 }
@@ -23,6 +24,7 @@ export function createContact(): Contact {
   let over: string | null = null;
   const waiting: { resolve(): void; reject(error: Error): void }[] = [];
   const ageMs = (): number => sinceMs(last);
+  const isFresh = (): boolean => over === null && ageMs() < CONFIRMED_MS;
   return {
     confirmed(askedAt) {
       last = askedAt;
@@ -30,9 +32,10 @@ export function createContact(): Contact {
       if (ageMs() < CONFIRMED_MS) for (const { resolve } of waiting.splice(0)) resolve();
     },
     ageMs,
+    isFresh,
     async fresh() {
       if (over !== null) throw new Error(over);
-      if (ageMs() < CONFIRMED_MS) return;
+      if (isFresh()) return;
       await new Promise<void>((resolve, reject) => waiting.push({ resolve, reject }));
     },
     gone(why) {

@@ -14,6 +14,8 @@ export interface Leadership {
    * when it does not lead any more. Asked before whatever the world outside would see.
    */
   confirm(): Promise<void>;
+  /** Whether this one surely leads at this very moment. */
+  isConfirmed(): boolean;
   /** Where this one serves its pages, for the others to tell. */
   servesAt(url: string | null): void;
   /** A write was refused: this one does not lead any more. */
@@ -71,6 +73,7 @@ export function keepLeading(
     epoch: turn.epoch,
     lost,
     confirm: () => turn.contact.fresh(),
+    isConfirmed: () => turn.contact.isFresh(),
     servesAt(url) {
       turn.me = { ...turn.me, url };
     },
