@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises';
 import { problemFacts } from '../config/format.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
+import { makeDirectories } from '../lib/make-directories.ts';
 import { checkAgentProgram, checkDatabase, checkEnvironment, checkGit, checkPort, checkWorkspaceRoot } from './doctor-machine.ts';
 import { diagnoseTracker } from './doctor-tracker.ts';
 import { ok, type Finding } from './finding.ts';
@@ -18,7 +18,7 @@ export async function examine(
   const file = fileFindings(loaded);
   const workflow = goodOrNull(loaded);
   if (workflow === null) return [...environment, ...file];
-  if (fix) await mkdir(workflow.settings.workspace.root, { recursive: true }).catch(() => {});
+  if (fix) await makeDirectories(workflow.settings.workspace.root, 0o750).catch(() => {});
   return [
     ...environment,
     ...file,

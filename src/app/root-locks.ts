@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { makeDirectories } from '../lib/make-directories.ts';
 import { takeLock, type Lock } from '../store/sqlite/lock.ts';
 
 /** Beside the workspaces: the lock itself, and who has it. */
@@ -25,7 +26,7 @@ export function createRootLocks(holder: RootHolder): { take(root: string): Promi
   const held = new Map<string, Lock>();
   return {
     async take(root) {
-      if (held.has(root) || !canWrite(root)) return;
+      if (held.has(root) || !(await canWrite(root))) return;
       const lock = await takeLock(path.join(root, LOCK_NAME));
       if (lock === null && holder.sharedRecords !== null && holderOf(root).records === holder.sharedRecords) return;
       if (lock === null) throw new Error(inUse(root));
@@ -39,9 +40,9 @@ export function createRootLocks(holder: RootHolder): { take(root: string): Promi
   };
 }
 
-function canWrite(root: string): boolean {
+async function canWrite(root: string): Promise<boolean> {
   try {
-    mkdirSync(root, { recursive: true, mode: 0o750 });
+    await makeDirectories(root, 0o750);
     writeFileSync(path.join(root, `${LOCK_NAME}.lock`), '', { flag: 'a', mode: 0o600 });
     return true;
   } catch {

@@ -1,4 +1,5 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { makeDirectories } from '../lib/make-directories.ts';
 import path from 'node:path';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
@@ -31,7 +32,7 @@ export async function prepareWorkspace(
   signal: AbortSignal,
 ): Promise<{ readonly path: string; readonly created: boolean }> {
   signal.throwIfAborted();
-  if (look(place.root) === null) await mkdir(place.root, { recursive: true, mode: DIRECTORY_MODE });
+  if (look(place.root) === null) await makeDirectories(place.root, DIRECTORY_MODE);
   if (filling.user) await letThrough(place.root);
   const { name, path: workspace, owner } = await chooseDirectory(place, subject);
   if (owner !== 'own') await putMark(place.root, name, subject, place.key);

@@ -1,0 +1,30 @@
+import { mkdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+/**
+ * Makes a directory and those above it. Node's own way never ends, and answers nothing meanwhile, where a file system says
+ * that a place is missing in which it lets nothing be made, as /proc does.
+ */
+export async function makeDirectories(directory: string, mode: number): Promise<void> {
+  if (await made(directory, mode)) return;
+  const parent = path.dirname(directory);
+  if (parent !== directory) await makeDirectories(parent, mode);
+  await mkdir(directory, { mode }).catch((error: unknown) => settled(directory, error));
+}
+
+/** False where the directory above it is missing. */
+async function made(directory: string, mode: number): Promise<boolean> {
+  try {
+    await mkdir(directory, { mode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    await settled(directory, error);
+  }
+  return true;
+}
+
+/** One that is there already is as good. */
+async function settled(directory: string, error: unknown): Promise<void> {
+  const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST' && (await stat(directory)).isDirectory();
+  if (!isThere) throw error;
+}
