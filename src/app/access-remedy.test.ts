@@ -11,6 +11,10 @@ it.each([
   [of('tracker_api_error', { status: 403, retryAfterMs: 9 }), 'the tracker limits requests: ask again when the time is over'],
   [of('tracker_api_error', { status: 418 }), 'ask again later'],
   [of('tracker_transport_error'), 'check tracker.endpoint and the network, then ask again'],
+  [
+    new TrackerError({ kind: 'tracker_payload_error', method: 'READ', path: '/i.json', detail: 'no' }),
+    'see the message: the file or folder of file.path',
+  ],
   [new Error('something else'), 'see the message: the address, the token and its scopes, the project'],
 ])('%s: %s', (error, remedy) => {
   expect(accessRemedy(error)).toBe(remedy);

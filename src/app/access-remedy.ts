@@ -3,8 +3,8 @@ import { TrackerError } from '../domain/model/errors.ts';
 /** What a person can do who asked the tracker once and was not answered: nobody asks it again by itself. */
 export function accessRemedy(error: unknown): string {
   if (!(error instanceof TrackerError)) return SEE_MESSAGE;
-  if (error.retryAfterMs !== undefined || error.status === 429)
-    return 'the tracker limits requests: ask again when the time is over';
+  if (/^tracker: \w+: (?:READ|WRITE) /.test(error.message)) return 'see the message: the file or folder of file.path';
+  if (error.asksToWait) return 'the tracker limits requests: ask again when the time is over';
   if (error.kind === 'tracker_transport_error') return 'check tracker.endpoint and the network, then ask again';
   return error.retryable ? 'ask again later' : SEE_MESSAGE;
 }

@@ -9,7 +9,10 @@ const facts = { method: 'GET', path: '/', detail: 'slow down' } as const;
 function check(preflight: () => Promise<void>) {
   const told: string[] = [];
   const tell = (kind: string): void => void told.push(kind);
-  return { told, answer: proveTracker({ kind: 'repoissues', preflight } as unknown as Tracker, tell, signal) };
+  return {
+    told,
+    answer: proveTracker({ kind: 'repoissues', preflight } as unknown as Tracker, tell, { pollMs: 30_000, signal }),
+  };
 }
 
 describe('the tracker at start', () => {
@@ -19,6 +22,14 @@ describe('the tracker at start', () => {
       kind: 'tracker_api_error',
       retryInMs: 90_000,
     });
+  });
+
+  it.each([
+    ['has a limit and names no time postpones them by one poll', { status: 429 }, 30_000],
+    ['has a limit that no status tells does so too', { status: 403, isLimit: true }, 30_000],
+  ])('that %s', async (_, limit, retryInMs) => {
+    const limited = new TrackerError({ kind: 'tracker_api_error', ...facts, ...limit });
+    await expect(check(() => Promise.reject(limited)).answer).resolves.toMatchObject({ retryInMs });
   });
 
   it('that refuses ends the start', async () => {

@@ -6,18 +6,20 @@ import type { Tracker } from '../ports/tracker.ts';
 /** A tracker that has not answered by then is told of: nobody should look at silence. */
 const PATIENCE_MS = 800;
 
-/** Proves credentials and project. A remote that only asks to wait does not end the start: its wait is returned. */
+/** Proves credentials and project. A remote that only asks to wait does not end the start: its wait is returned, that of a poll where it names none. */
 export async function proveTracker(
   tracker: Tracker,
   tell: TellSilence,
-  signal: AbortSignal,
+  { pollMs, signal }: { readonly pollMs: number; readonly signal: AbortSignal },
 ): Promise<Notices['tracker:start:postponed'] | null> {
   try {
     await answeredOrTold(tracker, tell, signal);
     return null;
   } catch (error) {
-    if (!(error instanceof TrackerError) || !error.retryable || error.retryAfterMs === undefined) throw error;
-    return { error: error.message, kind: error.kind, retryInMs: error.retryAfterMs };
+    if (!(error instanceof TrackerError) || !error.retryable) throw error;
+    const { retryAfterMs = error.isLimit ? pollMs : null } = error;
+    if (retryAfterMs === null) throw error;
+    return { error: error.message, kind: error.kind, retryInMs: retryAfterMs };
   }
 }
 

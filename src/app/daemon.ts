@@ -111,7 +111,10 @@ async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> 
   const { store, trackers, adapterDeps } = runs;
   const { logger } = options;
   const tellSilence = (kind: string): void => announce({ name: 'tracker:start:awaited', facts: { kind } });
-  const postponed = await proveTracker(built.tracker, tellSilence, startUp);
+  const postponed = await proveTracker(built.tracker, tellSilence, {
+    pollMs: built.workflow.settings.polling.intervalMs,
+    signal: startUp,
+  });
   if (postponed !== null) announce({ name: 'tracker:start:postponed', facts: postponed });
   const first =
     postponed === null ? await whileTold(built.tracker, tellSilence, () => settleIdentity(built, store, startUp)) : built;

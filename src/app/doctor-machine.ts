@@ -77,6 +77,7 @@ async function checkVersion(workflow: GoodWorkflow, { env }: SurveyDeps): Promis
   const [program, ...rest] = command ?? facts?.defaultCommand ?? [];
   const isOwn = command === null || rest.length === 0;
   if (program === undefined || facts?.tellsVersion !== true || !isOwn) return ok('agent', `${kind} can be started`);
+  if (program.includes('/') && !path.isAbsolute(program)) return ok('agent', `${program} is looked for in each workspace`);
   try {
     const inherited = agentEnv(workflow, env);
     const options = user === null ? { env: inherited } : { env: environmentOf(user, inherited), uid: user.uid, gid: user.gid };

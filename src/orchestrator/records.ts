@@ -32,7 +32,7 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
       error,
       error_kind: kind,
       retry_in_ms: retryInMs,
-      remedy: remedyFor(kind) ?? undefined,
+      remedy: remedyFor(kind, error) ?? undefined,
     }),
   'tracker:start:awaited': ({ kind }) => warn('the tracker has not answered yet, still trying', { tracker_kind: kind }),
   'tracker:start:postponed': ({ error, kind, retryInMs }) =>

@@ -215,7 +215,7 @@ function endPoll(
   const { fault } = result;
   const allowedAt = draft.now + (fault?.retryAfterMs ?? 0);
   const nextAt = Math.max(allowedAt, inFlight.startedAt + pollInterval(draft));
-  const remedy = fault === null ? null : remedyFor(fault.kind);
+  const remedy = fault === null ? null : remedyFor(fault.kind, fault.message);
   const last = { at: draft.now, durationMs, candidates: result.candidates, error: fault?.message ?? null, remedy };
   const failures = fault === null ? 0 : draft.state.poll.failures + 1;
   changePoll(draft, { inFlight: null, nextAt, failures, count: draft.state.poll.count + 1, last });

@@ -29,6 +29,8 @@ export interface TrackerErrorFacts {
   readonly retryable?: boolean;
   readonly status?: number;
   readonly retryAfterMs?: number;
+  /** A limit of requests: the remote wants to be left alone, whether or not it says for how long. */
+  readonly isLimit?: boolean;
   readonly cause?: unknown;
 }
 
@@ -38,6 +40,7 @@ export class TrackerError extends Error {
   readonly retryable: boolean;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly isLimit: boolean;
   readonly detail: string;
 
   constructor(facts: TrackerErrorFacts) {
@@ -47,7 +50,13 @@ export class TrackerError extends Error {
     this.retryable = facts.retryable ?? TRACKER_ERROR_RETRYABLE[facts.kind];
     this.status = facts.status;
     this.retryAfterMs = facts.retryAfterMs;
+    this.isLimit = facts.isLimit ?? facts.status === 429;
     this.detail = facts.detail;
+  }
+
+  /** A start goes on without it, and the first poll comes when it may. */
+  get asksToWait(): boolean {
+    return this.isLimit || this.retryAfterMs !== undefined;
   }
 }
 

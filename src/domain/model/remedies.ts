@@ -1,7 +1,7 @@
 import type { TrackerErrorKind } from './errors.ts';
 
-/** What to do about a limit of requests. */
-export const LIMITED_REMEDY = 'the tracker limits requests: it is waited for; raise polling.interval_ms where that happens often';
+/** A start ends with it where the kind has to be proved first. */
+export const LASTING_LIMIT = 'the tracker limits requests and does not say for how long: start again later';
 
 /** What a person can do about a tracker that cannot be read, by the kind of the error. */
 const TRACKER_REMEDIES: Readonly<Record<TrackerErrorKind, string>> = {
@@ -14,7 +14,11 @@ const TRACKER_REMEDIES: Readonly<Record<TrackerErrorKind, string>> = {
   missing_tracker_project: 'set tracker.project',
 };
 
-export function remedyFor(kind: string): string | null {
+/** The file of the `file` kind says in its own words what to do about it. */
+const OF_FILE = /\btracker: \w+: (?:READ|WRITE) /;
+
+export function remedyFor(kind: string, error = ''): string | null {
+  if (OF_FILE.test(error)) return 'it is read again at every poll';
   return Object.hasOwn(TRACKER_REMEDIES, kind) ? TRACKER_REMEDIES[kind as TrackerErrorKind] : null;
 }
 
@@ -23,7 +27,9 @@ export function remedyForRun(error: string): string | null {
   const hook = /\bworkspace: hook (\w+):/.exec(error)?.[1];
   if (hook !== undefined) return `mend hooks.${hook} of the workflow file`;
   const [, area, kind = ''] = /\b(agent|tracker): (\w+): /.exec(error) ?? [];
-  if (area === 'tracker') return remedyFor(kind);
+  if (area === 'tracker') return remedyFor(kind, error);
+  if (/^template: /.test(error))
+    return 'correct the prompt of the workflow file at that line, with if around what may be missing';
   return area === 'agent' && Object.hasOwn(AGENT_REMEDIES, kind) ? (AGENT_REMEDIES[kind] ?? null) : null;
 }
 

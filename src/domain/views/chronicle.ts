@@ -71,7 +71,7 @@ function words(name: string): string {
 export function troubleOf({ name, facts }: Notice): { readonly what: TroubleKind; readonly text: string | null } | null {
   switch (name) {
     case 'poll:tick:failed':
-      return { what: 'tracker', text: [facts.error, remedyFor(facts.kind) ?? []].flat().join('; ') };
+      return { what: 'tracker', text: [facts.error, remedyFor(facts.kind, facts.error) ?? []].flat().join('; ') };
     case 'tracker:start:awaited':
       return { what: 'tracker', text: 'the tracker cannot be read yet: it is still tried; the log tells what it said' };
     case 'tracker:start:postponed':

@@ -1,5 +1,5 @@
 import { TrackerError } from '../../domain/model/errors.ts';
-import { LIMITED_REMEDY } from '../../domain/model/remedies.ts';
+import { LASTING_LIMIT } from '../../domain/model/remedies.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { path } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
@@ -21,7 +21,7 @@ export interface PreflightParts {
 /** Proves the token, then the repository. What may heal is tried again; every failure that is left ends start-up. */
 export async function preflight(parts: PreflightParts, signal: AbortSignal): Promise<ProjectFacts> {
   const { http, repository, logger, retryDelaysMs } = parts;
-  const retries = { delaysMs: retryDelaysMs, logger };
+  const retries = { delaysMs: retryDelaysMs, logger, triesLimits: true };
   const project = `${repository.owner}/${repository.repo}`;
   // Gitea API, "Get the authenticated user", then "Get a repository".
   const user = { path: '/user' };
@@ -67,7 +67,8 @@ async function explained<T>(refusals: Refusals, place: { baseUrl: string; path: 
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof TrackerError)) throw error;
+    // Who asks to wait is waited for.
+    if (!(error instanceof TrackerError) || error.retryAfterMs !== undefined) throw error;
     throw withRemedy(error, refusals, new URL(place.baseUrl).pathname + place.path);
   }
 }
@@ -80,7 +81,7 @@ function withRemedy(error: TrackerError, refusals: Refusals, route: string): Tra
   const refused = status !== undefined && status >= 400 && status < 500 && status !== 429;
   const { kind, remedy } = refused
     ? (refusals[status] ?? refusals.other)
-    : { kind: error.kind, remedy: error.status === 429 ? LIMITED_REMEDY : UNREACHABLE };
+    : { kind: error.kind, remedy: error.isLimit ? LASTING_LIMIT : UNREACHABLE };
   return new TrackerError({
     kind,
     method: 'GET',
@@ -88,7 +89,6 @@ function withRemedy(error: TrackerError, refusals: Refusals, route: string): Tra
     detail: `${error.detail}; ${remedy}`,
     ...(refused ? {} : { retryable: error.retryable }),
     status,
-    retryAfterMs: error.retryAfterMs,
     cause: error,
   });
 }

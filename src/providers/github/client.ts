@@ -134,7 +134,7 @@ const REMEDIES: readonly Remedy[] = [
 function classify(response: HttpResponse, remedies: readonly Remedy[]): Classification | undefined {
   const { status, path, body } = response;
   const limit = status === 403 ? rateLimitOf(response) : undefined;
-  if (limit) return { kind: 'tracker_api_error', detail: `status 403: ${limit}`, ...resetOf(response) };
+  if (limit) return { kind: 'tracker_api_error', detail: `status 403: ${limit}`, isLimit: true, ...resetOf(response) };
   if (status === 429) return { kind: 'tracker_api_error', ...resetOf(response) };
   const kind = STATUSES[status];
   const found = remedies.find((one) => one.status === status && one.where.test(path));

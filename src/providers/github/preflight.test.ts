@@ -36,7 +36,7 @@ describe('preflight', () => {
   it('is patient for a while', async () => {
     const { fake, tracker, warnings } = await connect();
     fake.failNext(/GET/, json({ message: 'Oops' }, 502));
-    fake.failNext(/GET/, json({ message: 'Slow down' }, 429));
+    fake.failNext(/GET/, json({ message: 'Oops' }, 503));
     await tracker.preflight?.(signal);
     expect(fake.requests).toHaveLength(3);
     expect(warnings.map(({ message }) => message)).toEqual(['the tracker cannot be read yet, trying again']);
@@ -54,6 +54,16 @@ describe('preflight', () => {
     const used = await tracker.preflight?.(signal).catch((error: unknown) => error as { retryAfterMs: number });
     expect(used?.retryAfterMs).toBeGreaterThan(500_000);
     expect(fake.requests).toHaveLength(2);
+  });
+
+  it.each([
+    [429, 'Slow down'],
+    [403, 'You have exceeded a secondary rate limit.'],
+  ])('a limit that names no time is handed on, and not asked again, with status %i', async (status, message) => {
+    const { fake, tracker } = await connect();
+    fake.failNext(/GET/, json({ message }, status));
+    await expect(tracker.preflight?.(signal)).rejects.toMatchObject({ retryable: true, isLimit: true });
+    expect(fake.requests).toHaveLength(1);
   });
 
   it('lets the daemon start when the remote is only away', async () => {

@@ -21,7 +21,7 @@ export async function preflight({ probe, retryDelaysMs, logger }: PreflightParts
   try {
     await withRetries(() => probe(signal), { delaysMs: retryDelaysMs, logger }, signal);
   } catch (error) {
-    if (!(error instanceof TrackerError) || PREFLIGHT_STOPS.has(error.kind) || error.retryAfterMs !== undefined) throw error;
+    if (!(error instanceof TrackerError) || PREFLIGHT_STOPS.has(error.kind) || error.asksToWait) throw error;
     logger.warn('tracker preflight failed for now, starting all the same', { tracker_kind: KIND, error: error.message });
   }
 }

@@ -1,6 +1,6 @@
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
-import { LIMITED_REMEDY } from '../../domain/model/remedies.ts';
+import { LASTING_LIMIT } from '../../domain/model/remedies.ts';
 import type { Clock, LogAttributes } from '../../ports/runtime.ts';
 import type { ProjectFacts, Rights } from '../../ports/tracker.ts';
 import { withRetries } from '../shared/retry.ts';
@@ -26,7 +26,7 @@ export interface PreflightPlan {
 /** Before the first poll: the token (advice only), the project and the labels (both must be readable). */
 export async function preflight(plan: PreflightPlan, signal: AbortSignal): Promise<ProjectFacts> {
   const { project, catalog, clock } = plan;
-  const retries = { delaysMs: plan.retryDelaysMs, logger: project.logger };
+  const retries = { delaysMs: plan.retryDelaysMs, logger: project.logger, triesLimits: true };
   await inspectToken(project, clock, signal);
   const facts = await explained(project, project.route, () => withRetries(() => checkProject(project, signal), retries, signal));
   if (plan.hasStateLabels) {
@@ -44,7 +44,8 @@ async function inspectToken({ http, logger }: Project, clock: Clock, signal: Abo
     const facts = { tracker_kind: KIND, scopes: token.scopes?.join(' '), expires_at: token.expires_at ?? undefined };
     for (const warning of tokenWarnings(token, clock.now())) logger.warn(warning, facts);
   } catch (error) {
-    if (!(error instanceof TrackerError)) throw error;
+    // Asking on would be to ask before the time that the remote has named.
+    if (!(error instanceof TrackerError) || (error.isLimit && error.retryAfterMs !== undefined)) throw error;
     logger.debug('tracker token could not be inspected', { tracker_kind: KIND, error: error.message });
   }
 }
@@ -116,10 +117,11 @@ async function explained<T>(project: Project, path: string, run: () => Promise<T
     return await run();
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
-    const { kind, status, detail, retryable, retryAfterMs } = error;
-    const remedy = status === 429 ? LIMITED_REMEDY : REMEDIES[kind]?.(project.name);
-    if (remedy === undefined) throw error;
-    const facts = { kind, status, retryable, retryAfterMs, method: 'GET', path, cause: error };
+    const { kind, status, detail, retryable, isLimit, retryAfterMs } = error;
+    const remedy = isLimit ? LASTING_LIMIT : REMEDIES[kind]?.(project.name);
+    // Who asks to wait is waited for.
+    if (remedy === undefined || retryAfterMs !== undefined) throw error;
+    const facts = { kind, status, retryable, method: 'GET', path, cause: error };
     throw trackerError(project, { ...facts, detail: `${detail}; ${remedy}` });
   }
 }

@@ -111,7 +111,9 @@ describe('preflight', () => {
     const { fake, tracker } = await connect();
     fake.failNext('GET /search/jql', json({}, 429, { 'retry-after': '3600' }));
     await expect(tracker.preflight?.(never)).rejects.toMatchObject({ retryable: true, retryAfterMs: 3_600_000 });
-    expect(fake.requests).toHaveLength(1);
+    fake.failNext('GET /search/jql', json({}, 429));
+    await expect(tracker.preflight?.(never)).rejects.toMatchObject({ retryable: true, isLimit: true });
+    expect(fake.requests).toHaveLength(2);
   });
 
   it('an answer that cannot be read does not end start-up', async () => {

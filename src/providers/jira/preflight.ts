@@ -21,7 +21,7 @@ export interface PreflightParts {
 export async function preflight(parts: PreflightParts, signal: AbortSignal): Promise<void> {
   const failure = await failureOf(parts, signal);
   if (!failure) return;
-  if (failure.retryAfterMs !== undefined) throw failure;
+  if (failure.asksToWait) throw failure;
   const { kind, status, detail, retryable } = failure;
   const remedy = remedyFor(failure);
   if (remedy === undefined) {
@@ -33,26 +33,15 @@ export async function preflight(parts: PreflightParts, signal: AbortSignal): Pro
   throw new TrackerError({ ...place, kind, status, retryable, detail: detail + remedy, cause: failure });
 }
 
-async function failureOf(parts: PreflightParts, signal: AbortSignal): Promise<TrackerError | undefined> {
+async function failureOf(
+  { probe, retryDelaysMs: delaysMs, logger }: PreflightParts,
+  signal: AbortSignal,
+): Promise<TrackerError | undefined> {
   try {
-    return await withRetries(
-      () => throttled(parts.probe(signal)),
-      { delaysMs: parts.retryDelaysMs, logger: parts.logger },
-      signal,
-    );
-  } catch (error) {
-    if (error instanceof TrackerError) return error;
-    throw error;
-  }
-}
-
-// A remote that asks for patience is not asked again here: start-up need not wait for it, and the next poll comes anyway.
-async function throttled(probe: Promise<void>): Promise<TrackerError | undefined> {
-  try {
-    await probe;
+    await withRetries(() => probe(signal), { delaysMs, logger }, signal);
     return undefined;
   } catch (error) {
-    if (error instanceof TrackerError && error.status === 429) return error;
+    if (error instanceof TrackerError) return error;
     throw error;
   }
 }

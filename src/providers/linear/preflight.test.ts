@@ -62,7 +62,14 @@ describe('graphql preflight', () => {
     const error = await failureOf(preflight());
     expect(error).toMatchObject({ kind: 'tracker_api_error', retryable: true });
     expect(error.retryAfterMs).toBeGreaterThan(3_000_000);
-    expect(error.message).toContain('the tracker limits requests');
+    expect(error.message).not.toContain('tracker.endpoint');
+    expect(fake.requests).toHaveLength(1);
+  });
+
+  it('a limit that names no time is handed on too: the next poll asks', async () => {
+    const { fake, preflight } = await start();
+    fake.failNext('viewer', json({ errors: [{ message: 'Rate limit exceeded', extensions: { code: 'RATELIMITED' } }] }, 400));
+    expect(await failureOf(preflight())).toMatchObject({ kind: 'tracker_api_error', retryable: true, isLimit: true });
     expect(fake.requests).toHaveLength(1);
   });
 

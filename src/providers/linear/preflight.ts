@@ -1,6 +1,5 @@
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
-import { LIMITED_REMEDY } from '../../domain/model/remedies.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import { withRetries } from '../shared/retry.ts';
 import type { LinearClient } from './client.ts';
@@ -38,8 +37,8 @@ const REMEDIES: Partial<Record<TrackerErrorKind, string>> = {
 
 function withRemedy(client: LinearClient, error: unknown): unknown {
   if (!(error instanceof TrackerError)) return error;
-  const { kind, detail, status, retryable, retryAfterMs } = error;
-  const remedy = retryAfterMs === undefined ? REMEDIES[kind] : LIMITED_REMEDY;
+  const { kind, detail, status, retryable } = error;
+  const remedy = error.asksToWait ? undefined : REMEDIES[kind];
   if (remedy === undefined) return error;
-  return client.fault(kind, `${detail}; ${remedy}`, { status, retryable, retryAfterMs, cause: error });
+  return client.fault(kind, `${detail}; ${remedy}`, { status, retryable, cause: error });
 }

@@ -13,6 +13,8 @@ export interface Classification {
   readonly detail?: string;
   /** When the remote may be asked again, in epoch milliseconds, where it tells that other than by `Retry-After`. */
   readonly retryAt?: number;
+  /** A limit of requests that its status does not tell. */
+  readonly isLimit?: boolean;
 }
 
 export interface FailureRules {
@@ -50,6 +52,7 @@ export function failureOf(
   return {
     kind: ruled?.kind ?? kindOf(rules.statuses, status),
     ...(ruled?.retryable === undefined ? {} : { retryable: ruled.retryable }),
+    ...(ruled?.isLimit && { isLimit: true }),
     status,
     detail: (ruled?.detail === undefined ? detailOf(response, rules, mask) : mask(ruled.detail)) + retryText(asked, askedMs),
     ...(retryAfterMs === null ? {} : { retryAfterMs }),

@@ -8,27 +8,35 @@ const LONGEST_WAIT_MS = 2_000;
 export interface Retries {
   /** One try more for each. */
   readonly delaysMs: readonly number[];
+  /** A limit of requests that tells no time is tried again like any failure, where the contract of the kind has it so. */
+  readonly triesLimits?: boolean;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
 /**
  * Tries again after failures that may heal, once per delay, and throws the last failure. Where the
- * remote asks for a wait of more than two seconds, the failure is thrown at once: whoever asked tells it and comes later.
+ * remote asks for a wait of more than two seconds, or has a limit and tells no time, the failure is thrown at once: whoever
+ * asked tells it and comes later.
  * The first failure is told, so that nobody waits without knowing what for. For start-up checks: polls are not retried here,
  * the next poll is their retry.
  */
-export async function withRetries<T>(run: () => Promise<T>, { delaysMs, logger }: Retries, signal: AbortSignal): Promise<T> {
+export async function withRetries<T>(run: () => Promise<T>, retries: Retries, signal: AbortSignal): Promise<T> {
+  const { delaysMs, logger } = retries;
   for (let tries = 0; ; tries += 1) {
     try {
       return await run();
     } catch (error) {
       const wait = delaysMs[tries];
       if (wait === undefined || !(error instanceof TrackerError) || !error.retryable) throw error;
-      if ((error.retryAfterMs ?? 0) > LONGEST_WAIT_MS) throw error;
+      if (isLeftAlone(error, retries)) throw error;
       if (tries === 0) logger.warn('the tracker cannot be read yet, trying again', { error: error.message });
       await pause(Math.max(wait, error.retryAfterMs ?? 0), signal);
     }
   }
+}
+
+function isLeftAlone({ retryAfterMs, isLimit }: TrackerError, { triesLimits = false }: Retries): boolean {
+  return retryAfterMs === undefined ? isLimit && !triesLimits : retryAfterMs > LONGEST_WAIT_MS;
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
