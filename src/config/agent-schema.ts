@@ -9,7 +9,9 @@ export function agentSection(kinds: readonly string[]) {
   return z
     .strictObject({
       kind: byDefault(text('The coding agent to run.').meta({ enum: [...kinds] }), DEFAULT_AGENT_KIND),
-      command: commandLine("Program and arguments. By default the kind's own.").optional(),
+      command: commandLine(
+        "Program and arguments. By default the kind's own. A path with a slash that is not absolute is meant from the workspace.",
+      ).optional(),
       user: filledText(
         'User of this machine that agents, hooks and verification commands run as; needs root. By default the user of the service.',
       ).optional(),

@@ -24,7 +24,7 @@ function problemOf(url: Expanded): Problem | null {
   if (url.value.trim() === '') return refuse(`must not be empty${unsetNote(url)}`);
   const { protocol } = URL.canParse(url.value) ? new URL(url.value) : { protocol: '' };
   if (protocol === 'postgres:' || protocol === 'postgresql:') return null;
-  return refuse('must be the address of a PostgreSQL database: postgres://user:password@host:5432/database');
+  return refuse('must be the address of a PostgreSQL database: postgres://HOST:5432/DATABASE, USER:PASSWORD@ before the host');
 }
 
 /** The password alone is a secret too, as it is written and as it is meant. */

@@ -28,7 +28,7 @@ export function remedyForRun(error: string): string | null {
   if (hook !== undefined) return `mend hooks.${hook} of the workflow file`;
   const [, area, kind = ''] = /\b(agent|tracker): (\w+): /.exec(error) ?? [];
   if (area === 'tracker') return remedyFor(kind, error);
-  if (/^template: /.test(error))
+  if (/\btemplate: line \d/.test(error))
     return 'correct the prompt of the workflow file at that line, with if around what may be missing';
   return area === 'agent' && Object.hasOwn(AGENT_REMEDIES, kind) ? (AGENT_REMEDIES[kind] ?? null) : null;
 }

@@ -66,6 +66,8 @@ describe('startProcess', () => {
     await writeFile(plain, 'text');
     const missing = { failure: 'not_found', message: 'cannot start no-such-program: no such program' };
     await expect(sh('', { command: 'no-such-program' })).rejects.toMatchObject(missing);
+    const inWorkspace = `cannot start ./agent.sh: no such program in ${dir}`;
+    await expect(sh('', { command: './agent.sh', cwd: dir })).rejects.toMatchObject({ message: inWorkspace });
     await expect(sh('', { cwd: path.join(dir, 'none') })).rejects.toMatchObject({ failure: 'no_directory' });
     await expect(sh('', { command: plain })).rejects.toMatchObject({ failure: 'not_executable' });
     await expect(sh('', { command: 'a\0b' })).rejects.toMatchObject({ failure: 'failed' });

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createExcerpt } from './excerpt.ts';
@@ -132,7 +133,11 @@ function startError(error: unknown, { command, cwd }: Pick<ProcessOptions, 'comm
   if (code === 'ENOENT' && !existsSync(cwd)) {
     return new ProcessStartError('no_directory', `cannot start ${command}: the directory ${cwd} does not exist`, error);
   }
-  if (code === 'ENOENT') return new ProcessStartError('not_found', `cannot start ${command}: no such program`, error);
+  if (code === 'ENOENT') {
+    // A path that is not absolute is meant from the directory it is started in.
+    const where = command.includes('/') && !path.isAbsolute(command) ? ` in ${cwd}` : '';
+    return new ProcessStartError('not_found', `cannot start ${command}: no such program${where}`, error);
+  }
   if (code === 'EACCES') {
     return new ProcessStartError('not_executable', `cannot start ${command}: it is not executable, or not by this user`, error);
   }
