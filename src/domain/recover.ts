@@ -97,7 +97,7 @@ function firstPoll(now: number): PollState {
     blockersReadAt: new Map(),
     readInVainAt: new Map(),
     cleanupAt: now,
-    queue: { issues: [], next: 0, fruitless: 0 },
+    queue: { lanes: [], fruitless: 0 },
     postponed: null,
     pacedTo: null,
     sweepAfter: '',

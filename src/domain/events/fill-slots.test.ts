@@ -136,13 +136,39 @@ describe('a slot that becomes free', () => {
     expect(play.asked('read-issue').map(({ issueId }) => issueId)).toEqual(['1']);
     expect(play.asked('read-candidate')).toEqual([]);
   });
+});
 
-  it('of one state alone brings the next poll forward when others must wait for theirs', () => {
-    const play = player(3, { todo: 1 });
-    play.poll(issues());
-    expect(play.state.live.size).toBe(1);
+describe('a state that has no slot left', () => {
+  it('brings no poll forward', () => {
+    const play = player(10, { todo: 2 });
+    play.poll(manyIssues(30));
+    expect(play.state.live.size).toBe(2);
+    const { nextAt } = play.state.poll;
+    expect(nextAt).toBe(play.now + play.state.settings.polling.intervalMs);
     play.after(2_000);
-    expect(play.state.poll.nextAt).toBeLessThanOrEqual(play.now);
+    expect(play.state.poll.nextAt).toBe(nextAt);
+  });
+
+  it('is filled at once whenever one is free, with one read for each', () => {
+    const play = player(10, { todo: 2 });
+    play.poll(manyIssues(30));
+    for (let number = 1; number <= 20; number += 1) {
+      handOffAll(play, String(number));
+      const next = String(number + 2);
+      expect([...(play.state.pending['read-candidate']?.keys() ?? [])]).toEqual([next]);
+      play.send({ type: 'candidate-read', issueId: next, issue: { ok: true, value: issueWith({ id: next }) } });
+      expect(play.state.live.size).toBe(2);
+    }
+  });
+
+  it('keeps no other state waiting, and has its turn before those that come later', () => {
+    const play = player(2, { todo: 1 });
+    play.poll(issues((id) => ({ state: Number(id) <= 4 ? 'todo' : 'doing' })));
+    expect([...play.state.live.keys()]).toEqual(['1', '5']);
+    handOffAll(play, '5');
+    expect(answerReads(play, (id) => issueWith({ id, state: 'doing' }))).toEqual(['6']);
+    handOffAll(play, '1');
+    expect(answerReads(play, (id) => issueWith({ id }))).toEqual(['2']);
   });
 });
 

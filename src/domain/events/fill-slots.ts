@@ -1,9 +1,10 @@
 import { announce, ask, change, changePoll, park, settleRead, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
-import { refOf, type Issue, type IssueRef } from '../model/issue.ts';
+import { normalState, refOf, type Issue, type IssueRef } from '../model/issue.ts';
+import type { Lane } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import { withEntry, withoutEntry } from '../model/versioned-map.ts';
-import { cheapHold, openSlots, slotHold, type HoldVerdict } from '../rules/eligibility.ts';
+import { cheapHold, hasOpenSlot, isSlotTaken, openSlots, type HoldVerdict } from '../rules/eligibility.ts';
 import { noteApproval } from './approval.ts';
 import { holdOf } from '../rules/dispatch-filters.ts';
 import { isBudget } from '../rules/budget.ts';
@@ -12,8 +13,6 @@ import { FIRST_START, startRun } from './start-run.ts';
 
 /** Reads between two polls that may lead to no start: the remote's patience is not for guessing. */
 const MAX_FRUITLESS_READS = 4;
-/** A poll that is brought forward comes at most this often. */
-const POLL_AGAIN_MS = 1_000;
 
 /**
  * A slot that is free is filled at once: first with what waits in the retry queue, then with candidates of the last
@@ -24,27 +23,47 @@ export function fillSlots(draft: Draft): void {
   fireDueRetries(draft);
   const { inFlight } = draft.state.poll;
   if (inFlight !== null && inFlight.stage.at !== 'reading') return;
-  while (mayReadCandidate(draft.state)) readNext(draft);
+  for (let lane = nextLane(draft.state); lane !== null; lane = nextLane(draft.state)) readNext(draft, lane);
 }
 
-function mayReadCandidate(state: State): boolean {
-  const { issues, next, fruitless } = state.poll.queue;
-  return next < issues.length && fruitless < MAX_FRUITLESS_READS && openSlots(state) > 0;
+/** The lane whose next issue comes first, of those that have a slot. */
+function nextLane(state: State): Lane | null {
+  const { lanes, fruitless } = state.poll.queue;
+  if (fruitless >= MAX_FRUITLESS_READS || openSlots(state) <= 0) return null;
+  let first: Lane | null = null;
+  for (const lane of lanes) {
+    const issue = lane.issues[lane.next];
+    if (issue === undefined || (first !== null && placeOf(first) < placeOf(lane))) continue;
+    if (hasOpenSlot(state, issue.state)) first = lane;
+  }
+  return first;
 }
 
-/** One whose state has no slot left waits for a poll that is brought forward. */
-function readNext(draft: Draft): void {
+function placeOf({ places, next }: Lane): number {
+  return places[next] ?? 0;
+}
+
+function readNext(draft: Draft, lane: Lane): void {
   const { queue } = draft.state.poll;
-  const issue = queue.issues[queue.next];
-  changePoll(draft, { queue: { ...queue, next: queue.next + 1 } });
-  if (!issue || cheapHold(draft.state, issue) !== null) return;
-  if (slotHold(draft.state, issue.state) === null) ask(draft, { do: 'read-candidate', issue });
-  else pollSoon(draft);
+  const lanes = queue.lanes.map((other) => (other === lane ? { ...lane, next: lane.next + 1 } : other));
+  changePoll(draft, { queue: { ...queue, lanes } });
+  const issue = lane.issues[lane.next];
+  if (issue && cheapHold(draft.state, issue) === null) ask(draft, { do: 'read-candidate', issue });
 }
 
-function pollSoon(draft: Draft): void {
-  const { poll } = draft.state;
-  changePoll(draft, { nextAt: Math.min(poll.nextAt, Math.max(draft.now, poll.begunAt + POLL_AGAIN_MS)) });
+/** What waits for a slot, in the order in which it is read. One whose state is full keeps only its own state waiting. */
+export function lanesOf(state: State, waiting: readonly IssueRef[], now: number): readonly Lane[] {
+  const issues = inReadingOrder(state, waiting, now);
+  if (Object.keys(state.settings.agent.maxConcurrentAgentsByState).length === 0) return [{ issues, places: [], next: 0 }];
+  const lanes = new Map<string, { readonly issues: IssueRef[]; readonly places: number[]; readonly next: number }>();
+  for (const [place, issue] of issues.entries()) {
+    const name = normalState(issue.state);
+    const lane = lanes.get(name) ?? { issues: [], places: [], next: 0 };
+    lane.issues.push(issue);
+    lane.places.push(place);
+    lanes.set(name, lane);
+  }
+  return [...lanes.values()];
 }
 
 /**
@@ -52,7 +71,7 @@ function pollSoon(draft: Draft): void {
  * all others from being read. After that while it has its place again, so that it does not wait for all others either. The
  * while is long enough for half of the reads to be left for the others.
  */
-export function inReadingOrder({ settings, poll }: State, waiting: readonly IssueRef[], now: number): readonly IssueRef[] {
+function inReadingOrder({ settings, poll }: State, waiting: readonly IssueRef[], now: number): readonly IssueRef[] {
   const { readInVainAt, pacedTo } = poll;
   if (readInVainAt.size === 0) return waiting;
   const whileMs = 2 * (pacedTo ?? settings.polling.intervalMs) * (1 + readInVainAt.size / MAX_FRUITLESS_READS);
@@ -68,8 +87,8 @@ export function onCandidateRead(draft: Draft, event: EventNamed<'candidate-read'
   const started = event.issue.ok && event.issue.value !== null && startIfFree(draft, event.issue.value);
   if (started) return;
   if (event.issue.ok && event.issue.value === null) change(draft, { holds: withoutEntry(draft.state.holds, event.issueId) });
-  // One that was read for its approval, before it could have a slot, was not guessed at.
-  if (draft.state.holds.get(event.issueId)?.reason === 'no_global_slot') return;
+  // One that may run and found its slot taken was not guessed at.
+  if (isSlotTaken(draft.state.holds.get(event.issueId))) return;
   const { queue, readInVainAt } = draft.state.poll;
   const kept = [...readInVainAt].filter(([id]) => draft.state.holds.has(id));
   changePoll(draft, {

@@ -1,5 +1,5 @@
 import { announce, ask, change, changePoll, park, settle, type Draft } from '../draft.ts';
-import { globalSlots, inDispatchOrder, waitsForSlot } from '../rules/eligibility.ts';
+import { globalSlots, inDispatchOrder, isSlotTaken, waitsForSlot } from '../rules/eligibility.ts';
 import { type Fault } from '../model/errors.ts';
 import { remedyFor } from '../model/remedies.ts';
 import type { EventNamed } from '../model/event.ts';
@@ -9,7 +9,7 @@ import type { DispatchStage, PollInFlight, PollStage } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import { mapOf, withEntries } from '../model/versioned-map.ts';
 import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
-import { inReadingOrder } from './fill-slots.ts';
+import { lanesOf } from './fill-slots.ts';
 import { pollInterval } from './on-quotas.ts';
 import { reconcile } from './on-issue-states.ts';
 import { FIRST_START, startRun } from './start-run.ts';
@@ -174,11 +174,11 @@ function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): v
 
 function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
   const { candidates, dispatched, holds, counts, news } = stage;
-  const fruitless = [...stage.read.keys()].filter((id) => isReadInVain(holds.get(id))).length;
+  const fruitless = [...stage.read.keys()].filter((id) => holds.has(id) && !isSlotTaken(holds.get(id))).length;
   change(draft, { holds });
   // Many times as fast as `flat`, which would take longer than all of the slice.
   const waiting = ([] as IssueRef[]).concat(...stage.waiting);
-  changePoll(draft, { queue: { issues: inReadingOrder(draft.state, waiting, draft.now), next: 0, fruitless } });
+  changePoll(draft, { queue: { lanes: lanesOf(draft.state, waiting, draft.now), fruitless } });
   forgetSpent(draft);
   readFirstSights(draft, stage.firstSights);
   for (const [reason, count] of Object.entries(news) as [HoldReason, number][]) {
@@ -186,11 +186,6 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
   }
   if (holds.size > 0) announce(draft, 'poll:holds:counted', { counts });
   endPoll(draft, inFlight, { candidates: candidates.length, dispatched, fault: null });
-}
-
-/** One that may run and found its slot taken was not guessed at. */
-function isReadInVain(hold: Hold | undefined): boolean {
-  return hold !== undefined && hold.reason !== 'no_global_slot' && hold.reason !== 'no_state_slot';
 }
 
 function noteReads(draft: Draft, candidates: readonly Issue[], needy: readonly Issue[]): ReadonlyMap<string, number> {

@@ -3,7 +3,7 @@ import { budgetSpent } from '../rules/budget.ts';
 import { earliestDue, type WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import { announce, ask, change, dropWatch, isPending, settleRead, park, putClaim, release, type Draft } from '../draft.ts';
-import { blockerHold, globalSlots, openSlots, removalHold, slotHold } from '../rules/eligibility.ts';
+import { blockerHold, globalSlots, hasOpenSlot, removalHold, slotHold } from '../rules/eligibility.ts';
 import type { Event } from '../model/event.ts';
 import { refOf, sameState, stateIn, type Issue } from '../model/issue.ts';
 import { approvalHold, authorHold } from '../rules/trust.ts';
@@ -41,7 +41,7 @@ function dueClaims(state: State, now: number): readonly WaitingClaim[] {
 
 /** A run waits for a slot of its own without asking the tracker meanwhile. */
 function mayRead(state: State, claim: WaitingClaim): boolean {
-  const isFree = mayStartRuns(state) && openSlots(state) > 0 && slotHold(state, claim.issue.state) === null;
+  const isFree = mayStartRuns(state) && hasOpenSlot(state, claim.issue.state);
   return isFree && !isPending(state, 'read-issue', claim.issue.id);
 }
 

@@ -79,9 +79,16 @@ export interface DispatchStage {
 
 /** Candidates of the last poll that wait for a slot, in the order of dispatch. A slot that becomes free is filled from here. */
 export interface SlotQueue {
-  readonly issues: readonly IssueRef[];
-  /** The next one to look at. */
-  readonly next: number;
+  /** One for each state where states have limits of their own, otherwise one for all. */
+  readonly lanes: readonly Lane[];
   /** Reads since the last poll that led to no start. */
   readonly fruitless: number;
+}
+
+export interface Lane {
+  readonly issues: readonly IssueRef[];
+  /** The place of each among those of all lanes; empty where there is but one lane. */
+  readonly places: readonly number[];
+  /** The next one to look at. */
+  readonly next: number;
 }

@@ -80,6 +80,24 @@ export function openSlots(state: State): number {
   return globalSlots(state) - (waiting?.size ?? 0) - (candidates?.size ?? 0);
 }
 
+/** Whether an issue of this state could have a slot that nobody is being read for. */
+export function hasOpenSlot(state: State, issueState: string): boolean {
+  if (openSlots(state) <= 0) return false;
+  const limits = state.settings.agent.maxConcurrentAgentsByState;
+  const limited = statesEntered(state, issueState).filter((name) => limits[normalState(name)] !== undefined);
+  return limited.every((name) => stateSlots(state, name) > readFor(state, name));
+}
+
+/** How many are being read that would take a slot of this state. */
+function readFor(state: State, name: string): number {
+  const { 'read-issue': waiting, 'read-candidate': candidates } = state.pending;
+  const issues = [
+    ...[...(waiting?.keys() ?? [])].map((id) => state.claims.get(id)?.issue),
+    ...[...(candidates?.keys() ?? [])].map((id) => state.holds.get(id)?.issue),
+  ];
+  return issues.filter((issue) => issue && statesEntered(state, issue.state).some((entered) => sameState(entered, name))).length;
+}
+
 /** Free slots of one state: its own limit where it has one, never more than the global ones. */
 export function stateSlots(state: State, issueState: string): number {
   const limit = state.settings.agent.maxConcurrentAgentsByState[normalState(issueState)];
@@ -103,6 +121,11 @@ const WAITING_REASONS: ReadonlySet<HoldReason> = new Set([
   'approval_not_read',
   'changed_after_approval',
 ]);
+
+/** Whether it may run, but for a slot. */
+export function isSlotTaken(hold: HoldVerdict | undefined): boolean {
+  return hold?.reason === 'no_global_slot' || hold?.reason === 'no_state_slot';
+}
 
 export function waitsForSlot(reason: HoldReason): boolean {
   return WAITING_REASONS.has(reason);
