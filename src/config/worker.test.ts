@@ -30,3 +30,26 @@ describe('worker.ssh_hosts', () => {
     expect(settings?.worker.sshRoot).toMatch(/^~\/\.local\/state\/foray\/workspaces\//);
   });
 });
+
+describe('agent.run_on', () => {
+  const STORE = 'store: { url: "postgres://u@db/foray" }';
+  it.each([
+    ['agent: { run_on: [] }', 'needs store.url'],
+    [
+      `agent: { run_on: [gpu] }\nworker: { ssh_hosts: [a] }\n${STORE}`,
+      'cannot be used with worker.ssh_hosts: choose one of them',
+    ],
+    [`agent: { run_on: [], user: nobody }\n${STORE}`, 'cannot be used with agent.user'],
+    [`agent: { run_on: [], user: nobody }\n${STORE}`, 'start the worker as that user'],
+  ])('%s is refused', (lines, message) => {
+    const yaml = `tracker: { kind: file, active_states: [todo] }\nfile: { path: issues.json }\n${lines}`;
+    const { problems } = readWorkflow(`---\n${yaml}\n---\nDo it.\n`, '/srv/WORKFLOW.md', fakeContext());
+    expect(problems).toContainEqual(
+      expect.objectContaining({
+        severity: 'error',
+        check: 'agent.run_on',
+        message: expect.stringContaining(message) as string,
+      }),
+    );
+  });
+});

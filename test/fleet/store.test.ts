@@ -4,6 +4,8 @@ import { openPostgres, type Postgres } from '../../src/store/postgres/connection
 import { migratePostgres } from '../../src/store/postgres/migrate.ts';
 import { tryToLead, type InstanceFacts, type Leadership } from '../../src/store/postgres/leadership.ts';
 import { storeContract } from '../contracts/store.ts';
+import { openProcessRecords } from '../../src/store/postgres/processes.ts';
+import { waitToLead } from '../../src/app/leading.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { aParked, CLOCK, fillStore, TRACKER } from '../support/store/database.ts';
 
@@ -86,6 +88,51 @@ describe('the epoch', () => {
     const db = await openPostgres(url);
     expect(await tryToLead(db, anInstance('second'))).toBeNull();
     await db.close();
+    await close(first);
+  });
+});
+
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+describe('two daemons whose hosts have one name, and which have one pid', () => {
+  it.each([
+    ['on one machine', 'm', 0, 0],
+    ['on two machines', 'another', 30_000, 45_000],
+  ])('%s: what the lost leader ran begins again when it is surely over', async (_where, machine, atLeast, atMost) => {
+    const url = await postgres.createDatabase();
+    const first = await open(url, 'first');
+    // Gone without taking leave, some time ago.
+    first.leadership.overtaken();
+    await postgres.query('UPDATE foray.leader SET renewed_at = renewed_at - 4000', url);
+    const db = await openPostgres(url);
+    const me = { ...anInstance('second'), machine };
+    const { leadership, resumeDelayMs } = await waitToLead(
+      { db, me },
+      () => Promise.resolve(me),
+      SILENT,
+      AbortSignal.timeout(20_000),
+    );
+    expect(resumeDelayMs).toBeGreaterThanOrEqual(atLeast);
+    expect(resumeDelayMs).toBeLessThanOrEqual(atMost);
+    await leadership.leave();
+    await db.close();
+    await first.db.close();
+  });
+
+  it('know which processes are on their own machine', async () => {
+    const first = await open(await postgres.createDatabase(), 'first');
+    const { db } = first;
+    const recordsOf = (machine: string, instance: string) => openProcessRecords(db, { machine, instance });
+    const written = [await recordsOf('m', 'a'), await recordsOf('another', 'b')];
+    for (const [index, records] of written.entries()) records.started(process.pid, `run-${index}`);
+    await expect
+      .poll(async () => (await recordsOf('m', 'next')).leftovers().map(({ owner }) => owner), { timeout: 5_000 })
+      .toEqual(['run-0']);
+    await expect
+      .poll(async () => (await recordsOf('another', 'next')).leftovers().map(({ owner }) => owner), { timeout: 5_000 })
+      .toEqual(['run-1']);
+    expect((await recordsOf('third', 'next')).leftovers()).toEqual([]);
+    for (const records of written) records.stop();
     await close(first);
   });
 });
