@@ -24,6 +24,7 @@ export function createJsonFile(file: string, mayWrite?: ProviderDeps['mayWrite']
       if (last?.bytes.equals(bytes) !== true) last = { bytes, reading: readingOf(file, bytes.toString('utf8')) };
       return last.reading;
     },
+    find: () => Promise.resolve(null),
     async change(edits) {
       let faults: readonly (Error | null)[] = [];
       const edit = (text: string): string | null => {

@@ -2,6 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { TrackerError } from '../../domain/model/errors.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { FoundRecord, IssueSource, SourceEdit, SourceProblem, SourceReading } from './records.ts';
 import { notFound, payloadError } from './failures.ts';
@@ -30,6 +31,7 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
   // Only a file that was touched is read again, and only one whose content changed is parsed again.
   let files: ReadonlyMap<string, IssueFile> = new Map();
   let reading: SourceReading = { records: [], unreadable: [] };
+  let names: ReadonlyMap<string, string> = new Map();
 
   async function read(): Promise<SourceReading> {
     const found = await readFiles(directory, files);
@@ -38,25 +40,43 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
     if (unchanged) return reading;
     const results = found.map((file) => file.result);
     reading = { records: results.filter(isRecord), unreadable: results.filter(isProblem) };
+    names = namesById(reading.records);
     return reading;
+  }
+
+  async function write({ id, edit }: SourceEdit): Promise<void> {
+    const name = names.get(id);
+    if (name === undefined) throw notFound('WRITE', directory, id);
+    const file = path.join(directory, name);
+    await rewriteFile(file, (text) => editText(file, text, id, edit), mayWrite);
+  }
+
+  /** Where it was the last time; when it is no longer there, wherever it is now. */
+  async function writeWhereItIs(edit: SourceEdit): Promise<void> {
+    try {
+      await write(edit);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      await read();
+      await write(edit);
+    }
   }
 
   return {
     read,
+    async find(id) {
+      const before = files.get(names.get(id) ?? '');
+      const now = before && (await readIssue(path.join(directory, before.name), before));
+      return now && isRecord(now.result) && idOf(now.result.value) === id ? now.result : null;
+    },
     async change(edits) {
-      const names = namesById((await read()).records);
       const faults: (Error | null)[] = edits.map(() => null);
-      const write = async ({ id, edit }: SourceEdit): Promise<void> => {
-        const name = names.get(id);
-        if (name === undefined) throw notFound('WRITE', directory, id);
-        const file = path.join(directory, name);
-        await rewriteFile(file, (text) => editText(file, text, id, edit), mayWrite);
-      };
       // Each file waits for the disk by itself: several at once, and the edits of one in their order.
       const waiting = placesById(edits).values();
       const writer = async (): Promise<void> => {
         for (const places of waiting)
-          for (const [place, edit] of places) await write(edit).catch((error: unknown) => (faults[place] = error as Error));
+          for (const [place, edit] of places)
+            await writeWhereItIs(edit).catch((error: unknown) => (faults[place] = error as Error));
       };
       await Promise.all(Array.from({ length: READERS }, writer));
       return faults;
@@ -79,6 +99,10 @@ function namesById(records: readonly FoundRecord[]): ReadonlyMap<string, string>
     if (id !== null && !names.has(id)) names.set(id, label);
   }
   return names;
+}
+
+function isGone(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT' || (error as Partial<TrackerError>).kind === 'tracker_not_found';
 }
 
 function isRecord(result: FoundRecord | SourceProblem): result is FoundRecord {
@@ -143,8 +167,9 @@ function parseFile(name: string, text: string): FoundRecord | SourceProblem {
 
 function editText(file: string, text: string, id: string, edit: TimedEdit): string | null {
   try {
-    if (idOf(parseMarkdown(text).data) !== id) throw notFound('WRITE', file, id);
-    return editMarkdown(text, edit);
+    const parsed = parseMarkdown(text);
+    if (idOf(parsed.data) !== id) throw notFound('WRITE', file, id);
+    return editMarkdown(parsed, edit);
   } catch (error) {
     if (!(error instanceof MarkdownFault)) throw error;
     throw new UnreadableTextError(payloadError('WRITE', file, `${path.basename(file)}, ${error.place}: ${error.message}`));

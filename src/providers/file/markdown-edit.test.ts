@@ -6,7 +6,7 @@ import { editMarkdown } from './markdown-edit.ts';
 
 const comment = { id: 'c1', author: 'foray', body: 'first\n\n```\ncode: "x"\n```', created_at: '2026-02-02T00:00:00.000Z' };
 const edit = (text: string, change: RecordEdit): string | null =>
-  editMarkdown(text, { ...change, at: '2026-02-02T00:00:00.000Z' });
+  editMarkdown(parseMarkdown(text), { ...change, at: '2026-02-02T00:00:00.000Z' });
 const withMatter = (matter: string): string => `---\n${matter}---\n\nThe body\n---\nhas lines\n`;
 
 describe('parseMarkdown', () => {

@@ -8,28 +8,36 @@ import { parseMarkdown } from './front-matter.ts';
 import type { MarkdownFile } from './front-matter.ts';
 
 /** Changes the front matter of one issue file and leaves every other character as it is. Null: nothing to change. */
-export function editMarkdown(text: string, edit: TimedEdit): string | null {
-  const changed = applyEdit(text, edit);
-  if (changed === text) return null;
-  const touched = 'updated_at' in parseMarkdown(changed).data ? setValue(changed, 'updated_at', edit.at) : changed;
-  requireOnlyChange(text, touched, edit);
-  return touched;
+export function editMarkdown(before: MarkdownFile, edit: TimedEdit): string | null {
+  const changed = applyEdit(before, edit);
+  if (changed === null) return null;
+  const after = withTime(changed, edit.at);
+  requireOnlyChange(before, after, edit);
+  return join(after, after.matter);
 }
 
-function applyEdit(text: string, edit: TimedEdit): string {
-  const { data } = parseMarkdown(text);
-  if (edit.type === 'state') return sameState(String(data['state']), edit.state) ? text : setValue(text, 'state', edit.state);
-  if (edit.type === 'comment') return append(text, 'comments', edit.comment);
+/** Null: it is as it shall be already. */
+function applyEdit(file: MarkdownFile, edit: TimedEdit): MarkdownFile | null {
+  const { data } = file;
+  if (edit.type === 'state')
+    return sameState(String(data['state']), edit.state) ? null : parseMarkdown(setValue(file, 'state', edit.state));
+  if (edit.type === 'comment') return parseMarkdown(append(file, 'comments', edit.comment));
   const labels = listOrRefuse(data['labels'], 'labels');
   const index = labels.findIndex((label) => sameLabel(label, edit.label));
-  if (edit.type === 'add_label') return index === -1 ? append(text, 'labels', edit.label) : text;
-  return index === -1 ? text : applyEdit(removeEntry(text, 'labels', index), edit);
+  if (edit.type === 'add_label') return index === -1 ? parseMarkdown(append(file, 'labels', edit.label)) : null;
+  if (index === -1) return null;
+  const fewer = parseMarkdown(removeEntry(file, 'labels', index));
+  return applyEdit(fewer, edit) ?? fewer;
+}
+
+/** Sets `updated_at` where the file has one. */
+function withTime(file: MarkdownFile, at: string): MarkdownFile {
+  return 'updated_at' in file.data ? parseMarkdown(setValue(file, 'updated_at', at)) : file;
 }
 
 /** YAML can be written in so many ways that a change is read back before it counts. */
-function requireOnlyChange(before: string, after: string, edit: TimedEdit): void {
+function requireOnlyChange(old: MarkdownFile, now: MarkdownFile, edit: TimedEdit): void {
   const key = edit.type === 'state' ? 'state' : edit.type === 'comment' ? 'comments' : 'labels';
-  const [old, now] = [parseMarkdown(before), parseMarkdown(after)];
   const others = (file: MarkdownFile): unknown => ({ ...file.data, [key]: null, updated_at: null });
   const same = isDeepStrictEqual(others(old), others(now)) && old.body === now.body;
   if (!same || !isApplied(now.data[key], edit))
@@ -43,8 +51,7 @@ function isApplied(value: unknown, edit: TimedEdit): boolean {
   return list.some((label) => sameLabel(label, edit.label)) === (edit.type === 'add_label');
 }
 
-function setValue(text: string, key: string, value: string): string {
-  const file = parseMarkdown(text);
+function setValue(file: MarkdownFile, key: string, value: string): string {
   const node = nodeOf(file.map, key);
   const quoted = isScalar(node) && node.type?.startsWith('QUOTE_') === true;
   const rendered = quoted || /[^ -~]/.test(value) ? JSON.stringify(value) : stringify(value, { lineWidth: 0 }).trimEnd();
@@ -55,8 +62,7 @@ function setValue(text: string, key: string, value: string): string {
   return join(file, before + gap + rendered + (old.endsWith('\n') ? '\n' : '') + file.matter.slice(end));
 }
 
-function append(text: string, key: string, entry: unknown): string {
-  const file = parseMarkdown(text);
+function append(file: MarkdownFile, key: string, entry: unknown): string {
   const node = file.map.has(key) ? nodeOf(file.map, key) : null;
   const lineBreak = file.head.endsWith('\r\n') ? '\r\n' : '\n';
   const block = (indentation: string): string => renderBlock(entry, indentation, lineBreak);
@@ -86,12 +92,11 @@ function renderFlow(entry: unknown): string {
   return plain ? entry : JSON.stringify(entry);
 }
 
-function removeEntry(text: string, key: string, index: number): string {
-  const file = parseMarkdown(text);
+function removeEntry(file: MarkdownFile, key: string, index: number): string {
   const node = nodeOf(file.map, key) as YAMLSeq;
   const ranges = node.items.map((item) => rangeOf(item as Node));
   const [previous, entry, next] = [ranges[index - 1], ranges[index], ranges[index + 1]];
-  if (entry === undefined) return text;
+  if (entry === undefined) return join(file, file.matter);
   const cut = (from: number, to: number): string => join(file, file.matter.slice(0, from) + file.matter.slice(to));
   if (node.flow !== true) return cut(file.matter.lastIndexOf('\n', entry[0]) + 1, entry[2]);
   if (next !== undefined) return cut(entry[0], next[0]);

@@ -29,6 +29,11 @@ export interface SourceReading {
 /** Where issues are kept. Others change it at any time. */
 export interface IssueSource {
   read(): Promise<SourceReading>;
+  /**
+   * The record with this id as it is now, by its own file alone. Null where that cannot tell: all records are in one file,
+   * or the last reading knew the id in none, or it is no longer in that one.
+   */
+  find(id: string): Promise<FoundRecord | null>;
   /** Makes the edits for good, in their order. Tells of each what stood in its way, or null; a missing record is `tracker_not_found`. */
   change(edits: readonly SourceEdit[]): Promise<readonly (Error | null)[]>;
 }

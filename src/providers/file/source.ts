@@ -19,6 +19,7 @@ export function createSource(location: string, mayWrite?: ProviderDeps['mayWrite
 
   return {
     read: async () => (await formOf('READ')).read(),
+    find: async (id) => (await formOf('READ')).find(id),
     change: async (edits) => (await formOf('WRITE')).change(edits),
   };
 }

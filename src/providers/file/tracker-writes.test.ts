@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
@@ -159,7 +159,30 @@ describe('a directory of Markdown files', () => {
     await rm(path.join(directory, 'b.md'));
     expect(await identifiers(tracker)).toEqual([]);
   });
+
+  it('tells of one issue what its file says now, under whatever name, and of its blockers too', async () => {
+    const stateOf = async (id: string): Promise<string | undefined> =>
+      (await tracker.fetchIssueStatesByIds([id], signal)).get(id);
+    const tracker = open('.');
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: T\nstate: todo');
+    await write('b.md', 'id: 2\nidentifier: B-2\ntitle: T\nstate: todo\nblocked_by: [A-1]');
+    expect(await identifiers(tracker)).toEqual(['A-1', 'B-2']);
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: New\nstate: doing');
+    expect(await stateOf('1')).toBe('doing');
+    expect((await tracker.fetchIssueById('1', signal)).title).toBe('New');
+    expect((await tracker.fetchIssueById('2', signal)).blockedBy).toMatchObject([{ state: 'doing' }]);
+    await rename(path.join(directory, 'a.md'), path.join(directory, 'c.md'));
+    expect(await stateOf('1')).toBe('doing');
+    await rename(path.join(directory, 'c.md'), path.join(directory, 'd.md'));
+    await tracker.transitionIssue('1', 'done', signal);
+    expect(await readFile(path.join(directory, 'd.md'), 'utf8')).toContain('state: done');
+    await write('d.md', 'id: 3\nidentifier: A-3\ntitle: T\nstate: todo');
+    expect(await stateOf('1')).toBeUndefined();
+    await expect(tracker.transitionIssue('1', 'todo', signal)).rejects.toMatchObject({ kind: 'tracker_not_found' });
+    expect(await stateOf('3')).toBe('todo');
+  });
 });
+
 describe('a folder that was not touched for a while', () => {
   it('is asked for stamps alone, and shows an edit that kept size and time of its file', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 });

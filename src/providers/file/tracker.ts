@@ -66,6 +66,18 @@ function createReads(
     return asTrackerErrors('READ', location, signal, async () => use(await readBoard(signal)));
   }
 
+  /** The same for one issue: its own file is enough, unless it tells of others or is no longer what it was. */
+  function readOne<T>(id: string, signal: AbortSignal, use: (board: IssueBoard) => T): Promise<T> {
+    return asTrackerErrors('READ', location, signal, async () => {
+      const known = last?.board.byId.get(id);
+      const found = known && (await source.find(id));
+      const board = found && createBoard({ records: [found], unreadable: [] });
+      const entry = board?.byId.get(id);
+      const isEnough = entry !== undefined && entry.identifier === known?.identifier && !namesOthers(entry);
+      return use(board && isEnough ? board : await readBoard(signal));
+    });
+  }
+
   function issuesIn(states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
     return read(signal, (board) => {
       const chosen = board.entries.filter((entry) => stateIn(states, entry.state));
@@ -79,16 +91,19 @@ function createReads(
       return issuesIn(settings.activeStates, signal);
     },
     fetchIssueById: (id, signal) =>
-      read(signal, (board) => {
+      readOne(id, signal, (board) => {
         const entry = entryOf(board, id, location);
         return { ...report.fields(toIssue(entry, board)), comments: report.fields(toComments(entry)) };
       }),
     fetchIssuesByStates: async (states, signal) => (states.length === 0 ? [] : issuesIn(states, signal)),
-    fetchIssueStatesByIds: (ids, signal) => read(signal, (board) => statesOf(ids, board.stateById, board, location)),
+    fetchIssueStatesByIds: (ids, signal) => {
+      const states = (board: IssueBoard): Map<string, string> => statesOf(ids, board.stateById, board, location);
+      return ids.length === 1 ? readOne(ids[0] ?? '', signal, states) : read(signal, states);
+    },
     fetchIssueStatesByIdentifiers: (identifiers, signal) =>
       read(signal, (board) => statesOf(identifiers, board.stateByIdentifier, board, location)),
     people: { readSelf: () => Promise.resolve(AUTHOR) },
-    fetchIssueComments: (id, signal) => read(signal, (board) => report.fields(toComments(entryOf(board, id, location)))),
+    fetchIssueComments: (id, signal) => readOne(id, signal, (board) => report.fields(toComments(entryOf(board, id, location)))),
   };
 }
 
@@ -117,6 +132,11 @@ function createWrites(settings: TrackerSettings, { location, source, deps }: Con
       remove: (id, label, signal) => changeLabel('remove_label', id, label, signal),
     },
   };
+}
+
+/** The other records tell the names and states of these. */
+function namesOthers({ record }: Entry): boolean {
+  return (record['parent'] ?? record['blocked_by'] ?? null) !== null;
 }
 
 /** Apart from the parsing, so that neither keeps others waiting for long. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync } from 'node:fs';
+import { fstatSync, readFileSync, realpathSync, renameSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { open, realpath, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -32,7 +32,7 @@ export async function rewriteFile(
   mayWrite?: ProviderDeps['mayWrite'],
 ): Promise<void> {
   // A link stays a link: what it leads to is replaced.
-  const target = await realpath(file);
+  const target = realpathSync.native(file);
   await withLock(`${target}.foray-lock`, async () => {
     let overwritten: Buffer | null = null;
     for (let tries = 1; ; tries += 1) {
@@ -71,7 +71,7 @@ async function tryOnce(file: string, { edit, mayWrite }: Change, overwritten: Bu
     const base = (overwritten ?? before).toString('utf8');
     const after = edit(base) ?? (overwritten === null ? null : base);
     if (after === null) return { done: true };
-    if (!(await replaceIfUnchanged(file, { before, after, stats: await old.stat() }, mayWrite))) return { done: false };
+    if (!(await replaceIfUnchanged(file, { before, after, stats: fstatSync(old.fd) }, mayWrite))) return { done: false };
     const late = await lateEditOf(old, before);
     return late === null ? { done: true } : { done: false, overwritten: late };
   } finally {
@@ -85,6 +85,7 @@ async function replaceIfUnchanged(
   mayWrite: ProviderDeps['mayWrite'],
 ): Promise<boolean> {
   const temporary = path.join(path.dirname(file), `.foray-${randomUUID()}.tmp`);
+  let isReplaced = false;
   try {
     await writeSynced(temporary, after, stats);
     crashPoint('before replacing the file');
@@ -92,8 +93,9 @@ async function replaceIfUnchanged(
     // In one go: whatever came between the look and the replacement would be lost.
     if (!readFileSync(file).equals(before)) return false;
     renameSync(temporary, file);
+    isReplaced = true;
   } finally {
-    await rm(temporary, { force: true });
+    if (!isReplaced) await rm(temporary, { force: true });
   }
   await syncDirectory(path.dirname(file));
   return true;
@@ -103,9 +105,10 @@ async function writeSynced(file: string, text: string, like: Stats): Promise<voi
   const handle = await open(file, 'wx', like.mode & 0o777);
   try {
     await handle.writeFile(text, 'utf8');
+    const made = fstatSync(handle.fd);
     // The mode given at creation is subject to the umask. Giving the file away needs a right that we may not have.
-    await handle.chmod(like.mode & 0o7777);
-    await handle.chown(like.uid, like.gid).catch(() => {});
+    if (made.mode !== like.mode) await handle.chmod(like.mode & 0o7777);
+    if (made.uid !== like.uid || made.gid !== like.gid) await handle.chown(like.uid, like.gid).catch(() => {});
     await handle.sync();
   } finally {
     await handle.close();
@@ -134,11 +137,12 @@ async function lateEditOf(old: FileHandle, before: Buffer): Promise<Buffer | nul
 
 /** From the beginning, whatever was read before. */
 async function contentOf(handle: FileHandle): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for (let position = 0; ;) {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024, position);
-    if (bytesRead === 0) return Buffer.concat(chunks);
-    chunks.push(buffer.subarray(0, bytesRead));
-    position += bytesRead;
+  const content = Buffer.allocUnsafe(fstatSync(handle.fd).size);
+  let size = 0;
+  while (size < content.length) {
+    const { bytesRead } = await handle.read(content, size, content.length - size, size);
+    if (bytesRead === 0) break;
+    size += bytesRead;
   }
+  return content.subarray(0, size);
 }
