@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import {
   journalEntryOf,
   mergedSample,
@@ -105,7 +106,7 @@ export interface Trouble {
 export async function troublesSince(since: number, store: Pick<Store, 'listNotes'>): Promise<readonly Trouble[]> {
   const latest = new Map<TroubleKind, Trouble>();
   for (const { at, body } of await store.listNotes({ subject: SERVICE, since, limit: MOST_TROUBLES })) {
-    const { success, data } = TROUBLE.safeParse(parsed(body));
+    const { success, data } = TROUBLE().safeParse(parsed(body));
     if (!success) continue;
     const { what, text } = data;
     if (text === null) latest.delete(what);
@@ -143,25 +144,27 @@ function createNoteWriter({ store, logger }: ChronicleDeps): { add(note: Note): 
   };
 }
 
-const TROUBLE = z.object({ what: z.enum(TROUBLE_KINDS), text: z.string().nullable() });
-const ENTRY = z.object({ text: z.string(), tone: z.enum(TONES) });
-const SAMPLE = z.object({
-  at: z.number(),
-  running: z.number(),
-  retrying: z.number(),
-  pollMs: z.number(),
-  failed: z.number(),
-  polls: z.number(),
-  left: z.record(z.string(), z.number()),
-});
+const TROUBLE = once(() => z.object({ what: z.enum(TROUBLE_KINDS), text: z.string().nullable() }));
+const ENTRY = once(() => z.object({ text: z.string(), tone: z.enum(TONES) }));
+const SAMPLE = once(() =>
+  z.object({
+    at: z.number(),
+    running: z.number(),
+    retrying: z.number(),
+    pollMs: z.number(),
+    failed: z.number(),
+    polls: z.number(),
+    left: z.record(z.string(), z.number()),
+  }),
+);
 
 function readEntry(at: number, body: string): readonly JournalEntry[] {
-  const { success, data } = ENTRY.safeParse(parsed(body));
+  const { success, data } = ENTRY().safeParse(parsed(body));
   return success ? [{ at, ...data }] : [];
 }
 
 function readSample(body: string): readonly PollSample[] {
-  const { success, data } = SAMPLE.safeParse(parsed(body));
+  const { success, data } = SAMPLE().safeParse(parsed(body));
   return success ? [data] : [];
 }
 

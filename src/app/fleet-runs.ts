@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '../ports/runtime.ts';
 import type { Settings } from '../domain/model/settings.ts';
-import { createQueueRunner, type QueueRunner } from '../runners/queue/index.ts';
+import type { QueueRunner } from '../runners/queue/index.ts';
 import type { Reign } from './leading.ts';
 
 export interface FleetRunsDeps {
@@ -29,6 +29,7 @@ export function createFleetRuns({ reign, ...deps }: FleetRunsDeps): FleetRuns {
     async open({ agent, storeUrl }) {
       if (runner !== null || reign === null || storeUrl === null || agent.runOn === null) return;
       const { openRunQueue } = await import('../store/postgres/run-queue.ts');
+      const { createQueueRunner } = await import('../runners/queue/index.ts');
       runner = createQueueRunner({ ...deps, queue: await openRunQueue(storeUrl, reign.db, reign.leadership.epoch) });
     },
     close: async () => runner?.close(),

@@ -1,5 +1,4 @@
 import { startDaemon, type RunningDaemon } from '../app/daemon.ts';
-import { startSharedDaemon } from '../app/shared-daemon.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import type { RunSettings } from './run-settings.ts';
 import { openLog } from './logging.ts';
@@ -32,7 +31,9 @@ export async function serve(args: RunSettings): Promise<number> {
   const shared = { ...options, interrupted: interrupted.signal };
   const start = async (): Promise<RunningDaemon> =>
     (daemon =
-      workflow.settings.storeUrl === null ? await startDaemon({ ...shared, reign: null }) : await startSharedDaemon(shared));
+      workflow.settings.storeUrl === null
+        ? await startDaemon({ ...shared, reign: null })
+        : await (await import('../app/shared-daemon.ts')).startSharedDaemon(shared));
   const failure = await untilStopped(start, interrupted.signal);
   signals.release();
   endWithin(LAST_RECORDS_MS);

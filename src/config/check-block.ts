@@ -23,6 +23,9 @@ export interface CheckedBlock<T> {
   readonly faulty: ReadonlySet<string>;
 }
 
+/** To compile a schema is worth it for what is read all day, not for a file that is looked at once. */
+export const ONE_LOOK = { jitless: true } as const;
+
 /** Finds the key that may have been meant in another block. */
 export type FindElsewhere = (key: string) => string | null;
 
@@ -34,7 +37,7 @@ export function checkBlock<T>(schema: z.ZodType<T>, raw: unknown, name: BlockNam
   const problems: Problem[] = [];
   const faulty = new Set<string>();
   if (raw !== undefined && !isPlainMap(raw)) {
-    const result = schema.safeParse({});
+    const result = schema.safeParse({}, ONE_LOOK);
     const message = `must be a map, got ${typeName(raw)}`;
     const problem: Problem = { severity: 'error', check: name.check, message, key: [name.key] };
     return { value: result.data ?? null, problems: [problem], faulty: new Set(['']) };
@@ -42,7 +45,7 @@ export function checkBlock<T>(schema: z.ZodType<T>, raw: unknown, name: BlockNam
   const left = copyOf(raw ?? {}) as Record<string, unknown>;
   const strict = refusingUnknown(schema);
   for (;;) {
-    const result = strict.safeParse(left);
+    const result = strict.safeParse(left, ONE_LOOK);
     if (result.success) return { value: result.data, problems, faulty };
     if (result.error.issues.map((issue) => unquoteNumber(left, issue)).includes(true)) continue;
     // A key that was taken out may now be missing: its fault has been told.

@@ -5,7 +5,7 @@ import type { AgentFacts } from '../ports/agent-kind.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
 import { blockNames, type Blocks, readBlocks } from './blocks.ts';
 import type { PlainMap } from './document.ts';
-import { type FindElsewhere, checkBlock, unknownKeyProblems } from './check-block.ts';
+import { type FindElsewhere, checkBlock, ONE_LOOK, unknownKeyProblems } from './check-block.ts';
 import { workflowJsonSchema } from './json-schema.ts';
 import { declaredPaths } from './known-keys.ts';
 import { type SectionName, type Sections, SILENT_SECTIONS, topLevelKeys, workflowSections } from './schema.ts';
@@ -42,7 +42,7 @@ export function checkFrontMatter(data: PlainMap, kinds: Kinds): CheckedFrontMatt
       continue;
     }
     const checked = checkBlock<unknown>(schemas[name], data[name], { check: name, key: name }, elsewhere);
-    sections[name] = checked.value ?? schemas[name].parse({});
+    sections[name] = checked.value ?? schemas[name].parse({}, ONE_LOOK);
     problems.push(...checked.problems);
     for (const key of checked.faulty) faulty.add(key === '' ? name : `${name}.${key}`);
   }

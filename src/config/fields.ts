@@ -26,12 +26,12 @@ export function textOrNumber(about: string) {
 
 /** Text that means something. */
 export function filledText(about: string) {
-  const schema = z.string().check(
-    z.refine((value) => value.trim() !== '', 'must not be empty'),
-    z.refine((value) => !value.includes('\0'), 'must not contain a NUL character'),
-  );
+  const schema = z.string().refine((value) => value.trim() !== '' && !value.includes('\0'), { error: emptyOrNul });
   return said(schema, { description: about, pattern: '\\S' });
 }
+
+const emptyOrNul = ({ input }: { readonly input?: unknown }): string =>
+  String(input).trim() === '' ? 'must not be empty' : 'must not contain a NUL character';
 
 export function textList(about: string) {
   return said(z.array(z.string()), { description: about });
@@ -48,7 +48,7 @@ export function choice<const Words extends readonly [string, ...string[]]>(words
 /** A whole number, which may be written in quotes. */
 export function wholeNumber(limits: Limits, about: string) {
   const max = limits.max ?? Number.MAX_SAFE_INTEGER;
-  const schema = z.unknown().transform((value, context) => {
+  const schema = z.transform((value: unknown, context) => {
     const number = toWholeNumber(value);
     if (number !== null && number >= limits.min && number <= max) return number;
     const message = `must be a whole number${range(number, limits, max)}`;
@@ -66,7 +66,7 @@ export function milliseconds(min: number, about: string) {
 
 /** A number of at least zero, which may be written in quotes. */
 export function amount(about: string) {
-  const schema = z.unknown().transform((value, context) => {
+  const schema = z.transform((value: unknown, context) => {
     const number = typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
     if (typeof number === 'number' && number >= 0 && number <= Number.MAX_SAFE_INTEGER) return number;
     context.issues.push({ code: 'custom', message: 'must be a number of at least 0', input: value, params: SHOW_VALUE });

@@ -14,18 +14,22 @@ export function readWorker({ sections, isFaulty }: CheckedFrontMatter, workflowP
   const { worker, workspace, agent, store } = sections;
   const settings: WorkerSettings = {
     sshHosts: worker.ssh_hosts,
-    sshRoot: worker.ssh_root ?? `~/.local/state/foray/workspaces/${workflowName(workflowPath)}`,
+    sshRoot: worker.ssh_root ?? (worker.ssh_hosts.length === 0 ? '' : defaultRoot(workflowPath)),
     sshEnv: worker.ssh_env,
     maxPerHost: worker.max_concurrent_agents_per_host,
   };
   const problems = [
     ...settings.sshHosts.flatMap(hostProblem),
-    ...(isFaulty('worker.ssh_root') ? [] : rootProblem(settings.sshRoot)),
+    ...(worker.ssh_root === undefined || isFaulty('worker.ssh_root') ? [] : rootProblem(worker.ssh_root)),
     ...settings.sshEnv.flatMap(variableProblem),
     ...(settings.sshHosts.length > 0 && workspace.repo !== undefined ? [fault('ssh_hosts', WITHOUT_REPO)] : []),
     ...(settings.sshHosts.length > 0 && agent.user !== undefined ? [fault('ssh_hosts', WITHOUT_USER)] : []),
   ];
   return { settings, problems: [...problems, ...queueProblems({ agent, store }, settings)] };
+}
+
+function defaultRoot(workflowPath: string): string {
+  return `~/.local/state/foray/workspaces/${workflowName(workflowPath)}`;
 }
 
 /** What cannot be had on workers that take runs from the queue. */

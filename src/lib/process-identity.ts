@@ -58,21 +58,30 @@ export interface ProcessTable {
 
 /** Linux: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
 export const procTable: ProcessTable = {
-  find: findInProc,
+  find: (pid) => findInProc(pid, bootId()),
   list() {
-    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-    return pids.map((pid) => findInProc(Number(pid))).filter((found) => found !== null);
+    const boot = bootId();
+    return procPids()
+      .map((pid) => findInProc(pid, boot))
+      .filter((found) => found !== null);
   },
   environment: (pid) => (readOrNull(`/proc/${pid}/environ`) ?? '').split('\0'),
 };
 
-function findInProc(pid: number): Found | null {
+/** Everything that has a number there, dead or alive. */
+export function procPids(): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+function findInProc(pid: number, boot: string): Found | null {
   const stat = readOrNull(`/proc/${pid}/stat`);
   if (stat === null) return null;
   // The second field is the program's name in brackets and may hold anything, brackets and blanks too.
   const [state = '', , pgid, ...later] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   // Field 22 counts from the boot, so it needs the boot's own id.
-  return { pid, pgid: Number(pgid), zombie: 'ZXx'.includes(state), startTime: `${bootId()}:${later[16]}` };
+  return { pid, pgid: Number(pgid), zombie: 'ZXx'.includes(state), startTime: `${boot}:${later[16]}` };
 }
 
 function bootId(): string {

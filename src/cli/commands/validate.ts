@@ -8,8 +8,6 @@ export const command: Command = {
   example: 'foray validate --strict WORKFLOW.md',
   takes: { least: 0, most: 1 },
   async run(args: Args) {
-    // First: a schema is made for one look or for many.
-    (await import('../../config/one-look.ts')).expectOneLook();
     const { readWorkflowFile } = await import('../../app/workflow.ts');
     const { problems: found, path } = await readWorkflowFile(workflowOf(args, 0), process.env);
     const problems = found.filter(({ isAdvice }) => !isAdvice || args.has('strict'));
@@ -20,7 +18,7 @@ export const command: Command = {
         problems.filter(({ severity }) => severity === wanted).map((problem) => problemFacts(problem, path));
       const facts = { valid: !refused, errors: shown('error'), warnings: shown('warning') };
       process.stdout.write(`${JSON.stringify(facts)}\n`);
-    } else (await import('../problems.ts')).printProblems(problems);
+    } else if (problems.length > 0) (await import('../problems.ts')).printProblems(problems);
     return refused ? 1 : 0;
   },
 };

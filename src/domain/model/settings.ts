@@ -150,7 +150,7 @@ export interface AgentSettings {
 export interface WorkerSettings {
   /** As OpenSSH knows them; none: agents run on this machine. */
   readonly sshHosts: readonly string[];
-  /** There: absolute, or with `~/` from the home directory of the account. */
+  /** There: absolute, or with `~/` from the home directory of the account; empty without hosts. */
   readonly sshRoot: string;
   /** Variables of this process that agents there are given besides those of their login. */
   readonly sshEnv: readonly string[];

@@ -23,8 +23,8 @@ describe.each(REACTIONS.map((reaction) => [reaction.kind, reaction] as const))('
       [kind]: { used: 0, escalated: false, failures: 0, nextAt: 0, waitingFor: '', mark },
     });
     const marks = Object.entries(reaction.marks).map(([at, fields]) => ({ at, ...sampleOf(fields) }));
-    for (const mark of marks) expect(ReactionsSchema.parse(stored(mark))).toEqual(stored(mark));
-    expect(ReactionsSchema.safeParse(stored({ at: 'elsewhere' })).success).toBe(false);
+    for (const mark of marks) expect(ReactionsSchema().parse(stored(mark))).toEqual(stored(mark));
+    expect(ReactionsSchema().safeParse(stored({ at: 'elsewhere' })).success).toBe(false);
   });
 
   it('is a label of the metrics', () => {
@@ -40,7 +40,7 @@ describe.each(REACTIONS.map((reaction) => [reaction.kind, reaction] as const))('
   });
 
   it('shows the run what it found, when it starts one', () => {
-    expect(TriggerSchema.safeParse(kind).success).toBe(reaction.prompt !== null);
+    expect(TriggerSchema().safeParse(kind).success).toBe(reaction.prompt !== null);
     if (reaction.prompt === null) return;
     const { variable, paragraph } = reaction.prompt;
     expect(templateData(BARE_SUBJECT)).toHaveProperty(variable, null);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { procTable } from '../process-identity.ts';
+import { procPids, procTable } from '../process-identity.ts';
 
 /** What a stray is found by: `NAME=value` in the environment it was started with. */
 export type Marker = `${string}=${string}`;
@@ -52,11 +52,9 @@ async function gone(
 }
 
 function findStrays(wanted: ReadonlySet<string>): number[] {
+  // One that is dead has no environment any more.
   const carries = (pid: number) => procTable.environment(pid).some((entry) => wanted.has(entry));
-  return procTable
-    .list()
-    .filter((found) => !found.zombie && found.pid !== process.pid && carries(found.pid))
-    .map((found) => found.pid);
+  return procPids().filter((pid) => pid !== process.pid && carries(pid));
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {

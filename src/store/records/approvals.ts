@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import type { Approval } from '../../domain/model/claim.ts';
 import { defineTrackerTable } from './table.ts';
 
-const Columns = z.object({
-  issue_id: z.string(),
-  label: z.string(),
-  digest: z.string(),
-  labelling: z.string(),
-  seen_at: z.number(),
-});
+const Columns = once(() =>
+  z.object({
+    issue_id: z.string(),
+    label: z.string(),
+    digest: z.string(),
+    labelling: z.string(),
+    seen_at: z.number(),
+  }),
+);
 
 export const APPROVALS = defineTrackerTable({
   name: 'approvals',

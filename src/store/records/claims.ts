@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import type { Claim, Handoff, WaitingFor } from '../../domain/model/claim.ts';
 import type { ReactionContext } from '../../domain/model/reaction.ts';
 import type { Trigger } from '../../domain/model/run.ts';
@@ -20,10 +21,10 @@ export interface ClaimHolder {
 /** How long a claim holds after it was written. */
 export const LEASE_MS = 60_000;
 
-const HandoffSchema = schemaOf<Handoff>()({ runId: z.string(), target: z.string() });
+const HandoffSchema = once(() => schemaOf<Handoff>()({ runId: z.string(), target: z.string() }));
 
-const BASE = {
-  ...ISSUE_COLUMNS,
+const BASE = once(() => ({
+  ...ISSUE_COLUMNS(),
   owner: z.string(),
   lease_until: z.number(),
   attempt: z.number(),
@@ -31,26 +32,30 @@ const BASE = {
   refusals: z.number(),
   session_id: z.string().nullable(),
   since: z.number(),
-};
-const Running = z.object({
-  ...BASE,
-  phase: z.literal('running'),
-  run_id: z.string(),
-  trigger: TriggerSchema,
-  reaction: jsonColumn(ReactionContextSchema).nullable(),
-  stopped_by: z.string().nullable(),
-});
-const Waiting = z.object({
-  ...BASE,
-  phase: z.literal('waiting'),
-  due_at: z.number(),
-  error: z.string(),
-  trigger: TriggerSchema.nullable(),
-  reaction: jsonColumn(ReactionContextSchema).nullable(),
-  handoff: jsonColumn(HandoffSchema).nullable(),
-});
-const HandingOff = z.object({ ...BASE, phase: z.literal('handing-off'), handoff: jsonColumn(HandoffSchema) });
-const Columns = z.discriminatedUnion('phase', [Running, Waiting, HandingOff]);
+}));
+const Running = once(() =>
+  z.object({
+    ...BASE(),
+    phase: z.literal('running'),
+    run_id: z.string(),
+    trigger: TriggerSchema(),
+    reaction: jsonColumn(ReactionContextSchema()).nullable(),
+    stopped_by: z.string().nullable(),
+  }),
+);
+const Waiting = once(() =>
+  z.object({
+    ...BASE(),
+    phase: z.literal('waiting'),
+    due_at: z.number(),
+    error: z.string(),
+    trigger: TriggerSchema().nullable(),
+    reaction: jsonColumn(ReactionContextSchema()).nullable(),
+    handoff: jsonColumn(HandoffSchema()).nullable(),
+  }),
+);
+const HandingOff = once(() => z.object({ ...BASE(), phase: z.literal('handing-off'), handoff: jsonColumn(HandoffSchema()) }));
+const Columns = once(() => z.discriminatedUnion('phase', [Running(), Waiting(), HandingOff()]));
 
 export const CLAIMS = defineTrackerTable({ name: 'claims', key: 'issue_id', columns: Columns, toRow: rowOf, fromRow: claimOf });
 
@@ -62,7 +67,7 @@ export function adoptClaims(hold: ClaimHolder): Work<void> {
 /** What only some phases have. Written in every row, so that a change of phase leaves nothing of the former one. */
 const OF_NO_PHASE = { run_id: null, trigger: null, reaction: null, due_at: null, error: null, handoff: null, stopped_by: null };
 
-function rowOf({ claim, hold }: { claim: Claim; hold: ClaimHolder }): z.input<typeof Columns> {
+function rowOf({ claim, hold }: { claim: Claim; hold: ClaimHolder }): z.input<ReturnType<typeof Columns>> {
   const base = {
     ...issueColumns(claim.issue),
     owner: hold.owner,
@@ -88,7 +93,7 @@ function nextColumns(then: WaitingFor) {
   return then.kind === 'handoff' ? { handoff: toJson(then.handoff) } : startColumns(then);
 }
 
-function claimOf(row: z.infer<typeof Columns>): Claim {
+function claimOf(row: z.infer<ReturnType<typeof Columns>>): Claim {
   const base = {
     issue: issueOf(row),
     attempt: row.attempt,
@@ -105,7 +110,7 @@ function claimOf(row: z.infer<typeof Columns>): Claim {
   return { ...base, phase: 'waiting', dueAt: row.due_at, error: row.error, then: waitingForOf(row) };
 }
 
-function waitingForOf(row: z.infer<typeof Waiting>): WaitingFor {
+function waitingForOf(row: z.infer<ReturnType<typeof Waiting>>): WaitingFor {
   if (row.handoff) return { kind: 'handoff', handoff: row.handoff };
   if (row.trigger) return { kind: 'run', trigger: row.trigger, reaction: row.reaction };
   throw new Error('trigger: a waiting claim needs a trigger or a handoff');

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import type { OperatorPause } from '../../domain/model/operator.ts';
 import { defineTable } from './table.ts';
 import { run, type Work } from './work.ts';
 
-const Columns = z.object({ singleton: z.number(), reason: z.string(), asked_by: z.string(), since: z.number() });
+const Columns = once(() => z.object({ singleton: z.number(), reason: z.string(), asked_by: z.string(), since: z.number() }));
 
 const OPERATOR_PAUSE = defineTable({
   name: 'operator_pause',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import type { AskedRequest, OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
 import { ISSUE_REQUEST_KINDS } from '../../domain/model/operator.ts';
 import { storedIdentity } from './trackers.ts';
@@ -65,19 +66,21 @@ export function* writeAnswer(id: string, answer: OperatorAnswer, at: number): Wo
 
 export function* findAnswer(id: string): Work<OperatorAnswer | null> {
   const row = yield* get('SELECT outcome, message FROM operator_requests WHERE id = ? AND outcome IS NOT NULL', Number(id));
-  return row ? Answer.parse(row) : null;
+  return row ? Answer().parse(row) : null;
 }
 
-const Answer = z.object({ outcome: z.enum(['taken', 'refused', 'unknown']), message: z.string() });
+const Answer = once(() => z.object({ outcome: z.enum(['taken', 'refused', 'unknown']), message: z.string() }));
 
-const Asked = z.union([
-  z.object({ kind: z.enum(ISSUE_REQUEST_KINDS), identifier: z.string() }),
-  z.object({ kind: z.literal('pause'), reason: z.string() }),
-  z.object({ kind: z.literal('resume') }),
-]);
+const Asked = once(() =>
+  z.union([
+    z.object({ kind: z.enum(ISSUE_REQUEST_KINDS), identifier: z.string() }),
+    z.object({ kind: z.literal('pause'), reason: z.string() }),
+    z.object({ kind: z.literal('resume') }),
+  ]),
+);
 
 function askedOf(row: Row): AskedRequest {
-  const request = Asked.parse(row);
+  const request = Asked().parse(row);
   const hasRuns = Number(row.has_runs) === 1;
   return { id: String(row.id), request, tracker: String(row.tracker), by: String(row.asked_by), hasRuns };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import type { OutboxEntry } from '../../domain/model/claim.ts';
 import { NOTIFICATION_EVENTS } from '../../domain/model/notification.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
@@ -6,25 +7,29 @@ import { defineTrackerTable } from './table.ts';
 
 type OutboxWrite = OutboxEntry['write'];
 
-const Columns = z.object({
-  id: z.string(),
-  ...ISSUE_COLUMNS,
-  kind: z.enum(['comment', 'label', 'notification']),
-  content: z.string(),
-  tries: z.number(),
-  due_at: z.number(),
-});
+const Columns = once(() =>
+  z.object({
+    id: z.string(),
+    ...ISSUE_COLUMNS(),
+    kind: z.enum(['comment', 'label', 'notification']),
+    content: z.string(),
+    tries: z.number(),
+    due_at: z.number(),
+  }),
+);
 
 /** What a message for people is kept as. */
-const Message = z.object({
-  target: z.string(),
-  event: z.enum(NOTIFICATION_EVENTS),
-  over: z.boolean(),
-  at: z.number(),
-  text: z.string(),
-  page: z.string(),
-  error: z.string(),
-});
+const Message = once(() =>
+  z.object({
+    target: z.string(),
+    event: z.enum(NOTIFICATION_EVENTS),
+    over: z.boolean(),
+    at: z.number(),
+    text: z.string(),
+    page: z.string(),
+    error: z.string(),
+  }),
+);
 
 export const OUTBOX = defineTrackerTable({
   name: 'outbox',
@@ -54,8 +59,8 @@ function contentOf(write: OutboxWrite): string {
   return JSON.stringify(message);
 }
 
-function writeOf({ kind, content }: z.infer<typeof Columns>): OutboxWrite {
+function writeOf({ kind, content }: z.infer<ReturnType<typeof Columns>>): OutboxWrite {
   if (kind === 'comment') return { kind, text: content };
   if (kind === 'label') return { kind, label: content };
-  return { kind, ...Message.parse(JSON.parse(content)) };
+  return { kind, ...Message().parse(JSON.parse(content)) };
 }

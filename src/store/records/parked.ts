@@ -1,16 +1,19 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import { PARK_REASONS } from '../../domain/model/claim.ts';
 import type { Parked } from '../../domain/model/claim.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { defineTrackerTable } from './table.ts';
 
-const Columns = z.object({
-  ...ISSUE_COLUMNS,
-  reason: z.enum(PARK_REASONS),
-  detail: z.string(),
-  parked_at: z.number(),
-  state_at_park: z.string().nullable(),
-});
+const Columns = once(() =>
+  z.object({
+    ...ISSUE_COLUMNS(),
+    reason: z.enum(PARK_REASONS),
+    detail: z.string(),
+    parked_at: z.number(),
+    state_at_park: z.string().nullable(),
+  }),
+);
 
 export const PARKED = defineTrackerTable({
   name: 'parked',

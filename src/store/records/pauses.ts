@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import type { AgentPause } from '../../domain/model/claim.ts';
 import { defineTable } from './table.ts';
 
-const Columns = z.object({ agent_kind: z.string(), until: z.number(), reason: z.string() });
+const Columns = once(() => z.object({ agent_kind: z.string(), until: z.number(), reason: z.string() }));
 
 export const PAUSES = defineTable({
   name: 'pauses',

@@ -17,7 +17,7 @@ describe('reactions stored by an earlier version', () => {
     ['merge_completion', 'begun', [], { at: 'begun' }],
     ['label_commands', '2026-01-01T00:00:00.000Z|7', [], { at: 'read', upTo: '2026-01-01T00:00:00.000Z|7' }],
   ])('%s with the mark %j goes on where it was', (kind, mark, given, expected) => {
-    const read = ReactionsSchema.parse({ [kind]: { ...rest, mark, given } });
+    const read = ReactionsSchema().parse({ [kind]: { ...rest, mark, given } });
     expect(read[kind]).toMatchObject({ ...rest, mark: expected });
   });
 });

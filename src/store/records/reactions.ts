@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import { camelCase } from '../../domain/model/data-shape.ts';
 import { NO_MARK, type ReactionContext, type ReactionKind } from '../../domain/model/reaction.ts';
 import type { ReactionProgress, Watch } from '../../domain/model/watch.ts';
@@ -7,9 +8,12 @@ import { dataSchema, fieldsSchema } from './data-schema.ts';
 import { schemaOf } from './json-column.ts';
 
 /** What a claim keeps of the reaction that asked for its run. */
-export const ReactionContextSchema = z.looseObject(
-  Object.fromEntries(PROMPTING.map(({ prompt }) => [camelCase(prompt.variable), dataSchema(prompt.shape).optional()])),
-) as unknown as z.ZodType<ReactionContext>;
+export const ReactionContextSchema = once(
+  () =>
+    z.looseObject(
+      Object.fromEntries(PROMPTING.map(({ prompt }) => [camelCase(prompt.variable), dataSchema(prompt.shape).optional()])),
+    ) as unknown as z.ZodType<ReactionContext>,
+);
 
 /** What a reaction remembers. */
 function markSchema(kind: ReactionKind): z.ZodType {
@@ -31,9 +35,12 @@ const progressOf = (kind: ReactionKind) =>
   );
 
 /** The progress of every reaction of a watch. */
-export const ReactionsSchema = z.strictObject(
-  Object.fromEntries(REACTION_KINDS.map((kind) => [kind, progressOf(kind).optional()])),
-) as unknown as z.ZodType<Watch['reactions']>;
+export const ReactionsSchema = once(
+  () =>
+    z.strictObject(Object.fromEntries(REACTION_KINDS.map((kind) => [kind, progressOf(kind).optional()]))) as unknown as z.ZodType<
+      Watch['reactions']
+    >,
+);
 
 interface OldProgress {
   readonly mark: string;
@@ -60,4 +67,4 @@ function markOfText(kind: ReactionKind, { mark, given: comments = [] }: OldProgr
 }
 
 /** Why a run was started. */
-export const TriggerSchema = z.enum(TRIGGERS);
+export const TriggerSchema = once(() => z.enum(TRIGGERS));

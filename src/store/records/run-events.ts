@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import type { RunEvent, RunEventDetails } from '../../domain/model/run.ts';
 import { jsonColumn, toJson } from './json-column.ts';
 import { defineTable } from './table.ts';
@@ -10,35 +11,41 @@ const ROW_BYTES = 64;
 /** Trimming makes some room at once, so that a run at its limit is not trimmed with every write. */
 const TRIM_TO = 0.9;
 
-const tokens = z.object({
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  totalTokens: z.number(),
-  cacheReadTokens: z.number(),
-});
-const call = { toolId: z.string(), name: z.string(), input: z.string() };
-const Details: z.ZodType<RunEventDetails> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('turn'), turn: z.number(), prompt: z.string().exactOptional() }),
-  z.object({ kind: z.literal('call'), ...call }),
+const tokens = once(() =>
   z.object({
-    kind: z.literal('result'),
-    ...call,
-    ok: z.boolean(),
-    durationMs: z.number().nullable(),
-    output: z.string(),
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    totalTokens: z.number(),
+    cacheReadTokens: z.number(),
   }),
-  z.object({ kind: z.literal('usage'), tokens, costUsd: z.number().nullable(), requests: z.number() }),
-  z.object({ kind: z.literal('left-out'), events: z.number(), bytes: z.number() }),
-]);
+);
+const call = once(() => ({ toolId: z.string(), name: z.string(), input: z.string() }));
+const Details = once((): z.ZodType<RunEventDetails> =>
+  z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('turn'), turn: z.number(), prompt: z.string().exactOptional() }),
+    z.object({ kind: z.literal('call'), ...call() }),
+    z.object({
+      kind: z.literal('result'),
+      ...call(),
+      ok: z.boolean(),
+      durationMs: z.number().nullable(),
+      output: z.string(),
+    }),
+    z.object({ kind: z.literal('usage'), tokens: tokens(), costUsd: z.number().nullable(), requests: z.number() }),
+    z.object({ kind: z.literal('left-out'), events: z.number(), bytes: z.number() }),
+  ]),
+);
 
-const Columns = z.object({
-  run_id: z.string(),
-  at: z.number(),
-  type: z.string(),
-  text: z.string(),
-  details: jsonColumn(Details).nullable(),
-  bytes: z.number(),
-});
+const Columns = once(() =>
+  z.object({
+    run_id: z.string(),
+    at: z.number(),
+    type: z.string(),
+    text: z.string(),
+    details: jsonColumn(Details()).nullable(),
+    bytes: z.number(),
+  }),
+);
 
 const EVENTS = defineTable({
   name: 'run_events',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import type { Run, RunEvent, RunStatus } from '../../domain/model/run.ts';
 import type { LifetimeTotals, RunQuery } from '../../ports/store.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
@@ -8,38 +9,42 @@ import { TriggerSchema } from './reactions.ts';
 import { forgetNotes } from './notes.ts';
 import { all, get, run as runSql, type Work } from './work.ts';
 
-const Status = z.enum({
-  running: 'running',
-  succeeded: 'succeeded',
-  failed: 'failed',
-  cancelled: 'cancelled',
-  interrupted: 'interrupted',
-  budget_stopped: 'budget_stopped',
-  blocked: 'blocked',
-} satisfies { [K in RunStatus]: K });
+const Status = once(() =>
+  z.enum({
+    running: 'running',
+    succeeded: 'succeeded',
+    failed: 'failed',
+    cancelled: 'cancelled',
+    interrupted: 'interrupted',
+    budget_stopped: 'budget_stopped',
+    blocked: 'blocked',
+  } satisfies { [K in RunStatus]: K }),
+);
 
-const Columns = z.object({
-  id: z.string(),
-  tracker: z.string(),
-  ...ISSUE_COLUMNS,
-  attempt: z.number(),
-  trigger: TriggerSchema,
-  agent_kind: z.string(),
-  status: Status,
-  started_at: z.number(),
-  ended_at: z.number().nullable(),
-  turns: z.number(),
-  session_id: z.string(),
-  workspace_path: z.string(),
-  model: z.string().nullable(),
-  input_tokens: z.number(),
-  output_tokens: z.number(),
-  total_tokens: z.number(),
-  cache_read_tokens: z.number(),
-  tokens_measured: z.number(),
-  cost_usd: z.number().nullable(),
-  error: z.string().nullable(),
-});
+const Columns = once(() =>
+  z.object({
+    id: z.string(),
+    tracker: z.string(),
+    ...ISSUE_COLUMNS(),
+    attempt: z.number(),
+    trigger: TriggerSchema(),
+    agent_kind: z.string(),
+    status: Status(),
+    started_at: z.number(),
+    ended_at: z.number().nullable(),
+    turns: z.number(),
+    session_id: z.string(),
+    workspace_path: z.string(),
+    model: z.string().nullable(),
+    input_tokens: z.number(),
+    output_tokens: z.number(),
+    total_tokens: z.number(),
+    cache_read_tokens: z.number(),
+    tokens_measured: z.number(),
+    cost_usd: z.number().nullable(),
+    error: z.string().nullable(),
+  }),
+);
 
 export const RUNS = defineTable({ name: 'runs', key: 'id', columns: Columns, toRow: rowOf, fromRow: runOf });
 
@@ -125,7 +130,7 @@ export function* forgetRuns(endedBefore: number, limit: number): Work<number> {
   return ids.length;
 }
 
-function rowOf({ run, tracker }: { run: Run; tracker: string }): z.input<typeof Columns> {
+function rowOf({ run, tracker }: { run: Run; tracker: string }): z.input<ReturnType<typeof Columns>> {
   return {
     id: run.id,
     tracker,
@@ -150,7 +155,7 @@ function rowOf({ run, tracker }: { run: Run; tracker: string }): z.input<typeof 
   };
 }
 
-function runOf(row: z.infer<typeof Columns>): Run {
+function runOf(row: z.infer<ReturnType<typeof Columns>>): Run {
   return {
     id: row.id,
     issue: issueOf(row),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import type { Spent } from '../../domain/model/run.ts';
 import { defineTrackerTable } from './table.ts';
 
-const Columns = z.object({ issue_id: z.string(), sessions: z.number(), tokens: z.number(), cost_usd: z.number() });
+const Columns = once(() => z.object({ issue_id: z.string(), sessions: z.number(), tokens: z.number(), cost_usd: z.number() }));
 
 export const SPENT = defineTrackerTable({
   name: 'spent',

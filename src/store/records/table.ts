@@ -28,7 +28,8 @@ export interface TrackerTable<In, Out> {
 export interface TableSpec<In, Input extends Row, Columns, Out> {
   readonly name: string;
   readonly key: string;
-  readonly columns: z.ZodType<Columns, Input>;
+  /** Made when the first row is read: to make a schema takes time, and many tables are never read. */
+  readonly columns: () => z.ZodType<Columns, Input>;
   /** Always the same columns, in the same order. */
   readonly toRow: (record: In) => NoInfer<Input>;
   readonly fromRow: (columns: Columns) => Out;
@@ -80,7 +81,7 @@ const KEY_MARKS = Array.from({ length: KEYS_AT_ONCE }, () => '?').join(', ');
 function readerOf<In, Input extends Row, Columns, Out>(spec: TableSpec<In, Input, Columns, Out>) {
   return (row: Row): Out => {
     try {
-      return spec.fromRow(parseColumns(spec.columns, row));
+      return spec.fromRow(parseColumns(spec.columns(), row));
     } catch (error) {
       throw new UnreadableRow(`row ${JSON.stringify(row[spec.key])} of table ${spec.name}`, error);
     }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import { NOTHING_KNOWN, type RequestFacts, type Watch } from '../../domain/model/watch.ts';
 import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
 import { jsonColumn, schemaOf, toJson } from './json-column.ts';
@@ -6,31 +7,35 @@ import { ReactionsSchema } from './reactions.ts';
 import { defineTrackerTable } from './table.ts';
 
 /** A request that an earlier version watched is checked at the next look. */
-const FactsSchema = z.preprocess(
-  (stored) => ({ ...NOTHING_KNOWN, ...(stored as object) }),
-  schemaOf<RequestFacts>()({
-    standing: z.union([
-      z.object({ is: z.enum(['unread', 'managed']) }),
-      z.object({ is: z.literal('unmanaged'), cause: z.enum(['project', 'branch', 'fork']), reason: z.string() }),
-    ]),
-    head: z.object({ sha: z.string(), runs: z.number() }).nullable(),
-    runs: z.number(),
-    missing: z.number(),
-  }),
+const FactsSchema = once(() =>
+  z.preprocess(
+    (stored) => ({ ...NOTHING_KNOWN, ...(stored as object) }),
+    schemaOf<RequestFacts>()({
+      standing: z.union([
+        z.object({ is: z.enum(['unread', 'managed']) }),
+        z.object({ is: z.literal('unmanaged'), cause: z.enum(['project', 'branch', 'fork']), reason: z.string() }),
+      ]),
+      head: z.object({ sha: z.string(), runs: z.number() }).nullable(),
+      runs: z.number(),
+      missing: z.number(),
+    }),
+  ),
 );
 
-const Columns = z.object({
-  ...ISSUE_COLUMNS,
-  owner: z.string(),
-  repo: z.string(),
-  number: z.number(),
-  branch: z.string(),
-  sha: z.string(),
-  armed_at: z.number(),
-  attempt: z.number(),
-  facts: jsonColumn(FactsSchema),
-  reactions: jsonColumn(ReactionsSchema),
-});
+const Columns = once(() =>
+  z.object({
+    ...ISSUE_COLUMNS(),
+    owner: z.string(),
+    repo: z.string(),
+    number: z.number(),
+    branch: z.string(),
+    sha: z.string(),
+    armed_at: z.number(),
+    attempt: z.number(),
+    facts: jsonColumn(FactsSchema()),
+    reactions: jsonColumn(ReactionsSchema()),
+  }),
+);
 
 export const WATCHES = defineTrackerTable({
   name: 'watches',

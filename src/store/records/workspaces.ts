@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import type { WorkspaceRecord } from '../../domain/model/claim.ts';
 import { defineTrackerTable } from './table.ts';
 
-const Columns = z.object({
-  path: z.string(),
-  issue_id: z.string(),
-  identifier: z.string(),
-  title: z.string(),
-  last_used_at: z.number(),
-});
+const Columns = once(() =>
+  z.object({
+    path: z.string(),
+    issue_id: z.string(),
+    identifier: z.string(),
+    title: z.string(),
+    last_used_at: z.number(),
+  }),
+);
 
 export const WORKSPACES = defineTrackerTable({
   name: 'workspaces',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import { isSameProcess, processStartTime } from '../../lib/process-identity.ts';
 import type { Sqlite } from './sqlite.ts';
 import { defineTable } from '../records/table.ts';
@@ -17,15 +18,17 @@ export interface Instance extends StoreOwner {
   readonly startedAt: number;
 }
 
-const Columns = z.object({
-  singleton: z.number(),
-  id: z.string(),
-  pid: z.number(),
-  host: z.string(),
-  workflow_path: z.string(),
-  process_start: z.string(),
-  started_at: z.number(),
-});
+const Columns = once(() =>
+  z.object({
+    singleton: z.number(),
+    id: z.string(),
+    pid: z.number(),
+    host: z.string(),
+    workflow_path: z.string(),
+    process_start: z.string(),
+    started_at: z.number(),
+  }),
+);
 
 const INSTANCE = defineTable({
   name: 'instance',
