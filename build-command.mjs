@@ -63,7 +63,7 @@ export async function commonOptions({ crashPoints = false, singleFile = false, v
  */
 export async function buildCommand({ outdir, crashPoints = false, version = '' }) {
   const common = { ...(await commonOptions({ crashPoints, version })), outdir };
-  const parts = await buildParts(common);
+  const { parts, together } = await buildParts(common);
   const commandLine = parts.map((file) => path.basename(file)).find((name) => /^command-line-\w+\.js$/.test(name));
   const entry = await build({
     ...common,
@@ -73,6 +73,7 @@ export async function buildCommand({ outdir, crashPoints = false, version = '' }
     define: {
       ...common.define,
       FORAY_COMMAND_LINE: JSON.stringify(commandLine),
+      FORAY_TOGETHER: JSON.stringify(together),
       // The name holds a digest of its content and of the names of all that it loads.
       FORAY_BUILD: JSON.stringify(path.basename(commandLine, '.js').replace('command-line-', '')),
     },
@@ -86,11 +87,17 @@ export async function buildCommand({ outdir, crashPoints = false, version = '' }
 }
 
 /**
+ * What is loaded at one go lies in one file: the command line, what a check of a workflow file needs, what a service needs
+ * besides. To read and compile one file takes half the time of dozens.
+ */
+const TOGETHER = ['src/cli/command-line.ts', 'src/app/workflow.ts', 'src/cli/serve.ts'];
+
+/**
  * What a command needs is loaded when it runs, part by part. The bundler divides only ES modules: each becomes CommonJS
- * afterwards.
+ * afterwards. Tells the files, and which parts lie in a file that bears another name.
  */
 async function buildParts(common) {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     ...common,
     entryPoints: { 'command-line': 'src/cli/command-line.ts' },
     entryNames: 'chunks/[name]-[hash]',
@@ -103,19 +110,46 @@ async function buildParts(common) {
     external: ['@photostructure/sqlite'],
     plugins: [browserBundles, smallSchemas],
   });
-  await mkdir(path.join(common.outdir, 'chunks'), { recursive: true });
-  return (await Promise.all(outputFiles.map(writePart))).flat();
+  const folder = path.join(common.outdir, 'chunks');
+  await mkdir(folder, { recursive: true });
+  const code = new Map();
+  const files = [];
+  for (const { path: file, text } of outputFiles) {
+    if (file.endsWith('.js')) code.set(path.basename(file), await partOf(path.basename(file), text));
+    else files.push(await written(path.relative('.', file), text));
+  }
+  const together = {};
+  for (const [first, ...others] of groupsOf(metafile.outputs)) {
+    for (const name of [first, ...others]) together[name] = first;
+    files.push(
+      ...(await writeGroup(
+        folder,
+        first,
+        [first, ...others].map((name) => [name, code.get(name)]),
+      )),
+    );
+  }
+  for (const [name, part] of code) if (!(name in together)) files.push(...(await writePart(folder, name, part)));
+  return { parts: files, together };
 }
 
-/** Tells the files that were written. */
-async function writePart({ path: file, text }) {
-  const place = path.relative('.', file);
-  if (!file.endsWith('.js')) {
-    await writeFile(file, text);
-    return [place];
-  }
-  const name = path.basename(file);
-  const { code, map } = await transform(text, {
+/** The parts of each group, the one that it is loaded for first; a part that several need is in the first of them. */
+function groupsOf(outputs) {
+  const taken = new Set();
+  return TOGETHER.map((entryPoint) => {
+    const first = Object.keys(outputs).find((file) => outputs[file].entryPoint === entryPoint);
+    const group = [first];
+    for (const file of group) {
+      const needed = outputs[file].imports.filter(({ kind, external }) => kind === 'import-statement' && external !== true);
+      group.push(...needed.map((part) => part.path).filter((part) => !group.includes(part) && !taken.has(part)));
+    }
+    for (const file of group) taken.add(file);
+    return group.map((file) => path.basename(file));
+  });
+}
+
+function partOf(name, text) {
+  return transform(text, {
     ...AS_COMMONJS,
     ...PART,
     platform: 'node',
@@ -126,7 +160,26 @@ async function writePart({ path: file, text }) {
     sourcefile: name,
     logLevel: 'warning',
   });
-  await writeFile(file, `${code}//# sourceMappingURL=${name}.map\n`);
-  await writeFile(`${file}.map`, map);
-  return [place, `${place}.map`];
+}
+
+async function writePart(folder, name, { code, map }) {
+  const file = path.join(folder, name);
+  return [await written(file, `${code}//# sourceMappingURL=${name}.map\n`), await written(`${file}.map`, map)];
+}
+
+/** One expression: an object of the parts by their names. */
+async function writeGroup(folder, name, parts) {
+  let text = '({\n';
+  const sections = [];
+  for (const [part, { code, map }] of parts) {
+    const begin = `${JSON.stringify(part)}:`;
+    sections.push({ offset: { line: text.split('\n').length - 1, column: begin.length }, map: JSON.parse(map) });
+    text += `${begin}${code.trimEnd()},\n`;
+  }
+  return writePart(folder, name, { code: `${text}})\n`, map: JSON.stringify({ version: 3, file: name, sections }) });
+}
+
+async function written(file, text) {
+  await writeFile(file, text);
+  return file;
 }

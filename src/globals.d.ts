@@ -3,6 +3,8 @@ declare const FORAY_VERSION: string;
 
 /** The name of the part that `command-line.ts` becomes in the built command, and what tells this build from others. */
 declare const FORAY_COMMAND_LINE: string;
+/** Parts that lie together in a file of another name. */
+declare const FORAY_TOGETHER: Readonly<Record<string, string>>;
 declare const FORAY_BUILD: string;
 
 /** Whether the tests of faults may kill the process at its steps; false in what users run. */

@@ -4,7 +4,7 @@ import { createPartLoader } from './parts.ts';
 
 /** Stands in for `command-line.ts` in the built command: loads the part that it became. */
 const cache = openCodeCache({ env: process.env, home: __dirname, build: FORAY_BUILD, command: commandName() });
-const load = createPartLoader(path.join(__dirname, 'chunks'), require, cache);
+const load = createPartLoader({ folder: path.join(__dirname, 'chunks'), outside: require, cache, together: FORAY_TOGETHER });
 const commandLine = load(FORAY_COMMAND_LINE) as typeof import('./command-line.ts');
 
 export const { main } = commandLine;

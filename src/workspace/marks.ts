@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import { codeOf, look } from './containment.ts';
 
 /** Beside the workspaces: who each was made for. */
@@ -16,7 +17,7 @@ export interface MarkSubject {
   readonly issueId: string;
 }
 
-const markSchema = z.object({ tracker: z.string(), issue_id: z.string(), signature: z.string() });
+const markSchema = once(() => z.object({ tracker: z.string(), issue_id: z.string(), signature: z.string() }));
 
 /**
  * Whose the directory of this name is. Only a mark signed with the key of our database proves that it is ours: agents
@@ -29,7 +30,7 @@ export async function ownerOf(root: string, name: string, subject: MarkSubject, 
 /** The same for the text of a mark; null where there is none. */
 export function judgeMark(text: string | null, name: string, subject: MarkSubject, key: string): Owner {
   if (text === null) return 'nobody';
-  const mark = markSchema.safeParse(decode(text));
+  const mark = markSchema().safeParse(decode(text));
   if (!mark.success) return 'other';
   const { tracker, issue_id: issueId, signature } = mark.data;
   const signed = sameText(signature, signatureOf(name, { tracker, issueId }, key));

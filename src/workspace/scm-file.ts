@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { ScmRecord } from '../domain/model/agent-event.ts';
+import { once } from '../lib/once.ts';
 import { readDataFile } from './containment.ts';
 
 export interface DataFileDeps {
@@ -13,22 +14,23 @@ export interface DataFileDeps {
 export const SCM_BYTES = 4_096;
 
 /** One line of visible characters: these values end up in addresses and logs. */
-const word = z.string().regex(/^[^\s\p{C}]+$/u, 'must be text without blanks or control characters');
+const word = once(() => z.string().regex(/^[^\s\p{C}]+$/u, 'must be text without blanks or control characters'));
 
 /** `owner` may be a path of groups. Dots alone would climb in an address. */
-const segments = word.refine(
-  (text) => text.split('/').every((part) => part !== '' && part !== '.' && part !== '..'),
-  'must be a plain path',
+const segments = once(() =>
+  word().refine((text) => text.split('/').every((part) => part !== '' && part !== '.' && part !== '..'), 'must be a plain path'),
 );
 
-const scmSchema = z.object({
-  branch: word,
-  sha: z.string().regex(/^[0-9a-f]{7,64}$/i, 'must be a commit id in hexadecimal digits'),
-  pushed_at: z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'must be a time in ISO 8601'),
-  pr_number: z.int().positive(),
-  owner: segments,
-  repo: segments,
-});
+const scmSchema = once(() =>
+  z.object({
+    branch: word(),
+    sha: z.string().regex(/^[0-9a-f]{7,64}$/i, 'must be a commit id in hexadecimal digits'),
+    pushed_at: z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'must be a time in ISO 8601'),
+    pr_number: z.int().positive(),
+    owner: segments(),
+    repo: segments(),
+  }),
+);
 
 /** The merge request that a run left behind, as named in `.foray/scm.json`. Anything unusable is ignored aloud. */
 export async function readScmFile(workspace: string, deps: DataFileDeps): Promise<ScmRecord | null> {
@@ -44,7 +46,7 @@ export async function readScmFile(workspace: string, deps: DataFileDeps): Promis
 }
 
 export function parseScm(text: string): ScmRecord {
-  const parsed = scmSchema.safeParse(decode(text));
+  const parsed = scmSchema().safeParse(decode(text));
   if (!parsed.success) {
     throw unusable(parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the record'}: ${issue.message}`).join('; '));
   }
