@@ -34,7 +34,8 @@ export async function openOwnStore(options: DaemonOptions, instance: string, rel
 
 async function openFile({ workflow, clock, logger }: DaemonOptions, instance: string, releasers: Releasers): Promise<OwnStore> {
   const owner = { id: instance, pid: process.pid, host: os.hostname(), workflowPath: workflow.path };
-  const store = await openStore({ path: workflow.settings.dbPath, owner, clock });
+  const onBusy = (error: string): void => logger.warn('waiting for the database', { error });
+  const store = await openStore({ path: workflow.settings.dbPath, owner, clock, onBusy });
   releasers.push(() => store.close());
   const { dbPath } = workflow.settings;
   await endLeftovers({ processes: store.processes, dbPath, runIds: store.runningRuns() }, logger);

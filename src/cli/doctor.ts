@@ -27,7 +27,10 @@ export async function showFindings({ workflowPath, fix, asJson }: DoctorSettings
   });
   const deps = { env: { ...process.env }, version: FORAY_VERSION, clock: { now: Date.now }, logger, secrets };
   const findings = secrets.maskDeep(
-    await toldWhileWaiting(examine(loaded, deps, fix, onInterrupt()), 'still looking: the tracker takes its time to answer'),
+    await toldWhileWaiting(
+      examine(loaded, deps, fix, onInterrupt()),
+      'still looking: the tracker, or a program, takes its time to answer',
+    ),
   );
   const failed = findings.some(({ status }) => status === 'error');
   if (asJson) printJson({ ok: !failed, findings });

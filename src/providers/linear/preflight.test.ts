@@ -101,6 +101,7 @@ describe('graphql preflight', () => {
     ['active_states', { activeStates: ['Todo', 'Nope', 'Never'] }, '"Nope", "Never"'],
     ['terminal_states', { terminalStates: ['Finished'] }, '"Finished"'],
     ['handoff_state', { handoffState: 'Human Review' }, '"Human Review"'],
+    ['handoff_state', { handoffState: 'In Reviw' }, '"In Reviw"; did you mean "In Review"? team'],
   ])('a name of %s that the team lacks: state name not found in team', async (_, over, names) => {
     const { preflight } = await start(over);
     const error = await failureOf(preflight());

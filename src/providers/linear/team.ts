@@ -1,4 +1,5 @@
 import { normalState, sameState } from '../../domain/model/issue.ts';
+import { nearestWord } from '../../lib/nearest-word.ts';
 import type { LogAttributes, Logger } from '../../ports/runtime.ts';
 import type { LinearClient } from './client.ts';
 import { TEAM_STATES } from './operations.ts';
@@ -14,6 +15,7 @@ export interface Team {
   stateNamed(name: string): WireTeamState | undefined;
   /** The team's own spelling of these names: the remote's filter looks at case. Names it does not have are left out. */
   spellingsOf(names: readonly string[]): readonly string[];
+  readonly names: readonly string[];
   /** All of its states, for messages. */
   readonly shown: string;
 }
@@ -65,6 +67,7 @@ async function readTeam({ client, teamKey }: TeamReaderParts, signal: AbortSigna
       const wanted = new Set(names.map(normalState));
       return [...new Set(states.map(({ name }) => name).filter((name) => wanted.has(normalState(name))))];
     },
+    names: states.map(({ name }) => name),
     shown: states.map(({ name }) => JSON.stringify(name)).join(', '),
   };
 }
@@ -72,7 +75,9 @@ async function readTeam({ client, teamKey }: TeamReaderParts, signal: AbortSigna
 /** The error for names that the team has no state of. */
 export function unknownStates(client: LinearClient, team: Team, teamKey: string, names: readonly string[]) {
   const missing = names.map((name) => JSON.stringify(name)).join(', ');
-  const detail = `state name not found in team: ${missing}; team ${teamKey} has ${team.shown || 'no states'}`;
+  const near = new Set(names.map((name) => nearestWord(name, team.names)).filter((name) => name !== null));
+  const hint = near.size === 0 ? ';' : `; did you mean ${[...near].map((name) => JSON.stringify(name)).join(', ')}?`;
+  const detail = `state name not found in team: ${missing}${hint} team ${teamKey} has ${team.shown || 'no states'}`;
   return client.fault('tracker_payload_error', detail);
 }
 

@@ -184,6 +184,21 @@ describe('a database that opens', () => {
     expect(existsSync(`${path}-journal`)).toBe(false);
   });
 
+  it('waits for a program that keeps it busy, and tells so once', async () => {
+    const path = await filledDatabase('busy.db');
+    const other = await openSqlite(path);
+    other.exec('BEGIN EXCLUSIVE');
+    const told: string[] = [];
+    const onBusy = (why: string): void => {
+      told.push(why);
+      other.exec('COMMIT');
+      other.close();
+    };
+    const store = await openStore({ path, owner: anOwner(), clock: CLOCK, onBusy });
+    expect(told).toEqual([expect.stringMatching(/busy\.db: is kept busy by another program .*: close the program/)]);
+    await store.close();
+  });
+
   it('gives the claims of an earlier owner to the new one, with a lease', async () => {
     const path = await filledDatabase('adopted.db');
     const store = await openStore({ path, owner: anOwner({ id: 'next' }), clock: CLOCK });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../ports/runtime.ts';
 import { StoreError } from '../errors.ts';
 import { adoptClaims, LEASE_MS } from '../records/claims.ts';
-import { checkPlace } from './errors.ts';
+import { checkPlace, isBusy } from './errors.ts';
 import { isAlive, readInstance, recordInstance } from './instance.ts';
 import type { Instance, StoreOwner } from './instance.ts';
 import { takeLock } from './lock.ts';
@@ -18,6 +18,8 @@ export interface OpenOptions {
   readonly path: string;
   readonly owner: StoreOwner;
   readonly clock: Clock;
+  /** Told once when another program keeps it busy: it is waited for, and nobody should look at silence. */
+  readonly onBusy?: (why: string) => void;
 }
 
 /** Opens the database for this daemon alone, making or upgrading it as needed. A failure is a StoreError. */
@@ -27,15 +29,28 @@ export async function openStore(options: OpenOptions): Promise<SqliteStore> {
   const lock = await takeLock(path);
   if (!lock) throw inUse(path, await findHolder(path, owner.host));
   try {
-    return await openLocked(options, lock);
+    return await openPatiently(options, lock);
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
+/** SQLite waits in the way of everything else, so it is asked several times. */
+async function openPatiently(options: OpenOptions, lock: Lock): Promise<SqliteStore> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await openLocked(options, lock);
+    } catch (error) {
+      if (!isBusy(error) || tries === OPEN_TRIES) throw error;
+      if (tries === 1) options.onBusy?.(error instanceof Error ? error.message : String(error));
+      await delay(LOOK_EVERY_MS);
+    }
+  }
+}
+
 async function openLocked({ path, owner, clock }: OpenOptions, lock: Lock): Promise<SqliteStore> {
-  const db = await openSqlite(path);
+  const db = await openSqlite(path, { busyMs: OPEN_BUSY_MS });
   try {
     await refuseLivingHolder(db, owner);
     prepare(db, clock);
@@ -86,6 +101,9 @@ function recordedInstance(db: Sqlite): Instance | null {
 
 /** A lock of somebody else is waited for beside the work, not in it: whoever writes tries again later. */
 const BUSY_MS = 20;
+/** Five seconds in all. */
+const OPEN_BUSY_MS = 1000;
+const OPEN_TRIES = 5;
 const LOOKS = 20;
 const LOOK_EVERY_MS = 50;
 
