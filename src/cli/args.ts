@@ -45,7 +45,9 @@ function unreadable({ flags }: Command, error: unknown): string {
 
 function checkValue(command: Command, flag: Flag, value: unknown): void {
   if (typeof value !== 'string' || flag.choices === undefined || flag.choices.includes(value)) return;
-  throw new UsageError(`--${flag.name} must be one of ${flag.choices.join(', ')}, got "${value}"`, command.name);
+  const near = nearestWord(value, flag.choices);
+  const hint = near === null ? '' : `, did you mean "${near}"?`;
+  throw new UsageError(`--${flag.name} must be one of ${flag.choices.join(', ')}, got "${value}"${hint}`, command.name);
 }
 
 function checkWords({ name, usage, takes }: Command, words: readonly string[]): void {

@@ -51,6 +51,7 @@ describe('the commands', () => {
     [['completion', 'tcsh'], 2, 'bash, zsh, fish'],
     [['stats', '--since', 'yesterday'], 2, '--since must be a span such as 12h or 7d'],
     [['stats', '--by', 'colour'], 2, '--by must be one of day, agent, state, issue'],
+    [['stats', '--by', 'sate'], 2, 'got "sate", did you mean "state"?'],
     [['init', '--yes', '/nowhere/W.md'], 2, 'init needs --tracker'],
     [['init', '--tracker', 'githbu', '--yes', '/nowhere/W.md'], 2, 'did you mean "github"?'],
   ])('%j ends with %i and says what is wrong', async (argv, code, words) => {
@@ -114,6 +115,13 @@ describe('what is wrong with the file, where records are JSON', () => {
       expect.objectContaining({ level: 'WARN', msg: 'workflow warning', check: 'config.unknown_key', ...place }),
       expect.objectContaining({ level: 'ERROR', msg: 'workflow error', check: 'agent.kind', ...place }),
     ]);
+  });
+
+  it.each([['explain'], ['plan']])('is the same for foray %s --format json', async (command) => {
+    const file = await fileOf(fileWorkflow({ agent: 'kind: claude' }));
+    const { code, stderr, stdout } = await runHere(command, '--format', 'json', file);
+    const told = expect.objectContaining({ msg: 'workflow error', check: 'agent.kind', file }) as object;
+    expect([code, stdout, JSON.parse(stderr)]).toEqual([1, '', told]);
   });
 
   it('refuses warnings in the same form', async () => {

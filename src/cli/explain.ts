@@ -11,7 +11,7 @@ export interface ExplainSettings {
 
 /** Tells why issues are worked on or not. For one issue the exit code says whether all is well with it. */
 export async function showExplanations({ identifier, workflowPath, asJson }: ExplainSettings): Promise<number> {
-  const workflow = await loadGood(workflowPath);
+  const workflow = await loadGood(workflowPath, asJson);
   if (workflow === null) return 1;
   const deps = surveyDeps(workflow);
   const found = deps.secrets.maskDeep(await explainBoard(workflow, deps, identifier, onInterrupt()));

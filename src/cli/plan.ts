@@ -12,7 +12,7 @@ export interface PlanSettings {
 
 /** Holds a workflow file against the live board and the file in force. */
 export async function showPlan({ newPath, workflowPath, asJson }: PlanSettings): Promise<number> {
-  const next = await loadGood(newPath);
+  const next = await loadGood(newPath, asJson);
   if (next === null) return 1;
   const current = await readWorkflowFile(workflowPath, process.env);
   const deps = surveyDeps(next);

@@ -1,9 +1,9 @@
 import { formatProblem, problemAttributes } from '../config/format.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import type { Problem } from '../domain/model/problem.ts';
-import { readWorkflowFile, requireGood, tellWarnings, WorkflowFault, type GoodWorkflow } from '../app/workflow.ts';
+import { readWorkflowFile, requireGood, tellWarnings, type GoodWorkflow } from '../app/workflow.ts';
 import { createLog } from '../lib/log.ts';
-import type { RunSettings } from './run-settings.ts';
+import type { LogFormat, RunSettings } from './run-settings.ts';
 
 /**
  * Loads a workflow to run it. Errors are told and give null, as do warnings where they are not allowed; other warnings are
@@ -13,9 +13,14 @@ export async function openWorkflow(
   args: Pick<RunSettings, 'workflowPath' | 'isStrict' | 'logFormat'>,
 ): Promise<GoodWorkflow | null> {
   const loaded = await readWorkflowFile(args.workflowPath, process.env);
-  const { problems, settings, path } = loaded;
+  const { problems, settings } = loaded;
   if (settings !== null && (!args.isStrict || problems.length === 0)) return requireGood(loaded);
-  const format = args.logFormat ?? settings?.logging.format ?? 'text';
+  tellProblems(loaded, args.logFormat ?? settings?.logging.format ?? 'text', args.isStrict);
+  return null;
+}
+
+/** Warnings are records of a start, whose errors are lines like those of `validate`; where records are JSON, so are they. */
+function tellProblems(loaded: Pick<LoadedWorkflow, 'problems' | 'path'>, format: LogFormat, isStrict: boolean): void {
   const logger = createLog({
     level: 'warn',
     format,
@@ -24,22 +29,23 @@ export async function openWorkflow(
     // Messages of the loader have their secrets hidden.
     mask: (text) => text,
   });
-  const refused = problems.filter(({ severity }) => args.isStrict || severity === 'error');
-  if (!args.isStrict) tellWarnings(loaded, logger);
+  const refused = loaded.problems.filter(({ severity }) => isStrict || severity === 'error');
+  if (!isStrict) tellWarnings(loaded, logger);
   if (format === 'text') printProblems(refused);
-  else for (const problem of refused) logger.error('workflow error', problemAttributes(problem, path));
+  else for (const problem of refused) logger.error('workflow error', problemAttributes(problem, loaded.path));
+}
+
+/** The workflow, or null after its errors were told in the form that was asked for. */
+export function goodOrTold(loaded: LoadedWorkflow, asJson: boolean): GoodWorkflow | null {
+  if (loaded.settings !== null) return requireGood(loaded);
+  tellFaults(loaded, asJson);
   return null;
 }
 
-/** The workflow, or null after its errors were printed. */
-export function goodOrPrinted(loaded: LoadedWorkflow): GoodWorkflow | null {
-  try {
-    return requireGood(loaded);
-  } catch (error) {
-    if (!(error instanceof WorkflowFault)) throw error;
-    printProblems(loaded.problems);
-    return null;
-  }
+/** What keeps a command from reading a workflow file. */
+export function tellFaults(loaded: Pick<LoadedWorkflow, 'problems' | 'path'>, asJson: boolean): void {
+  if (asJson) tellProblems(loaded, 'json', false);
+  else printProblems(loaded.problems);
 }
 
 export function printProblems(problems: readonly Problem[]): void {

@@ -4,14 +4,14 @@ import type { SurveyDeps } from '../app/survey.ts';
 import { readWorkflowFile, type GoodWorkflow } from '../app/workflow.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { createLog } from '../lib/log.ts';
-import { goodOrPrinted, printProblems } from './problems.ts';
+import { goodOrTold, tellFaults } from './problems.ts';
 import { utcMoment } from './output.ts';
 
 /** Opens the records of a workflow file; only the place of its database matters. Faults are printed and give null. */
-export async function openReading(path: string): Promise<ReadWorkflow | null> {
+export async function openReading(path: string, asJson: boolean): Promise<ReadWorkflow | null> {
   const loaded = await readWorkflowFile(path, process.env);
   if (loaded.dbPath === null) {
-    printProblems(loaded.problems);
+    tellFaults(loaded, asJson);
     return null;
   }
   return {
@@ -27,8 +27,8 @@ export interface ReadWorkflow {
 }
 
 /** Loads a workflow that a command has to understand wholly. Errors are printed and give null; warnings are left to `validate`. */
-export async function loadGood(path: string): Promise<GoodWorkflow | null> {
-  return goodOrPrinted(await readWorkflowFile(path, process.env));
+export async function loadGood(path: string, asJson: boolean): Promise<GoodWorkflow | null> {
+  return goodOrTold(await readWorkflowFile(path, process.env), asJson);
 }
 
 /** What a look at the live board needs. Only warnings of the adapters are told, on standard error. */

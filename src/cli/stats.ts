@@ -12,7 +12,7 @@ export interface StatsSettings {
 
 /** The runs that started since then, added up: the numbers of the page of statistics. */
 export async function showStats({ workflowPath, since, by, asJson }: StatsSettings): Promise<number> {
-  const reading = await openReading(workflowPath);
+  const reading = await openReading(workflowPath, asJson);
   if (reading === null) return 1;
   const { records } = reading;
   const rows = (await records?.statistics({ since, by }).finally(() => records.close())) ?? [];

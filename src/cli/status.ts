@@ -21,7 +21,7 @@ export interface StatusSettings {
 export async function showStatus({ workflowPath, watch, asJson }: StatusSettings): Promise<number> {
   const interrupted = onInterrupt();
   for (;;) {
-    const reading = await openReading(workflowPath);
+    const reading = await openReading(workflowPath, asJson);
     if (reading === null) return 1;
     const report = await gather(reading).finally(() => reading.records?.close());
     if (watch && !asJson && process.stdout.isTTY) process.stdout.write(CLEAR_SCREEN);

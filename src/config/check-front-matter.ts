@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Problem } from '../domain/model/problem.ts';
 import { REACTION_KINDS } from '../domain/reactions/registry.ts';
+import { didYouMean } from '../lib/nearest-word.ts';
 import type { AgentFacts } from '../ports/agent-kind.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
 import { blockNames, type Blocks, readBlocks } from './blocks.ts';
@@ -118,6 +119,6 @@ function findElsewhere(kinds: Kinds): FindElsewhere {
 function refuseUnknownReaction(problem: Problem): Problem {
   const [section, name, ...rest] = problem.key ?? [];
   if (problem.check !== 'config.unknown_key' || section !== 'reactions' || rest.length > 0) return problem;
-  const message = `unknown reaction \`${String(name)}\`; known reactions: ${REACTION_KINDS.join(', ')}`;
+  const message = `unknown reaction \`${String(name)}\`; known reactions: ${REACTION_KINDS.join(', ')}${didYouMean(String(name), REACTION_KINDS)}`;
   return { ...problem, severity: 'error', check: 'reactions.unknown_kind', message };
 }

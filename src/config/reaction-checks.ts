@@ -6,7 +6,8 @@ import type { ProviderFacts } from '../ports/provider.ts';
 import { type ExpandedConnection, unsetNote } from './expand.ts';
 import { managedProjects } from './reaction-projects.ts';
 import { activeKinds, type MergeRequestSide, onlyActive } from './reactions.ts';
-import { writtenName } from './blocks.ts';
+import { didYouMean } from '../lib/nearest-word.ts';
+import { blockNames, writtenName } from './blocks.ts';
 import { findProvider, type CheckedFrontMatter } from './check-front-matter.ts';
 import type { ReadTracker } from './tracker.ts';
 import { kindList } from './tracker-checks.ts';
@@ -61,7 +62,7 @@ function checkRole(
   const written = JSON.stringify(read.sections.reactions[kind]?.provider);
   const what = provider
     ? `the kind ${writtenName(provider, read.sections.reactions[kind]?.provider)} has no ${provider.roles.includes('scm') ? 'CI' : 'merge-request'} side`
-    : `unknown kind ${written}`;
+    : `unknown kind ${written}${didYouMean(String(read.sections.reactions[kind]?.provider), providers.flatMap(blockNames))}`;
   const message = `${what}; possible providers: ${kindList(able) || 'none'}`;
   return [{ severity: 'error', check: `reactions.${kind}.provider`, message, key: ['reactions', kind, 'provider'] }];
 }
@@ -92,7 +93,7 @@ function checkTargetState(read: CheckedFrontMatter, { tracker }: ReactionCheckCo
   return [
     ...(stateIn(terminal, state) || read.isFaulty('tracker.terminal_states')
       ? []
-      : [fault('must be written in tracker.terminal_states')]),
+      : [fault(`must be written in tracker.terminal_states${didYouMean(state, terminal)}`)]),
     ...(handoff !== undefined && sameState(handoff, state) ? [fault('must not be the handoff state')] : []),
   ];
 }

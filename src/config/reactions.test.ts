@@ -117,7 +117,7 @@ describe('faults of reactions', () => {
     [
       'an unknown reaction',
       'reactions: { ci_fail: { provider: gitlab } }',
-      'error: reactions.unknown_kind: unknown reaction `ci_fail`; known reactions: ci_failure, review_comments, bot_review, merge_conflicts, auto_merge, merge_completion, label_commands (line 3, column 14)',
+      'error: reactions.unknown_kind: unknown reaction `ci_fail`; known reactions: ci_failure, review_comments, bot_review, merge_conflicts, auto_merge, merge_completion, label_commands; did you mean "ci_failure"? (line 3, column 14)',
     ],
     [
       'an unknown provider',

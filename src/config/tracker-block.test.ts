@@ -136,6 +136,13 @@ describe('the tracker block', () => {
       ['error: tracker.in_progress_state: the in-progress state "doing" must be one of the active states (line 6, column 3)'],
     ],
     [
+      'an in-progress state that is misspelt',
+      `${GITHUB}  active_states: [todo]\n  in_progress_state: tood\n`,
+      [
+        'error: tracker.in_progress_state: the in-progress state "tood" must be one of the active states; did you mean "todo"? (line 7, column 3)',
+      ],
+    ],
+    [
       'an in-progress state that is terminal',
       `${GITHUB}  active_states: [a]\n  terminal_states: [A]\n  in_progress_state: a\n`,
       ['error: tracker.in_progress_state: the in-progress state "a" must not be one of the terminal states (line 8, column 3)'],

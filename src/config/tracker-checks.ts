@@ -3,7 +3,7 @@ import type { Problem } from '../domain/model/problem.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
 import { type ExpandedConnection, unsetNote } from './expand.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
-import { nearestWord } from '../lib/nearest-word.ts';
+import { didYouMean, nearestWord } from '../lib/nearest-word.ts';
 import { blockNames, fullName, writtenName } from './blocks.ts';
 import { overlapOf, type ReadTracker } from './tracker.ts';
 
@@ -114,7 +114,7 @@ function checkInProgress({ section, states }: ReadTracker): readonly Problem[] {
   const fault = (why: string) =>
     problem('error', 'tracker.in_progress_state', `the in-progress state ${JSON.stringify(state)} ${why}`);
   return [
-    ...(stateIn(states.active, state) ? [] : [fault('must be one of the active states')]),
+    ...(stateIn(states.active, state) ? [] : [fault(`must be one of the active states${didYouMean(state, states.active)}`)]),
     ...(stateIn(states.terminal, state) ? [fault('must not be one of the terminal states')] : []),
     ...(section.handoff_state !== undefined && sameState(section.handoff_state, state)
       ? [fault('must not be the handoff state')]

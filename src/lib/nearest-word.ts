@@ -12,6 +12,12 @@ export function nearestWord(word: string, known: readonly string[]): string | nu
   return best?.word ?? known.find((candidate) => word.length >= MIN_BEGINNING && fold(candidate).startsWith(fold(word))) ?? null;
 }
 
+/** The same to stand at the end of a message: nothing where none is near. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const near = nearestWord(word, known);
+  return near === null ? '' : `; did you mean "${near}"?`;
+}
+
 /** A shorter beginning of a word would say too little. */
 const MIN_BEGINNING = 4;
 
