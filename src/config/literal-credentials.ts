@@ -5,15 +5,22 @@ import { isPlainMap, type Key, type PlainMap } from './document.ts';
 export function checkLiteralCredentials(data: PlainMap, blocks: readonly string[]): readonly Problem[] {
   return [...blocks.map((block): Key => [block, 'api_key']), ...CREDENTIALS].flatMap((key) => {
     const value = key.reduce<unknown>((at, segment) => (isPlainMap(at) ? at[segment] : undefined), data);
-    if (typeof value !== 'string' || value.trim().length < SHORTEST || value.includes('$')) return [];
+    if (typeof value !== 'string' || !isCredential(value)) return [];
     const name = key.join('.');
     const message = `${name} holds the credential itself, for everyone who can read this file: keep it in a variable and write $NAME`;
-    return [{ severity: 'warning' as const, check: `${name}.literal`, message, isAdvice: true as const, key }];
+    return [{ severity: 'warning' as const, check: `${name}.literal`, message, key }];
   });
+}
+
+function isCredential(value: string): boolean {
+  return value.trim().length >= SHORTEST && !value.includes('$') && !PLACEHOLDER.test(value);
 }
 
 /** No vendor's tokens are shorter. */
 const SHORTEST = 12;
+
+/** What stands in examples and tries, and opens nothing. */
+const PLACEHOLDER = /test|example|dummy|fake|placeholder|changeme/i;
 
 /** Beside the blocks named after tracker kinds. */
 const CREDENTIALS: readonly Key[] = [
