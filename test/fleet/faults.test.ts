@@ -26,9 +26,13 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'foray-tls-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'];
-  execFileSync('openssl', [...request, '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', cert], {
-    stdio: 'ignore',
-  });
+  for (const [keyOut, out] of [
+    [key, cert],
+    [join(folder, 'other-key.pem'), join(folder, 'other.pem')],
+  ] as const) {
+    const args = [...request, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', keyOut, '-out', out];
+    execFileSync('openssl', args, { stdio: 'ignore' });
+  }
   if (process.getuid?.() === 0) for (const path of [folder, key, cert]) chownSync(path, 65534, 65534);
   postgres = await startPostgres({ settings: { ssl: 'on', ssl_cert_file: cert, ssl_key_file: key } });
 });
@@ -193,9 +197,10 @@ describe('two that each believe they lead', () => {
 
 describe('TLS', () => {
   it('is used as the address asks, and a certificate that nobody vouches for is refused', async () => {
-    const plain = (await postgres.createDatabase()).replace('127.0.0.1', 'localhost');
-    const tried = async (query: string): Promise<unknown> => {
-      const db = await openPostgres(`${plain}?${query}`);
+    const byNumber = await postgres.createDatabase();
+    const byName = byNumber.replace('127.0.0.1', 'localhost');
+    const tried = async (query: string, address = byName): Promise<unknown> => {
+      const db = await openPostgres(`${address}?${query}`);
       try {
         await migratePostgres(db, 0);
         return await db.read(
@@ -212,7 +217,15 @@ describe('TLS', () => {
       }
     };
     expect(await tried(`sslmode=verify-full&sslrootcert=${join(folder, 'cert.pem')}`)).toBe('true');
-    await expect(tried('sslmode=verify-full')).rejects.toThrow('has a certificate that is not trusted');
+    const other = `sslmode=verify-full&sslrootcert=${join(folder, 'other.pem')}`;
+    for (const query of ['sslmode=verify-full', other]) {
+      await expect(tried(query), query).rejects.toThrow(/has a certificate that is not trusted.*check sslmode and sslrootcert/);
+    }
+    const named = `sslmode=verify-full&sslrootcert=${join(folder, 'cert.pem')}`;
+    expect(await tried(named, byNumber)).toBe('true');
+    const elsewhere = await openLink(postgres.port, '127.0.0.2');
+    await expect(tried(named, elsewhere.through(byNumber))).rejects.toThrow('has a certificate for another name');
+    await elsewhere.close();
     expect(await tried('sslmode=disable')).toBe('false');
   });
 });

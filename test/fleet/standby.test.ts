@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -51,7 +52,9 @@ it('works one issue once with two daemons, and the other takes over when the lea
   expect((await second.json('/readyz'))['role']).toBe('standby');
   expect(await second.json('/readyz')).toMatchObject({ leader: { pid: first.pid } });
   expect(await first.json('/readyz')).toMatchObject({ role: 'leader', status: 'pass' });
-  expect(await (await second.get('/')).text()).toContain('Standing by');
+  const page = (await (await second.get('/')).text()).replaceAll(/<[^>]*>/g, '');
+  expect(page).toContain('Standing by');
+  expect(page).toContain(`${hostname()} (process ${first.pid}) leads`);
   const runs = (await second.json('/api/v2/runs'))['runs'] as { issue_identifier: string }[];
   expect(runs.map((run) => run.issue_identifier)).toEqual(['A-1']);
 

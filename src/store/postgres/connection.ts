@@ -3,6 +3,7 @@ import { crashPoint } from '../../lib/crash-point.ts';
 import { decode, encode } from '../records/text.ts';
 import type { Row, SqlValue, Work } from '../records/work.ts';
 import { addressOf } from './address.ts';
+import { checkedClient } from './checked-client.ts';
 import { numbered } from './dialect.ts';
 import { postgresErrorOf, TAKES_NO_WRITES } from './errors.ts';
 
@@ -57,6 +58,7 @@ export async function openPostgres(url: string): Promise<Postgres> {
   const types = new pg.TypeOverrides();
   for (const type of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.setTypeParser(type, Number);
   const pool = new pg.Pool({
+    Client: await checkedClient(),
     connectionString: url,
     types,
     max: MAX_CONNECTIONS,

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { checkedClient } from './checked-client.ts';
 
 /** By the clock of the database, which all hosts share. */
 export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::double precision';
@@ -18,6 +19,7 @@ const STANDS_STILL_MS = 4_000;
 export async function openJobPool(url: string, max = 4): Promise<Pool> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
+    Client: await checkedClient(),
     connectionString: url,
     max,
     connectionTimeoutMillis: CONNECT_MS,
