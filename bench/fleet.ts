@@ -55,12 +55,16 @@ const service = await launch(folder, {
   env: { FLEET_DB: url, ...remote.env },
 });
 const cpuBefore = processorMs(service.pid);
+const machineBefore = machineTimes();
 const begin = performance.now();
 const hosts = await Promise.all(Array.from({ length: processes }, (_, index) => startHost(index)));
 const startedAfter = performance.now() - begin;
 await service.until('releasing claim', size);
 const seconds = (performance.now() - begin) / 1_000;
 const cpuMs = processorMs(service.pid) - cpuBefore;
+const idle = idleSince(machineBefore);
+const shares = runsOfWorkers(service.log());
+const [counted] = await postgres.query('SELECT sum(xact_commit)::integer AS commits FROM pg_stat_database');
 const failed = service.count('msg="retry scheduled"');
 const reasons = new Set([...service.log().matchAll(/msg="retry scheduled".* error="([^"]*)/g)].map(([, why]) => why));
 const requests = remote.requests().length;
@@ -93,6 +97,26 @@ async function endHost(child: ChildProcess): Promise<number[]> {
   return JSON.parse(text) as number[];
 }
 
+/** Of all processors together, in milliseconds. */
+function machineTimes(): { readonly idle: number; readonly all: number } {
+  const times = os.cpus().map(({ times }) => times);
+  const sum = (of: (one: (typeof times)[number]) => number): number => times.reduce((total, one) => total + of(one), 0);
+  return { idle: sum((one) => one.idle), all: sum(({ user, nice, sys, idle, irq }) => user + nice + sys + idle + irq) };
+}
+
+/** The part of the time that processors had nothing to do, whoever kept them busy. */
+function idleSince(before: ReturnType<typeof machineTimes>): number {
+  const now = machineTimes();
+  return (now.idle - before.idle) / (now.all - before.all);
+}
+
+/** How many runs each worker had, fewest first. */
+function runsOfWorkers(log: string): readonly number[] {
+  const counts = new Map<string, number>();
+  for (const [, name = ''] of log.matchAll(/ workspace=(w\d+):/g)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts.values()].toSorted((a, b) => a - b);
+}
+
 function tell(): void {
   const cores = os.cpus();
   const rows = [
@@ -106,6 +130,9 @@ function tell(): void {
     ['requests to the tracker for a run, polls included', (requests / size).toFixed(1)],
     ['from a free slot to the next start, median', `${percentile(gaps, 0.5).toFixed(0)} ms`],
     ['from a free slot to the next start, 99th percentile', `${percentile(gaps, 0.99).toFixed(0)} ms`],
+    ['transactions of the database for a run', (Number(counted?.['commits']) / size).toFixed(0)],
+    ['runs of a worker, fewest and most', `${shares[0] ?? 0} and ${shares.at(-1) ?? 0}`],
+    ['processors of this machine without anything to do', `${(idle * 100).toFixed(0)} %`],
     ['runs that failed', String(failed)],
   ];
   console.log(`node ${process.version}, ${cores.length} cores of ${cores[0]?.model.trim() ?? 'an unknown processor'}`);
