@@ -26,6 +26,7 @@ import type { BuiltDelivery } from './build-delivery.ts';
 import type { HostAdapters } from './build-hosts.ts';
 import { createWorkspacesOfHosts, createWorkspacesOfWorkers } from '../workspace/remote/all-hosts.ts';
 import { tellSlowPolls } from './check-tracker.ts';
+import { placedCommand } from './placed-command.ts';
 import { ANYONE_MAY_START, ANYONE_REMEDY, publicProblem } from './public-project.ts';
 import { screenPeople } from '../orchestrator/screened-tracker.ts';
 import type { ProjectFacts } from '../ports/tracker.ts';
@@ -237,5 +238,6 @@ async function buildAgent(workflow: GoodWorkflow, deps: AdapterDeps): Promise<Ad
   const inherited = agentEnv(workflow, deps.env);
   const { user } = agent;
   const env = user ? environmentOf(user, inherited) : inherited;
-  return kind.create(agent, agentOptions, { env, user, clock, logger, processes, ...(costRecorded && { costRecorded }) });
+  const placed = { ...agent, command: placedCommand(agent.command, path.dirname(workflow.path), env['HOME']) };
+  return kind.create(placed, agentOptions, { env, user, clock, logger, processes, ...(costRecorded && { costRecorded }) });
 }

@@ -19,6 +19,7 @@ import { NO_METER } from './request-meter.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
+import { placedCommand } from './placed-command.ts';
 
 /** As in package.json. */
 const LEAST_NODE = [20, 18, 1] as const;
@@ -74,7 +75,8 @@ export async function checkAgentProgram(workflow: GoodWorkflow, deps: SurveyDeps
 async function checkVersion(workflow: GoodWorkflow, { env }: SurveyDeps): Promise<Finding> {
   const { kind, command, user } = workflow.settings.agent;
   const facts = AGENT_FACTS.find((candidate) => candidate.kind === kind);
-  const [program, ...rest] = command ?? facts?.defaultCommand ?? [];
+  const placed = placedCommand(command, path.dirname(workflow.path), env['HOME']);
+  const [program, ...rest] = placed ?? facts?.defaultCommand ?? [];
   const isOwn = command === null || rest.length === 0;
   if (program === undefined || facts?.tellsVersion !== true || !isOwn) return ok('agent', `${kind} can be started`);
   if (program.includes('/') && !path.isAbsolute(program)) return ok('agent', `${program} is looked for in each workspace`);

@@ -10,7 +10,7 @@ export function agentSection(kinds: readonly string[]) {
     .strictObject({
       kind: byDefault(text('The coding agent to run.').meta({ enum: [...kinds] }), DEFAULT_AGENT_KIND),
       command: commandLine(
-        "Program and arguments. By default the kind's own. A path with a slash that is not absolute is meant from the workspace.",
+        "Program and arguments. By default the kind's own. A relative path is looked up beside the workflow file, then in the workspace.",
       ).optional(),
       user: filledText(
         'User of this machine that agents, hooks and verification commands run as; needs root. By default the user of the service.',
