@@ -69,6 +69,20 @@ describe('a slot that becomes free', () => {
     expect(read).toEqual(['2', '3', '4', '5']);
   });
 
+  it('costs at most four reads while the tracker does not answer', () => {
+    const play = player(1);
+    play.poll(issues());
+    handOffAll(play, '1');
+    const read: string[] = [];
+    for (let asked = play.asked('read-candidate'); asked.length > 0; asked = play.asked('read-candidate')) {
+      for (const { issue } of asked) {
+        read.push(issue.id);
+        play.send({ type: 'candidate-read', issueId: issue.id, issue: { ok: false, fault } });
+      }
+    }
+    expect(read).toEqual(['2', '3', '4', '5']);
+  });
+
   it('goes on filling all slots where the list lacks blockers, not four a poll', () => {
     const play = player(8);
     play.poll(issues(() => ({ blockedBy: null })));

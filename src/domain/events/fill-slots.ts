@@ -88,7 +88,7 @@ export function onCandidateRead(draft: Draft, event: EventNamed<'candidate-read'
   if (started) return;
   if (event.issue.ok && event.issue.value === null) change(draft, { holds: withoutEntry(draft.state.holds, event.issueId) });
   // One that may run and found its slot taken was not guessed at.
-  if (isSlotTaken(draft.state.holds.get(event.issueId))) return;
+  if (event.issue.ok && isSlotTaken(draft.state.holds.get(event.issueId))) return;
   const { queue, readInVainAt } = draft.state.poll;
   const kept = [...readInVainAt].filter(([id]) => draft.state.holds.has(id));
   changePoll(draft, {
