@@ -84,4 +84,17 @@ it('needs no more than a role of its own, and says what is missing', async () =>
   const daemon = await playground.start(['--port', '0'], { env });
   expect((await daemon.get('/readyz')).status).toBe(200);
   await daemon.stop();
+
+  // The queue of the workers has a schema of its own, made once.
+  await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL', agent: 'kind: mock\nrun_on: []' }));
+  const without = await playground.run([], { env });
+  expect(without.code).toBe(1);
+  expect(without.stderr).toMatch(/lacks a right .*with agent\.run_on it makes one for the queue/);
+  await postgres.query(`GRANT CREATE ON DATABASE ${name} TO small`);
+  const queue = await playground.start(['--port', '0'], { env });
+  await queue.stop();
+  await postgres.query(`REVOKE CREATE ON DATABASE ${name} FROM small`);
+  const later = await playground.start(['--port', '0'], { env });
+  expect(await later.json('/readyz')).toMatchObject({ checks: { database: 'pass' } });
+  await later.stop();
 });

@@ -9,7 +9,7 @@ type Explanation = Pick<StoreErrorFacts, 'kind' | 'what' | 'remedy'>;
 const WAIT = 'check the server and the network; foray goes on when it answers again';
 const LOGIN = 'check the user and the password of store.url';
 const RIGHTS =
-  'let the role of store.url create schemas in this database, or create the schema foray and make the role its owner';
+  'let the role of store.url create schemas in this database (with agent.run_on it makes one for the queue, once), or, without agent.run_on, create the schema foray and make the role its owner';
 const TLS = 'check sslmode and sslrootcert of store.url';
 
 /** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) or by what Node calls it; the longest prefix counts. */
