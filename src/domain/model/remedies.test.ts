@@ -15,7 +15,10 @@ it.each([
     /a newer version of the program/,
   ],
   ['tracker: tracker_auth_error: GET /user: status 401', /renew the token/],
-  ['tracker: tracker_transport_error: READ /x/issues.json: there is no such file', 'it is read again at every poll'],
+  [
+    'tracker: tracker_transport_error: READ /x/issues.json: there is no such file',
+    'it is read again at every poll; foray doctor tells more',
+  ],
   ['template: line 3, column 9: index 5 is out of range', /correct the prompt/],
   ['agent: turn_failed: it said so', null],
   ['some other words', null],

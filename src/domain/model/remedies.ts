@@ -18,7 +18,7 @@ const TRACKER_REMEDIES: Readonly<Record<TrackerErrorKind, string>> = {
 const OF_FILE = /\btracker: \w+: (?:READ|WRITE) /;
 
 export function remedyFor(kind: string, error = ''): string | null {
-  if (OF_FILE.test(error)) return 'it is read again at every poll';
+  if (OF_FILE.test(error)) return 'it is read again at every poll; foray doctor tells more';
   return Object.hasOwn(TRACKER_REMEDIES, kind) ? TRACKER_REMEDIES[kind as TrackerErrorKind] : null;
 }
 
