@@ -32,24 +32,24 @@ export function onClock(draft: Draft): void {
   beginPoll(draft);
 }
 
-/** The next moment at which something falls due; Infinity when nothing does. */
+/** The next moment at which something falls due; Infinity when nothing does. Asked whenever the loop has nothing left to do. */
 export function nextWake(state: State): number {
-  const { poll, lifecycle } = state;
-  const moments = [
-    ...[...state.live.values()].flatMap((live) => deadlines(state, live)),
-    ...(lifecycle === 'leaving' ? [] : [...state.pauses.values()].map((pause) => pause.until)),
-    ...nextWrites(state)
-      .filter((entry) => !isPending(state, 'write-out', entry.id))
-      .map((entry) => entry.dueAt),
-  ];
-  if (lifecycle === 'draining') moments.push(state.drainBy ?? Infinity);
-  if (lifecycle === 'leaving' && state.live.size > 0 && poll.inFlight === null) moments.push(poll.nextAt);
-  if (lifecycle === 'serving') {
-    if (poll.inFlight === null) moments.push(poll.nextAt, poll.refreshAt ?? Infinity);
-    moments.push(poll.cleanupAt ?? Infinity, ...[...state.watches.values()].map((watch) => nextInspection(state, watch)));
-  }
-  const next = moments.reduce((earliest, moment) => Math.min(earliest, moment), Infinity);
-  return lifecycle === 'draining' || state.retriesFrom >= next ? next : Math.min(next, nextRetry(state));
+  let next = nextOfLifecycle(state);
+  for (const live of state.live.values()) next = Math.min(next, deadline(state, live));
+  if (state.lifecycle !== 'leaving') for (const pause of state.pauses.values()) next = Math.min(next, pause.until);
+  for (const entry of nextWrites(state)) if (!isPending(state, 'write-out', entry.id)) next = Math.min(next, entry.dueAt);
+  return state.lifecycle === 'draining' || state.retriesFrom >= next ? next : Math.min(next, nextRetry(state));
+}
+
+/** What falls due while the service is as it is. */
+function nextOfLifecycle(state: State): number {
+  const { lifecycle, poll } = state;
+  if (lifecycle === 'draining') return state.drainBy ?? Infinity;
+  const isResting = poll.inFlight === null;
+  if (lifecycle === 'leaving') return isResting && state.live.size > 0 ? poll.nextAt : Infinity;
+  let next = Math.min(poll.cleanupAt ?? Infinity, isResting ? Math.min(poll.nextAt, poll.refreshAt ?? Infinity) : Infinity);
+  for (const watch of state.watches.values()) next = Math.min(next, nextInspection(state, watch));
+  return next;
 }
 
 /** At the end of the grace: what is left is told, and the daemon ends without it. */
@@ -84,12 +84,13 @@ function patience(state: State, live: Live): { readonly ms: number; readonly rea
   return { ms: toolTimeoutMs, reason: 'tool_timeout' };
 }
 
-function deadlines(state: State, live: Live): readonly number[] {
+/** When a run is to be saved or stopped at the latest. */
+function deadline(state: State, live: Live): number {
   const save = live.savedAt + SAVE_EVERY_MS;
-  if (live.turnStartedAt === null || live.stopping !== null) return [save];
+  if (live.turnStartedAt === null || live.stopping !== null) return save;
   const { ms } = patience(state, live);
   const silence = ms > 0 ? live.lastEventAt + ms : Infinity;
-  return [save, live.turnStartedAt + settingsFor(state, live.issue.id).agent.turnTimeoutMs, silence];
+  return Math.min(save, live.turnStartedAt + settingsFor(state, live.issue.id).agent.turnTimeoutMs, silence);
 }
 
 /** A handoff that a crash cut short is asked for again. */

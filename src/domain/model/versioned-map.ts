@@ -47,10 +47,18 @@ class VersionedMap<K, V> implements ReadonlyMap<K, V> {
     return this.next([key], (entries) => entries.set(key, value));
   }
 
+  /** Each key is looked up and set in one go: with many entries, finding its place again would cost as much again. */
   withAll(keys: readonly K[], values: readonly V[]): VersionedMap<K, V> {
-    return this.next(keys, (entries) => {
-      for (const [index, key] of keys.entries()) entries.set(key, values[index] as V);
-    });
+    const entries = this.whole();
+    const next = new VersionedMap<K, V>({ entries });
+    const before: (V | typeof ABSENT)[] = [];
+    for (let index = 0; index < keys.length; index += 1) {
+      const key = keys[index] as K;
+      before.push(valueAt(entries, key));
+      entries.set(key, values[index] as V);
+    }
+    this.data = { keys, values: before, next };
+    return next;
   }
 
   without(key: K): VersionedMap<K, V> {
@@ -82,8 +90,9 @@ function madeWhole<K, V>(version: VersionedMap<K, V>): Map<K, V> {
   for (let older = later.pop(); older; older = later.pop()) {
     const { keys, values } = older.data as Difference<K, V>;
     newest.data = differenceAt(entries, keys, older);
-    for (const [index, key] of keys.entries()) {
-      const value = values[index] as V | typeof ABSENT;
+    // The last first: of a key that is there twice, the first one tells what was before both.
+    for (let index = keys.length - 1; index >= 0; index -= 1) {
+      const [key, value] = [keys[index] as K, values[index] as V | typeof ABSENT];
       if (value === ABSENT) entries.delete(key);
       else entries.set(key, value);
     }
@@ -107,7 +116,12 @@ interface Difference<K, V> {
 const ABSENT = Symbol('absent');
 
 function differenceAt<K, V>(entries: ReadonlyMap<K, V>, keys: readonly K[], next: VersionedMap<K, V>): Difference<K, V> {
-  return { keys, values: keys.map((key) => (entries.has(key) ? (entries.get(key) as V) : ABSENT)), next };
+  return { keys, values: keys.map((key) => valueAt(entries, key)), next };
+}
+
+function valueAt<K, V>(entries: ReadonlyMap<K, V>, key: K): V | typeof ABSENT {
+  const value = entries.get(key);
+  return value !== undefined || entries.has(key) ? (value as V) : ABSENT;
 }
 
 /** A map made of these entries, ready to be changed. */
