@@ -306,18 +306,20 @@ describe('a database that crashes and comes back', () => {
   it('loses nothing of a run under way, and the worker goes on to take runs', { timeout: 90_000 }, async () => {
     await leader.leave();
     leader = await lead('b', { lostAfterMs: 60_000 });
-    await startWorker('w1');
+    const worker = await startWorker('w1');
     const { reports, exit } = leader.start(aPlan({ options: { turn_delay_ms: 3_000 } }));
     await eventually(
       () => reports.some(({ type }) => type === 'turn-started'),
       (begun) => begun,
     );
     await postgres.stop('crash');
-    await delay(1_000);
+    // Long enough for the runner of the queue to be given up.
+    await delay(4_500);
     await postgres.start();
     expect(await exit).toMatchObject({ kind: 'normal', turns: 1 });
     expect(reports.filter(({ type }) => type === 'turn-completed')).toHaveLength(1);
     expect(await leader.start(aPlan({})).exit).toMatchObject({ kind: 'normal' });
+    expect(worker.said(), 'a stack of what was to be foreseen').not.toMatch(/^\s+at /m);
   });
 });
 
