@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpResponse } from './response.ts';
-import { HttpRefusedError } from './errors.ts';
 import { followPages } from './pages.ts';
 
 const FIRST = 'https://h/list';
@@ -57,7 +56,9 @@ describe('pages', () => {
   it.each([
     ['to the first page', { [FIRST]: 'https://h/2', 'https://h/2': FIRST }],
     ['to itself', { [FIRST]: 'https://h/2', 'https://h/2': 'https://h/2' }],
-  ])('never run in circles %s', async (_, links) => {
-    await expect(read(followPages(pagesOf(links).fetchPage))).rejects.toThrow(HttpRefusedError);
+  ])('that run in circles %s end at the cap, which is told', async (_, links) => {
+    const caps: number[] = [];
+    const pages = await read(followPages(pagesOf(links).fetchPage, { cap: 5, onCap: (count) => caps.push(count) }));
+    expect([pages.length, caps]).toEqual([5, [5]]);
   });
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ZodType } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { ScmConnection } from '../../domain/model/settings.ts';
+import type { HttpResponse } from '../../lib/http/index.ts';
 import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { CiConclusion, LabelEvent, RepoKey, RequestKey, ReviewComment, ScmAdapter, ScopeCheck } from '../../ports/scm.ts';
@@ -127,7 +128,8 @@ async function readComments(
   for (const review of reviews) {
     // Gitea API, "Get a specific review for a pull request".
     const route = `${reviewsPath(request)}/${review.id}/comments`;
-    const found = await readNumbered(reader, { path: route, entries: (answer) => http.decode('GET', ENTRIES, answer) }, signal);
+    const list = { path: route, whole: true, entries: (answer: HttpResponse) => http.decode('GET', ENTRIES, answer) };
+    const found = await readNumbered(reader, list, signal);
     const inline = http.records(REVIEW_COMMENT, found, route).filter(({ resolver }) => !resolver);
     const whole = toRequestComment(review);
     // The remote's own order differs from answer to answer.

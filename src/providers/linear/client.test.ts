@@ -171,10 +171,10 @@ describe('graphql pages', () => {
     expect(error.kind).toBe('tracker_missing_end_cursor');
   });
 
-  it('a cursor that leads back would never end', async () => {
-    const { client } = await connect(() => undefined);
-    const error = await failureOf(client.readAll('things', NODE, async () => page([1], true, 'a')));
-    expect(error.kind).toBe('tracker_missing_end_cursor');
+  it('a cursor that leads back ends at the cap, with a warning', async () => {
+    const { client, records } = await connect(() => undefined);
+    expect(await client.readAll('things', NODE, async () => page([1], true, 'a'))).toHaveLength(200);
+    expect(records).toMatchObject([{ level: 'warn', attributes: { list: 'things', pages: 200 } }]);
   });
 
   it('an entry that cannot be read loses nothing but itself', async () => {

@@ -14,7 +14,7 @@ afterEach(async () => {
 type Page = (page: number, limit: number) => { list: unknown; total?: number };
 
 /** Reads a list from a server that answers as told, and says which pages were asked for. */
-async function read(answer: Page, hidden = 0) {
+async function read(answer: Page, hidden = 0, whole = false) {
   const server = await startServer(({ query }) => {
     const { list, total } = answer(Number(query.get('page')), Number(query.get('limit')));
     return json(list, 200, total === undefined ? {} : { 'x-total-count': String(total) });
@@ -25,6 +25,7 @@ async function read(answer: Page, hidden = 0) {
   const list = {
     path: '/list',
     hidden,
+    whole,
     entries: (response: Parameters<typeof http.decode>[2]) => http.decode('GET', ENTRIES, response),
   };
   const found = await readNumbered({ http, logger: deps.logger, kind: 'selfhosted', pageSize: 50 }, list, never);
@@ -69,6 +70,11 @@ describe('selfhosted pages by number', () => {
     ]);
   });
 
+  it('full pages that repeat themselves end there too', async () => {
+    const { found, asked, warnings } = await read(() => ({ list: numbers(1, 50) }));
+    expect([found.length, asked.length, warnings.length]).toEqual([50, 50, 1]);
+  });
+
   it('50 pages of which the last is short are no reason to warn', async () => {
     const all = numbers(1, 2499);
     const { found, warnings } = await read((page, limit) => ({ list: cut(all, page, limit) }));
@@ -77,7 +83,7 @@ describe('selfhosted pages by number', () => {
 
   it.each([50, 51, 120])('a route that ignores the page and sends all %i each time is read once', async (count) => {
     const all = numbers(1, count);
-    const { found, asked } = await read((page) => ({ list: page % 2 === 1 ? all : all.toReversed() }));
+    const { found, asked } = await read((page) => ({ list: page % 2 === 1 ? all : all.toReversed() }), 0, true);
     expect(found).toEqual(all.map(({ id }) => id));
     expect(asked.length).toBeLessThanOrEqual(2);
   });

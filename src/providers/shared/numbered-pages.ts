@@ -13,6 +13,8 @@ export interface NumberedList {
   readonly hidden?: number;
   /** True: a next link, where there is one, is followed, and pages are counted only where there is none. */
   readonly linked?: boolean;
+  /** True: the route sends the whole list whatever page is asked for. */
+  readonly whole?: boolean;
   readonly pageCap?: number;
 }
 
@@ -36,7 +38,8 @@ export async function readNumbered(
   list: NumberedList,
   signal: AbortSignal,
 ): Promise<readonly unknown[]> {
-  const { path, hidden = 0, linked = false, pageCap = PAGE_CAP } = list;
+  const { path, hidden = 0, linked = false, whole = false, pageCap = PAGE_CAP } = list;
+  const mayRepeat = linked || whole;
   const read = createCollection();
   let next: string | undefined;
   for (let page = 1; page <= pageCap; page += 1) {
@@ -48,7 +51,7 @@ export async function readNumbered(
     if (next !== undefined && added > 0) continue;
     const total = Number(response.headers.get('x-total-count')) || 0;
     const counted = !linked || response.headers.get('link') === null;
-    if (!counted || isLast({ page, pageSize, hidden, total, added, size: entries.length, read: read.all.length }))
+    if (!counted || isLast({ page, pageSize, hidden, mayRepeat, total, added, size: entries.length, read: read.all.length }))
       return read.all;
   }
   const facts = { tracker_kind: kind, endpoint: path, pages: pageCap };
@@ -60,6 +63,8 @@ interface Progress {
   readonly page: number;
   readonly pageSize: number;
   readonly hidden: number;
+  /** Whether a page without anything new says that there is no more. */
+  readonly mayRepeat: boolean;
   readonly total: number;
   /** Entries of this page, and how many of them were not seen before. */
   readonly size: number;
@@ -68,9 +73,9 @@ interface Progress {
   readonly read: number;
 }
 
-function isLast({ page, pageSize, hidden, total, size, added, read }: Progress): boolean {
+function isLast({ page, pageSize, hidden, mayRepeat, total, size, added, read }: Progress): boolean {
   if (hidden > 0) return added === 0 && page * pageSize > read + hidden;
-  if (added === 0 || size > pageSize) return true;
+  if (size > pageSize || (added === 0 && (mayRepeat || size < pageSize))) return true;
   return size < pageSize && read >= total;
 }
 
