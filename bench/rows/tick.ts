@@ -12,7 +12,7 @@ const SIZES = [100, 1_000, 10_000, 100_000];
 const FREE_SLOTS = 10;
 
 /** Candidates that are looked at for one figure, at every size alike: each then pays for as much garbage collection. */
-const LOOKED_AT = 200_000;
+const LOOKED_AT = 100_000;
 /** In turns, and the best of each size counts: what else the machine does then falls on all of them alike. */
 const TURNS = 3;
 

@@ -7,7 +7,7 @@ import { compareRanked, ranked, type Ranked } from '../domain/rules/eligibility.
  * once would hold up every other answer. A short list is left to the core.
  */
 export async function inOrder(issues: readonly Issue[]): Promise<readonly Issue[]> {
-  if (issues.length <= CANDIDATES_PER_SLICE) return issues;
+  if (issues.length <= CANDIDATES_PER_SLICE || (await isInOrder(issues))) return issues;
   let runs: Ranked[][] = [];
   for (let start = 0; start < issues.length; start += CANDIDATES_PER_SLICE) {
     runs.push(
@@ -22,6 +22,21 @@ export async function inOrder(issues: readonly Issue[]): Promise<readonly Issue[
   return (runs[0] ?? []).map(({ issue }) => issue);
 }
 
+/**
+ * Trackers list the oldest first, which is the order of dispatch wherever there are no priorities: then nothing is made
+ * for the whole list.
+ */
+async function isInOrder(issues: readonly Issue[]): Promise<boolean> {
+  let before: Ranked | null = null;
+  for (const [index, issue] of issues.entries()) {
+    const next = ranked(issue);
+    if (before !== null && compareRanked(before, next) > 0) return false;
+    before = next;
+    if (index % (2 * CANDIDATES_PER_SLICE) === 0) await breathe();
+  }
+  return true;
+}
+
 async function mergePairs(runs: readonly Ranked[][]): Promise<Ranked[][]> {
   const merged: Ranked[][] = [];
   for (let index = 0; index < runs.length; index += 2) merged.push(await merge(runs[index] ?? [], runs[index + 1] ?? []));
@@ -30,7 +45,6 @@ async function mergePairs(runs: readonly Ranked[][]): Promise<Ranked[][]> {
 
 async function merge(left: readonly Ranked[], right: readonly Ranked[]): Promise<Ranked[]> {
   const [end, start] = [left.at(-1), right[0]];
-  // Trackers list the oldest first, which is the order of dispatch wherever there are no priorities.
   if (end === undefined || start === undefined || compareRanked(end, start) <= 0) return left.concat(right);
   const merged: Ranked[] = [];
   for (let [a, b] = [0, 0]; a < left.length || b < right.length;) {
