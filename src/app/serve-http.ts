@@ -4,7 +4,7 @@ import type { Snapshot } from '../domain/views/snapshot.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { keepNotices } from '../server/kept-notices.ts';
 import { listen } from '../server/listen.ts';
-import type { App } from '../server/security.ts';
+import type { Site } from '../server/routes.ts';
 
 export interface HttpSettings {
   readonly server: Settings['server'];
@@ -31,12 +31,12 @@ export async function serveHttp(
   const { host } = address;
   const notices = keepNotices(daemon.notices);
   releasers.push(() => notices.stop());
-  const app = async (): Promise<App> => {
-    const { createApp, createMetrics } = await import('../server/index.ts');
+  const site = async (): Promise<Site> => {
+    const { createSite, createMetrics } = await import('../server/index.ts');
     const metrics = createMetrics(notices, measured, daemon.hosts);
-    return createApp(daemon, metrics, { token, allowedHosts: [...allowedHosts, hostName(host)], webhookSecret });
+    return createSite(daemon, metrics, { token, allowedHosts: [...allowedHosts, hostName(host)], webhookSecret });
   };
-  const server = await listen(app, port, { host });
+  const server = await listen(site, port, { host });
   releasers.push(() => server.stop());
   const tell = (fault: unknown): void => daemon.logger.error('the pages could not be loaded', { error: String(fault) });
   const warmUp = setTimeout(() => void server.warmUp().catch(tell), WARM_UP_MS).unref();

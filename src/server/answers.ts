@@ -1,9 +1,11 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { errorBody, fail } from './envelope.ts';
+import type { Direct } from './direct.ts';
+import { errorBody, fail, type JsonAnswer } from './envelope.ts';
 import type { ClientConnection } from './events-stream.ts';
 import { LOOPBACK } from './loopback.ts';
+import type { Site } from './routes.ts';
 import { createSecureApp, type App } from './security.ts';
 import type { Head } from './unparsed-requests.ts';
 
@@ -16,13 +18,39 @@ export interface Answers {
   unreadable(status: 400 | 408 | 431): Promise<Response>;
 }
 
-export function createAnswers(app: App, stopping: AbortSignal): Answers {
+export async function createAnswers({ app, direct }: Site, stopping: AbortSignal): Promise<Answers> {
   const answer = requestListener(app, stopping);
+  const headers = await headersOf(app);
   return {
-    request: (incoming, outgoing) => void answer(incoming, outgoing),
+    request(incoming, outgoing) {
+      const answered = atOnce(direct, incoming);
+      if (answered === null) void answer(incoming, outgoing);
+      else sendDirect(answered, headers, outgoing);
+    },
     refusal: ({ target, host }) => refusal(app, target, host),
     unreadable,
   };
+}
+
+/** The headers of every answer, as the app gives them. */
+async function headersOf(app: App): Promise<readonly string[]> {
+  const { headers } = await app.request('/livez');
+  return [...headers].filter(([name]) => name !== 'content-type' && name !== 'content-length').flat();
+}
+
+/** What fails here fails in the app as well, which tells of it. */
+function atOnce(direct: Direct, incoming: IncomingMessage): JsonAnswer | null {
+  try {
+    return direct(incoming);
+  } catch {
+    return null;
+  }
+}
+
+function sendDirect({ status, body }: JsonAnswer, headers: readonly string[], outgoing: ServerResponse): void {
+  const length = String(Buffer.byteLength(body));
+  outgoing.writeHead(status, [...headers, 'content-type', 'application/json', 'content-length', length]);
+  outgoing.end(body);
 }
 
 function requestListener(app: App, stopping: AbortSignal) {

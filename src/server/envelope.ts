@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { ClientConnection } from './events-stream.ts';
 
 /** Every error code of the HTTP side with its status. */
 export const ERROR_STATUS = {
@@ -30,6 +31,27 @@ export function errorBody(code: string, message: string) {
 export function fail(c: Context, code: ErrorCode, message: string): Response {
   return c.json(errorBody(code, message), ERROR_STATUS[code]);
 }
+
+/** An answer that needs nothing of its request: the same with the framework and without. */
+export interface JsonAnswer {
+  readonly status: ContentfulStatusCode;
+  /** JSON; as bytes where it is large. */
+  readonly body: string | Uint8Array;
+}
+
+export function failure(code: ErrorCode, message: string): JsonAnswer {
+  return { status: ERROR_STATUS[code], body: JSON.stringify(errorBody(code, message)) };
+}
+
+export function sendJson(c: Context<{ Bindings: ClientConnection }>, { status, body }: JsonAnswer): Response {
+  if (typeof body === 'string') return c.body(body, status, JSON_TYPE);
+  const headers = { ...JSON_TYPE, 'Content-Length': String(body.byteLength) };
+  if (c.env?.outgoing === undefined) return c.body(body as Uint8Array<ArrayBuffer>, status, headers);
+  c.env.bytes = body;
+  return c.body(null, status, headers);
+}
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();

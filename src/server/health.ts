@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { Daemon, Readiness } from '../ports/daemon.ts';
 import { readSnapshot } from './api/v1.ts';
-import { isoTime } from './envelope.ts';
+import { isoTime, sendJson, type JsonAnswer } from './envelope.ts';
 
 /** A probe has an answer after this long, whatever hangs. */
 const READINESS_TIMEOUT_MS = 5_000;
@@ -9,8 +9,16 @@ const READINESS_TIMEOUT_MS = 5_000;
 const NOTHING_READY: Readiness = { database: false, preflight: false, workflow: false };
 
 export function getLiveness(daemon: Daemon) {
-  return (c: Context): Response => (daemon.isDraining() ? c.json({ status: 'fail' }, 503) : c.json({ status: 'pass' }));
+  const answer = livenessAnswer(daemon);
+  return (c: Context): Response => sendJson(c, answer());
 }
+
+export function livenessAnswer(daemon: Daemon): () => JsonAnswer {
+  return () => (daemon.isDraining() ? NOT_ALIVE : ALIVE);
+}
+
+const ALIVE: JsonAnswer = { status: 200, body: '{"status":"pass"}' };
+const NOT_ALIVE: JsonAnswer = { status: 503, body: '{"status":"fail"}' };
 
 export function getReadiness(daemon: Daemon) {
   const bornAt = daemon.clock.now();

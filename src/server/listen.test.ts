@@ -4,7 +4,7 @@ import { createFakeDaemon } from '../../test/support/fake-daemon.ts';
 import { MAX_CONNECTIONS } from './connections.ts';
 import { listen, type Listening } from './listen.ts';
 import { createMetrics } from './metrics.ts';
-import { createApp } from './routes.ts';
+import { createSite } from './routes.ts';
 
 const open: Listening[] = [];
 const sockets: Socket[] = [];
@@ -16,11 +16,11 @@ afterEach(async () => {
 
 async function serve(signal?: AbortSignal) {
   const daemon = createFakeDaemon();
-  const app = createApp(
+  const site = createSite(
     daemon,
     createMetrics(daemon.notices, () => daemon.snapshot()),
   );
-  const server = await listen(async () => app, 0, { signal });
+  const server = await listen(async () => site, 0, { signal });
   open.push(server);
   return { daemon, server, url: `http://127.0.0.1:${server.port}` };
 }
@@ -57,7 +57,7 @@ describe('listen', () => {
     let loads = 0;
     const server = await listen(async () => {
       loads += 1;
-      return createApp(
+      return createSite(
         daemon,
         createMetrics(daemon.notices, () => daemon.snapshot()),
       );
@@ -95,11 +95,11 @@ describe('listen', () => {
   it('says that a port is in use and what to do', async () => {
     const { server } = await serve();
     const daemon = createFakeDaemon();
-    const app = createApp(
+    const site = createSite(
       daemon,
       createMetrics(daemon.notices, () => daemon.snapshot()),
     );
-    await expect(listen(async () => app, server.port)).rejects.toThrow(
+    await expect(listen(async () => site, server.port)).rejects.toThrow(
       `port ${server.port} is in use: stop what listens on 127.0.0.1:${server.port}, or choose another port with --port or server.port`,
     );
   });
@@ -109,11 +109,11 @@ describe('listen', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as { port: number };
     const daemon = createFakeDaemon();
-    const app = createApp(
+    const site = createSite(
       daemon,
       createMetrics(daemon.notices, () => daemon.snapshot()),
     );
-    await expect(listen(async () => app, port)).rejects.toThrow(`port ${port} is in use: `);
+    await expect(listen(async () => site, port)).rejects.toThrow(`port ${port} is in use: `);
     await new Promise((resolve) => other.close(resolve));
   });
 

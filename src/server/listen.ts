@@ -4,7 +4,7 @@ import { once } from '../lib/once.ts';
 import type { Answers } from './answers.ts';
 import { trackConnections } from './connections.ts';
 import { LOOPBACK } from './loopback.ts';
-import type { App } from './security.ts';
+import type { Site } from './routes.ts';
 import { answerUnparsedRequests } from './unparsed-requests.ts';
 
 /** How long requests under way may take to finish once the server stops. */
@@ -38,17 +38,17 @@ export interface Listening {
 }
 
 /**
- * Serves the app, on loopback unless another host is given. An aborted signal stops it. The port is bound first, so that
- * one that is taken is told at once; the app is loaded when it is needed.
+ * Serves the site, on loopback unless another host is given. An aborted signal stops it. The port is bound first, so that
+ * one that is taken is told at once; the site is loaded when it is needed.
  */
 export async function listen(
-  app: () => Promise<App>,
+  site: () => Promise<Site>,
   port: number,
   { host = LOOPBACK, signal }: ListenOptions = {},
 ): Promise<Listening> {
   signal?.throwIfAborted();
   const stopping = new AbortController();
-  const load = once(async () => (await import('./answers.ts')).createAnswers(await app(), stopping.signal));
+  const load = once(async () => (await import('./answers.ts')).createAnswers(await site(), stopping.signal));
   const server = createServer(LIMITS, answering(load));
   server.timeout = SILENCE_MS;
   const connections = trackConnections(server);

@@ -15,6 +15,7 @@ import { getHistoryPage } from './dashboard/history.ts';
 import { getIssuePage } from './dashboard/issue-page.ts';
 import { getRunPage, getTranscriptRows } from './dashboard/run-page.ts';
 import { getStatisticsPage } from './dashboard/statistics-page.ts';
+import { createDirect, type Direct } from './direct.ts';
 import { fail } from './envelope.ts';
 import { getEvents, type ClientConnection } from './events-stream.ts';
 import { getLiveness, getReadiness } from './health.ts';
@@ -35,6 +36,16 @@ export interface Route {
   /** Webhooks come from elsewhere and carry a signature instead. */
   readonly anyOrigin?: boolean;
   readonly answer: (c: Context<{ Bindings: ClientConnection }>) => Response | Promise<Response>;
+}
+
+/** The app, and what is answered without it. */
+export interface Site {
+  readonly app: App;
+  readonly direct: Direct;
+}
+
+export function createSite(daemon: Daemon, metrics: Metrics, options: AppOptions = {}): Site {
+  return { app: createApp(daemon, metrics, options), direct: createDirect(daemon, options) };
 }
 
 /** Everything the server answers, without a socket: host, then token, method, origin and route. */

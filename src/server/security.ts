@@ -41,8 +41,8 @@ const LOCAL_HOSTS: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
  * read everything (DNS rebinding). A request target in absolute form names a host of its own, so both are looked at.
  */
 export function guardHost(allowed: readonly string[]): MiddlewareHandler {
-  const known = new Set([...LOCAL_HOSTS, ...allowed].map((host) => host.toLowerCase()));
-  const isKnown = (host: string) => known.has(host) || known.has(/^(.+):\d{1,5}$/.exec(host)?.[1] ?? '');
+  const known = hostNames(allowed);
+  const isKnown = hostCheck(allowed);
   return async (c, next) => {
     if (isKnown(requestHost(c)) && isKnown(new URL(c.req.url).host)) return next();
     return fail(
@@ -51,6 +51,16 @@ export function guardHost(allowed: readonly string[]): MiddlewareHandler {
       `This server answers only to the hosts ${[...known].join(', ')}. Others are added with server.allowed_hosts.`,
     );
   };
+}
+
+/** Whether a host, in lower case and with its port or without, is one that is answered to. */
+export function hostCheck(allowed: readonly string[]): (host: string) => boolean {
+  const known = hostNames(allowed);
+  return (host) => known.has(host) || known.has(/^(.+):\d{1,5}$/.exec(host)?.[1] ?? '');
+}
+
+function hostNames(allowed: readonly string[]): ReadonlySet<string> {
+  return new Set([...LOCAL_HOSTS, ...allowed].map((host) => host.toLowerCase()));
 }
 
 /** Lets one method through. */

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { Snapshot } from '../../src/domain/views/snapshot.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
-import { createApp, type AppOptions } from '../../src/server/routes.ts';
+import { createSite, type AppOptions } from '../../src/server/routes.ts';
 import { aSnapshot, type FakeDaemon } from '../support/fake-daemon.ts';
 import { launchChromium } from './chromium.ts';
 
@@ -58,12 +58,12 @@ export async function visit(daemon: FakeDaemon, options: BrowserContextOptions &
 }
 
 export function serve(daemon: FakeDaemon, port: number, options: AppOptions = {}): Promise<Listening> {
-  const app = createApp(
+  const site = createSite(
     daemon,
     createMetrics(daemon.notices, () => daemon.snapshot()),
     options,
   );
-  return listen(async () => app, port);
+  return listen(async () => site, port);
 }
 
 /** Ends a server of the test's own after it. */

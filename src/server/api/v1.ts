@@ -2,7 +2,8 @@ import type { Context } from 'hono';
 import type { RunningView } from '../../domain/views/running-view.ts';
 import type { RetryView, Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
-import { fail, isoTime } from '../envelope.ts';
+import { once } from '../../lib/once.ts';
+import { failure, isoTime, sendJson, type JsonAnswer } from '../envelope.ts';
 import type { ClientConnection } from '../events-stream.ts';
 import { displayIdentifier, retryEntry, runningEntry, tokenCounts } from './entries.ts';
 
@@ -11,35 +12,46 @@ const STATE_KEPT_MS = 1_000;
 /** What takes long to write down is not written again before so many times as long have passed. */
 const STATE_REST = 4;
 
-/** The state as one text, made once for all who ask at the same time: a thousand sessions are a megabyte. */
 export function getState(daemon: Daemon) {
+  const answer = stateAnswer(daemon);
+  return (c: Context<{ Bindings: ClientConnection }>): Response => sendJson(c, answer());
+}
+
+/** The state as one text, made once for all who ask at the same time: a thousand sessions are a megabyte. */
+export function stateAnswer(daemon: Daemon): () => JsonAnswer {
   let kept: { readonly body: Uint8Array; readonly revision: unknown; readonly at: number; readonly tookMs: number } | null = null;
   const isFresh = (revision: unknown, age: number) =>
     kept !== null && age >= 0 && age < STATE_KEPT_MS && (revision === kept.revision || age < STATE_REST * kept.tookMs);
-  return (c: Context<{ Bindings: ClientConnection }>): Response => {
+  return () => {
     const begun = performance.now();
     const revision = daemon.revision();
     if (kept === null || !isFresh(revision, begun - kept.at)) {
       const snapshot = readSnapshot(daemon);
-      if (snapshot === null) return noSnapshot(c);
+      if (snapshot === null) return NO_SNAPSHOT;
       const body = new TextEncoder().encode(JSON.stringify(stateBody(snapshot)));
       kept = { body, revision, at: performance.now(), tookMs: performance.now() - begun };
     }
-    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(kept.body.byteLength) };
-    if (c.env?.outgoing === undefined) return c.body(kept.body as Uint8Array<ArrayBuffer>, 200, headers);
-    c.env.bytes = kept.body;
-    return c.body(null, 200, headers);
+    return { status: 200, body: kept.body };
   };
 }
 
 export function getIssue(daemon: Daemon) {
-  return (c: Context): Response => {
+  const answer = issueAnswer(daemon);
+  return (c: Context): Response => sendJson(c, answer(c.req.param('identifier') ?? ''));
+}
+
+/** One issue as text, made once for as long as the snapshot is the same. */
+export function issueAnswer(daemon: Daemon): (identifier: string) => JsonAnswer {
+  let kept: { readonly snapshot: Snapshot; readonly bodies: Map<FoundIssue, string>; readonly find: FindIssue } | null = null;
+  return (identifier) => {
     const snapshot = readSnapshot(daemon);
-    if (snapshot === null) return noSnapshot(c);
-    const identifier = c.req.param('identifier') ?? '';
-    const found = findIssue(snapshot, identifier);
-    if (found === null) return fail(c, 'issue_not_found', `Issue "${identifier}" is neither running nor waiting for a retry.`);
-    return c.json(issueBody(found));
+    if (snapshot === null) return NO_SNAPSHOT;
+    if (kept?.snapshot !== snapshot) kept = { snapshot, bodies: new Map(), find: issueFinder(snapshot) };
+    const found = kept.find(identifier);
+    if (found === null) return failure('issue_not_found', `Issue "${identifier}" is neither running nor waiting for a retry.`);
+    const body = kept.bodies.get(found) ?? JSON.stringify(issueBody(found));
+    kept.bodies.set(found, body);
+    return { status: 200, body };
   };
 }
 
@@ -65,8 +77,10 @@ export function readSnapshot(daemon: Daemon): Snapshot | null {
   }
 }
 
+const NO_SNAPSHOT = failure('snapshot_unavailable', 'The state of the service could not be read. Try again in a moment.');
+
 export function noSnapshot(c: Context): Response {
-  return fail(c, 'snapshot_unavailable', 'The state of the service could not be read. Try again in a moment.');
+  return sendJson(c, NO_SNAPSHOT);
 }
 
 function stateBody(snapshot: Snapshot) {
@@ -85,19 +99,27 @@ interface FoundIssue {
   readonly retry: RetryView | null;
 }
 
+type FindIssue = (identifier: string) => FoundIssue | null;
+
 /** The exact spelling wins; otherwise case does not matter. */
-function findIssue(snapshot: Snapshot, identifier: string): FoundIssue | null {
-  const lowered = identifier.toLowerCase();
-  return (
-    findBy(snapshot, (candidate) => candidate === identifier) ??
-    findBy(snapshot, (candidate) => candidate.toLowerCase() === lowered)
-  );
+function issueFinder(snapshot: Snapshot): FindIssue {
+  const exact = issuesBy(snapshot, (identifier) => identifier);
+  const lowered = once(() => issuesBy(snapshot, (identifier) => identifier.toLowerCase()));
+  return (identifier) => exact.get(identifier) ?? lowered().get(identifier.toLowerCase()) ?? null;
 }
 
-function findBy(snapshot: Snapshot, matches: (identifier: string) => boolean): FoundIssue | null {
-  const running = snapshot.running.find((entry) => matches(entry.issueIdentifier)) ?? null;
-  const retry = snapshot.retrying.find((entry) => matches(entry.issueIdentifier)) ?? null;
-  return running === null && retry === null ? null : { running, retry };
+/** Of several entries of one name the first counts. */
+function issuesBy({ running, retrying }: Snapshot, nameOf: (identifier: string) => string): ReadonlyMap<string, FoundIssue> {
+  const found = new Map<string, { running: RunningView | null; retry: RetryView | null }>();
+  const of = (identifier: string) => {
+    const name = nameOf(identifier);
+    const issue = found.get(name) ?? { running: null, retry: null };
+    found.set(name, issue);
+    return issue;
+  };
+  for (const entry of running) of(entry.issueIdentifier).running ??= entry;
+  for (const entry of retrying) of(entry.issueIdentifier).retry ??= entry;
+  return found;
 }
 
 function issueBody({ running, retry }: FoundIssue) {
