@@ -24,7 +24,7 @@ export async function proveTracker(
 }
 
 /** Says that a tracker of this kind takes long to answer. */
-export type TellSilence = (kind: string) => void;
+type TellSilence = (kind: string) => void;
 
 /** The tracker's own check; one that takes long is told of. */
 export async function answeredOrTold(tracker: Tracker, tell: TellSilence, signal: AbortSignal): Promise<void> {
