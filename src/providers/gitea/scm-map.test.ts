@@ -55,6 +55,16 @@ describe('selfhosted merge status', () => {
     });
   });
 
+  it.each([
+    [{ repo_id: 2 }, { repo_id: 1 }, true],
+    [{ repo_id: 1, repo: { full_name: 'x/app' } }, { repo_id: 1, repo: { full_name: 'acme/app' } }, false],
+    [{ repo: { full_name: 'x/app' } }, { repo: { full_name: 'acme/app' } }, true],
+    [{ repo: { full_name: 'Acme/App' } }, { repo: { full_name: 'acme/app' } }, false],
+    [{ repo: null }, { repo: { full_name: 'acme/app' } }, false],
+  ])('from %j to %j is of a fork: %s', (head, base, fork) => {
+    expect(toMergeStatus(PULL.parse({ ...open, head, base })).fork).toBe(fork);
+  });
+
   it('merged is not closed, and only then there is a merge commit', () => {
     const merged = { ...open, state: 'closed', merged: true, merge_commit_sha: 'def' };
     expect(toMergeStatus(PULL.parse(merged))).toMatchObject({ merged: true, closed: false, mergeCommitSha: 'def' });

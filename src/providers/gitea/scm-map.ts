@@ -29,7 +29,9 @@ function branchOf({ head }: WirePull): string {
 /** A request pushed to `refs/for/` has no branch at all, whoever made it: it counts as foreign, like a fork. */
 function isFork({ head, base }: WirePull): boolean {
   if (isHidden(head?.ref ?? '') && head?.label === '') return true;
-  return typeof head?.repo_id === 'number' && head.repo_id !== base?.repo_id;
+  if (typeof head?.repo_id === 'number') return head.repo_id !== base?.repo_id;
+  const [from, to] = [head?.repo?.full_name, base?.repo?.full_name];
+  return Boolean(from && to) && from?.toLowerCase() !== to?.toLowerCase();
 }
 
 function isHidden(ref: string): boolean {

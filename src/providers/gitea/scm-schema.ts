@@ -13,6 +13,13 @@ const LIST = z
 /** A list that may be null: the remote writes an empty one in either way. */
 export const ENTRIES = LIST;
 
+/** Where a pull request comes from, or goes to. */
+const SIDE = {
+  ref: z.string().nullish(),
+  repo_id: z.int().nullish(),
+  repo: z.object({ full_name: z.string().nullish() }).nullish(),
+};
+
 export const PULL = z.object({
   state: z.string().nullish(),
   draft: z.boolean().nullish(),
@@ -22,10 +29,8 @@ export const PULL = z.object({
   merge_commit_sha: z.string().nullish(),
   html_url: z.string().nullish(),
   /** `label` is the branch also where it was deleted; then `ref` is a hidden one. The repository is -1 once a fork was deleted. */
-  head: z
-    .object({ sha: z.string().nullish(), ref: z.string().nullish(), label: z.string().nullish(), repo_id: z.int().nullish() })
-    .nullish(),
-  base: z.object({ ref: z.string().nullish(), repo_id: z.int().nullish() }).nullish(),
+  head: z.object({ ...SIDE, sha: z.string().nullish(), label: z.string().nullish() }).nullish(),
+  base: z.object(SIDE).nullish(),
   labels: readable(LABEL),
   requested_reviewers: LIST,
   /** Above 0 once there are inline comments. */
