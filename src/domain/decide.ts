@@ -3,7 +3,7 @@ import { announce, change, changePoll, closeDraft, openDraft, pendingWrites, put
 import type { Decision, Pending } from './model/effect.ts';
 import { answerOfFailure } from './events/effect-failed.ts';
 import type { Event } from './model/event.ts';
-import { onClockJumped } from './events/clock-set.ts';
+import { onClockJumped, onWokeLate } from './events/clock-set.ts';
 import { onClock } from './events/on-clock.ts';
 import { onRunExited } from './events/on-exit.ts';
 import { onHandoffAnswered } from './events/on-handoff.ts';
@@ -52,6 +52,7 @@ type EventNamed<Type extends Event['type']> = Extract<Event, { type: Type }>;
 const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventNamed<Type>) => void } = {
   clock: onClock,
   'clock-jumped': (draft, { byMs }) => onClockJumped(draft, byMs),
+  'woke-late': (draft, { byMs }) => onWokeLate(draft, byMs),
   'settings-changed': onSettingsChanged,
   'polls-postponed': onPollsPostponed,
   'tracker-left': onTrackerLeft,

@@ -38,6 +38,8 @@ const MAX_TIMER_MS = 60_000;
 const NOTHING_CHANGED_MS = 1_000;
 /** A jump of the wall clock smaller than this is drift. */
 const JUMP_MS = 1_000;
+/** A timer that comes this much later than it was set for: the process was suspended, or had no processor. */
+const LATE_MS = 1_000;
 /** A stopping daemon waits this long for a store that fails. */
 const STOPPING_STORE_MS = 10_000;
 
@@ -54,6 +56,8 @@ interface Work {
   /** Whether the last clock event changed nothing. */
   idle: boolean;
   timer: NodeJS.Timeout | undefined;
+  /** When the timer is due; never while there is work. */
+  wakeBy: number;
 }
 
 export function createLoop(settings: Settings, durable: Durable, instance: string, deps: LoopDeps): Loop {
@@ -75,6 +79,7 @@ export function createLoop(settings: Settings, durable: Durable, instance: strin
   function report(event: Event): void {
     if (work.ended) return;
     if (event.type === 'stop-requested') writer.hurry(STOPPING_STORE_MS);
+    noticeLateness(work);
     work.queue.push(event);
     if (!work.pumping) run();
   }
@@ -103,7 +108,18 @@ export function createLoop(settings: Settings, durable: Durable, instance: strin
 /** Nothing is queued yet, and nothing is until the start. */
 function workFrom(current: State, deps: LoopDeps): Work {
   const writer = createStoreWriter(deps);
-  return { current, queue: [], writer, deps, storedMs: 0, pumping: false, ended: true, idle: false, timer: undefined };
+  return {
+    current,
+    queue: [],
+    writer,
+    deps,
+    storedMs: 0,
+    pumping: false,
+    ended: true,
+    idle: false,
+    timer: undefined,
+    wakeBy: Infinity,
+  };
 }
 
 /** Works off the queue, in slices. */
@@ -162,6 +178,13 @@ async function carryOut(work: Work, decision: Decision): Promise<void> {
   for (const effect of decision.effects) work.deps.interpret(effect);
 }
 
+/** Whatever wakes us first after the moment at which the timer should have. */
+function noticeLateness(work: Work): void {
+  const lateMs = work.deps.clock.now() - work.wakeBy;
+  if (lateMs >= LATE_MS) work.queue.push({ type: 'woke-late', byMs: lateMs });
+  work.wakeBy = Infinity;
+}
+
 /** Nothing to do now: sleep until the next moment something falls due. */
 function rest(work: Work, report: (event: Event) => void, end: () => void): void {
   const now = work.deps.clock.now();
@@ -173,4 +196,5 @@ function rest(work: Work, report: (event: Event) => void, end: () => void): void
   const delay = Math.min(Math.max(nextWake(work.current) - now, least), MAX_TIMER_MS);
   clearTimeout(work.timer);
   work.timer = setTimeout(() => report({ type: 'clock' }), delay);
+  work.wakeBy = now + delay;
 }

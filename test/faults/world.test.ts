@@ -199,19 +199,6 @@ describe('the clock', { timeout: 60_000 }, () => {
 });
 
 describe('the process', { timeout: 60_000 }, () => {
-  it('is suspended for a while: polls go on afterwards', async () => {
-    await ground.write('WORKFLOW.md', fileWorkflow({ agent: AGENT }));
-    await ground.writeIssues([issue(1)]);
-    const daemon = await ground.start();
-    await handedOff(1);
-    daemon.signal('SIGSTOP');
-    await addIssue(2);
-    await delay(2_000);
-    daemon.signal('SIGCONT');
-    await handedOff(2);
-    expect((await daemon.stop()).code).toBe(0);
-  });
-
   it('has hardly any file descriptors: it tells, lives on and ends when told to', async () => {
     const agent = `kind: claude-code\ncommand: [${ground.path('agent.sh')}]\nmax_turns: 1\nmax_concurrent_agents: 40\nmax_retry_backoff_ms: 200`;
     await ground.write('agent.sh', '#!/bin/sh\nsleep 1\n');

@@ -31,6 +31,20 @@ describe('the wall clock is set', () => {
     }
   });
 
+  it('not at all, but the process did not run for an hour: a turn goes on, and what fell due is due', () => {
+    const player = createPlayer();
+    player.poll([issueWith({ id: '1' })]);
+    const runId = player.state.live.get('1')?.runId ?? '';
+    player.send({ type: 'turn-started', issueId: '1', runId, turn: 1 });
+    player.now += HOUR;
+    player.send({ type: 'woke-late', byMs: HOUR });
+    player.after(1);
+    expect(player.asked('stop-run')).toEqual([]);
+    expect(player.asked('poll')).toHaveLength(1);
+    player.after(HOUR);
+    expect(player.asked('stop-run')).toHaveLength(1);
+  });
+
   it('while the daemon was down: a stored due time is at most its own delay away', () => {
     const issue = refOf(issueWith({ id: '1' }));
     const base = { phase: 'waiting', attempt: 1, failures: 1, refusals: 0, sessionId: null, error: 'it failed' } as const;

@@ -27,6 +27,14 @@ export function onClockJumped(draft: Draft, byMs: number): void {
   }
 }
 
+/**
+ * Nobody was there to hear an agent, which may have been suspended along with us: a turn has as much time left as it had.
+ * What fell due meanwhile is due.
+ */
+export function onWokeLate(draft: Draft, byMs: number): void {
+  for (const live of draft.state.live.values()) putLive(draft, { ...shiftedLive(live, byMs), startedAt: live.startedAt });
+}
+
 /** Looks at a merge request are never further apart than this, unless their interval is longer. */
 const MAX_LOOK_DELAY_MS = 5 * 60_000;
 

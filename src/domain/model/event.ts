@@ -19,6 +19,8 @@ export type Event =
   | { readonly type: 'clock' }
   /** The wall clock was set forward, or back by a negative amount. */
   | { readonly type: 'clock-jumped'; readonly byMs: number }
+  /** The process did not run for so long: it was suspended, or had no processor. */
+  | { readonly type: 'woke-late'; readonly byMs: number }
   | { readonly type: 'settings-changed'; readonly settings: Settings }
   /** Another tracker is watched from here on. */
   | { readonly type: 'tracker-left' }
