@@ -75,7 +75,7 @@ function hasWorked({ text, calls }: Evidence): boolean {
 }
 
 function byResult(findings: Evidence, result: ResultRecord, circumstances: Circumstances): TurnVerdict {
-  const cut = CUT_SHORT[result.subtype];
+  const cut = Object.hasOwn(CUT_SHORT, result.subtype) ? CUT_SHORT[result.subtype] : undefined;
   const signs = { error: findings.error.word, status: result.status, stopReason: result.stopReason, text: result.text };
   const context = { findings, now: circumstances.now };
   if (!result.success && cut === undefined) return failure(signs, { ...context, otherwise: 'turn_failed' });

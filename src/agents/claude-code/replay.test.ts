@@ -120,6 +120,11 @@ describe('the traps', () => {
     expect(messageOf(verdict)).toContain(`agent_needs_person: ${tool} needs a person`);
   });
 
+  it.each(['constructor', 'toString'])('a failed turn that says %s is no turn that was cut short', (subtype) => {
+    const lines = recorded('max-turns').map((line) => line.replace('error_max_turns', subtype));
+    expect(replay(lines, EXIT_1).verdict).toMatchObject({ type: 'failed' });
+  });
+
   it('max_turns reached is a turn that was cut short', () => {
     const { verdict } = replay(recorded('max-turns'), EXIT_1);
     expect(verdict).toEqual({ type: 'ok', notices: ['the turn was cut short: max_turns was reached'] });

@@ -28,6 +28,10 @@ const LISTED = [
 ];
 
 describe('flattening a document', () => {
+  it.each(['constructor', 'toString', '__proto__'])('takes a node of the type %s for one that says nothing itself', (type) => {
+    expect(flatten(doc({ type, content: [words('It stops.')] }))).toBe('It stops.');
+  });
+
   it('knows the documented blocks and no others', () => {
     expect([...BLOCK_NODES]).toEqual(LISTED);
   });

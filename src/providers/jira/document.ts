@@ -34,7 +34,7 @@ export function flatten(document: unknown): string {
     if (!isNode(next)) continue;
     const { type, text: value, content } = next;
     if (type === 'text' && typeof value === 'string') text += value;
-    else if (typeof type === 'string') text += INLINE_TEXT[type]?.(isNode(next.attrs) ? next.attrs : {}) ?? '';
+    else if (typeof type === 'string') text += inlineText(type, isNode(next.attrs) ? next.attrs : {});
     if (typeof type === 'string' && BLOCK_NODES.has(type)) pending.push(LINE_END);
     if (Array.isArray(content)) for (const child of (content as unknown[]).toReversed()) pending.push(child);
   }
@@ -48,6 +48,10 @@ const INLINE_TEXT: Readonly<Record<string, (attrs: { text?: unknown; url?: unkno
   mention: ({ text }) => (typeof text === 'string' ? text : ''),
   inlineCard: ({ url }) => (typeof url === 'string' ? url : ''),
 };
+
+function inlineText(type: string, attrs: { text?: unknown; url?: unknown }): string {
+  return Object.hasOwn(INLINE_TEXT, type) ? (INLINE_TEXT[type]?.(attrs) ?? '') : '';
+}
 
 const LINE_END = Symbol('line end');
 
