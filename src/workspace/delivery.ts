@@ -119,7 +119,12 @@ async function patiently<T>(deps: DeliveryDeps, signal: AbortSignal, work: () =>
 
 function isPassing(error: unknown): boolean {
   if (error instanceof GitRefusal) return error.refusal === 'network';
-  return error instanceof TrackerError && error.retryable;
+  return error instanceof TrackerError && (error.retryable || isGarbled(error));
+}
+
+/** A success that could not be read was spoiled on its way. What was asked for may be done: it is looked for first. */
+function isGarbled({ kind, status = 0 }: TrackerError): boolean {
+  return kind === 'tracker_payload_error' && status >= 200 && status < 300;
 }
 
 function deliveryErrorOf(error: unknown): unknown {
@@ -127,7 +132,7 @@ function deliveryErrorOf(error: unknown): unknown {
     return new DeliveryError('push', error.detail, { retryable: error.retryable, cause: error });
   }
   if (error instanceof TrackerError) {
-    return new DeliveryError('merge request', error.message, { retryable: error.retryable, cause: error });
+    return new DeliveryError('merge request', error.message, { retryable: isPassing(error), cause: error });
   }
   return error;
 }

@@ -18,14 +18,8 @@ export interface ChaosProxy {
   close(): Promise<void>;
 }
 
-export interface ChaosOptions {
-  readonly seed: number;
-  /** What the remote calls itself in the links to its next pages; the proxy puts its own address there. */
-  readonly origin?: string;
-}
-
 /** A proxy between a daemon and its remote that spoils some answers; the same seed spoils the same way. */
-export async function startChaos(target: string, options: ChaosOptions): Promise<ChaosProxy> {
+export async function startChaos(target: string, options: { seed: number }): Promise<ChaosProxy> {
   const chance = createChance(options.seed);
   const done: Record<Mischief, number> = { delay: 0, cut: 0, duplicate: 0, reorder: 0, corrupt: 0, throttle: 0 };
   let rate = 0;
@@ -49,10 +43,11 @@ export async function startChaos(target: string, options: ChaosOptions): Promise
     outgoing.end(bytes);
   }
 
+  /** The remote calls itself by its own address in the links to its next pages; behind a proxy it is known by that of the proxy. */
   function relinked(answer: Answer): Answer {
     const { link } = answer.headers;
     if (typeof link !== 'string') return answer;
-    const own = link.replaceAll(target, address()).replaceAll(options.origin ?? target, address());
+    const own = link.replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, address());
     return { ...answer, headers: { ...answer.headers, link: own } };
   }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createPlayground, eventually } from '../support/daemon.ts';
+import { createPlayground } from '../support/daemon.ts';
 import { buildStage, REMOTE_KINDS, remoteOf, stageWorkflow } from '../e2e/trackers/stage.ts';
 import { startChaos } from './chaos-proxy.ts';
+import { patiently } from './patiently.ts';
 
 /** `npm run test:faults`: a thousand polls for every kind. The whole suite: a few for one. */
 const FULL = process.env['FORAY_FAULTS'] === 'full';
@@ -13,7 +14,7 @@ describe.each(FULL ? REMOTE_KINDS : ['nsproject'])('%s behind a network that spo
     const ground = await createPlayground({ patienceMs: 600_000 });
     const stage = await buildStage(kind, ground);
     const { proxy, origin } = remoteOf(stage);
-    const chaos = await startChaos(proxy.url, { seed: SEED, origin });
+    const chaos = await startChaos(proxy.url, { seed: SEED });
     try {
       const agent = 'kind: mock\nmax_turns: 1\nmax_retry_backoff_ms: 200\nmax_concurrent_agents: 5';
       const workflow = stageWorkflow(stage, { agent }).replaceAll(proxy.url, chaos.url).replaceAll(origin, chaos.url);
@@ -29,9 +30,14 @@ describe.each(FULL ? REMOTE_KINDS : ['nsproject'])('%s behind a network that spo
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
       chaos.calm();
-      const states = async () => Promise.all(ids.map((id) => stage.stateOf(id)));
       const { handoff } = stage.states;
-      await patiently(async () => (await states()).every((state) => state === handoff));
+      const left = async () => {
+        const states = await Promise.all(ids.map((id) => stage.stateOf(id)));
+        return ids.flatMap((id, index) => (states[index] === handoff ? [] : [`${id} in "${states[index]}"`]));
+      };
+      await patiently(daemon, async () => (await left()).length === 0, 'every handoff').catch(async (error: unknown) => {
+        throw new Error(`not handed over: ${(await left()).join(', ')}`, { cause: error });
+      });
       const told = daemon.records().filter(({ msg }) => msg === 'handoff transition succeeded, releasing claim');
       expect(new Set(told.map((record) => record['issue_id'])).size).toBe(ids.length);
       expect(told.length).toBe(ids.length);
@@ -45,15 +51,3 @@ describe.each(FULL ? REMOTE_KINDS : ['nsproject'])('%s behind a network that spo
     }
   });
 });
-
-/** What was spoiled last is tried again after its backoff. */
-async function patiently(holds: () => Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 8; round += 1) {
-    try {
-      await eventually(holds, Boolean, 'every handoff');
-      return;
-    } catch (error) {
-      if (round === 7) throw error;
-    }
-  }
-}

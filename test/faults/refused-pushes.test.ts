@@ -1,6 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { openDelivery } from '../e2e/delivery-stage.ts';
+import type { Matcher } from '../support/proxy.ts';
 import { forgeEnv, FORGE_KINDS } from '../e2e/reactions/forge.ts';
 
 /** Refuses the branches that the file `protected` names, in the words of a forge whose rule protects them. */
@@ -21,7 +22,8 @@ git push --quiet origin "HEAD:refs/heads/foray/$FORAY_ISSUE_IDENTIFIER"
 `;
 
 /** Every forge by `npm run test:faults`; what git says is the same for all of them. */
-const KINDS = process.env['FORAY_FAULTS'] === 'full' ? FORGE_KINDS : ['repoissues'];
+const FULL = process.env['FORAY_FAULTS'] === 'full';
+const KINDS = FULL ? FORGE_KINDS : ['repoissues'];
 
 describe.each(KINDS)('pushes that %s refuses', { timeout: 60_000 }, (kind) => {
   it('are told with their remedy, tried again or parked, and nothing is lost', async (test) => {
@@ -33,6 +35,9 @@ describe.each(KINDS)('pushes that %s refuses', { timeout: 60_000 }, (kind) => {
     await ground.write(`somebody-${diverged}`, 'their-file');
     await ground.write(`somebody-${conflicting}`, 'work');
     server.refusePushes(503, 1);
+    // The first look for a request comes as rubbish, and is asked for again, which takes its time.
+    const isLook: Matcher = ({ method, path }) => method === 'GET' && /\/(pulls|merge_requests)$/.test(path);
+    if (FULL) void forge.front.spoilNext(isLook, () => '\u0000{');
     const daemon = await start(WORK);
     const isHandedOff = (id: string) => daemon.record('handoff transition succeeded, releasing claim', { issue_id: id });
     const parkedBecause = async (id: string) =>
