@@ -1,0 +1,74 @@
+/** What is promised about faults and about security, sentence by sentence, with the test that shows it. */
+export interface Sentence {
+  readonly says: string;
+  readonly file: string;
+  /** The title of the test, as it is written there. */
+  readonly test: string;
+}
+
+/** Rows of one file. */
+function rows(file: string, sentences: Readonly<Record<string, string>>): readonly Sentence[] {
+  return Object.entries(sentences).map(([says, test]) => ({ says, file, test }));
+}
+
+const DESCRIPTORS = 'has hardly any file descriptors: it tells, lives on and ends when told to';
+const NOWHERE = 'a credential shows nowhere: log, API, pages, metrics, database, child environments, process list';
+
+export const FAULTS: readonly Sentence[] = [
+  ...rows('test/faults/chaos.test.ts', {
+    'a proxy that delays, cuts, duplicates, reorders, corrupts and throttles; a thousand polls lose nothing':
+      'loses no issue in ${POLLS} polls, and hands each over once (seed ${SEED})',
+  }),
+  ...rows('test/faults/chaos-forge.test.ts', {
+    'the same between the daemon and a forge and its git server': 'one request, ${MENDS} mended heads, one merge (seed ${SEED})',
+  }),
+  ...rows('test/faults/world.test.ts', {
+    'disk full': 'is full for a while: the daemon waits and goes on',
+    'disk full for good': 'stays full: the daemon ends and says why, and the next one goes on',
+    'read-only disk': 'cannot be written: the start says which file and what to do',
+    'file descriptors exhausted': DESCRIPTORS,
+    'clock jumping both ways by an hour, polls go on':
+      'is set back and forward by an hour: polls go on, and no turn is ended for it',
+    'a database locked': 'is locked for ${LOCK_MS / 1_000} s when a turn ends: nothing is lost, /livez answers throughout',
+    'a database removed under the daemon':
+      'is removed under the daemon: nothing is begun that nobody would remember, and it goes on when the file is back',
+    'a database replaced under the daemon': 'is %s under the daemon: that is told, and the next start tells the truth',
+    'a database corrupted': 'is overwritten with rubbish: the next start says so and touches nothing',
+    'a workspace removed under a running agent': 'is removed under a running agent: the run ends, the daemon lives on',
+    'a root that cannot be resolved': 'has a root that cannot be used, %s: that is said, and the daemon ends when told to',
+  }),
+  ...rows('test/faults/suspended.test.ts', {
+    'a suspended and resumed process':
+      'daemon and agent are suspended for longer than a turn may be silent: the turn goes on, and so do polls',
+  }),
+  ...rows('test/faults/log-reader.test.ts', { 'a log reader that goes away': 'goes away: the daemon works on' }),
+  ...rows('src/domain/events/clock-set.test.ts', {
+    'monotonic time for intervals': 'by %i ms: polls and retries keep their distance, and a turn goes on',
+  }),
+  ...rows('src/orchestrator/drain.test.ts', { 'drain always ends, over every effect': 'although %s never answers' }),
+];
+
+export const SECURITY: readonly Sentence[] = [
+  ...rows('src/workspace/containment.test.ts', {
+    'path traversal': 'reads no path outside of the root',
+    'symlinks swapped between check and use': 'reads nothing through links that are swapped in between the look and the read',
+    'links in the place of a workspace': 'refuses a workspace that is a link, for every use',
+    'identifiers of every shape': 'keeps every identifier right under the root, to the disk and back',
+  }),
+  ...rows('src/workspace/key.test.ts', {
+    'unicode and very long names': 'gives a plain file name for whatever text, and different ones for different texts',
+  }),
+  ...rows('src/lib/log.test.ts', { 'log injection': 'no value can begin a new record or attribute' }),
+  ...rows('test/faults/secrets.test.ts', {
+    'secrets absent from log, API, dashboard, database, child environments, process lists': NOWHERE,
+  }),
+  ...rows('test/faults/environment.test.ts', {
+    'child environments': 'the environment of the daemon shows no credential to a hook',
+  }),
+  ...rows('src/git/git.test.ts', { 'no credential of git in reach of an agent': 'finds it nowhere, and cannot push by itself' }),
+  ...rows('test/faults/strays.test.ts', { 'hook and agent process trees ended': 'ends with %s that started it' }),
+  ...rows('test/faults/leftovers.test.ts', {
+    'process trees ended after a crash': 'an %s that a killed daemon had no time to write down is ended by the next one',
+  }),
+  ...rows('src/store/sqlite/open.test.ts', { 'the database is its owner’s': 'are for their owner only, whatever the umask' }),
+];
