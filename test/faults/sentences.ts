@@ -66,6 +66,9 @@ export const SECURITY: readonly Sentence[] = [
     'child environments': 'the environment of the daemon shows no credential to a hook',
   }),
   ...rows('src/git/git.test.ts', { 'no credential of git in reach of an agent': 'finds it nowhere, and cannot push by itself' }),
+  ...rows('src/providers/foreign-origin.test.ts', {
+    'no token to another origin by a redirect, on every vendor': 'goes there with no read and no write',
+  }),
   ...rows('test/faults/strays.test.ts', { 'hook and agent process trees ended': 'ends with %s that started it' }),
   ...rows('test/faults/leftovers.test.ts', {
     'process trees ended after a crash': 'an %s that a killed daemon had no time to write down is ended by the next one',
