@@ -138,3 +138,8 @@ export function createCounts(): Counts {
     },
   };
 }
+
+/** Something that is not sent, or an answer that cannot be used. */
+export function payloadError(method: string, route: string, detail: string): TrackerError {
+  return new TrackerError({ kind: 'tracker_payload_error', method, path: route, detail });
+}

@@ -6,8 +6,13 @@ import { answerOf, type RecordedAnswer, RECORDING, type Scene, stepsOf } from '.
 import { COLLABORATION, COMMENT, ISSUE, LABEL, REPOSITORY, USER } from './schema.ts';
 import { COMBINED_STATUS, LABEL_ENTRY, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
 
-const file = new URL('../../../test/recordings/gitea.json', import.meta.url);
-const { answers } = RECORDING.parse(JSON.parse(await readFile(file, 'utf8')));
+const { answers } = await recorded('gitea');
+const forgejo = await recorded('forgejo');
+
+async function recorded(server: 'gitea' | 'forgejo') {
+  const file = new URL(`../../../test/recordings/${server}.json`, import.meta.url);
+  return RECORDING.parse(JSON.parse(await readFile(file, 'utf8')));
+}
 
 describe('the fake answers as the real server was recorded to', () => {
   let fake: FakeGitea;
@@ -57,6 +62,12 @@ describe('what was recorded is read', () => {
     ['status', COMBINED_STATUS],
   ] as const)('%s', (name, schema) => {
     expect(schema.safeParse(answers[name]?.body).error).toBeUndefined();
+    expect(schema.safeParse(forgejo.answers[name]?.body).error).toBeUndefined();
+  });
+
+  it('Forgejo: a branch that is not there is answered 500', () => {
+    expect(forgejo.answers['delete missing branch']?.status).toBe(500);
+    expect(answers['delete missing branch']?.status).toBe(404);
   });
 });
 

@@ -193,6 +193,16 @@ describe('selfhosted branch deletion', () => {
     expect((await scm.readMergeStatus(requestFor(1), never)).headBranch).toBe('feat/x');
   });
 
+  it('one that is gone is fine also where it is answered 500, as by Forgejo; one that is there is not', async () => {
+    const { fake, scm } = await start();
+    const failed = json({ message: '', url: `${fake.url}/api/swagger` }, 500);
+    fake.failNext('DELETE /branches/feat%2Fx', failed);
+    expect((await failureOf(scm.deleteBranch(repo, 'feat/x', never))).status).toBe(500);
+    await scm.deleteBranch(repo, 'feat/x', never);
+    fake.failNext('DELETE /branches/feat%2Fx', failed);
+    await scm.deleteBranch(repo, 'feat/x', never);
+  });
+
   it.each<[string, string, string]>([
     ['a protected branch', 'main', 'tracker_auth_error'],
     ['no branch', '', 'tracker_payload_error'],

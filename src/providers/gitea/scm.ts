@@ -7,12 +7,12 @@ import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { CiConclusion, LabelEvent, RepoKey, RequestKey, ReviewComment, ScmAdapter, ScopeCheck } from '../../ports/scm.ts';
 import { aggregate } from '../shared/ci-aggregate.ts';
-import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import { recordFaultText } from '../shared/records.ts';
-import { createClient, createCounts, issuePath, pageReader, pullPath, type Counts } from './client.ts';
+import { branchHead, deleteBranch } from './branches.ts';
+import { createClient, createCounts, issuePath, pageReader, payloadError, pullPath, type Counts } from './client.ts';
 import { createLabels, labelNamed } from './labels.ts';
-import { mergePull, namingScope } from './merge.ts';
+import { mergePull } from './merge.ts';
 import type { PageReader } from '../shared/numbered-pages.ts';
 import { readNumbered } from '../shared/numbered-pages.ts';
 import { isReviewAsked, standingRequests, trustedOf, verdictOf } from './reviews.ts';
@@ -20,17 +20,7 @@ import { instantOf } from '../shared/rfc3339.ts';
 import { LABEL } from './schema.ts';
 import { byTime, toInlineComment, toLabelEvent, toMergeStatus, toRequestComment } from './scm-map.ts';
 import type { WirePull, WireReview } from './scm-schema.ts';
-import {
-  ACCOUNT,
-  BRANCH,
-  DEFAULT_BRANCH,
-  ENTRIES,
-  LABEL_ENTRY,
-  PERMISSIONS,
-  PULL,
-  REVIEW,
-  REVIEW_COMMENT,
-} from './scm-schema.ts';
+import { ACCOUNT, DEFAULT_BRANCH, ENTRIES, LABEL_ENTRY, PERMISSIONS, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
 import { KIND, readScmSettings } from './settings.ts';
 import type { StatusReader } from './commit-status.ts';
 import { createStatusReader, toCheckRun } from './commit-status.ts';
@@ -174,31 +164,6 @@ async function readLabelEvents(
   return events.toSorted(byTime);
 }
 
-/** Null where there is no such branch. */
-async function branchHead(
-  http: TrackerHttp,
-  { owner, repo }: RepoKey,
-  branch: string,
-  signal: AbortSignal,
-): Promise<string | null> {
-  const route = path`/repos/${owner}/${repo}/branches/${branch}`;
-  if (branch === '') throw payloadError('GET', route, 'not sent: no branch was named');
-  // Gitea API, "Retrieve a specific branch from a repository, including its effective branch protection".
-  const found = await whenMissing(http.getJson(BRANCH, { path: route }, signal), null);
-  return found?.commit.id ?? null;
-}
-
-async function deleteBranch(http: TrackerHttp, { owner, repo }: RepoKey, branch: string, signal: AbortSignal): Promise<void> {
-  const route = path`/repos/${owner}/${repo}/branches/${branch}`;
-  if (branch === '') throw payloadError('DELETE', route, 'not sent: no branch was named');
-  try {
-    // Gitea API, "Delete a specific branch from a repository".
-    await whenMissing(http.send('DELETE', { path: route }, signal), undefined);
-  } catch (error) {
-    throw namingScope(error, 'DELETE', route);
-  }
-}
-
 async function removeLabel(reader: PageReader, request: RequestKey, label: string, signal: AbortSignal): Promise<void> {
   const { http } = reader;
   const id = String(request.number);
@@ -236,8 +201,4 @@ function parseAll<T>(schema: ZodType<T>, entries: readonly unknown[], route: str
   const parsed = z.array(schema).safeParse(entries);
   if (parsed.success) return parsed.data;
   throw payloadError('GET', route, `unexpected answer: ${recordFaultText(parsed.error)}`);
-}
-
-function payloadError(method: string, route: string, detail: string): TrackerError {
-  return new TrackerError({ kind: 'tracker_payload_error', method, path: route, detail });
 }

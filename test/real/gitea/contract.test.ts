@@ -30,9 +30,12 @@ describe.skipIf(server === null)('document 3: the contracts on a real server', (
 
   ciContract('a real server', async () => {
     const repository = openRepository(ground, await ground.addRepo());
+    const missing = await ground.call('GET', repository.at('/commits/no-such-branch/status'));
     return {
       ci: openRoles(ground).ci,
       repo: repository.key,
+      // Forgejo answers 200 with nothing in it.
+      tellsMissingRefs: missing.status === 404,
       seed: async (branch, checks) => {
         const { head } = await repository.pull(await repository.openPull({ branch }));
         for (const { name, result, log = '' } of checks) {

@@ -42,7 +42,7 @@ describe.skipIf(server === null)('documents 2 to 3: the answers of the server', 
     const recording = JSON.stringify({ version: ground.version, answers }, null, 2);
     const neutral = recording.replaceAll(ground.org, 'acme').replaceAll(new URL(ground.url).host, 'forge.example');
     for (const token of Object.values(tokens)) expect(neutral).not.toContain(token);
-    await writeFile(new URL('../../recordings/gitea.json', import.meta.url), `${neutral}\n`);
+    await writeFile(new URL(`../../recordings/${process.env['GITEA_RECORD']}.json`, import.meta.url), `${neutral}\n`);
   }, 120_000);
 });
 

@@ -17,6 +17,7 @@ export interface WirePull {
   readonly head: { readonly sha: string; readonly ref: string };
   readonly merged: boolean;
   readonly mergeable: boolean;
+  readonly requested_reviewers?: readonly unknown[] | null;
 }
 
 /** One repository of the server and what people do in it, through the vendor's own API. */
