@@ -13,6 +13,7 @@ export function countRequests(tracker: Tracker, during: During): Tracker {
     kind: tracker.kind,
     ...(tracker.finishedAreCostly && { finishedAreCostly: tracker.finishedAreCostly }),
     ...(tracker.isLocal && { isLocal: tracker.isLocal }),
+    ...(tracker.movesInSteps && { movesInSteps: tracker.movesInSteps }),
     fetchCandidateIssues: (signal) => counted('fetch_candidates', () => tracker.fetchCandidateIssues(signal)),
     fetchIssueById: (id, signal) => counted('fetch_issue', () => tracker.fetchIssueById(id, signal)),
     fetchIssuesByStates: (states, signal) => counted('fetch_by_states', () => tracker.fetchIssuesByStates(states, signal)),

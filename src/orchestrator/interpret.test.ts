@@ -35,7 +35,7 @@ const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Na
       settings,
     },
   },
-  'hand-off': { do: 'hand-off', issue, handoff: { runId: 'r', target: 'review' }, settings },
+  'hand-off': { do: 'hand-off', issue, handoff: { runId: 'r', target: 'review' }, settings, begun: false },
   'write-out': { do: 'write-out', entry: { id: 'o', issue, write: { kind: 'comment', text: 't' }, tries: 0, dueAt: 0 } },
   'read-terminal': { do: 'read-terminal', states: ['done'], workspaces: [] },
   sweep: { do: 'sweep', workspaces: [{ issueId: '1', path: '/w/T-1' }] },
@@ -170,6 +170,22 @@ describe('every effect that is asked for', () => {
     const [event] = reported;
     const found = event?.type === 'cleanup-answered' && event.issues.ok ? event.issues.value.map(({ id }) => id) : null;
     expect(found).toEqual(names.length === 0 ? [] : ['1']);
+  });
+
+  it.each([
+    ['a first handoff finds done what others did', false, true, 0],
+    ['a repeated one finishes a move that may have broken off', true, true, 1],
+    ['a repeated one has nothing to finish where a move is one write', true, undefined, 0],
+  ])('hand-off: %s', async (_, begun, movesInSteps, moves) => {
+    let made = 0;
+    const { reported, interpret } = interpreterWith({
+      movesInSteps,
+      fetchIssueStatesByIds: () => Promise.resolve(new Map([['1', 'Review']])),
+      transitionIssue: () => Promise.resolve(void (made += 1)),
+    });
+    interpret({ ...ONE_OF_EACH['hand-off'], begun });
+    await expect.poll(() => reported).toMatchObject([{ type: 'handoff-answered', outcome: { kind: 'succeeded' } }]);
+    expect(made).toBe(moves);
   });
 
   it('read-terminal asks the tracker nothing where no directory is', async () => {

@@ -136,7 +136,7 @@ async function findIssue(deps: InterpretDeps, issueId: string): Promise<Issue | 
 
 /** Reads the state once more before writing, so that a terminal or moved issue is never overwritten. */
 async function handOff(deps: InterpretDeps, effect: EffectNamed<'hand-off'>): Promise<AnswerTo<'hand-off'>> {
-  const { issue, handoff, settings } = effect;
+  const { issue, handoff, settings, begun } = effect;
   const { tracker } = deps.adaptersOf(settings);
   const answered = (outcome: HandoffOutcome): AnswerTo<'hand-off'> => ({
     type: 'handoff-answered',
@@ -146,7 +146,10 @@ async function handOff(deps: InterpretDeps, effect: EffectNamed<'hand-off'>): Pr
   });
   const state = (await tracker.fetchIssueStatesByIds([issue.id], deps.killed)).get(issue.id);
   if (state === undefined) return answered({ kind: 'gone' });
-  if (sameState(state, handoff.target)) return answered({ kind: 'succeeded' });
+  if (sameState(state, handoff.target)) {
+    if (begun && tracker.movesInSteps) await tracker.transitionIssue(issue.id, handoff.target, deps.killed);
+    return answered({ kind: 'succeeded' });
+  }
   if (stateIn(settings.tracker.terminalStates, state)) return answered({ kind: 'terminal', state });
   if (!stateIn(settings.tracker.activeStates, state)) return answered({ kind: 'moved', state });
   await tracker.transitionIssue(issue.id, handoff.target, deps.killed);

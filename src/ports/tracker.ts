@@ -24,6 +24,8 @@ export interface Tracker {
   fetchIssueComments(id: string, signal: AbortSignal): Promise<readonly IssueComment[]>;
   /** Moves an issue to a state. Safe to repeat. */
   transitionIssue(id: string, state: string, signal: AbortSignal): Promise<void>;
+  /** A move that broke off may leave the old state beside the new one: it is finished by another. */
+  readonly movesInSteps?: true;
   /** Posts a plain-text comment; fenced code blocks are kept literal. */
   commentIssue(id: string, text: string, signal: AbortSignal): Promise<void>;
   /** Listing issues by finished states costs of a small budget: few are better asked about one by one. */

@@ -98,7 +98,7 @@ function resumeHandoffs(draft: Draft): void {
   for (const claim of draft.state.claims.values()) {
     if (claim.phase !== 'handing-off') continue;
     const { issue, handoff } = claim;
-    ask(draft, { do: 'hand-off', issue, handoff, settings: settingsFor(draft.state, issue.id) });
+    ask(draft, { do: 'hand-off', issue, handoff, settings: settingsFor(draft.state, issue.id), begun: true });
   }
 }
 

@@ -50,10 +50,11 @@ describe('after a run', () => {
   it('tries only the handoff again when the tracker fails it otherwise', () => {
     const player = running();
     player.exit('1');
+    expect(player.asked('hand-off')).toMatchObject([{ begun: false }]);
     player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: { kind: 'failed', fault: FAULT } });
     expect(player.state.claims.get('1')).toMatchObject({ phase: 'waiting', error: FAULT.message, then: { kind: 'handoff' } });
     player.after(12_000);
-    expect(player.asked('hand-off')).toHaveLength(1);
+    expect(player.asked('hand-off')).toMatchObject([{ begun: true }]);
     expect(player.asked('start-run')).toHaveLength(0);
   });
 

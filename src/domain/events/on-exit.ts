@@ -24,7 +24,7 @@ import { countCost, saveEvents } from './on-run.ts';
 import type { RunStatus, StopReason } from '../model/run.ts';
 import { settingsFor, type Live, type State } from '../model/state.ts';
 import { stopComment } from '../rules/stop-comment.ts';
-import type { ParkReason, RunningClaim, Verdict } from '../model/claim.ts';
+import type { Handoff, ParkReason, RunningClaim, Verdict } from '../model/claim.ts';
 import { armWatch } from './watching.ts';
 import { onFailure, wait } from './on-failure.ts';
 import { runOf } from './start-run.ts';
@@ -163,7 +163,7 @@ function postStatement(draft: Draft, live: Live, exit: RunExit): void {
 function follow(draft: Draft, issue: IssueRef, claim: RunningClaim, verdict: Verdict): void {
   switch (verdict.then) {
     case 'hand-off':
-      handOff(draft, claim, { runId: claim.runId, target: verdict.target });
+      handOff(draft, claim, { runId: claim.runId, target: verdict.target }, false);
       return;
     case 'continue':
       wait(draft, claim, { trigger: 'continuation', delayMs: CONTINUATION_MS, error: '', keepSession: true, failures: 0 });
@@ -199,10 +199,10 @@ function follow(draft: Draft, issue: IssueRef, claim: RunningClaim, verdict: Ver
 export const RESTART_ERROR = 'the run was cut short by a restart of the service';
 
 /** Moves a claim to the handoff: durable before the tracker is asked. */
-export function handOff(draft: Draft, claim: Omit<RunningClaim, 'phase'>, handoff: { runId: string; target: string }): void {
+export function handOff(draft: Draft, claim: Omit<RunningClaim, 'phase'>, handoff: Handoff, begun: boolean): void {
   const { issue, attempt, failures, refusals, sessionId } = claim;
   putClaim(draft, { phase: 'handing-off', issue, attempt, failures, refusals, sessionId, since: draft.now, handoff });
-  ask(draft, { do: 'hand-off', issue, handoff, settings: settingsFor(draft.state, issue.id) });
+  ask(draft, { do: 'hand-off', issue, handoff, settings: settingsFor(draft.state, issue.id), begun });
 }
 
 function released(reason: string, terminal: boolean): Verdict {

@@ -30,7 +30,14 @@ export type AskedEffect =
   /** Reads one waiting issue before it runs again. */
   | { readonly do: 'read-issue'; readonly issueId: string }
   | { readonly do: 'start-run'; readonly plan: RunPlan }
-  | { readonly do: 'hand-off'; readonly issue: IssueRef; readonly handoff: Handoff; readonly settings: Settings }
+  | {
+      readonly do: 'hand-off';
+      readonly issue: IssueRef;
+      readonly handoff: Handoff;
+      readonly settings: Settings;
+      /** An earlier try may have got half way: then the state alone does not tell that it is done. */
+      readonly begun: boolean;
+    }
   | { readonly do: 'write-out'; readonly entry: OutboxEntry }
   /** Issues already in terminal states, for workspace cleanup. */
   /** With the workspaces that we know to have made. */

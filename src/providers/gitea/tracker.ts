@@ -55,6 +55,7 @@ export function createTracker(
       return readComments(context, id, signal);
     },
     transitionIssue: (id, state, signal) => transition({ http, repository, labels, states, rule, readIssue }, id, state, signal),
+    movesInSteps: true,
     commentIssue: async (id, text, signal) => {
       // The answer is not decoded: a comment that was accepted must not be posted again for the sake of its echo.
       // Gitea API, "Add a comment to an issue".
