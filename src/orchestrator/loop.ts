@@ -38,7 +38,9 @@ const MAX_TIMER_MS = 60_000;
 const NOTHING_CHANGED_MS = 1_000;
 /** A jump of the wall clock smaller than this is drift. */
 const JUMP_MS = 1_000;
-/** A timer that comes this much later than it was set for: the process was suspended, or had no processor. */
+/** How often the loop notes that its process runs. */
+const BEAT_MS = 500;
+/** A note that comes this much late: the process was suspended, or had no processor. */
 const LATE_MS = 1_000;
 /** A stopping daemon waits this long for a store that fails. */
 const STOPPING_STORE_MS = 10_000;
@@ -56,8 +58,9 @@ interface Work {
   /** Whether the last clock event changed nothing. */
   idle: boolean;
   timer: NodeJS.Timeout | undefined;
-  /** When the timer is due; never while there is work. */
-  wakeBy: number;
+  /** When the process was last seen to run. */
+  aliveAt: number;
+  beat: NodeJS.Timeout | undefined;
 }
 
 export function createLoop(settings: Settings, durable: Durable, instance: string, deps: LoopDeps): Loop {
@@ -73,13 +76,15 @@ export function createLoop(settings: Settings, durable: Durable, instance: strin
     work.ended = true;
     writer.hurry(0);
     clearTimeout(work.timer);
+    clearInterval(work.beat);
     finish(fault);
   }
 
   function report(event: Event): void {
     if (work.ended) return;
     if (event.type === 'stop-requested') writer.hurry(STOPPING_STORE_MS);
-    noticeLateness(work);
+    const awayMs = noteAlive(work);
+    if (awayMs > 0) work.queue.push({ type: 'woke-late', byMs: awayMs });
     work.queue.push(event);
     if (!work.pumping) run();
   }
@@ -97,6 +102,11 @@ export function createLoop(settings: Settings, durable: Durable, instance: strin
     report,
     start(...opening) {
       work.ended = false;
+      work.aliveAt = performance.now();
+      work.beat = setInterval(() => {
+        if (isAway(work)) report({ type: 'clock' });
+        else noteAlive(work);
+      }, BEAT_MS).unref();
       work.queue.push(...opening, { type: 'clock' });
       run(first);
     },
@@ -118,7 +128,8 @@ function workFrom(current: State, deps: LoopDeps): Work {
     ended: true,
     idle: false,
     timer: undefined,
-    wakeBy: Infinity,
+    aliveAt: 0,
+    beat: undefined,
   };
 }
 
@@ -178,11 +189,15 @@ async function carryOut(work: Work, decision: Decision): Promise<void> {
   for (const effect of decision.effects) work.deps.interpret(effect);
 }
 
-/** Whatever wakes us first after the moment at which the timer should have. */
-function noticeLateness(work: Work): void {
-  const lateMs = work.deps.clock.now() - work.wakeBy;
-  if (lateMs >= LATE_MS) work.queue.push({ type: 'woke-late', byMs: lateMs });
-  work.wakeBy = Infinity;
+/** How long the process surely did not run since it was last seen to, or 0. Whatever comes first asks. */
+function noteAlive(work: Work): number {
+  const awayMs = isAway(work) ? performance.now() - work.aliveAt - BEAT_MS : 0;
+  work.aliveAt = performance.now();
+  return awayMs;
+}
+
+function isAway({ aliveAt }: Work): boolean {
+  return performance.now() - aliveAt >= BEAT_MS + LATE_MS;
 }
 
 /** Nothing to do now: sleep until the next moment something falls due. */
@@ -196,5 +211,4 @@ function rest(work: Work, report: (event: Event) => void, end: () => void): void
   const delay = Math.min(Math.max(nextWake(work.current) - now, least), MAX_TIMER_MS);
   clearTimeout(work.timer);
   work.timer = setTimeout(() => report({ type: 'clock' }), delay);
-  work.wakeBy = now + delay;
 }

@@ -12,7 +12,7 @@ echo $$ > "$AGENT_PID"
 cat > /dev/null
 say() { printf '%s\\n' "$1"; }
 say '{"type":"system","subtype":"init","session_id":"00000000-0000-4000-8000-000000000000","model":"m","tools":[],"mcp_servers":[]}'
-i=0; while [ $i -lt 30 ]; do sleep 0.05; i=$((i+1)); done
+i=0; while [ $i -lt 10 ]; do sleep 0.15; i=$((i+1)); done
 say '{"type":"assistant","session_id":"00000000-0000-4000-8000-000000000000","message":{"id":"m1","model":"m","content":[{"type":"text","text":"done"}],"usage":{"input_tokens":1,"output_tokens":1}}}'
 say '{"type":"result","subtype":"success","is_error":false,"session_id":"00000000-0000-4000-8000-000000000000","result":"done","usage":{"input_tokens":1,"output_tokens":1}}'
 `;
