@@ -7,13 +7,7 @@ import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
-const WORKFLOW = `---
-tracker: { kind: file, active_states: [todo], terminal_states: [done], handoff_state: review }
-file: { path: issues.json }
-agent: { kind: mock }
----
-{{ .issue.title }}
-`;
+const WORKFLOW = readFileSync(new URL('../package/workflow.md', import.meta.url), 'utf8');
 /** What only a container has: its packages and its users. */
 const LEFT_OUT = /^(?:apt-get|useradd)\b/;
 

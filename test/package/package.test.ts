@@ -55,13 +55,7 @@ function writeFiles(): void {
   execFileSync('sh', ['-c', `cat > WORKFLOW.md <<'END'\n${WORKFLOW}END\necho '[]' > issues.json`], { cwd: folder });
 }
 
-const WORKFLOW = `---
-tracker: { kind: file, active_states: [todo], terminal_states: [done], handoff_state: review }
-file: { path: issues.json }
-agent: { kind: mock }
----
-{{ .issue.title }}
-`;
+const WORKFLOW = readFileSync(new URL('workflow.md', import.meta.url), 'utf8');
 
 it('what users install has one install script, which has nothing to do', () => {
   const lock = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as {

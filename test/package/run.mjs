@@ -5,13 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
-const WORKFLOW = `---
-tracker: { kind: file, active_states: [todo], terminal_states: [done], handoff_state: review }
-file: { path: issues.json }
-agent: { kind: mock }
----
-{{ .issue.title }}
-`;
+const WORKFLOW = await readFile(new URL('workflow.md', import.meta.url), 'utf8');
 
 const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-package-'));
 try {
