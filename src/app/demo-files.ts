@@ -104,7 +104,7 @@ function forgeSections(forgeUrl: string, pollMs: number): string {
   const often = `provider: gitea, poll_interval_ms: ${pollMs}`;
   return `gitea:
   endpoint: ${forgeUrl}
-  api_key: token-of-the-stand-in
+  api_key: example
   project: ${DEMO_PROJECT.owner}/${DEMO_PROJECT.repo}
 reactions:
   projects: [${DEMO_PROJECT.owner}/${DEMO_PROJECT.repo}]

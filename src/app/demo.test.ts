@@ -4,12 +4,14 @@ import { expect, it } from 'vitest';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { startDemo } from './demo.ts';
 
-const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
-
 it('the demo shows the life of a merge request: red checks, a fix, a review, a merge', { timeout: 60_000 }, async () => {
   const clock = createSteadyClock();
   const env = { PATH: process.env['PATH'] ?? '' };
-  const demo = await startDemo({ env, version: '0', port: 0, clock, logger: SILENT, pace: 0.01, issues: 1 });
+  const warned: string[] = [];
+  const logger = { debug() {}, info() {}, warn: (message: string) => void warned.push(message), error() {} };
+  const demo = await startDemo({ env, version: '0', port: 0, clock, logger, pace: 0.01, issues: 1 });
+  // The first screen a new user sees finds no fault with itself.
+  expect(warned).toEqual([]);
   const read = async (path: string): Promise<string> => (await fetch(`${demo.url}${path}`)).text();
   try {
     let page = '';
