@@ -95,7 +95,7 @@ it('what keeps the whole service back is kept while it does, for commands to tel
   notices.announce(failed('refused'));
   time.now += MINUTE;
   notices.announce(failed('refused'));
-  notices.announce({ name: 'workflow:file:rejected', facts: { path: '/w', problems: ['agent.kind: unknown'] } });
+  notices.announce({ name: 'workflow:file:rejected', facts: { path: '/w', problems: ['agent.kind: unknown'], faults: [] } });
   await chronicle.stop();
   const text = expect.stringMatching(/^refused; renew the token/) as string;
   expect(await troublesSince(0, store)).toEqual([

@@ -10,6 +10,7 @@ import {
   type JournalEntry,
   type PollSample,
   type TroubleKind,
+  type TroublePlace,
 } from '../domain/views/chronicle.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Chronicle } from '../ports/daemon.ts';
@@ -100,6 +101,7 @@ export interface Trouble {
   readonly what: TroubleKind;
   readonly since: number;
   readonly text: string;
+  readonly place: TroublePlace | null;
 }
 
 /** What keeps a service back that has been at work since then. */
@@ -108,9 +110,9 @@ export async function troublesSince(since: number, store: Pick<Store, 'listNotes
   for (const { at, body } of await store.listNotes({ subject: SERVICE, since, limit: MOST_TROUBLES })) {
     const { success, data } = TROUBLE().safeParse(parsed(body));
     if (!success) continue;
-    const { what, text } = data;
+    const { what, text, place } = data;
     if (text === null) latest.delete(what);
-    else latest.set(what, { what, text, since: latest.get(what)?.since ?? at });
+    else latest.set(what, { what, text, place, since: latest.get(what)?.since ?? at });
   }
   return [...latest.values()];
 }
@@ -144,7 +146,10 @@ function createNoteWriter({ store, logger }: ChronicleDeps): { add(note: Note): 
   };
 }
 
-const TROUBLE = once(() => z.object({ what: z.enum(TROUBLE_KINDS), text: z.string().nullable() }));
+const PLACE = once(() => z.object({ file: z.string(), line: z.number().nullable(), column: z.number().nullable() }));
+const TROUBLE = once(() =>
+  z.object({ what: z.enum(TROUBLE_KINDS), text: z.string().nullable(), place: PLACE().nullable().default(null) }),
+);
 const ENTRY = once(() => z.object({ text: z.string(), tone: z.enum(TONES) }));
 const SAMPLE = once(() =>
   z.object({

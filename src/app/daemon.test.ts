@@ -121,10 +121,15 @@ describe('the daemon, put together', () => {
     const daemon = await start(await write());
     await expect.poll(states, PATIENCE).toEqual(['review', 'later']);
     await write({ extra: 'agent: {max_turns: none}' });
-    await expect.poll(() => workflowOf(daemon), PATIENCE).toMatchObject({ rejected: { reason: expect.any(String) } });
+    await expect
+      .poll(() => workflowOf(daemon), PATIENCE)
+      .toMatchObject({
+        rejected: { reason: expect.any(String) },
+        problems: [{ severity: 'error', check: 'workflow.yaml', line: 8, column: 1 }],
+      });
     await write({ active: 'todo, later' });
     await expect.poll(states, PATIENCE).toEqual(['review', 'review']);
-    expect(await workflowOf(daemon)).toMatchObject({ rejected: null });
+    expect(await workflowOf(daemon)).toMatchObject({ rejected: null, problems: [] });
   });
 
   it('tells the warnings of an edit, which wakes what waits at the cap for just that', async () => {

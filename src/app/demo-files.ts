@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectories } from '../lib/make-directories.ts';
 import { DEMO_PROJECT } from './demo-forge.ts';
 
 export interface DemoFiles {
@@ -14,7 +15,7 @@ export interface DemoFiles {
 
 /** Writes a workflow and some issues to play with. Returns the workflow's path. */
 export async function writeDemo({ directory, forgeUrl, pace, issues: count = TITLES.length }: DemoFiles): Promise<string> {
-  await mkdir(directory, { recursive: true });
+  await makeDirectories(directory, 0o755);
   const now = Date.now();
   const issues = TITLES.slice(0, count).map((title, index) => ({
     id: String(index + 1),

@@ -1,3 +1,5 @@
+import { withPosition } from '../config/document.ts';
+import { TrackerError } from '../domain/model/errors.ts';
 import { sameState, type Issue } from '../domain/model/issue.ts';
 import type { Settings, TrackerSettings } from '../domain/model/settings.ts';
 import type { Board, Provider, ProviderDeps } from '../ports/provider.ts';
@@ -6,7 +8,16 @@ import { providerDeps, readBoardOrIssues } from './board.ts';
 import { accessRemedy } from './access-remedy.ts';
 import { checkClock } from './doctor-machine.ts';
 import { finding, ok, type Finding } from './finding.ts';
-import { labelsNamed, missingState, statesNamed, wordFor, type NamedLabel, type NamedState } from './named-states.ts';
+import {
+  labelsNamed,
+  missingState,
+  placeOfName,
+  placeOfStates,
+  statesNamed,
+  wordFor,
+  type NamedLabel,
+  type NamedState,
+} from './named-states.ts';
 import { ANYONE_REMEDY, publicProblem } from './public-project.ts';
 import type { RequestMeter } from '../ports/runtime.ts';
 import type { Rights, Tracker } from '../ports/tracker.ts';
@@ -35,9 +46,13 @@ export async function diagnoseTracker(
       `${[tracker.name, tracker.project].filter((part) => part !== '').join(' ')} can be read: ${board.states.length} ${board.what}`,
     );
     const mend = fix ? fixer(provider, tracker, boardDeps, signal) : null;
-    const states = await Promise.all(statesNamed(workflow.settings).map((state) => checkName(state, board, mend)));
+    const states = await Promise.all(
+      statesNamed(workflow.settings).map(async (state) => placed(await checkName(state, board, mend), workflow, state)),
+    );
     const labels = board.what === 'labels' ? labelsNamed(workflow.settings) : [];
-    const otherLabels = await Promise.all(labels.map((label) => checkLabel(label, board, mend)));
+    const otherLabels = await Promise.all(
+      labels.map(async (label) => placed(await checkLabel(label, board, mend), workflow, label)),
+    );
     const rights = await checkRights(remote, facts?.mayWrite ?? null, signal);
     const moves = await checkMoves(remote, workflow.settings, signal);
     return [
@@ -52,8 +67,17 @@ export async function diagnoseTracker(
   } catch (error) {
     signal.throwIfAborted();
     const message = error instanceof Error ? error.message : String(error);
-    return [finding('error', 'tracker.access', message, accessRemedy(error))];
+    const place = error instanceof TrackerError ? placeOfStates(workflow, error.unknownStates) : null;
+    const refused = finding('error', 'tracker.access', withPosition(message, place), accessRemedy(error));
+    return [place === null ? refused : { ...refused, file: workflow.path, ...place }];
   }
+}
+
+/** What is wrong with a name is said with its place in the workflow file. */
+function placed(found: Finding, workflow: GoodWorkflow, name: NamedState | NamedLabel): Finding {
+  const place = placeOfName(workflow, name);
+  if (found.status === 'ok' || found.status === 'fixed' || place === null) return found;
+  return { ...found, message: withPosition(found.message, place), file: workflow.path, ...place };
 }
 
 /** Hears what time it is where the tracker is. */

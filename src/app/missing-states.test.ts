@@ -30,7 +30,7 @@ function service(tracker: Partial<TrackerSettings>) {
   const adaptersFor = (wanted: Partial<TrackerSettings>) =>
     ({
       tracker: {},
-      workflow: { path: '/w/WORKFLOW.md', settings: settingsWith({ tracker: wanted }) },
+      workflow: { path: '/w/WORKFLOW.md', settings: settingsWith({ tracker: wanted }), placeOf },
     }) as unknown as BuiltAdapters;
   let adapters = adaptersFor(tracker);
   const missing = followMissingStates({
@@ -48,6 +48,9 @@ function service(tracker: Partial<TrackerSettings>) {
   };
 }
 
+/** As if every key stood on a line of its own. */
+const placeOf = (key: readonly (string | number)[]) => ({ line: key.join('.') === 'tracker.handoff_state' ? 7 : 1, column: 3 });
+
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
 it('jira: a handoff state that the project does not have is told after the first poll, with those there are', async () => {
@@ -59,6 +62,7 @@ it('jira: a handoff state that the project does not have is told after the first
     announce(POLLED);
     await expect.poll(() => told).toHaveLength(1);
     expect(told[0]).toMatch(/^workflow warning .*tracker\.handoff_state/);
+    expect(told[0]).toMatch(/"file":"\/w\/WORKFLOW\.md","line":7,"column":3/);
     const [problem] = missing.warnings();
     expect(problem?.message).toMatch(
       /^the tracker has no state "Human Reveiw": no issue can be moved there; did you mean "Human Review"\? it has Backlog, /,
@@ -91,7 +95,7 @@ it('github: one read of the labels, and none where no run sets any', async () =>
     watching.announce(POLLED);
     await expect
       .poll(() => watching.missing.warnings().map(({ message }) => message))
-      .toEqual(['the tracker has no label "review": no issue can be moved there; it has ready']);
+      .toEqual(['the tracker has no label "review": no issue can be moved there; it has ready (line 7, column 3)']);
     expect(github.requests).toHaveLength(1);
   } finally {
     await github.close();

@@ -1,3 +1,4 @@
+import { withPosition } from '../config/document.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import { faultOf } from '../domain/model/errors.ts';
 import type { NoticeBus } from '../ports/events.ts';
@@ -5,7 +6,7 @@ import type { ProviderDeps } from '../ports/provider.ts';
 import { loadProvider } from '../providers/registry.ts';
 import { providerDeps } from './board.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
-import { missingState, statesNamed } from './named-states.ts';
+import { missingState, placeOfName, statesNamed } from './named-states.ts';
 import { tellWarnings, type GoodWorkflow } from './workflow.ts';
 
 /** A tracker that takes longer to name its states is not asked again. */
@@ -59,10 +60,11 @@ export function followMissingStates({ watched, notices, provider }: MissingState
 
 /** One read, and none where no state is moved to. */
 async function findMissing(
-  { path, settings }: GoodWorkflow,
+  workflow: GoodWorkflow,
   provider: Omit<ProviderDeps, 'workflowDir'>,
   signal: AbortSignal,
 ): Promise<readonly Problem[]> {
+  const { path, settings } = workflow;
   const { tracker } = settings;
   const written = statesNamed(settings).filter(({ isWritten }) => isWritten);
   const { readBoard, boardAtStart } = await loadProvider(tracker.kind);
@@ -70,11 +72,11 @@ async function findMissing(
   try {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
     const board = await readBoard(tracker, providerDeps(path, provider), patience);
-    return written.flatMap(({ key, name }): readonly Problem[] => {
-      const missing = missingState(name, board);
+    return written.flatMap((named): readonly Problem[] => {
+      const missing = missingState(named.name, board);
       if (missing === null) return [];
       const message = `${missing.message}: no issue can be moved there; ${missing.hint}`;
-      return [{ severity: 'warning', check: key, message }];
+      return [{ severity: 'warning', check: named.key, message: withPosition(message, placeOfName(workflow, named)) }];
     });
   } catch (error) {
     const { message } = faultOf(error);

@@ -1,13 +1,22 @@
+import type { SourcePosition } from '../config/document.ts';
+import type { LoadedWorkflow } from '../config/workflow.ts';
 import { sameState } from '../domain/model/issue.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { namedByReactions } from '../domain/reactions/registry.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 import type { Board } from '../ports/provider.ts';
+import type { GoodWorkflow } from './workflow.ts';
 
-/** A state that the workflow file names. */
-export interface NamedState {
+/** A name that the workflow file gives, by its key. */
+interface Named {
   readonly key: string;
   readonly name: string;
+  /** Its place in the list of the key, where it is one of several. */
+  readonly index?: number;
+}
+
+/** A state that the workflow file names. */
+export interface NamedState extends Named {
   /** Runs move issues there: where it cannot be, finished work is not handed over. */
   readonly isWritten: boolean;
 }
@@ -21,8 +30,8 @@ export function statesNamed({ tracker, reactions }: Pick<Settings, 'tracker' | '
     ['tracker.no_change_state', noChangeState === handoffState ? null : noChangeState],
   ] as const;
   return [
-    ...activeStates.map((name) => ({ key: 'tracker.active_states', name, isWritten: false })),
-    ...terminalStates.map((name) => ({ key: 'tracker.terminal_states', name, isWritten: false })),
+    ...activeStates.map((name, index) => ({ key: 'tracker.active_states', name, index, isWritten: false })),
+    ...terminalStates.map((name, index) => ({ key: 'tracker.terminal_states', name, index, isWritten: false })),
     ...written.flatMap(([key, name]) => (name === null ? [] : [{ key, name, isWritten: true }])),
     ...namedByReactions(reactions, 'state').map((named) => ({ ...named, isWritten: true })),
   ];
@@ -45,10 +54,22 @@ export function labelsNamed({ tracker, reactions }: Pick<Settings, 'tracker' | '
   ];
 }
 
-export interface NamedLabel {
-  readonly key: string;
-  readonly name: string;
+export interface NamedLabel extends Named {
   readonly isSetBy: 'people' | 'us';
+}
+
+/** Where the workflow file names it. */
+export function placeOfName({ placeOf }: Pick<LoadedWorkflow, 'placeOf'>, { key, index }: Named): SourcePosition | null {
+  return placeOf([...key.split('.'), ...(index === undefined ? [] : [index])]);
+}
+
+/** Where the workflow file names the first of these states. */
+export function placeOfStates(
+  workflow: Pick<GoodWorkflow, 'settings' | 'placeOf'>,
+  names: readonly string[],
+): SourcePosition | null {
+  const first = statesNamed(workflow.settings).find(({ name }) => names.includes(name));
+  return first === undefined ? null : placeOfName(workflow, first);
 }
 
 /** What there is to say of a state that the tracker does not have; null when it has it. */

@@ -1,13 +1,16 @@
 import type { Env } from '../config/expand.ts';
-import { formatProblem } from '../config/format.ts';
+import { withPosition, type SourcePosition } from '../config/document.ts';
+import { formatProblem, problemFacts } from '../config/format.ts';
 import { watchWorkflow } from '../config/watch.ts';
+import type { LoadedWorkflow } from '../config/workflow.ts';
 import { TrackerError } from '../domain/model/errors.ts';
-import type { Notice } from '../domain/model/notice.ts';
+import type { Notice, Notices } from '../domain/model/notice.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
 import { buildAdapters, knownAs, settleIdentity, tellIfPublic, type BuiltAdapters } from './build-adapters.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
+import { placeOfStates } from './named-states.ts';
 import { readWorkflowFile, requireGood, tellWarnings, WorkflowFault } from './workflow.ts';
 
 export interface ReloadDeps {
@@ -75,8 +78,9 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
 
   async function apply(): Promise<void> {
     if (stopped.aborted) return;
+    const loaded = await readWorkflowFile(path, deps.env);
     try {
-      const workflow = requireGood(await readWorkflowFile(path, deps.env));
+      const workflow = requireGood(loaded);
       const built = await knownAs(await buildAdapters(workflow, deps.adapterDeps, current), deps.store);
       if (built.tracker !== current.tracker) await built.tracker.preflight?.(stopped);
       const next = await settleIdentity(built, deps.store, stopped);
@@ -89,16 +93,16 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
       tellIfPublic(next, deps.logger);
       deps.announce({ name: 'workflow:file:reloaded', facts: { path } });
     } catch (error) {
-      if (!stopped.aborted) reject(error);
+      if (!stopped.aborted) reject(error, loaded);
     }
   }
 
-  function reject(error: unknown): void {
+  function reject(error: unknown, edit: LoadedWorkflow): void {
     waitsForTracker = isOutOfReach(error);
-    const problems = reasonsOf(error);
-    if (problems.join('\n') === told) return;
-    told = problems.join('\n');
-    deps.announce({ name: 'workflow:file:rejected', facts: { path, problems } });
+    const facts = rejection(error, edit);
+    if (facts.problems.join('\n') === told) return;
+    told = facts.problems.join('\n');
+    deps.announce({ name: 'workflow:file:rejected', facts });
   }
 
   return {
@@ -115,11 +119,21 @@ function isOutOfReach(error: unknown): boolean {
   return error instanceof TrackerError && (error.kind === 'tracker_transport_error' || error.kind === 'tracker_api_error');
 }
 
-function reasonsOf(error: unknown): readonly string[] {
+/** Why an edit was not taken: one line each for people, and the same with its place for programs. */
+function rejection(error: unknown, edit: LoadedWorkflow): Notices['workflow:file:rejected'] {
+  const { path } = edit;
   if (error instanceof WorkflowFault) {
-    return error.problems.filter((problem) => problem.severity === 'error').map((problem) => formatProblem(problem));
+    const faults = error.problems.filter(({ severity }) => severity === 'error');
+    return { path, problems: faults.map(formatProblem), faults: faults.map((fault) => problemFacts(fault, path)) };
   }
-  return [error instanceof Error ? error.message : String(error)];
+  const message = withPosition(error instanceof Error ? error.message : String(error), placeOfFault(error, edit));
+  return { path, problems: [message], faults: [problemFacts({ severity: 'error', check: 'tracker.access', message }, path)] };
+}
+
+/** Some faults of a tracker are words of the file. */
+function placeOfFault(error: unknown, { settings, placeOf }: LoadedWorkflow): SourcePosition | null {
+  if (!(error instanceof TrackerError) || settings === null) return null;
+  return placeOfStates({ settings, placeOf }, error.unknownStates);
 }
 
 /** Some settings are read once, at start. */

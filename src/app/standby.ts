@@ -84,7 +84,7 @@ function aboutService({ workflow, version, clock, logger }: Omit<DaemonOptions, 
     clock,
     logger,
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
-    workflow: () => ({ path: workflow.path, appliedAt, warnings: [], rejected: null }),
+    workflow: () => ({ path: workflow.path, appliedAt, warnings: [], rejected: null, problems: [] }),
     isDraining: () => false,
   };
 }

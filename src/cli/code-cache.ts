@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -105,7 +106,7 @@ function read(file: string): Map<string, Buffer> {
 function write(folder: string, file: string, kept: ReadonlyMap<string, Buffer>): void {
   const beside = `${file}.${process.pid}`;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
     if (!isOurs(folder)) return;
     const names = readdirSync(folder);
     if (names.length > MOST_FILES) for (const name of names) rmSync(path.join(folder, name), { force: true });

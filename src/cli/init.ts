@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { providerDeps, readBoardOrIssues } from '../app/board.ts';
@@ -11,6 +11,7 @@ import { createKnownSecrets } from '../app/secrets.ts';
 import type { Answers } from '../app/workflow-text.ts';
 import type { Board } from '../ports/provider.ts';
 import { createLog } from '../lib/log.ts';
+import { makeDirectories } from '../lib/make-directories.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 import { UsageError, type Args } from './command.ts';
 import { printLine } from './output.ts';
@@ -50,7 +51,7 @@ async function write(args: Args, file: string, person: Interface | null): Promis
   const { text, problems, settings } = draftOf(file, answers, process.env);
   printProblems(problems);
   if (settings === null) return fail('nothing was written');
-  await mkdir(path.dirname(path.resolve(file)), { recursive: true });
+  await makeDirectories(path.dirname(path.resolve(file)), 0o755);
   await writeFile(file, text, { flag: args.has('force') ? 'w' : 'wx' });
   const suffix = file === 'WORKFLOW.md' ? '' : ` ${file}`;
   printLine(`${file} written. Next: foray validate${suffix}, foray doctor${suffix}, foray --dry-run${suffix}, foray${suffix}`);

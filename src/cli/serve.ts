@@ -1,4 +1,7 @@
 import { startDaemon, type RunningDaemon } from '../app/daemon.ts';
+import { placeOfStates } from '../app/named-states.ts';
+import type { GoodWorkflow } from '../app/workflow.ts';
+import { TrackerError } from '../domain/model/errors.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import type { RunSettings } from './run-settings.ts';
 import { openLog } from './logging.ts';
@@ -38,11 +41,17 @@ export async function serve(args: RunSettings): Promise<number> {
   signals.release();
   endWithin(LAST_RECORDS_MS);
   if (failure !== null) {
-    logger.error('foray failed', { error: failure.message });
+    logger.error('foray failed', { error: failure.message, ...placeOfFailure(failure, workflow) });
     return 1;
   }
   logger.info('foray stopped', {});
   return 0;
+}
+
+/** Where the workflow file is wrong, of a start that the tracker refused for a name in it. */
+function placeOfFailure(failure: Error, workflow: GoodWorkflow) {
+  const place = failure instanceof TrackerError ? placeOfStates(workflow, failure.unknownStates) : null;
+  return place === null ? {} : { file: workflow.path, ...place };
 }
 
 /** How long a slow reader of the log may take over the last records. */

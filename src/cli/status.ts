@@ -148,7 +148,12 @@ function factsOf({ reading, durable, running, waiting, troubles, totals }: Repor
   return {
     service: serviceFacts(reading.records),
     workflow_path: reading.loaded.path,
-    problems: troubles.map(({ what, since, text }) => ({ what, since: iso(since), message: text })),
+    problems: troubles.map(({ what, since, text, place }) => ({
+      what,
+      since: iso(since),
+      message: text,
+      ...(place ?? NO_PLACE),
+    })),
     paused: pause && { reason: pause.reason, by: pause.by, since: iso(pause.since) },
     agent_pauses: durable.pauses.map(({ agentKind, until, reason }) => ({ agent: agentKind, until: iso(until), reason })),
     running: running.map(({ claim, run }) => ({
@@ -180,6 +185,8 @@ function factsOf({ reading, durable, running, waiting, troubles, totals }: Repor
     totals: { runs: totals.runs, seconds: totals.seconds, total_tokens: totals.totalTokens, cost_usd: totals.costUsd },
   };
 }
+
+const NO_PLACE = { file: null, line: null, column: null };
 
 /** Null for the machine of the service. */
 function hostOf({ issue }: RunningClaim | HandoffClaim, { workspaces }: Durable): string | null {

@@ -1,4 +1,4 @@
-import type { Problem } from '../domain/model/problem.ts';
+import type { Problem, ProblemFacts } from '../domain/model/problem.ts';
 
 /** `error: <check>: <message>` on one line, whatever the file put into the message. */
 export function formatProblem({ severity, check, message }: Problem): string {
@@ -6,7 +6,7 @@ export function formatProblem({ severity, check, message }: Problem): string {
 }
 
 /** The same for programs, with the place in the file on its own. */
-export function problemFacts({ severity, check, message }: Problem, file: string) {
+export function problemFacts({ severity, check, message }: Problem, file: string): ProblemFacts {
   const [, line, column] = PLACE.exec(message) ?? [];
   return {
     severity,

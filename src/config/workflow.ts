@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Problem } from '../domain/model/problem.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { readCredentialFiles } from './credential-files.ts';
-import { readFrontMatter } from './document.ts';
+import { readFrontMatter, type FrontMatter, type Key, type SourcePosition } from './document.ts';
 import { readWorkflowText } from './file.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { settingsFrom, type ReadSettings, type SettingsContext } from './read-settings.ts';
@@ -33,6 +33,8 @@ export interface LoadedWorkflow {
   readonly secretVariables: readonly string[];
   /** Of the content that was read; what a watcher compares with. */
   readonly fingerprint: string;
+  /** Where a key stands in the file; where it is left to its default, the nearest one above it that is there. */
+  readonly placeOf: (key: Key) => SourcePosition | null;
 }
 
 /** Reads and checks a workflow file. Touches nothing but the file. Never rejects for a fault of it. */
@@ -77,7 +79,13 @@ export function readWorkflow(text: string, workflowPath: string, context: LoadCo
     secrets: read.secrets.values,
     secretVariables: read.secrets.variables,
     fingerprint: text,
+    placeOf: (key) => nearestPlace(key, matter),
   };
+}
+
+function nearestPlace(key: Key, matter: Pick<FrontMatter, 'positionOf'>): SourcePosition | null {
+  if (key.length === 0) return null;
+  return matter.positionOf(key) ?? nearestPlace(key.slice(0, -1), matter);
 }
 
 function nothingLoaded(absolute: string, problems: readonly Problem[]): Omit<LoadedWorkflow, 'fingerprint'> {
@@ -91,6 +99,7 @@ function nothingLoaded(absolute: string, problems: readonly Problem[]): Omit<Loa
     path: absolute,
     secrets: [],
     secretVariables: [],
+    placeOf: () => null,
   };
 }
 

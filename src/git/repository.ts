@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectories } from '../lib/make-directories.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { WritePermission } from '../ports/runtime.ts';
 import { runGit, type GitResult } from './command.ts';
@@ -155,12 +156,12 @@ function createGit(
 
 async function makeBoth(repository: Repository, folder: string, signal: AbortSignal): Promise<void> {
   const { control, shared, url } = repository;
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeDirectories(folder, 0o700);
   for (const place of [control, shared]) {
     if (!(await isRepository(place))) await mustPass(repository, folder, ['init', '--quiet', '--bare', place], signal);
   }
   await writeFile(path.join(shared, 'objects', 'info', 'alternates'), `${path.join(control, 'objects')}\n`);
-  await mkdir(path.join(shared, 'info'), { recursive: true });
+  await makeDirectories(path.join(shared, 'info'), 0o755);
   await writeFile(path.join(shared, 'info', 'exclude'), '/.foray/\n');
   await mustPass(repository, shared, ['config', 'remote.origin.url', url], signal);
   await mustPass(repository, shared, ['config', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'], signal);

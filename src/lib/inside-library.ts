@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { getRawAsset } from 'node:sea';
+import { makeDirectoriesNow } from './make-directories.ts';
 
 /**
  * Loads the database library that the single-file command carries. The system loads libraries from files alone, so it is
@@ -30,7 +31,7 @@ function placed(bytes: Buffer): string {
 function folder(): string {
   const cache = path.join(process.env['XDG_CACHE_HOME'] || path.join(os.homedir(), '.cache'), 'foray');
   try {
-    mkdirSync(cache, { recursive: true, mode: 0o700 });
+    makeDirectoriesNow(cache, 0o700);
     chmodSync(cache, 0o700);
     return cache;
   } catch {

@@ -1,3 +1,4 @@
+import { mkdirSync, statSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -10,6 +11,20 @@ export async function makeDirectories(directory: string, mode: number): Promise<
   const parent = path.dirname(directory);
   if (parent !== directory) await makeDirectories(parent, mode);
   await mkdir(directory, { mode }).catch((error: unknown) => settled(directory, error));
+}
+
+/** The same before anything can be waited for. */
+export function makeDirectoriesNow(directory: string, mode: number): void {
+  try {
+    mkdirSync(directory, { mode });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(directory).isDirectory()) return;
+    const parent = path.dirname(directory);
+    if (code !== 'ENOENT' || parent === directory) throw error;
+    makeDirectoriesNow(parent, mode);
+    mkdirSync(directory, { mode });
+  }
 }
 
 /** False where the directory above it is missing. */

@@ -128,8 +128,15 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'tracker:records:left': ({ label, ...counts }) =>
     warn('records of another tracker are left alone', { identity: label, ...counts }),
   'workflow:file:reloaded': ({ path }) => info('workflow reloaded', { workflow_path: path }),
-  'workflow:file:rejected': ({ path, problems }) =>
-    error('workflow edit rejected, the last good one stays in force', { workflow_path: path, problems: problems.join(' | ') }),
+  'workflow:file:rejected': ({ path, problems, faults: [first] }) =>
+    error('workflow edit rejected, the last good one stays in force', {
+      workflow_path: path,
+      problems: problems.join(' | '),
+      check: first?.check,
+      file: first?.file,
+      line: first?.line ?? undefined,
+      column: first?.column ?? undefined,
+    }),
   'reaction:watch:armed': ({ issue, owner, repo, number }) =>
     info('merge request watched', { ...of(issue), owner, repo, number }),
   'reaction:request:refused': ({ issue, owner, repo, number, why }) =>

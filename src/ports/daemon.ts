@@ -1,4 +1,5 @@
 import type { Snapshot } from '../domain/views/snapshot.ts';
+import type { ProblemFacts } from '../domain/model/problem.ts';
 import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
 import type { NoticeBus } from './events.ts';
 import type { HostView } from './runner.ts';
@@ -77,6 +78,8 @@ export interface WorkflowStatus {
   /** One line each, as `foray validate` prints them. */
   readonly warnings: readonly string[];
   readonly rejected: { readonly at: number; readonly reason: string } | null;
+  /** What the file in force is warned of, and what the rejected edit has wrong. */
+  readonly problems: readonly ProblemFacts[];
 }
 
 /** What people look back on, over restarts. */

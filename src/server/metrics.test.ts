@@ -143,7 +143,10 @@ const COUNTED: readonly (readonly [notice: Notice, series: Readonly<Record<strin
   ],
   [{ name: 'poll:tick:postponed', facts: { reason: 'spent', resource: 'core', until: NOON } }, { svc_polls_postponed_total: 1 }],
   [{ name: 'workflow:file:reloaded', facts: { path: 'W' } }, { 'svc_workflow_reloads_total{result="success"}': 1 }],
-  [{ name: 'workflow:file:rejected', facts: { path: 'W', problems: [] } }, { 'svc_workflow_reloads_total{result="error"}': 1 }],
+  [
+    { name: 'workflow:file:rejected', facts: { path: 'W', problems: [], faults: [] } },
+    { 'svc_workflow_reloads_total{result="error"}': 1 },
+  ],
   [
     { name: 'agent:kind:paused', facts: { agentKind: 'claude-code', until: NOON, reason: 'limit' } },
     { 'svc_agent_pauses_total{agent="claude-code"}': 1 },

@@ -1,5 +1,6 @@
-import { mkdir, readdir, rename } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectories } from '../lib/make-directories.ts';
 import { removeTree } from './remove.ts';
 
 const FOLDER = '.foray-removed';
@@ -8,7 +9,7 @@ const DAY_MS = 86_400_000;
 /** Moves a directory that nobody marked out of the way instead of deleting it: it may be somebody's. Says where it is. */
 export async function moveAside(root: string, name: string, now: number): Promise<string> {
   const folder = path.join(root, FOLDER);
-  await mkdir(folder, { recursive: true, mode: 0o750 });
+  await makeDirectories(folder, 0o750);
   const target = path.join(folder, `${name}.${now}`);
   await rename(path.join(root, name), target);
   return target;

@@ -1,8 +1,9 @@
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { createBundle, GitRefusal, mustPass, offeredRef, pushedRef, pushFromControl, tooLarge } from '../git/index.ts';
 import type { Repository } from '../git/index.ts';
+import { makeDirectories } from '../lib/make-directories.ts';
 import { MOST_BYTES, PART_BYTES, type Carrier, type Packed } from '../ports/carrier.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import { branchOf, findOrOpen, type DeliveryDeps } from './delivery.ts';
@@ -23,7 +24,7 @@ export function createCarrier(deps: DeliveryDeps, subject: WorkspaceSubject, run
     async pack(have, signal) {
       await repository.refresh(signal);
       await clearLeftovers(path.dirname(folder));
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeDirectories(folder, 0o700);
       return repository.exclusively(() => pack(repository, { branch, have, file: packFile }, signal));
     },
     readPack: (at) => readPart(packFile, at),
@@ -122,7 +123,7 @@ async function readPart(file: string, at: number): Promise<string> {
 async function addPart(file: string, at: number, text: string): Promise<void> {
   const part = Buffer.from(text, 'base64');
   if (placeOf(at) + part.length > MOST_BYTES) throw tooLarge(at + part.length);
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await makeDirectories(path.dirname(file), 0o700);
   const handle = await open(file, at === 0 ? 'w' : 'r+', 0o600);
   try {
     await handle.write(part, 0, part.length, at);

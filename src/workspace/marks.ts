@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { makeDirectories } from '../lib/make-directories.ts';
 import { once } from '../lib/once.ts';
 import { codeOf, look } from './containment.ts';
 
@@ -40,7 +41,7 @@ export function judgeMark(text: string | null, name: string, subject: MarkSubjec
 /** Marks a directory before it is made. */
 export async function putMark(root: string, name: string, subject: MarkSubject, key: string): Promise<void> {
   const folder = path.join(root, FOLDER);
-  if (look(folder) === null) await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (look(folder) === null) await makeDirectories(folder, 0o700);
   const text = markText(name, subject, key);
   const file = fileOf(root, name);
   await writeFile(`${file}.new`, text, { mode: 0o600 });

@@ -99,7 +99,13 @@ describe('what keeps the service back is told by the log, status, the probe and 
   it('an edit that is broken', async () => {
     await ground.write('WORKFLOW.md', fileWorkflow({ ...SECTIONS, agent: 'kind: mokc' }));
     await daemon.record('workflow edit rejected, the last good one stays in force');
-    await told('workflow', /agent\.kind: unknown agent kind "mokc".*did you mean mock\? \(line \d+, column \d+\)/);
+    const { problems } = await told(
+      'workflow',
+      /agent\.kind: unknown agent kind "mokc".*did you mean mock\? \(line \d+, column \d+\)/,
+    );
+    const place = { file, line: expect.any(Number) as number, column: expect.any(Number) as number };
+    expect(problems).toMatchObject([place]);
+    expect(await (await get('/api/v2/workflow')).json()).toMatchObject({ problems: [{ check: 'agent.kind', ...place }] });
     expect(await (await get('/readyz')).json()).toMatchObject({ workflow_error: expect.stringContaining('mokc') as string });
     expect(await page()).toContain('The last edit of the workflow file was not taken');
   });

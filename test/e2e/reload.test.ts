@@ -33,6 +33,7 @@ describe('an edit of the workflow file', () => {
     await ground.write('WORKFLOW.md', '---\ntracker: [\n---\n');
     const rejected = await daemon.record('workflow edit rejected, the last good one stays in force');
     expect(rejected['problems']).toContain('workflow.yaml');
+    expect(rejected).toMatchObject({ check: 'workflow.yaml', line: expect.any(String), column: expect.any(String) });
     await ground.writeIssues([{ ...ISSUE, state: 'todo' }]);
     await daemon.record('handoff transition succeeded, releasing claim');
     expect((await daemon.get('/readyz')).status).toBe(200);

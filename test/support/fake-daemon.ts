@@ -79,7 +79,7 @@ export function createFakeDaemon(
     },
     revision: () => daemon.current,
     place: { host: 'build-7', project: 'acme/shop' },
-    status: { path: '/srv/shop/WORKFLOW.md', appliedAt: NOON - 3_600_000, warnings: [], rejected: null },
+    status: { path: '/srv/shop/WORKFLOW.md', appliedAt: NOON - 3_600_000, warnings: [], rejected: null, problems: [] },
     workflow: () => daemon.status,
     hosts: () => daemon.hostViews,
     hostViews: [],

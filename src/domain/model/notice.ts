@@ -3,6 +3,7 @@ import type { ParkReason } from './claim.ts';
 import type { IssueRef } from './issue.ts';
 import type { NotificationEvent } from './notification.ts';
 import type { OperatorAnswer, OperatorRequest } from './operator.ts';
+import type { ProblemFacts } from './problem.ts';
 import type { Quota } from './quota.ts';
 import type { Escalation, ReactionKind } from './reaction.ts';
 import type { HoldReason } from './hold.ts';
@@ -115,7 +116,7 @@ export interface Notices {
   'forge:request:made': { kind: string; result: 'success' | 'error' };
   'tracker:quotas:read': { quotas: readonly Quota[] };
   'workflow:file:reloaded': { path: string };
-  'workflow:file:rejected': { path: string; problems: readonly string[] };
+  'workflow:file:rejected': { path: string; problems: readonly string[]; faults: readonly ProblemFacts[] };
   /** A person asked for something and was answered. */
   'operator:request:answered': { id: string; request: OperatorRequest; by: string; answer: OperatorAnswer };
   'daemon:drain:started': { running: number };

@@ -9,3 +9,10 @@ export interface Problem {
   /** The key it is about, such as `['tracker', 'project']`: the loader turns it into line and column. */
   readonly key?: readonly (string | number)[];
 }
+
+/** The same for programs, with the place in the file on its own. */
+export interface ProblemFacts extends Pick<Problem, 'severity' | 'check' | 'message'> {
+  readonly file: string;
+  readonly line: number | null;
+  readonly column: number | null;
+}

@@ -1,5 +1,6 @@
 import { remedyFor } from '../model/remedies.ts';
 import type { Notice } from '../model/notice.ts';
+import type { ProblemFacts } from '../model/problem.ts';
 
 /** Something that happened to an issue. */
 export interface JournalEntry {
@@ -68,7 +69,7 @@ function words(name: string): string {
 }
 
 /** What keeps the whole service back, or no longer does; null for a notice that tells of neither. */
-export function troubleOf({ name, facts }: Notice): { readonly what: TroubleKind; readonly text: string | null } | null {
+export function troubleOf({ name, facts }: Notice): ToldTrouble | null {
   switch (name) {
     case 'poll:tick:failed':
       return { what: 'tracker', text: [facts.error, remedyFor(facts.kind, facts.error) ?? []].flat().join('; ') };
@@ -83,12 +84,26 @@ export function troubleOf({ name, facts }: Notice): { readonly what: TroubleKind
     case 'poll:preflight:passed':
       return { what: 'preflight', text: null };
     case 'workflow:file:rejected':
-      return { what: 'workflow', text: `the last edit is rejected: ${facts.problems.join(' | ')}` };
+      return { what: 'workflow', text: `the last edit is rejected: ${facts.problems.join(' | ')}`, place: placeOf(facts.faults) };
     case 'workflow:file:reloaded':
       return { what: 'workflow', text: null };
     default:
       return null;
   }
+}
+
+/** What keeps the whole service back; without a text it no longer does. */
+interface ToldTrouble {
+  readonly what: TroubleKind;
+  readonly text: string | null;
+  /** Where it is in the workflow file, of what is wrong with that file. */
+  readonly place?: TroublePlace | null;
+}
+
+export type TroublePlace = Pick<ProblemFacts, 'file' | 'line' | 'column'>;
+
+function placeOf([first]: readonly ProblemFacts[]): TroublePlace | null {
+  return first === undefined ? null : { file: first.file, line: first.line, column: first.column };
 }
 
 export const TROUBLE_KINDS = ['tracker', 'preflight', 'workflow'] as const;

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { makeDirectoriesNow } from '../make-directories.ts';
 
 /**
  * Control groups for what is started: a process cannot leave one by a session of its own or an empty environment, so all
@@ -27,7 +28,7 @@ export function createControlGroups(prefix: string, base: string | null = ownGro
   function add(name: string, pid: number): void {
     if (!usable) return;
     try {
-      mkdirSync(directoryOf(name), { recursive: true });
+      makeDirectoriesNow(directoryOf(name), 0o755);
       for (const member of familyOf(pid)) writeFileSync(path.join(directoryOf(name), 'cgroup.procs'), String(member));
     } catch (error) {
       // The process may have ended already; anything else means that groups are not for us.

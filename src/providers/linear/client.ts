@@ -43,7 +43,11 @@ export interface LinearClient {
   /** A mutation may say that it did nothing without giving an error. */
   confirm(mutation: string, answer: { readonly success?: boolean | null }): void;
   /** An error of this endpoint that no answer spelled out. */
-  fault(kind: TrackerErrorKind, detail: string, more?: Pick<TrackerErrorFacts, 'status' | 'retryable' | 'cause'>): TrackerError;
+  fault(
+    kind: TrackerErrorKind,
+    detail: string,
+    more?: Pick<TrackerErrorFacts, 'status' | 'retryable' | 'unknownStates' | 'cause'>,
+  ): TrackerError;
 }
 
 export function createClient(access: ApiAccess, deps: TrackerHttpDeps): LinearClient {

@@ -78,7 +78,7 @@ export function unknownStates(client: LinearClient, team: Team, teamKey: string,
   const near = new Set(names.map((name) => nearestWord(name, team.names)).filter((name) => name !== null));
   const hint = near.size === 0 ? ';' : `; did you mean ${[...near].map((name) => JSON.stringify(name)).join(', ')}?`;
   const detail = `state name not found in team: ${missing}${hint} team ${teamKey} has ${team.shown || 'no states'}`;
-  return client.fault('tracker_payload_error', detail);
+  return client.fault('tracker_payload_error', detail, { unknownStates: names });
 }
 
 function refuseUnknownStates({ client, teamKey, states }: TeamReaderParts, team: Team): void {

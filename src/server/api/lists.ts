@@ -53,12 +53,13 @@ export const getNotifications = fromSnapshot((snapshot) => ({
 /** The workflow file in force, and an edit of it that was not taken. */
 export function getWorkflow(daemon: Daemon) {
   return (c: Context): Response => {
-    const { path, appliedAt, warnings, rejected } = daemon.workflow();
+    const { path, appliedAt, warnings, rejected, problems } = daemon.workflow();
     return c.json({
       path,
       applied_at: isoTime(appliedAt),
       warnings,
       rejected: rejected && { at: isoTime(rejected.at), reason: rejected.reason },
+      problems,
     });
   };
 }

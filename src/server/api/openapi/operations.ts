@@ -219,6 +219,7 @@ export const OPERATIONS: readonly Operation[] = [
         applied_at: TIME,
         warnings: listOf(TEXT),
         rejected: orNull(record({ at: TIME, reason: TEXT })),
+        problems: listOf(ref('WorkflowProblem')),
       }),
     },
   },

@@ -111,6 +111,14 @@ export const SCHEMAS = {
     problem: orNull(TEXT),
   }),
   Parked: record({ ...ISSUE, reason: TEXT, detail: TEXT, parked_at: TIME }),
+  WorkflowProblem: record({
+    severity: oneOf('error', 'warning'),
+    check: TEXT,
+    message: TEXT,
+    file: TEXT,
+    line: orNull(COUNT),
+    column: orNull(COUNT),
+  }),
   Hold: record({ ...ISSUE, reason: TEXT, detail: TEXT, since: TIME }),
   MergeRequest: record({
     ...NAMES,
