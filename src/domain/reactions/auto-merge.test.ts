@@ -202,7 +202,7 @@ describe('auto_merge', () => {
 
   it('asks a person when merges keep being refused, and merges that head no more', () => {
     const player = watching({ auto_merge: autoMerge });
-    for (let round = 0; round < 2; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       lookTwice(player, READY);
       player.send({
         type: 'merge-answered',
@@ -218,7 +218,7 @@ describe('auto_merge', () => {
 
   it('counts refusals of a head also when the forge had to think in between', () => {
     const player = watching({ auto_merge: autoMerge });
-    for (let round = 0; round < 2; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       lookTwice(player, READY);
       player.send({
         type: 'merge-answered',
@@ -228,7 +228,7 @@ describe('auto_merge', () => {
       });
       look(player, { ...READY, merge: ok({ ...OPEN, mergeability: 'unknown' }) });
     }
-    expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true, used: 2 });
+    expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true, used: 3 });
     lookTwice(player, READY);
     expect(player.asked('merge')).toHaveLength(0);
     lookTwice(player, { ...READY, merge: ok({ ...OPEN, headSha: 'sha2' }) });
@@ -286,8 +286,8 @@ describe('auto_merge', () => {
 
   it.each([
     [0, 1],
-    [1, 1],
-    [2, 2],
+    [1, 2],
+    [2, 3],
   ])('max_retries %i asks a person after %i refusals', (budget, refusals) => {
     const player = watching({ auto_merge: { ...autoMerge, budget } });
     for (let tries = 1; tries <= refusals; tries += 1) {
@@ -359,7 +359,7 @@ describe('auto_merge', () => {
   });
 
   it('waits for the queue of the forge, and counts leaving it as a refusal', () => {
-    const player = watching({ auto_merge: { ...autoMerge, budget: 1 } });
+    const player = watching({ auto_merge: { ...autoMerge, budget: 0 } });
     lookTwice(player, READY);
     player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'queued' } });
     look(player, { ...READY, queue: ok(true) });

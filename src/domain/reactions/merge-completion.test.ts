@@ -64,8 +64,8 @@ describe('merge_completion', () => {
 
   it.each([
     [0, 1],
-    [1, 1],
-    [2, 2],
+    [1, 2],
+    [2, 3],
   ])('max_retries %i asks a person after %i failures', (budget, failures) => {
     const player = watching({ merge_completion: { ...mergeCompletion, budget } });
     for (let tries = 1; tries <= failures; tries += 1) {
