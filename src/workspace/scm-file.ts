@@ -21,12 +21,29 @@ const segments = once(() =>
   word().refine((text) => text.split('/').every((part) => part !== '' && part !== '.' && part !== '..'), 'must be a plain path'),
 );
 
+/** A number as it is, or in quotes as scripts write it. */
+const requestNumber = once(() =>
+  z
+    .union(
+      [
+        z.int(),
+        z
+          .string()
+          .regex(/^\d{1,15}$/)
+          .transform(Number),
+      ],
+      'must be the number of the merge request',
+    )
+    .refine((number) => number > 0, 'must be the number of the merge request'),
+);
+
+/** What names the request must be there. When and at which commit it was pushed is asked of the forge, so neither is needed. */
 const scmSchema = once(() =>
   z.object({
     branch: word(),
-    sha: z.string().regex(/^[0-9a-f]{7,64}$/i, 'must be a commit id in hexadecimal digits'),
-    pushed_at: z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'must be a time in ISO 8601'),
-    pr_number: z.int().positive(),
+    sha: z.string().nullish(),
+    pushed_at: z.string().nullish(),
+    pr_number: requestNumber(),
     owner: segments(),
     repo: segments(),
   }),
@@ -51,7 +68,7 @@ export function parseScm(text: string): ScmRecord {
     throw unusable(parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the record'}: ${issue.message}`).join('; '));
   }
   const { branch, sha, pushed_at: pushedAt, pr_number: prNumber, owner, repo } = parsed.data;
-  return { branch, sha, pushedAt, prNumber, owner, repo };
+  return { branch, sha: sha ?? '', pushedAt: pushedAt ?? '', prNumber, owner, repo };
 }
 
 function decode(text: string): unknown {
