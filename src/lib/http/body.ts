@@ -1,4 +1,5 @@
-import { HttpTransportError, transportErrorOf } from './errors.ts';
+import { isAscii } from 'node:buffer';
+import { HttpTransportError } from './errors.ts';
 
 export interface ReadBody {
   readonly body: string;
@@ -6,43 +7,55 @@ export interface ReadBody {
   readonly truncated: boolean;
 }
 
-/** What to do with a body longer than the bound: keep its beginning, or call the answer broken. */
-export type Overflow = 'cut' | 'fail';
-
-/** Reads a body up to a bound in bytes, cut between two characters, and lets go of the rest. */
-export async function readBody(response: Response, bound: number, overflow: Overflow): Promise<ReadBody> {
-  if (!response.body) return { body: '', truncated: false };
-  const reader: Reader = response.body.getReader();
-  const chunks: Uint8Array[] = [];
-  let left = bound;
-  for (;;) {
-    const { done, value } = await readChunk(reader);
-    if (done) return { body: new TextDecoder().decode(joined(chunks)), truncated: false };
-    chunks.push(value.subarray(0, left));
-    left -= value.length;
-    if (left < 0) break;
-  }
-  // The connection is given up rather than drained: nobody knows how much there is still to come.
-  await reader.cancel().catch(() => undefined);
-  if (overflow === 'fail') throw new HttpTransportError(`the answer is longer than ${bound} bytes`);
-  return { body: beginningOf(chunks), truncated: true };
+/** How much of a body is read, in bytes, and what to do with a longer one: keep its beginning, or call the answer broken. */
+export interface BodyBound {
+  readonly bytes: number;
+  readonly overflow: 'cut' | 'fail';
 }
 
-type Reader = ReadableStreamDefaultReader<Uint8Array>;
-
-async function readChunk(reader: Reader): ReturnType<Reader['read']> {
-  try {
-    return await reader.read();
-  } catch (error) {
-    throw transportErrorOf(error, 'body');
-  }
+/** What takes a body as it comes. */
+export interface BodySink {
+  /** False where nothing more should come until it asks for more. */
+  take(chunk: Buffer): boolean;
+  end(): void;
 }
 
-function beginningOf(chunks: readonly Uint8Array[]): string {
+/** Hears how a body ended. */
+export interface BodyListener {
+  done(read: ReadBody): void;
+  failed(error: Error): void;
+}
+
+/** Gathers a body up to a bound, cut between two characters. What comes after that is left alone. */
+export function gatherBody({ bytes, overflow }: BodyBound, listener: BodyListener): BodySink {
+  const chunks: Buffer[] = [];
+  let left = bytes;
+  return {
+    take(chunk) {
+      if (left < 0) return true;
+      chunks.push(chunk.length > left ? chunk.subarray(0, left) : chunk);
+      left -= chunk.length;
+      if (left >= 0) return true;
+      if (overflow === 'fail') listener.failed(new HttpTransportError(`the answer is longer than ${bytes} bytes`));
+      else listener.done({ body: beginningOf(chunks), truncated: true });
+      return true;
+    },
+    end() {
+      if (left >= 0) listener.done({ body: textOf(joined(chunks)), truncated: false });
+    },
+  };
+}
+
+/** Most answers are ASCII alone, which needs no decoding. */
+function textOf(bytes: Buffer): string {
+  return isAscii(bytes) ? bytes.toString('latin1') : new TextDecoder().decode(bytes);
+}
+
+function beginningOf(chunks: readonly Buffer[]): string {
   // `stream` holds back the bytes of a character that the bound cut in half. It takes five times as long.
   return new TextDecoder().decode(joined(chunks), { stream: true });
 }
 
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
+function joined(chunks: readonly Buffer[]): Buffer {
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }

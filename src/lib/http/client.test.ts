@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Handler, TestServer } from '../../../test/support/http-server.ts';
 import {
@@ -158,6 +158,37 @@ describe('a body', () => {
     const packed = gzipSync('y'.repeat(200_000));
     const { client } = await clientFor(() => text(packed, 200, { 'content-encoding': 'gzip' }), { maxBodyBytes: 150_000 });
     await expect(client.request({ path: '/' }, never)).rejects.toThrow('longer than 150000 bytes');
+  });
+
+  it.each<[string, (bytes: Buffer) => Buffer]>([
+    ['gzip', gzipSync],
+    ['X-Gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['br', brotliCompressSync],
+    ['gzip, br', (bytes) => brotliCompressSync(gzipSync(bytes))],
+    ['gzip', (bytes) => gzipSync(bytes).subarray(0, -8)],
+    ['rot13', (bytes) => bytes],
+  ])('packed as %s is read', async (coding, pack) => {
+    const said = `${'wörd '.repeat(50_000)}.`;
+    const { server, client } = await clientFor(() => text(pack(Buffer.from(said)), 200, { 'content-encoding': coding }));
+    expect((await client.request({ path: '/' }, never)).body).toBe(said);
+    expect(server.requests[0]?.headers['accept-encoding']).toBe('gzip, deflate, br');
+  });
+
+  it('that is empty is not unpacked, whatever its headers say', async () => {
+    const { client } = await clientFor(() => empty(200, { 'content-encoding': 'gzip' }));
+    expect((await client.request({ path: '/' }, never)).body).toBe('');
+  });
+
+  it('that is not packed as its headers say, or far too often, is a transport error', async () => {
+    let claim = '';
+    const { client } = await clientFor(() => text('plain', 200, { 'content-encoding': claim }));
+    for (claim of ['gzip', 'gzip, gzip, gzip, gzip, gzip, gzip']) {
+      const error = await failureOf(client.request({ path: '/' }, never));
+      expect(error, claim).toBeInstanceOf(HttpTransportError);
+      expect(String(error)).toContain('reading the answer failed');
+    }
   });
 
   it.each([200, 500])('that breaks off (status %d) is a transport error', async (status) => {

@@ -1,13 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import { readBody } from './body.ts';
+import type { BodyBound } from './body.ts';
 import type { ConditionalCache } from './conditional.ts';
 import { revived } from './conditional.ts';
-import { HttpRefusedError, HttpTransportError, transportErrorOf } from './errors.ts';
+import { HttpRefusedError, HttpTransportError } from './errors.ts';
 import { joinPath } from './path.ts';
 import { isWrite, mayBeSent, whenConfirmed, type MayWrite } from './may-write.ts';
-import { proxyFor } from './proxy.ts';
 import type { HttpResponse } from './response.ts';
-import { NotSent, sentOnlyIf } from './sent-only-if.ts';
+import { send } from './send.ts';
 
 /** Every failure is an HttpTransportError or an HttpRefusedError; an abort by the caller is rethrown as its reason. */
 export interface HttpClient {
@@ -57,11 +56,11 @@ export interface HttpRequest {
 
 const MAX_REDIRECTS = 5;
 
-/** A client for one origin on the built-in fetch, which keeps connections alive. */
+/** A client for one origin on the connections of the built-in fetch, which are kept alive. */
 export function createHttpClient(settings: HttpClientSettings): HttpClient {
   const base = new URL(settings.baseUrl);
   const shared: Record<string, string> = { ...userHeader(base), ...settings.headers };
-  // `fetch` takes no address with credentials in it.
+  // They are sent in a header, and shown nowhere.
   base.username = '';
   base.password = '';
   return {
@@ -101,9 +100,9 @@ async function exchange(order: Exchange, signal: AbortSignal): Promise<HttpRespo
   return withDeadline(settings.timeoutMs ?? 30_000, signal, async (deadline) => {
     let target = url;
     for (let hops = 0; ; hops += 1) {
-      const init: RequestInit = { method: request.method ?? 'GET', headers, body, redirect: 'manual', signal: deadline };
-      const response = await whenConfirmed(order, target, deadline, () => fetchOnce(order, target, init));
-      const next = request.keepRedirect ? undefined : redirectOf(response, init.method ?? 'GET', order.base.origin);
+      const message = { method: request.method ?? 'GET', headers, body, signal: deadline };
+      const response = await whenConfirmed(order, target, deadline, () => sendOnce(order, target, message));
+      const next = request.keepRedirect ? undefined : redirectOf(response, message.method, order.base.origin);
       if (!next) return response;
       if (hops >= MAX_REDIRECTS) throw new HttpRefusedError(`more than ${MAX_REDIRECTS} redirects`, { status: response.status });
       target = next;
@@ -127,15 +126,15 @@ function addressOf({ base, request }: Exchange): URL {
 }
 
 // The request's own headers win over the shared ones, whatever their case.
-function headersOf({ shared, request }: Exchange): Headers {
-  const headers = new Headers();
-  if (request.body !== undefined) headers.set('content-type', 'application/json');
+function headersOf({ shared, request }: Exchange): Record<string, string> {
+  const headers: Record<string, string> = request.body === undefined ? {} : { 'content-type': 'application/json' };
   for (const [name, value] of [...Object.entries(shared), ...Object.entries(request.headers ?? {})]) {
-    // `fetch` would quote the value it cannot send, and that value may be a token.
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(value.trim())) {
+    const plain = value.trim();
+    // The value may be a token: the message of whoever cannot send it would quote it.
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(plain)) {
       throw new HttpRefusedError(`the value of the ${name} header holds a character that cannot be sent`);
     }
-    headers.set(name, value);
+    headers[name.toLowerCase()] = plain;
   }
   return headers;
 }
@@ -164,44 +163,41 @@ function timeoutOf(timeoutMs: number): HttpTransportError {
   return new HttpTransportError(`timed out after ${timeoutMs / 1000} s`, { code: 'ETIMEDOUT', timedOut: true });
 }
 
-async function fetchOnce(order: Exchange, url: URL, init: RequestInit): Promise<HttpResponse> {
-  const { settings, request } = order;
-  // Headers of a single request may change the answer, so such a request is never answered from memory.
-  const cache = init.method === 'GET' && !request.headers ? settings.cache : undefined;
-  const cached = cache?.get(url.href);
-  const headers = cached ? new Headers(init.headers) : init.headers;
-  if (cached) (headers as Headers).set('if-none-match', cached.etag);
+interface Message {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly signal: AbortSignal;
+}
 
+async function sendOnce({ settings, request }: Exchange, url: URL, message: Message): Promise<HttpResponse> {
+  // Headers of a single request may change the answer, so such a request is never answered from memory.
+  const cache = message.method === 'GET' && !request.headers ? settings.cache : undefined;
+  const cached = cache?.get(url.href);
+  const headers = cached ? { ...message.headers, 'if-none-match': cached.etag } : message.headers;
   const { mayWrite } = settings;
-  const confirmed = mayWrite && isWrite(request) ? sentOnlyIf(() => mayWrite.isConfirmed()) : {};
-  const answer = await fetch(url, { ...init, ...confirmed, headers }).catch((error: unknown) => {
-    if (error instanceof Error && error.cause instanceof NotSent) throw error.cause;
-    throw transportErrorOf(error, 'request', proxyFor(url, process.env));
+  const {
+    status,
+    headers: answered,
+    body,
+    truncated,
+  } = await send(url, {
+    ...message,
+    headers,
+    ...(mayWrite && isWrite(request) && { maySend: () => mayWrite.isConfirmed() }),
+    boundOf: (found) => boundOf(settings, request, found),
   });
-  const response = await received(order, url, answer);
-  if (cached && response.status === 304) return revived(cached, response);
+  const json = (): unknown => JSON.parse(body);
+  const response = { status, headers: answered, url: url.href, path: url.pathname, body, truncated, json };
+  if (cached && status === 304) return revived(cached, response);
   cache?.put(url.href, response);
   return response;
 }
 
-async function received({ settings, request }: Exchange, url: URL, answer: Response): Promise<HttpResponse> {
-  const { cutBodyBytes } = request;
-  const { body, truncated } = answer.ok
-    ? await readBody(
-        answer,
-        cutBodyBytes ?? settings.maxBodyBytes ?? 32 * 1024 * 1024,
-        cutBodyBytes === undefined ? 'fail' : 'cut',
-      )
-    : await readBody(answer, settings.errorBodyBytes ?? 512, 'cut');
-  return {
-    status: answer.status,
-    headers: answer.headers,
-    url: url.href,
-    path: url.pathname,
-    body,
-    truncated,
-    json: () => JSON.parse(body) as unknown,
-  };
+function boundOf(settings: HttpClientSettings, { cutBodyBytes }: HttpRequest, status: number): BodyBound {
+  if (status < 200 || status > 299) return { bytes: settings.errorBodyBytes ?? 512, overflow: 'cut' };
+  if (cutBodyBytes !== undefined) return { bytes: cutBodyBytes, overflow: 'cut' };
+  return { bytes: settings.maxBodyBytes ?? 32 * 1024 * 1024, overflow: 'fail' };
 }
 
 // 301, 302 and 303 would turn a write into a GET; only 307 and 308 promise to keep it, so other redirected writes stay answers.

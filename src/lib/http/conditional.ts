@@ -1,3 +1,4 @@
+import { mergedHeaders } from './reply-headers.ts';
 import type { HttpResponse } from './response.ts';
 
 /** Remembers answers that carried an `ETag`, so that an unchanged one costs no body (and, at some forges, no quota). */
@@ -60,7 +61,6 @@ export function createConditionalCache({
 
 /** The remembered answer in place of a 304, with the headers the 304 brought up to date (RFC 9111, section 3.2). */
 export function revived(cached: CachedResponse, notModified: HttpResponse): HttpResponse {
-  const headers = new Headers(cached.response.headers);
-  for (const [name, value] of notModified.headers) if (name !== 'content-length') headers.set(name, value);
+  const headers = mergedHeaders(cached.response.headers, notModified.headers, 'content-length');
   return { ...cached.response, headers, revalidated: true };
 }

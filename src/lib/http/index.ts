@@ -1,5 +1,6 @@
 export type { HttpClient, HttpClientSettings, HttpRequest } from './client.ts';
 export type { MayWrite } from './may-write.ts';
+export type { ReplyHeaders } from './reply-headers.ts';
 export type { HttpResponse } from './response.ts';
 export { createHttpClient } from './client.ts';
 export type { ConditionalCache } from './conditional.ts';

@@ -1,5 +1,5 @@
 import { crashPoint } from '../crash-point.ts';
-import { NotSent } from './sent-only-if.ts';
+import { NotSent } from './send.ts';
 
 /** Asked before a request that changes something is sent. */
 export interface MayWrite {

@@ -1,6 +1,8 @@
+import type { ReplyHeaders } from './reply-headers.ts';
+
 export interface HttpResponse {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: ReplyHeaders;
   /** The address that answered, after redirects, without user and password. */
   readonly url: string;
   /** Its path without the query: what messages show. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
-import type { HttpResponse } from '../../lib/http/index.ts';
+import type { HttpResponse, ReplyHeaders } from '../../lib/http/index.ts';
 import { path } from '../../lib/http/index.ts';
 import type { Classification, StatusTable } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
@@ -82,7 +82,7 @@ function refusedLogin({ status, headers }: HttpResponse): string | undefined {
 }
 
 // The vendor's name in the header differs between products.
-function loginReason(headers: Headers): string {
+function loginReason(headers: ReplyHeaders): string {
   const found = [...headers].filter(([name]) => /^x-.*-loginreason$/i.test(name));
   return found.map(([, value]) => value.toUpperCase()).join(', ');
 }

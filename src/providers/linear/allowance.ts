@@ -1,3 +1,4 @@
+import type { ReplyHeaders } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { ReadQuotas } from '../shared/quota.ts';
 import { figuresOf, numberOf } from '../shared/quota.ts';
@@ -23,7 +24,7 @@ export const readAllowances: ReadQuotas = ({ headers }, now) =>
   });
 
 /** Reads the headers of every answer and warns when an allowance reaches zero: once, until there is some again. */
-export function createAllowanceWatch(logger: Logger): (headers: Headers) => void {
+export function createAllowanceWatch(logger: Logger): (headers: ReplyHeaders) => void {
   const spent = new Set<string>();
   return (headers) => {
     for (const { allowance, remaining, reset } of ALLOWANCES) {
@@ -39,7 +40,7 @@ export function createAllowanceWatch(logger: Logger): (headers: Headers) => void
 }
 
 /** When all that is used up will be there again, in milliseconds since the epoch; undefined where no header says. */
-export function resetOf(headers: Headers): number | undefined {
+export function resetOf(headers: ReplyHeaders): number | undefined {
   const spent = ALLOWANCES.filter(({ remaining }) => numberOf(headers.get(remaining)) === 0);
   const resets = spent.flatMap(({ reset }) => numberOf(headers.get(reset)) ?? []);
   return resets.length === 0 ? undefined : Math.max(...resets);

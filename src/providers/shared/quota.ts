@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../../lib/http/index.ts';
+import type { HttpResponse, ReplyHeaders } from '../../lib/http/index.ts';
 import type { QuotaReading } from '../../ports/runtime.ts';
 
 /** What an answer says is left of the remote's budgets. */
@@ -28,7 +28,7 @@ export function plainQuotas(kind: string, rule: QuotaReading['rule'], resource =
 
 /** The figures of one budget; null where the answer tells none. */
 export function figuresOf(
-  headers: Headers,
+  headers: ReplyHeaders,
   names: QuotaHeaders,
   now: number,
 ): Pick<QuotaReading, 'remaining' | 'limit' | 'resetAt'> | null {
