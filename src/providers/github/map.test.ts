@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toBlocker, toComment, toIssue, toParent, repositoryOf, stateOf } from './map.ts';
-import { COMMENT, ISSUE } from './schema.ts';
+import { COMMENT, FULL_ISSUE, ISSUE } from './schema.ts';
 import type { StateNames } from './settings.ts';
+import { usualIssue } from './usual-issue.ts';
 
 const STATES: StateNames = { active: ['backlog', 'in-progress'], terminal: ['done', 'wontfix'], parking: ['needs-review'] };
 const CONTEXT = { repository: { owner: 'acme', repo: 'widgets' }, states: STATES };
@@ -173,6 +174,30 @@ describe('whatever is sent', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('is read by hand as by the schema, or left to it, and refused in its words', () => {
+    const plain = fc.option(fc.oneof(fc.string(), fc.constant('')), { nil: null });
+    const named = fc.oneof(plain, fc.record({ name: plain, login: plain }, { requiredKeys: [] }));
+    const near = fc.oneof(plain, named, fc.array(named), fc.record({ total_blocked_by: fc.oneof(fc.integer(), plain) }), values);
+    const ours = [...fields, 'user', 'author_association'];
+    let byHand = 0;
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...ours), near, { maxKeys: 3 }), (parts) => {
+        const wire = { ...WIRE, ...parts };
+        const full = FULL_ISSUE.safeParse(wire);
+        const found = ISSUE.safeParse(wire);
+        const usual = usualIssue(wire);
+        if (usual !== undefined) byHand += 1;
+        expect(usual ?? full.data).toEqual(full.data);
+        expect(found.data).toEqual(full.data);
+        const faults = ({ error }: typeof found) => error?.issues.map(({ message, path }) => [path, message]);
+        expect(faults(found)).toEqual(faults(full));
+      }),
+      { numRuns: 1000 },
+    );
+    expect(byHand).toBeGreaterThan(200);
+    expect(usualIssue(WIRE)).toEqual(FULL_ISSUE.parse(WIRE));
   });
 
   it('and likewise for comments', () => {

@@ -14,14 +14,14 @@ export interface MapContext {
 /** The field-mapping table of the specification. Parent and comments are read separately. */
 export function toIssue(wire: WireIssue, { repository, states }: MapContext, derived = stateOf(wire, states)): Issue {
   const number = String(wire.number);
-  return {
+  const issue: Issue = {
     id: number,
     identifier: number,
     displayIdentifier: qualified(repository, number),
     title: wire.title,
     description: wire.body,
     priority: null,
-    ...stateFields(derived),
+    state: derived.state,
     branchName: '',
     url: wire.html_url,
     labels: wire.labels.map((label) => label.toLowerCase()),
@@ -34,6 +34,7 @@ export function toIssue(wire: WireIssue, { repository, states }: MapContext, der
     updatedAt: wire.updated_at,
     author: personIn(wire),
   };
+  return derived.matches.length === 0 ? { ...issue, stateAssumed: true } : issue;
 }
 
 export function toComment(wire: WireComment): IssueComment {
@@ -46,10 +47,6 @@ const WRITERS: readonly string[] = ['OWNER', 'MEMBER', 'COLLABORATOR'];
 
 function personIn({ user, author_association: word }: Pick<WireComment, 'user' | 'author_association'>): Person | null {
   return personOf(null, [user?.login], WRITERS.includes((word ?? '').toUpperCase()));
-}
-
-function stateFields({ state, matches }: DerivedState): Pick<Issue, 'state' | 'stateAssumed'> {
-  return { state, ...(matches.length === 0 ? { stateAssumed: true } : {}) };
 }
 
 export function toParent({ number }: WireIssue): IssueParent {

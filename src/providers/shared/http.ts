@@ -151,8 +151,9 @@ async function perform(line: Line, request: HttpRequest & { method: Method }, si
 }
 
 function takeProbed(line: Line, { method, ...request }: HttpRequest & { method: Method }): HttpResponse | undefined {
-  if (method !== 'GET' || line.probed?.key !== keyOf(request)) return undefined;
-  const { response, until } = line.probed;
+  const { probed } = line;
+  if (probed === null || method !== 'GET' || probed.key !== keyOf(request)) return undefined;
+  const { response, until } = probed;
   line.probed = null;
   return line.clock.now() <= until ? response : undefined;
 }

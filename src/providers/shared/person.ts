@@ -6,7 +6,8 @@ export function personOf(
   names: readonly (string | null | undefined)[],
   mayWrite: boolean | null = null,
 ): Person | null {
-  const known = [...new Set(names.filter((name) => name !== null && name !== undefined && name.trim() !== ''))] as string[];
+  const known: string[] = [];
+  for (const name of names) if (name && name.trim() !== '' && !known.includes(name)) known.push(name);
   const key = id === null || id === undefined || id === '' ? (known[0]?.toLowerCase() ?? '') : String(id);
   return key === '' ? null : { id: key, names: known, mayWrite };
 }
