@@ -229,11 +229,11 @@ describe('GET /api/v1/{identifier}', () => {
     expect(body.issue_identifier).toBe(identifier);
   });
 
-  it('prefers the exact spelling, then ignores case', async () => {
+  it('finds an issue by its exact spelling alone', async () => {
     const snapshot = aSnapshot({ running: [aRunning('eng-1')], retrying: [aRetry('ENG-1')] });
     expect((await get('/api/v1/ENG-1', snapshot)).body).toMatchObject({ issue_identifier: 'ENG-1', status: 'retrying' });
     expect((await get('/api/v1/eng-1', snapshot)).body).toMatchObject({ issue_identifier: 'eng-1', status: 'running' });
-    expect((await get('/api/v1/Eng-1', snapshot)).body).toMatchObject({ issue_identifier: 'eng-1', status: 'running' });
+    expect((await get('/api/v1/Eng-1', snapshot)).body).toMatchObject({ error: { code: 'issue_not_found' } });
   });
 
   it.each(['GONE-1', 'id-ENG-1', '%zz', 'constructor'])('%s is 404 issue_not_found', async (path) => {

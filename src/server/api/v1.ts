@@ -2,7 +2,6 @@ import type { Context } from 'hono';
 import type { RunningView } from '../../domain/views/running-view.ts';
 import type { RetryView, Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
-import { once } from '../../lib/once.ts';
 import { failure, isoTime, sendJson, type JsonAnswer } from '../envelope.ts';
 import type { ClientConnection } from '../events-stream.ts';
 import { displayIdentifier, retryEntry, runningEntry, tokenCounts } from './entries.ts';
@@ -101,25 +100,17 @@ interface FoundIssue {
 
 type FindIssue = (identifier: string) => FoundIssue | null;
 
-/** The exact spelling wins; otherwise case does not matter. */
-function issueFinder(snapshot: Snapshot): FindIssue {
-  const exact = issuesBy(snapshot, (identifier) => identifier);
-  const lowered = once(() => issuesBy(snapshot, (identifier) => identifier.toLowerCase()));
-  return (identifier) => exact.get(identifier) ?? lowered().get(identifier.toLowerCase()) ?? null;
-}
-
-/** Of several entries of one name the first counts. */
-function issuesBy({ running, retrying }: Snapshot, nameOf: (identifier: string) => string): ReadonlyMap<string, FoundIssue> {
+/** By its own spelling alone: one that differs in case may be another issue, which has finished. Of several entries of one name the first counts. */
+function issueFinder({ running, retrying }: Snapshot): FindIssue {
   const found = new Map<string, { running: RunningView | null; retry: RetryView | null }>();
   const of = (identifier: string) => {
-    const name = nameOf(identifier);
-    const issue = found.get(name) ?? { running: null, retry: null };
-    found.set(name, issue);
+    const issue = found.get(identifier) ?? { running: null, retry: null };
+    found.set(identifier, issue);
     return issue;
   };
   for (const entry of running) of(entry.issueIdentifier).running ??= entry;
   for (const entry of retrying) of(entry.issueIdentifier).retry ??= entry;
-  return found;
+  return (identifier) => found.get(identifier) ?? null;
 }
 
 function issueBody({ running, retry }: FoundIssue) {
