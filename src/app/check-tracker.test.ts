@@ -37,6 +37,13 @@ describe('the tracker at start', () => {
     await expect(check(() => Promise.reject(refused)).answer).rejects.toThrow(refused);
   });
 
+  it('whose answer came as rubbish is asked once more, and no further', async () => {
+    const garbled = new TrackerError({ kind: 'tracker_payload_error', ...facts, status: 200 });
+    const answers = [Promise.reject(garbled), Promise.resolve()];
+    await expect(check(() => answers.shift() ?? Promise.reject(garbled)).answer).resolves.toBeNull();
+    await expect(check(() => Promise.reject(garbled)).answer).rejects.toThrow(garbled);
+  });
+
   it('that does not answer is told of within a second', async () => {
     let answer = (): void => {};
     const { told, answer: checked } = check(() => new Promise<void>((resolve) => (answer = resolve)));

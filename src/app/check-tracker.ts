@@ -6,14 +6,20 @@ import type { Tracker } from '../ports/tracker.ts';
 /** A tracker that has not answered by then is told of: nobody should look at silence. */
 const PATIENCE_MS = 800;
 
-/** Proves credentials and project. A remote that only asks to wait does not end the start: its wait is returned, that of a poll where it names none. */
+/**
+ * Proves credentials and project. An answer that came as rubbish is asked for once more: it may have been spoiled on its
+ * way. A remote that only asks to wait does not end the start: its wait is returned, that of a poll where it names none.
+ */
 export async function proveTracker(
   tracker: Tracker,
   tell: TellSilence,
   { pollMs, signal }: { readonly pollMs: number; readonly signal: AbortSignal },
 ): Promise<Notices['tracker:start:postponed'] | null> {
   try {
-    await answeredOrTold(tracker, tell, signal);
+    await answeredOrTold(tracker, tell, signal).catch((error: unknown) => {
+      if (!(error instanceof TrackerError) || !error.isGarbled) throw error;
+      return answeredOrTold(tracker, tell, signal);
+    });
     return null;
   } catch (error) {
     if (!(error instanceof TrackerError) || !error.retryable) throw error;

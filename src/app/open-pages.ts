@@ -29,7 +29,7 @@ export interface Pages {
 export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus, releasers: Releasers): Pages {
   const { workflow, clock, logger, version, reign } = options;
   const { store, trackers } = runs;
-  const snapshot = keptShortly(trackers.states, (states) => snapshotOfAll(states, clock.now()));
+  const snapshot = keptShortly(trackers.states, (states) => snapshotOfAll(states, clock.now(), storeFaultOf(trackers)));
   const missing = followMissingStates({ watched: trackers.adapters, notices, provider: runs.adapterDeps });
   releasers.push(() => missing.stop());
   const ofFile = () => trackers.adapters().workflow;
@@ -124,11 +124,21 @@ function viewOf(
     requestRefresh: createRefresh(active, clock),
     isDraining: () => active().state().lifecycle === 'draining',
     checkReadiness: async () => ({
-      database: await succeeds(store.ping()),
+      database: storeFaultOf(trackers) === null && (await succeeds(store.ping())),
       preflight: (await trackers.findPreflightProblem().catch(textOf)) === null,
       workflow: true,
     }),
   };
+}
+
+/** A database that can be read and not written is as good as none. */
+function storeFaultOf(trackers: WatchedTrackers): string | null {
+  return (
+    trackers
+      .loops()
+      .map((loop) => loop.storeFault())
+      .find((fault) => fault !== null) ?? null
+  );
 }
 
 export function kindsOf({ tracker, reactions }: Settings): readonly string[] {

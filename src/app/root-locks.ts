@@ -31,7 +31,7 @@ export function createRootLocks(holder: RootHolder): { take(root: string): Promi
       if (lock === null && holder.sharedRecords !== null && holderOf(root).records === holder.sharedRecords) return;
       if (lock === null) throw new Error(inUse(root));
       held.set(root, lock);
-      writeFileSync(path.join(root, `${LOCK_NAME}.json`), `${JSON.stringify(recordOf(holder))}\n`, { mode: 0o600 });
+      noteHolder(root, holder);
     },
     release() {
       for (const lock of held.values()) lock.release();
@@ -47,6 +47,15 @@ async function canWrite(root: string): Promise<boolean> {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** The lock is what counts: on a full disk the note is missing, and each run says why it cannot begin. */
+function noteHolder(root: string, holder: RootHolder): void {
+  try {
+    writeFileSync(path.join(root, `${LOCK_NAME}.json`), `${JSON.stringify(recordOf(holder))}\n`, { mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   }
 }
 

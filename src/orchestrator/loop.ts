@@ -18,6 +18,8 @@ export interface Loop {
   start(...first: readonly Event[]): void;
   /** Resolves when a requested stop has drained, rejects when the store failed for good. */
   readonly done: Promise<void>;
+  /** Why the store does not take what is to be stored; null while it does. */
+  storeFault(): string | null;
   /** Ends at once, without draining. */
   kill(): void;
 }
@@ -111,6 +113,7 @@ export function createLoop(settings: Settings, durable: Durable, instance: strin
       run(first);
     },
     done,
+    storeFault: writer.fault,
     kill: () => end(),
   };
 }

@@ -11,6 +11,8 @@ export interface StoreWriterDeps {
 export interface StoreWriter {
   /** Resolves when the writes are stored; rejects when the patience is at its end. */
   store(writes: readonly Write[]): Promise<void>;
+  /** Why the last write is not stored yet; null while all are. */
+  fault(): string | null;
   /** The daemon is stopping: from here on it waits no longer than this. */
   hurry(patienceMs: number): void;
 }
@@ -24,7 +26,9 @@ const PATIENCE_MS = 60_000;
 /** Stores units of work in order. One that fails is tried again without blocking anything else. */
 export function createStoreWriter(deps: StoreWriterDeps): StoreWriter {
   let patienceMs = deps.storePatienceMs ?? PATIENCE_MS;
+  let reason: string | null = null;
   return {
+    fault: () => reason,
     hurry(limitMs) {
       patienceMs = Math.min(patienceMs, limitMs);
     },
@@ -33,8 +37,11 @@ export function createStoreWriter(deps: StoreWriterDeps): StoreWriter {
       let toldAt = -Infinity;
       for (let tries = 1; ; tries += 1) {
         try {
-          return await deps.store.apply(writes);
+          await deps.store.apply(writes);
+          reason = null;
+          return;
         } catch (fault) {
+          reason = fault instanceof Error ? fault.message : String(fault);
           const waited = performance.now() - startedAt;
           if (waited >= patienceMs) throw fault;
           if (waited - toldAt >= TELL_EVERY_MS) {

@@ -119,12 +119,8 @@ async function patiently<T>(deps: DeliveryDeps, signal: AbortSignal, work: () =>
 
 function isPassing(error: unknown): boolean {
   if (error instanceof GitRefusal) return error.refusal === 'network';
-  return error instanceof TrackerError && (error.retryable || isGarbled(error));
-}
-
-/** A success that could not be read was spoiled on its way. What was asked for may be done: it is looked for first. */
-function isGarbled({ kind, status = 0 }: TrackerError): boolean {
-  return kind === 'tracker_payload_error' && status >= 200 && status < 300;
+  // What was asked for by a garbled answer may be done: it is looked for first.
+  return error instanceof TrackerError && (error.retryable || error.isGarbled);
 }
 
 function deliveryErrorOf(error: unknown): unknown {

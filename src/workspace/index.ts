@@ -16,7 +16,7 @@ import { isWorkspaceKey, workspaceNames } from './key.ts';
 import { prepareWorkspace } from './prepare.ts';
 import { createEarlierFiles } from './earlier-files.ts';
 import { removeWorkspace } from './remove.ts';
-import { findReachProblem, findRootProblem } from './root.ts';
+import { diskProblemOf, findReachProblem, findRootProblem } from './root.ts';
 import { readScmFile } from './scm-file.ts';
 import { readStatusFile } from './status-file.ts';
 import { clearUnfinished } from './unfinished.ts';
@@ -44,6 +44,7 @@ export interface WorkspaceDeps {
 export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   const { root, delivery = null, user = null } = deps;
   const runHook = createHookRunner(deps);
+  const attempt = <T>(what: string, work: () => Promise<T>): Promise<T> => asWorkspaceError(what, root, work);
   const prepared = createEarlierFiles(user);
   const place = (): SignedRoot => ({ root: realRoot(root), key: deps.markKey });
   const own = async (subject: WorkspaceSubject): Promise<string> => {
@@ -63,9 +64,9 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
         () => null,
       ),
     prepare: (subject, signal) =>
-      asWorkspaceError('prepare', () => prepareWorkspace(place(), subject, { delivery, runHook, user }, signal)),
+      attempt('prepare', () => prepareWorkspace(place(), subject, { delivery, runHook, user }, signal)),
     beforeRun: (subject, signal) =>
-      asWorkspaceError('before_run', async () => {
+      attempt('before_run', async () => {
         const workspace = await own(subject);
         await delivery?.update(workspace, subject, signal);
         const failure = await runHook('before_run', subject, workspace, signal);
@@ -81,14 +82,13 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
         deps.logger.warn('hook failed', { issue_id, issue_identifier, hook: 'after_run', reason: String(error) });
       }
     },
-    remove: (subject, signal) =>
-      asWorkspaceError('remove', () => removeFor(place(), subject, { ...deps, runHook, user }, signal)),
-    verify: (check, signal) => asWorkspaceError('verification', () => runVerification(check, deps, signal)),
+    remove: (subject, signal) => attempt('remove', () => removeFor(place(), subject, { ...deps, runHook, user }, signal)),
+    verify: (check, signal) => attempt('verification', () => runVerification(check, deps, signal)),
     readStatus: async (workspace) => ((await prepared.isPrepared(workspace, 'status')) ? null : readStatusFile(workspace, deps)),
     readScm: async (workspace) => ((await prepared.isPrepared(workspace, 'scm.json')) ? null : readScmFile(workspace, deps)),
-    fingerprint: (workspace, signal) => asWorkspaceError('evidence', () => fingerprintOf(workspace, signal, user)),
+    fingerprint: (workspace, signal) => attempt('evidence', () => fingerprintOf(workspace, signal, user)),
     deliver: async (subject, signal) => (delivery === null ? null : delivery.deliver(await own(subject), subject, signal)),
-    list: () => asWorkspaceError('list', () => listWorkspaces(root)),
+    list: () => attempt('list', () => listWorkspaces(root)),
   };
 }
 
@@ -134,11 +134,12 @@ async function listWorkspaces(root: string): Promise<readonly string[]> {
 }
 
 /** Failures of the disk and aborts leave as WorkspaceErrors too; both may work out next time. */
-async function asWorkspaceError<T>(what: string, work: () => Promise<T>): Promise<T> {
+async function asWorkspaceError<T>(what: string, root: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof WorkspaceError) throw error;
-    throw new WorkspaceError(what, error instanceof Error ? error.message : String(error), { retryable: true, cause: error });
+    const detail = diskProblemOf(error, root) ?? (error instanceof Error ? error.message : String(error));
+    throw new WorkspaceError(what, detail, { retryable: true, cause: error });
   }
 }

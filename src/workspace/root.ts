@@ -28,6 +28,13 @@ export async function tryRoot(root: string): Promise<string | null> {
   }
 }
 
+/** What a whole disk refuses, told with its place: the system names none for a write. Null for what is no fault of the disk. */
+export function diskProblemOf(error: unknown, root: string): string | null {
+  return DISK_CODES.has(codeOf(error) ?? '') ? `workspace.root ${root}: ${meaningOf(error)}` : null;
+}
+
+const DISK_CODES: ReadonlySet<string> = new Set(['EDQUOT', 'EIO', 'ENOSPC', 'EROFS']);
+
 /** The words of the system mean little to most people. */
 function meaningOf(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
@@ -38,6 +45,7 @@ function meaningOf(error: unknown): string {
 const MEANINGS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',
   EDQUOT: 'the disk quota of this user is used up',
+  EIO: 'the disk cannot be read or written',
   ELOOP: 'a link in its path leads back to itself',
   ENAMETOOLONG: 'its path is too long',
   ENOENT: 'no directory can be made in that place',

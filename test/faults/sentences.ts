@@ -11,6 +11,12 @@ function rows(file: string, sentences: Readonly<Record<string, string>>): readon
   return Object.entries(sentences).map(([says, test]) => ({ says, file, test }));
 }
 
+const FULL_WORKSPACES =
+  'is full: runs fail with the reason and the place, no half-made workspace is worked in, and all goes on with room';
+const READ_ONLY_DATABASE =
+  'turns read-only while the daemon runs: told, nothing is begun, and the next daemon goes on after the repair';
+const READ_ONLY_WORKSPACES =
+  'turns read-only while an agent works: nothing new starts, which is told, and all goes on when it can be written';
 const DESCRIPTORS = 'has hardly any file descriptors: it tells, lives on and ends when told to';
 const NOWHERE = 'a credential shows nowhere: log, API, pages, metrics, database, child environments, process list';
 
@@ -22,10 +28,16 @@ export const FAULTS: readonly Sentence[] = [
   ...rows('test/faults/chaos-forge.test.ts', {
     'the same between the daemon and a forge and its git server': 'one request, ${MENDS} mended heads, one merge (seed ${SEED})',
   }),
-  ...rows('test/faults/world.test.ts', {
-    'disk full': 'is full for a while: the daemon waits and goes on',
+  ...rows('test/faults/disk.test.ts', {
+    'disk full, under the database': 'is full for a while: the daemon says so, waits and goes on',
     'disk full for good': 'stays full: the daemon ends and says why, and the next one goes on',
-    'read-only disk': 'cannot be written: the start says which file and what to do',
+    'disk full, under the workspaces': FULL_WORKSPACES,
+    'read-only disk at the start': 'cannot be written: the start says which file and what to do',
+    'read-only disk, under the database': READ_ONLY_DATABASE,
+    'read-only disk, under the workspaces': READ_ONLY_WORKSPACES,
+    'read-only disk, under the log': 'turns read-only under the daemon: it works on and ends when told to',
+  }),
+  ...rows('test/faults/world.test.ts', {
     'file descriptors exhausted': DESCRIPTORS,
     'clock jumping both ways by an hour, polls go on':
       'is set back and forward by an hour: polls go on, and no turn is ended for it',

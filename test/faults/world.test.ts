@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { chmodSync, copyFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
-import { CLI, createPlayground, eventually, fileWorkflow, type Playground, type RunningDaemon } from '../support/daemon.ts';
+import { CLI, createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { fileIssues, slowestAnswer, type FileIssues } from './file-issues.ts';
 
 let ground: Playground;
+let issues: FileIssues;
 beforeEach(async () => {
   ground = await createPlayground({ patienceMs: 30_000 });
+  issues = fileIssues(ground);
 });
 afterEach(() => ground.cleanup());
 
@@ -18,18 +20,6 @@ const LOCK_MS = FULL ? 20_000 : 3_000;
 /** A busy machine may be slow; a daemon that waits for the lock would be as slow as the lock. */
 const SLOWEST_MS = 2_000;
 const AGENT = 'kind: mock\nmax_turns: 1\nmax_retry_backoff_ms: 200';
-
-async function handedOff(number: number): Promise<void> {
-  const look = async () => (await ground.readIssues()).find(({ id }) => id === `${number}`)?.['state'];
-  await eventually(look, (state) => state === 'review', `the handoff of A-${number}`);
-}
-
-async function addIssue(number: number): Promise<void> {
-  const others = (await ground.readIssues()).filter(({ id }) => id !== `${number}`);
-  // As an editor saves: whole or not at all.
-  writeFileSync(ground.path('issues.json.new'), JSON.stringify([...others, issue(number)]));
-  renameSync(ground.path('issues.json.new'), ground.path('issues.json'));
-}
 
 describe('the database', { timeout: 60_000 }, () => {
   it(`is locked for ${LOCK_MS / 1_000} s when a turn ends: nothing is lost, /livez answers throughout`, async () => {
@@ -44,7 +34,7 @@ describe('the database', { timeout: 60_000 }, () => {
     other.exec('COMMIT');
     other.close();
     expect(slowest).toBeLessThan(SLOWEST_MS);
-    await handedOff(1);
+    await issues.handedOff(1);
     const { code, stderr } = await daemon.stop();
     expect([code, stderr.match(/^ {4}at /m)]).toEqual([0, null]);
     expect(stderr.match(/releasing claim/g)).toHaveLength(1);
@@ -54,15 +44,15 @@ describe('the database', { timeout: 60_000 }, () => {
     await ground.write('WORKFLOW.md', fileWorkflow({ agent: AGENT }));
     await ground.writeIssues([issue(1)]);
     const daemon = await ground.start();
-    await handedOff(1);
+    await issues.handedOff(1);
     renameSync(ground.path('.foray.db'), ground.path('elsewhere.db'));
-    await addIssue(2);
+    await issues.add(2);
     const told = await daemon.record('the database did not take a write, trying again');
     expect(told['error']).toMatch(/\.foray\.db: was removed under the service: put it back/);
     expect((await daemon.json('/readyz'))['checks']).toMatchObject({ database: 'fail' });
     expect((await ground.readIssues()).map(({ state }) => state)).toEqual(['review', 'todo']);
     renameSync(ground.path('elsewhere.db'), ground.path('.foray.db'));
-    await handedOff(2);
+    await issues.handedOff(2);
     expect((await daemon.stop()).code).toBe(0);
   });
 
@@ -73,14 +63,14 @@ describe('the database', { timeout: 60_000 }, () => {
     await ground.write('WORKFLOW.md', fileWorkflow({ agent: AGENT }));
     await ground.writeIssues([issue(1)]);
     const daemon = await ground.start();
-    await handedOff(1);
+    await issues.handedOff(1);
     spoil(ground.path('.foray.db'));
-    await addIssue(2);
+    await issues.add(2);
     expect((await daemon.record('the database did not take a write, trying again'))['error']).toMatch(reason);
     const { code, stderr } = await daemon.stop();
     expect([code, stderr.match(/^ {4}at /m)]).toEqual([1, null]);
     const next = await ground.start();
-    await handedOff(2);
+    await issues.handedOff(2);
     expect((await next.stop()).code).toBe(0);
   });
 
@@ -106,71 +96,6 @@ function replaceByCopy(file: string): void {
   renameSync(`${file}.copy`, file);
 }
 
-describe('the disk', { timeout: 90_000 }, () => {
-  const mounts = (): Promise<boolean> => quiet('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', ground.path('small')]);
-
-  it('is full for a while: the daemon waits and goes on', async (test) => {
-    mkdirSync(ground.path('small'));
-    if (!(await mounts())) return test.skip('no right to mount here');
-    try {
-      const workflow = fileWorkflow({ agent: AGENT, mock: 'turn_delay_ms: 1000' }).replace(
-        'file:\n',
-        `db_path: ${ground.path('small/x.db')}\nfile:\n`,
-      );
-      await ground.write('WORKFLOW.md', workflow);
-      await ground.writeIssues([issue(1)]);
-      const daemon = await ground.start();
-      await daemon.record('turn started');
-      await quiet('sh', ['-c', `head -c 4000000 /dev/zero > ${ground.path('small/filler')}`]);
-      await daemon.record('the database did not take a write, trying again');
-      expect(await slowestAnswer(daemon, 1_000)).toBeLessThan(SLOWEST_MS);
-      rmSync(ground.path('small/filler'));
-      await handedOff(1);
-      expect((await daemon.stop()).code).toBe(0);
-    } finally {
-      await quiet('umount', ['-l', ground.path('small')]);
-    }
-  });
-
-  it.runIf(FULL)('stays full: the daemon ends and says why, and the next one goes on', { timeout: 180_000 }, async (test) => {
-    mkdirSync(ground.path('small'));
-    if (!(await mounts())) return test.skip('no right to mount here');
-    try {
-      const workflow = fileWorkflow({ agent: AGENT, mock: 'turn_delay_ms: 1000' });
-      await ground.write('WORKFLOW.md', workflow.replace('file:\n', `db_path: ${ground.path('small/x.db')}\nfile:\n`));
-      await ground.writeIssues([issue(1)]);
-      const daemon = await ground.start();
-      await daemon.record('turn started');
-      await quiet('sh', ['-c', `head -c 4000000 /dev/zero > ${ground.path('small/filler')}`]);
-      const { code, stderr } = await daemon.exited;
-      expect([code, stderr.match(/^ {4}at /m)]).toEqual([1, null]);
-      expect(stderr).toMatch(/x\.db.*disk/);
-      rmSync(ground.path('small/filler'));
-      const next = await ground.start();
-      await handedOff(1);
-      expect((await next.stop()).code).toBe(0);
-    } finally {
-      await quiet('umount', ['-l', ground.path('small')]);
-    }
-  });
-
-  it('cannot be written: the start says which file and what to do', async (test) => {
-    mkdirSync(ground.path('small'));
-    if (!(await mounts())) return test.skip('no right to mount here');
-    try {
-      await quiet('mount', ['-o', 'remount,ro', ground.path('small')]);
-      await ground.write('WORKFLOW.md', fileWorkflow().replace('file:\n', `db_path: ${ground.path('small/x.db')}\nfile:\n`));
-      await ground.writeIssues([]);
-      const finished = await ground.run(['WORKFLOW.md']);
-      expect(finished.code).toBe(1);
-      expect(finished.stderr).toContain('small/x.db');
-      expect(finished.stderr).not.toContain('    at ');
-    } finally {
-      await quiet('umount', ['-l', ground.path('small')]);
-    }
-  });
-});
-
 /** Loaded before the daemon: the wall clock is off by as many milliseconds as a file says. */
 const SHIFTED_CLOCK = `const { readFileSync } = require('node:fs');
 const now = Date.now;
@@ -189,10 +114,10 @@ describe('the clock', { timeout: 60_000 }, () => {
     for (const [index, hours] of [-1, 1, 0].entries()) {
       await daemon.record('turn started', { issue_identifier: `A-${index + 1}` });
       writeFileSync(ground.path('clock'), String(hours * 3_600_000));
-      await addIssue(index + 2);
-      await handedOff(index + 1);
+      await issues.add(index + 2);
+      await issues.handedOff(index + 1);
     }
-    await handedOff(4);
+    await issues.handedOff(4);
     const { code, records } = await daemon.stop();
     expect([code, records.filter(({ msg }) => msg === 'retry scheduled')]).toEqual([0, []]);
   });
@@ -233,7 +158,7 @@ describe('the workspace', { timeout: 60_000 }, () => {
     await daemon.record('turn started');
     rmSync(ground.path('ws', 'A-1'), { recursive: true });
     await daemon.record('worker exiting');
-    await handedOff(1);
+    await issues.handedOff(1);
     expect((await daemon.stop()).code).toBe(0);
   });
 
@@ -249,27 +174,7 @@ describe('the workspace', { timeout: 60_000 }, () => {
     const told = await daemon.record('dispatch preflight failed, nothing is dispatched');
     expect(told['problem']).toContain(`workspace.root ${ground.path('ws')}`);
     rmSync(ground.path('ws'), { force: true });
-    await handedOff(1);
+    await issues.handedOff(1);
     expect((await daemon.stop()).code).toBe(0);
   });
 });
-
-/** Asks for a sign of life all the while, and tells how long the slowest one took. */
-async function slowestAnswer(daemon: RunningDaemon, ms: number): Promise<number> {
-  let slowest = 0;
-  for (const until = performance.now() + ms; performance.now() < until; await delay(50)) {
-    const begin = performance.now();
-    expect((await daemon.get('/livez')).status).toBe(200);
-    slowest = Math.max(slowest, performance.now() - begin);
-  }
-  return slowest;
-}
-
-/** Whether a command went well. */
-function quiet(command: string, args: readonly string[]): Promise<boolean> {
-  return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: 'ignore' });
-    child.once('error', () => resolve(false));
-    child.once('exit', (code) => resolve(code === 0));
-  });
-}

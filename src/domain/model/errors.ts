@@ -58,6 +58,11 @@ export class TrackerError extends Error {
     this.detail = facts.detail;
   }
 
+  /** A success that could not be read: it was spoiled on its way, or something else than the tracker answers there. */
+  get isGarbled(): boolean {
+    return this.kind === 'tracker_payload_error' && this.status !== undefined && this.status >= 200 && this.status < 300;
+  }
+
   /** A start goes on without it, and the first poll comes when it may. */
   get asksToWait(): boolean {
     return this.isLimit || this.retryAfterMs !== undefined;
@@ -195,6 +200,13 @@ export interface Fault {
   readonly resetsAt?: number;
   /** How long the remote asked to be left alone. */
   readonly retryAfterMs?: number;
+  /** The remote said yes, and the rest of its answer could not be read: what was asked for may be done. */
+  readonly isGarbled?: boolean;
+}
+
+/** Whether trying again cannot help: a lack of rights, or a request that the remote does not take as it is. */
+export function isRefusal({ kind, isGarbled = false }: Fault): boolean {
+  return kind === 'tracker_auth_error' || (kind === 'tracker_payload_error' && !isGarbled);
 }
 
 /** Turns anything thrown into a fault. This is the one table that says what retries, and how. */
@@ -205,7 +217,8 @@ export function faultOf(error: unknown): Fault {
   }
   if (error instanceof TrackerError) {
     const consequence = error.retryable ? 'back-off' : 'back-off-at-cap';
-    return { kind: error.kind, message: error.message, consequence, ...waitOf(error) };
+    const garbled = error.isGarbled ? { isGarbled: true } : {};
+    return { kind: error.kind, message: error.message, consequence, ...waitOf(error), ...garbled };
   }
   if (error instanceof ScmConflictError) return { kind: 'scm_conflict_error', message: error.message, consequence: 'back-off' };
   if (error instanceof WorkspaceError) {

@@ -1,3 +1,4 @@
+import { isRefusal } from '../model/errors.ts';
 import { announce, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { Watch } from '../model/watch.ts';
@@ -34,8 +35,7 @@ export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'mer
       return;
     case 'refused': {
       const { fault, unsure } = outcome;
-      const isFinal = fault.kind === 'tracker_auth_error' || fault.kind === 'tracker_payload_error';
-      onRefused(draft, watch, settings.budget, { headSha, why: fault.message, isFinal, unsure });
+      onRefused(draft, watch, settings.budget, { headSha, why: fault.message, isFinal: isRefusal(fault), unsure });
     }
   }
 }

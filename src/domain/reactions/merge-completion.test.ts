@@ -62,6 +62,17 @@ describe('merge_completion', () => {
     expect(state).toBe(then);
   });
 
+  it('tries again after an answer that came as rubbish: the move may be done', () => {
+    const player = watching({ merge_completion: { ...mergeCompletion, budget: 2 } });
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    const fault = { ...FAULT, kind: 'tracker_payload_error', isGarbled: true } as const;
+    player.send({ type: 'completion-answered', issueId: '1', fault });
+    expect(progress(player, 'merge_completion')?.escalated).toBe(false);
+    look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('done') });
+    player.send({ type: 'completion-answered', issueId: '1', fault: null });
+    expect(player.state.watches.size).toBe(0);
+  });
+
   it.each([
     [0, 1],
     [1, 2],

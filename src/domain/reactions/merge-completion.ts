@@ -1,3 +1,4 @@
+import { isRefusal } from '../model/errors.ts';
 import { removeWorkspaceOf } from '../events/cleanup.ts';
 import { announce, ask, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
@@ -61,7 +62,6 @@ export function onCompletionAnswered(draft: Draft, event: Extract<Event, { type:
   announce(draft, 'reaction:completion:failed', { issue, state: settings.targetState, error: fault.message });
   if (fault.kind === 'tracker_not_found') return endWatch(draft, watch, 'the tracker no longer has the issue');
   const used = progressOf(watch, 'merge_completion').used + 1;
-  const isFinal = fault.kind === 'tracker_auth_error' || fault.kind === 'tracker_payload_error';
-  if (isFinal || used > settings.budget) return escalate(draft, watch, 'merge_completion', fault.message, { used });
+  if (isRefusal(fault) || used > settings.budget) return escalate(draft, watch, 'merge_completion', fault.message, { used });
   waitFor(draft, watch, 'merge_completion', `another try after: ${fault.message}`, { used });
 }

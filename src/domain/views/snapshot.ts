@@ -37,6 +37,8 @@ export interface Snapshot {
   /** What the tracker and the forge said is left of their budgets. */
   readonly quotas: readonly Quota[];
   readonly preflightProblem: string | null;
+  /** Why the database takes no write: nothing goes on until it does. */
+  readonly storeProblem?: string | null;
   /** Set while a person keeps the service from dispatching. */
   readonly operatorPause: OperatorPause | null;
   readonly notifications: readonly NotificationView[];
@@ -68,9 +70,9 @@ export interface RetryView {
 }
 
 /** The watched tracker, with what still runs for those watched before. */
-export function snapshotOfAll([watched, ...others]: readonly State[], now: number): Snapshot {
+export function snapshotOfAll([watched, ...others]: readonly State[], now: number, storeProblem: string | null = null): Snapshot {
   if (watched === undefined) throw new Error('no tracker is watched yet');
-  const snapshot = snapshotOf(watched, now);
+  const snapshot = snapshotOf(watched, now, storeProblem);
   return others.map((state) => snapshotOf(state, now)).reduce(withRunsOf, snapshot);
 }
 
@@ -92,7 +94,7 @@ function withRunsOf(snapshot: Snapshot, other: Snapshot): Snapshot {
   };
 }
 
-export function snapshotOf(state: State, now: number): Snapshot {
+export function snapshotOf(state: State, now: number, storeProblem: string | null = null): Snapshot {
   const live = [...state.live.values()];
   return {
     generatedAt: now,
@@ -120,6 +122,7 @@ export function snapshotOf(state: State, now: number): Snapshot {
     postponedPoll: state.poll.postponed,
     quotas: watchedQuotas(state),
     preflightProblem: state.preflightProblem,
+    storeProblem,
     operatorPause: state.operatorPause,
     notifications: state.settings.notifications.map((target) => notificationView(state, target)),
     costLimitUsd: state.settings.agent.maxCostUsd,

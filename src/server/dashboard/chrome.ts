@@ -56,19 +56,21 @@ function logout(name: string | null): TemplatePart {
 }
 
 /** Amber while polls fail or a person paused it: it lives, but nothing new starts. */
-function servingState({ lifecycle, poll, operatorPause, preflightProblem, postponedPoll }: Snapshot): Html {
+function servingState({ lifecycle, poll, operatorPause, preflightProblem, storeProblem, postponedPoll }: Snapshot): Html {
   const [tone, text] =
     lifecycle === 'draining'
       ? ['warn', 'Draining']
-      : poll.last?.error
-        ? ['warn', 'Serving, but polls fail']
-        : operatorPause !== null
-          ? ['warn', 'Paused']
-          : preflightProblem !== null
-            ? ['warn', 'Serving, but nothing starts']
-            : postponedPoll !== null
-              ? ['warn', 'Serving, but polls wait']
-              : ['good', 'Serving'];
+      : storeProblem != null
+        ? ['warn', 'Waiting for the database']
+        : poll.last?.error
+          ? ['warn', 'Serving, but polls fail']
+          : operatorPause !== null
+            ? ['warn', 'Paused']
+            : preflightProblem !== null
+              ? ['warn', 'Serving, but nothing starts']
+              : postponedPoll !== null
+                ? ['warn', 'Serving, but polls wait']
+                : ['good', 'Serving'];
   return html`<p class="status" data-tone="${tone}">${text}</p>`;
 }
 

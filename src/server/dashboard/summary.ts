@@ -64,7 +64,7 @@ function shareLeft({ remaining, limit }: Quota): number {
 
 /** What keeps everything back, said where nobody can miss it. */
 export function alerts(snapshot: Snapshot, { rejected, warnings }: WorkflowStatus, leadership?: LeadershipView): Html {
-  const { preflightProblem, lifecycle, generatedAt: now } = snapshot;
+  const { preflightProblem, storeProblem = null, lifecycle, generatedAt: now } = snapshot;
   const all: readonly TemplatePart[] = [
     leadership?.role === 'standby' && alert('warn', 'standby', 'Standing by', leaderText(leadership.leader, now)),
     lifecycle === 'draining' && alert('warn', 'draining', 'Stopping', 'Sessions are being ended and nothing new starts.'),
@@ -83,6 +83,8 @@ export function alerts(snapshot: Snapshot, { rejected, warnings }: WorkflowStatu
         warnings.length === 1 ? 'The workflow file has a warning' : `The workflow file has ${warnings.length} warnings`,
         foldedText(warnings.join('\n'), 'workflow-warnings'),
       ),
+    storeProblem !== null &&
+      alert('bad', 'store', 'The database takes no write, so nothing goes on', html`<bdi>${storeProblem}</bdi>`),
     pollAlerts(snapshot),
     preflightProblem !== null && alert('bad', 'preflight', 'Nothing is dispatched', html`<bdi>${preflightProblem}</bdi>`),
     agentPauseAlerts(snapshot),
