@@ -4,16 +4,15 @@ import type { Snapshot } from '../domain/views/snapshot.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { keepNotices } from '../server/kept-notices.ts';
 import { listen } from '../server/listen.ts';
+import { PIECES } from '../server/pieces.ts';
 import type { Site } from '../server/routes.ts';
+import { whenQuiet } from './warm-up.ts';
 
 export interface HttpSettings {
   readonly server: Settings['server'];
   /** Wins over `server.port`; null leaves it to the file. */
   readonly port: number | null;
 }
-
-/** Pages, API and metrics are loaded so long after the start, or when somebody first asks. */
-const WARM_UP_MS = 1_000;
 
 /**
  * Serves the pages and the API where the workflow file says so; tells the address, or null where it does not. The metrics
@@ -39,8 +38,7 @@ export async function serveHttp(
   const server = await listen(site, port, { host });
   releasers.push(() => server.stop());
   const tell = (fault: unknown): void => daemon.logger.error('the pages could not be loaded', { error: String(fault) });
-  const warmUp = setTimeout(() => void server.warmUp().catch(tell), WARM_UP_MS).unref();
-  releasers.push(() => clearTimeout(warmUp));
+  releasers.push(whenQuiet(daemon.notices, [...PIECES, () => server.warmUp().catch(tell)]));
   const addr = `${hostName(host)}:${server.port}`;
   const url = `http://${isWildcard(host) ? '127.0.0.1' : hostName(host)}:${server.port}/`;
   daemon.logger.info('http server listening', { addr, port: server.port, url });
