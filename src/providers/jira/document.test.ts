@@ -117,17 +117,14 @@ describe('writing a document', () => {
   });
 });
 
-describe('inline nodes that say something without a text node', () => {
+describe('inline nodes without a text node', () => {
   it.each([
-    [{ type: 'mention', attrs: { id: '1', text: '@Ann' } }, 'a@Annb'],
-    [{ type: 'inlineCard', attrs: { url: 'https://acme.test/x' } }, 'ahttps://acme.test/xb'],
-    [{ type: 'hardBreak', attrs: { text: '\n' } }, 'a\nb'],
-    [{ type: 'hardBreak' }, 'ab'],
-    [{ type: 'mention', attrs: { text: 7 } }, 'ab'],
-    [{ type: 'inlineCard' }, 'ab'],
-    [{ type: 'emoji', attrs: { text: ':)' } }, 'ab'],
-  ])('%j', (node, expected) => {
+    { type: 'mention', attrs: { id: '1', text: '@Ann' } },
+    { type: 'inlineCard', attrs: { url: 'https://acme.test/x' } },
+    { type: 'hardBreak', attrs: { text: '\n' } },
+    { type: 'emoji', attrs: { text: ':)' } },
+  ])('%j says nothing', (node) => {
     const content = [{ type: 'text', text: 'a' }, node, { type: 'text', text: 'b' }];
-    expect(flatten({ type: 'doc', content: [{ type: 'paragraph', content }] })).toBe(expected);
+    expect(flatten({ type: 'doc', content: [{ type: 'paragraph', content }] })).toBe('ab');
   });
 });

@@ -22,7 +22,7 @@ export const BLOCK_NODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The plain text of a document tree; empty for anything that is none. Walks with a list of its own instead of recursion:
+ * The plain text of a document tree, which is that of its text nodes; empty for anything that is none. Walks with a list of its own instead of recursion:
  * a tree that is nested too deep must not end the process.
  */
 export function flatten(document: unknown): string {
@@ -34,28 +34,15 @@ export function flatten(document: unknown): string {
     if (!isNode(next)) continue;
     const { type, text: value, content } = next;
     if (type === 'text' && typeof value === 'string') text += value;
-    else if (typeof type === 'string') text += inlineText(type, isNode(next.attrs) ? next.attrs : {});
     if (typeof type === 'string' && BLOCK_NODES.has(type)) pending.push(LINE_END);
     if (Array.isArray(content)) for (const child of (content as unknown[]).toReversed()) pending.push(child);
   }
   return text.trimEnd();
 }
 
-/** Inline nodes that hold no text node but say something all the same; line ends are those of BLOCK_NODES alone (Atlassian Document Format, "Inline nodes"). */
-const INLINE_TEXT: Readonly<Record<string, (attrs: { text?: unknown; url?: unknown }) => string>> = {
-  // The vendor's editor writes the line end of a break into it; without one it says nothing.
-  hardBreak: ({ text }) => (text === '\n' ? text : ''),
-  mention: ({ text }) => (typeof text === 'string' ? text : ''),
-  inlineCard: ({ url }) => (typeof url === 'string' ? url : ''),
-};
-
-function inlineText(type: string, attrs: { text?: unknown; url?: unknown }): string {
-  return Object.hasOwn(INLINE_TEXT, type) ? (INLINE_TEXT[type]?.(attrs) ?? '') : '';
-}
-
 const LINE_END = Symbol('line end');
 
-function isNode(value: unknown): value is { type?: unknown; text?: unknown; url?: unknown; content?: unknown; attrs?: unknown } {
+function isNode(value: unknown): value is { type?: unknown; text?: unknown; content?: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
