@@ -147,6 +147,7 @@ async function answer(api: Api, request: RecordedRequest): Promise<Reply> {
     'x-ratelimit-requests-limit': '1500',
     'x-ratelimit-requests-remaining': String(api.left.requests),
     'x-ratelimit-requests-reset': String(Date.UTC(2026, 2, 1, 10)),
+    'x-ratelimit-complexity-limit': '250000',
     'x-ratelimit-complexity-remaining': String(api.left.complexity),
     'x-ratelimit-complexity-reset': String(Date.UTC(2026, 2, 1, 10)),
   };

@@ -4,10 +4,12 @@ import type { ReadQuotas } from '../shared/quota.ts';
 import { figuresOf, numberOf } from '../shared/quota.ts';
 import { KIND } from './settings.ts';
 
+const POINTS = headersNamed('x-ratelimit-complexity');
+
 /** What the remote grants, by the headers that say how much of it is left and when there will be more. */
 const ALLOWANCES = [
   { allowance: 'requests', ...headersNamed('x-ratelimit-requests') },
-  { allowance: 'complexity', ...headersNamed('x-ratelimit-complexity') },
+  { allowance: 'complexity', ...POINTS },
   { allowance: 'endpoint requests', ...headersNamed('x-ratelimit-endpoint-requests') },
 ] as const;
 
@@ -23,10 +25,19 @@ export const readAllowances: ReadQuotas = ({ headers }, now) =>
     return figures === null ? [] : [{ kind: KIND, rule: 'pace' as const, resource, ...figures, cost }];
   });
 
-/** Reads the headers of every answer and warns when an allowance reaches zero: once, until there is some again. */
-export function createAllowanceWatch(logger: Logger): (headers: ReplyHeaders) => void {
+interface AllowanceWatch {
+  /** Reads the headers of an answer and warns when an allowance reaches zero: once, until there is some again. */
+  read(headers: ReplyHeaders): void;
+  /** Whether less than half of the points is left. */
+  pointsAreShort(): boolean;
+}
+
+export function createAllowanceWatch(logger: Logger): AllowanceWatch {
   const spent = new Set<string>();
-  return (headers) => {
+  let pointsAreShort = false;
+  const read = (headers: ReplyHeaders): void => {
+    const points = numberOf(headers.get(POINTS.remaining));
+    if (points !== null) pointsAreShort = points < (numberOf(headers.get(POINTS.limit)) ?? 0) / 2;
     for (const { allowance, remaining, reset } of ALLOWANCES) {
       const left = numberOf(headers.get(remaining));
       if (left === null) continue;
@@ -37,6 +48,7 @@ export function createAllowanceWatch(logger: Logger): (headers: ReplyHeaders) =>
       }
     }
   };
+  return { read, pointsAreShort: () => pointsAreShort };
 }
 
 /** When all that is used up will be there again, in milliseconds since the epoch; undefined where no header says. */

@@ -9,13 +9,13 @@ const SPARE = { issues: 5, labels: 2, relations: 2 } as const;
 type ReadAll = (sizes: PageSizes) => Promise<readonly WireIssue[]>;
 
 /**
- * Asks each time for little more than there was last time, since the remote charges for what is asked for. The first poll
- * asks for full pages. An issue that has more labels or relations than were asked for is read again, with the others, in full.
+ * Asks for full pages. While points are short it asks for little more than there was last time, since the remote charges for
+ * what is asked for; an issue that has more labels or relations than that is read again, with the others, in full.
  */
-export function createCandidateReader(): (readAll: ReadAll) => Promise<readonly WireIssue[]> {
+export function createCandidateReader(pointsAreShort: () => boolean): (readAll: ReadAll) => Promise<readonly WireIssue[]> {
   let sizes = FULL_PAGE;
   return async (readAll) => {
-    const asked = sizes;
+    const asked = pointsAreShort() ? sizes : FULL_PAGE;
     const found = await readAll(asked);
     const wires = found.some((wire) => isCut(wire, asked)) ? await readAll(FULL_PAGE) : found;
     sizes = sizesAfter(wires);

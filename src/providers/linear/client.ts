@@ -42,6 +42,8 @@ export interface LinearClient {
   readAll<T>(list: string, schema: ZodType<T>, fetchPage: FetchPage): Promise<T[]>;
   /** A mutation may say that it did nothing without giving an error. */
   confirm(mutation: string, answer: { readonly success?: boolean | null }): void;
+  /** Whether less than half of what documents may cost is left. */
+  pointsAreShort(): boolean;
   /** An error of this endpoint that no answer spelled out. */
   fault(
     kind: TrackerErrorKind,
@@ -52,12 +54,12 @@ export interface LinearClient {
 
 export function createClient(access: ApiAccess, deps: TrackerHttpDeps): LinearClient {
   const { baseUrl: url, apiKey } = access;
-  const watchAllowance = createAllowanceWatch(deps.logger);
+  const allowances = createAllowanceWatch(deps.logger);
   const path = new URL(url).pathname;
   // An address without a path is that of the root, which messages would otherwise leave out.
   const route = path === '/' ? '/' : '';
   const classify = (response: HttpResponse) => {
-    watchAllowance(response.headers);
+    allowances.read(response.headers);
     const ruled = classifyErrors(response, [apiKey]);
     return ruled?.isLimit ? { ...ruled, retryAt: resetOf(response.headers) } : ruled;
   };
@@ -96,6 +98,7 @@ export function createClient(access: ApiAccess, deps: TrackerHttpDeps): LinearCl
     confirm: (mutation, { success }) => {
       if (success === false) throw fault('tracker_api_error', `${mutation} was answered without success and without an error`);
     },
+    pointsAreShort: allowances.pointsAreShort,
     fault,
   };
 }

@@ -81,7 +81,15 @@ function openContext(settings: TrackerSettings, deps: ProviderDeps): Context {
   const { logger } = deps;
   const team = createTeamReader({ client, logger, teamKey: inputs.teamKey, states: inputs.states });
   const withPeople = settings.authors !== 'anyone' || settings.approvalLabel !== null;
-  return { inputs, client, withPeople, team, logger, held: createLastTold(), readCandidates: createCandidateReader() };
+  return {
+    inputs,
+    client,
+    withPeople,
+    team,
+    logger,
+    held: createLastTold(),
+    readCandidates: createCandidateReader(client.pointsAreShort),
+  };
 }
 
 /** Issues of the team in these states, narrowed by the filter. */
