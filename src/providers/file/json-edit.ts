@@ -4,39 +4,13 @@ import type { TimedEdit } from './edit.ts';
 import { elementsOf, membersOf, skipBlanks } from './json-text.ts';
 import type { Member, Span } from './json-text.ts';
 
-/** Edits of records of one JSON list. */
-export interface JsonEditing {
-  /** Changes one record; throws what stands in the way of that, and has changed nothing then. */
-  change(index: number, edit: TimedEdit): void;
-  /** The list with its changes, or null when there are none. */
-  text(): string | null;
-}
-
-/** Changes records of a JSON list and leaves every other character as it is. The text has been parsed before: it is a list. */
-export function editJsonList(text: string): JsonEditing {
-  const spans = elementsOf(text, skipBlanks(text, 0));
-  const changed = new Map<number, string>();
-  return {
-    change(index, edit) {
-      const span = spans[index];
-      if (span === undefined) throw new EditRefusedError('the record is gone');
-      const before = changed.get(index) ?? text.slice(span.start, span.end);
-      const after = applyEdit(before, edit);
-      if (after !== before) changed.set(index, touch(after, edit.at));
-    },
-    text: () => (changed.size === 0 ? null : withRecords(text, spans, changed)),
-  };
-}
-
-function withRecords(text: string, spans: readonly Span[], changed: ReadonlyMap<number, string>): string {
-  let [whole, at] = ['', 0];
-  for (const [index, { start, end }] of spans.entries()) {
-    const record = changed.get(index);
-    if (record === undefined) continue;
-    whole += text.slice(at, start) + record;
-    at = end;
-  }
-  return whole + text.slice(at);
+/**
+ * Changes the text of one record and leaves every other character as it is. The text has been parsed before: it is an
+ * object. Throws what stands in the way of the change.
+ */
+export function editRecord(record: string, edit: TimedEdit): string {
+  const after = applyEdit(record, edit);
+  return after === record ? record : touch(after, edit.at);
 }
 
 function applyEdit(record: string, edit: TimedEdit): string {

@@ -1,7 +1,8 @@
 import type { ZodType } from 'zod';
 import type { Blocker, Issue, IssueComment, IssueParent } from '../../domain/model/issue.ts';
 import { personOf } from '../shared/person.ts';
-import type { Entry, IssueBoard, Mapped } from './records.ts';
+import type { Entry, IssueBoard } from './issue-board.ts';
+import type { Mapped } from './records.ts';
 import { commentSchema, optionalFields } from './schema.ts';
 import type { Reference } from './schema.ts';
 
@@ -75,13 +76,13 @@ function parentOf(reference: Reference, board: IssueBoard): IssueParent {
 /** A state that is not written is the one of that issue in the same source; unknown, it still blocks. */
 function blockerOf(reference: Reference, board: IssueBoard): Blocker {
   const { id, identifier } = namesOf(reference, board);
-  const state = reference.state || board.stateById.get(id) || board.stateByIdentifier.get(identifier) || '';
+  const state = reference.state || board.stateOf(id) || board.stateOfIdentifier(identifier) || '';
   return { id, identifier, state };
 }
 
 /** Both names of an issue of which the file may tell only one. */
 function namesOf({ id, identifier }: Reference, board: IssueBoard): IssueParent {
-  const entry = board.byId.get(id) ?? board.byIdentifier.get(identifier);
+  const entry = board.find(id) ?? board.findByIdentifier(identifier);
   return { id: entry?.id ?? (id || identifier), identifier: entry?.identifier ?? (identifier || id) };
 }
 

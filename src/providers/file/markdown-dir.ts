@@ -1,42 +1,45 @@
-import type { BigIntStats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TrackerError } from '../../domain/model/errors.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
-import type { FoundRecord, IssueSource, SourceEdit, SourceProblem, SourceReading } from './records.ts';
+import type { FoundRecord, IssueForm, SourceEdit, SourceProblem, SourceReading } from './records.ts';
 import { notFound, payloadError } from './failures.ts';
+import { syncDirectory } from './file-access.ts';
 import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
-import { editMarkdown } from './markdown-edit.ts';
+import type { MarkdownFile } from './front-matter.ts';
+import { editMarkdown, textOf } from './markdown-edit.ts';
 import { nonEmptyText } from './schema.ts';
+import { share } from './shared-read.ts';
+import { settledStampOf, stampOf } from './stamp.ts';
+import type { FileVersion } from './stamp.ts';
 import { rewriteFile, UnreadableTextError } from './write-back.ts';
-import type { TimedEdit } from './edit.ts';
 
 /** A handful: the disk is kept busy and the pool of threads stays free for others. */
 const READERS = 4;
 
-/** As coarse as the times of any file system are: a file that was touched this recently may change again without a trace. */
-const COARSEST_MS = 3_000;
-
 interface IssueFile {
   readonly name: string;
-  /** What would be another one had the file been touched since; null while nobody can tell. */
-  readonly stamp: string | null;
-  readonly bytes: Buffer;
+  readonly version: FileVersion;
   readonly result: FoundRecord | SourceProblem;
 }
 
 /** Issues as Markdown files of one directory, in the order of their names. */
-export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDeps['mayWrite']): IssueSource {
-  // Only a file that was touched is read again, and only one whose content changed is parsed again.
-  let files: ReadonlyMap<string, IssueFile> = new Map();
+export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDeps['mayWrite']): IssueForm {
+  // Only a file that somebody else touched is read again, and only one whose content changed is parsed again.
+  let files = new Map<string, IssueFile>();
+  // Replacements that end at the same time reach the disk together.
+  const syncHere = share(() => syncDirectory(directory));
+  const sync = (place: string): Promise<void> => (place === directory ? syncHere() : syncDirectory(place));
+  let last: readonly IssueFile[] = [];
   let reading: SourceReading = { records: [], unreadable: [] };
   let names: ReadonlyMap<string, string> = new Map();
 
   async function read(): Promise<SourceReading> {
     const found = await readFiles(directory, files);
-    const unchanged = found.length === files.size && found.every(({ name, result }) => files.get(name)?.result === result);
+    const unchanged = found.length === last.length && found.every(({ result }, place) => last[place]?.result === result);
     files = new Map(found.map((file) => [file.name, file]));
+    last = found;
     if (unchanged) return reading;
     const results = found.map((file) => file.result);
     reading = { records: results.filter(isRecord), unreadable: results.filter(isProblem) };
@@ -48,7 +51,21 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
     const name = names.get(id);
     if (name === undefined) throw notFound('WRITE', directory, id);
     const file = path.join(directory, name);
-    await rewriteFile(file, (text) => editText(file, text, id, edit), mayWrite);
+    let edited: MarkdownFile | null = null;
+    await rewriteFile(file, {
+      known: files.get(name)?.version ?? null,
+      mayWrite,
+      sync,
+      edit(bytes) {
+        const before = parseForEdit(file, bytes.toString('utf8'), id);
+        const after = editMarkdown(before, edit);
+        edited = after ?? before;
+        return after && Buffer.from(textOf(after), 'utf8');
+      },
+      replaced(version) {
+        if (edited) files.set(name, { name, version, result: recordOf(name, edited) });
+      },
+    });
   }
 
   /** Where it was the last time; when it is no longer there, wherever it is now. */
@@ -67,21 +84,27 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
     async find(id) {
       const before = files.get(names.get(id) ?? '');
       const now = before && (await readIssue(path.join(directory, before.name), before));
+      // Unless a write of our own came first.
+      if (now && files.get(now.name) === before) files.set(now.name, now);
       return now && isRecord(now.result) && idOf(now.result.value) === id ? now.result : null;
     },
-    async change(edits) {
-      const faults: (Error | null)[] = edits.map(() => null);
-      // Each file waits for the disk by itself: several at once, and the edits of one in their order.
-      const waiting = placesById(edits).values();
-      const writer = async (): Promise<void> => {
-        for (const places of waiting)
-          for (const [place, edit] of places)
-            await writeWhereItIs(edit).catch((error: unknown) => (faults[place] = error as Error));
-      };
-      await Promise.all(Array.from({ length: READERS }, writer));
-      return faults;
-    },
+    change: (edits) => makeEach(edits, writeWhereItIs),
   };
+}
+
+/** Each file waits for the disk by itself: several at once, and the edits of one in their order. */
+async function makeEach(
+  edits: readonly SourceEdit[],
+  write: (edit: SourceEdit) => Promise<void>,
+): Promise<readonly (Error | null)[]> {
+  const faults: (Error | null)[] = edits.map(() => null);
+  const waiting = placesById(edits).values();
+  const writer = async (): Promise<void> => {
+    for (const places of waiting)
+      for (const [place, edit] of places) await write(edit).catch((error: unknown) => (faults[place] = error as Error));
+  };
+  await Promise.all(Array.from({ length: READERS }, writer));
+  return faults;
 }
 
 /** The edits of each record, with their places in the list. */
@@ -131,33 +154,27 @@ async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile
 /** Null for a file that went away meanwhile, or never was one. */
 async function readIssue(file: string, before: IssueFile | undefined): Promise<IssueFile | null> {
   try {
-    const stamp = stampOf(await stat(file, { bigint: true }));
-    if (before !== undefined && stamp !== null && stamp === before.stamp) return before;
-    const bytes = await readFile(file);
-    if (before?.bytes.equals(bytes) === true) return { ...before, stamp };
+    const stats = await stat(file, { bigint: true });
+    if (before !== undefined && before.version.stamp === stampOf(stats)) return before;
+    const version = { bytes: await readFile(file), stamp: settledStampOf(stats), isOwn: false };
+    if (before?.version.bytes.equals(version.bytes) === true) return { ...before, version };
     const name = path.basename(file);
-    const result = parseFile(name, bytes.toString('utf8'));
+    const result = parseFile(name, version.bytes.toString('utf8'));
     // Parsing YAML takes its time: one file at a go.
     await nextTurn();
-    return { name, stamp, bytes, result };
+    return { name, version, result };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'EISDIR') return null;
+    if (code === 'ENOENT' || code === 'EISDIR' || code === 'ENOTDIR') return null;
     throw error;
   }
-}
-
-/** File times are the system's own, so they are compared with its clock; one that is ahead of it says nothing. */
-function stampOf({ dev, ino, size, mtimeNs, ctimeNs, ctimeMs }: BigIntStats): string | null {
-  return Date.now() - Number(ctimeMs) > COARSEST_MS ? [dev, ino, size, mtimeNs, ctimeNs].join(' ') : null;
 }
 
 function parseFile(name: string, text: string): FoundRecord | SourceProblem {
   // A note beside the issues. An empty file may be one that is just being written.
   if (!hasFrontMatter(text) && text.trim() !== '') return { value: null, label: name, place: () => `${name} (no front matter)` };
   try {
-    const { data, body } = parseMarkdown(text);
-    return { value: { ...data, description: body || data['description'] }, label: name, place: () => name };
+    return recordOf(name, parseMarkdown(text));
   } catch (error) {
     if (!(error instanceof MarkdownFault)) throw error;
     const fault = `${name}, ${error.place}: ${error.message}`;
@@ -165,11 +182,15 @@ function parseFile(name: string, text: string): FoundRecord | SourceProblem {
   }
 }
 
-function editText(file: string, text: string, id: string, edit: TimedEdit): string | null {
+function recordOf(name: string, { data, body }: MarkdownFile): FoundRecord {
+  return { value: { ...data, description: body || data['description'] }, label: name, place: () => name };
+}
+
+function parseForEdit(file: string, text: string, id: string): MarkdownFile {
   try {
     const parsed = parseMarkdown(text);
     if (idOf(parsed.data) !== id) throw notFound('WRITE', file, id);
-    return editMarkdown(parsed, edit);
+    return parsed;
   } catch (error) {
     if (!(error instanceof MarkdownFault)) throw error;
     throw new UnreadableTextError(payloadError('WRITE', file, `${path.basename(file)}, ${error.place}: ${error.message}`));

@@ -2,11 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordEdit } from './edit.ts';
 import { parseMarkdown } from './front-matter.ts';
-import { editMarkdown } from './markdown-edit.ts';
+import { editMarkdown, textOf } from './markdown-edit.ts';
 
 const comment = { id: 'c1', author: 'foray', body: 'first\n\n```\ncode: "x"\n```', created_at: '2026-02-02T00:00:00.000Z' };
-const edit = (text: string, change: RecordEdit): string | null =>
-  editMarkdown(parseMarkdown(text), { ...change, at: '2026-02-02T00:00:00.000Z' });
+const edit = (text: string, change: RecordEdit): string | null => {
+  const edited = editMarkdown(parseMarkdown(text), { ...change, at: '2026-02-02T00:00:00.000Z' });
+  return edited && textOf(edited);
+};
 const withMatter = (matter: string): string => `---\n${matter}---\n\nThe body\n---\nhas lines\n`;
 
 describe('parseMarkdown', () => {

@@ -8,12 +8,16 @@ import { parseMarkdown } from './front-matter.ts';
 import type { MarkdownFile } from './front-matter.ts';
 
 /** Changes the front matter of one issue file and leaves every other character as it is. Null: nothing to change. */
-export function editMarkdown(before: MarkdownFile, edit: TimedEdit): string | null {
+export function editMarkdown(before: MarkdownFile, edit: TimedEdit): MarkdownFile | null {
   const changed = applyEdit(before, edit);
   if (changed === null) return null;
   const after = withTime(changed, edit.at);
   requireOnlyChange(before, after, edit);
-  return join(after, after.matter);
+  return after;
+}
+
+export function textOf(file: MarkdownFile): string {
+  return join(file, file.matter);
 }
 
 /** Null: it is as it shall be already. */

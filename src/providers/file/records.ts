@@ -1,6 +1,6 @@
+import type { BigIntStats } from 'node:fs';
 import type { Logger } from '../../ports/runtime.ts';
 import type { TimedEdit } from './edit.ts';
-import { nonEmptyText, REQUIRED_FIELDS } from './schema.ts';
 
 /** Something wrong with the source, told for an operator. */
 export interface SourceProblem {
@@ -38,85 +38,15 @@ export interface IssueSource {
   change(edits: readonly SourceEdit[]): Promise<readonly (Error | null)[]>;
 }
 
+/** The same as one form of files has it. It is told what is at the place now. */
+export interface IssueForm extends Omit<IssueSource, 'read'> {
+  read(stats: BigIntStats): Promise<SourceReading>;
+}
+
 /** An edit and the id of the record it is for. */
 export interface SourceEdit {
   readonly id: string;
   readonly edit: TimedEdit;
-}
-
-/** A record that has all it needs. */
-export interface Entry {
-  readonly id: string;
-  readonly identifier: string;
-  readonly title: string;
-  readonly state: string;
-  readonly record: Readonly<Record<string, unknown>>;
-}
-
-/** All issues of one reading. */
-export interface IssueBoard {
-  /** In the order of the source. */
-  readonly entries: readonly Entry[];
-  readonly byId: ReadonlyMap<string, Entry>;
-  readonly byIdentifier: ReadonlyMap<string, Entry>;
-  /** States by id and by identifier, also of records that lack something else; '' without a state. */
-  readonly stateById: ReadonlyMap<string, string>;
-  readonly stateByIdentifier: ReadonlyMap<string, string>;
-  readonly unreadable: readonly SourceProblem[];
-  readonly badRecords: readonly BadRecord[];
-}
-
-/** A record that cannot be worked with; its id where it has one. */
-export interface BadRecord extends SourceProblem {
-  readonly id: string;
-}
-
-/** Sorts out what can be worked with. A bad record costs itself only; of two with one name the first one counts. */
-export function createBoard({ records, unreadable }: SourceReading): IssueBoard {
-  const byId = new Map<string, Entry>();
-  const byIdentifier = new Map<string, Entry>();
-  const stateById = new Map<string, string>();
-  const stateByIdentifier = new Map<string, string>();
-  const badRecords: BadRecord[] = [];
-
-  for (const found of records) {
-    const entry = entryOf(found.value);
-    const { id, identifier, state } = entry;
-    const fault = missingIn(entry) ?? takenIn(byId, byIdentifier, entry);
-    if (fault === null) {
-      byId.set(id, entry);
-      byIdentifier.set(identifier, entry);
-    } else {
-      badRecords.push({ id, key: `${found.label}: ${fault}`, text: () => `${found.place()}: ${fault}` });
-    }
-    if (id !== '' && !stateById.has(id)) stateById.set(id, state);
-    if (identifier !== '' && !stateByIdentifier.has(identifier)) stateByIdentifier.set(identifier, state);
-  }
-  return { entries: [...byId.values()], byId, byIdentifier, stateById, stateByIdentifier, unreadable, badRecords };
-}
-
-/** What the record tells of itself; '' where it tells nothing. */
-function entryOf(value: unknown): Entry {
-  const record = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  const { id, identifier, title, state } = record;
-  return {
-    id: nonEmptyText(id) ?? '',
-    identifier: nonEmptyText(identifier) ?? '',
-    title: nonEmptyText(title) ?? '',
-    state: nonEmptyText(state) ?? '',
-    record,
-  };
-}
-
-function missingIn(entry: Entry): string | null {
-  const missing = REQUIRED_FIELDS.filter((key) => entry[key] === '');
-  return missing.length === 0 ? null : `${missing.join(', ')}: must be a non-empty text`;
-}
-
-/** Two issues with one identifier would share a workspace. */
-function takenIn(byId: ReadonlyMap<string, Entry>, byIdentifier: ReadonlyMap<string, Entry>, entry: Entry): string | null {
-  if (byId.has(entry.id)) return `id "${entry.id}" is taken by an earlier record`;
-  return byIdentifier.has(entry.identifier) ? `identifier "${entry.identifier}" is taken by an earlier record` : null;
 }
 
 export interface Mapped<T> {

@@ -2,19 +2,25 @@ import { setMaxListeners } from 'node:events';
 
 /**
  * One read for all who ask at the same time: a thousand sessions that look at their issue at once would otherwise hold a
- * thousand copies of the list. Who asks while a read is under way gets the next one, which begins after they asked.
+ * thousand copies of the list.
  */
 export function shareReads<T>(read: () => Promise<T>): (signal: AbortSignal) => Promise<T> {
+  const shared = share(read);
+  return (signal) => unlessAborted(shared(), signal);
+}
+
+/** The same work for all who ask at the same time. Who asks while it is under way gets the next, which begins after they asked. */
+export function share<T>(work: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<unknown> = Promise.resolve();
   let next: Promise<T> | null = null;
   const begin = async (): Promise<T> => {
     await underWay;
     next = null;
-    const reading = read();
-    underWay = reading.catch(() => {});
-    return reading;
+    const done = work();
+    underWay = done.catch(() => {});
+    return done;
   };
-  return (signal) => unlessAborted((next ??= begin()), signal);
+  return () => (next ??= begin());
 }
 
 /** Who is told to stop does not wait for what others wait for. */

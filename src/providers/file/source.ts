@@ -1,7 +1,10 @@
-import { stat } from 'node:fs/promises';
+import { closeSync, fstatSync, open } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
+import { promisify } from 'node:util';
 import type { ProviderDeps } from '../../ports/provider.ts';
-import type { IssueSource } from './records.ts';
+import type { IssueForm, IssueSource } from './records.ts';
 import { payloadError } from './failures.ts';
+import { READING } from './file-access.ts';
 import { createJsonFile } from './json-file.ts';
 import { createMarkdownDirectory } from './markdown-dir.ts';
 
@@ -9,17 +12,40 @@ import { createMarkdownDirectory } from './markdown-dir.ts';
 export function createSource(location: string, mayWrite?: ProviderDeps['mayWrite']): IssueSource {
   const json = createJsonFile(location, mayWrite);
   const markdown = createMarkdownDirectory(location, mayWrite);
+  let last: IssueForm = json;
 
-  async function formOf(method: 'READ' | 'WRITE'): Promise<IssueSource> {
-    const stats = await stat(location);
-    if (stats.isDirectory()) return markdown;
-    if (stats.isFile()) return json;
-    throw payloadError(method, location, 'it is neither a file nor a directory');
+  async function formOf(method: 'READ' | 'WRITE'): Promise<{ readonly form: IssueForm; readonly stats: BigIntStats }> {
+    const stats = await look(location);
+    if (!stats?.isDirectory() && !stats?.isFile()) throw payloadError(method, location, 'it is neither a file nor a directory');
+    last = stats.isDirectory() ? markdown : json;
+    return { form: last, stats };
   }
 
   return {
-    read: async () => (await formOf('READ')).read(),
-    find: async (id) => (await formOf('READ')).find(id),
-    change: async (edits) => (await formOf('WRITE')).change(edits),
+    async read() {
+      const { form, stats } = await formOf('READ');
+      return form.read(stats);
+    },
+    // Where the form has changed, it finds nothing.
+    find: (id) => last.find(id),
+    change: async (edits) => (await formOf('WRITE')).form.change(edits),
   };
 }
+
+/**
+ * Opened, not only looked at: a network file system may tell of a file it has not opened what was true some seconds ago.
+ * Null for what cannot be opened by anybody, such as a socket.
+ */
+async function look(location: string): Promise<BigIntStats | null> {
+  try {
+    const descriptor = await opened(location, READING);
+    const stats = fstatSync(descriptor, { bigint: true });
+    closeSync(descriptor);
+    return stats;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENXIO') return null;
+    throw error;
+  }
+}
+
+const opened = promisify(open);

@@ -1,4 +1,5 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
@@ -97,6 +98,27 @@ describe('a write', () => {
     );
     expect([...states.values()]).toEqual(['review', ...Array.from({ length: 29 }, () => 'done')]);
     expect((await tracker.fetchIssueComments('1', signal)).map(({ body }) => body)).toEqual(['once']);
+  });
+
+  it.each(['issues.json', 'issues'])('to %s hides no edit that somebody makes right after it', async (place) => {
+    const target = place === 'issues' ? path.join(directory, place, '1.md') : path.join(directory, place);
+    if (place === 'issues') await mkdir(path.join(directory, place));
+    const text = (state: string): string =>
+      place === 'issues'
+        ? `---\nid: "1"\nidentifier: A\ntitle: T\nstate: ${state}\n---\n`
+        : JSON.stringify([issue(1, { state })]);
+    await writeFile(target, text('todo'));
+    const tracker = open(place);
+    for (const [ours, theirs] of [
+      ['aaaa', 'bbbb'],
+      ['cccc', 'dddd'],
+      ['eeee', 'ffff'],
+    ] as const) {
+      await tracker.transitionIssue('1', ours, signal);
+      expect((await tracker.fetchIssueStatesByIds(['1'], signal)).get('1')).toBe(ours);
+      writeFileSync(target, text(theirs));
+      expect((await tracker.fetchIssueById('1', signal)).state).toBe(theirs);
+    }
   });
 
   it('refuses an empty state or label', async () => {

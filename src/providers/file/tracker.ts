@@ -5,8 +5,9 @@ import type { Issue } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Tracker } from '../../ports/tracker.ts';
-import { createBoard } from './records.ts';
-import type { IssueBoard, Entry, IssueSource, SourceReading } from './records.ts';
+import { createBoard } from './issue-board.ts';
+import type { Entry, IssueBoard } from './issue-board.ts';
+import type { IssueSource, SourceReading } from './records.ts';
 import { asTrackerErrors, notFound, payloadError } from './failures.ts';
 import { toComments, toIssue } from './map.ts';
 import { createReporter } from './records.ts';
@@ -56,7 +57,7 @@ function createReads(
   let last: { readonly reading: SourceReading; readonly board: IssueBoard } | null = null;
   const readBoard = shareReads(async () => {
     const reading = await source.read();
-    const board = last?.reading === reading ? last.board : await boardOf(reading);
+    const board = last?.reading === reading ? last.board : (last?.board.after(reading) ?? (await boardOf(reading)));
     last = { reading, board };
     report.records([...board.unreadable, ...board.badRecords]);
     return board;
@@ -69,10 +70,10 @@ function createReads(
   /** The same for one issue: its own file is enough, unless it tells of others or is no longer what it was. */
   function readOne<T>(id: string, signal: AbortSignal, use: (board: IssueBoard) => T): Promise<T> {
     return asTrackerErrors('READ', location, signal, async () => {
-      const known = last?.board.byId.get(id);
+      const known = last?.board.find(id);
       const found = known && (await source.find(id));
       const board = found && createBoard({ records: [found], unreadable: [] });
-      const entry = board?.byId.get(id);
+      const entry = board?.find(id);
       const isEnough = entry !== undefined && entry.identifier === known?.identifier && !namesOthers(entry);
       return use(board && isEnough ? board : await readBoard(signal));
     });
@@ -80,7 +81,7 @@ function createReads(
 
   function issuesIn(states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]> {
     return read(signal, (board) => {
-      const chosen = board.entries.filter((entry) => stateIn(states, entry.state));
+      const chosen = board.entries().filter((entry) => stateIn(states, entry.state));
       return mapInSlices(chosen, (entry) => report.fields(toIssue(entry, board)), signal);
     });
   }
@@ -97,11 +98,11 @@ function createReads(
       }),
     fetchIssuesByStates: async (states, signal) => (states.length === 0 ? [] : issuesIn(states, signal)),
     fetchIssueStatesByIds: (ids, signal) => {
-      const states = (board: IssueBoard): Map<string, string> => statesOf(ids, board.stateById, board, location);
+      const states = (board: IssueBoard): Map<string, string> => statesOf(ids, board.stateOf, board, location);
       return ids.length === 1 ? readOne(ids[0] ?? '', signal, states) : read(signal, states);
     },
     fetchIssueStatesByIdentifiers: (identifiers, signal) =>
-      read(signal, (board) => statesOf(identifiers, board.stateByIdentifier, board, location)),
+      read(signal, (board) => statesOf(identifiers, board.stateOfIdentifier, board, location)),
     people: { readSelf: () => Promise.resolve(AUTHOR) },
     fetchIssueComments: (id, signal) => readOne(id, signal, (board) => report.fields(toComments(entryOf(board, id, location)))),
   };
@@ -147,7 +148,7 @@ async function boardOf(reading: SourceReading): Promise<IssueBoard> {
 
 /** An issue that is there but cannot be used is not missing; and while some file cannot be read, nobody knows. */
 function entryOf(board: IssueBoard, id: string, location: string): Entry {
-  const entry = board.byId.get(id);
+  const entry = board.find(id);
   if (entry !== undefined) return entry;
   const fault = board.badRecords.find((record) => record.id === id) ?? board.unreadable[0];
   throw fault === undefined ? notFound('READ', location, id) : payloadError('READ', location, fault.text());
@@ -155,12 +156,12 @@ function entryOf(board: IssueBoard, id: string, location: string): Entry {
 
 function statesOf(
   names: readonly string[],
-  states: ReadonlyMap<string, string>,
+  stateOf: (name: string) => string | undefined,
   board: IssueBoard,
   location: string,
 ): Map<string, string> {
   const found = names.flatMap((name) => {
-    const state = states.get(name);
+    const state = stateOf(name);
     return state === undefined ? [] : [[name, state] as const];
   });
   const [fault] = board.unreadable;

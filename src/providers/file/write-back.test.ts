@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promi
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FileVersion } from './stamp.ts';
 import { rewriteFile, UnreadableTextError } from './write-back.ts';
 
 let directory: string;
@@ -15,6 +16,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
+const rewrite = (edit: (text: string) => string | null): Promise<void> =>
+  rewriteFile(file, {
+    edit(bytes) {
+      const text = edit(bytes.toString());
+      return text === null ? null : Buffer.from(text);
+    },
+  });
 const addLine = (line: string) => (text: string) => `${text}${line}\n`;
 const lines = async (): Promise<string[]> => (await readFile(file, 'utf8')).trim().split('\n');
 
@@ -22,7 +30,7 @@ describe('rewriteFile', () => {
   it('keeps every change of many writers at once', async () => {
     await writeFile(file, '');
     const names = Array.from({ length: 12 }, (_, index) => `line ${index}`);
-    await Promise.all(names.map((name) => rewriteFile(file, addLine(name))));
+    await Promise.all(names.map((name) => rewrite(addLine(name))));
     expect((await lines()).sort()).toEqual([...names].sort());
     expect(await readdir(directory)).toEqual(['numbers']);
   });
@@ -39,7 +47,7 @@ describe('rewriteFile', () => {
   ])('never overwrites an edit that somebody made $how meanwhile', async ({ write }) => {
     await writeFile(file, 'start\n');
     let calls = 0;
-    await rewriteFile(file, (text) => {
+    await rewrite((text) => {
       calls += 1;
       if (calls <= 3) write(`${readFileSync(file, 'utf8')}theirs ${calls}\n`);
       return `${text}ours\n`;
@@ -53,7 +61,7 @@ describe('rewriteFile', () => {
     const theirs = openSync(file, 'r+');
     let calls = 0;
     let watch: NodeJS.Timeout | undefined;
-    await rewriteFile(file, (text) => {
+    await rewrite((text) => {
       calls += 1;
       if (calls === 1) {
         // As soon as our text is there, they write into the old file, which they have open.
@@ -72,10 +80,31 @@ describe('rewriteFile', () => {
     expect(found.filter((line) => line === 'ours')).toHaveLength(1);
   });
 
+  it('needs not read again what it wrote, and sees every edit of it, also one of the same length in the same moment', async () => {
+    await writeFile(file, 'start 000\n');
+    let known: FileVersion | null = null;
+    const bases: Buffer[] = [];
+    const next = (bytes: Buffer): Buffer =>
+      Buffer.from(`ours ${String(Number(bytes.toString().slice(5)) + 1).padStart(4, '0')}\n`);
+    const write = (edit: (bytes: Buffer) => Buffer): Promise<void> =>
+      rewriteFile(file, { known, edit, replaced: (version) => (known = version) });
+    await write(() => Buffer.from('ours 0000\n'));
+    for (let round = 0; round < 40; round += 1) {
+      const [before, isEdited] = [known as FileVersion | null, round % 2 === 1];
+      if (isEdited) writeFileSync(file, 'them 0500\n');
+      await write((bytes) => {
+        bases.push(bytes);
+        return next(bytes);
+      });
+      expect(bases.at(-1) === before?.bytes).toBe(!isEdited);
+      expect(await lines()).toEqual([isEdited ? 'ours 0501' : round === 0 ? 'ours 0001' : 'ours 0502']);
+    }
+  });
+
   it('gives up after twenty edits of somebody who is always first', async () => {
     await writeFile(file, 'start\n');
     let calls = 0;
-    const rewritten = rewriteFile(file, (text) => {
+    const rewritten = rewrite((text) => {
       calls += 1;
       writeFileSync(file, `theirs ${calls}\n`);
       return `${text}ours\n`;
@@ -88,7 +117,7 @@ describe('rewriteFile', () => {
   it('reads again what is unreadable for a moment', async () => {
     await writeFile(file, '');
     let calls = 0;
-    await rewriteFile(file, (text) => {
+    await rewrite((text) => {
       calls += 1;
       if (calls === 2) writeFileSync(file, 'whole\n');
       if (text === '') throw new UnreadableTextError(new Error('half'));
@@ -99,8 +128,8 @@ describe('rewriteFile', () => {
 
   it('writes nothing when there is nothing to do, or when the edit fails', async () => {
     await writeFile(file, 'start\n');
-    await rewriteFile(file, () => null);
-    const failing = rewriteFile(file, () => {
+    await rewrite(() => null);
+    const failing = rewrite(() => {
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
@@ -121,7 +150,7 @@ describe('rewriteFile', () => {
     );
     const other = fork(script);
     const ended = new Promise((resolve) => other.once('exit', resolve));
-    for (let count = 0; count < 20; count += 1) await rewriteFile(file, addLine('ours'));
+    for (let count = 0; count < 20; count += 1) await rewrite(addLine('ours'));
     await ended;
     const found = await lines();
     expect([found.filter((line) => line === 'ours').length, found.filter((line) => line === 'theirs').length]).toEqual([20, 40]);
@@ -130,11 +159,11 @@ describe('rewriteFile', () => {
   it('takes the lock of a writer that died, and one that is too old', async () => {
     await writeFile(file, '');
     await writeFile(`${file}.foray-lock`, `999999999 ${hostname()} x\n`);
-    await rewriteFile(file, addLine('one'));
+    await rewrite(addLine('one'));
     await writeFile(`${file}.foray-lock`, `1 elsewhere x\n`);
     const longAgo = new Date(Date.now() - 60_000);
     await utimes(`${file}.foray-lock`, longAgo, longAgo);
-    await rewriteFile(file, addLine('two'));
+    await rewrite(addLine('two'));
     expect(await lines()).toEqual(['one', 'two']);
     expect(existsSync(`${file}.foray-lock`)).toBe(false);
   });

@@ -1,13 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { fstatSync, readFileSync, realpathSync, renameSync } from 'node:fs';
-import type { Stats } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { realpathSync, renameSync, rmSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { crashPoint } from '../../lib/crash-point.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
+import {
+  closeFile,
+  contentAtOnce,
+  contentOf,
+  createFile,
+  fillSynced,
+  makeLike,
+  openFile,
+  statsOf,
+  syncDirectory,
+} from './file-access.ts';
 import { withLock } from './lock.ts';
+import { dateBack, ownStampOf, stampOf } from './stamp.ts';
+import type { FileVersion } from './stamp.ts';
 
 /** Thrown by an edit that met a text it cannot read: perhaps somebody is just writing it, so it is read again. */
 export class UnreadableTextError extends Error {
@@ -20,25 +31,32 @@ export class UnreadableTextError extends Error {
 const MOST_TRIES = 20;
 const PAUSE_MS = 10;
 
+/** How a file is to be changed. */
+export interface Rewrite {
+  /** What the file held the last time, as the very bytes that `edit` is then called with. */
+  readonly known?: FileVersion | null;
+  /** May be called several times. Null when there is nothing to do. */
+  edit(bytes: Buffer): Buffer | null;
+  /** Asked right before the replacement. */
+  readonly mayWrite?: ProviderDeps['mayWrite'];
+  /** Hears what the file holds now before anybody can look at it. */
+  replaced?(version: FileVersion): void;
+  /** Has the directory reach the disk, and with it the replacement. */
+  sync?(directory: string): Promise<void>;
+}
+
 /**
  * Changes a file that others change too. The new text is complete on the disk before it takes the old one's place, and
  * it takes that place only while the old one is what the change was made from; otherwise the change is made anew from
- * what is there. `edit` may be called several times and returns null when there is nothing to do. `mayWrite` is asked
- * right before the replacement.
+ * what is there. What does not wait for the disk is done at once: through the pool of threads it would cost more.
  */
-export async function rewriteFile(
-  file: string,
-  edit: (text: string) => string | null,
-  mayWrite?: ProviderDeps['mayWrite'],
-): Promise<void> {
+export async function rewriteFile(file: string, rewrite: Rewrite): Promise<void> {
   // A link stays a link: what it leads to is replaced.
   const target = realpathSync.native(file);
   await withLock(`${target}.foray-lock`, async () => {
     let overwritten: Buffer | null = null;
     for (let tries = 1; ; tries += 1) {
-      const outcome: Outcome = await tryOnce(target, { edit, mayWrite }, overwritten).catch((error: unknown) =>
-        unreadable(error, tries),
-      );
+      const outcome: Outcome = await tryOnce(target, rewrite, overwritten).catch((error: unknown) => unreadable(error, tries));
       if (outcome.done) return;
       overwritten = outcome.overwritten ?? overwritten;
       if (tries >= MOST_TRIES) throw new Error(`${MOST_TRIES} times somebody else changed it first`);
@@ -59,90 +77,78 @@ function unreadable(error: unknown, tries: number): Outcome {
   return { done: false };
 }
 
-interface Change {
-  readonly edit: (text: string) => string | null;
-  readonly mayWrite: ProviderDeps['mayWrite'];
-}
-
-async function tryOnce(file: string, { edit, mayWrite }: Change, overwritten: Buffer | null): Promise<Outcome> {
-  const old = await open(file, 'r');
+async function tryOnce(file: string, rewrite: Rewrite, overwritten: Buffer | null): Promise<Outcome> {
+  const old = openFile(file);
   try {
-    const before = await contentOf(old);
-    const base = (overwritten ?? before).toString('utf8');
-    const after = edit(base) ?? (overwritten === null ? null : base);
+    const before = await lookAt(old, rewrite.known ?? null);
+    const after = rewrite.edit(overwritten ?? before.bytes) ?? overwritten;
     if (after === null) return { done: true };
-    if (!(await replaceIfUnchanged(file, { before, after, stats: fstatSync(old.fd) }, mayWrite))) return { done: false };
+    if (!(await replaceIfUnchanged(file, before, after, rewrite))) return { done: false };
+    await (rewrite.sync ?? syncDirectory)(path.dirname(file));
     const late = await lateEditOf(old, before);
     return late === null ? { done: true } : { done: false, overwritten: late };
   } finally {
-    await old.close();
+    closeFile(old);
   }
 }
 
-async function replaceIfUnchanged(
-  file: string,
-  { before, after, stats }: { readonly before: Buffer; readonly after: string; readonly stats: Stats },
-  mayWrite: ProviderDeps['mayWrite'],
-): Promise<boolean> {
+/** What a change is made from. */
+interface Base {
+  readonly bytes: Buffer;
+  readonly stats: BigIntStats;
+  /** It is what we wrote, and its stamp alone tells whether anybody touched it since. */
+  readonly isOwn: boolean;
+}
+
+async function lookAt(descriptor: number, known: FileVersion | null): Promise<Base> {
+  const stats = statsOf(descriptor);
+  if (known !== null && known.stamp === stampOf(stats)) return { bytes: known.bytes, stats, isOwn: known.isOwn };
+  const bytes = await contentOf(descriptor);
+  return { bytes: known?.bytes.equals(bytes) === true ? known.bytes : bytes, stats, isOwn: false };
+}
+
+async function replaceIfUnchanged(file: string, before: Base, after: Buffer, rewrite: Rewrite): Promise<boolean> {
   const temporary = path.join(path.dirname(file), `.foray-${randomUUID()}.tmp`);
+  const made = createFile(temporary, before.stats);
   let isReplaced = false;
   try {
-    await writeSynced(temporary, after, stats);
+    makeLike(made, before.stats);
+    await fillSynced(made, after);
+    const dated = dateBack(made);
     crashPoint('before replacing the file');
-    await mayWrite?.confirm();
+    await rewrite.mayWrite?.confirm();
     // In one go: whatever came between the look and the replacement would be lost.
-    if (!readFileSync(file).equals(before)) return false;
+    if (!isStill(file, before)) return false;
     renameSync(temporary, file);
     isReplaced = true;
+    rewrite.replaced?.({ bytes: after, stamp: ownStampOf(made, dated), isOwn: true });
   } finally {
-    if (!isReplaced) await rm(temporary, { force: true });
+    closeFile(made);
+    if (!isReplaced) rmSync(temporary, { force: true });
   }
-  await syncDirectory(path.dirname(file));
   return true;
 }
 
-async function writeSynced(file: string, text: string, like: Stats): Promise<void> {
-  const handle = await open(file, 'wx', like.mode & 0o777);
+function isStill(file: string, before: Base): boolean {
+  const now = openFile(file);
   try {
-    await handle.writeFile(text, 'utf8');
-    const made = fstatSync(handle.fd);
-    // The mode given at creation is subject to the umask. Giving the file away needs a right that we may not have.
-    if (made.mode !== like.mode) await handle.chmod(like.mode & 0o7777);
-    if (made.uid !== like.uid || made.gid !== like.gid) await handle.chown(like.uid, like.gid).catch(() => {});
-    await handle.sync();
+    return before.isOwn ? stampOf(statsOf(now)) === stampOf(before.stats) : contentAtOnce(now).equals(before.bytes);
   } finally {
-    await handle.close();
+    closeFile(now);
   }
 }
 
-/** A rename is on the disk only when its directory is. Some file systems cannot sync one. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  await handle.sync().catch(() => {});
-  await handle.close();
-}
-
 /** What somebody wrote into the old file, which they had open when it was replaced. Waits until they are done. */
-async function lateEditOf(old: FileHandle, before: Buffer): Promise<Buffer | null> {
+async function lateEditOf(old: number, before: Base): Promise<Buffer | null> {
+  const { size, mtimeNs } = statsOf(old);
+  if (before.isOwn && size === before.stats.size && mtimeNs === before.stats.mtimeNs) return null;
   let content = await contentOf(old);
-  if (content.equals(before)) return null;
+  if (content.equals(before.bytes)) return null;
   for (let look = 0; look < MOST_TRIES; look += 1) {
     await delay(PAUSE_MS);
     const next = await contentOf(old);
     if (next.equals(content) && next.length > 0) break;
     content = next;
   }
-  return content.length > 0 && !content.equals(before) ? content : null;
-}
-
-/** From the beginning, whatever was read before. */
-async function contentOf(handle: FileHandle): Promise<Buffer> {
-  const content = Buffer.allocUnsafe(fstatSync(handle.fd).size);
-  let size = 0;
-  while (size < content.length) {
-    const { bytesRead } = await handle.read(content, size, content.length - size, size);
-    if (bytesRead === 0) break;
-    size += bytesRead;
-  }
-  return content.subarray(0, size);
+  return content.length > 0 && !content.equals(before.bytes) ? content : null;
 }

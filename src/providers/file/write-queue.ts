@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RecordEdit, TimedEdit } from './edit.ts';
 import { asTrackerErrors } from './failures.ts';
 import type { IssueSource, SourceEdit } from './records.ts';
@@ -10,9 +11,13 @@ interface Waiting extends SourceEdit {
   settle(fault: unknown): void;
 }
 
+/** A write rests this many times as long as it took, so that it has company the next time; never longer than a moment. */
+const REST = 5;
+const LONGEST_REST_MS = 100;
+
 /**
  * Writes take turns, and those that wait for theirs are written together: a list of thousands is written as a whole for
- * each, whether one of its records changed or a hundred.
+ * each, whether one of its records changed or a hundred. The first one after a rest is written at once.
  */
 export function createWriteQueue(source: Pick<IssueSource, 'change'>, location: string, now: () => string): ChangeRecord {
   let waiting: Waiting[] = [];
@@ -23,7 +28,9 @@ export function createWriteQueue(source: Pick<IssueSource, 'change'>, location: 
     while (waiting.length > 0) {
       const turn = waiting;
       waiting = [];
+      const begun = performance.now();
       await writeTogether(source, turn);
+      await delay(Math.min(REST * (performance.now() - begun), LONGEST_REST_MS));
     }
     isWriting = false;
   }

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordEdit } from './edit.ts';
-import { editJsonList } from './json-edit.ts';
+import { editList, jsonListOf } from './json-list.ts';
 
 const comment = { id: 'c1', author: 'foray', body: 'a\n"b"', created_at: '2026-02-02T00:00:00.000Z' };
 const edit = (text: string, change: RecordEdit, index = 0): string | null => {
-  const editing = editJsonList(text);
+  const editing = editList(jsonListOf(Buffer.from(text), JSON.parse(text) as unknown[]));
   editing.change(index, { ...change, at: '2026-02-02T00:00:00.000Z' });
-  return editing.text();
+  return editing.result()?.list.bytes.toString() ?? null;
 };
 
-describe('editJsonList', () => {
+describe('editList', () => {
   it('changes the value of the state and nothing else', () => {
     const text = '[ {"id":1,"state":"todo", "x" : [ 1,2 ]} ,\n\t{"state": "todo"}]\n';
     expect(edit(text, { type: 'state', state: 'In "Review"' })).toBe(text.replace('"todo"', String.raw`"In \"Review\""`));
@@ -80,6 +80,25 @@ describe('editJsonList', () => {
     const twice = edit(once, { type: 'comment', comment: { ...comment, id: 'c2' } }) ?? '';
     expect(twice.split('\r\n').slice(9, 12)).toEqual(['      },', '      {', '        "id": "c2",']);
     expect(edit('[{"id":1}]', { type: 'comment', comment })).toBe(`[{"id":1,"comments":[${JSON.stringify(comment)}]}]`);
+  });
+
+  it('copies every other byte as it is, whatever it stands for, and knows where the records are afterwards', () => {
+    const [head, tail] = [Buffer.from('\uFEFF[{"id":"ü€𝄞"},{"state":"todo"},{"x":"'), Buffer.from([0xff, 0x22, 0x7d, 0x5d])];
+    const editing = editList(jsonListOf(Buffer.concat([head, tail]), [{}, { state: 'todo' }, {}]));
+    const at = '2026-02-02T00:00:00.000Z';
+    editing.change(1, { type: 'state', state: 'déjà vu', at });
+    editing.change(0, { type: 'add_label', label: 'ü', at });
+    const first = editing.result()!.list;
+    expect(first.bytes.subarray(-5)).toEqual(Buffer.from([0x22, ...tail]));
+    const again = editList(first);
+    again.change(1, { type: 'state', state: 'done', at });
+    again.change(0, { type: 'remove_label', label: 'Ü', at });
+    const { list, changed } = again.result()!;
+    expect(changed).toEqual([0, 1]);
+    expect(list.values.slice(0, 2)).toEqual([{ id: 'ü€𝄞', labels: [] }, { state: 'done' }]);
+    expect(list.bytes.toString('utf8', 0, list.bytes.length - tail.length)).toBe(
+      '\uFEFF[{"id":"ü€𝄞","labels":[]},{"state":"done"},{"x":"',
+    );
   });
 
   it('refuses to throw away what is no list', () => {

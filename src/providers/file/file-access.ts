@@ -1,0 +1,98 @@
+import {
+  close,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsync,
+  openSync,
+  read,
+  readSync,
+  write,
+  writeSync,
+} from 'node:fs';
+import type { BigIntStats } from 'node:fs';
+import { promisify } from 'node:util';
+
+/** Up to so much is read and written at once; a longer text goes through the pool of threads, so that others are not kept waiting. */
+const SHORT = 64 * 1024;
+
+/** Without NONBLOCK, a pipe put in its place meanwhile would hold us for ever. */
+export const READING = constants.O_RDONLY | constants.O_NONBLOCK;
+
+export function openFile(file: string): number {
+  return openSync(file, READING);
+}
+
+/** With its last descriptor a long file that was replaced is given up, which takes its time too. */
+export function closeFile(descriptor: number): void {
+  if (fstatSync(descriptor).size <= SHORT) closeSync(descriptor);
+  else close(descriptor, () => {});
+}
+
+export function statsOf(descriptor: number): BigIntStats {
+  return fstatSync(descriptor, { bigint: true });
+}
+
+/** From the beginning, whatever was read before. */
+export async function contentOf(descriptor: number): Promise<Buffer> {
+  const size = fstatSync(descriptor).size;
+  if (size <= SHORT) return contentAtOnce(descriptor);
+  const content = Buffer.allocUnsafeSlow(size);
+  let length = 0;
+  while (length < size) {
+    const { bytesRead } = await readPart(descriptor, content, length, size - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return content.subarray(0, length);
+}
+
+export function contentAtOnce(descriptor: number): Buffer {
+  const content = Buffer.allocUnsafe(fstatSync(descriptor).size);
+  let length = 0;
+  while (length < content.length) {
+    const count = readSync(descriptor, content, length, content.length - length, length);
+    if (count === 0) break;
+    length += count;
+  }
+  return content.subarray(0, length);
+}
+
+export function createFile(file: string, { mode }: BigIntStats): number {
+  return openSync(file, 'wx', Number(mode) & 0o777);
+}
+
+/** Gives a new file the mode and the owner of another one. */
+export function makeLike(descriptor: number, { mode, uid, gid }: BigIntStats): void {
+  const made = statsOf(descriptor);
+  // The mode given at creation is subject to the umask. Giving the file away needs a right that we may not have.
+  if (made.mode !== mode) fchmodSync(descriptor, Number(mode) & 0o7777);
+  if (made.uid !== uid || made.gid !== gid) giveAway(descriptor, Number(uid), Number(gid));
+}
+
+function giveAway(descriptor: number, uid: number, gid: number): void {
+  try {
+    fchownSync(descriptor, uid, gid);
+  } catch {}
+}
+
+export async function fillSynced(descriptor: number, bytes: Buffer): Promise<void> {
+  for (let length = 0; length < bytes.length;) {
+    if (bytes.length <= SHORT) length += writeSync(descriptor, bytes, length);
+    else length += (await writePart(descriptor, bytes, length, bytes.length - length)).bytesWritten;
+  }
+  await toDisk(descriptor);
+}
+
+/** A rename is on the disk only when its directory is. Some file systems cannot sync one. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const descriptor = openSync(directory, 'r');
+  await toDisk(descriptor).catch(() => {});
+  closeSync(descriptor);
+}
+
+const readPart = promisify(read);
+const writePart = promisify(write);
+const toDisk = promisify(fsync);

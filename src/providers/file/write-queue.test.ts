@@ -1,0 +1,27 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { createWriteQueue } from './write-queue.ts';
+
+it('writes a change that comes alone at once, and those that come while one is written or rests together', async () => {
+  const turns: string[][] = [];
+  const source = {
+    async change(edits: readonly { id: string }[]) {
+      turns.push(edits.map(({ id }) => id));
+      await delay(20);
+      return edits.map(() => null);
+    },
+  };
+  const change = createWriteQueue(source, 'issues.json', () => 'now');
+  const signal = AbortSignal.timeout(5_000);
+  const write = (id: string): Promise<void> => change(id, { type: 'state', state: 'done' }, signal);
+  const writes = [write('1')];
+  expect(turns).toEqual([['1']]);
+  writes.push(write('2'));
+  await writes[0];
+  writes.push(write('3'));
+  await delay(5);
+  expect(turns).toHaveLength(1);
+  writes.push(write('4'));
+  await Promise.all(writes);
+  expect(turns).toEqual([['1'], ['2', '3', '4']]);
+});
