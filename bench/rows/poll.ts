@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { inDispatchOrder } from '../../src/domain/rules/eligibility.ts';
+import { inDispatchOrder } from '../../src/domain/rules/dispatch-order.ts';
 import type { TrackerSettings } from '../../src/domain/model/settings.ts';
 import { provider } from '../../src/providers/github/index.ts';
 import { none, timesFloor, type Row } from '../table.ts';

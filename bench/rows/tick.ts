@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Effect } from '../../src/domain/model/effect.ts';
 import { createSteadyClock } from '../../src/lib/steady-clock.ts';
-import { inOrder } from '../../src/orchestrator/in-order.ts';
+import { createOrdering } from '../../src/orchestrator/in-order.ts';
 import { createLoop, type Loop } from '../../src/orchestrator/loop.ts';
 import { NOTHING_DURABLE } from '../../src/ports/store.ts';
 import { settingsWith } from '../../test/support/settings.ts';
@@ -74,6 +74,7 @@ function watchTicks(size: number) {
     issueWith({ id: `${index}`, identifier: `T-${index}`, title: `Issue ${index}`, createdAt: createdAt(index) }),
   );
   const settings = settingsWith({ agent: { maxConcurrentAgents: FREE_SLOTS }, rest: { polling: { intervalMs: 1 } } });
+  const inOrder = createOrdering();
   let begun = process.cpuUsage();
   let ended = (_us: number): void => {};
   const interpret = (effect: Effect): void => {

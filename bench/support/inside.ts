@@ -6,6 +6,7 @@ import { BATCH, forgetOldRuns, PAUSE_MS } from '../../src/app/forget-runs.ts';
 import type { Effect, EffectNamed, RunPlan } from '../../src/domain/model/effect.ts';
 import type { Event, EventNamed } from '../../src/domain/model/event.ts';
 import type { Issue } from '../../src/domain/model/issue.ts';
+import { inDispatchOrder } from '../../src/domain/rules/dispatch-order.ts';
 import { createLoop, type Loop } from '../../src/orchestrator/loop.ts';
 import { createSteadyClock } from '../../src/lib/steady-clock.ts';
 import { NOTHING_DURABLE, type Store } from '../../src/ports/store.ts';
@@ -158,7 +159,7 @@ function createTracker(store: Pick<Store, 'spentOn'>) {
     }
     return {
       type: 'poll-answered',
-      candidates: { ok: true, value: [...open.values()] },
+      candidates: { ok: true, value: inDispatchOrder([...open.values()]) },
       states: { ok: true, value: new Map(lookups.map((id) => [id, open.get(id)?.state ?? 'review'])) },
       preflightProblem: null,
       spent: await store.spentOn(TRACKER, [...open.keys()]),

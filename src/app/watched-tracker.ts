@@ -2,6 +2,7 @@ import type { RunPlan } from '../domain/model/effect.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Settings } from '../domain/model/settings.ts';
+import { createOrdering } from '../orchestrator/in-order.ts';
 import { createInterpreter } from '../orchestrator/interpret.ts';
 import { createLoop, type Loop } from '../orchestrator/loop.ts';
 import type { SteadyClock, WritePermission } from '../ports/runtime.ts';
@@ -67,6 +68,7 @@ export async function openWatchedTracker(
     findPreflightProblem,
     spentOn: (issueIds) => store.spentOn(identity, issueIds),
     runner: createRunner(deps, builtFor),
+    inOrder: createOrdering(),
     killed,
   });
   const loop = createLoop(

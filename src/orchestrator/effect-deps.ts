@@ -1,4 +1,5 @@
 import type { Event } from '../domain/model/event.ts';
+import type { Issue } from '../domain/model/issue.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Spent } from '../domain/model/run.ts';
 import type { Settings } from '../domain/model/settings.ts';
@@ -19,6 +20,8 @@ export interface InterpretDeps {
   readonly findPreflightProblem: () => Promise<string | null>;
   /** What issues of this tracker have used up, as stored. */
   readonly spentOn: (issueIds: readonly string[]) => Promise<readonly Spent[]>;
+  /** The candidates of a poll in the order of dispatch. */
+  readonly inOrder: (issues: readonly Issue[]) => Promise<readonly Issue[]>;
   /** Aborted by a forced stop: everything under way ends. */
   readonly killed: AbortSignal;
 }

@@ -1,62 +1,92 @@
-import { CANDIDATES_PER_SLICE } from '../domain/events/on-poll.ts';
+import { CANDIDATES_PER_SLICE } from '../domain/model/poll.ts';
+import { findAhead } from '../domain/model/find-ahead.ts';
 import type { Issue } from '../domain/model/issue.ts';
-import { compareRanked, ranked, type Ranked } from '../domain/rules/eligibility.ts';
+import { compareRanks, hasRank, rankOf, type Rank } from '../domain/rules/dispatch-order.ts';
 
 /**
- * A long list of candidates in the order of dispatch. It is sorted in slices with a pause after each, since sorting it at
- * once would hold up every other answer. A short list is left to the core.
+ * Puts the candidates of each poll in the order of dispatch. A long list is sorted in slices with a pause after each, since
+ * sorting it at once would hold up every other answer. Of the last poll it keeps what the order depends on: what has not
+ * changed since is neither read nor sorted again.
  */
-export async function inOrder(issues: readonly Issue[]): Promise<readonly Issue[]> {
-  if (issues.length <= CANDIDATES_PER_SLICE || (await isInOrder(issues))) return issues;
-  let runs: Ranked[][] = [];
-  for (let start = 0; start < issues.length; start += CANDIDATES_PER_SLICE) {
-    runs.push(
-      issues
-        .slice(start, start + CANDIDATES_PER_SLICE)
-        .map(ranked)
-        .sort(compareRanked),
-    );
-    await breathe();
-  }
-  while (runs.length > 1) runs = await mergePairs(runs);
-  return (runs[0] ?? []).map(({ issue }) => issue);
+export function createOrdering(): (issues: readonly Issue[]) => Promise<readonly Issue[]> {
+  /** As the tracker listed them. */
+  let ranks: readonly Rank[] = [];
+  /** Which of them comes first, second and so on; null where they were listed in order. */
+  let places: readonly number[] | null = null;
+  return async (issues) => {
+    const next = await ranksOf(issues, ranks);
+    if (next !== ranks) {
+      const sorted = await placesOf(next);
+      [ranks, places] = [next, sorted];
+    }
+    return places === null ? issues : places.map((place) => issues[place] as Issue);
+  };
 }
 
-/**
- * Trackers list the oldest first, which is the order of dispatch wherever there are no priorities: then nothing is made
- * for the whole list.
- */
-async function isInOrder(issues: readonly Issue[]): Promise<boolean> {
-  let before: Ranked | null = null;
-  for (const [index, issue] of issues.entries()) {
-    const next = ranked(issue);
-    if (before !== null && compareRanked(before, next) > 0) return false;
-    before = next;
-    if (index % (2 * CANDIDATES_PER_SLICE) === 0) await breathe();
+/** The rank of each. The same list as before when all of them are what they were. */
+async function ranksOf(issues: readonly Issue[], last: readonly Rank[]): Promise<readonly Rank[]> {
+  let ranks: Rank[] | null = null;
+  let walked = 0;
+  for (let index = 0; index < issues.length; index += 1) {
+    const issue = issues[index] as Issue;
+    const at = findAhead(last, walked, issue, hasRank);
+    if (at !== walked || ranks !== null) {
+      ranks ??= last.slice(0, index);
+      ranks.push(at < 0 ? rankOf(issue) : (last[at] as Rank));
+    }
+    if (at >= 0) walked = at + 1;
+    if (index % PAUSE_AFTER === PAUSE_AFTER - 1) await breathe();
+  }
+  return ranks ?? (issues.length === last.length ? last : last.slice(0, issues.length));
+}
+
+/** Trackers list the oldest first, which is the order of dispatch wherever there are no priorities: then null. */
+async function placesOf(ranks: readonly Rank[]): Promise<readonly number[] | null> {
+  if (await isInOrder(ranks)) return null;
+  const compare = (a: number, b: number): number => compareRanks(ranks[a] as Rank, ranks[b] as Rank);
+  let runs: (readonly number[])[] = [];
+  for (let start = 0; start < ranks.length; start += CANDIDATES_PER_SLICE) {
+    const length = Math.min(CANDIDATES_PER_SLICE, ranks.length - start);
+    runs.push(Array.from({ length }, (_, index) => start + index).sort(compare));
+    if (ranks.length > CANDIDATES_PER_SLICE) await breathe();
+  }
+  while (runs.length > 1) runs = await mergePairs(runs, compare);
+  return runs[0] ?? null;
+}
+
+async function isInOrder(ranks: readonly Rank[]): Promise<boolean> {
+  for (let index = 1; index < ranks.length; index += 1) {
+    if (compareRanks(ranks[index - 1] as Rank, ranks[index] as Rank) > 0) return false;
+    if (index % PAUSE_AFTER === 0) await breathe();
   }
   return true;
 }
 
-async function mergePairs(runs: readonly Ranked[][]): Promise<Ranked[][]> {
-  const merged: Ranked[][] = [];
-  for (let index = 0; index < runs.length; index += 2) merged.push(await merge(runs[index] ?? [], runs[index + 1] ?? []));
+type Compare = (a: number, b: number) => number;
+
+async function mergePairs(runs: readonly (readonly number[])[], compare: Compare): Promise<(readonly number[])[]> {
+  const merged: (readonly number[])[] = [];
+  for (let index = 0; index < runs.length; index += 2)
+    merged.push(await merge(runs[index] ?? [], runs[index + 1] ?? [], compare));
   return merged;
 }
 
-async function merge(left: readonly Ranked[], right: readonly Ranked[]): Promise<Ranked[]> {
+async function merge(left: readonly number[], right: readonly number[], compare: Compare): Promise<readonly number[]> {
   const [end, start] = [left.at(-1), right[0]];
-  if (end === undefined || start === undefined || compareRanked(end, start) <= 0) return left.concat(right);
-  const merged: Ranked[] = [];
+  if (end === undefined || start === undefined || compare(end, start) <= 0) return left.concat(right);
+  const merged: number[] = [];
   for (let [a, b] = [0, 0]; a < left.length || b < right.length;) {
     const [first, second] = [left[a], right[b]];
-    const isLeft = second === undefined || (first !== undefined && compareRanked(first, second) <= 0);
-    merged.push((isLeft ? first : second) as Ranked);
+    const isLeft = second === undefined || (first !== undefined && compare(first, second) <= 0);
+    merged.push((isLeft ? first : second) as number);
     if (isLeft) a += 1;
     else b += 1;
-    if (merged.length % (4 * CANDIDATES_PER_SLICE) === 0) await breathe();
+    if (merged.length % PAUSE_AFTER === 0) await breathe();
   }
   return merged;
 }
+
+const PAUSE_AFTER = 4 * CANDIDATES_PER_SLICE;
 
 function breathe(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

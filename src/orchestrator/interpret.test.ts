@@ -69,6 +69,7 @@ function brokenInterpreter() {
     announce: () => {},
     findPreflightProblem: () => Promise.resolve(null),
     spentOn: () => Promise.resolve([]),
+    inOrder: (issues) => Promise.resolve(issues),
     killed: new AbortController().signal,
   };
   return { reported, interpret: createInterpreter(deps) };
@@ -85,6 +86,7 @@ function interpreterWith(tracker: object, more: object = {}) {
     announce: () => {},
     findPreflightProblem: () => Promise.resolve(null),
     spentOn: () => Promise.resolve([]),
+    inOrder: (issues) => Promise.resolve(issues),
     killed: new AbortController().signal,
   };
   return { reported, interpret: createInterpreter(deps) };

@@ -5,9 +5,8 @@ import type { AnswerTo, Event, HandoffOutcome } from '../domain/model/event.ts';
 import { sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
 import { isNotification } from '../domain/model/notification.ts';
 import type { Spent } from '../domain/model/run.ts';
-import { CANDIDATES_PER_SLICE } from '../domain/events/on-poll.ts';
+import { CANDIDATES_PER_SLICE } from '../domain/model/poll.ts';
 import { answer } from './answer.ts';
-import { inOrder } from './in-order.ts';
 import type { InterpretDeps } from './effect-deps.ts';
 import { readTerminal, sweep, removeIssueWorkspace } from './workspace-effects.ts';
 import { lookAt, mergeRequest, deleteRequestBranch, removeRequestLabel, completeIssue } from './reactions/effects.ts';
@@ -75,7 +74,7 @@ const PERFORM: { readonly [Name in Performed]: Perform<Name> } = {
 async function poll(deps: InterpretDeps, { lookups, onlyStates = false }: EffectNamed<'poll'>): Promise<AnswerTo<'poll'>> {
   const { tracker } = deps.adapters();
   const [candidates, states, preflightProblem] = await Promise.all([
-    answer(onlyStates ? Promise.resolve([]) : tracker.fetchCandidateIssues(deps.killed).then(inOrder)),
+    answer(onlyStates ? Promise.resolve([]) : tracker.fetchCandidateIssues(deps.killed).then(deps.inOrder)),
     answer(
       lookups.length === 0 ? Promise.resolve(new Map<string, string>()) : tracker.fetchIssueStatesByIds(lookups, deps.killed),
     ),

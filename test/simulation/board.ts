@@ -2,6 +2,7 @@ import type { EventNamed } from '../../src/domain/model/event.ts';
 import { stateIn, type Blocker, type Issue, type IssueComment, type Person } from '../../src/domain/model/issue.ts';
 import type { Spent } from '../../src/domain/model/run.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';
+import { inDispatchOrder } from '../../src/domain/rules/dispatch-order.ts';
 import { isTrusted } from '../../src/domain/rules/trust.ts';
 import { issueWith } from '../support/issues.ts';
 import type { Chance } from '../support/random.ts';
@@ -120,7 +121,7 @@ export function createBoard(chance: Chance, around: Surroundings): Board {
   }
 
   function candidates(): readonly Issue[] {
-    return [...issues.values()].filter((issue) => stateIn(ACTIVE, issue.state)).map(read);
+    return inDispatchOrder([...issues.values()].filter((issue) => stateIn(ACTIVE, issue.state)).map(read));
   }
 
   function states(ids: readonly string[]): ReadonlyMap<string, string> {

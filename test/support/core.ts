@@ -6,6 +6,7 @@ import type { Issue } from '../../src/domain/model/issue.ts';
 import type { Notice, NoticeName } from '../../src/domain/model/notice.ts';
 import type { OperatorAnswer, OperatorRequest } from '../../src/domain/model/operator.ts';
 import { recover } from '../../src/domain/recover.ts';
+import { inDispatchOrder } from '../../src/domain/rules/dispatch-order.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';
 import type { State } from '../../src/domain/model/state.ts';
 import { settingsWith } from './settings.ts';
@@ -62,7 +63,7 @@ export function createPlayer(settings: Settings = settingsWith(), durable: Durab
       player.send({ type: 'clock' });
       const event: Event = {
         type: 'poll-answered',
-        candidates: { ok: true, value: candidates },
+        candidates: { ok: true, value: inDispatchOrder(candidates) },
         states: { ok: true, value: new Map(Object.entries(states)) },
         preflightProblem: null,
         spent: candidates.flatMap(({ id }) => stored.get(id) ?? []),

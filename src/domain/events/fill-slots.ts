@@ -1,10 +1,11 @@
 import { announce, ask, change, changePoll, park, settleRead, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
+import type { Hold } from '../model/hold.ts';
 import { normalState, refOf, type Issue, type IssueRef } from '../model/issue.ts';
 import type { Lane } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import { withEntry, withoutEntry } from '../model/versioned-map.ts';
-import { cheapHold, hasOpenSlot, isSlotTaken, openSlots, type HoldVerdict } from '../rules/eligibility.ts';
+import { cheapHold, hasOpenSlot, isSlotTaken, openSlots, waitsForSlot, type HoldVerdict } from '../rules/eligibility.ts';
 import { noteApproval } from './approval.ts';
 import { holdOf } from '../rules/dispatch-filters.ts';
 import { isBudget } from '../rules/budget.ts';
@@ -32,7 +33,7 @@ function nextLane(state: State): Lane | null {
   if (fruitless >= MAX_FRUITLESS_READS || openSlots(state) <= 0) return null;
   let first: Lane | null = null;
   for (const lane of lanes) {
-    const issue = lane.issues[lane.next];
+    const issue = lane.holds[lane.next]?.issue;
     if (issue === undefined || (first !== null && placeOf(first) < placeOf(lane))) continue;
     if (hasOpenSlot(state, issue.state)) first = lane;
   }
@@ -45,25 +46,32 @@ function placeOf({ places, next }: Lane): number {
 
 function readNext(draft: Draft, lane: Lane): void {
   const { queue } = draft.state.poll;
-  const lanes = queue.lanes.map((other) => (other === lane ? { ...lane, next: lane.next + 1 } : other));
+  const lanes = queue.lanes.map((other) => (other === lane ? laneFrom(lane, lane.next + 1) : other));
   changePoll(draft, { queue: { ...queue, lanes } });
-  const issue = lane.issues[lane.next];
+  const issue = lane.holds[lane.next]?.issue;
   if (issue && cheapHold(draft.state, issue) === null) ask(draft, { do: 'read-candidate', issue });
 }
 
+/** The lane with the next one to look at, from a place on. */
+function laneFrom({ holds, places }: Omit<Lane, 'next'>, from: number): Lane {
+  let next = from;
+  for (let hold = holds[next]; hold && !waitsForSlot(hold.reason); hold = holds[next]) next += 1;
+  return { holds, places, next };
+}
+
 /** What waits for a slot, in the order in which it is read. One whose state is full keeps only its own state waiting. */
-export function lanesOf(state: State, waiting: readonly IssueRef[], now: number): readonly Lane[] {
-  const issues = inReadingOrder(state, waiting, now);
-  if (Object.keys(state.settings.agent.maxConcurrentAgentsByState).length === 0) return [{ issues, places: [], next: 0 }];
-  const lanes = new Map<string, { readonly issues: IssueRef[]; readonly places: number[]; readonly next: number }>();
-  for (const [place, issue] of issues.entries()) {
-    const name = normalState(issue.state);
-    const lane = lanes.get(name) ?? { issues: [], places: [], next: 0 };
-    lane.issues.push(issue);
+export function lanesOf(state: State, held: readonly Hold[], now: number): readonly Lane[] {
+  const holds = inReadingOrder(state, held, now);
+  if (Object.keys(state.settings.agent.maxConcurrentAgentsByState).length === 0) return [laneFrom({ holds, places: [] }, 0)];
+  const lanes = new Map<string, { readonly holds: Hold[]; readonly places: number[] }>();
+  for (const [place, hold] of holds.entries()) {
+    const name = normalState(hold.issue.state);
+    const lane = lanes.get(name) ?? { holds: [], places: [] };
+    lane.holds.push(hold);
     lane.places.push(place);
     lanes.set(name, lane);
   }
-  return [...lanes.values()];
+  return [...lanes.values()].map((lane) => laneFrom(lane, 0));
 }
 
 /**
@@ -71,13 +79,13 @@ export function lanesOf(state: State, waiting: readonly IssueRef[], now: number)
  * all others from being read. After that while it has its place again, so that it does not wait for all others either. The
  * while is long enough for half of the reads to be left for the others.
  */
-function inReadingOrder({ settings, poll }: State, waiting: readonly IssueRef[], now: number): readonly IssueRef[] {
+function inReadingOrder({ settings, poll }: State, held: readonly Hold[], now: number): readonly Hold[] {
   const { readInVainAt, pacedTo } = poll;
-  if (readInVainAt.size === 0) return waiting;
+  if (readInVainAt.size === 0) return held;
   const whileMs = 2 * (pacedTo ?? settings.polling.intervalMs) * (1 + readInVainAt.size / MAX_FRUITLESS_READS);
-  const readAt = (issue: IssueRef): number => readInVainAt.get(issue.id) ?? -Infinity;
-  const isRecent = (issue: IssueRef): boolean => readAt(issue) > now - whileMs;
-  return [...waiting.filter((issue) => !isRecent(issue)), ...waiting.filter(isRecent).sort((a, b) => readAt(a) - readAt(b))];
+  const readAt = ({ issue }: Hold): number => readInVainAt.get(issue.id) ?? -Infinity;
+  const isRecent = (hold: Hold): boolean => readAt(hold) > now - whileMs;
+  return [...held.filter((hold) => !isRecent(hold)), ...held.filter(isRecent).sort((a, b) => readAt(a) - readAt(b))];
 }
 
 /** The candidate as the tracker has it now: every filter is applied again. */

@@ -7,8 +7,13 @@ import type { Hold, HoldReason } from '../model/hold.ts';
 export const TOLD_EACH = 20;
 
 /** Remembers why a candidate was not started. A reason it did not have before is news. */
-export function noteHold(draft: Draft, issue: Issue, verdict: HoldVerdict, news: Partial<Record<HoldReason, number>>): Hold {
-  const before = draft.state.holds.get(issue.id);
+export function noteHold(
+  draft: Draft,
+  issue: Issue,
+  verdict: HoldVerdict,
+  before: Hold | undefined,
+  news: Partial<Record<HoldReason, number>>,
+): Hold {
   if (before && isSameHold(before, issue, verdict)) return before;
   const ref = refOf(issue);
   if (before?.reason === verdict.reason) return { issue: ref, ...verdict, since: before.since };

@@ -1,8 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPlayer } from '../../../test/support/core.ts';
+import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
-import type { Issue } from '../model/issue.ts';
-import { inOrder } from '../../orchestrator/in-order.ts';
+import { refOf, type Issue } from '../model/issue.ts';
+import type { Hold } from '../model/hold.ts';
+import { listOf } from '../model/versioned-map.ts';
+import { inDispatchOrder } from '../rules/dispatch-order.ts';
+import { holdOf } from '../rules/dispatch-filters.ts';
 
 function manyIssues(count: number): readonly Issue[] {
   return Array.from({ length: count }, (_, index) =>
@@ -15,11 +19,11 @@ function manyIssues(count: number): readonly Issue[] {
 }
 
 describe('a poll of many candidates', () => {
-  it('is walked in slices, so that everything else gets its turn', async () => {
+  it('is walked in slices, so that everything else gets its turn', () => {
     const play = createPlayer();
     play.send({ type: 'clock' });
     const states = { ok: true, value: new Map<string, string>() } as const;
-    const candidates = { ok: true, value: await inOrder(manyIssues(10_000)) } as const;
+    const candidates = { ok: true, value: inDispatchOrder(manyIssues(10_000)) } as const;
     play.send({ type: 'poll-answered', candidates, states, preflightProblem: null });
     let slices = 1;
     for (; play.asked('go-on').length > 0; slices += 1) play.send({ type: 'went-on' });
@@ -29,18 +33,21 @@ describe('a poll of many candidates', () => {
     expect(play.told('poll:tick:completed')).toMatchObject([{ facts: { candidates: 10_000, dispatched: 3 } }]);
   });
 
-  it('puts a long list in the same order as a short one', async () => {
-    const issues = manyIssues(5_000);
-    const long = await inOrder(issues);
+  it('that finds them as they were keeps what it knows of each', () => {
     const play = createPlayer();
-    play.poll(issues.slice(0, 50));
-    const started = [...play.state.live.keys()];
-    expect(started).toEqual(
-      long
-        .filter((issue) => Number(issue.id) < 50)
-        .slice(0, 3)
-        .map((issue) => issue.id),
-    );
+    const pollWhole = (issues: readonly Issue[]): void => {
+      play.poll(issues);
+      while (play.asked('go-on').length > 0) play.send({ type: 'went-on' });
+    };
+    pollWhole(manyIssues(5_000));
+    pollWhole(manyIssues(5_000));
+    const { holds } = play.state;
+    pollWhole(manyIssues(5_000));
+    expect(play.state.holds).toBe(holds);
+    const fewer = inDispatchOrder(manyIssues(5_000)).filter((_, index) => index % 700 !== 5);
+    pollWhole(fewer);
+    expect(listOf(play.state.holds)).toEqual(listOf(holds).filter((_, index) => index % 700 !== 5));
+    expect(listOf(play.state.holds)[4_000]).toBe(holds.get(listOf(play.state.holds)[4_000]?.issue.id ?? ''));
   });
 
   it('tells a few holds of each reason and counts the rest', () => {
@@ -61,3 +68,47 @@ describe('a poll of many candidates', () => {
     expect(play.asked('start-run')).toEqual([]);
   });
 });
+
+/** What a tracker lists at one poll: the states of some of its issues, and which of them is written anew. */
+const listing = fc.record({
+  states: fc.array(fc.constantFrom('todo', 'doing', 'elsewhere', null), { minLength: 40, maxLength: 40 }),
+  renamed: fc.nat({ max: 39 }),
+  ended: fc.option(fc.nat({ max: 39 }), { nil: null }),
+});
+
+describe('the holds of one poll after the other', () => {
+  it('are what each candidate would be held for by itself, since it began', () => {
+    fc.assert(
+      fc.property(fc.array(listing, { maxLength: 8 }), (listings) => {
+        const play = createPlayer();
+        const since = new Map<string, Pick<Hold, 'reason' | 'since'>>();
+        for (const { states, renamed, ended } of listings) {
+          if (ended !== null) play.exit(String(ended));
+          const listed = states.flatMap((state, index) => (state === null ? [] : [candidate(index, state, index === renamed)]));
+          play.poll(listed);
+          const expected = inDispatchOrder(listed).flatMap((issue) => expectedHold(play, issue, since));
+          expect([...play.state.holds.values()]).toEqual(expected);
+          expect(expected.every((hold, index) => play.state.holds.get(hold.issue.id) === listOf(play.state.holds)[index])).toBe(
+            true,
+          );
+          since.clear();
+          for (const { issue, ...hold } of expected) since.set(issue.id, hold);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+function candidate(index: number, state: string, isRenamed: boolean): Issue {
+  return issueWith({ id: String(index), state, priority: index % 3, ...(isRenamed && { title: `Written anew ${index}` }) });
+}
+
+/** None for what was started just now. */
+function expectedHold({ state, now }: Player, issue: Issue, since: ReadonlyMap<string, Pick<Hold, 'reason' | 'since'>>): Hold[] {
+  if (state.live.get(issue.id)?.startedAt === now) return [];
+  const verdict = holdOf(state, issue, undefined);
+  if (verdict === null) throw new Error('it may run and was not started');
+  const before = since.get(issue.id);
+  return [{ issue: refOf(issue), ...verdict, since: before?.reason === verdict.reason ? before.since : now }];
+}

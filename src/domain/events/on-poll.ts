@@ -1,26 +1,15 @@
-import { announce, ask, change, changePoll, park, settle, type Draft } from '../draft.ts';
-import { globalSlots, inDispatchOrder, isSlotTaken, waitsForSlot } from '../rules/eligibility.ts';
-import { type Fault } from '../model/errors.ts';
-import { remedyFor } from '../model/remedies.ts';
+import { announce, ask, change, changePoll, settle, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
-import { refOf, type Issue, type IssueRef } from '../model/issue.ts';
-import type { Hold, HoldReason } from '../model/hold.ts';
-import type { DispatchStage, PollInFlight, PollStage } from '../model/poll.ts';
+import { refOf, type Issue } from '../model/issue.ts';
+import { CANDIDATES_PER_SLICE, type PollInFlight, type PollStage } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
-import { mapOf, withEntries } from '../model/versioned-map.ts';
-import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
-import { lanesOf } from './fill-slots.ts';
-import { pollInterval } from './on-quotas.ts';
-import { reconcile } from './on-issue-states.ts';
-import { FIRST_START, startRun } from './start-run.ts';
-import { holdOf, blockersToRead } from '../rules/dispatch-filters.ts';
-import { TOLD_EACH, noteHold } from './note-hold.ts';
-import { forgetSpent, remindOfSpent } from './spent.ts';
+import { blockersToRead } from '../rules/dispatch-filters.ts';
+import { globalSlots } from '../rules/eligibility.ts';
+import { dispatch, dispatchStage } from './dispatch.ts';
 import { idsToLookUp, releaseMovedParked } from './lookups.ts';
-import { isBudget } from '../rules/budget.ts';
-
-/** So many candidates are looked at before everything else gets its turn. */
-export const CANDIDATES_PER_SLICE = 2_000;
+import { reconcile } from './on-issue-states.ts';
+import { endPoll, enter } from './poll-stages.ts';
+import { remindOfSpent } from './spent.ts';
 
 /** Asks for candidates and for the states of everything we hold. */
 export function beginPoll(draft: Draft): void {
@@ -47,8 +36,7 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
     return;
   }
   remindOfSpent(draft, event.spent ?? []);
-  const { value } = event.candidates;
-  const candidates = value.length > CANDIDATES_PER_SLICE ? value : inDispatchOrder(value);
+  const { value: candidates } = event.candidates;
   releaseMovedParked(draft, candidates);
   enter(draft, afterReading(draft.state, candidates));
   walk(draft);
@@ -72,7 +60,7 @@ function endLookup(draft: Draft, { startedAt }: PollInFlight): void {
 /** What the walk over the candidates comes to next. Blockers are read only where a slot is free for who has none. */
 function afterReading(state: State, candidates: readonly Issue[]): PollStage {
   const mayChoose = globalSlots(state) > 0 && candidates.some((issue) => issue.blockedBy === null);
-  return mayChoose ? { at: 'choosing', candidates, index: 0, chosen: [] } : dispatchStage(candidates, new Map());
+  return mayChoose ? { at: 'choosing', candidates, index: 0, chosen: [] } : dispatchStage(state, candidates, new Map());
 }
 
 export function onBlockersAnswered(draft: Draft, event: EventNamed<'blockers-answered'>): void {
@@ -80,7 +68,7 @@ export function onBlockersAnswered(draft: Draft, event: EventNamed<'blockers-ans
   const stage = draft.state.poll.inFlight?.stage;
   if (stage?.at !== 'blockers') return;
   if (draft.state.lifecycle === 'leaving') return changePoll(draft, { inFlight: null });
-  enter(draft, dispatchStage(stage.candidates, event.blockers));
+  enter(draft, dispatchStage(draft.state, stage.candidates, event.blockers));
   walk(draft);
 }
 
@@ -99,11 +87,6 @@ function walk(draft: Draft): void {
   else if (stage.at === 'dispatching') dispatch(draft, inFlight, stage);
 }
 
-function enter(draft: Draft, stage: PollStage): void {
-  const { inFlight } = draft.state.poll;
-  if (inFlight) changePoll(draft, { inFlight: { ...inFlight, stage } });
-}
-
 /** Finds the candidates whose blockers are read in this poll. */
 function choose(draft: Draft, stage: Extract<PollStage, { at: 'choosing' }>): void {
   const { candidates } = stage;
@@ -115,77 +98,13 @@ function choose(draft: Draft, stage: Extract<PollStage, { at: 'choosing' }>): vo
     return;
   }
   if (chosen.length === 0) {
-    enter(draft, dispatchStage(candidates, new Map()));
+    enter(draft, dispatchStage(draft.state, candidates, new Map()));
     walk(draft);
     return;
   }
   enter(draft, { at: 'blockers', candidates });
   changePoll(draft, { blockersReadAt: noteReads(draft, candidates, chosen) });
   ask(draft, { do: 'read-blockers', issues: chosen.map(refOf) });
-}
-
-function dispatchStage(candidates: readonly Issue[], read: DispatchStage['read']): DispatchStage {
-  return {
-    at: 'dispatching',
-    candidates,
-    index: 0,
-    read,
-    dispatched: 0,
-    holds: mapOf([]),
-    waiting: [],
-    firstSights: [],
-    counts: {},
-    news: {},
-  };
-}
-
-/** Walks the candidates in order: each one is started or gets a reason why not. */
-function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
-  const end = stage.index + CANDIDATES_PER_SLICE;
-  const [counts, news] = [{ ...stage.counts }, { ...stage.news }];
-  const firstSights = [...stage.firstSights];
-  const held: Hold[] = [];
-  let { dispatched } = stage;
-  for (const issue of stage.candidates.slice(stage.index, end)) {
-    noteApproval(draft, issue);
-    if (firstSights.length < FIRST_SIGHTS_PER_POLL && isFirstSight(draft.state, issue)) firstSights.push(refOf(issue));
-    const verdict = holdOf(draft.state, issue, stage.read.get(issue.id));
-    if (verdict === null) {
-      startRun(draft, refOf(issue), FIRST_START);
-      dispatched += 1;
-      continue;
-    }
-    const hold = noteHold(draft, issue, verdict, news);
-    held.push(hold);
-    counts[verdict.reason] = (counts[verdict.reason] ?? 0) + 1;
-    if (isBudget(verdict.reason)) park(draft, hold.issue, verdict.reason, verdict.detail);
-  }
-  const holds = withEntries(
-    stage.holds,
-    held.map(({ issue }) => issue.id),
-    held,
-  );
-  const waiting = [...stage.waiting, held.filter(({ reason }) => waitsForSlot(reason)).map(({ issue }) => issue)];
-  const next: DispatchStage = { ...stage, index: end, dispatched, holds, waiting, firstSights, counts, news };
-  if (end >= stage.candidates.length) return endDispatch(draft, inFlight, next);
-  enter(draft, next);
-  ask(draft, { do: 'go-on' });
-}
-
-function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
-  const { candidates, dispatched, holds, counts, news } = stage;
-  const fruitless = [...stage.read.keys()].filter((id) => holds.has(id) && !isSlotTaken(holds.get(id))).length;
-  change(draft, { holds });
-  // Many times as fast as `flat`, which would take longer than all of the slice.
-  const waiting = ([] as IssueRef[]).concat(...stage.waiting);
-  changePoll(draft, { queue: { lanes: lanesOf(draft.state, waiting, draft.now), fruitless } });
-  forgetSpent(draft);
-  readFirstSights(draft, stage.firstSights);
-  for (const [reason, count] of Object.entries(news) as [HoldReason, number][]) {
-    if (count > TOLD_EACH) announce(draft, 'poll:candidates:held', { reason, candidates: count - TOLD_EACH });
-  }
-  if (holds.size > 0) announce(draft, 'poll:holds:counted', { counts });
-  endPoll(draft, inFlight, { candidates: candidates.length, dispatched, fault: null });
 }
 
 function noteReads(draft: Draft, candidates: readonly Issue[], needy: readonly Issue[]): ReadonlyMap<string, number> {
@@ -199,39 +118,4 @@ function notePreflight(draft: Draft, problem: string | null): void {
   change(draft, { preflightProblem: problem });
   if (problem === null) announce(draft, 'poll:preflight:passed', {});
   else announce(draft, 'poll:preflight:failed', { problem });
-}
-
-function endPoll(
-  draft: Draft,
-  inFlight: PollInFlight,
-  result: { candidates: number; dispatched: number; fault: Fault | null },
-): void {
-  const durationMs = draft.now - inFlight.startedAt;
-  const { fault } = result;
-  const allowedAt = draft.now + (fault?.retryAfterMs ?? 0);
-  const nextAt = Math.max(allowedAt, inFlight.startedAt + pollInterval(draft));
-  const remedy = fault === null ? null : remedyFor(fault.kind, fault.message);
-  const last = { at: draft.now, durationMs, candidates: result.candidates, error: fault?.message ?? null, remedy };
-  const failures = fault === null ? 0 : draft.state.poll.failures + 1;
-  changePoll(draft, { inFlight: null, nextAt, failures, count: draft.state.poll.count + 1, last });
-  if (fault !== null) {
-    const { kind, message: error } = fault;
-    announce(draft, 'poll:tick:failed', { error, kind, retryInMs: nextAt - draft.now, durationMs });
-    return;
-  }
-  announceTick(draft, { candidates: result.candidates, dispatched: result.dispatched, ...countClaims(draft.state), durationMs });
-}
-
-/** The tick's record comes before the work it started, so that the log reads in order. */
-function announceTick(
-  draft: Draft,
-  facts: { candidates: number; dispatched: number; running: number; retrying: number; durationMs: number },
-): void {
-  const firstStart = draft.effects.findIndex((effect) => effect.do === 'start-run');
-  const tick = { do: 'announce', notice: { name: 'poll:tick:completed', facts } } as const;
-  draft.effects.splice(firstStart < 0 ? draft.effects.length : firstStart, 0, tick);
-}
-
-function countClaims(state: State): { readonly running: number; readonly retrying: number } {
-  return { running: state.occupied, retrying: state.claims.size - state.occupied };
 }

@@ -41,7 +41,7 @@ export type Event =
   | { readonly type: 'operator-asked'; readonly asked: AskedRequest }
   | {
       readonly type: 'poll-answered';
-      /** A list of more than a slice is in the order of dispatch already. */
+      /** In the order of dispatch. */
       readonly candidates: Answer<readonly Issue[]>;
       readonly states: Answer<ReadonlyMap<string, string>>;
       readonly preflightProblem: string | null;

@@ -50,6 +50,9 @@ export interface PollInFlight {
   readonly stage: PollStage;
 }
 
+/** So many candidates are looked at before everything else gets its turn. */
+export const CANDIDATES_PER_SLICE = 2_000;
+
 /** How far a poll has come. Candidates are walked over in slices, so that a hundred thousand hold nothing up. */
 export type PollStage =
   | { readonly at: 'reading' }
@@ -66,10 +69,14 @@ export interface DispatchStage {
   readonly index: number;
   readonly read: ReadonlyMap<string, Answer<readonly Blocker[]>>;
   readonly dispatched: number;
-  /** Why each candidate so far was not dispatched, by issue id. */
-  readonly holds: ReadonlyMap<string, Hold>;
-  /** Those of them that wait for a slot, slice by slice, so that no slice copies what those before it found. */
-  readonly waiting: readonly (readonly IssueRef[])[];
+  /** Why each candidate so far was not dispatched, slice by slice, so that no slice copies what those before it found. */
+  readonly held: readonly (readonly Hold[])[];
+  /** The holds as they were, and how far the walk over them has come beside that over the candidates. */
+  readonly last: { readonly holds: ReadonlyMap<string, Hold>; readonly list: readonly Hold[]; readonly walked: number };
+  /** The last candidate so far. */
+  readonly seen: string | null;
+  /** Candidates whose blockers were read and that may not run all the same. */
+  readonly fruitless: number;
   /** Those whose approval label is seen for the first time. */
   readonly firstSights: readonly IssueRef[];
   /** How many are held for each reason, and how many of them were not before. */
@@ -86,7 +93,8 @@ export interface SlotQueue {
 }
 
 export interface Lane {
-  readonly issues: readonly IssueRef[];
+  /** Those that wait for something else are passed over. */
+  readonly holds: readonly Hold[];
   /** The place of each among those of all lanes; empty where there is but one lane. */
   readonly places: readonly number[];
   /** The next one to look at. */

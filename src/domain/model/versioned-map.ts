@@ -4,9 +4,9 @@
  * the next and becomes whole again when it is read.
  */
 class VersionedMap<K, V> implements ReadonlyMap<K, V> {
-  data: Whole<K, V> | Difference<K, V>;
+  data: Listed<K, V> | Whole<K, V> | Difference<K, V>;
 
-  constructor(data: Whole<K, V>) {
+  constructor(data: Listed<K, V> | Whole<K, V>) {
     this.data = data;
   }
 
@@ -28,7 +28,16 @@ class VersionedMap<K, V> implements ReadonlyMap<K, V> {
   }
 
   values(): MapIterator<V> {
-    return [...this.whole().values()].values();
+    return this.list().values();
+  }
+
+  /** The values as a list, which is kept: of a map that was made of one it is that. */
+  list(): readonly V[] {
+    if ('list' in this.data && this.data.list) return this.data.list;
+    const entries = this.whole();
+    const list = [...entries.values()];
+    this.data = { entries, list };
+    return list;
   }
 
   entries(): MapIterator<[K, V]> {
@@ -44,37 +53,29 @@ class VersionedMap<K, V> implements ReadonlyMap<K, V> {
   }
 
   with(key: K, value: V): VersionedMap<K, V> {
-    return this.next([key], (entries) => entries.set(key, value));
-  }
-
-  /** Each key is looked up and set in one go: with many entries, finding its place again would cost as much again. */
-  withAll(keys: readonly K[], values: readonly V[]): VersionedMap<K, V> {
-    const entries = this.whole();
-    const next = new VersionedMap<K, V>({ entries });
-    const before: (V | typeof ABSENT)[] = [];
-    for (let index = 0; index < keys.length; index += 1) {
-      const key = keys[index] as K;
-      before.push(valueAt(entries, key));
-      entries.set(key, values[index] as V);
-    }
-    this.data = { keys, values: before, next };
-    return next;
+    return this.next(key, (entries) => entries.set(key, value));
   }
 
   without(key: K): VersionedMap<K, V> {
-    return this.has(key) ? this.next([key], (entries) => entries.delete(key)) : this;
+    return this.has(key) ? this.next(key, (entries) => entries.delete(key)) : this;
   }
 
-  private next(keys: readonly K[], change: (entries: Map<K, V>) => void): VersionedMap<K, V> {
+  private next(key: K, change: (entries: Map<K, V>) => void): VersionedMap<K, V> {
     const entries = this.whole();
     const next = new VersionedMap<K, V>({ entries });
-    this.data = differenceAt(entries, keys, next);
+    this.data = differenceAt(entries, key, next);
     change(entries);
     return next;
   }
 
   private whole(): Map<K, V> {
-    return 'entries' in this.data ? this.data.entries : madeWhole(this);
+    if ('entries' in this.data) return this.data.entries;
+    if ('next' in this.data) return madeWhole(this);
+    const { list, keyOf } = this.data;
+    const entries = new Map<K, V>();
+    for (const value of list) entries.set(keyOf(value), value);
+    this.data = entries.size === list.length ? { entries, list } : { entries };
+    return entries;
   }
 }
 
@@ -82,61 +83,61 @@ class VersionedMap<K, V> implements ReadonlyMap<K, V> {
 function madeWhole<K, V>(version: VersionedMap<K, V>): Map<K, V> {
   const later: VersionedMap<K, V>[] = [];
   let newest = version;
-  while (!('entries' in newest.data)) {
+  while ('next' in newest.data) {
     later.push(newest);
     newest = newest.data.next;
   }
-  const { entries } = newest.data;
+  const { entries } = newest.data as Whole<K, V>;
   for (let older = later.pop(); older; older = later.pop()) {
-    const { keys, values } = older.data as Difference<K, V>;
-    newest.data = differenceAt(entries, keys, older);
-    // The last first: of a key that is there twice, the first one tells what was before both.
-    for (let index = keys.length - 1; index >= 0; index -= 1) {
-      const [key, value] = [keys[index] as K, values[index] as V | typeof ABSENT];
-      if (value === ABSENT) entries.delete(key);
-      else entries.set(key, value);
-    }
+    const { key, value } = older.data as Difference<K, V>;
+    newest.data = differenceAt(entries, key, older);
+    if (value === ABSENT) entries.delete(key);
+    else entries.set(key, value);
     older.data = { entries };
     newest = older;
   }
   return entries;
 }
 
-interface Whole<K, V> {
-  readonly entries: Map<K, V>;
+/** Nothing was looked up in it yet. */
+interface Listed<K, V> {
+  readonly list: readonly V[];
+  readonly keyOf: (value: V) => K;
 }
 
-/** What another version has at some keys. */
+interface Whole<K, V> {
+  readonly entries: Map<K, V>;
+  /** Where it was asked for. */
+  readonly list?: readonly V[];
+}
+
+/** What another version has at one key. */
 interface Difference<K, V> {
-  readonly keys: readonly K[];
-  readonly values: readonly (V | typeof ABSENT)[];
+  readonly key: K;
+  readonly value: V | typeof ABSENT;
   readonly next: VersionedMap<K, V>;
 }
 
 const ABSENT = Symbol('absent');
 
-function differenceAt<K, V>(entries: ReadonlyMap<K, V>, keys: readonly K[], next: VersionedMap<K, V>): Difference<K, V> {
-  return { keys, values: keys.map((key) => valueAt(entries, key)), next };
-}
-
-function valueAt<K, V>(entries: ReadonlyMap<K, V>, key: K): V | typeof ABSENT {
+function differenceAt<K, V>(entries: ReadonlyMap<K, V>, key: K, next: VersionedMap<K, V>): Difference<K, V> {
   const value = entries.get(key);
-  return value !== undefined || entries.has(key) ? (value as V) : ABSENT;
+  return { key, value: value !== undefined || entries.has(key) ? (value as V) : ABSENT, next };
 }
 
-/** A map made of these entries, ready to be changed. */
-export function mapOf<K, V>(entries: Iterable<readonly [K, V]>): ReadonlyMap<K, V> {
-  return new VersionedMap({ entries: new Map(entries) });
+/** A map of these values. Their keys are asked for when something is first looked up: until then it costs nothing. */
+export function mapOfList<K, V>(list: readonly V[], keyOf: (value: V) => K): ReadonlyMap<K, V> {
+  return new VersionedMap<K, V>({ list, keyOf });
+}
+
+/** The values of a map in their order. Asked for again, it is the same list while the map is. */
+export function listOf<V>(map: ReadonlyMap<unknown, V>): readonly V[] {
+  return map instanceof VersionedMap ? (map as VersionedMap<unknown, V>).list() : [...map.values()];
 }
 
 /** The map with one entry more or another value. */
 export function withEntry<K, V>(map: ReadonlyMap<K, V>, key: K, value: V): ReadonlyMap<K, V> {
   return versioned(map).with(key, value);
-}
-
-/** The map with the values of these keys, for many at once. */
-export function withEntries<K, V>(map: ReadonlyMap<K, V>, keys: readonly K[], values: readonly V[]): ReadonlyMap<K, V> {
-  return versioned(map).withAll(keys, values);
 }
 
 export function withoutEntry<K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> {

@@ -11,7 +11,8 @@ export interface BudgetVerdict {
 
 /** Which budget of the issue is used up, or null. Checked before every run. */
 export function budgetSpent(state: State, issueId: string): BudgetVerdict | null {
-  return overBudget(state.settings, spentOn(state, issueId));
+  const spent = state.spent.get(issueId);
+  return spent === undefined ? null : overBudget(state.settings, spent);
 }
 
 /**

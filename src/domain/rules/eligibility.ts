@@ -1,5 +1,5 @@
 import { budgetSpent } from './budget.ts';
-import { normalState, sameState, stateIn, type Blocker, type Issue, type IssueRef } from '../model/issue.ts';
+import { normalState, sameState, stateIn, type Blocker, type IssueRef } from '../model/issue.ts';
 import type { OperatorPause } from '../model/operator.ts';
 import type { HoldReason } from '../model/hold.ts';
 import type { Live, State } from '../model/state.ts';
@@ -48,6 +48,7 @@ export function pauseDetail(pause: OperatorPause): string {
 
 /** A blocker holds while its state is not terminal, and while it is unknown. Without terminal states the tracker decides. */
 export function blockerHold(state: State, blockers: readonly Blocker[]): HoldVerdict | null {
+  if (blockers.length === 0) return null;
   const { terminalStates } = state.settings.tracker;
   const open = blockers.filter((one) => (terminalStates.length === 0 ? !one.finished : !stateIn(terminalStates, one.state)));
   if (open.length === 0) return null;
@@ -63,7 +64,9 @@ export function slotHold(state: State, issueState: string): HoldVerdict | null {
 
 /** Said of thousands of candidates at every poll: it is made once for each number that was ever configured. */
 function allTaken(slots: number): HoldVerdict {
-  const verdict = ALL_TAKEN.get(slots) ?? hold('no_global_slot', `all ${slots} slots are taken`);
+  const known = ALL_TAKEN.get(slots);
+  if (known) return known;
+  const verdict = hold('no_global_slot', `all ${slots} slots are taken`);
   ALL_TAKEN.set(slots, verdict);
   return verdict;
 }
@@ -148,33 +151,6 @@ const NEXT_POLL: HoldVerdict = {
   detail: 'nothing holds it now; it is looked at again at the next poll',
 };
 
-/** In the order of dispatch: priority ascending (none last), oldest first, identifier. */
-export function inDispatchOrder(issues: readonly Issue[]): readonly Issue[] {
-  return issues
-    .map(ranked)
-    .sort(compareRanked)
-    .map(({ issue }) => issue);
-}
-
-export function ranked(issue: Issue): Ranked {
-  return { issue, created: Date.parse(issue.createdAt) };
-}
-
-/** A candidate with what its place in the order depends on. */
-export interface Ranked {
-  readonly issue: Issue;
-  /** Read once: a comparison is made many times. */
-  readonly created: number;
-}
-
-export function compareRanked(a: Ranked, b: Ranked): number {
-  return (
-    comparePriority(a.issue.priority, b.issue.priority) ||
-    compareCreated(a, b) ||
-    compareText(a.issue.identifier, b.issue.identifier)
-  );
-}
-
 /** A run counts for the state it was picked from and for the one it is in. */
 function occupiesState(live: Live, issueState: string): boolean {
   const wanted = normalState(issueState);
@@ -195,25 +171,4 @@ function hold(reason: HoldReason, detail: string): HoldVerdict {
 
 function isComplete(issue: IssueRef): boolean {
   return issue.id !== '' && issue.identifier !== '' && issue.title.trim() !== '' && issue.state.trim() !== '';
-}
-
-function comparePriority(a: number | null, b: number | null): number {
-  if (a === b) return 0;
-  if (a === null) return 1;
-  if (b === null) return -1;
-  return a - b;
-}
-
-/** By instant where both parse; an unknown time comes last. */
-function compareCreated(a: Ranked, b: Ranked): number {
-  const [first, second] = [Number.isNaN(a.created), Number.isNaN(b.created)];
-  if (first && second) return compareText(a.issue.createdAt, b.issue.createdAt);
-  if (first) return 1;
-  if (second) return -1;
-  return a.created - b.created;
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -5,6 +5,7 @@ import type { Event, RunExit } from '../../../src/domain/model/event.ts';
 import { stateIn, type Issue } from '../../../src/domain/model/issue.ts';
 import type { Spent } from '../../../src/domain/model/run.ts';
 import type { Settings } from '../../../src/domain/model/settings.ts';
+import { inDispatchOrder } from '../../../src/domain/rules/dispatch-order.ts';
 import { issueWith } from '../../support/issues.ts';
 import type { Chance } from '../../support/random.ts';
 import { createSimulatedForge, type SimulatedForge } from '../forge.ts';
@@ -92,7 +93,7 @@ export function createFleetWorld(
   function readWhat(effect: AskedEffect, now: number): Event {
     switch (effect.do) {
       case 'poll': {
-        const candidates = maybe(() => [...issues.values()].filter(({ state }) => stateIn(ACTIVE, state)));
+        const candidates = maybe(() => inDispatchOrder([...issues.values()].filter(({ state }) => stateIn(ACTIVE, state))));
         const states = maybe(() => statesOf(effect.lookups));
         const spent = (candidates.ok ? candidates.value : []).flatMap(({ id }) => stored.get(id) ?? []);
         return { type: 'poll-answered', candidates, states, preflightProblem: null, spent };

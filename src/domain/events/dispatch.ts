@@ -1,0 +1,122 @@
+import { announce, ask, change, changePoll, park, type Draft } from '../draft.ts';
+import { findAhead } from '../model/find-ahead.ts';
+import type { Hold, HoldReason } from '../model/hold.ts';
+import { refOf, type Issue } from '../model/issue.ts';
+import { CANDIDATES_PER_SLICE, type DispatchStage, type PollInFlight } from '../model/poll.ts';
+import type { State } from '../model/state.ts';
+import { listOf, mapOfList } from '../model/versioned-map.ts';
+import { isBudget } from '../rules/budget.ts';
+import { holdOf } from '../rules/dispatch-filters.ts';
+import { isSlotTaken } from '../rules/eligibility.ts';
+import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
+import { lanesOf } from './fill-slots.ts';
+import { TOLD_EACH, noteHold } from './note-hold.ts';
+import { endPoll, enter } from './poll-stages.ts';
+import { forgetSpent } from './spent.ts';
+import { FIRST_START, startRun } from './start-run.ts';
+
+/** Before the first candidate. */
+export function dispatchStage({ holds }: State, candidates: readonly Issue[], read: DispatchStage['read']): DispatchStage {
+  return {
+    at: 'dispatching',
+    candidates,
+    index: 0,
+    read,
+    dispatched: 0,
+    held: [],
+    last: { holds, list: listOf(holds), walked: 0 },
+    seen: null,
+    fruitless: 0,
+    firstSights: [],
+    counts: {},
+    news: {},
+  };
+}
+
+/** Walks the candidates in order: each one is started or gets a reason why not. */
+export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
+  const { candidates, read } = stage;
+  const end = Math.min(stage.index + CANDIDATES_PER_SLICE, candidates.length);
+  const [counts, news] = [{ ...stage.counts }, { ...stage.news }];
+  const firstSights = [...stage.firstSights];
+  const held: Hold[] = [];
+  const last = walkLastHolds(draft.state, stage);
+  let { dispatched, fruitless, seen } = stage;
+  for (let index = stage.index; index < end; index += 1) {
+    const issue = candidates[index] as Issue;
+    // Of a list that was read page by page, one may be on two of them.
+    if (issue.id === seen) continue;
+    seen = issue.id;
+    noteApproval(draft, issue);
+    if (firstSights.length < FIRST_SIGHTS_PER_POLL && isFirstSight(draft.state, issue)) firstSights.push(refOf(issue));
+    const blockers = read.get(issue.id);
+    const verdict = holdOf(draft.state, issue, blockers);
+    if (verdict === null) {
+      startRun(draft, refOf(issue), FIRST_START);
+      dispatched += 1;
+      continue;
+    }
+    const hold = noteHold(draft, issue, verdict, last.of(issue.id), news);
+    held.push(hold);
+    counts[verdict.reason] = (counts[verdict.reason] ?? 0) + 1;
+    if (blockers !== undefined && !isSlotTaken(verdict)) fruitless += 1;
+    if (isBudget(verdict.reason)) park(draft, hold.issue, verdict.reason, verdict.detail);
+  }
+  const next: DispatchStage = {
+    ...stage,
+    index: end,
+    dispatched,
+    held: [...stage.held, held],
+    last: { holds: draft.state.holds, list: last.list, walked: last.walked() },
+    seen,
+    fruitless,
+    firstSights,
+    counts,
+    news,
+  };
+  if (end >= candidates.length) return endDispatch(draft, inFlight, next);
+  enter(draft, next);
+  ask(draft, { do: 'go-on' });
+}
+
+/**
+ * Finds what held each candidate before. The holds of the last poll stand in nearly the order of the candidates, so that
+ * both are walked over together; only what is not found on the way is looked up.
+ */
+function walkLastHolds({ holds }: State, { last }: DispatchStage) {
+  // Something else than this walk may have changed them since the last slice.
+  const list = holds === last.holds ? last.list : listOf(holds);
+  let { walked } = last;
+  return {
+    list,
+    walked: () => walked,
+    of(issueId: string): Hold | undefined {
+      const at = findAhead(list, walked, issueId, isHoldOf);
+      if (at < 0) return holds.get(issueId);
+      walked = at + 1;
+      return list[at];
+    },
+  };
+}
+
+function isHoldOf(issueId: string, { issue }: Hold): boolean {
+  return issue.id === issueId;
+}
+
+function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
+  const { candidates, dispatched, fruitless, counts, news } = stage;
+  // Many times as fast as `flat`, which would take longer than all of the slice.
+  const held = ([] as Hold[]).concat(...stage.held);
+  const before = listOf(draft.state.holds);
+  // What is looked up in them stays found where none has changed.
+  const isSame = held.length === before.length && held.every((hold, index) => hold === before[index]);
+  if (!isSame) change(draft, { holds: mapOfList(held, ({ issue }) => issue.id) });
+  changePoll(draft, { queue: { lanes: lanesOf(draft.state, isSame ? before : held, draft.now), fruitless } });
+  forgetSpent(draft);
+  readFirstSights(draft, stage.firstSights);
+  for (const [reason, count] of Object.entries(news) as [HoldReason, number][]) {
+    if (count > TOLD_EACH) announce(draft, 'poll:candidates:held', { reason, candidates: count - TOLD_EACH });
+  }
+  if (held.length > 0) announce(draft, 'poll:holds:counted', { counts });
+  endPoll(draft, inFlight, { candidates: candidates.length, dispatched, fault: null });
+}

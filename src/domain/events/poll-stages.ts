@@ -1,0 +1,48 @@
+import { announce, changePoll, type Draft } from '../draft.ts';
+import type { Fault } from '../model/errors.ts';
+import type { PollInFlight, PollStage } from '../model/poll.ts';
+import { remedyFor } from '../model/remedies.ts';
+import type { State } from '../model/state.ts';
+import { pollInterval } from './on-quotas.ts';
+
+/** The poll under way goes on with this. */
+export function enter(draft: Draft, stage: PollStage): void {
+  const { inFlight } = draft.state.poll;
+  if (inFlight) changePoll(draft, { inFlight: { ...inFlight, stage } });
+}
+
+/** Notes what a poll came to, and when the next one is due. */
+export function endPoll(
+  draft: Draft,
+  inFlight: PollInFlight,
+  result: { candidates: number; dispatched: number; fault: Fault | null },
+): void {
+  const durationMs = draft.now - inFlight.startedAt;
+  const { fault } = result;
+  const allowedAt = draft.now + (fault?.retryAfterMs ?? 0);
+  const nextAt = Math.max(allowedAt, inFlight.startedAt + pollInterval(draft));
+  const remedy = fault === null ? null : remedyFor(fault.kind, fault.message);
+  const last = { at: draft.now, durationMs, candidates: result.candidates, error: fault?.message ?? null, remedy };
+  const failures = fault === null ? 0 : draft.state.poll.failures + 1;
+  changePoll(draft, { inFlight: null, nextAt, failures, count: draft.state.poll.count + 1, last });
+  if (fault !== null) {
+    const { kind, message: error } = fault;
+    announce(draft, 'poll:tick:failed', { error, kind, retryInMs: nextAt - draft.now, durationMs });
+    return;
+  }
+  announceTick(draft, { candidates: result.candidates, dispatched: result.dispatched, ...countClaims(draft.state), durationMs });
+}
+
+/** The tick's record comes before the work it started, so that the log reads in order. */
+function announceTick(
+  draft: Draft,
+  facts: { candidates: number; dispatched: number; running: number; retrying: number; durationMs: number },
+): void {
+  const firstStart = draft.effects.findIndex((effect) => effect.do === 'start-run');
+  const tick = { do: 'announce', notice: { name: 'poll:tick:completed', facts } } as const;
+  draft.effects.splice(firstStart < 0 ? draft.effects.length : firstStart, 0, tick);
+}
+
+function countClaims(state: State): { readonly running: number; readonly retrying: number } {
+  return { running: state.occupied, retrying: state.claims.size - state.occupied };
+}
