@@ -1,11 +1,11 @@
-import { normalState } from '../domain/model/issue.ts';
+import { normalState, stateIn } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { AgentSettings, SelfReviewSettings, TokenRates } from '../domain/model/settings.ts';
 import type { AgentFacts } from '../ports/agent-kind.ts';
 import type { Sections } from './schema.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
 import { findUser, userProblem } from '../lib/process/user.ts';
-import { nearestWord } from '../lib/nearest-word.ts';
+import { didYouMean, nearestWord } from '../lib/nearest-word.ts';
 
 /** The agent section as settings. */
 export function agentSettings(agent: Sections['agent']): AgentSettings {
@@ -36,12 +36,16 @@ export function agentSettings(agent: Sections['agent']): AgentSettings {
 }
 
 /** The checks of the agent section that look at more than one key. */
-export function checkAgent(read: CheckedFrontMatter, agentKinds: readonly AgentFacts[]): readonly Problem[] {
+export function checkAgent(
+  read: CheckedFrontMatter,
+  agentKinds: readonly AgentFacts[],
+  activeStates: readonly string[],
+): readonly Problem[] {
   return [
     ...checkKind(read, agentKinds),
     ...checkCommand(read),
     ...checkUser(read),
-    ...checkStateLimits(read.sections.agent),
+    ...checkStateLimits(read.sections.agent, activeStates),
     ...checkSelfReview(read),
     ...checkCeilings(read),
   ];
@@ -94,12 +98,12 @@ function checkUser(read: CheckedFrontMatter): readonly Problem[] {
   if (user === undefined || read.isFaulty('agent.user')) return [];
   const fault = (message: string): Problem => ({ severity: 'error', check: 'agent.user', message, key: ['agent', 'user'] });
   const problem = userProblem(user);
-  if (problem !== null) return [fault(`agent.user: ${problem}`)];
+  if (problem !== null) return [fault(problem)];
   if (read.sections.workspace.repo === undefined) return [];
   return [fault('agent.user cannot be used with workspace.repo: clone in hooks.after_create, which runs as that user')];
 }
 
-function checkStateLimits(agent: Sections['agent']): readonly Problem[] {
+function checkStateLimits(agent: Sections['agent'], activeStates: readonly string[]): readonly Problem[] {
   const check = 'agent.max_concurrent_agents_by_state';
   const seen = new Set<string>();
   return Object.keys(agent.max_concurrent_agents_by_state).flatMap((state): Problem[] => {
@@ -108,7 +112,9 @@ function checkStateLimits(agent: Sections['agent']): readonly Problem[] {
     if (name === '') return [{ severity: 'error', check, message: 'a state name must not be empty', key }];
     if (seen.has(name)) return [{ severity: 'error', check, message: `the state \`${name}\` has two limits`, key }];
     seen.add(name);
-    return [];
+    if (activeStates.length === 0 || stateIn(activeStates, state)) return [];
+    const message = `${JSON.stringify(state)} is none of the active states, so its limit holds nothing back${didYouMean(state, activeStates)}`;
+    return [{ severity: 'warning', check: `${check}.unknown_state`, message, key }];
   });
 }
 

@@ -97,8 +97,9 @@ function problemsOf(issue: z.core.$ZodIssue, context: Context): readonly Problem
   const check = join(context.name.check, declared);
   const value = valueAt(context.left, path);
   const sentence = faultText(issue, value);
-  const message =
-    value === undefined ? `${join(context.name.key, path)} ${sentence}` : `${entryName(path.slice(declared.length))}${sentence}`;
+  const isEntry = path.length > declared.length;
+  const subject = value === undefined && !isEntry ? `${join(context.name.key, path)} ` : entryName(path.slice(declared.length));
+  const message = `${subject}${sentence}`;
   return [{ severity: 'error', check, message, key: written(context.name, path) }];
 }
 

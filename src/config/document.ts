@@ -76,6 +76,12 @@ export function readFrontMatter(parts: WorkflowParts): FrontMatter {
   return { data: read.data, problems: [...problems, ...read.problems], positionOf };
 }
 
+/** Where a key stands; where it is not written, the nearest one above it that is, or the head of the file. */
+export function nearestPlace(key: Key, matter: Pick<FrontMatter, 'positionOf'>): SourcePosition {
+  if (key.length === 0) return { line: 1, column: 1 };
+  return matter.positionOf(key) ?? nearestPlace(key.slice(0, -1), matter);
+}
+
 /** A message with the position it is about. */
 export function withPosition(message: string, position: SourcePosition | null): string {
   return position ? `${message} (line ${position.line}, column ${position.column})` : message;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { didYouMean } from '../lib/nearest-word.ts';
 import { typeName } from './document.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -26,7 +27,7 @@ export function faultText(issue: Issue, value: unknown): string {
     case 'invalid_type':
       return wrongType(issue.expected, value, found);
     case 'invalid_value':
-      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map((word) => String(word)).join(', ')}, got ${found}`;
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}, got ${found}${near(value, issue.values.map(String))}`;
     case 'too_small':
       return issue.origin === 'string' && issue.minimum === 1
         ? 'must not be empty'
@@ -40,6 +41,11 @@ export function faultText(issue: Issue, value: unknown): string {
     default:
       return issue.message;
   }
+}
+
+/** The word that was probably meant. */
+function near(value: unknown, known: readonly string[]): string {
+  return typeof value === 'string' ? didYouMean(value, known) : '';
 }
 
 function wrongType(expected: string, value: unknown, found: string): string {

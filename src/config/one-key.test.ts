@@ -43,6 +43,15 @@ describe('the fault of one key', () => {
       'error: agent.max_concurrent_agents_by_state: the state `todo` has two limits (line 4, column 53)',
     ],
     [
+      'agent: { max_concurrent_agents_by_state: { tood: 1 } }',
+      'warning: agent.max_concurrent_agents_by_state.unknown_state: "tood" is none of the active states, so its limit holds nothing back; did you mean "todo"? (line 4, column 44)',
+    ],
+    [
+      'logging: { level: wran }',
+      'error: logging.level: must be one of debug, info, warn, error, got "wran"; did you mean "warn"? (line 4, column 12)',
+    ],
+    ['notifications: [{ format: slack }]', 'error: notifications: entry 1 `url` is required (line 4, column 17)'],
+    [
       'agent: { max_concurrent_agents_by_state: { " ": 1 } }',
       'error: agent.max_concurrent_agents_by_state: a state name must not be empty (line 4, column 44)',
     ],
@@ -57,7 +66,7 @@ describe('the fault of one key', () => {
       'error: agent.kind: unknown agent kind "clade-code"; known kinds: acp, claude-code, mock; did you mean claude-code? (line 4, column 10)',
     ],
     ['agent: { kind: 3 }', 'error: agent.kind: must be a string, got a number; put it in quotes (line 4, column 10)'],
-    ['agent: { kind: acp }', 'error: agent.command: agent.command is required for agent kind acp'],
+    ['agent: { kind: acp }', 'error: agent.command: agent.command is required for agent kind acp (line 4, column 1)'],
     ['agent: [1]', 'error: agent: must be a map, got a list (line 4, column 1)'],
     [
       'polling: { interval_ms: 9 }',
@@ -87,7 +96,7 @@ describe('the fault of one key', () => {
     ['db_path: ${A}${B}', 'error: db_path: cannot be expanded: $A and $B are not set (line 4, column 1)'],
     [
       'token_rates: { mock: { input_per_mtok: 1 } }',
-      'error: token_rates.mock.output_per_mtok: token_rates.mock.output_per_mtok is required',
+      'error: token_rates.mock.output_per_mtok: token_rates.mock.output_per_mtok is required (line 4, column 16)',
     ],
     [
       'token_rates: { mock: { input_per_mtok: -1, output_per_mtok: 1 } }',
@@ -104,7 +113,7 @@ describe('the fault of one key', () => {
     ],
     [
       'self_review: { enabled: true }',
-      'error: self_review.verification_commands: self_review.verification_commands is required when self_review.enabled is true',
+      'error: self_review.verification_commands: self_review.verification_commands is required when self_review.enabled is true (line 4, column 1)',
     ],
     [
       'self_review: { verification_commands: [a, ""] }',

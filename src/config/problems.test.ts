@@ -91,4 +91,15 @@ describe('a credential in the file itself', () => {
     expect(found.join('\n')).not.toMatch(/abcdefgh|hunter2|glpat/);
     expect(found[0]).toMatch(/write \$NAME \(line \d+, column \d+\)$/);
   });
+
+  it('the password of a database and the address of a webhook are credentials too', () => {
+    const found = added(
+      'store: { url: "postgres://u:hunter2@db/x" }\nnotifications: [{ url: "https://hooks.slack.com/services/T0/B0/hunter2" }, { url: $HOOK }]\n',
+    );
+    expect(found.filter((line) => line.includes('.literal'))).toEqual([
+      expect.stringMatching(/^warning: store\.url\.literal: store\.url holds the credential itself.* \(line 4, column 10\)$/),
+      expect.stringMatching(/^warning: notifications\.url\.literal: .* \(line 5, column 19\)$/),
+    ]);
+    expect(found.join('\n')).not.toContain('hunter2');
+  });
 });

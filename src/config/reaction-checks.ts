@@ -6,6 +6,7 @@ import type { ProviderFacts } from '../ports/provider.ts';
 import { type ExpandedConnection, unsetNote } from './expand.ts';
 import { managedProjects } from './reaction-projects.ts';
 import { activeKinds, type MergeRequestSide, onlyActive } from './reactions.ts';
+import { REACTION_KINDS } from '../domain/reactions/registry.ts';
 import { didYouMean } from '../lib/nearest-word.ts';
 import { blockNames, writtenName } from './blocks.ts';
 import { findProvider, type CheckedFrontMatter } from './check-front-matter.ts';
@@ -34,7 +35,12 @@ export function checkReactions(read: CheckedFrontMatter, context: ReactionCheckC
     return { kind, written, provider: findProvider(context.providers, written) };
   });
   const problems: Problem[] = active.flatMap(({ kind, provider }) => checkRole(kind, provider, read, context.providers));
-  problems.push(...checkOneProvider(active), ...checkTargetState(read, context), ...checkLabels(read));
+  problems.push(
+    ...checkNamed(read, context),
+    ...checkOneProvider(active),
+    ...checkTargetState(read, context),
+    ...checkLabels(read),
+  );
   const { provider = null, written } = active.find((entry) => entry.provider?.roles.includes('scm')) ?? {};
   const trust = provider?.reviewTrust ?? 'collaborators';
   if (!provider || !context.tracker) return { connection: null, projects: [], trust, problems };
@@ -62,9 +68,26 @@ function checkRole(
   const written = JSON.stringify(read.sections.reactions[kind]?.provider);
   const what = provider
     ? `the kind ${writtenName(provider, read.sections.reactions[kind]?.provider)} has no ${provider.roles.includes('scm') ? 'CI' : 'merge-request'} side`
-    : `unknown kind ${written}${didYouMean(String(read.sections.reactions[kind]?.provider), providers.flatMap(blockNames))}`;
-  const message = `${what}; possible providers: ${kindList(able) || 'none'}`;
+    : `unknown kind ${written}`;
+  const near = provider ? '' : didYouMean(String(read.sections.reactions[kind]?.provider), able.flatMap(blockNames));
+  const message = `${what}; possible providers: ${kindList(able) || 'none'}${near}`;
   return [{ severity: 'error', check: `reactions.${kind}.provider`, message, key: ['reactions', kind, 'provider'] }];
+}
+
+/** A reaction is switched on by its provider: without one it does nothing, whatever else is written. */
+function checkNamed(
+  { sections: { reactions }, isFaulty }: CheckedFrontMatter,
+  { tracker }: ReactionCheckContext,
+): readonly Problem[] {
+  const isForge = tracker?.provider.roles.includes('scm') ?? false;
+  const proposed = isForge && tracker ? writtenName(tracker.provider, tracker.section.kind) : 'github, gitlab, gitea or forgejo';
+  const idle = REACTION_KINDS.filter((kind) => reactions[kind] !== undefined && reactions[kind].provider === undefined);
+  return idle.flatMap((kind): Problem[] => {
+    const key = ['reactions', kind, 'provider'];
+    if (isFaulty(key.join('.')) || isFaulty(`reactions.${kind}`)) return [];
+    const message = `reactions.${kind} is off, for it names no provider: write provider: ${proposed}, or leave the reaction out`;
+    return [{ severity: 'warning', check: `${key.join('.')}.missing`, message, key }];
+  });
 }
 
 function checkOneProvider(active: readonly ActiveReaction[]): readonly Problem[] {
@@ -161,7 +184,8 @@ function missingKey(
 ): Problem {
   const places = `set \`${name}.${key}\`, or \`tracker.${key}\` with tracker.kind ${written}`;
   const message = `${name}.${key} is required for reactions with provider ${written}${unsetNote(own?.[key] ?? null)}; ${places}`;
-  return { severity: 'error', check: `${kind}.${key}`, message, key: [name, key] };
+  const place = own === null ? ['reactions'] : [name, key];
+  return { severity: 'error', check: `${kind}.${key}`, message, key: place };
 }
 
 function incompleteKey(kind: string, name: string, key: keyof ExpandedConnection, own: ExpandedConnection | null): Problem {

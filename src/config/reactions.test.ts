@@ -100,7 +100,7 @@ reactions:
   auto_merge: { provider: gitlab, delete_branch: false, dry_run: true, escalation: none }
   label_commands: { provider: gitlab, review_label: "", fix_label: mend }
   merge_conflicts: { max_retries: 3 }`);
-    expect(problems).toEqual([]);
+    expect(problems.map(({ check }) => check)).toEqual(['reactions.merge_conflicts.provider.missing']);
     expect(settings?.reactions.on).toMatchObject({
       ci_failure: { budget: 4, pollIntervalMs: 100, watchWindowMs: 5, escalation: 'comment', escalationLabel: 'x' },
       review_comments: { budget: 1, debounceMs: 0 },
@@ -135,19 +135,29 @@ describe('faults of reactions', () => {
       'error: reactions.auto_merge.provider: must be a string, got a number; put it in quotes (line 3, column 28)',
     ],
     [
+      'no provider: it would never do anything',
+      'reactions: { auto_merge: { strategy: squash } }',
+      'warning: reactions.auto_merge.provider.missing: reactions.auto_merge is off, for it names no provider: write provider: gitlab, or leave the reaction out (line 3, column 14)',
+    ],
+    [
+      'a misspelt provider',
+      'reactions: { auto_merge: { provider: gitlb } }',
+      'error: reactions.auto_merge.provider: unknown kind "gitlb"; possible providers: nsproject (or gitlab), selfhosted (or gitea, forgejo); did you mean "gitlab"? (line 3, column 28)',
+    ],
+    [
       'a poll interval below the floor',
-      'reactions: { auto_merge: { poll_interval_ms: 99 } }',
-      'error: reactions.auto_merge.poll_interval_ms: must be a whole number of at least 100, got 99 (line 3, column 28)',
+      'reactions: { auto_merge: { provider: gitlab, poll_interval_ms: 99 } }',
+      'error: reactions.auto_merge.poll_interval_ms: must be a whole number of at least 100, got 99 (line 3, column 46)',
     ],
     [
       'an unknown escalation',
-      'reactions: { auto_merge: { escalation: mail } }',
-      'error: reactions.auto_merge.escalation: must be one of label, comment, none, got "mail" (line 3, column 28)',
+      'reactions: { auto_merge: { provider: gitlab, escalation: mail } }',
+      'error: reactions.auto_merge.escalation: must be one of label, comment, none, got "mail" (line 3, column 46)',
     ],
     [
       'an unknown strategy',
-      'reactions: { auto_merge: { strategy: fast } }',
-      'error: reactions.auto_merge.strategy: must be one of merge, squash, rebase, got "fast" (line 3, column 28)',
+      'reactions: { auto_merge: { provider: gitlab, strategy: fast } }',
+      'error: reactions.auto_merge.strategy: must be one of merge, squash, rebase, got "fast" (line 3, column 46)',
     ],
     [
       'a strategy of the block',
@@ -156,8 +166,8 @@ describe('faults of reactions', () => {
     ],
     [
       'a misspelt key',
-      'reactions: { auto_merge: { requireci: true } }',
-      'warning: config.unknown_key: unknown key `reactions.auto_merge.requireci`; did you mean `reactions.auto_merge.require_ci`? (line 3, column 28)',
+      'reactions: { auto_merge: { provider: gitlab, requireci: true } }',
+      'warning: config.unknown_key: unknown key `reactions.auto_merge.requireci`; did you mean `reactions.auto_merge.require_ci`? (line 3, column 46)',
     ],
     [
       'a reaction that is no map',
@@ -206,8 +216,8 @@ describe('faults of reactions', () => {
     const yaml = `${TRACKER}\nreactions: { auto_merge: { provider: gitlab }, bot_review: { provider: gitea }, projects: [g/p] }`;
     expect(lines(yaml)).toEqual([
       'error: reactions.provider: all reactions must name the same provider: bot_review names gitea, auto_merge names gitlab (line 3, column 28)',
-      'error: selfhosted.api_key: gitea.api_key is required for reactions with provider gitea; set `gitea.api_key`, or `tracker.api_key` with tracker.kind gitea',
-      'error: selfhosted.endpoint: gitea.endpoint is required for reactions with provider gitea; set `gitea.endpoint`, or `tracker.endpoint` with tracker.kind gitea',
+      'error: selfhosted.api_key: gitea.api_key is required for reactions with provider gitea; set `gitea.api_key`, or `tracker.api_key` with tracker.kind gitea (line 3, column 1)',
+      'error: selfhosted.endpoint: gitea.endpoint is required for reactions with provider gitea; set `gitea.endpoint`, or `tracker.endpoint` with tracker.kind gitea (line 3, column 1)',
     ]);
   });
 
@@ -233,7 +243,7 @@ describe('the connection', () => {
   it("never takes another kind's credentials", () => {
     expect(lines(`${JIRA}\nreactions: { ci_failure: { provider: gitlab }, projects: [g/p] }\ngitlab: { api_key: $T }`)).toEqual([
       'error: nsproject.api_key: gitlab.api_key is required for reactions with provider gitlab: $T is not set; set `gitlab.api_key`, or `tracker.api_key` with tracker.kind gitlab (line 4, column 11)',
-      'error: nsproject.project: gitlab.project is required for reactions with provider gitlab; set `gitlab.project`, or `tracker.project` with tracker.kind gitlab',
+      'error: nsproject.project: gitlab.project is required for reactions with provider gitlab; set `gitlab.project`, or `tracker.project` with tracker.kind gitlab (line 4, column 1)',
     ]);
   });
 

@@ -8,9 +8,9 @@ describe('the tracker block', () => {
     'known kinds: file, wfboard (or jira), repoissues (or github), nsproject (or gitlab), selfhosted (or gitea, forgejo), graphql (or linear)';
   const GITHUB = 'tracker:\n  kind: github\n  api_key: k\n  project: a/b\n';
   const rows: readonly (readonly [title: string, yaml: string, lines: readonly string[]])[] = [
-    ['no kind', 'tracker: {}', [`error: tracker.kind: tracker.kind is required; ${KNOWN}`]],
+    ['no kind', 'tracker: {}', [`error: tracker.kind: tracker.kind is required; ${KNOWN} (line 2, column 1)`]],
     ['an empty kind', 'tracker: { kind: "" }', [`error: tracker.kind: tracker.kind is required; ${KNOWN} (line 2, column 12)`]],
-    ['nothing at all', '', [`error: tracker.kind: tracker.kind is required; ${KNOWN}`]],
+    ['nothing at all', '', [`error: tracker.kind: tracker.kind is required; ${KNOWN} (line 1, column 1)`]],
     [
       'an unknown kind',
       'tracker: { kind: svn }',
@@ -26,9 +26,9 @@ describe('the tracker block', () => {
       'the required keys of a kind, in order',
       'tracker: { kind: jira }',
       [
-        'error: tracker.endpoint: tracker.endpoint is required for tracker kind wfboard (jira)',
-        'error: tracker.api_key: tracker.api_key is required for tracker kind wfboard (jira)',
-        'error: tracker.project: tracker.project is required for tracker kind wfboard (jira)',
+        'error: tracker.endpoint: tracker.endpoint is required for tracker kind wfboard (jira) (line 2, column 1)',
+        'error: tracker.api_key: tracker.api_key is required for tracker kind wfboard (jira) (line 2, column 1)',
+        'error: tracker.project: tracker.project is required for tracker kind wfboard (jira) (line 2, column 1)',
       ],
     ],
     [
@@ -84,7 +84,7 @@ describe('the tracker block', () => {
     [
       'no active states where the kind has none',
       'tracker: { kind: file }\nfile: { path: x }',
-      ['warning: tracker.active_states.empty: tracker.active_states is not set: nothing will be dispatched'],
+      ['warning: tracker.active_states.empty: tracker.active_states is not set: nothing will be dispatched (line 2, column 1)'],
     ],
     [
       'empty active states',
@@ -181,7 +181,7 @@ describe('the tracker block', () => {
     [
       "a missing option of the kind's own block",
       'tracker: { kind: file, active_states: [a] }',
-      ['error: file.path: file.path is required'],
+      ['error: file.path: file.path is required (line 1, column 1)'],
     ],
   ];
 
@@ -191,7 +191,7 @@ describe('the tracker block', () => {
 
   it('runs the checks of the kind after the generic ones, with the environment', () => {
     expect(lines('tracker: { kind: github, project: a b }', { env: { FORGE_TOKEN: 'tok-123456' } })).toEqual([
-      'error: tracker.api_key: tracker.api_key is required for tracker kind repoissues (github)',
+      'error: tracker.api_key: tracker.api_key is required for tracker kind repoissues (github) (line 2, column 1)',
       'error: tracker.project.format: must have the form <owner>/<repo> (line 2, column 26)',
       'warning: tracker.api_key.forge_token_hint: FORGE_TOKEN is set: write $FORGE_TOKEN',
     ]);
@@ -220,7 +220,7 @@ describe('the tracker block', () => {
     };
     const strict = providers.map((provider) => ({ ...provider, check }));
     expect(lines('tracker: { kind: file, active_states: [a] }', { providers: strict })).toEqual([
-      'error: file.path: file.path is required',
+      'error: file.path: file.path is required (line 1, column 1)',
     ]);
   });
 });

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Problem } from '../domain/model/problem.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { readCredentialFiles } from './credential-files.ts';
-import { readFrontMatter, type FrontMatter, type Key, type SourcePosition } from './document.ts';
+import { nearestPlace, readFrontMatter, type Key, type SourcePosition } from './document.ts';
 import { readWorkflowText } from './file.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { settingsFrom, type ReadSettings, type SettingsContext } from './read-settings.ts';
@@ -81,11 +81,6 @@ export function readWorkflow(text: string, workflowPath: string, context: LoadCo
     fingerprint: text,
     placeOf: (key) => nearestPlace(key, matter),
   };
-}
-
-function nearestPlace(key: Key, matter: Pick<FrontMatter, 'positionOf'>): SourcePosition | null {
-  if (key.length === 0) return null;
-  return matter.positionOf(key) ?? nearestPlace(key.slice(0, -1), matter);
 }
 
 function nothingLoaded(absolute: string, problems: readonly Problem[]): Omit<LoadedWorkflow, 'fingerprint'> {

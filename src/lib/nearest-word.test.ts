@@ -19,3 +19,8 @@ it.each([
 ])('%s means %s', (word, meant) => {
   expect(nearestWord(word, KNOWN)).toBe(meant);
 });
+
+it('the first part of a name of several is enough, misspelt too', () => {
+  expect(nearestWord('cluade', ['acp', 'claude-code', 'codex', 'mock'])).toBe('claude-code');
+  expect(nearestWord('clue', ['claude-code'])).toBeNull();
+});

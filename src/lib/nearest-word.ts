@@ -9,13 +9,22 @@ export function nearestWord(word: string, known: readonly string[]): string | nu
     const distance = editDistance(fold(word), fold(candidate));
     if (distance <= limit && (!best || distance < best.distance)) best = { word: candidate, distance };
   }
-  return best?.word ?? known.find((candidate) => word.length >= MIN_BEGINNING && fold(candidate).startsWith(fold(word))) ?? null;
+  if (best !== null || word.length < MIN_BEGINNING) return best?.word ?? null;
+  const isBegun = (candidate: string): boolean => fold(candidate).startsWith(fold(word));
+  return known.find(isBegun) ?? known.find((candidate) => isMisspeltPart(word, candidate)) ?? null;
 }
 
 /** The same to stand at the end of a message: nothing where none is near. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const near = nearestWord(word, known);
   return near === null ? '' : `; did you mean "${near}"?`;
+}
+
+/** The first part of a name of several, such as `cluade` of `claude-code`. */
+function isMisspeltPart(word: string, candidate: string): boolean {
+  const [part = ''] = fold(candidate).split('_');
+  const limit = Math.floor(word.length / 3);
+  return part.length >= MIN_BEGINNING && Math.abs(part.length - word.length) <= limit && editDistance(fold(word), part) <= limit;
 }
 
 /** A shorter beginning of a word would say too little. */

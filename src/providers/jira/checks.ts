@@ -28,7 +28,7 @@ function projectAddress({ project }: ProviderCheckInput): readonly Problem[] {
   const path = project === null ? null : pathInAddress(project);
   if (path === null) return [];
   const key = /(?:^|\/)(?:projects|browse)\/([A-Za-z][A-Za-z0-9_]*)/.exec(path)?.[1] ?? null;
-  const message = `tracker.project ${JSON.stringify(project)} is an address: it is the key of the project, such as ABC`;
+  const message = `tracker.project ${JSON.stringify(project)} is an address: what belongs here is the key of the project, such as ABC`;
   return [refusal('tracker_payload_error', 'project.format', `${message}${writeInstead(key)}`)];
 }
 

@@ -34,7 +34,7 @@ function projectSlash({ project }: ProviderCheckInput): readonly Problem[] {
   const path = pathInAddress(project);
   const key = /(?:^|\/)(?:team\/(\w+)|issue\/(\w+)-)/.exec(path ?? '');
   const like = path === null ? 'looks like <owner>/<repo>' : 'is an address';
-  const message = `tracker.project ${JSON.stringify(project)} ${like}: it is a team key such as ENG`;
+  const message = `tracker.project ${JSON.stringify(project)} ${like}: what belongs here is a team key such as ENG`;
   return [warning('project.slash', `${message}${writeInstead(key?.[1] ?? key?.[2] ?? null)}`)];
 }
 
