@@ -156,6 +156,21 @@ describe('reconciliation', () => {
     expect(player.asked('stop-run')).toHaveLength(0);
   });
 
+  it('keeps running while the whole project is not found', () => {
+    const player = running();
+    for (let poll = 0; poll < 3; poll += 1) {
+      player.now = player.state.poll.nextAt;
+      player.send({ type: 'clock' });
+      player.send({
+        type: 'poll-answered',
+        candidates: { ok: false, fault: { ...FAULT, kind: 'tracker_not_found' } },
+        states: { ok: true, value: new Map() },
+        preflightProblem: null,
+      });
+    }
+    expect(player.asked('stop-run')).toHaveLength(0);
+  });
+
   it('stops a silent turn, and one that takes too long', () => {
     const silent = running();
     silent.send({ type: 'turn-started', issueId: '1', runId: 'run-1', turn: 1 });

@@ -28,7 +28,7 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   settle(draft, 'poll', '');
   const { inFlight } = draft.state.poll;
   if (inFlight?.stage.at !== 'reading') return;
-  reconcile(draft, inFlight.asked, event.states);
+  reconcile(draft, isProjectGone(event) ? [] : inFlight.asked, event.states);
   if (inFlight.onlyStates || draft.state.lifecycle === 'leaving') return endLookup(draft, inFlight);
   notePreflight(draft, event.preflightProblem);
   if (!event.candidates.ok) {
@@ -40,6 +40,11 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   releaseMovedParked(draft, candidates);
   enter(draft, afterReading(draft.state, candidates));
   walk(draft);
+}
+
+/** Where the project itself is not found, such as by a token that lost its access, that an issue is not found says nothing of it. */
+function isProjectGone({ candidates, states }: EventNamed<'poll-answered'>): boolean {
+  return !candidates.ok && candidates.fault.kind === 'tracker_not_found' && states.ok && states.value.size === 0;
 }
 
 /** Sessions of a tracker that is no longer watched are held against it all the same, until they have ended. */
