@@ -57,7 +57,10 @@ it('jira: a state that is missing, a move that the workflow forbids and a right 
     jira.failNext('GET /mypermissions', json({ permissions: { TRANSITION_ISSUES: { havePermission: false } } }));
     const misspelt = await doctor(jira.apiKey, `${connection}\nhandoff_state: Human Reveiw`);
     expect(misspelt.code).toBe(1);
-    expect(about(misspelt.findings, 'tracker.handoff_state')).toEqual(['error: the tracker has no state "Human Reveiw"']);
+    expect(about(misspelt.findings, 'tracker.handoff_state')).toEqual([
+      'error: the tracker has no state "Human Reveiw" (line 13, column 3)',
+    ]);
+    expect(misspelt.findings).toContainEqual(expect.objectContaining({ check: 'tracker.handoff_state', line: 13, column: 3 }));
     expect(misspelt.findings.find(({ check }) => check === 'tracker.handoff_state')?.remedy).toContain('"Human Review"');
     expect(about(misspelt.findings, 'tracker.rights')).toEqual([
       'error: the token may read, but not change issues: it lacks TRANSITION_ISSUES',
@@ -73,8 +76,12 @@ it('github: a missing label that runs set is an error, since they never make it;
   try {
     const before = await doctor(github.token, tracker);
     expect(before.code).toBe(1);
-    expect(about(before.findings, 'tracker.handoff_state')).toEqual(['error: the tracker has no label "review"']);
-    expect(about(before.findings, 'tracker.terminal_states')).toEqual(['warning: the tracker has no label "done"']);
+    expect(about(before.findings, 'tracker.handoff_state')).toEqual([
+      'error: the tracker has no label "review" (line 13, column 3)',
+    ]);
+    expect(about(before.findings, 'tracker.terminal_states')).toEqual([
+      expect.stringMatching(/^warning: the tracker has no label "done" \(line \d+, column \d+\)$/),
+    ]);
     const fixed = await doctor(github.token, tracker, '--fix');
     expect(fixed.code).toBe(0);
     expect(about(fixed.findings, 'tracker.handoff_state')).toEqual(['fixed: label "review" was made']);
