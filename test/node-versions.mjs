@@ -5,10 +5,9 @@ import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const VERSIONS = ['20', '22', '24'];
+const VERSIONS = ['20', '22', '24', '26'];
 const TESTS = [
   'src/store',
-  // Relies on how `fetch` makes its connections.
   'src/lib/http/client.test.ts',
   'test/e2e/normal-run.test.ts',
   'test/e2e/crash.test.ts',

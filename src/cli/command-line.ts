@@ -3,7 +3,7 @@ import { readArgs } from './args.ts';
 import { UsageError, type Command } from './command.ts';
 import { COMMANDS, RUN_COMMAND } from './commands.ts';
 import { helpOf, overview } from './help.ts';
-import { useProxies } from '../lib/http/proxy.ts';
+import { proxySettings } from '../lib/http/proxy.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 
 /** Runs what the command line asks for, for the process whose command it is. */
@@ -42,7 +42,8 @@ async function run(argv: readonly string[]): Promise<number> {
   if (command === null && args.has('version')) return print(`foray ${FORAY_VERSION}\n`);
   const [word] = args.words;
   if (command === null && word !== undefined && isWord(word)) unknown(word);
-  await useProxies(process.env);
+  // A proxy that is no address is told before anything else.
+  proxySettings(process.env);
   return (command ?? RUN_COMMAND).run(args);
 }
 

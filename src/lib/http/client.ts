@@ -56,7 +56,7 @@ export interface HttpRequest {
 
 const MAX_REDIRECTS = 5;
 
-/** A client for one origin on the connections of the built-in fetch, which are kept alive. */
+/** A client for one origin, whose connections are kept alive. */
 export function createHttpClient(settings: HttpClientSettings): HttpClient {
   const base = new URL(settings.baseUrl);
   const shared: Record<string, string> = { ...userHeader(base), ...settings.headers };

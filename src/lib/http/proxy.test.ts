@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { proxyFor, useProxies } from './proxy.ts';
+import { proxyFor, proxySettings } from './proxy.ts';
 
 const HTTP = { variable: 'HTTP_PROXY', address: 'http://proxy.test:3128' };
 const env = { HTTP_PROXY: 'http://user:secret@proxy.test:3128' };
@@ -28,11 +28,6 @@ describe('the proxy for an address', () => {
   });
 });
 
-it.each(['proxy.test:3128', 'socks5://proxy.test', 'not an address'])(
-  '%j is refused by the name of its variable',
-  async (value) => {
-    await expect(useProxies({ HTTPS_PROXY: value })).rejects.toThrow(
-      /^HTTPS_PROXY is not the address of a proxy: write it as http:/,
-    );
-  },
-);
+it.each(['proxy.test:3128', 'socks5://proxy.test', 'not an address'])('%j is refused by the name of its variable', (value) => {
+  expect(() => proxySettings({ HTTPS_PROXY: value })).toThrow(/^HTTPS_PROXY is not the address of a proxy: write it as http:/);
+});

@@ -1,3 +1,5 @@
+import type { EnvHttpProxyAgent } from 'undici';
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 const VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'] as const;
@@ -5,24 +7,16 @@ const VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'] as 
 /** What programs that we start read about proxies, in either spelling. */
 export const PROXY_VARIABLES = [...VARIABLES, 'ALL_PROXY', 'all_proxy', 'NO_PROXY', 'no_proxy'] as const;
 
-/**
- * Sends every request of this process through the proxies that the environment names, with NO_PROXY as the exception.
- * Node 20 does not do so by itself. Without such a variable nothing is loaded.
- */
-export async function useProxies(env: Env): Promise<void> {
+/** The proxies that the environment names, with NO_PROXY as the exception; null where it names none. Throws for one that is no address. */
+export function proxySettings(env: Env): EnvHttpProxyAgent.Options | null {
   const set = VARIABLES.filter((name) => env[name]);
-  if (set.length === 0) return;
+  if (set.length === 0) return null;
   for (const name of set) checkProxy(name, env[name] ?? '');
-  // Bundled, a CommonJS package has all of its names under `default`.
-  const { default: undici } = await import('undici');
-  const { EnvHttpProxyAgent, setGlobalDispatcher } = undici;
-  setGlobalDispatcher(
-    new EnvHttpProxyAgent({
-      httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'],
-      httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'],
-      noProxy: env['no_proxy'] ?? env['NO_PROXY'],
-    }),
-  );
+  return {
+    httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'],
+    httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'],
+    noProxy: env['no_proxy'] ?? env['NO_PROXY'],
+  };
 }
 
 /** The library would say that some address is wrong, and not which. */

@@ -1,16 +1,17 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 /** The headers of an answer: names in any case, a repeated one joined by commas. */
 export interface ReplyHeaders extends Iterable<[string, string]> {
   get(name: string): string | null;
 }
 
-/** Of the bytes that came, a name and its value in turns. */
-export function replyHeaders(raw: readonly Buffer[]): ReplyHeaders {
+/** Of what came, by names in lower case. */
+export function replyHeaders(came: IncomingHttpHeaders): ReplyHeaders {
   const values = new Map<string, string>();
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const name = textOf(raw[at]).toLowerCase();
-    const before = values.get(name);
-    const value = textOf(raw[at + 1]).trim();
-    values.set(name, before === undefined ? value : `${before}, ${value}`);
+  for (const name of Object.keys(came)) {
+    const value = came[name];
+    if (value !== undefined)
+      values.set(name, typeof value === 'string' ? value.trim() : value.map((one) => one.trim()).join(', '));
   }
   return headersOf(values);
 }
@@ -27,8 +28,4 @@ function headersOf(values: ReadonlyMap<string, string>): ReplyHeaders {
     get: (name) => values.get(name) ?? values.get(name.toLowerCase()) ?? null,
     [Symbol.iterator]: () => values[Symbol.iterator](),
   };
-}
-
-function textOf(bytes: Buffer | undefined): string {
-  return bytes?.toString('latin1') ?? '';
 }

@@ -1,4 +1,6 @@
+import type { Dispatcher } from 'undici';
 import { type BodyBound, type BodyListener, type BodySink, gatherBody, type ReadBody } from './body.ts';
+import { connections } from './connections.ts';
 import { HttpTransportError, transportErrorOf } from './errors.ts';
 import { proxyFor } from './proxy.ts';
 import { type ReplyHeaders, replyHeaders } from './reply-headers.ts';
@@ -23,19 +25,17 @@ export interface Incoming extends ReadBody {
   readonly headers: ReplyHeaders;
 }
 
-/**
- * One request and its whole answer over the connections of the built-in `fetch`, and through the proxies that were set for
- * it. The objects and streams that `fetch` itself makes for each request take several times as long as the exchange.
- */
-export function send(url: URL, outgoing: Outgoing): Promise<Incoming> {
+/** One request and its whole answer. The objects and streams that `fetch` makes for each take several times as long as the exchange. */
+export async function send(url: URL, outgoing: Outgoing): Promise<Incoming> {
+  const dispatcher = await connections();
+  outgoing.signal.throwIfAborted();
   const { method, body } = outgoing;
   return new Promise((resolve, reject) => {
-    outgoing.signal.throwIfAborted();
-    connections().dispatch(
+    dispatcher.dispatch(
       {
         origin: url.origin,
         path: url.pathname + url.search,
-        method,
+        method: method as Dispatcher.HttpMethod,
         headers: { ...USUAL, ...outgoing.headers },
         body: body ?? null,
       },
@@ -47,38 +47,14 @@ export function send(url: URL, outgoing: Outgoing): Promise<Incoming> {
 /** What is sent where the request does not say otherwise. */
 const USUAL = { accept: '*/*', 'accept-encoding': ACCEPTED_CODINGS, 'user-agent': 'node' };
 
-type Abort = (reason?: Error) => void;
-
-/** Told of an exchange, in the words of the library inside of Node. What it answers says whether more may come. */
-interface Handler {
-  onConnect(abort: Abort): void;
-  onHeaders(status: number, headers: readonly Buffer[], resume: () => void): boolean;
-  onData(chunk: Buffer): boolean;
-  onComplete(): void;
-  onError(error: Error): void;
-}
-
-interface Dispatcher {
-  dispatch(options: object, handler: Handler): boolean;
-}
-
-/** Where `fetch` keeps what makes its connections, also after a proxy was set. */
-const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
-
-function connections(): Dispatcher {
-  // It is there from the moment that something of `fetch` was first looked at.
-  if (!Reflect.has(globalThis, DISPATCHER)) void new Headers();
-  return Reflect.get(globalThis, DISPATCHER) as Dispatcher;
-}
-
 /** The answer when it is whole, or what went wrong. The first of both counts. */
 function receiver(
   url: URL,
   { method, signal, maySend, boundOf }: Outgoing,
   resolve: (answer: Incoming) => void,
   reject: (error: unknown) => void,
-): Handler {
-  let abort: Abort | null = null;
+): Dispatcher.DispatchHandler {
+  let exchange: Dispatcher.DispatchController | null = null;
   let answer: Pick<Incoming, 'status' | 'headers'> | null = null;
   let sink: BodySink | null = null;
   let isOver = false;
@@ -92,7 +68,7 @@ function receiver(
   // The connection is given up rather than drained: nobody knows how much there is still to come.
   const giveUp = (error: Error): void => {
     give(error);
-    abort?.(error);
+    exchange?.abort(error);
   };
   function cancel(): void {
     giveUp(signal.reason as Error);
@@ -100,30 +76,31 @@ function receiver(
   const listener: BodyListener = {
     done(read) {
       if (answer !== null && settle()) resolve({ ...answer, ...read });
-      if (read.truncated) abort?.(new Error('the rest is not read'));
+      if (read.truncated) exchange?.abort(new Error('the rest is not read'));
     },
     failed: (error) => giveUp(error instanceof HttpTransportError ? error : transportErrorOf(error, 'body')),
   };
   signal.addEventListener('abort', cancel, { once: true });
   return {
-    onConnect(stop) {
-      abort = stop;
-      if (isOver) stop(new Error('given up'));
+    onRequestStart(controller) {
+      exchange = controller;
+      if (isOver) controller.abort(new Error('given up'));
       else if (maySend?.() === false) giveUp(new NotSent());
     },
-    onHeaders(status, raw, resume) {
+    onResponseStart(controller, status, came) {
       // What comes before the answer, such as 100 and 103.
-      if (status < 200) return true;
-      const headers = replyHeaders(raw);
+      if (status < 200) return;
+      const headers = replyHeaders(came);
       answer = { status, headers };
       const plain = gatherBody(boundOf(status), listener);
       const codings = method === 'HEAD' ? null : headers.get('content-encoding');
-      sink = codings ? unpacked(codings, plain, listener, resume) : plain;
-      return true;
+      sink = codings ? unpacked(codings, plain, listener, () => controller.resume()) : plain;
     },
-    onData: (chunk) => sink?.take(chunk) ?? true,
-    onComplete: () => sink?.end(),
-    onError(error) {
+    onResponseData(controller, chunk) {
+      if (sink?.take(chunk) === false) controller.pause();
+    },
+    onResponseEnd: () => sink?.end(),
+    onResponseError(_, error) {
       give(answer === null ? transportErrorOf(error, 'request', proxyFor(url, process.env)) : transportErrorOf(error, 'body'));
     },
   };
