@@ -31,10 +31,26 @@ const besideEntry = {
   },
 };
 
+/** The library for the database brings a binary, and its code is bundled: its own way to find the one is replaced. */
+const libraryBeside = {
+  name: 'library-beside',
+  setup(pluginBuild) {
+    const { absWorkingDir } = pluginBuild.initialOptions;
+    // The form that needs no address of its own.
+    const library = path.join(absWorkingDir, 'node_modules/@photostructure/sqlite/dist/index.cjs');
+    pluginBuild.onResolve({ filter: /^@photostructure\/sqlite$/ }, () => ({ path: library }));
+    pluginBuild.onResolve({ filter: /^node-gyp-build$/ }, () => ({ path: 'beside', namespace: 'library-beside' }));
+    pluginBuild.onLoad({ filter: /.*/, namespace: 'library-beside' }, () => ({
+      contents: "export { loadLibrary as default } from './src/lib/library-beside.ts';",
+      resolveDir: absWorkingDir,
+    }));
+  },
+};
+
 /** Node loads modules of this kind sooner, and only what is used of its own ones. */
 const AS_COMMONJS = { format: 'cjs', supported: { 'dynamic-import': false } };
 /** What the loader of the parts gives to each, see src/cli/parts.ts. */
-const PART = { banner: '(function(exports,require,module){', footer: '})' };
+const PART = { banner: '(function(exports,require,module,__dirname){', footer: '})' };
 
 /** What every form of the command is built with. */
 export async function commonOptions({ crashPoints = false, singleFile = false, version = '' } = {}) {
@@ -106,9 +122,7 @@ async function buildParts(common) {
     format: 'esm',
     sourcemap: 'inline',
     write: false,
-    // It brings a binary of its own.
-    external: ['@photostructure/sqlite'],
-    plugins: [browserBundles, smallSchemas],
+    plugins: [browserBundles, smallSchemas, libraryBeside],
   });
   const folder = path.join(common.outdir, 'chunks');
   await mkdir(folder, { recursive: true });

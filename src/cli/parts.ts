@@ -5,7 +5,7 @@ import { Script } from 'node:vm';
 import type { CodeCache } from './code-cache.ts';
 
 /** What a part is: a function that is given what every CommonJS module has. */
-type Part = (exports: unknown, require: (name: string) => unknown, module: { exports: unknown }) => void;
+type Part = (exports: unknown, require: (name: string) => unknown, module: { exports: unknown }, __dirname: string) => void;
 
 export interface PartsOptions {
   readonly folder: string;
@@ -32,7 +32,8 @@ export function createPartLoader({ folder, outside, cache, together }: PartsOpti
     if (known) return known.exports;
     const module = { exports: {} };
     loaded.set(name, module);
-    partOf(name)?.(module.exports, (wanted) => (wanted.startsWith('./') ? load(wanted.slice(2)) : outside(wanted)), module);
+    const wants = (wanted: string): unknown => (wanted.startsWith('./') ? load(wanted.slice(2)) : outside(wanted));
+    partOf(name)?.(module.exports, wants, module, folder);
     return module.exports;
   };
   return load;

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { createExcerpt } from '../lib/process/index.ts';
@@ -33,7 +32,7 @@ const ERRORS = { headBytes: 8 * 1024, tailBytes: 24 * 1024 };
 /** Runs git in a process group of its own and waits for it. A timeout or an abort ends the group; both reject. */
 export async function runGit(command: GitCommand, signal: AbortSignal): Promise<GitResult> {
   signal.throwIfAborted();
-  const child = spawn('git', [...command.args], {
+  const child = process.getBuiltinModule('node:child_process').spawn('git', [...command.args], {
     cwd: command.cwd,
     env: { ...command.env },
     detached: true,

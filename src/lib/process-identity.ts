@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** One process for all time: its pid may be given to another one, its pid and start time together may not. */
@@ -65,8 +64,13 @@ export const procTable: ProcessTable = {
       .map((pid) => findInProc(pid, boot))
       .filter((found) => found !== null);
   },
-  environment: (pid) => (readOrNull(`/proc/${pid}/environ`) ?? '').split('\0'),
+  environment: (pid) => environmentText(pid).split('\0'),
 };
+
+/** The same as one text, its entries ended by a NUL each. */
+export function environmentText(pid: number): string {
+  return readOrNull(`/proc/${pid}/environ`) ?? '';
+}
 
 /** Everything that has a number there, dead or alive. */
 export function procPids(): readonly number[] {
@@ -109,6 +113,7 @@ const PS_COLUMNS = 'pid=,pgid=,stat=,lstart=';
 function ps(...args: string[]): string {
   const env = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
   try {
+    const { execFileSync } = process.getBuiltinModule('node:child_process');
     return execFileSync('ps', args, { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'ignore'] });
   } catch {
     return '';

@@ -1,5 +1,4 @@
 import type { Transform } from 'node:stream';
-import zlib from 'node:zlib';
 import type { BodyListener, BodySink } from './body.ts';
 
 /** What we say that we can unpack. */
@@ -28,22 +27,28 @@ export function unpacked(codings: string, sink: BodySink, listener: BodyListener
   return inner;
 }
 
-/** A body that breaks off in its last bytes is taken as it is, as everybody does. */
-const LENIENT = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
-const LENIENT_BROTLI = {
-  flush: zlib.constants.BROTLI_OPERATION_FLUSH,
-  finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH,
-};
-const gunzip = (): Transform => zlib.createGunzip(LENIENT);
-
 type Maker = (first: Buffer) => Transform;
+
+// Loaded for this alone: most remotes near by send what they have as it is.
+const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib');
+
+/** A body that breaks off in its last bytes is taken as it is, as everybody does. */
+function lenient(): { flush: number; finishFlush: number } {
+  const { Z_SYNC_FLUSH } = zlib().constants;
+  return { flush: Z_SYNC_FLUSH, finishFlush: Z_SYNC_FLUSH };
+}
+
+const gunzip = (): Transform => zlib().createGunzip(lenient());
 
 const UNPACKERS: Readonly<Record<string, Maker>> = {
   gzip: gunzip,
   'x-gzip': gunzip,
   // Some leave out the header that the standard asks for.
-  deflate: ([first = 0]) => ((first & 15) === 8 ? zlib.createInflate(LENIENT) : zlib.createInflateRaw(LENIENT)),
-  br: () => zlib.createBrotliDecompress(LENIENT_BROTLI),
+  deflate: ([first = 0]) => ((first & 15) === 8 ? zlib().createInflate(lenient()) : zlib().createInflateRaw(lenient())),
+  br: () => {
+    const { BROTLI_OPERATION_FLUSH } = zlib().constants;
+    return zlib().createBrotliDecompress({ flush: BROTLI_OPERATION_FLUSH, finishFlush: BROTLI_OPERATION_FLUSH });
+  },
 };
 
 /** Made with the first bytes: an empty body is not packed, whatever its headers say. */

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -116,7 +115,8 @@ function spawnGroup({ command, args, cwd, env, user, stdin = 'ignore' }: Process
     ...(user ? { uid: user.uid, gid: user.gid } : {}),
   };
   try {
-    return spawn(command, [...args], options);
+    // Loaded for this alone: a service comes to its first poll without.
+    return process.getBuiltinModule('node:child_process').spawn(command, [...args], options);
   } catch (error) {
     throw startError(error, { command, cwd });
   }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { procPids, procTable } from '../process-identity.ts';
+import { environmentText, procPids } from '../process-identity.ts';
 
 /** What a stray is found by: `NAME=value` in the environment it was started with. */
 export type Marker = `${string}=${string}`;
@@ -52,8 +52,13 @@ async function gone(
 }
 
 function findStrays(wanted: ReadonlySet<string>): number[] {
+  // Few processes have such a variable at all: the environment of the others is not taken apart.
+  const names = [...new Set([...wanted].map((marker) => marker.slice(0, marker.indexOf('=') + 1)))];
   // One that is dead has no environment any more.
-  const carries = (pid: number) => procTable.environment(pid).some((entry) => wanted.has(entry));
+  const carries = (pid: number): boolean => {
+    const text = environmentText(pid);
+    return names.some((name) => text.includes(name)) && text.split('\0').some((entry) => wanted.has(entry));
+  };
   return procPids().filter((pid) => pid !== process.pid && carries(pid));
 }
 

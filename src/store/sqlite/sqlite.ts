@@ -82,7 +82,9 @@ const OWNER_ONLY = 0o600;
 async function loadDriver(path: string): Promise<Driver> {
   const builtIn: string = 'node:sqlite';
   try {
-    return await import('@photostructure/sqlite');
+    // Bundled, a CommonJS package has all of its names under `default`.
+    const library: Partial<Driver> & { readonly default?: unknown } = await import('@photostructure/sqlite');
+    return (library.DatabaseSync ? library : library.default) as Driver;
   } catch (cause) {
     const what = `there is no SQLite for ${process.platform} ${process.arch} in this version of Node`;
     const missing = new StoreError({ path, kind: 'failed', what, remedy: 'run foray on Node 22.13 or later', cause });
