@@ -2,6 +2,7 @@ import { budgetSpent } from './budget.ts';
 import { normalState, sameState, stateIn, type Blocker, type IssueRef } from '../model/issue.ts';
 import type { OperatorPause } from '../model/operator.ts';
 import type { HoldReason } from '../model/hold.ts';
+import type { TrackerSettings } from '../model/settings.ts';
 import type { Live, State } from '../model/state.ts';
 import { TRUST_REASONS } from './trust.ts';
 
@@ -15,8 +16,8 @@ export interface HoldVerdict {
 export function cheapHold(state: State, issue: IssueRef): HoldVerdict | null {
   const { tracker, agent } = state.settings;
   if (!isComplete(issue)) return hold('incomplete_record', 'the record lacks an id, identifier, title or state');
-  if (!stateIn(tracker.activeStates, issue.state)) return hold('not_active', `state "${issue.state}" is not an active state`);
-  if (stateIn(tracker.terminalStates, issue.state)) return hold('not_active', `state "${issue.state}" is a terminal state`);
+  const inactive = inactiveHold(tracker, issue.state);
+  if (inactive) return inactive;
   if (state.poll.inFlight?.releasedMeanwhile.has(issue.id))
     return hold('just_released', 'it is looked at again at the next poll');
   const claim = state.claims.get(issue.id);
@@ -32,6 +33,27 @@ export function cheapHold(state: State, issue: IssueRef): HoldVerdict | null {
   if (pause) return hold('agent_paused', pause.reason);
   const budget = budgetSpent(state, issue.id);
   if (budget) return hold(budget.reason, budget.detail);
+  return null;
+}
+
+/** Whether its state keeps an issue out. Thousands of candidates share a few states: each is judged once. */
+function inactiveHold(tracker: TrackerSettings, issueState: string): HoldVerdict | null {
+  const known = INACTIVE.get(tracker) ?? new Map<string, HoldVerdict | null>();
+  const verdict = known.get(issueState);
+  if (verdict !== undefined) return verdict;
+  if (known.size >= MOST_STATES) known.clear();
+  const found = judgeState(tracker, issueState);
+  INACTIVE.set(tracker, known.set(issueState, found));
+  return found;
+}
+
+const INACTIVE = new WeakMap<TrackerSettings, Map<string, HoldVerdict | null>>();
+/** A tracker that makes up states by the thousand must not fill the memory with them. */
+const MOST_STATES = 1_000;
+
+function judgeState({ activeStates, terminalStates }: TrackerSettings, issueState: string): HoldVerdict | null {
+  if (!stateIn(activeStates, issueState)) return hold('not_active', `state "${issueState}" is not an active state`);
+  if (stateIn(terminalStates, issueState)) return hold('not_active', `state "${issueState}" is a terminal state`);
   return null;
 }
 
