@@ -20,8 +20,8 @@ export interface DirectoryChoice {
 }
 
 /** The directory that is the issue's own, else the first one it may have: its plain name, unless that is another's. */
-export async function chooseDirectory(root: SignedRoot, subject: WorkspaceSubject): Promise<DirectoryChoice> {
-  return choose(await candidatesFor(root, subject), root.root, subject);
+export function chooseDirectory(root: SignedRoot, subject: WorkspaceSubject): DirectoryChoice {
+  return choose(candidatesFor(root, subject), root.root, subject);
 }
 
 /** The choice among what is there. */
@@ -38,13 +38,13 @@ export function choose(candidates: readonly DirectoryChoice[], root: string, sub
 }
 
 /** The directory that was made for this issue, or null. */
-export async function findOwnDirectory(root: SignedRoot, subject: WorkspaceSubject): Promise<DirectoryChoice | null> {
-  return (await candidatesFor(root, subject)).find(isOwn) ?? null;
+export function findOwnDirectory(root: SignedRoot, subject: WorkspaceSubject): DirectoryChoice | null {
+  return candidatesFor(root, subject).find(isOwn) ?? null;
 }
 
 /** A directory with the issue's name that nobody marked, or null. */
-export async function findUnmarked(root: SignedRoot, subject: WorkspaceSubject): Promise<DirectoryChoice | null> {
-  const [plain] = await candidatesFor(root, subject);
+export function findUnmarked(root: SignedRoot, subject: WorkspaceSubject): DirectoryChoice | null {
+  const [plain] = candidatesFor(root, subject);
   return plain?.exists === true && plain.owner === 'nobody' ? plain : null;
 }
 
@@ -52,13 +52,11 @@ export function isOwn({ exists, owner }: DirectoryChoice): boolean {
   return exists && owner === 'own';
 }
 
-async function candidatesFor({ root, key }: SignedRoot, subject: WorkspaceSubject): Promise<readonly DirectoryChoice[]> {
-  const candidates: DirectoryChoice[] = [];
-  for (const name of workspaceNames(subject.identifier, subject.tracker)) {
+function candidatesFor({ root, key }: SignedRoot, subject: WorkspaceSubject): readonly DirectoryChoice[] {
+  return workspaceNames(subject.identifier, subject.tracker).map((name) => {
     const directory = path.join(root, name);
     const exists = hasDirectory(directory);
     // Whoever a directory that is not there was meant for, it is anybody's to make.
-    candidates.push({ name, path: directory, exists, owner: exists ? await ownerOf(root, name, subject, key) : 'nobody' });
-  }
-  return candidates;
+    return { name, path: directory, exists, owner: exists ? ownerOf(root, name, subject, key) : 'nobody' };
+  });
 }

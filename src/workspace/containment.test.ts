@@ -225,7 +225,7 @@ describe('remove', () => {
 
   it('forgets a workspace that a crash left half deleted', async () => {
     await mkdir(bench.root);
-    await markUnfinished(at());
+    markUnfinished(at());
     expect(await bench.workspaces.remove(bench.subject(), signal)).toMatchObject({ removed: false });
     expect(await readdir(bench.root)).toEqual([]);
   });

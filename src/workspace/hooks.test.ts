@@ -150,7 +150,7 @@ describe('each hook', () => {
     const subject = bench.subject({ afterCreate: 'ls -A > ../seen' });
     await bench.workspaces.prepare(subject, signal);
     const { markUnfinished } = await import('./unfinished.ts');
-    await markUnfinished(path.join(bench.root, 'ABC-1'));
+    markUnfinished(path.join(bench.root, 'ABC-1'));
     await writeFile(inWorkspace('half'), 'clone');
     expect(await bench.workspaces.prepare(subject, signal)).toMatchObject({ created: true });
     expect(await readdir(path.join(bench.root, 'ABC-1'))).toEqual(['.foray']);

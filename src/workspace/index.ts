@@ -47,8 +47,8 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   const attempt = <T>(what: string, work: () => Promise<T>): Promise<T> => asWorkspaceError(what, root, work);
   const prepared = createEarlierFiles(user);
   const place = (): SignedRoot => ({ root: realRoot(root), key: deps.markKey });
-  const own = async (subject: WorkspaceSubject): Promise<string> => {
-    const found = await findOwnDirectory(place(), subject);
+  const own = (subject: WorkspaceSubject): string => {
+    const found = findOwnDirectory(place(), subject);
     if (found) return found.path;
     throw new WorkspaceError('missing', `the workspace of ${subject.identifier} is gone; it is made again at the next attempt`, {
       retryable: true,
@@ -58,16 +58,18 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   return {
     findProblem: async () => (await findRootProblem(root)) ?? (user && findReachProblem(root, user)),
     namesOf: workspaceNames,
-    pathFor: (subject) =>
-      chooseDirectory(place(), subject).then(
-        (chosen) => chosen.path,
-        () => null,
-      ),
+    async pathFor(subject) {
+      try {
+        return chooseDirectory(place(), subject).path;
+      } catch {
+        return null;
+      }
+    },
     prepare: (subject, signal) =>
       attempt('prepare', () => prepareWorkspace(place(), subject, { delivery, runHook, user }, signal)),
     beforeRun: (subject, signal) =>
       attempt('before_run', async () => {
-        const workspace = await own(subject);
+        const workspace = own(subject);
         await delivery?.update(workspace, subject, signal);
         const failure = await runHook('before_run', subject, workspace, signal);
         if (failure !== null) throw failure;
@@ -76,7 +78,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     async afterRun(subject, signal) {
       if (subject.hooks.afterRun === null) return;
       try {
-        await runHook('after_run', subject, await own(subject), signal);
+        await runHook('after_run', subject, own(subject), signal);
       } catch (error) {
         const { issueId: issue_id, identifier: issue_identifier } = subject;
         deps.logger.warn('hook failed', { issue_id, issue_identifier, hook: 'after_run', reason: String(error) });
@@ -87,7 +89,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     readStatus: async (workspace) => ((await prepared.isPrepared(workspace, 'status')) ? null : readStatusFile(workspace, deps)),
     readScm: async (workspace) => ((await prepared.isPrepared(workspace, 'scm.json')) ? null : readScmFile(workspace, deps)),
     fingerprint: (workspace, signal) => attempt('evidence', () => fingerprintOf(workspace, signal, user)),
-    deliver: async (subject, signal) => (delivery === null ? null : delivery.deliver(await own(subject), subject, signal)),
+    deliver: async (subject, signal) => (delivery === null ? null : delivery.deliver(own(subject), subject, signal)),
     list: () => attempt('list', () => listWorkspaces(root)),
   };
 }
@@ -104,23 +106,23 @@ async function removeFor(
   signal: AbortSignal,
 ): Promise<Removal> {
   await clearOldRemovals(place.root, removedDays, Date.now());
-  const unmarked = await findUnmarked(place, subject);
-  const own = (await findOwnDirectory(place, subject)) ?? (subject.recorded === true ? unmarked : null);
+  const unmarked = findUnmarked(place, subject);
+  const own = findOwnDirectory(place, subject) ?? (subject.recorded === true ? unmarked : null);
   if (own) {
     const { removed } = await removeWorkspace(own.path, subject, { runHook, user }, signal);
     await dropMark(place.root, own.name);
     return { removed, path: own.path, aside: null };
   }
   if (!unmarked) {
-    for (const name of workspaceNames(subject.identifier, subject.tracker)) await forgetUnfinished(path.join(place.root, name));
+    for (const name of workspaceNames(subject.identifier, subject.tracker)) forgetUnfinished(path.join(place.root, name));
     return { removed: false, path: '', aside: null };
   }
   return { removed: true, path: unmarked.path, aside: await moveAside(place.root, unmarked.name, Date.now()) };
 }
 
 /** A crash may have left its note after the directory was gone. */
-async function forgetUnfinished(directory: string): Promise<void> {
-  if (!hasDirectory(directory)) await clearUnfinished(directory);
+function forgetUnfinished(directory: string): void {
+  if (!hasDirectory(directory)) clearUnfinished(directory);
 }
 
 async function listWorkspaces(root: string): Promise<readonly string[]> {

@@ -1,10 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { renameSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { once } from '../lib/once.ts';
-import { codeOf, look } from './containment.ts';
+import { look } from './containment.ts';
+import { readShortFile, writeShortFile } from './short-file.ts';
 
 /** Beside the workspaces: who each was made for. */
 const FOLDER = '.foray-marks';
@@ -24,8 +26,8 @@ const markSchema = once(() => z.object({ tracker: z.string(), issue_id: z.string
  * Whose the directory of this name is. Only a mark signed with the key of our database proves that it is ours: agents
  * can write files here, and so can a daemon with another database.
  */
-export async function ownerOf(root: string, name: string, subject: MarkSubject, key: string): Promise<Owner> {
-  return judgeMark(await readMark(root, name), name, subject, key);
+export function ownerOf(root: string, name: string, subject: MarkSubject, key: string): Owner {
+  return judgeMark(readShortFile(fileOf(root, name)), name, subject, key);
 }
 
 /** The same for the text of a mark; null where there is none. */
@@ -44,8 +46,8 @@ export async function putMark(root: string, name: string, subject: MarkSubject, 
   if (look(folder) === null) await makeDirectories(folder, 0o700);
   const text = markText(name, subject, key);
   const file = fileOf(root, name);
-  await writeFile(`${file}.new`, text, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  writeShortFile(`${file}.new`, text, 0o600);
+  renameSync(`${file}.new`, file);
 }
 
 /** One line. */
@@ -55,15 +57,6 @@ export function markText(name: string, { tracker, issueId }: MarkSubject, key: s
 
 export async function dropMark(root: string, name: string): Promise<void> {
   await rm(fileOf(root, name), { force: true });
-}
-
-async function readMark(root: string, name: string): Promise<string | null> {
-  try {
-    return await readFile(fileOf(root, name), 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
-  }
 }
 
 function fileOf(root: string, name: string): string {

@@ -1,4 +1,5 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { makeDirectories } from '../lib/make-directories.ts';
 import path from 'node:path';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
@@ -34,7 +35,7 @@ export async function prepareWorkspace(
   signal.throwIfAborted();
   if (look(place.root) === null) await makeDirectories(place.root, DIRECTORY_MODE);
   if (filling.user) await letThrough(place.root);
-  const { name, path: workspace, owner } = await chooseDirectory(place, subject);
+  const { name, path: workspace, owner } = chooseDirectory(place, subject);
   if (owner !== 'own') await putMark(place.root, name, subject, place.key);
   await discardUnfinished(workspace, filling.user);
   const created = await createDirectory(workspace, filling.user);
@@ -47,13 +48,13 @@ export async function prepareWorkspace(
 async function discardUnfinished(workspace: string, user: ProgramUser | null): Promise<void> {
   if (!isUnfinished(workspace)) return;
   if (hasDirectory(workspace)) await removeTree(workspace, user);
-  await clearUnfinished(workspace);
+  clearUnfinished(workspace);
 }
 
 async function createDirectory(workspace: string, user: ProgramUser | null): Promise<boolean> {
   if (hasDirectory(workspace)) return false;
-  await markUnfinished(workspace);
-  await mkdir(workspace, { mode: DIRECTORY_MODE });
+  markUnfinished(workspace);
+  mkdirSync(workspace, { mode: DIRECTORY_MODE });
   if (user) await giveTo(user, workspace);
   return true;
 }
@@ -73,7 +74,7 @@ async function finishCreation(
     await discardUnfinished(workspace, user);
     throw error;
   }
-  await clearUnfinished(workspace);
+  clearUnfinished(workspace);
 }
 
 /** Clears what was said before this run, by whomever: it is not this agent's word. */
@@ -81,7 +82,7 @@ async function resetDataFolder(workspace: string, user: ProgramUser | null): Pro
   if (!hasDirectory(workspace)) throw refused(workspace, 'was taken away by its own hook');
   if (user) return resetFolderAs(user, workspace);
   const folder = path.join(workspace, DATA_FOLDER);
-  if (!hasDirectory(folder)) await mkdir(folder);
+  if (!hasDirectory(folder)) mkdirSync(folder);
   for (const name of ['status', 'scm.json']) await removeIfThere(path.join(folder, name));
   await keepOutOfGit(folder);
 }
@@ -90,10 +91,14 @@ async function resetDataFolder(workspace: string, user: ProgramUser | null): Pro
 async function keepOutOfGit(folder: string): Promise<void> {
   const file = path.join(folder, '.gitignore');
   const stats = look(file);
-  if (stats?.isFile() === true && (await readFile(file, 'utf8').catch(() => '')) === '*\n') return;
+  if (stats?.isFile() === true && (await readFile(file, 'utf8').catch(() => '')) === IGNORED) return;
   if (stats !== null) await rm(file, { force: true, recursive: true });
-  // Exclusive: a link put here meanwhile is not followed.
-  await writeFile(file, '*\n', { flag: 'wx' }).catch((error: unknown) => {
+  try {
+    // Exclusive: a link put here meanwhile is not followed.
+    writeFileSync(file, IGNORED, { flag: 'wx' });
+  } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
-  });
+  }
 }
+
+const IGNORED = '*\n';

@@ -16,16 +16,16 @@ export async function removeWorkspace(
 ): Promise<{ readonly removed: boolean }> {
   signal.throwIfAborted();
   if (!hasDirectory(workspace)) {
-    await clearUnfinished(workspace);
+    clearUnfinished(workspace);
     return { removed: false };
   }
   await runHook('before_remove', subject, workspace, signal);
   signal.throwIfAborted();
   if (hasDirectory(workspace)) {
-    await markUnfinished(workspace);
+    markUnfinished(workspace);
     await removeTree(workspace, user);
   }
-  await clearUnfinished(workspace);
+  clearUnfinished(workspace);
   return { removed: true };
 }
 

@@ -1,0 +1,43 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { codeOf } from './containment.ts';
+
+/*
+ * Files of a line or two beside the workspaces. They are read and written at once, since through the pool of threads that
+ * would cost ten times as much. Agents can write there too: a pipe in their place would hold the whole service, and a link
+ * would lead it elsewhere, so neither is opened.
+ */
+
+const READING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const WRITING = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** In bytes. */
+const LONGEST = 64 * 1024;
+
+/** Null where there is none; empty for what is no such file. */
+export function readShortFile(file: string): string | null {
+  try {
+    return contentOf(openSync(file, READING));
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') return null;
+    if (code === 'ELOOP' || code === 'ENXIO') return '';
+    throw error;
+  }
+}
+
+function contentOf(descriptor: number): string {
+  try {
+    const stats = fstatSync(descriptor);
+    return stats.isFile() && stats.size <= LONGEST ? readFileSync(descriptor, 'utf8') : '';
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export function writeShortFile(file: string, text: string, mode = 0o666): void {
+  const descriptor = openSync(file, WRITING, mode);
+  try {
+    writeFileSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
+}
