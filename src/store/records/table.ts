@@ -38,9 +38,10 @@ export interface TableSpec<In, Input extends Row, Columns, Out> {
 export function defineTable<In, Input extends Row, Columns, Out>(spec: TableSpec<In, Input, Columns, Out>): Table<In, Out> {
   const { name, key } = spec;
   const read = readerOf(spec);
+  const put = putterOf(name, [key]);
   return {
     name,
-    put: (record) => putRow(name, [key], spec.toRow(record)),
+    put: (record) => put(spec.toRow(record)),
     remove: (value) => run(`DELETE FROM ${name} WHERE ${key} = ?`, value),
     *load() {
       return (yield* all(`SELECT * FROM ${name} ORDER BY rowid`)).map(read);
@@ -54,9 +55,10 @@ export function defineTrackerTable<In, Input extends Row, Columns, Out>(
 ): TrackerTable<In, Out> {
   const { name, key } = spec;
   const read = readerOf(spec);
+  const put = putterOf(name, ['tracker', key]);
   return {
     name,
-    put: (tracker, record) => putRow(name, ['tracker', key], { tracker, ...spec.toRow(record) }),
+    put: (tracker, record) => put({ tracker, ...spec.toRow(record) }),
     remove: (tracker, value) => run(`DELETE FROM ${name} WHERE tracker = ? AND ${key} = ?`, tracker, value),
     *load(tracker) {
       return (yield* all(`SELECT * FROM ${name} WHERE tracker IN (?, '') ORDER BY rowid`, tracker)).map(read);
@@ -88,13 +90,18 @@ function readerOf<In, Input extends Row, Columns, Out>(spec: TableSpec<In, Input
   };
 }
 
+/** Rows of one table have the same columns, so the statement is made of the first one. */
+function putterOf(table: string, keys: readonly string[]): (row: Row) => Work<void> {
+  let statement: string | null = null;
+  return (row) => run((statement ??= putStatement(table, keys, Object.keys(row))), ...Object.values(row));
+}
+
 // Not INSERT OR REPLACE: that would delete the row first and give it a new place.
-function putRow(table: string, keys: readonly string[], row: Row): Work<void> {
-  const columns = Object.keys(row);
+function putStatement(table: string, keys: readonly string[], columns: readonly string[]): string {
   const values = columns.map(() => '?').join(', ');
   const changes = columns.filter((column) => !keys.includes(column)).map((column) => `${column} = excluded.${column}`);
   const insert = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${values})`;
-  return run(`${insert} ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${changes.join(', ')}`, ...Object.values(row));
+  return `${insert} ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${changes.join(', ')}`;
 }
 
 function parseColumns<Columns>(schema: z.ZodType<Columns>, row: Row): Columns {

@@ -11,7 +11,7 @@ const ESCAPED = '\u0001';
 export function encode(value: SqlValue): SqlValue {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} cannot be stored`);
   if (typeof value !== 'string') return value;
-  const plain = !value.startsWith(ESCAPED) && !value.includes('\0') && !/\p{Surrogate}/u.test(value);
+  const plain = !value.startsWith(ESCAPED) && !value.includes('\0') && value.isWellFormed();
   return plain ? value : ESCAPED + JSON.stringify(value);
 }
 
