@@ -1,11 +1,11 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TrackerError } from '../../domain/model/errors.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { FoundRecord, IssueForm, SourceEdit, SourceProblem, SourceReading } from './records.ts';
 import { notFound, payloadError } from './failures.ts';
-import { syncDirectory } from './file-access.ts';
+import { closeFile, contentOf, openFile, syncDirectory } from './file-access.ts';
 import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
 import type { MarkdownFile } from './front-matter.ts';
 import { editMarkdown, textOf } from './markdown-edit.ts';
@@ -17,6 +17,8 @@ import { rewriteFile, UnreadableTextError } from './write-back.ts';
 
 /** A handful: the disk is kept busy and the pool of threads stays free for others. */
 const READERS = 4;
+/** More of them: files that are synced at the same time reach the disk together. */
+const WRITERS = 8;
 
 interface IssueFile {
   readonly name: string;
@@ -103,7 +105,7 @@ async function makeEach(
     for (const places of waiting)
       for (const [place, edit] of places) await write(edit).catch((error: unknown) => (faults[place] = error as Error));
   };
-  await Promise.all(Array.from({ length: READERS }, writer));
+  await Promise.all(Array.from({ length: WRITERS }, writer));
   return faults;
 }
 
@@ -156,7 +158,7 @@ async function readIssue(file: string, before: IssueFile | undefined): Promise<I
   try {
     const stats = await stat(file, { bigint: true });
     if (before !== undefined && before.version.stamp === stampOf(stats)) return before;
-    const version = { bytes: await readFile(file), stamp: settledStampOf(stats), isOwn: false };
+    const version = { bytes: await readNow(file), stamp: settledStampOf(stats), isOwn: false };
     if (before?.version.bytes.equals(version.bytes) === true) return { ...before, version };
     const name = path.basename(file);
     const result = parseFile(name, version.bytes.toString('utf8'));
@@ -167,6 +169,16 @@ async function readIssue(file: string, before: IssueFile | undefined): Promise<I
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'EISDIR' || code === 'ENOTDIR') return null;
     throw error;
+  }
+}
+
+/** Its drive has just answered. */
+async function readNow(file: string): Promise<Buffer> {
+  const descriptor = openFile(file);
+  try {
+    return await contentOf(descriptor);
+  } finally {
+    closeFile(descriptor);
   }
 }
 
