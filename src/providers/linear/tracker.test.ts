@@ -181,14 +181,20 @@ describe('graphql single issue', () => {
 });
 
 describe('graphql state lookups', () => {
-  it('by id: 50 at a time, each once, without a request for what is no UUID', async () => {
+  it('by id: 50 at a time, each once, apart from what is no UUID', async () => {
     const { fake, tracker } = await start();
     const ids = Array.from({ length: 51 }, () => fake.addIssue().id);
     const states = await tracker.fetchIssueStatesByIds([...ids, ...ids, 'ENG-1', '', UNKNOWN], never);
     expect([...states.keys()]).toEqual(ids);
-    expect(fake.requests.map((request) => (bodyOf(request).variables.ids as string[]).length)).toEqual([50, 2]);
-    expect((await tracker.fetchIssueStatesByIds(['ENG-1', '7', 'x'.repeat(36)], never)).size).toBe(0);
-    expect(fake.requests).toHaveLength(2);
+    expect(fake.requests.map((request) => (bodyOf(request).variables.ids as string[]).length)).toEqual([50, 2, 1]);
+    expect((await tracker.fetchIssueStatesByIds(['', ' '], never)).size).toBe(0);
+    expect(fake.requests).toHaveLength(3);
+  });
+
+  it('by id: one of another form than a UUID, where the remote has such', async () => {
+    const { fake, tracker } = await start();
+    fake.failNext('StatesByIds', json({ data: { issues: { nodes: [{ id: 'issue-7', state: { name: 'Done' } }] } } }));
+    expect([...(await tracker.fetchIssueStatesByIds(['issue-7'], never))]).toEqual([['issue-7', 'Done']]);
   });
 
   it('by id: whatever the case it was written in', async () => {

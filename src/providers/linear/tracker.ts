@@ -1,3 +1,4 @@
+import { TrackerError } from '../../domain/model/errors.ts';
 import type { Issue, IssueComment } from '../../domain/model/issue.ts';
 import { normalState } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
@@ -124,23 +125,29 @@ async function fetchIssueById(context: Context, id: string, signal: AbortSignal)
   return noted(context, issue, comments);
 }
 
-/** Ids that are no UUIDs cannot be those of issues; the remote would refuse the whole request for one of them. */
+/** The remote refuses a whole request for one id that is no UUID: those are asked for apart, and refused they are not found. */
 async function fetchIssueStatesByIds(
   context: Context,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const { client } = context;
-  const wanted = [...new Set(ids)].filter((id) => UUID.test(id));
+  const wanted = [...new Set(ids)].filter((id) => id.trim() !== '');
   const states = new Map<string, string>();
-  for (const batch of batches(wanted)) {
+  const read = async (batch: readonly string[]): Promise<void> => {
     const wires = await client.readAll('issue states', ISSUE_STATE, async (after) => {
       return (await client.run(STATES_BY_IDS, { ids: batch, first: PAGE_SIZE, after }, signal)).issues;
     });
     const byId = new Map(wires.map((wire) => [wire.id.toLowerCase(), wire.state?.name ?? '']));
     for (const id of batch) setKnown(states, id, byId.get(id.toLowerCase()));
-  }
+  };
+  for (const batch of batches(wanted.filter((id) => UUID.test(id)))) await read(batch);
+  for (const batch of batches(wanted.filter((id) => !UUID.test(id)))) await read(batch).catch(throwUnlessRefused);
   return states;
+}
+
+function throwUnlessRefused(error: unknown): void {
+  if (!(error instanceof TrackerError && error.kind === 'tracker_payload_error')) throw error;
 }
 
 /** An identifier is the team's key and a number. Those of other teams are none of ours. */
