@@ -10,6 +10,7 @@ it.each([
   [of('tracker_api_error', { status: 429 }), 'the tracker limits requests: ask again when the time is over'],
   [of('tracker_api_error', { status: 403, retryAfterMs: 9 }), 'the tracker limits requests: ask again when the time is over'],
   [of('tracker_api_error', { status: 418 }), 'ask again later'],
+  [of('tracker_transport_error', { status: 502 }), 'the tracker has trouble of its own: ask again later'],
   [of('tracker_transport_error'), 'check tracker.endpoint and the network, then ask again'],
   [
     new TrackerError({ kind: 'tracker_payload_error', method: 'READ', path: '/i.json', detail: 'no' }),

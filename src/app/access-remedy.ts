@@ -5,6 +5,7 @@ export function accessRemedy(error: unknown): string {
   if (!(error instanceof TrackerError)) return SEE_MESSAGE;
   if (/^tracker: \w+: (?:READ|WRITE) /.test(error.message)) return 'see the message: the file or folder of file.path';
   if (error.asksToWait) return 'the tracker limits requests: ask again when the time is over';
+  if ((error.status ?? 0) >= 500) return 'the tracker has trouble of its own: ask again later';
   if (error.kind === 'tracker_transport_error') return 'check tracker.endpoint and the network, then ask again';
   return error.retryable ? 'ask again later' : SEE_MESSAGE;
 }

@@ -86,7 +86,8 @@ async function checkVersion(workflow: GoodWorkflow, { env }: SurveyDeps): Promis
     const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: COMMAND_MS, ...options });
     return ok('agent', `${kind} can be started: ${program} ${stdout.trim().split('\n')[0] ?? ''}`);
   } catch (error) {
-    const said = (error as { stderr?: string }).stderr?.trim().split('\n')[0] || textOf(error);
+    const { stderr = '', code } = error as { stderr?: string; code?: number | string };
+    const said = stderr.trim().split('\n')[0] || (typeof code === 'number' ? `exit code ${code}` : textOf(error));
     return finding('warning', 'agent', `${program} --version failed: ${said}`, 'try it as this user; install the program again');
   }
 }

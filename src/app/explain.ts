@@ -1,4 +1,4 @@
-import { remedyForRun } from '../domain/model/remedies.ts';
+import { PARK_REMEDIES, remedyForRun } from '../domain/model/remedies.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { sameState, stateIn, type IssueRef } from '../domain/model/issue.ts';
 import type { HoldReason } from '../domain/model/hold.ts';
@@ -142,7 +142,7 @@ const REMEDIES: Readonly<Record<Reason, string | null>> = {
   next_poll: 'nothing: the next poll looks at it',
   just_released: 'wait for the next poll',
   removing_workspace: 'nothing: it is looked at again when the directory is gone',
-  parked: 'mend what the detail says, then change its state in the tracker, or: foray unpark IDENTIFIER',
+  parked: 'change its state in the tracker, or: foray unpark IDENTIFIER',
   draining: 'start the service again',
   paused: 'foray resume',
   preflight_failed: 'mend what the detail says; foray doctor tells more',
@@ -164,8 +164,15 @@ const REMEDIES: Readonly<Record<Reason, string | null>> = {
   unknown: 'check the identifier, tracker.project and what the token may see',
 };
 
+/** What to do about the cause, before the issue is let go on. */
+function causeRemedy(reason: Reason, detail: string): string | null {
+  if (reason === 'retrying') return remedyForRun(detail);
+  const parked = /^(\w+): /.exec(detail)?.[1];
+  return reason === 'parked' ? (Object.entries(PARK_REMEDIES).find(([known]) => known === parked)?.[1] ?? null) : null;
+}
+
 function remedyFor(reason: Reason, identifier: string, detail: string): string | null {
   const remedy = REMEDIES[reason]?.replace('IDENTIFIER', identifier) ?? null;
-  const cause = reason === 'retrying' ? remedyForRun(detail) : null;
+  const cause = causeRemedy(reason, detail);
   return cause === null ? remedy : `${cause}; then ${remedy ?? ''}`;
 }

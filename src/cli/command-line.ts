@@ -29,7 +29,7 @@ function letReadersGo(): void {
 
 /** Resolves with the exit code. The only place that prints errors. */
 export function runCommandLine(argv: readonly string[]): Promise<number> {
-  return run(argv).catch(report);
+  return run(argv).catch((error: unknown) => report(error, asksForJson(argv)));
 }
 
 async function run(argv: readonly string[]): Promise<number> {
@@ -74,13 +74,19 @@ function print(text: string): number {
   return 0;
 }
 
-function report(error: unknown): number {
+/** By a flag of any command. */
+function asksForJson(argv: readonly string[]): boolean {
+  return argv.some((word, index) => word === '--format=json' || (word === 'json' && argv[index - 1] === '--format'));
+}
+
+/** Foreseeable failures in a line; to programs that asked for JSON as a record of it. */
+async function report(error: unknown, asJson: boolean): Promise<number> {
   if (error instanceof UsageError) {
     process.stderr.write(`foray: ${error.message}\nTry: foray ${error.command === null ? '' : `${error.command} `}--help\n`);
     return 2;
   }
-  const text = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`foray: ${text}\n`);
+  const { tellFailure } = await import('./failure.ts');
+  tellFailure(error, asJson);
   if (process.env['FORAY_DEBUG'] && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`);
   return 1;
 }

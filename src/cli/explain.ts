@@ -13,7 +13,7 @@ export interface ExplainSettings {
 export async function showExplanations({ identifier, workflowPath, asJson }: ExplainSettings): Promise<number> {
   const workflow = await loadGood(workflowPath, asJson);
   if (workflow === null) return 1;
-  const deps = surveyDeps(workflow);
+  const deps = surveyDeps(workflow, asJson);
   const found = deps.secrets.maskDeep(await explainBoard(workflow, deps, identifier, onInterrupt()));
   if (!asJson) await tellServiceOf(workflow);
   if (asJson) printJson(found);

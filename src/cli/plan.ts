@@ -15,7 +15,7 @@ export async function showPlan({ newPath, workflowPath, asJson }: PlanSettings):
   const next = await loadGood(newPath, asJson);
   if (next === null) return 1;
   const current = await readWorkflowFile(workflowPath, process.env);
-  const deps = surveyDeps(next);
+  const deps = surveyDeps(next, asJson);
   deps.secrets.add(current.secrets);
   const plan = deps.secrets.maskDeep(await planOf(next, current, deps, onInterrupt()));
   if (asJson) {

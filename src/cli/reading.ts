@@ -32,12 +32,12 @@ export async function loadGood(path: string, asJson: boolean): Promise<GoodWorkf
 }
 
 /** What a look at the live board needs. Only warnings of the adapters are told, on standard error. */
-export function surveyDeps(workflow: GoodWorkflow): SurveyDeps {
+export function surveyDeps(workflow: GoodWorkflow, asJson: boolean): SurveyDeps {
   const secrets = createKnownSecrets();
   secrets.add(workflow.secrets);
   const logger = createLog({
     level: 'warn',
-    format: 'text',
+    format: asJson ? 'json' : 'text',
     write: (line) => process.stderr.write(line),
     now: Date.now,
     mask: secrets.mask,

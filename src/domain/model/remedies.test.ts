@@ -20,6 +20,8 @@ it.each([
     'it is read again at every poll; foray doctor tells more',
   ],
   ['template: line 3, column 9: index 5 is out of range', /correct the prompt/],
+  ["workspace: prepare: ENOENT: no such file or directory, mkdir '/proc/x'", /workspace\.root/],
+  ["workspace: fetch: fatal: '/nowhere/repo.git' does not appear to be a git repository", /workspace\.repo/],
   ['agent: turn_failed: it said so', null],
   ['some other words', null],
 ])('what ended a run with "%s" has its remedy', (error, remedy) => {

@@ -1,3 +1,4 @@
+import type { ParkReason } from './claim.ts';
 import type { TrackerErrorKind } from './errors.ts';
 
 /** A start ends with it where the kind has to be proved first. */
@@ -26,12 +27,35 @@ export function remedyFor(kind: string, error = ''): string | null {
 export function remedyForRun(error: string): string | null {
   const hook = /\bworkspace: hook (\w+):/.exec(error)?.[1];
   if (hook !== undefined) return `mend hooks.${hook} of the workflow file`;
+  const step = /\bworkspace: (\w+): /.exec(error)?.[1] ?? '';
+  if (Object.hasOwn(WORKSPACE_REMEDIES, step)) return WORKSPACE_REMEDIES[step] ?? null;
   const [, area, kind = ''] = /\b(agent|tracker): (\w+): /.exec(error) ?? [];
   if (area === 'tracker') return remedyFor(kind, error);
   if (/\btemplate: line \d/.test(error))
     return 'correct the prompt of the workflow file at that line, with if around what may be missing';
   return area === 'agent' && Object.hasOwn(AGENT_REMEDIES, kind) ? (AGENT_REMEDIES[kind] ?? null) : null;
 }
+
+/** By the step that failed. */
+const WORKSPACE_REMEDIES: Readonly<Record<string, string>> = {
+  prepare: 'let the user of the service make directories in workspace.root, or change it; foray doctor tells more',
+  clone: 'check workspace.repo and the credential for it',
+  fetch: 'check workspace.repo and the credential for it',
+};
+
+/** What a person can do about an issue that waits for one. */
+export const PARK_REMEDIES: Readonly<Record<ParkReason, string>> = {
+  blocked: 'read what the agent said and do what it lacks',
+  needs_review: 'review the work; tracker.handoff_state would move such issues by itself',
+  needs_person: 'answer the agent in the issue',
+  refused: 'rewrite the issue: the model declined it',
+  session_budget: 'raise agent.max_sessions, or give it another budget',
+  token_budget: 'raise agent.max_tokens, or give it another budget',
+  cost_budget: 'raise agent.max_cost_usd, or give it another budget',
+  out_of_attempts: 'mend what the last attempt failed of',
+  escalated: 'look at the merge request',
+  stopped_by_operator: 'somebody stopped it on purpose',
+};
 
 /** Those of its kinds where a person has to do something. */
 const AGENT_REMEDIES: Readonly<Record<string, string>> = {

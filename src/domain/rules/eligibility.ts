@@ -88,7 +88,7 @@ export function slotHold(state: State, issueState: string): HoldVerdict | null {
 function allTaken(slots: number): HoldVerdict {
   const known = ALL_TAKEN.get(slots);
   if (known) return known;
-  const verdict = hold('no_global_slot', `all ${slots} slots are taken`);
+  const verdict = hold('no_global_slot', slots === 1 ? 'the only slot is taken' : `all ${slots} slots are taken`);
   ALL_TAKEN.set(slots, verdict);
   return verdict;
 }

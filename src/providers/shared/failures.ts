@@ -122,7 +122,8 @@ function meaningOf({ code = '', message, proxy }: HttpTransportError): string {
   if (certificate) return ': the certificate is not trusted; NODE_EXTRA_CA_CERTS names that of an authority of your own';
   if (message.startsWith('Proxy response'))
     return ': the proxy that HTTP_PROXY or HTTPS_PROXY names lets nothing through to this host';
-  const meaning = MEANINGS[code];
+  const meaning =
+    MEANINGS[code] ?? (message === 'bad port' ? 'no web server is ever at this port; check the address' : undefined);
   return meaning === undefined || message.includes(meaning) ? '' : `: ${meaning}`;
 }
 

@@ -123,7 +123,7 @@ function noHolds(snapshot: Snapshot): TemplatePart {
   if (last === null) return html`No poll has finished yet. ${pollText(snapshot)}`;
   if (last.error !== null) return html`The last poll failed, so nothing is known of new issues. ${pollText(snapshot)}`;
   if (last.candidates === 0) return html`The last poll found no issue in an active state. ${pollText(snapshot)}`;
-  return html`Every issue of the last poll is being worked on. ${pollText(snapshot)}`;
+  return html`No other issue of the last poll is kept back: each one runs, waits or is parked above. ${pollText(snapshot)}`;
 }
 
 export function mergeRequestCell(watch: WatchView): Html {

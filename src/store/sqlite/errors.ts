@@ -58,9 +58,15 @@ export function checkPlace(path: string): void {
   const refuse = (what: string, remedy: string) => new StoreError({ path, kind: 'unwritable', what, remedy });
   if (!parent) throw refuse(`its directory ${folder} does not exist`, 'create it or change db_path');
   if (!parent.isDirectory()) throw refuse(`${folder} is not a directory`, 'change db_path');
-  if (file?.isDirectory()) throw refuse('is a directory', 'give db_path the name of a file');
+  refuseDirectory(path);
   if (!isWritable(folder)) throw refuse(`its directory ${folder} is not writable`, UNWRITABLE_REMEDY);
   if (file && !isWritable(path)) throw refuse('is not writable', UNWRITABLE_REMEDY);
+}
+
+/** For who only reads: the rest of the place is the matter of who writes. */
+export function refuseDirectory(path: string): void {
+  if (look(path)?.isDirectory() !== true) return;
+  throw new StoreError({ path, kind: 'unwritable', what: 'is a directory', remedy: 'give db_path the name of a file' });
 }
 
 function look(path: string): Stats | null {

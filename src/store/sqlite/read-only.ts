@@ -10,6 +10,7 @@ import { listNotes } from '../records/notes.ts';
 import { statistics } from '../records/statistics.ts';
 import { storedIdentity } from '../records/trackers.ts';
 import { loadDurable } from '../records/writes.ts';
+import { refuseDirectory } from './errors.ts';
 import { readInstance } from './instance.ts';
 import type { Instance } from './instance.ts';
 import { isLockTaken } from './lock.ts';
@@ -33,6 +34,7 @@ export interface ReadOnlyStore extends Pick<
 /** For commands that only read: creates and changes nothing beside the workflow file. Null when there is no database yet. */
 export async function openStoreReadOnly(path: string): Promise<ReadOnlyStore | null> {
   if (!existsSync(path)) return null;
+  refuseDirectory(path);
   const { db, dispose } = await openUntouched(path);
   return {
     load: async (tracker) => db.snapshot(() => db.perform(loadDurable(db.perform(storedIdentity(tracker))))),
