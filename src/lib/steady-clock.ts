@@ -2,8 +2,9 @@
 export function createSteadyClock(
   wall = () => Date.now(),
   steady = () => performance.now(),
-): { now(): number; drift(): number; adopt(): number } {
+): { now(): number; drift(): number; adopt(): void; adopted(): number } {
   let offset = wall() - steady();
+  let moved = 0;
   const now = (): number => Math.round(steady() + offset);
   return {
     now,
@@ -11,7 +12,8 @@ export function createSteadyClock(
     adopt() {
       const by = wall() - now();
       offset += by;
-      return by;
+      moved += by;
     },
+    adopted: () => moved,
   };
 }

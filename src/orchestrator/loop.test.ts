@@ -106,6 +106,22 @@ describe('the single writer', () => {
     expect(units).toBeLessThan(8);
   });
 
+  it('hears of a clock that was set although another loop of the same clock heard of it first', async () => {
+    let wall = 1_700_000_000_000;
+    const clock = createSteadyClock(
+      () => wall,
+      () => 0,
+    );
+    const deps = { clock, onStoreFault: () => {}, store: { apply: () => Promise.resolve() }, interpret: () => {} };
+    const loops = ['one', 'other'].map((instance) => createLoop(settingsWith(), NOTHING_DURABLE, instance, deps));
+    for (const loop of loops) loop.start();
+    await vi.waitFor(() => expect(loops.every((loop) => loop.state().poll.begunAt > 0)).toBe(true));
+    wall += 3_600_000;
+    for (const loop of loops) loop.report({ type: 'clock' });
+    await vi.waitFor(() => expect(loops.map((loop) => loop.state().startedAt)).toEqual([wall, wall]));
+    for (const loop of loops) loop.kill();
+  });
+
   it('ignores what comes after the end', async () => {
     const { loop } = startLoop(0);
     await loop.done;

@@ -63,6 +63,8 @@ interface Work {
   /** When the process was last seen to run. */
   aliveAt: number;
   beat: NodeJS.Timeout | undefined;
+  /** How far the clock had been moved when it was last looked at. */
+  adoptedMs: number;
 }
 
 export function createLoop(settings: Settings, durable: Durable, instance: string, deps: LoopDeps): Loop {
@@ -133,6 +135,7 @@ function workFrom(current: State, deps: LoopDeps): Work {
     timer: undefined,
     aliveAt: 0,
     beat: undefined,
+    adoptedMs: deps.clock.adopted(),
   };
 }
 
@@ -176,8 +179,10 @@ function decideTogether(work: Work, until: number): Decision {
 /** Somebody set the clock: what is measured from a moment moves along, so that intervals stay as long as they were. */
 async function followWallClock(work: Work): Promise<void> {
   const { clock } = work.deps;
-  if (Math.abs(clock.drift()) < JUMP_MS) return;
-  const byMs = clock.adopt();
+  if (Math.abs(clock.drift()) >= JUMP_MS) clock.adopt();
+  const byMs = clock.adopted() - work.adoptedMs;
+  if (byMs === 0) return;
+  work.adoptedMs += byMs;
   await carryOut(work, decide(work.current, { type: 'clock-jumped', byMs }, clock.now()));
 }
 

@@ -10,8 +10,10 @@ export interface Clock {
 export interface SteadyClock extends Clock {
   /** How far the wall clock is ahead of this one. */
   drift(): number;
-  /** Follows the wall clock from here on; returns how far it was ahead. */
-  adopt(): number;
+  /** Follows the wall clock from here on. */
+  adopt(): void;
+  /** By how much it was moved in all: several follow one clock, and each must hear of every move. */
+  adopted(): number;
 }
 
 /** Whether this process may change something outside: not where another one leads by now. */

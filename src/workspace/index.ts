@@ -50,9 +50,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   const own = (subject: WorkspaceSubject): string => {
     const found = findOwnDirectory(place(), subject);
     if (found) return found.path;
-    throw new WorkspaceError('missing', `the workspace of ${subject.identifier} is gone; it is made again at the next attempt`, {
-      retryable: true,
-    });
+    throw gone(subject);
   };
 
   return {
@@ -89,9 +87,18 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     readStatus: async (workspace) => ((await prepared.isPrepared(workspace, 'status')) ? null : readStatusFile(workspace, deps)),
     readScm: async (workspace) => ((await prepared.isPrepared(workspace, 'scm.json')) ? null : readScmFile(workspace, deps)),
     fingerprint: (workspace, signal) => attempt('evidence', () => fingerprintOf(workspace, signal, user)),
-    deliver: async (subject, signal) => (delivery === null ? null : delivery.deliver(own(subject), subject, signal)),
+    async deliver(subject, signal) {
+      // A workspace that was taken away under its agent holds no work that could be handed over.
+      const workspace = own(subject);
+      return delivery === null ? null : delivery.deliver(workspace, subject, signal);
+    },
     list: () => attempt('list', () => listWorkspaces(root)),
   };
+}
+
+function gone({ identifier }: WorkspaceSubject): WorkspaceError {
+  const detail = `the workspace of ${identifier} is gone; it is made again at the next attempt`;
+  return new WorkspaceError('missing', detail, { retryable: true });
 }
 
 /** Removes what is the issue's own; what nobody marked is moved aside, what is another's is not touched. */

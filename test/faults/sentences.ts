@@ -17,6 +17,7 @@ const READ_ONLY_DATABASE =
   'turns read-only while the daemon runs: told, nothing is begun, and the next daemon goes on after the repair';
 const READ_ONLY_WORKSPACES =
   'turns read-only while an agent works: nothing new starts, which is told, and all goes on when it can be written';
+const REMOVED_WORKSPACE = 'is removed under a running agent: the run fails, its agent ends, and the next one works in a new one';
 const DESCRIPTORS = 'has hardly any file descriptors: it tells, lives on and ends when told to';
 const NOWHERE = 'a credential shows nowhere: log, API, pages, metrics, database, child environments, process list';
 
@@ -46,7 +47,7 @@ export const FAULTS: readonly Sentence[] = [
       'is removed under the daemon: nothing is begun that nobody would remember, and it goes on when the file is back',
     'a database replaced under the daemon': 'is %s under the daemon: that is told, and the next start tells the truth',
     'a database corrupted': 'is overwritten with rubbish: the next start says so and touches nothing',
-    'a workspace removed under a running agent': 'is removed under a running agent: the run ends, the daemon lives on',
+    'a workspace removed under a running agent': REMOVED_WORKSPACE,
     'a root that cannot be resolved': 'has a root that cannot be used, %s: that is said, and the daemon ends when told to',
   }),
   ...rows('test/faults/suspended.test.ts', {
@@ -73,6 +74,8 @@ export const SECURITY: readonly Sentence[] = [
   ...rows('src/lib/log.test.ts', { 'log injection': 'no value can begin a new record or attribute' }),
   ...rows('test/faults/secrets.test.ts', {
     'secrets absent from log, API, dashboard, database, child environments, process lists': NOWHERE,
+    'secrets absent from the environment and the arguments of agents and what they start':
+      'no credential is in the environment or the arguments of an agent, or of what it starts',
   }),
   ...rows('test/faults/environment.test.ts', {
     'child environments': 'the environment of the daemon shows no credential to a hook',

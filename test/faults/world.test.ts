@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, renameSync, rmSync, symlinkSync, truncateSync,
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { CLI, createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { isAlive } from '../support/processes.ts';
 import { fileIssues, slowestAnswer, type FileIssues } from './file-issues.ts';
 
 let ground: Playground;
@@ -150,15 +151,34 @@ describe('the process', { timeout: 60_000 }, () => {
   });
 });
 
+/** Plays Claude Code: takes a second over its work in the directory that it was started in, and says that all is well. */
+const WORKING_AGENT = `#!/bin/sh
+echo $$ >> "$AGENT_PIDS"
+cat > /dev/null
+say() { printf '{%s,"session_id":"00000000-0000-4000-8000-000000000000"%s}\\n' "$1" "$2"; }
+say '"type":"system","subtype":"init"' ',"model":"m","tools":[],"mcp_servers":[]'
+sleep 1
+echo done > work
+say '"type":"assistant"' ',"message":{"id":"m1","model":"m","content":[{"type":"text","text":"done"}],"usage":{"input_tokens":1,"output_tokens":1}}'
+say '"type":"result","subtype":"success","is_error":false' ',"result":"done","usage":{"input_tokens":1,"output_tokens":1}'
+`;
+
 describe('the workspace', { timeout: 60_000 }, () => {
-  it('is removed under a running agent: the run ends, the daemon lives on', async () => {
-    await ground.write('WORKFLOW.md', fileWorkflow({ agent: AGENT, mock: 'turn_delay_ms: 800' }));
-    await ground.writeIssues([issue(1)]);
-    const daemon = await ground.start();
-    await daemon.record('turn started');
+  it('is removed under a running agent: the run fails, its agent ends, and the next one works in a new one', async () => {
+    await ground.write('agent.sh', WORKING_AGENT);
+    chmodSync(ground.path('agent.sh'), 0o755);
+    const agent = `kind: claude-code\ncommand: [${ground.path('agent.sh')}]\nmax_turns: 1\nmax_retry_backoff_ms: 200`;
+    await ground.write('WORKFLOW.md', fileWorkflow({ agent }));
+    await issues.add(1);
+    const daemon = await ground.start(undefined, { env: { AGENT_PIDS: ground.path('pids') } });
+    const pids = async () => (await ground.read('pids').catch(() => '')).split('\n').filter(Boolean).map(Number);
+    const [first = 0] = await eventually(pids, (found) => found.length === 1, 'the agent');
     rmSync(ground.path('ws', 'A-1'), { recursive: true });
-    await daemon.record('worker exiting');
+    const again = await daemon.record('retry scheduled');
+    expect(again['error']).toMatch(/the workspace of A-1 is gone; it is made again at the next attempt/);
+    expect(isAlive(first)).toBe(false);
     await issues.handedOff(1);
+    expect([(await pids()).length, await ground.read('ws/A-1/work')]).toEqual([2, 'done\n']);
     expect((await daemon.stop()).code).toBe(0);
   });
 

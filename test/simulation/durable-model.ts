@@ -69,7 +69,7 @@ export function differences(model: DurableModel, state: State, now = -Infinity):
   const different: string[] = parts.filter(
     (part) => !sameMap(model[part] as ReadonlyMap<string, unknown>, state[part] as ReadonlyMap<string, unknown>),
   );
-  if (!sameMap(unexpired(model.pauses, now), unexpired(state.pauses, now))) different.push('pauses');
+  if (!samePauses(unexpired(model.pauses, now), unexpired(state.pauses, now))) different.push('pauses');
   if (!remembersSpent(model, state)) different.push('spent');
   if (model.operatorPause !== state.operatorPause) different.push('operatorPause');
   return different;
@@ -79,6 +79,11 @@ export function differences(model: DurableModel, state: State, now = -Infinity):
 function remembersSpent(model: DurableModel, state: State): boolean {
   const needed = [...model.spent.keys()].filter((id) => mayRun(state, id));
   return [...needed, ...state.spent.keys()].every((id) => model.spent.get(id) === state.spent.get(id));
+}
+
+/** Every tracker keeps them, and moves them along when the clock is set: the same ones in words of its own. */
+function samePauses(stored: State['pauses'], known: State['pauses']): boolean {
+  return JSON.stringify([...stored]) === JSON.stringify([...known]);
 }
 
 /** A pause that is over is forgotten by each tracker in its own time. */

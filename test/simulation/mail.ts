@@ -12,6 +12,8 @@ export interface Mail {
   /** What a run still had to say is lost. */
   dropOf(runId: string): void;
   lose(): void;
+  /** Somebody set the clock: what is on its way takes as long as before. */
+  shift(byMs: number): void;
 }
 
 export function createMail(chance: Chance): Mail {
@@ -37,6 +39,9 @@ export function createMail(chance: Chance): Mail {
     },
     lose() {
       queue = [];
+    },
+    shift(byMs) {
+      queue = queue.map((entry) => ({ ...entry, at: entry.at + byMs }));
     },
   };
 }

@@ -20,6 +20,8 @@ export interface SimulationResult {
   readonly done: ReadonlyMap<string, number>;
 }
 
+const HOUR_MS = 3_600_000;
+
 /** A broken promise, with all that is needed to see it again. */
 export class Violation extends Error {}
 
@@ -143,6 +145,8 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
     if (chance.happens(0.004)) operatorActs();
     if (chance.happens(isLooking(active) ? 0.03 : 0.006)) editWorkflow();
     if (chance.happens(other(active).state === null ? 0.004 : 0.02)) swapTracker();
+    if (chance.happens(0.002)) suspend();
+    if (chance.happens(0.002)) setClock();
     step(true);
   }
   for (const { world } of [here, there]) world.calm(now);
@@ -151,6 +155,29 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
   swapTracker();
   settle();
   return { events, crashes, handoffs: here.world.transitions.length + there.world.transitions.length, done };
+
+  /** The machine sleeps for hours, the agents' programs with it. What happened elsewhere meanwhile arrives when it wakes up. */
+  function suspend(): void {
+    const byMs = 1_000 + chance.below(6 * HOUR_MS);
+    now += byMs;
+    count('suspend');
+    tellAll({ type: 'woke-late', byMs });
+  }
+
+  /** Somebody sets the clock, by an hour at most: nothing takes longer or shorter for it. */
+  function setClock(): void {
+    const byMs = chance.below(2 * HOUR_MS) - HOUR_MS;
+    now += byMs;
+    count('clock set');
+    for (const { world } of [here, there]) world.shift(byMs);
+    tellAll({ type: 'clock-jumped', byMs });
+  }
+
+  /** To every loop, before anything else. */
+  function tellAll(event: Event): void {
+    const alive = crashes;
+    for (const tracked of [here, there].filter(isAtWork)) if (crashes === alive) feed(tracked, event, true);
+  }
 
   /** An edit of the workflow file, at any moment. */
   function editWorkflow(): void {

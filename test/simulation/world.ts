@@ -18,6 +18,8 @@ export interface World {
   nextAt(): number;
   /** Everything under way is lost, live sessions die. */
   crash(): void;
+  /** The clock was set. */
+  shift(byMs: number): void;
   /** A person or robot changes something in the tracker. */
   edit(now: number): void;
   /** An operator gave the budgets of an issue back. */
@@ -80,6 +82,8 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
     if (isCalm || !chance.happens(0.15)) return board.handOff(id, target, settings);
     const kind = chance.pick(['tracker_auth_error', 'tracker_transport_error', 'tracker_payload_error']);
     const consequence = kind === 'tracker_transport_error' ? 'back-off' : 'back-off-at-cap';
+    // The tracker did it, or the first half of it, and the answer was lost or spoiled on its way.
+    if (kind !== 'tracker_auth_error' && chance.happens(0.4)) board.handOff(id, target, settings);
     return { kind: 'failed', fault: { ...FAULT, kind, consequence } };
   }
 
@@ -190,6 +194,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
           return later({ type: 'label-removed', issueId: effect.issueId, label: effect.label, fault: null }, now, 2_000);
         case 'complete': {
           const done = maybe(() => board.move(effect.issue.id, effect.target), 0.2);
+          if (!done.ok && chance.happens(0.4)) board.move(effect.issue.id, effect.target);
           return later({ type: 'completion-answered', issueId: effect.issue.id, fault: done.ok ? null : FAULT }, now, 3_000);
         }
         case 'remove-workspace': {
@@ -218,6 +223,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
       return event;
     },
     nextAt: mail.nextAt,
+    shift: mail.shift,
     crash() {
       mail.lose();
       sessions.die();
