@@ -1,36 +1,37 @@
+import type { Dispatcher } from 'undici';
+import { connections } from '../../src/lib/http/connections.ts';
+
 /** A page that promises another for ever is followed a few times. */
 const MOST_ANSWERS = 20;
-const HEADERS = [Buffer.from('content-type'), Buffer.from('application/json')];
-/** What makes the connections of this process, see src/lib/http/send.ts. */
-const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
+const HEADERS = { 'content-type': 'application/json' };
+const CONTROLLER = { abort: () => {}, pause: () => {}, resume: () => {} } as unknown as Dispatcher.DispatchController;
 
-interface Handler {
-  onConnect(abort: (reason?: Error) => void): void;
-  onHeaders(status: number, headers: readonly Buffer[], resume: () => void): boolean;
-  onData(chunk: Buffer): boolean;
-  onComplete(): void;
-  onError(error: Error): void;
+let given = 0;
+
+/** How many answers were given so far: none means that no request comes this way. */
+export function answersGiven(): number {
+  return given;
 }
 
 /** From now on every request is answered with this text, until the returned function is called. */
-export function answerAlways(text: string): () => void {
-  void new Headers();
-  const real: unknown = Reflect.get(globalThis, DISPATCHER);
+export async function answerAlways(text: string): Promise<() => void> {
+  const dispatcher = await connections();
   const bytes = Buffer.from(text);
   let count = 0;
-  const dispatch = (_: object, handler: Handler): boolean => {
+  dispatcher.dispatch = (_, handler) => {
     count += 1;
-    if (count > MOST_ANSWERS) handler.onError(new Error('enough of them'));
+    given += 1;
+    if (count > MOST_ANSWERS) handler.onResponseError?.(CONTROLLER, new Error('enough of them'));
     else answer(handler, bytes);
     return true;
   };
-  Reflect.set(globalThis, DISPATCHER, { dispatch });
-  return () => void Reflect.set(globalThis, DISPATCHER, real);
+  // Its own one is that of its class.
+  return () => void Reflect.deleteProperty(dispatcher, 'dispatch');
 }
 
-function answer(handler: Handler, bytes: Buffer): void {
-  handler.onConnect(() => {});
-  handler.onHeaders(200, HEADERS, () => {});
-  handler.onData(bytes);
-  handler.onComplete();
+function answer(handler: Dispatcher.DispatchHandler, bytes: Buffer): void {
+  handler.onRequestStart?.(CONTROLLER, {});
+  handler.onResponseStart?.(CONTROLLER, 200, HEADERS, 'OK');
+  handler.onResponseData?.(CONTROLLER, bytes);
+  handler.onResponseEnd?.(CONTROLLER, {});
 }

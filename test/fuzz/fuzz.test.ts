@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { answersGiven } from './answers.ts';
 import { fuzz, seedsOf } from './run.ts';
 import { TARGETS } from './targets.ts';
 
@@ -11,4 +12,8 @@ describe.each(TARGETS)('$name', { timeout: 120_000 }, (target) => {
   it('does no harm with any input, old findings included', async () => {
     expect(await fuzz(target, { inputs: INPUTS, seed: 20_260_101, kept: seedsOf(target, SEEDS) })).toBeNull();
   });
+});
+
+it('reaches the readers of remotes: their requests are answered here', () => {
+  expect(answersGiven()).toBeGreaterThan(INPUTS);
 });

@@ -100,7 +100,7 @@ export function wireTargets(): readonly Target[] {
         return chance.happens(0.1) ? mutateText(text, chance) : text;
       },
       async take(input, thorough) {
-        const restore = answerAlways(input);
+        const restore = await answerAlways(input);
         try {
           for (const read of oneOrAll(reads, input, thorough)) await checked(read);
         } finally {
