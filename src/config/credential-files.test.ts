@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -37,6 +37,15 @@ describe('a credential', () => {
     expect(settings).toBeNull();
     expect(problems[0]).toMatchObject({ check: 'credentials.unreadable', severity: 'error' });
     expect(problems[0]?.message).toContain(path.join(dir, 'none'));
+  });
+
+  it("of systemd's folder that is there and cannot be read is told as such, not as missing", async () => {
+    await mkdir(path.join(dir, 'credentials', 'TOKEN'), { recursive: true });
+    const { problems } = await load({ CREDENTIALS_DIRECTORY: path.join(dir, 'credentials') });
+    expect(problems[0]).toMatchObject({
+      check: 'credentials.unreadable',
+      message: expect.stringMatching(/in the folder that CREDENTIALS_DIRECTORY names, .*EISDIR/) as string,
+    });
   });
 
   it('is not looked for on behalf of other text', async () => {

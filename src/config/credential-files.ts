@@ -28,7 +28,8 @@ export async function readCredentialFiles(text: string, env: Env, workflowDir: s
     try {
       found[name] = credentialIn(await promisify(readFile)(place.file, 'utf8'));
     } catch (error) {
-      if (!place.optional) faults.set(name, unreadable(name, place, error));
+      const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      if (!(place.isOneOfMany && isMissing)) faults.set(name, unreadable(name, place, error));
     }
   }
   return { env: { ...env, ...found }, faults };
@@ -38,14 +39,14 @@ interface Place {
   readonly file: string;
   readonly variable: string;
   /** A folder of credentials need not hold every one. */
-  readonly optional: boolean;
+  readonly isOneOfMany: boolean;
 }
 
 function placeOf(name: string, env: Env, workflowDir: string): Place | null {
   const named = valueIn(env, `${name}_FILE`);
-  if (named !== '') return { file: path.resolve(workflowDir, named), variable: `${name}_FILE`, optional: false };
+  if (named !== '') return { file: path.resolve(workflowDir, named), variable: `${name}_FILE`, isOneOfMany: false };
   const folder = valueIn(env, 'CREDENTIALS_DIRECTORY');
-  return folder === '' ? null : { file: path.join(folder, name), variable: 'CREDENTIALS_DIRECTORY', optional: true };
+  return folder === '' ? null : { file: path.join(folder, name), variable: 'CREDENTIALS_DIRECTORY', isOneOfMany: true };
 }
 
 /** Editors and `echo` end a file with a line break. */
@@ -54,11 +55,11 @@ function credentialIn(text: string): string {
   return text.replace(/[\r\n]+$/, '');
 }
 
-function unreadable(name: string, { file, variable }: Place, error: unknown): Problem {
+function unreadable(name: string, { file, variable, isOneOfMany }: Place, error: unknown): Problem {
   const reason = error instanceof Error ? error.message : String(error);
   return {
     severity: 'error',
     check: 'credentials.unreadable',
-    message: `$${name} is to come from the file that ${variable} names, ${file}, which cannot be read: ${reason}`,
+    message: `$${name} is to come from the file ${isOneOfMany ? `in the folder that ${variable} names` : `that ${variable} names`}, ${file}, which cannot be read: ${reason}`,
   };
 }

@@ -4,10 +4,12 @@ import { SENTENCES as FLEET } from '../fleet/sentences.ts';
 import { IDENTITY, TRUST } from '../trust/sentences.ts';
 import { SENTENCES as COMMANDS } from './command-sentences.ts';
 import { SENTENCES as HTTP } from './http-sentences.ts';
+import { SENTENCES as PRODUCT } from './product-sentences.ts';
 
 /** Whatever is promised, the test that is said to show it is there. */
 describe.each([
   ['commands', COMMANDS],
+  ['messages, packaging and docs', PRODUCT],
   ['HTTP', HTTP],
   ['identity', IDENTITY],
   ['trust', TRUST],
