@@ -37,11 +37,20 @@ const requestNumber = once(() =>
     .refine((number) => number > 0, 'must be the number of the merge request'),
 );
 
+/** What is no commit id counts as none. */
+const commit = once(() =>
+  z
+    .string()
+    .regex(/^[0-9a-f]+$/i)
+    .nullish()
+    .catch(null),
+);
+
 /** What names the request must be there. When and at which commit it was pushed is asked of the forge, so neither is needed. */
 const scmSchema = once(() =>
   z.object({
     branch: word(),
-    sha: z.string().nullish(),
+    sha: commit(),
     pushed_at: z.string().nullish(),
     pr_number: requestNumber(),
     owner: segments(),

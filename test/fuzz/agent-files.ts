@@ -101,7 +101,7 @@ const scm: Target = {
       const parts = [...owner.split('/'), ...repo.split('/')];
       if (parts.some((part) => part === '' || part === '.' || part === '..')) throw new Error('a path that climbs');
       if ([branch, owner, repo].some((word) => /[\s\p{C}]/u.test(word))) throw new Error('a blank or a control character');
-      if (!/^[0-9a-f]+$/i.test(sha) || !Number.isSafeInteger(prNumber) || prNumber < 1) throw new Error('no commit or number');
+      if (!/^[0-9a-f]*$/i.test(sha) || !Number.isSafeInteger(prNumber) || prNumber < 1) throw new Error('no commit or number');
     },
     maxBytes: SCM_BYTES,
   }),
