@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { once } from '../once.ts';
 import type { BodyBound } from './body.ts';
 import type { ConditionalCache } from './conditional.ts';
 import { revived } from './conditional.ts';
@@ -59,7 +60,8 @@ const MAX_REDIRECTS = 5;
 /** A client for one origin, whose connections are kept alive. */
 export function createHttpClient(settings: HttpClientSettings): HttpClient {
   const base = new URL(settings.baseUrl);
-  const shared: Record<string, string> = { ...userHeader(base), ...settings.headers };
+  const given = { ...userHeader(base), ...settings.headers };
+  const shared = once(() => sendable(given));
   // They are sent in a header, and shown nowhere.
   base.username = '';
   base.password = '';
@@ -86,7 +88,7 @@ function percentDecoded(text: string): string {
 interface Exchange {
   readonly settings: HttpClientSettings;
   readonly base: URL;
-  readonly shared: Readonly<Record<string, string>>;
+  readonly shared: () => Readonly<Record<string, string>>;
   readonly request: HttpRequest;
 }
 
@@ -126,17 +128,23 @@ function addressOf({ base, request }: Exchange): URL {
 }
 
 // The request's own headers win over the shared ones, whatever their case.
-function headersOf({ shared, request }: Exchange): Record<string, string> {
-  const headers: Record<string, string> = request.body === undefined ? {} : { 'content-type': 'application/json' };
-  for (const [name, value] of [...Object.entries(shared), ...Object.entries(request.headers ?? {})]) {
+function headersOf({ shared, request: { body, headers } }: Exchange): Readonly<Record<string, string>> {
+  if (body === undefined && headers === undefined) return shared();
+  return { ...(body !== undefined && { 'content-type': 'application/json' }), ...shared(), ...sendable(headers ?? {}) };
+}
+
+/** By names in lower case. */
+function sendable(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
     const plain = value.trim();
     // The value may be a token: the message of whoever cannot send it would quote it.
     if (/[^\t\x20-\x7e\x80-\xff]/.test(plain)) {
       throw new HttpRefusedError(`the value of the ${name} header holds a character that cannot be sent`);
     }
-    headers[name.toLowerCase()] = plain;
+    found[name.toLowerCase()] = plain;
   }
-  return headers;
+  return found;
 }
 
 // One controller per exchange, with its timer and listener taken away at the end: joined signals that outlive a request leak.

@@ -18,9 +18,14 @@ export function replyHeaders(came: IncomingHttpHeaders): ReplyHeaders {
 
 /** The older ones, where the newer do not say otherwise. */
 export function mergedHeaders(older: ReplyHeaders, newer: ReplyHeaders, except: string): ReplyHeaders {
-  const values = new Map(older);
-  for (const [name, value] of newer) if (name !== except) values.set(name, value);
-  return headersOf(values);
+  const ofNewer = (name: string): string | null => (name.toLowerCase() === except ? null : newer.get(name));
+  return {
+    get: (name) => ofNewer(name) ?? older.get(name),
+    *[Symbol.iterator]() {
+      const values = new Map([...older, ...newer].map(([name]) => [name, ofNewer(name) ?? older.get(name)]));
+      for (const [name, value] of values) if (value !== null) yield [name, value];
+    },
+  };
 }
 
 function headersOf(values: ReadonlyMap<string, string>): ReplyHeaders {
