@@ -14,7 +14,7 @@ function operation<T>(text: string, data: ZodType<T>): GraphqlOperation<T> {
 }
 
 const CONNECTION_OF_ISSUES = z.object({ issues: CONNECTION });
-const COMMENTS = z.object({ comments: CONNECTION });
+const COMMENTS = z.object({ comments: CONNECTION.nullish().transform((comments) => comments ?? { nodes: [] }) });
 const ISSUE_WITH_COMMENTS = z.object({ issue: ISSUE.and(COMMENTS).nullable() });
 const COMMENTS_OF_ISSUE = z.object({ issue: COMMENTS.nullable() });
 const UPDATED = z.object({ success: z.boolean().nullish() });

@@ -159,6 +159,15 @@ describe('graphql single issue', () => {
     expect(lastVariables(fake).id).toBe(identifier);
   });
 
+  it('without a list of comments has none', async () => {
+    const { fake, tracker } = await start();
+    fake.failNext(
+      'query Issue(',
+      json({ data: { issue: { id: 'issue-7', identifier: 'ENG-7', title: 'x', state: { name: 'Todo' } } } }),
+    );
+    expect(await tracker.fetchIssueById('issue-7', never)).toMatchObject({ id: 'issue-7', comments: [], blockedBy: [] });
+  });
+
   it('null instead of an error is not found either', async () => {
     const { fake, tracker } = await start();
     for (const call of [() => tracker.fetchIssueById('x', never), () => tracker.fetchIssueComments('x', never)]) {
