@@ -99,8 +99,8 @@ it('what keeps the whole service back is kept while it does, for commands to tel
   await chronicle.stop();
   const text = expect.stringMatching(/^refused; renew the token/) as string;
   expect(await troublesSince(0, store)).toEqual([
-    { what: 'tracker', since: 1_000_000, text },
-    { what: 'workflow', since: time.now, text: 'the last edit is rejected: agent.kind: unknown' },
+    { what: 'tracker', since: 1_000_000, place: null, text },
+    { what: 'workflow', since: time.now, place: null, text: 'the last edit is rejected: agent.kind: unknown' },
   ]);
   expect(await store.listNotes({ subject: 'service', limit: 9 })).toHaveLength(2);
   const next = setUp(store);

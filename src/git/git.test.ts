@@ -242,4 +242,24 @@ describe('an agent that wants the credential', () => {
     expect(git(remote, 'log', '-1', '--format=%s', 'foray/T-9')).toBe('work');
     await evil.close();
   });
+
+  it('gets no program run by a repository of its own in the place of the worktree, and nothing else committed', async () => {
+    const repository = repositoryWith();
+    const worktree = await worktreeOf(repository, 'T-11');
+    const outside = path.join(home, 'outside');
+    mkdirSync(outside);
+    writeFileSync(path.join(outside, 'private.txt'), 'private');
+    rmSync(path.join(worktree.path, '.git'));
+    git(worktree.path, 'init', '--quiet');
+    const settings = { 'filter.thief.clean': `touch ${home}/ran; cat`, 'core.fsmonitor': `touch ${home}/ran` };
+    const signing = { 'commit.gpgSign': 'true', 'gpg.program': `${home}/thief.sh`, 'core.worktree': outside };
+    writeFileSync(path.join(home, 'thief.sh'), `#!/bin/sh\ntouch ${home}/ran\n`, { mode: 0o755 });
+    for (const [key, value] of Object.entries({ ...settings, ...signing })) git(worktree.path, 'config', key, value);
+    writeFileSync(path.join(worktree.path, '.gitattributes'), '* filter=thief\n');
+    writeFileSync(path.join(worktree.path, 'a.txt'), 'work');
+    await publish(repository, worktree, 'work', never);
+    expect(await updateWorktree(repository, worktree, never)).toBe(true);
+    expect(existsSync(path.join(home, 'ran'))).toBe(false);
+    expect(git(remote, 'ls-tree', '-r', '--name-only', 'foray/T-11')).toBe('.gitattributes\nREADME.md\na.txt');
+  });
 });

@@ -8,6 +8,7 @@ import { runGit, type GitResult } from './command.ts';
 import { httpAddressOf, plainEnvironment, remoteEnvironment } from './credentials.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
+import { worktreeEnvironment } from './worktree-directory.ts';
 import { networkRemote, type Remote } from './remote.ts';
 
 export interface RepositorySettings {
@@ -103,7 +104,7 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
     },
     exclusively,
     push: (branch, sha, signal) => remote.push(repository, { branch, sha }, signal),
-    ...createGit(settings, deps, { folder, control }),
+    ...createGit(settings, deps, { folder, control, shared }),
   };
 
   async function refreshAll(signal: AbortSignal): Promise<void> {
@@ -130,7 +131,7 @@ export function createSequence(): Exclusively {
 function createGit(
   { url, token, timeoutMs }: RepositorySettings,
   { env, processes, mayWrite }: RepositoryDeps,
-  { folder, control }: { readonly folder: string; readonly control: string },
+  { folder, control, shared }: Readonly<Record<'folder' | 'control' | 'shared', string>>,
 ): Pick<Repository, 'remote' | 'local'> {
   const ledger = {
     timeoutMs,
@@ -149,8 +150,11 @@ function createGit(
       if (result.code !== 0) throw new GitRefusal(what, result.stderr);
       return result.stdout;
     },
-    local: (cwd, args, signal, input) =>
-      runGit({ args, cwd, env: plainEnvironment(env), ...ledger, ...(input === undefined ? {} : { input }) }, signal),
+    async local(cwd, args, signal, input) {
+      const isOurs = cwd === folder || cwd === control || cwd === shared;
+      const known = { ...plainEnvironment(env), ...(isOurs ? {} : worktreeEnvironment(shared, cwd)) };
+      return runGit({ args, cwd, env: known, ...ledger, ...(input === undefined ? {} : { input }) }, signal);
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -35,6 +36,22 @@ describe('evidence of work', () => {
     expect(await look()).toBe(before);
     await deed();
     expect(await look()).not.toBe(before);
+  });
+
+  it('is looked for without a program that the repository names', async () => {
+    git('init', '-q');
+    await writeFile(path.join(workspace, 'known.ts'), 'x');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    const ran = path.join(bench.base, 'ran');
+    for (const name of ['thief', 'with=sign and "quotes"'])
+      for (const key of ['clean', 'process']) git('config', `filter.${name}.${key}`, `touch ${ran}; cat`);
+    git('config', 'core.fsmonitor', `touch ${ran}; false`);
+    await writeFile(path.join(workspace, '.gitattributes'), '* filter=thief\n');
+    const before = await look();
+    await writeFile(path.join(workspace, 'known.ts'), 'y');
+    expect(await look()).not.toBe(before);
+    expect(existsSync(ran)).toBe(false);
   });
 
   it('elsewhere: any changed file but what the agent says of itself', async () => {

@@ -14,11 +14,14 @@ const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-
  * commits, branches and changed files, elsewhere every file. What an agent says of itself in our folder does not count.
  */
 export async function fingerprintOf(workspace: string, signal: AbortSignal, user: ProgramUser | null = null): Promise<string> {
+  const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', GIT_TERMINAL_PROMPT: '0' };
   const git = async (...args: string[]): Promise<string | null> => {
-    const env = { PATH: process.env['PATH'] ?? '', GIT_TERMINAL_PROMPT: '0' };
     const { code, stdout } = await runGit({ args: [...SAFE, ...args], cwd: workspace, env, user, timeoutMs: TIMEOUT_MS }, signal);
     return code === 0 ? stdout : null;
   };
+  const filters = await git('config', '--name-only', '--null', '--get-regexp', String.raw`^filter\.`).catch(() => null);
+  Object.assign(env, withoutFilters(filters?.split('\0') ?? []));
+  signal.throwIfAborted();
   const status = await git('status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all').catch((error: unknown) => {
     signal.throwIfAborted();
     if (error instanceof Error) return null;
@@ -30,6 +33,21 @@ export async function fingerprintOf(workspace: string, signal: AbortSignal, user
     entries.map(async (entry) => `${entry}\n${await describe(path.join(workspace, entry.slice(3)))}`),
   );
   return hashOf([(await git('rev-parse', 'HEAD')) ?? '', (await git('for-each-ref')) ?? '', ...changed]);
+}
+
+/** Settings that take the programs out of these filters: a file is compared as it is. By environment, which takes any name. */
+function withoutFilters(keys: readonly string[]): Record<string, string> {
+  const drivers = new Set(keys.map((key) => /^filter\.(.*)\.[^.]+$/s.exec(key)?.[1]).filter((name) => name !== undefined));
+  const settings = [...drivers].flatMap((name) => [
+    [`filter.${name}.clean`, ''],
+    [`filter.${name}.process`, ''],
+    [`filter.${name}.required`, 'false'],
+  ]);
+  const pairs = settings.flatMap(([key = '', value = ''], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  return { GIT_CONFIG_COUNT: String(settings.length), ...(Object.fromEntries(pairs) as Record<string, string>) };
 }
 
 async function describeAll(root: string, folder: string): Promise<string> {

@@ -49,6 +49,15 @@ describe('a workspace that was made for another', () => {
     expect((await bench.workspaces.prepare(crafted, signal)).path).toBe(other.path);
   });
 
+  it('issue is not used when their names begin alike and are as long as names may be', async () => {
+    const of = (end: string) => ({ ...bench.subject({}, `${'x'.repeat(250)}${end}`), issueId: end });
+    const first = await bench.workspaces.prepare(of('one'), signal);
+    const second = await bench.workspaces.prepare(of('two'), signal);
+    expect(second.path).not.toBe(first.path);
+    expect(await bench.workspaces.prepare(of('one'), signal)).toEqual({ path: first.path, created: false });
+    expect(await bench.workspaces.prepare(of('two'), signal)).toEqual({ path: second.path, created: false });
+  });
+
   it('daemon is left alone, whatever a file says that an agent can write', async () => {
     const { path: mine } = await bench.workspaces.prepare(bench.subject(), signal);
     expect(await stranger().remove({ ...bench.subject(), recorded: true }, signal)).toMatchObject({ removed: false });

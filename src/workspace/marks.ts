@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -65,7 +65,15 @@ function fileOf(root: string, name: string): string {
 
 /** Relative to the root. */
 export function markFile(name: string): string {
-  return path.join(FOLDER, `${name.slice(0, 240)}.json`);
+  return path.join(FOLDER, `${name.length <= LONGEST_PLAIN ? name : shortened(name)}.json`);
+}
+
+/** So that the endings of a mark still fit into a file name. */
+const LONGEST_PLAIN = 240;
+
+/** Names that begin alike have marks of their own. */
+function shortened(name: string): string {
+  return `${name.slice(0, 200)}+${createHash('sha256').update(name).digest('hex').slice(0, 16)}`;
 }
 
 function signatureOf(name: string, { tracker, issueId }: MarkSubject, key: string): string {

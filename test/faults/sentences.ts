@@ -80,7 +80,17 @@ export const SECURITY: readonly Sentence[] = [
   ...rows('test/faults/environment.test.ts', {
     'child environments': 'the environment of the daemon shows no credential to a hook',
   }),
-  ...rows('src/git/git.test.ts', { 'no credential of git in reach of an agent': 'finds it nowhere, and cannot push by itself' }),
+  ...rows('src/git/git.test.ts', {
+    'no credential of git in reach of an agent': 'finds it nowhere, and cannot push by itself',
+    'no program of a repository that an agent puts in the place of its own':
+      'gets no program run by a repository of its own in the place of the worktree, and nothing else committed',
+  }),
+  ...rows('src/workspace/marks.test.ts', {
+    'very long names that begin alike': 'issue is not used when their names begin alike and are as long as names may be',
+  }),
+  ...rows('src/workspace/evidence.test.ts', {
+    'no program of a repository when evidence is looked for': 'is looked for without a program that the repository names',
+  }),
   ...rows('src/providers/foreign-origin.test.ts', {
     'no token to another origin by a redirect, on every vendor': 'goes there with no read and no write',
   }),

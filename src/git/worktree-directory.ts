@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { WorkspaceError } from '../domain/model/errors.ts';
+
+/**
+ * Tells git where the repository of a worktree is. Git would ask the file `.git` in it, which the agent can write: it could
+ * lead to settings of the agent's own, which name programs to run and directories to commit, outside of whatever fence the
+ * agent itself is in.
+ */
+export function worktreeEnvironment(shared: string, worktree: string): Readonly<Record<string, string>> {
+  const folder = path.join(shared, 'worktrees');
+  const place = path.join(realpathSync(worktree), '.git');
+  // Git calls them after their directories, unless that name was taken.
+  const names = [path.basename(worktree), ...namesIn(folder)];
+  const found = names.map((name) => path.join(folder, name)).find((directory) => placeOf(directory) === place);
+  if (found === undefined) {
+    const detail = `${worktree} is no worktree of the repository any more; remove it by hand after a look at it`;
+    throw new WorkspaceError('repo', detail, { retryable: false });
+  }
+  return { GIT_DIR: found, GIT_WORK_TREE: worktree };
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** The file `.git` of the worktree that belongs to it. */
+function placeOf(directory: string): string | null {
+  try {
+    return path.resolve(directory, readFileSync(path.join(directory, 'gitdir'), 'utf8').trim());
+  } catch {
+    return null;
+  }
+}
