@@ -45,15 +45,27 @@ const begin = performance.now();
 console.log(`node ${process.version}, ${os.cpus().length} cores of ${os.cpus()[0]?.model.trim() ?? 'an unknown processor'}`);
 console.log(heading());
 const groups = chosen.map((name) => ({ name, measure: GROUPS[name] ?? unknownGroup(name) }));
-for (const { name, measure } of groups) if (!UNTIMED.has(name)) tell(await measure());
+const seconds = new Map<string, number>();
+for (const group of groups) if (!UNTIMED.has(group.name)) tell(await timed(group));
 const untimed = groups.filter(({ name }) => UNTIMED.has(name));
-for (const found of await Promise.all(untimed.map(({ measure }) => measure()))) tell(found);
+for (const found of await Promise.all(untimed.map(timed))) tell(found);
 if (values.peer.length > 0) tell(await peerRows(values.peer.map(peerOf)));
-console.log(`${((performance.now() - begin) / 1000).toFixed(0)} s`);
+const each = [...seconds]
+  .map(([name, taken]) => `${name} ${taken.toFixed(0)}${UNTIMED.has(name) ? ' beside others' : ''}`)
+  .join(', ');
+console.log(`${((performance.now() - begin) / 1000).toFixed(0)} s: ${each}`);
 if (values.json) await writeFile(values.json, `${JSON.stringify(rows, null, 2)}\n`);
 const missed = rows.filter(({ ok }) => !ok);
 if (missed.length > 0) console.error(`${missed.length} goals missed: ${missed.map(({ row }) => row).join('; ')}`);
 process.exit(missed.length > 0 ? 1 : 0);
+
+/** Notes how long the group took. */
+async function timed({ name, measure }: (typeof groups)[number]): Promise<readonly Row[]> {
+  const from = performance.now();
+  const found = await measure();
+  seconds.set(name, (performance.now() - from) / 1000);
+  return found;
+}
 
 function tell(found: readonly Row[]): void {
   for (const row of found) console.log(formatRow(row));

@@ -28,8 +28,8 @@ export async function sessionRows(): Promise<Row[]> {
 const SIZES = [200, 2_000, 20_000];
 /** Sessions before those that count, at every size alike: code that runs for the first time is compiled. */
 const WARM = 600;
-/** Of a long list so many are enough to tell what each costs while the others are there. */
-const MOST_COUNTED = 4_000;
+/** Of a long list as many as of the middle one: enough to tell what each costs while the others are there. */
+const MOST_COUNTED = 2_000;
 
 /** Whether an issue costs more where there are many of them. Only processor time is taken. */
 export async function growthRows(): Promise<Row[]> {
