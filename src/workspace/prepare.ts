@@ -38,7 +38,7 @@ export async function prepareWorkspace(
   const { name, path: workspace, owner } = chooseDirectory(place, subject);
   if (owner !== 'own') await putMark(place.root, name, subject, place.key);
   await discardUnfinished(workspace, filling.user);
-  const created = await createDirectory(workspace, filling.user);
+  const created = await createDirectory(workspace, filling.user, isFilled(subject, filling));
   if (created) await finishCreation(workspace, subject, filling, signal);
   await resetDataFolder(workspace, filling.user);
   return { path: workspace, created };
@@ -51,9 +51,14 @@ async function discardUnfinished(workspace: string, user: ProgramUser | null): P
   clearUnfinished(workspace);
 }
 
-async function createDirectory(workspace: string, user: ProgramUser | null): Promise<boolean> {
+/** Whether anything stands between a directory that is made and one that is ready. */
+function isFilled({ hooks }: WorkspaceSubject, { delivery, user }: Filling): boolean {
+  return delivery !== null || user !== null || hooks.afterCreate !== null;
+}
+
+async function createDirectory(workspace: string, user: ProgramUser | null, isFilledLater: boolean): Promise<boolean> {
   if (hasDirectory(workspace)) return false;
-  markUnfinished(workspace);
+  if (isFilledLater) markUnfinished(workspace);
   mkdirSync(workspace, { mode: DIRECTORY_MODE });
   if (user) await giveTo(user, workspace);
   return true;
