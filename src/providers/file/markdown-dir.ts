@@ -8,6 +8,7 @@ import { notFound, payloadError } from './failures.ts';
 import { closeFile, contentOf, openFile, syncDirectory } from './file-access.ts';
 import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
 import type { MarkdownFile } from './front-matter.ts';
+import { withLock } from './lock.ts';
 import { editMarkdown, textOf } from './markdown-edit.ts';
 import { nonEmptyText } from './schema.ts';
 import { share } from './shared-read.ts';
@@ -19,6 +20,8 @@ import { rewriteFile, UnreadableTextError } from './write-back.ts';
 const READERS = 4;
 /** More of them: files that are synced at the same time reach the disk together. */
 const WRITERS = 8;
+/** So many are written under one lock, which nobody may hold for long. */
+const MOST_AT_ONCE = 64;
 
 interface IssueFile {
   readonly name: string;
@@ -56,6 +59,7 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
     let edited: MarkdownFile | null = null;
     await rewriteFile(file, {
       known: files.get(name)?.version ?? null,
+      lockedIn: directory,
       mayWrite,
       sync,
       edit(bytes) {
@@ -90,15 +94,25 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
       if (now && files.get(now.name) === before) files.set(now.name, now);
       return now && isRecord(now.result) && idOf(now.result.value) === id ? now.result : null;
     },
-    change: (edits) => makeEach(edits, writeWhereItIs),
+    change: (edits) => makeLocked(path.join(directory, '.foray-lock'), edits, writeWhereItIs),
   };
 }
 
+type WriteEdit = (edit: SourceEdit) => Promise<void>;
+
+/** A lock that cannot be had is the fault of those that needed it. */
+async function makeLocked(lock: string, edits: readonly SourceEdit[], write: WriteEdit): Promise<readonly (Error | null)[]> {
+  const faults: (Error | null)[] = [];
+  for (let start = 0; start < edits.length; start += MOST_AT_ONCE) {
+    const some = edits.slice(start, start + MOST_AT_ONCE);
+    const made = withLock(lock, () => makeEach(some, write));
+    faults.push(...(await made.catch((error: unknown) => some.map(() => error as Error))));
+  }
+  return faults;
+}
+
 /** Each file waits for the disk by itself: several at once, and the edits of one in their order. */
-async function makeEach(
-  edits: readonly SourceEdit[],
-  write: (edit: SourceEdit) => Promise<void>,
-): Promise<readonly (Error | null)[]> {
+async function makeEach(edits: readonly SourceEdit[], write: WriteEdit): Promise<readonly (Error | null)[]> {
   const faults: (Error | null)[] = edits.map(() => null);
   const waiting = placesById(edits).values();
   const writer = async (): Promise<void> => {

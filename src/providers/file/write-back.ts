@@ -41,6 +41,8 @@ export interface Rewrite {
   readonly mayWrite?: ProviderDeps['mayWrite'];
   /** Hears what the file holds now before anybody can look at it. */
   replaced?(version: FileVersion): void;
+  /** The directory whose lock the caller holds: the file needs none of its own there. */
+  readonly lockedIn?: string;
   /** Has the directory reach the disk, and with it the replacement. */
   sync?(directory: string): Promise<void>;
 }
@@ -53,16 +55,19 @@ export interface Rewrite {
 export async function rewriteFile(file: string, rewrite: Rewrite): Promise<void> {
   // A link stays a link: what it leads to is replaced.
   const target = realpathSync.native(file);
-  await withLock(`${target}.foray-lock`, async () => {
-    let overwritten: Buffer | null = null;
-    for (let tries = 1; ; tries += 1) {
-      const outcome: Outcome = await tryOnce(target, rewrite, overwritten).catch((error: unknown) => unreadable(error, tries));
-      if (outcome.done) return;
-      overwritten = outcome.overwritten ?? overwritten;
-      if (tries >= MOST_TRIES) throw new Error(`${MOST_TRIES} times somebody else changed it first`);
-      await delay(PAUSE_MS);
-    }
-  });
+  if (path.dirname(target) === rewrite.lockedIn) await rewriteLocked(target, rewrite);
+  else await withLock(`${target}.foray-lock`, () => rewriteLocked(target, rewrite));
+}
+
+async function rewriteLocked(target: string, rewrite: Rewrite): Promise<void> {
+  let overwritten: Buffer | null = null;
+  for (let tries = 1; ; tries += 1) {
+    const outcome: Outcome = await tryOnce(target, rewrite, overwritten).catch((error: unknown) => unreadable(error, tries));
+    if (outcome.done) return;
+    overwritten = outcome.overwritten ?? overwritten;
+    if (tries >= MOST_TRIES) throw new Error(`${MOST_TRIES} times somebody else changed it first`);
+    await delay(PAUSE_MS);
+  }
 }
 
 interface Outcome {
