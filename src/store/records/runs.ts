@@ -132,9 +132,9 @@ export function* forgetRuns(endedBefore: number, limit: number): Work<number> {
 
 function rowOf({ run, tracker }: { run: Run; tracker: string }): z.input<ReturnType<typeof Columns>> {
   return {
+    ...issueColumns(run.issue),
     id: run.id,
     tracker,
-    ...issueColumns(run.issue),
     attempt: run.attempt,
     trigger: run.trigger,
     agent_kind: run.agentKind,

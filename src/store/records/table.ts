@@ -58,7 +58,7 @@ export function defineTrackerTable<In, Input extends Row, Columns, Out>(
   const put = putterOf(name, ['tracker', key]);
   return {
     name,
-    put: (tracker, record) => put({ tracker, ...spec.toRow(record) }),
+    put: (tracker, record) => put({ ...spec.toRow(record), tracker }),
     remove: (tracker, value) => run(`DELETE FROM ${name} WHERE tracker = ? AND ${key} = ?`, tracker, value),
     *load(tracker) {
       return (yield* all(`SELECT * FROM ${name} WHERE tracker IN (?, '') ORDER BY rowid`, tracker)).map(read);
