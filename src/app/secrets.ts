@@ -12,11 +12,19 @@ export function createKnownSecrets(): KnownSecrets {
   const known = new Set<string>();
   let maskKnown = createMask([]);
   const mask = (text: string): string => (known.size === 0 ? text : maskKnown(text));
+  // Nearly nothing holds a secret: what holds none is not copied.
   function maskDeep(value: unknown): unknown {
     if (typeof value === 'string') return mask(value);
-    if (Array.isArray(value)) return value.map(maskDeep);
     if (value === null || typeof value !== 'object' || value instanceof Map) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, maskDeep(part)]));
+    const parts = value as Record<string, unknown>;
+    let masked: Record<string, unknown> | null = null;
+    for (const key of Object.keys(parts)) {
+      const part = maskDeep(parts[key]);
+      if (part === parts[key]) continue;
+      masked ??= (Array.isArray(value) ? value.slice() : { ...parts }) as Record<string, unknown>;
+      masked[key] = part;
+    }
+    return masked ?? value;
   }
   return {
     add(values) {
