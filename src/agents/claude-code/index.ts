@@ -14,7 +14,8 @@ const REMEDY = 'install Claude Code with `npm install -g @anthropic-ai/claude-co
 /** The kind whole; what it is stands with its facts. */
 export const agentKind: AgentKind = {
   ...facts,
-  create: (settings, options, deps) => createAgent(settings, optionsSchema().parse(options), deps),
+  // Looked at once: to compile the check would take longer than the check.
+  create: (settings, options, deps) => createAgent(settings, optionsSchema().parse(options, { jitless: true }), deps),
 };
 
 function createAgent(settings: AgentSettings, options: Options, deps: AgentDeps): Agent {
