@@ -45,6 +45,18 @@ describe('the review decision', () => {
     },
   );
 
+  it('follows the reviews where the remote has no GraphQL side, and says so once', async () => {
+    const { fake, scm, warnings } = await connect();
+    fake.pulls.add();
+    for (let count = 0; count < 3; count += 1) fake.failNext('POST /graphql', json({ message: 'Not Found' }, 404));
+    expect(await scm.readReviewDecision(REQUEST, 'anyone', signal)).toBe('NOT_REQUIRED');
+    fake.pulls.review(1, { author: 'rita', body: 'No' });
+    expect(await scm.readReviewDecision(REQUEST, 'anyone', signal)).toBe('CHANGES_REQUESTED');
+    fake.pulls.review(1, { author: 'rita', state: 'APPROVED' });
+    expect(await scm.readReviewDecision(REQUEST, 'anyone', signal)).toBe('APPROVED');
+    expect(warnings).toHaveLength(1);
+  });
+
   it('sees an objection on the last page', async () => {
     const { fake, scm } = await connect();
     fake.pulls.add();

@@ -19,7 +19,7 @@ const pull = (parts: object = {}) => PULL.parse({ number: 1, head: { ref: 'f', s
 let ids = 0;
 function review(state: string, login: string | null = 'rita', parts: object = {}): WireReview {
   ids += 1;
-  const user = login === null ? null : { login, type: 'User' };
+  const user = login === null ? null : { login, type: login.endsWith('[bot]') ? 'Bot' : 'User' };
   const submitted_at = new Date(Date.UTC(2026, 0, 1) + ids * 1_000).toISOString();
   return REVIEW.parse({ id: ids, user, state, body: `says ${state}`, submitted_at, ...parts });
 }
@@ -143,7 +143,8 @@ describe('times', () => {
 describe('who is a bot', () => {
   it.each<[object | null, boolean]>([
     [{ login: 'rita', type: 'User' }, false],
-    [{ login: 'lint[bot]', type: 'User' }, true],
+    [{ login: 'lint[bot]', type: 'User' }, false],
+    [{ login: 'lint[bot]' }, true],
     [{ login: 'Copilot', type: 'Bot' }, true],
     [{ login: 'robot', type: 'Organization' }, false],
     [null, false],

@@ -123,8 +123,10 @@ export function botComments(
   return [...own, ...inline];
 }
 
+/** By the remote's own word; a name proves nothing where there is one. */
 export function isBot(user: WireUser): boolean {
-  return user?.type.toLowerCase() === 'bot' || (user?.login.toLowerCase().endsWith('[bot]') ?? false);
+  const { type = '', login = '' } = user ?? {};
+  return type === '' ? login.toLowerCase().endsWith('[bot]') : type.toLowerCase() === 'bot';
 }
 
 /** Nothing where the reviewer wrote nothing. */

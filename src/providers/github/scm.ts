@@ -69,15 +69,26 @@ interface Context {
 }
 
 async function reviewDecision(context: Context, request: RequestKey, votes: Trust, signal: AbortSignal): Promise<ReviewDecision> {
-  const { routes, readFacts, warnOnce } = context;
+  const { routes, warnOnce } = context;
   // Checked before the first request, which names no path.
   issuePath(request);
-  const told = (await readFacts(request, signal)).reviewDecision.toUpperCase();
+  const told = await toldDecision(context, request, signal);
   if (!DECISIONS.has(told)) warnOnce('review decision is not known, a review is waited for', request, told);
   // No vote can make more of it than the remote does.
   if (told === 'REVIEW_REQUIRED') return told;
   const reviews = await routes.reviews(request, signal);
   return foldDecision(told, await routes.pull(request, signal), reviews, votes);
+}
+
+/** Where the remote has no GraphQL side, the reviews decide, and its own rules by what it calls mergeable. */
+async function toldDecision({ readFacts, warnOnce }: Context, request: RequestKey, signal: AbortSignal): Promise<string> {
+  try {
+    return (await readFacts(request, signal)).reviewDecision.toUpperCase();
+  } catch (error) {
+    if (!(error instanceof TrackerError) || error.status !== 404) throw error;
+    warnOnce('the review decision of the remote could not be read, the reviews decide', request, error.message);
+    return '';
+  }
 }
 
 async function mergeStatus(context: Context, request: RequestKey, signal: AbortSignal): Promise<MergeStatus> {
