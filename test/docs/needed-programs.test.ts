@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What the README asks for: Node with its npm, git and a POSIX shell with the programs that come with it. */
-const NEEDED = ['find', 'git', 'npm', 'npx', 'sh', 'sleep', 'true'];
+const NEEDED = ['find', 'git', 'mkfifo', 'npm', 'npx', 'sh', 'sleep', 'true'];
 /** Programs whose tests are skipped where they are missing. */
 const OPTIONAL = ['bash', 'openssl', 'systemd-analyze'];
 /** Suites with a command of their own. */
