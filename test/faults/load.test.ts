@@ -16,8 +16,8 @@ const SECONDS = Number(process.env['FORAY_LOAD_SECONDS'] ?? 60);
 const PER_SECOND = 5_000;
 /** What an open dashboard listens to. */
 const DASHBOARD_STREAM = '/api/v2/events?names=snapshot-changed';
-/** Generator, daemon and whatever else runs share the machine: the record says how many it was. */
-const LEAST_PER_SECOND = 100;
+/** A machine that is too small, or busy with something else, is told by `FORAY_LOAD_LEAST`: then fewer are enough. */
+const LEAST_PER_SECOND = Number(process.env['FORAY_LOAD_LEAST'] ?? PER_SECOND * 0.99);
 
 /** Mostly single issues, now and then everything. */
 function routeOf(count: number): string {
@@ -52,11 +52,12 @@ describe.runIf(FULL)('a busy day', { timeout: 600_000 }, () => {
     const cost = (cpuAfter - cpuBefore) / load.answered;
     const open = sockets.filter((socket) => !socket.destroyed).length;
     console.log(
-      `${load.answered} of ${PER_SECOND * SECONDS} requests in ${SECONDS} s, ${load.failed} failed, half within ${load.medianMs.toFixed(1)} ms, ` +
+      `${load.sent} of ${PER_SECOND * SECONDS} requests sent in ${SECONDS} s, ${load.answered} answered, ${load.failed} failed, ` +
+        `sender busy ${(load.senderBusy * 100).toFixed(0)} %, half within ${load.medianMs.toFixed(1)} ms, ` +
         `99 % within ${load.p99Ms.toFixed(1)} ms, ${cost.toFixed(3)} ms of processor time each; ${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after; ${open} connections still open`,
     );
     expect(load.failed).toBe(0);
-    expect(load.answered).toBeGreaterThan(LEAST_PER_SECOND * SECONDS);
+    expect(load.answered).toBeGreaterThanOrEqual(LEAST_PER_SECOND * SECONDS);
     expect(after - before).toBeLessThan(200);
     expect(await running()).toBe(SESSIONS);
     for (const stream of streams) stream.destroy();

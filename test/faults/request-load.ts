@@ -9,10 +9,13 @@ export interface LoadOptions {
 }
 
 export interface LoadOutcome {
+  readonly sent: number;
   readonly answered: number;
   readonly failed: number;
   readonly medianMs: number;
   readonly p99Ms: number;
+  /** Share of the time that the sender itself was busy: near 1, it is the sender that was measured. */
+  readonly senderBusy: number;
 }
 
 /** How often new requests are released. */
@@ -37,6 +40,7 @@ export async function sendAtRate(url: string, options: LoadOptions): Promise<Loa
     ),
   );
   idle.push(...connections);
+  const idleBefore = performance.eventLoopUtilization();
   const begin = performance.now();
   const end = begin + options.seconds * 1_000;
   while (performance.now() < end) {
@@ -49,13 +53,16 @@ export async function sendAtRate(url: string, options: LoadOptions): Promise<Loa
       connection.send(`GET ${options.routeOf(sent)} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
       sent += 1;
     }
-    await new Promise((resolve) => (idle.length > 0 ? setTimeout(resolve, BEAT_MS) : setImmediate(resolve)));
+    // Where all connections wait for an answer there is nothing to send: going round would take the processor from the server.
+    await new Promise((resolve) => setTimeout(resolve, idle.length > 0 ? BEAT_MS : 1));
   }
+  const senderBusy = performance.eventLoopUtilization(idleBefore).utilization;
   while (took.length < sent && performance.now() < end + 10_000) await new Promise((resolve) => setTimeout(resolve, BEAT_MS));
   for (const connection of connections) connection.close();
   const sorted = took.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
-  return { answered: took.length - failed, failed: failed + sent - took.length, medianMs: at(0.5), p99Ms: at(0.99) };
+  const lost = failed + sent - took.length;
+  return { sent, answered: took.length - failed, failed: lost, medianMs: at(0.5), p99Ms: at(0.99), senderBusy };
 }
 
 interface Connection {
