@@ -52,7 +52,7 @@ export function holdsPanel(snapshot: Snapshot, query: BoardQuery): Html {
     {
       label: 'Reason',
       onPhone: true,
-      cell: (row) => [chip('plain', wordsOf(row.reason)), foldedText(row.detail, `hold-detail-${row.issue.id}`)],
+      cell: (row) => [chip('plain', wordsOf(row.reason)), foldedText(unrepeated(row), `hold-detail-${row.issue.id}`)],
     },
     { label: 'Since', style: 'figure', cell: (row) => clock('ago', row.since, snapshot.generatedAt) },
   ];
@@ -96,6 +96,12 @@ export function mergeRequestPanel({ watches, generatedAt: now }: Snapshot, query
       empty: NOT_FOUND,
     }),
   );
+}
+
+/** The chip before it has said the reason already. */
+function unrepeated({ reason, detail }: Hold): string {
+  const said = `${wordsOf(reason)} `;
+  return detail.startsWith(said) ? detail.slice(said.length) : detail;
 }
 
 function parkedReason({ issue, reason, detail }: Parked): Html {
