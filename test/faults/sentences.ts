@@ -18,7 +18,7 @@ const READ_ONLY_DATABASE =
 const READ_ONLY_WORKSPACES =
   'turns read-only while an agent works: nothing new starts, which is told, and all goes on when it can be written';
 const REMOVED_WORKSPACE = 'is removed under a running agent: the run fails, its agent ends, and the next one works in a new one';
-const DESCRIPTORS = 'has hardly any file descriptors: it tells, lives on and ends when told to';
+const DESCRIPTORS = 'has hardly any file descriptors: it tells, lives on, and hands everything over once fewer run at once';
 const NOWHERE = 'a credential shows nowhere: log, API, pages, metrics, database, child environments, process list';
 
 export const FAULTS: readonly Sentence[] = [

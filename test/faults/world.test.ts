@@ -124,33 +124,6 @@ describe('the clock', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the process', { timeout: 60_000 }, () => {
-  it('has hardly any file descriptors: it tells, lives on and ends when told to', async () => {
-    const agent = `kind: claude-code\ncommand: [${ground.path('agent.sh')}]\nmax_turns: 1\nmax_concurrent_agents: 40\nmax_retry_backoff_ms: 200`;
-    await ground.write('agent.sh', '#!/bin/sh\nsleep 1\n');
-    chmodSync(ground.path('agent.sh'), 0o755);
-    await ground.write('WORKFLOW.md', fileWorkflow({ agent }));
-    await ground.writeIssues(Array.from({ length: 40 }, (_, index) => issue(index + 1)));
-    const child = spawn('sh', ['-c', `ulimit -n 60; exec ${process.execPath} ${CLI} WORKFLOW.md`], {
-      cwd: ground.dir,
-      env: { PATH: process.env['PATH'], HOME: ground.dir },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let text = '';
-    child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    await eventually(
-      () => text,
-      (said) => /EMFILE|too many open files/i.test(said),
-      'word of it',
-    );
-    expect(child.exitCode).toBeNull();
-    const exit = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGINT');
-    expect(await exit).toBe(0);
-    expect(text).not.toContain('    at ');
-  });
-});
-
 /** Plays Claude Code: takes a second over its work in the directory that it was started in, and says that all is well. */
 const WORKING_AGENT = `#!/bin/sh
 echo $$ >> "$AGENT_PIDS"
@@ -162,6 +135,40 @@ echo done > work
 say '"type":"assistant"' ',"message":{"id":"m1","model":"m","content":[{"type":"text","text":"done"}],"usage":{"input_tokens":1,"output_tokens":1}}'
 say '"type":"result","subtype":"success","is_error":false' ',"result":"done","usage":{"input_tokens":1,"output_tokens":1}'
 `;
+
+/** More sessions than there are descriptors for. */
+const MANY = 25;
+
+describe('the process', { timeout: 60_000 }, () => {
+  it('has hardly any file descriptors: it tells, lives on, and hands everything over once fewer run at once', async () => {
+    await ground.write('agent.sh', WORKING_AGENT);
+    chmodSync(ground.path('agent.sh'), 0o755);
+    const agentOf = (atOnce: number): string =>
+      `kind: claude-code\ncommand: [${ground.path('agent.sh')}]\nmax_turns: 1\nmax_concurrent_agents: ${atOnce}\nmax_retry_backoff_ms: 200`;
+    await ground.write('WORKFLOW.md', fileWorkflow({ agent: agentOf(MANY) }));
+    await ground.writeIssues(Array.from({ length: MANY }, (_, index) => issue(index + 1)));
+    const child = spawn('sh', ['-c', `ulimit -n 60; exec ${process.execPath} ${CLI} WORKFLOW.md`], {
+      cwd: ground.dir,
+      env: { PATH: process.env['PATH'], HOME: ground.dir, AGENT_PIDS: '/dev/null' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let text = '';
+    child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    await eventually(
+      () => text,
+      (said) => /EMFILE|too many open files/i.test(said),
+      'word of it',
+    );
+    expect(child.exitCode).toBeNull();
+    await ground.write('WORKFLOW.md', fileWorkflow({ agent: agentOf(5) }));
+    const left = async () => (await ground.readIssues()).filter(({ state }) => state !== 'review').length;
+    await eventually(left, (count) => count === 0, 'every handoff');
+    const exit = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGINT');
+    expect(await exit).toBe(0);
+    expect(text).not.toContain('    at ');
+  });
+});
 
 describe('the workspace', { timeout: 60_000 }, () => {
   it('is removed under a running agent: the run fails, its agent ends, and the next one works in a new one', async () => {
