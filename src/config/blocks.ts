@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Problem } from '../domain/model/problem.ts';
 import type { AgentFacts } from '../ports/agent-kind.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
+import { once } from '../lib/once.ts';
 import { isPlainMap, type PlainMap } from './document.ts';
 import { type FindElsewhere, checkBlock } from './check-block.ts';
 import { declaredKeys } from './known-keys.ts';
@@ -59,8 +60,12 @@ export function readBlocks(providers: readonly ProviderFacts[], agentKinds: read
 export function roleKeysOf(provider: ProviderFacts): z.ZodType<RoleKeys> {
   if (provider.roles.includes('scm') || provider.roles.includes('ci')) return roleKeys;
   // A kind without these roles still lets its User-Agent be named beside its other options; a local one has none.
-  return provider.requires.apiKey ? roleKeys.pick({ user_agent: true }) : z.strictObject({});
+  return provider.requires.apiKey ? onlyUserAgent() : noKeys();
 }
+
+/** Made once: making one takes longer than checking a block. */
+const onlyUserAgent = once(() => roleKeys.pick({ user_agent: true }));
+const noKeys = once(() => z.strictObject({}));
 
 /** What the file calls a kind: what people are shown. */
 export function writtenName({ kind }: ProviderFacts, written: string | undefined): string {

@@ -38,12 +38,12 @@ export function checkFrontMatter(data: PlainMap, kinds: Kinds): CheckedFrontMatt
   const faulty = new Set<string>();
   const sections: Record<string, unknown> = {};
   for (const name of Object.keys(schemas) as SectionName[]) {
-    if (data[name] === undefined && SILENT_SECTIONS.has(name)) {
-      sections[name] = {};
+    if (data[name] === undefined) {
+      sections[name] = SILENT_SECTIONS.has(name) ? {} : defaultsOf(schemas[name]);
       continue;
     }
     const checked = checkBlock<unknown>(schemas[name], data[name], { check: name, key: name }, elsewhere);
-    sections[name] = checked.value ?? schemas[name].parse({}, ONE_LOOK);
+    sections[name] = checked.value ?? defaultsOf(schemas[name]);
     problems.push(...checked.problems);
     for (const key of checked.faulty) faulty.add(key === '' ? name : `${name}.${key}`);
   }
@@ -66,6 +66,14 @@ export function checkFrontMatter(data: PlainMap, kinds: Kinds): CheckedFrontMatt
     isFaulty: (key) => faulty.has(key) || faulty.has(key.split('.')[0]!),
   };
 }
+
+/** What a section says that is not written. Nobody changes it, so that it is read once for each schema. */
+function defaultsOf(schema: z.ZodType): unknown {
+  if (!DEFAULTS.has(schema)) DEFAULTS.set(schema, schema.parse({}, ONE_LOOK));
+  return DEFAULTS.get(schema);
+}
+
+const DEFAULTS = new WeakMap<z.ZodType, unknown>();
 
 interface Schemas {
   readonly schemas: ReturnType<typeof workflowSections>;
