@@ -205,7 +205,7 @@ async function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Promise<Ad
   const provider = await loadProvider(connection.kind);
   if (!provider.createScm || !provider.createCi) throw new Error(`tracker kind ${connection.kind} has no merge requests`);
   const shared = providerDeps(workflow, deps);
-  return createForge(provider.createScm(connection, shared), provider.createCi(connection, shared));
+  return createForge(provider.createScm(connection, shared), provider.createCi(connection, shared), shared.clock);
 }
 
 function providerDeps(

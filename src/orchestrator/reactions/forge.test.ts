@@ -10,8 +10,8 @@ const REPO = { owner: 'acme', repo: 'app' };
 const REQUEST = { ...REPO, number: 7, branch: 'feature', sha: 'aaa' };
 
 /** A forge of which only what a test names can be asked. */
-function forgeWith(scm: Partial<ScmAdapter>) {
-  return createForge(scm as ScmAdapter, {} as CiProvider);
+function forgeWith(scm: Partial<ScmAdapter>, clock = { now: () => 0 }) {
+  return createForge(scm as ScmAdapter, {} as CiProvider, clock);
 }
 
 describe('what the forge says of the token', () => {
@@ -32,6 +32,17 @@ describe('what the forge says of the token', () => {
     const [first, second] = await Promise.all([forge.readOwnAccount(signal), forge.readOwnAccount(signal)]);
     expect(first).toEqual(second);
     expect(asked).toBe(2);
+  });
+
+  it('names an account that was renamed within the hour', async () => {
+    let [name, now] = ['foray', 0];
+    const forge = forgeWith({ readOwnAccount: async () => name }, { now: () => now });
+    expect(await forge.readOwnAccount(signal)).toEqual({ ok: true, value: 'foray' });
+    name = 'foray-2';
+    now = 3_599_999;
+    expect(await forge.readOwnAccount(signal)).toEqual({ ok: true, value: 'foray' });
+    now = 3_600_000;
+    expect(await forge.readOwnAccount(signal)).toEqual({ ok: true, value: 'foray-2' });
   });
 
   it('is asked again after a failure that may heal, and never after a refusal', async () => {

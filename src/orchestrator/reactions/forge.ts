@@ -2,6 +2,7 @@ import type { Answer } from '../../domain/model/errors.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { ScopeCheck } from '../../domain/model/merge-request.ts';
 import type { CiProvider } from '../../ports/ci.ts';
+import type { Clock } from '../../ports/runtime.ts';
 import type { RepoKey, ScmAdapter } from '../../ports/scm.ts';
 import { answer } from '../answer.ts';
 
@@ -11,18 +12,24 @@ export interface Forge {
   readonly ci: CiProvider;
   /** Whether our credential may merge; asked once for the life of the process. */
   checkScope(repo: RepoKey, signal: AbortSignal): Promise<Answer<ScopeCheck>>;
-  /** The account of our credential, empty where the forge does not tell; asked once for the life of the process. */
+  /** The account of our credential, empty where the forge does not tell; asked once an hour, since accounts are renamed. */
   readOwnAccount(signal: AbortSignal): Promise<Answer<string>>;
 }
 
-export function createForge(scm: ScmAdapter, ci: CiProvider): Forge {
+const ACCOUNT_MS = 3_600_000;
+
+export function createForge(scm: ScmAdapter, ci: CiProvider, clock: Clock): Forge {
   const scope = once((repo: RepoKey, signal: AbortSignal) => scm.checkMergeScope(repo, signal));
-  const account = once(async (signal: AbortSignal) => scm.readOwnAccount(signal));
+  const askAccount = () => once(async (signal: AbortSignal) => scm.readOwnAccount(signal));
+  let account = { read: askAccount(), at: clock.now() };
   return {
     scm,
     ci,
     checkScope: (repo, signal) => answer(scope(repo, signal)),
-    readOwnAccount: (signal) => answer(account(signal)),
+    readOwnAccount: (signal) => {
+      if (clock.now() - account.at >= ACCOUNT_MS) account = { read: askAccount(), at: clock.now() };
+      return answer(account.read(signal));
+    },
   };
 }
 
