@@ -62,6 +62,7 @@ it.runIf(process.platform === 'linux')('a workspace root where no directory can 
   const root = { root: '/proc/self/workspaces' };
   const [found] = await checkWorkspaceRoot(workspaceWith(root), deps);
   expect(found).toMatchObject({ check: 'workspace.root', status: 'error', remedy: expect.any(String) as string });
+  expect(found?.message).toContain('no directory can be made there: the file system of that place takes none (ENOENT');
   const fine = { root: path.join(folder, 'a', 'b') };
   expect(await checkWorkspaceRoot(workspaceWith(fine), deps)).toMatchObject([{ status: 'ok' }]);
 });

@@ -48,7 +48,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EIO: 'the disk cannot be read or written',
   ELOOP: 'a link in its path leads back to itself',
   ENAMETOOLONG: 'its path is too long',
-  ENOENT: 'no directory can be made in that place',
+  ENOENT: 'the file system of that place takes none',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of its path is a file',
   EPERM: 'this user may not write there',
