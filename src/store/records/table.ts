@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { all, run, UnreadableRow, type Row, type Work } from './work.ts';
+import { all, run, UnreadableRow, type Row, type SqlValue, type Work } from './work.ts';
 
 /** One table and how its rows become records. */
 export interface Table<In, Out> {
@@ -38,10 +38,10 @@ export interface TableSpec<In, Input extends Row, Columns, Out> {
 export function defineTable<In, Input extends Row, Columns, Out>(spec: TableSpec<In, Input, Columns, Out>): Table<In, Out> {
   const { name, key } = spec;
   const read = readerOf(spec);
-  const put = putterOf(name, [key]);
+  const put = putterOf(name, [key], []);
   return {
     name,
-    put: (record) => put(spec.toRow(record)),
+    put: (record) => put([], spec.toRow(record)),
     remove: (value) => run(`DELETE FROM ${name} WHERE ${key} = ?`, value),
     *load() {
       return (yield* all(`SELECT * FROM ${name} ORDER BY rowid`)).map(read);
@@ -55,10 +55,10 @@ export function defineTrackerTable<In, Input extends Row, Columns, Out>(
 ): TrackerTable<In, Out> {
   const { name, key } = spec;
   const read = readerOf(spec);
-  const put = putterOf(name, ['tracker', key]);
+  const put = putterOf(name, ['tracker', key], ['tracker']);
   return {
     name,
-    put: (tracker, record) => put({ ...spec.toRow(record), tracker }),
+    put: (tracker, record) => put([tracker], spec.toRow(record)),
     remove: (tracker, value) => run(`DELETE FROM ${name} WHERE tracker = ? AND ${key} = ?`, tracker, value),
     *load(tracker) {
       return (yield* all(`SELECT * FROM ${name} WHERE tracker IN (?, '') ORDER BY rowid`, tracker)).map(read);
@@ -90,10 +90,15 @@ function readerOf<In, Input extends Row, Columns, Out>(spec: TableSpec<In, Input
   };
 }
 
+type Put = (first: readonly SqlValue[], row: Row) => Work<void>;
+
 /** Rows of one table have the same columns, so the statement is made of the first one. */
-function putterOf(table: string, keys: readonly string[]): (row: Row) => Work<void> {
+function putterOf(table: string, keys: readonly string[], first: readonly string[]): Put {
   let statement: string | null = null;
-  return (row) => run((statement ??= putStatement(table, keys, Object.keys(row))), ...Object.values(row));
+  return (values, row) => {
+    statement ??= putStatement(table, keys, [...first, ...Object.keys(row)]);
+    return run(statement, ...values, ...Object.values(row));
+  };
 }
 
 // Not INSERT OR REPLACE: that would delete the row first and give it a new place.
