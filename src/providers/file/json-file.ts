@@ -17,8 +17,6 @@ const BYTE_ORDER_MARK = '\uFEFF';
 interface KnownList {
   readonly version: FileVersion;
   readonly parsed: ParsedList;
-  /** What our own write took the place of: who saw that file and comes later finds the new one. */
-  readonly replaced: string | null;
 }
 
 /** Issues as the records of one JSON list. */
@@ -29,13 +27,12 @@ export function createJsonFile(file: string, mayWrite?: ProviderDeps['mayWrite']
   return {
     async read(stats) {
       const before = known;
-      const stamp = stampOf(stats);
-      if (before !== null && (before.version.stamp === stamp || before.replaced === stamp)) return before.parsed.reading;
+      if (before !== null && before.version.stamp === stampOf(stats)) return before.parsed.reading;
       const version = await readVersion(file, before?.version ?? null);
       const isSame = before !== null && version.bytes === before.version.bytes;
       const parsed = isSame ? before.parsed : parseList('READ', file, version.bytes);
       // Unless a write of our own came first.
-      if (known === before) known = { version, parsed, replaced: null };
+      if (known === before) known = { version, parsed };
       return parsed.reading;
     },
     find: () => Promise.resolve(null),
@@ -51,7 +48,7 @@ export function createJsonFile(file: string, mayWrite?: ProviderDeps['mayWrite']
           return edited.isChanged ? edited.parsed.list.bytes : null;
         },
         replaced(version) {
-          if (edited !== null) known = { version, parsed: edited.parsed, replaced: known?.version.stamp ?? null };
+          if (edited !== null) known = { version, parsed: edited.parsed };
         },
       });
       return (edited as Edited | null)?.faults ?? [];
@@ -64,6 +61,8 @@ async function readVersion(file: string, known: FileVersion | null): Promise<Fil
   const descriptor = openFile(file);
   try {
     const stats = statsOf(descriptor);
+    // A write of our own may have come since it was looked at.
+    if (known !== null && known.stamp === stampOf(stats)) return known;
     const bytes = await contentOf(descriptor);
     return { bytes: known?.bytes.equals(bytes) === true ? known.bytes : bytes, stamp: settledStampOf(stats), isOwn: false };
   } finally {
