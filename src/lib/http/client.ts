@@ -7,7 +7,7 @@ import { HttpRefusedError, HttpTransportError } from './errors.ts';
 import { joinPath } from './path.ts';
 import { isWrite, mayBeSent, whenConfirmed, type MayWrite } from './may-write.ts';
 import type { HttpResponse } from './response.ts';
-import { send } from './send.ts';
+import { type Outgoing, send } from './send.ts';
 
 /** Every failure is an HttpTransportError or an HttpRefusedError; an abort by the caller is rethrown as its reason. */
 export interface HttpClient {
@@ -98,19 +98,28 @@ async function exchange(order: Exchange, signal: AbortSignal): Promise<HttpRespo
   const headers = headersOf(order);
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
   await mayBeSent(order, url, signal);
+  const message = { method: request.method ?? 'GET', headers, body };
+  const timeoutMs = settings.timeoutMs ?? 30_000;
+  signal.throwIfAborted();
+  // Any number of requests may hang on one signal; each takes its listener away again.
+  setMaxListeners(0, signal);
+  // Nothing but its answer is waited for by what only reads.
+  if (!isWrite(request)) return followed(order, url, { ...message, signal, until: performance.now() + timeoutMs });
+  return withDeadline(timeoutMs, signal, (deadline) => followed(order, url, { ...message, signal: deadline, until: null }));
+}
 
-  return withDeadline(settings.timeoutMs ?? 30_000, signal, async (deadline) => {
-    let target = url;
-    for (let hops = 0; ; hops += 1) {
-      const message = { method: request.method ?? 'GET', headers, body, signal: deadline };
-      const response = await whenConfirmed(order, target, deadline, () => sendOnce(order, target, message));
-      const next = request.keepRedirect ? undefined : redirectOf(response, message.method, order.base.origin);
-      if (!next) return response;
-      if (hops >= MAX_REDIRECTS) throw new HttpRefusedError(`more than ${MAX_REDIRECTS} redirects`, { status: response.status });
-      target = next;
-      await mayBeSent(order, target, deadline);
-    }
-  });
+/** The answer at the end of all redirects. */
+async function followed(order: Exchange, url: URL, message: Message): Promise<HttpResponse> {
+  const { method, signal } = message;
+  let target = url;
+  for (let hops = 0; ; hops += 1) {
+    const response = await whenConfirmed(order, target, signal, () => sendOnce(order, target, message));
+    const next = order.request.keepRedirect ? undefined : redirectOf(response, method, order.base.origin);
+    if (!next) return response;
+    if (hops >= MAX_REDIRECTS) throw new HttpRefusedError(`more than ${MAX_REDIRECTS} redirects`, { status: response.status });
+    target = next;
+    await mayBeSent(order, target, signal);
+  }
 }
 
 function addressOf({ base, request }: Exchange): URL {
@@ -149,9 +158,6 @@ function sendable(headers: Readonly<Record<string, string>>): Readonly<Record<st
 
 // One controller per exchange, with its timer and listener taken away at the end: joined signals that outlive a request leak.
 async function withDeadline<T>(timeoutMs: number, signal: AbortSignal, run: (deadline: AbortSignal) => Promise<T>): Promise<T> {
-  signal.throwIfAborted();
-  // Any number of requests may hang on one signal; each takes its listener away again.
-  setMaxListeners(0, signal);
   const controller = new AbortController();
   const cancel = (): void => controller.abort(signal.reason);
   const timer = setTimeout(() => controller.abort(timeoutOf(timeoutMs)), timeoutMs);
@@ -167,6 +173,10 @@ async function withDeadline<T>(timeoutMs: number, signal: AbortSignal, run: (dea
   }
 }
 
+function timeoutAt(until: number, timeoutMs: number): NonNullable<Outgoing['timeout']> {
+  return { ms: Math.max(0, until - performance.now()), error: () => timeoutOf(timeoutMs) };
+}
+
 function timeoutOf(timeoutMs: number): HttpTransportError {
   return new HttpTransportError(`timed out after ${timeoutMs / 1000} s`, { code: 'ETIMEDOUT', timedOut: true });
 }
@@ -176,6 +186,8 @@ interface Message {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   readonly signal: AbortSignal;
+  /** When the exchange must be over, by the steady clock; null where the signal says so. */
+  readonly until: number | null;
 }
 
 async function sendOnce({ settings, request }: Exchange, url: URL, message: Message): Promise<HttpResponse> {
@@ -192,6 +204,7 @@ async function sendOnce({ settings, request }: Exchange, url: URL, message: Mess
   } = await send(url, {
     ...message,
     headers,
+    timeout: message.until === null ? null : timeoutAt(message.until, settings.timeoutMs ?? 30_000),
     ...(mayWrite && isWrite(request) && { maySend: () => mayWrite.isConfirmed() }),
     boundOf: (found) => boundOf(settings, request, found),
   });

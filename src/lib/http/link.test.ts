@@ -41,6 +41,11 @@ describe('Link header', () => {
     ['a target that is none', '<http://:80>; rel=next', {}],
     ['an open target', '<https://h/1; rel=next', {}],
     ['an open quote', '<https://h/1>; rel="next', { next: 'https://h/1' }],
+    [
+      'an open quote after another link',
+      '<https://h/1>; rel=next, <https://h/2>; rel="last',
+      { next: 'https://h/1', last: 'https://h/2' },
+    ],
     ['names of object members', '<https://h/1>; rel="__proto__ next"', { ['__proto__']: 'https://h/1', next: 'https://h/1' }],
   ])('reads %s', (_, value, expected) => {
     expect(parseLinkHeader(value, BASE)).toEqual(new Map(Object.entries(expected)));

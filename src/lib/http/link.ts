@@ -22,7 +22,7 @@ interface Link {
 function* readLinks(value: string): Generator<Link> {
   let at = 0;
   while (at < value.length) {
-    at = skip(value, at, /[\s,]/);
+    at = skip(value, at, /[\s,]*/y);
     const end = value[at] === '<' ? value.indexOf('>', at) : -1;
     if (end === -1) {
       at = nextComma(value, at);
@@ -37,23 +37,23 @@ function* readLinks(value: string): Generator<Link> {
 // Zero or more `; name`, `; name=token` or `; name="quoted"`. The first of a name counts, as the RFC says for `rel`.
 function readParams(value: string, start: number): { params: Map<string, string>; at: number } {
   const params = new Map<string, string>();
-  let at = skip(value, start, /\s/);
+  let at = skip(value, start, /\s*/y);
   while (value[at] === ';') {
-    const nameStart = skip(value, at + 1, /\s/);
-    const nameEnd = skip(value, nameStart, /[^\s=;,"]/);
+    const nameStart = skip(value, at + 1, /\s*/y);
+    const nameEnd = skip(value, nameStart, /[^\s=;,"]*/y);
     const name = value.slice(nameStart, nameEnd).toLowerCase();
-    at = skip(value, nameEnd, /\s/);
+    at = skip(value, nameEnd, /\s*/y);
     let text = '';
-    if (value[at] === '=') ({ text, at } = readValue(value, skip(value, at + 1, /\s/)));
+    if (value[at] === '=') ({ text, at } = readValue(value, skip(value, at + 1, /\s*/y)));
     if (name && !params.has(name)) params.set(name, text);
-    at = skip(value, at, /\s/);
+    at = skip(value, at, /\s*/y);
   }
   return { params, at };
 }
 
 function readValue(value: string, start: number): { text: string; at: number } {
   if (value[start] !== '"') {
-    const end = skip(value, start, /[^\s;,]/);
+    const end = skip(value, start, /[^\s;,]*/y);
     return { text: value.slice(start, end), at: end };
   }
   let text = '';
@@ -66,10 +66,13 @@ function readValue(value: string, start: number): { text: string; at: number } {
   return { text, at: at + 1 };
 }
 
-function skip(value: string, start: number, allowed: RegExp): number {
-  let at = start;
-  while (at < value.length && allowed.test(value[at] ?? '')) at += 1;
-  return at;
+/** The place after what the pattern takes, which is sticky and may be nothing. */
+function skip(value: string, start: number, taken: RegExp): number {
+  // Behind the end a sticky pattern would begin anew.
+  if (start >= value.length) return start;
+  taken.lastIndex = start;
+  taken.test(value);
+  return taken.lastIndex;
 }
 
 function nextComma(value: string, start: number): number {

@@ -15,6 +15,8 @@ export interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   readonly signal: AbortSignal;
+  /** Where it ends by itself: after how long, and as what. */
+  readonly timeout: { readonly ms: number; readonly error: () => Error } | null;
   /** Asked when the connection stands, right before the request is written to it: it fails by a NotSent where that says no. */
   readonly maySend?: () => boolean;
   readonly boundOf: (status: number) => BodyBound;
@@ -50,7 +52,7 @@ const USUAL = { accept: '*/*', 'accept-encoding': ACCEPTED_CODINGS, 'user-agent'
 /** The answer when it is whole, or what went wrong. The first of both counts. */
 function receiver(
   url: URL,
-  { method, signal, maySend, boundOf }: Outgoing,
+  { method, signal, timeout, maySend, boundOf }: Outgoing,
   resolve: (answer: Incoming) => void,
   reject: (error: unknown) => void,
 ): Dispatcher.DispatchHandler {
@@ -61,6 +63,7 @@ function receiver(
   const settle = (): boolean => {
     if (isOver) return false;
     isOver = true;
+    clearTimeout(timer);
     signal.removeEventListener('abort', cancel);
     return true;
   };
@@ -80,6 +83,7 @@ function receiver(
     },
     failed: (error) => giveUp(error instanceof HttpTransportError ? error : transportErrorOf(error, 'body')),
   };
+  const timer = timeout === null ? undefined : setTimeout(() => giveUp(timeout.error()), timeout.ms);
   signal.addEventListener('abort', cancel, { once: true });
   return {
     onRequestStart(controller) {
