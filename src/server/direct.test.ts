@@ -51,8 +51,9 @@ function inOrder(answer: string): string {
 const REQUESTS: Readonly<Record<string, readonly [status: number, request: string]>> = {
   'the state': [200, 'GET /api/v1/state HTTP/1.1\r\nHost: 127.0.0.1'],
   'an issue': [200, 'GET /api/v1/ENG-1 HTTP/1.1\r\nHost: localhost:8080'],
-  'one that waits': [200, 'GET /api/v1/eng-3 HTTP/1.1\r\nHost: LOCALHOST'],
-  'a name with a dot': [200, 'GET /api/v1/ENG.2 HTTP/1.1\r\nHost: [::1]:80'],
+  'one that waits': [200, 'GET /api/v1/ENG-3 HTTP/1.1\r\nHost: LOCALHOST'],
+  'a name with a dot': [200, 'GET /api/v1/eng.2 HTTP/1.1\r\nHost: [::1]:80'],
+  'another spelling': [404, 'GET /api/v1/eng-3 HTTP/1.1\r\nHost: localhost'],
   'one that is not there': [404, 'GET /api/v1/ENG-9 HTTP/1.1\r\nHost: localhost'],
   'a probe': [200, 'GET /livez HTTP/1.1\r\nHost: localhost'],
   'what is asked for by POST': [405, 'GET /api/v1/refresh HTTP/1.1\r\nHost: localhost'],
