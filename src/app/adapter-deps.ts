@@ -4,6 +4,7 @@ import type { RunTools } from '../ports/runner.ts';
 import type { Clock, Logger, WritePermission } from '../ports/runtime.ts';
 import type { QueueRunner } from '../runners/queue/index.ts';
 import type { SshHosts } from '../runners/ssh/hosts.ts';
+import type { TellSilence } from './check-tracker.ts';
 import type { OperationMeter } from './request-meter.ts';
 import type { KnownSecrets } from './secrets.ts';
 import type { GoodWorkflow } from './workflow.ts';
@@ -18,6 +19,8 @@ export interface AdapterDeps {
   readonly processes: ProcessLedger;
   readonly costRecorded?: AgentDeps['costRecorded'];
   readonly meter: OperationMeter;
+  /** Hears that the tracker takes long to answer; absent where records are enough. */
+  readonly tellSilence?: TellSilence;
   readonly tools: RunTools;
   /** Where the HTTP server listens, or null. */
   readonly servedAt: () => string | null;

@@ -56,11 +56,9 @@ describe('the tracker at start', () => {
 it('slow polls are told of once, and again after a quick one', async () => {
   vi.useFakeTimers();
   const told: string[] = [];
-  const tell = (message: string): void => void told.push(message);
-  const logger = { debug: tell, info: tell, warn: tell, error: tell };
   let takesMs = 3000;
   const fetchCandidateIssues = () => new Promise<readonly []>((resolve) => setTimeout(() => resolve([]), takesMs));
-  const tracker = tellSlowPolls({ kind: 'repoissues', fetchCandidateIssues } as unknown as Tracker, logger);
+  const tracker = tellSlowPolls({ kind: 'repoissues', fetchCandidateIssues } as unknown as Tracker, (kind) => told.push(kind));
   const poll = async (): Promise<number> => {
     const polled = tracker.fetchCandidateIssues(signal);
     await vi.advanceTimersByTimeAsync(takesMs);

@@ -1,5 +1,5 @@
 import { TrackerError } from '../domain/model/errors.ts';
-import type { Notices } from '../domain/model/notice.ts';
+import type { Notice, Notices } from '../domain/model/notice.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Tracker } from '../ports/tracker.ts';
 
@@ -30,7 +30,7 @@ export async function proveTracker(
 }
 
 /** Says that a tracker of this kind takes long to answer. */
-type TellSilence = (kind: string) => void;
+export type TellSilence = (kind: string) => void;
 
 /** The tracker's own check; one that takes long is told of. */
 export async function answeredOrTold(tracker: Tracker, tell: TellSilence, signal: AbortSignal): Promise<void> {
@@ -47,12 +47,16 @@ export function silenceTo(logger: Pick<Logger, 'warn'>): TellSilence {
   return (kind) => logger.warn('the tracker has not answered yet, still trying', { tracker_kind: kind });
 }
 
+/** For all who listen: the log, the page and `foray status`. */
+export function silenceIn(announce: (notice: Notice) => void): TellSilence {
+  return (kind) => announce({ name: 'tracker:answer:awaited', facts: { kind } });
+}
+
 /** A poll that takes longer is told of. */
 const POLL_PATIENCE_MS = 2000;
 
 /** The same tracker, whose slow polls are told of: the first one, and again after a quick one. */
-export function tellSlowPolls(tracker: Tracker, logger: Logger): Tracker {
-  const tellSilence = silenceTo(logger);
+export function tellSlowPolls(tracker: Tracker, tellSilence: TellSilence): Tracker {
   let isTold = false;
   return {
     ...tracker,

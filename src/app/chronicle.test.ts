@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { createNotices, anIssue } from '../../test/support/fake-daemon.ts';
 import { createMemoryStore } from '../../test/support/store/memory.ts';
 import type { Quota } from '../domain/model/quota.ts';
+import { silenceIn } from './check-tracker.ts';
 import { keepChronicle, troublesSince } from './chronicle.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -109,4 +110,15 @@ it('what keeps the whole service back is kept while it does, for commands to tel
   next.tick(0);
   await next.chronicle.stop();
   expect(await troublesSince(next.time.now, store)).toEqual([]);
+});
+
+it('a tracker that takes long to answer keeps it back until it has', async () => {
+  const { store, notices, chronicle, time, tick } = setUp();
+  silenceIn(notices.announce)('repoissues');
+  time.now += 1;
+  const text = 'the tracker cannot be read yet: it is still tried; the log tells what it said';
+  await expect.poll(() => troublesSince(0, store)).toEqual([{ what: 'tracker', since: 1_000_000, place: null, text }]);
+  tick(0);
+  await chronicle.stop();
+  expect(await troublesSince(0, store)).toEqual([]);
 });

@@ -9,7 +9,7 @@ import type { NoticeBus } from '../ports/events.ts';
 import type { Logger, SteadyClock } from '../ports/runtime.ts';
 import { startTelemetry } from '../telemetry/index.ts';
 import { buildAdapters, knownAs, settleIdentity, tellIfPublic, type BuiltAdapters } from './build-adapters.ts';
-import { proveTracker, whileTold } from './check-tracker.ts';
+import { proveTracker, silenceIn, whileTold } from './check-tracker.ts';
 import { forgetOldRuns } from './forget-runs.ts';
 import type { Reign } from './leading.ts';
 import { openPages, type Pages } from './open-pages.ts';
@@ -110,7 +110,7 @@ async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> 
   const { options, runs, pages, notices, announce, releasers, startUp } = assembled;
   const { store, trackers, adapterDeps } = runs;
   const { logger } = options;
-  const tellSilence = (kind: string): void => announce({ name: 'tracker:start:awaited', facts: { kind } });
+  const tellSilence = silenceIn(announce);
   const postponed = await proveTracker(built.tracker, tellSilence, {
     pollMs: built.workflow.settings.polling.intervalMs,
     signal: startUp,

@@ -9,6 +9,7 @@ import type { HostView } from '../ports/runner.ts';
 import { createSshHosts } from '../runners/ssh/hosts.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
+import { silenceIn } from './check-tracker.ts';
 import type { DaemonOptions } from './daemon.ts';
 import { createFleetRuns } from './fleet-runs.ts';
 import { daemonId, markedEnv } from './leftovers.ts';
@@ -76,7 +77,7 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
   releasers.push(roots.release);
   const env = markedEnv(options.env, database);
   const meter = createRequestMeter(announce);
-  const told = { servedAt, markKey, version, env, clock, logger, secrets };
+  const told = { servedAt, markKey, version, env, clock, logger, secrets, tellSilence: silenceIn(announce) };
   return {
     store,
     trackers,

@@ -34,7 +34,7 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
       retry_in_ms: retryInMs,
       remedy: remedyFor(kind, error) ?? undefined,
     }),
-  'tracker:start:awaited': ({ kind }) => warn('the tracker has not answered yet, still trying', { tracker_kind: kind }),
+  'tracker:answer:awaited': ({ kind }) => warn('the tracker has not answered yet, still trying', { tracker_kind: kind }),
   'tracker:start:postponed': ({ error, kind, retryInMs }) =>
     warn('the tracker asks to wait, polling begins later', {
       error,

@@ -239,7 +239,9 @@ describe('findProblem', () => {
 
   it('names what stands in the way', async () => {
     await writeFile(bench.root, 'a file');
-    expect(await bench.workspaces.findProblem()).toBe(`workspace.root ${bench.root}: ${bench.root} is not a directory`);
+    expect(await bench.workspaces.findProblem()).toBe(
+      `workspace.root ${bench.root} is not a directory: name another place, or move what is there away`,
+    );
     await rm(bench.root);
     await symlink('/nowhere/at/all', bench.root);
     expect(await bench.workspaces.findProblem()).toContain(`${bench.root} is a link that leads nowhere`);

@@ -8,12 +8,17 @@ import { codeOf, look } from './containment.ts';
 export async function findRootProblem(root: string): Promise<string | null> {
   try {
     const place = await nearestExisting(path.resolve(root));
-    if (!(await stat(place)).isDirectory()) return `workspace.root ${root}: ${place} is not a directory`;
+    if (!(await stat(place)).isDirectory()) return notDirectory(root, place);
     await access(place, constants.W_OK | constants.X_OK);
     return null;
   } catch (error) {
     return `workspace.root ${root} is not writable: ${meaningOf(error)}`;
   }
+}
+
+function notDirectory(root: string, place: string): string {
+  const what = place === path.resolve(root) ? `workspace.root ${root}` : `workspace.root ${root}: ${place}`;
+  return `${what} is not a directory: name another place, or move what is there away`;
 }
 
 /** The same, found out by making a directory and removing it: some file systems refuse what the rights of a place allow. */

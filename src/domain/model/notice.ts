@@ -16,8 +16,8 @@ import type { ExitKind, RunEventDetails, RunStatus, StopReason, Trigger } from '
 export interface Notices {
   'poll:tick:completed': { candidates: number; dispatched: number; running: number; retrying: number; durationMs: number };
   'poll:tick:failed': { error: string; kind: string; retryInMs: number; durationMs: number };
-  /** It takes long to prove itself at start. */
-  'tracker:start:awaited': { kind: string };
+  /** It takes long to prove itself at start, or to answer a poll. */
+  'tracker:answer:awaited': { kind: string };
   'tracker:start:postponed': { error: string; kind: string; retryInMs: number };
   /** Told once for each wait. */
   'poll:tick:postponed': { reason: string; resource: string; until: number };

@@ -73,7 +73,7 @@ export function troubleOf({ name, facts }: Notice): ToldTrouble | null {
   switch (name) {
     case 'poll:tick:failed':
       return { what: 'tracker', text: [facts.error, remedyFor(facts.kind, facts.error) ?? []].flat().join('; ') };
-    case 'tracker:start:awaited':
+    case 'tracker:answer:awaited':
       return { what: 'tracker', text: 'the tracker cannot be read yet: it is still tried; the log tells what it said' };
     case 'tracker:start:postponed':
       return { what: 'tracker', text: [facts.error, remedyFor(facts.kind) ?? []].flat().join('; ') };
