@@ -69,11 +69,11 @@ describe.each(FORGE_KINDS)('%s', { timeout: 60_000 }, (kind) => {
     await scene.waiting('auto_merge', /^a person/);
     expect(await daemon.json('/api/v2/parked')).toMatchObject({ parked: [{ issue_id: id, reason: 'escalated' }] });
 
-    // Refused for no good reason: as often as the budget has it.
+    // Refused for no good reason: a first time, and as often again as the budget has it.
     const stop = forge.front.answerAll(forge.is.merge, json({ message: '405 Method Not Allowed' }, 405));
     await scene.unpark();
     await needed(2);
-    expect(scene.told('merge refused')).toHaveLength(3);
+    expect(scene.told('merge refused')).toHaveLength(4);
     stop();
     expect(forge.isMerged()).toBe(false);
 
