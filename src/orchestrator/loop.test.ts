@@ -122,6 +122,28 @@ describe('the single writer', () => {
     for (const loop of loops) loop.kill();
   });
 
+  it('waits no longer than it must where a timer rings a moment early', async () => {
+    const steady = createSteadyClock();
+    const begun = steady.now();
+    let polls = 0;
+    const settings = settingsWith({ rest: { polling: { intervalMs: 100 } } });
+    const loop: Loop = createLoop(settings, NOTHING_DURABLE, 'i', {
+      // Slower than the timers are.
+      clock: { ...steady, drift: () => 0, now: () => begun + Math.round((steady.now() - begun) * 0.9) },
+      onStoreFault: () => {},
+      store: { apply: async () => {} },
+      interpret(effect) {
+        if (effect.do !== 'poll') return;
+        polls += 1;
+        const answered = { candidates: { ok: true, value: [] }, states: { ok: true, value: new Map() } } as const;
+        queueMicrotask(() => loop.report({ type: 'poll-answered', ...answered, preflightProblem: null }));
+      },
+    });
+    loop.start();
+    await expect.poll(() => polls, { timeout: 900 }).toBeGreaterThan(3);
+    loop.kill();
+  });
+
   it('ignores what comes after the end', async () => {
     const { loop } = startLoop(0);
     await loop.done;

@@ -59,6 +59,8 @@ interface Work {
   ended: boolean;
   /** Whether the last clock event changed nothing. */
   idle: boolean;
+  /** The moment that was decided for last. */
+  decidedAt: number;
   timer: NodeJS.Timeout | undefined;
   /** When the process was last seen to run. */
   aliveAt: number;
@@ -132,6 +134,7 @@ function workFrom(current: State, deps: LoopDeps): Work {
     pumping: false,
     ended: true,
     idle: false,
+    decidedAt: 0,
     timer: undefined,
     aliveAt: 0,
     beat: undefined,
@@ -165,7 +168,8 @@ function decideTogether(work: Work, until: number): Decision {
   let state = before;
   let onlyClock = true;
   for (let event = work.queue.shift(); event !== undefined; event = work.queue.shift()) {
-    const decision = decide(state, event, work.deps.clock.now());
+    work.decidedAt = work.deps.clock.now();
+    const decision = decide(state, event, work.decidedAt);
     state = decision.state;
     for (const write of decision.writes) writes.push(write);
     for (const effect of decision.effects) effects.push(effect);
@@ -215,8 +219,10 @@ function rest(work: Work, report: (event: Event) => void, end: () => void): void
     end();
     return;
   }
-  const least = work.idle ? NOTHING_CHANGED_MS : 1;
-  const delay = Math.min(Math.max(nextWake(work.current) - now, least), MAX_TIMER_MS);
+  const wake = nextWake(work.current);
+  // A timer may ring a moment early: then nothing was due yet, and nothing is wrong.
+  const least = work.idle && wake <= work.decidedAt ? NOTHING_CHANGED_MS : 1;
+  const delay = Math.min(Math.max(wake - now, least), MAX_TIMER_MS);
   clearTimeout(work.timer);
   work.timer = setTimeout(() => report({ type: 'clock' }), delay);
 }
