@@ -154,14 +154,16 @@ describe('containment', () => {
     expect(bench.log.filter(({ message }) => message === 'status file ignored')).toHaveLength(4);
   });
 
-  it('reads nothing through links that are swapped in between the look and the read', async () => {
+  it('reads nothing through links that are swapped in between the look and the read', { timeout: 40_000 }, async () => {
     await bench.workspaces.prepare(bench.subject(), signal);
     await writeFile(at('.foray', 'status'), 'blocked\nown words');
     const swapper = spawn(process.execPath, ['-e', SWAP, at('.foray'), outside], { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
       await once(swapper.stdout, 'data');
       const read = new Set<string>();
-      for (let looks = 0; looks < 1_500; looks += 1) {
+      const patience = performance.now() + 20_000;
+      // On, until both were met: who has the processor when is nobody's to say.
+      for (let looks = 0; looks < 1_500 || (read.size < 2 && performance.now() < patience); looks += 1) {
         read.add((await bench.workspaces.readStatus(at()))?.statement ?? 'nothing');
       }
       expect([...read].toSorted()).toEqual(['nothing', 'own words']);
