@@ -197,7 +197,7 @@ export function hugeBody(bytes: number, status = 200): Reply {
     const pump = (left: number): void => {
       if (response.destroyed) return;
       if (left <= 0) response.end();
-      else response.write(chunk.subarray(0, left), () => pump(left - chunk.length));
+      else response.write(chunk.subarray(0, left), (error) => void (error ? response.destroy() : pump(left - chunk.length)));
     };
     response.writeHead(status, { 'content-type': 'text/plain' });
     pump(bytes);
