@@ -49,6 +49,19 @@ describe('a slot that becomes free', () => {
     expect([...play.state.live.keys()]).toEqual(['2', '3']);
   });
 
+  it('of a state is free when the handoff is taken, not before', () => {
+    const play = player(3, { doing: 1 });
+    play.poll(issues(() => ({ state: 'doing' })));
+    expect([...play.state.live.keys()]).toEqual(['1']);
+    play.exit('1');
+    const runId = play.asked('hand-off')[0]?.handoff.runId ?? '';
+    expect(play.asked('read-candidate')).toEqual([]);
+    play.poll(issues((id) => ({ state: 'doing', title: id })));
+    expect([...play.state.live.keys()]).toEqual([]);
+    play.send({ type: 'handoff-answered', issueId: '1', runId, outcome: { kind: 'succeeded' } });
+    expect(play.asked('read-candidate').map(({ issue }) => issue.id)).toEqual(['2']);
+  });
+
   it('is not taken by an issue that moved meanwhile: the next one is read', () => {
     const play = player(1);
     play.poll(issues());
@@ -223,7 +236,7 @@ describe('a due retry without a slot', () => {
     expect([...play.state.live.keys()]).toEqual(['2']);
     play.after(20_000);
     expect(play.asked('read-issue')).toEqual([]);
-    play.exit('2');
+    handOffAll(play, '2');
     expect(play.asked('read-issue').map(({ issueId }) => issueId)).toEqual(['1']);
   });
 

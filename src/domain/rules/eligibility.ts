@@ -1,4 +1,5 @@
 import { budgetSpent } from './budget.ts';
+import { holdsSlot } from '../model/claim.ts';
 import { normalState, sameState, stateIn, type Blocker, type IssueRef } from '../model/issue.ts';
 import type { OperatorPause } from '../model/operator.ts';
 import type { HoldReason } from '../model/hold.ts';
@@ -131,11 +132,17 @@ export function stateSlots(state: State, issueState: string): number {
   return Math.max(0, Math.min(limit - used - usedElsewhere(state, issueState), globalSlots(state)));
 }
 
-/** Slots of the state that sessions of another process have: who looks at the records of a running daemon sees only its claims. */
+/**
+ * Slots of the state that are taken without a session here: by what is being handed off, and by sessions of another
+ * process, which whoever looks at the records of a running daemon knows only by their claims.
+ */
 function usedElsewhere(state: State, issueState: string): number {
   if (state.occupied <= state.live.size) return 0;
-  const others = [...state.claims.values()].filter(({ phase, issue }) => phase === 'running' && !state.live.has(issue.id));
-  return others.filter(({ issue }) => sameState(issue.state, issueState)).length;
+  const others = [...state.claims.values()].filter((claim) => holdsSlot(claim) && !state.live.has(claim.issue.id));
+  return others.filter(({ issue }) => {
+    const departed = state.departed.get(issue.id);
+    return departed ? occupiesState(departed, issueState) : sameState(issue.state, issueState);
+  }).length;
 }
 
 /** Reasons that end when a slot becomes free or when the issue is read again: such a candidate waits in the queue. */
