@@ -16,14 +16,21 @@ export async function makeDirectories(directory: string, mode: number): Promise<
 /** The same before anything can be waited for. */
 export function makeDirectoriesNow(directory: string, mode: number): void {
   try {
+    makeDirectoryNow(directory, mode);
+  } catch (error) {
+    const parent = path.dirname(directory);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === directory) throw error;
+    makeDirectoriesNow(parent, mode);
+    makeDirectoryNow(directory, mode);
+  }
+}
+
+/** Somebody else may have made it meanwhile. */
+function makeDirectoryNow(directory: string, mode: number): void {
+  try {
     mkdirSync(directory, { mode });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' && statSync(directory).isDirectory()) return;
-    const parent = path.dirname(directory);
-    if (code !== 'ENOENT' || parent === directory) throw error;
-    makeDirectoriesNow(parent, mode);
-    mkdirSync(directory, { mode });
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !statSync(directory).isDirectory()) throw error;
   }
 }
 
