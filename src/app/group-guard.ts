@@ -1,3 +1,4 @@
+import { childProcess } from '../lib/child-process.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 
 /** Process groups that must not outlive this process, however it ends. */
@@ -40,7 +41,7 @@ end_all
 /** `silentSeconds`: after so many without a sign of this process its groups are ended. */
 export function startGroupGuard(silentSeconds: number): GroupGuard {
   // A group of its own: what is sent to this process's does not reach it.
-  const child = process.getBuiltinModule('node:child_process').spawn('/bin/sh', ['-c', SCRIPT, 'sh', String(silentSeconds)], {
+  const child = childProcess().spawn('/bin/sh', ['-c', SCRIPT, 'sh', String(silentSeconds)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { WorkspaceError } from '../domain/model/errors.ts';
+import { childProcess } from '../lib/child-process.ts';
 import { createExcerpt } from '../lib/process/index.ts';
 
 /** One call of git. */
@@ -32,7 +33,7 @@ const ERRORS = { headBytes: 8 * 1024, tailBytes: 24 * 1024 };
 /** Runs git in a process group of its own and waits for it. A timeout or an abort ends the group; both reject. */
 export async function runGit(command: GitCommand, signal: AbortSignal): Promise<GitResult> {
   signal.throwIfAborted();
-  const child = process.getBuiltinModule('node:child_process').spawn('git', [...command.args], {
+  const child = childProcess().spawn('git', [...command.args], {
     cwd: command.cwd,
     env: { ...command.env },
     detached: true,

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { childProcess } from './child-process.ts';
 
 /** One process for all time: its pid may be given to another one, its pid and start time together may not. */
 export interface ProcessMark {
@@ -113,8 +114,7 @@ const PS_COLUMNS = 'pid=,pgid=,stat=,lstart=';
 function ps(...args: string[]): string {
   const env = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
   try {
-    const { execFileSync } = process.getBuiltinModule('node:child_process');
-    return execFileSync('ps', args, { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'ignore'] });
+    return childProcess().execFileSync('ps', args, { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'ignore'] });
   } catch {
     return '';
   }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { childProcess } from '../child-process.ts';
 import { createExcerpt } from './excerpt.ts';
 import { createGroup } from './kill.ts';
 import type { ProcessGroup } from './kill.ts';
@@ -115,8 +116,7 @@ function spawnGroup({ command, args, cwd, env, user, stdin = 'ignore' }: Process
     ...(user ? { uid: user.uid, gid: user.gid } : {}),
   };
   try {
-    // Loaded for this alone: a service comes to its first poll without.
-    return process.getBuiltinModule('node:child_process').spawn(command, [...args], options);
+    return childProcess().spawn(command, [...args], options);
   } catch (error) {
     throw startError(error, { command, cwd });
   }

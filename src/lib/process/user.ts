@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { childProcess } from '../child-process.ts';
 
 /** A user of this machine that programs are started as. */
 export interface ProgramUser {
@@ -50,10 +51,9 @@ function readPasswd(): string {
   }
 }
 
-// Loaded for this alone: who checks a workflow file starts no process.
 function askDirectory(name: string): string {
   try {
-    return process.getBuiltinModule('node:child_process').execFileSync('getent', ['passwd', '--', name], {
+    return childProcess().execFileSync('getent', ['passwd', '--', name], {
       encoding: 'utf8',
       timeout: 5_000,
       stdio: ['ignore', 'pipe', 'ignore'],
