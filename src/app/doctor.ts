@@ -2,6 +2,7 @@ import { problemFacts } from '../config/format.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { checkAgentProgram, checkDatabase, checkEnvironment, checkGit, checkPort, checkWorkspaceRoot } from './doctor-machine.ts';
+import { checkRepo } from './doctor-repo.ts';
 import { diagnoseTracker } from './doctor-tracker.ts';
 import { ok, type Finding } from './finding.ts';
 import type { SurveyDeps } from './survey.ts';
@@ -27,6 +28,7 @@ export async function examine(
     ...(await checkDatabase(workflow)),
     ...(await checkPort(workflow)),
     ...(await checkGit(workflow)),
+    ...(await checkRepo(workflow, deps, signal)),
     ...(await diagnoseTracker(workflow, deps, fix, signal)),
   ];
 }

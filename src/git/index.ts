@@ -1,3 +1,4 @@
+export { askRemote } from './ask-remote.ts';
 export { createBundle, createCarriedRemote, tooLarge } from './carried-remote.ts';
 export { mustPass } from './must-pass.ts';
 export { publish } from './publish.ts';
