@@ -65,7 +65,7 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   const unknown = whySelfUnknown(self);
   if (unknown !== null) return couldNotRead(draft, watch, 'label_commands', unknown);
   const progress = progressOf(watch, 'label_commands');
-  const mark = progress.mark.at === 'read' ? progress.mark.upTo : startOf(watch);
+  const mark = progress.mark.at === 'read' ? progress.mark.upTo : JOURNAL_START;
   const toRemove = stillToRemove(draft, watch, merge, labels.value);
   const news = labels.value.filter((event) => (markOf(event) ?? '') > mark);
   const isPersons = (event: LabelEvent): boolean => !isOwnAccount(draft, watch, self, event.actor);
@@ -140,10 +140,8 @@ function markOf(event: LabelEvent | undefined): string | undefined {
   return event === undefined ? undefined : `${new Date(Date.parse(event.at)).toISOString()}|${event.id.padStart(20, '0')}`;
 }
 
-/** Before any event of the second in which the watch began: some forges tell whole seconds only. */
-function startOf({ armedAt }: Watch): string {
-  return `${new Date(Math.floor(armedAt / 1000) * 1000).toISOString()}|`;
-}
+/** Before any event: a command from before the watch, as while the first run went on, counts while its label is there. */
+const JOURNAL_START = '';
 
 /**
  * Where the journal has a command whose label was not there yet when the labels were read, a moment earlier. Whether it
