@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { makeDirectories } from '../lib/make-directories.ts';
+import { readShortFile, replaceShortFile } from '../lib/short-file.ts';
 import { takeLock, type Lock } from '../store/sqlite/lock.ts';
 
 /** Beside the workspaces: the lock itself, and who has it. */
@@ -53,7 +54,7 @@ async function canWrite(root: string): Promise<boolean> {
 /** The lock is what counts: on a full disk the note is missing, and each run says why it cannot begin. */
 function noteHolder(root: string, holder: RootHolder): void {
   try {
-    writeFileSync(path.join(root, `${LOCK_NAME}.json`), `${JSON.stringify(recordOf(holder))}\n`, { mode: 0o600 });
+    replaceShortFile(path.join(root, `${LOCK_NAME}.json`), `${JSON.stringify(recordOf(holder))}\n`, 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   }
@@ -76,7 +77,7 @@ function whoHas(root: string): string {
 
 function holderOf(root: string): Readonly<Record<string, unknown>> {
   try {
-    return JSON.parse(readFileSync(path.join(root, `${LOCK_NAME}.json`), 'utf8')) as Record<string, unknown>;
+    return JSON.parse(readShortFile(path.join(root, `${LOCK_NAME}.json`)) ?? '') as Record<string, unknown>;
   } catch {
     return {};
   }

@@ -55,7 +55,7 @@ async function commitRest(repository: Repository, cwd: string, message: string, 
   const status = await mustPass(repository, cwd, [...WITHOUT_HOOKS, 'status', '--porcelain'], signal);
   if (status.trim() === '') return;
   await mustPass(repository, cwd, [...WITHOUT_HOOKS, 'add', '--all'], signal);
-  const staged = await repository.local(cwd, [...WITHOUT_HOOKS, 'diff', '--cached', '--quiet'], signal);
+  const staged = await repository.local(cwd, [...WITHOUT_HOOKS, 'diff', '--cached', '--quiet', '--no-ext-diff'], signal);
   if (staged.code === 0) return;
   const author = await authorOf(repository, cwd, signal);
   await mustPass(repository, cwd, [...WITHOUT_HOOKS, ...author, 'commit', '--quiet', '--no-verify', '-m', message], signal);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectories } from '../lib/make-directories.ts';
+import { replaceShortFile } from '../lib/short-file.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { WritePermission } from '../ports/runtime.ts';
 import { runGit, type GitResult } from './command.ts';
@@ -141,7 +142,7 @@ function createGit(
   };
   return {
     async remote(what, args, signal) {
-      await writeFile(path.join(control, 'config'), CONTROL_CONFIG);
+      replaceShortFile(path.join(control, 'config'), CONTROL_CONFIG);
       await rm(path.join(control, 'hooks'), { recursive: true, force: true });
       const password = httpAddressOf(url) ? token : null;
       const known = await remoteEnvironment(folder, url, env);
@@ -164,9 +165,9 @@ async function makeBoth(repository: Repository, folder: string, signal: AbortSig
   for (const place of [control, shared]) {
     if (!(await isRepository(place))) await mustPass(repository, folder, ['init', '--quiet', '--bare', place], signal);
   }
-  await writeFile(path.join(shared, 'objects', 'info', 'alternates'), `${path.join(control, 'objects')}\n`);
+  replaceShortFile(path.join(shared, 'objects', 'info', 'alternates'), `${path.join(control, 'objects')}\n`);
   await makeDirectories(path.join(shared, 'info'), 0o755);
-  await writeFile(path.join(shared, 'info', 'exclude'), '/.foray/\n');
+  replaceShortFile(path.join(shared, 'info', 'exclude'), '/.foray/\n');
   await mustPass(repository, shared, ['config', 'remote.origin.url', url], signal);
   await mustPass(repository, shared, ['config', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'], signal);
   await mustPass(repository, shared, ['config', 'gc.auto', '0'], signal);

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
+import { readShortFile } from '../lib/short-file.ts';
 
 /**
  * Tells git where the repository of a worktree is. Git would ask the file `.git` in it, which the agent can write: it could
@@ -31,7 +32,8 @@ function namesIn(folder: string): readonly string[] {
 /** The file `.git` of the worktree that belongs to it. */
 function placeOf(directory: string): string | null {
   try {
-    return path.resolve(directory, readFileSync(path.join(directory, 'gitdir'), 'utf8').trim());
+    const text = readShortFile(path.join(directory, 'gitdir'));
+    return text && path.resolve(directory, text.trim());
   } catch {
     return null;
   }

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -27,6 +27,7 @@ const at = (...parts: string[]): string => path.join(bench.root, 'ABC-1', ...par
 async function expectOutsideUntouched(): Promise<void> {
   expect((await readdir(outside)).sort()).toEqual(['precious', 'status']);
   expect(await readFile(path.join(outside, 'status'), 'utf8')).toBe('blocked\nfrom outside');
+  expect(await readFile(path.join(outside, 'precious'), 'utf8')).toBe('keep me');
 }
 
 /** Puts a link in the place of the folder, then of the file in it, and takes it back, without end. */
@@ -145,6 +146,29 @@ describe('containment', () => {
     await expectOutsideUntouched();
   });
 
+  it('is held up by no pipe, directory or endless file in the place of one that it reads', async () => {
+    await bench.workspaces.prepare(bench.subject(), signal);
+    const kinds = {
+      pipe: (file: string) => execFileSync('mkfifo', [file]),
+      directory: (file: string) => mkdir(file),
+      endless: async (file: string) => {
+        await writeFile(file, 'blocked\n');
+        await truncate(file, 2 ** 40);
+      },
+    };
+    for (const make of Object.values(kinds)) {
+      for (const name of ['status', 'scm.json', '.gitignore']) {
+        await rm(at('.foray', name), { recursive: true, force: true });
+        await make(at('.foray', name));
+      }
+      await bench.workspaces.readStatus(at());
+      expect(await bench.workspaces.readScm(at())).toBeNull();
+      await bench.workspaces.prepare(bench.subject(), signal);
+      await bench.workspaces.beforeRun(bench.subject(), signal);
+      expect(await readFile(at('.foray', '.gitignore'), 'utf8')).toBe('*\n');
+    }
+  });
+
   it('reads no path outside of the root', async () => {
     await mkdir(path.join(outside, '.foray'));
     await writeFile(path.join(outside, '.foray', 'status'), 'blocked');
@@ -216,6 +240,8 @@ describe('remove', () => {
   it('deletes links without following them, and read-only directories', async () => {
     await bench.workspaces.prepare(bench.subject(), signal);
     await symlink(outside, at('link'));
+    await link(path.join(outside, 'precious'), at('hard link\nand a line'));
+    execFileSync('mkfifo', [at('pipe')]);
     await mkdir(at('cache', 'module'), { recursive: true });
     await writeFile(at('cache', 'module', 'file'), 'x');
     await chmod(at('cache', 'module'), 0o555);

@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { runGit } from '../git/command.ts';
+import { createLookingGit } from '../git/looking.ts';
+import { readShortFile } from '../lib/short-file.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import { clearAs } from './as-user.ts';
-import { DATA_FOLDER, look, realRoot } from './containment.ts';
+import { DATA_FOLDER, realRoot } from './containment.ts';
 import { removeIfThere } from './remove.ts';
 
 /** The files by which an agent speaks to us. */
 const NAMES = ['status', 'scm.json'] as const;
-/** In bytes. */
-const LONGEST = 64 * 1024;
+const TIMEOUT_MS = 10_000;
 export type AgentFile = (typeof NAMES)[number];
 
 /** What lay there before a run, or stands in the repository's own commits: not the word of the run's agent. */
@@ -33,7 +32,7 @@ export function createEarlierFiles(user: ProgramUser | null = null): EarlierFile
       const mayBeCommitted = user !== null || isInRepository(workspace);
       for (const name of NAMES) {
         const file = fileOf(workspace, name);
-        const texts = [await textOf(file), mayBeCommitted ? await committed(workspace, name, user, signal) : null];
+        const texts = [textOf(file), mayBeCommitted ? await committed(workspace, name, user, signal) : null];
         remember(file, new Set(texts.filter((text) => text !== null)));
         if (user) await clearAs(user, file);
         else await removeIfThere(file);
@@ -42,22 +41,16 @@ export function createEarlierFiles(user: ProgramUser | null = null): EarlierFile
     async isPrepared(workspace, name) {
       const file = fileOf(workspace, name);
       const prepared = known.get(file);
-      const text = prepared && (await textOf(file));
+      const text = prepared && textOf(file);
       return text != null && prepared?.has(text) === true;
     },
   };
 }
 
-/** Of a plain file of a size that could be a word of ours; a pipe or a link is never opened here. */
-async function textOf(file: string): Promise<string | null> {
-  const stats = lookOrNull(file);
-  return stats?.isFile() === true && stats.size <= LONGEST ? readFile(file, 'utf8').catch(() => null) : null;
-}
-
-/** What cannot be looked at is told where it is read for its word. */
-function lookOrNull(file: string): ReturnType<typeof look> {
+/** Null for what is no plain file of a size that could be a word of an agent; what cannot be read is told where it is read for its word. */
+function textOf(file: string): string | null {
   try {
-    return look(file);
+    return readShortFile(file) || null;
   } catch {
     return null;
   }
@@ -72,11 +65,8 @@ function isInRepository(workspace: string): boolean {
 }
 
 async function committed(workspace: string, name: string, user: ProgramUser | null, signal: AbortSignal): Promise<string | null> {
-  const env = { PATH: process.env['PATH'] ?? '', GIT_TERMINAL_PROMPT: '0' };
-  const command = { args: ['show', `HEAD:./${DATA_FOLDER}/${name}`], cwd: workspace, env, user, timeoutMs: 10_000 };
   try {
-    const { code, stdout } = await runGit(command, signal);
-    return code === 0 ? stdout : null;
+    return await createLookingGit(workspace, user, TIMEOUT_MS, signal)(['show', `HEAD:./${DATA_FOLDER}/${name}`]);
   } catch {
     signal.throwIfAborted();
     return null;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
@@ -51,6 +51,46 @@ describe('evidence of work', () => {
     const before = await look();
     await writeFile(path.join(workspace, 'known.ts'), 'y');
     expect(await look()).not.toBe(before);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it('is looked for in submodules too, without a program that they name', async () => {
+    const ran = path.join(bench.base, 'ran');
+    const inner = path.join(workspace, 'inner');
+    await mkdir(inner);
+    const within = (...args: string[]) => git('-C', inner, ...args);
+    within('init', '-q');
+    await writeFile(path.join(inner, 'known.ts'), 'x');
+    within('add', '.');
+    within('commit', '-qm', 'first');
+    git('init', '-q');
+    await writeFile(path.join(workspace, '.gitmodules'), '[submodule "inner"]\n\tpath = inner\n\turl = ./inner\n');
+    git('add', '.gitmodules', 'inner');
+    git('commit', '-qm', 'first');
+    git('config', 'submodule.inner.update', `!touch ${ran}`);
+    for (const key of ['clean', 'process']) within('config', `filter.thief.${key}`, `touch ${ran}; cat`);
+    within('config', 'core.fsmonitor', `touch ${ran}; false`);
+    await writeFile(path.join(inner, '.git', 'info', 'attributes'), '* filter=thief\n');
+    const before = await look();
+    await writeFile(path.join(inner, 'known.ts'), 'y');
+    expect(await look()).not.toBe(before);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it('fetches nothing that is missing, which would run a program', async () => {
+    const ran = path.join(bench.base, 'ran');
+    git('init', '-q');
+    await writeFile(path.join(workspace, '.foray', 'status'), 'blocked');
+    git('add', '-f', '.foray/status');
+    git('commit', '-qm', 'first');
+    const blob = git('rev-parse', 'HEAD:.foray/status').toString().trim();
+    const settings = { promisor: 'true', url: bench.base, uploadpack: `touch ${ran}; git-upload-pack` };
+    git('config', 'core.repositoryFormatVersion', '1');
+    git('config', 'extensions.partialClone', 'origin');
+    for (const [key, value] of Object.entries(settings)) git('config', `remote.origin.${key}`, value);
+    await rm(path.join(workspace, '.git', 'objects', blob.slice(0, 2), blob.slice(2)), { force: true });
+    await bench.workspaces.beforeRun(bench.subject(), signal);
+    await look();
     expect(existsSync(ran)).toBe(false);
   });
 

@@ -1,38 +1,62 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { runGit } from '../git/command.ts';
+import { createLookingGit } from '../git/looking.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
-import { DATA_FOLDER } from './containment.ts';
+import { DATA_FOLDER, look } from './containment.ts';
 
 const TIMEOUT_MS = 60_000;
-/** A repository's own configuration may name programs to run: an agent can write it. */
-const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '--no-optional-locks'];
+/** Submodules in submodules. */
+const MOST_LEVELS = 5;
 
 /**
  * What the work in a workspace amounts to, as one text that differs when something was done: in a git repository its
  * commits, branches and changed files, elsewhere every file. What an agent says of itself in our folder does not count.
  */
 export async function fingerprintOf(workspace: string, signal: AbortSignal, user: ProgramUser | null = null): Promise<string> {
-  const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', GIT_TERMINAL_PROMPT: '0' };
-  const git = async (...args: string[]): Promise<string | null> => {
-    const { code, stdout } = await runGit({ args: [...SAFE, ...args], cwd: workspace, env, user, timeoutMs: TIMEOUT_MS }, signal);
-    return code === 0 ? stdout : null;
-  };
-  const filters = await git('config', '--name-only', '--null', '--get-regexp', String.raw`^filter\.`).catch(() => null);
-  Object.assign(env, withoutFilters(filters?.split('\0') ?? []));
+  const found = await describeRepository(workspace, { signal, user, levels: MOST_LEVELS });
+  return hashOf(found ?? [await describeAll(workspace, '')]);
+}
+
+interface Looking {
+  readonly signal: AbortSignal;
+  readonly user: ProgramUser | null;
+  readonly levels: number;
+}
+
+/** Null where there is no repository. */
+async function describeRepository(directory: string, looking: Looking): Promise<readonly string[] | null> {
+  const { signal, user } = looking;
+  const git = createLookingGit(directory, user, TIMEOUT_MS, signal);
+  const filters = await git(['config', '--name-only', '--null', '--get-regexp', String.raw`^filter\.`]).catch(() => null);
   signal.throwIfAborted();
-  const status = await git('status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all').catch((error: unknown) => {
+  const status = await git(STATUS, withoutFilters(filters?.split('\0') ?? [])).catch((error: unknown) => {
     signal.throwIfAborted();
     if (error instanceof Error) return null;
     throw error;
   });
-  if (status === null) return hashOf([await describeAll(workspace, '')]);
+  if (status === null) return null;
   const entries = status.split('\0').filter((entry) => entry !== '' && !entry.slice(3).startsWith(`${DATA_FOLDER}/`));
   const changed = await Promise.all(
-    entries.map(async (entry) => `${entry}\n${await describe(path.join(workspace, entry.slice(3)))}`),
+    entries.map(async (entry) => `${entry}\n${await describe(path.join(directory, entry.slice(3)))}`),
   );
-  return hashOf([(await git('rev-parse', 'HEAD')) ?? '', (await git('for-each-ref')) ?? '', ...changed]);
+  const submodules = await describeSubmodules(directory, (await git(['ls-files', '--stage', '-z'])) ?? '', looking);
+  return [(await git(['rev-parse', 'HEAD'])) ?? '', (await git(['for-each-ref'])) ?? '', ...changed, ...submodules];
+}
+
+/** Git would look into submodules with their own filters: each is looked at by itself instead. */
+const STATUS = ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all', '--ignore-submodules=dirty'];
+
+/** Of those that are checked out. */
+async function describeSubmodules(directory: string, index: string, looking: Looking): Promise<readonly string[]> {
+  const names = index.split('\0').flatMap((entry) => /^160000 \S+ \d\t(.+)$/s.exec(entry)?.[1] ?? []);
+  const found: string[] = [];
+  for (const name of looking.levels > 0 ? names : []) {
+    const place = path.join(directory, name);
+    if (look(path.join(place, '.git')) === null) continue;
+    found.push(name, ...((await describeRepository(place, { ...looking, levels: looking.levels - 1 })) ?? []));
+  }
+  return found;
 }
 
 /** Settings that take the programs out of these filters: a file is compared as it is. By environment, which takes any name. */

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { once } from '../lib/once.ts';
 import { look } from './containment.ts';
-import { readShortFile, writeShortFile } from './short-file.ts';
+import { readShortFile, writeShortFile } from '../lib/short-file.ts';
 
 /** Beside the workspaces: who each was made for. */
 const FOLDER = '.foray-marks';

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { makeDirectories } from '../lib/make-directories.ts';
+import { readShortFile } from '../lib/short-file.ts';
 import path from 'node:path';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
@@ -96,7 +97,7 @@ async function resetDataFolder(workspace: string, user: ProgramUser | null): Pro
 async function keepOutOfGit(folder: string): Promise<void> {
   const file = path.join(folder, '.gitignore');
   const stats = look(file);
-  if (stats?.isFile() === true && (await readFile(file, 'utf8').catch(() => '')) === IGNORED) return;
+  if (stats !== null && readShortFile(file) === IGNORED) return;
   if (stats !== null) await rm(file, { force: true, recursive: true });
   try {
     // Exclusive: a link put here meanwhile is not followed.

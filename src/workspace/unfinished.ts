@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { look } from './containment.ts';
 import { markNameOf } from './key.ts';
-import { writeShortFile } from './short-file.ts';
+import { writeShortFile } from '../lib/short-file.ts';
 
 /*
  * A mark beside the workspace says that its directory is half made or half deleted. It is there before the first

@@ -86,11 +86,17 @@ export const SECURITY: readonly Sentence[] = [
     'no program of a repository that an agent puts in the place of its own':
       'gets no program run by a repository of its own in the place of the worktree, and nothing else committed',
   }),
+  ...rows('src/git/traps.test.ts', {
+    'a pipe in the repository of the worktrees': 'holds nobody up, where a pipe stands for the place of a worktree',
+    'links in the repository of the worktrees': 'leads no write of ours elsewhere, and is put right',
+  }),
   ...rows('src/workspace/marks.test.ts', {
     'very long names that begin alike': 'issue is not used when their names begin alike and are as long as names may be',
   }),
   ...rows('src/workspace/evidence.test.ts', {
     'no program of a repository when evidence is looked for': 'is looked for without a program that the repository names',
+    'no program of a submodule when evidence is looked for': 'is looked for in submodules too, without a program that they name',
+    'no program by an object that is missing': 'fetches nothing that is missing, which would run a program',
   }),
   ...rows('src/providers/foreign-origin.test.ts', {
     'no token to another origin by a redirect, on every vendor': 'goes there with no read and no write',

@@ -112,6 +112,43 @@ describe('a workspace on another host', () => {
     expect(await workspaces.fingerprint(place, signal)).not.toBe(untracked);
   });
 
+  it('is looked at without a program that a repository in it names', async () => {
+    const { path: place } = await workspaces.prepare(subject(), signal);
+    const ran = path.join(ssh.folder, 'ran');
+    const git = (cwd: string, ...args: string[]): string =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', '-C', cwd, ...args], {
+        encoding: 'utf8',
+        stdio: 'pipe',
+      }).trim();
+    await mkdir(`${place}/inner`);
+    await writeFile(`${place}/.foray/status`, 'blocked');
+    for (const at of [`${place}/inner`, place]) {
+      git(at, 'init', '-q');
+      await writeFile(`${at}/known.ts`, 'x');
+      git(at, 'add', '-f', '.');
+      git(at, 'commit', '-qm', 'first');
+      for (const key of ['clean', 'process']) git(at, 'config', `filter.the "thief".${key}`, `touch ${ran}; cat`);
+      git(at, 'config', 'filter.the "thief".required', 'true');
+      git(at, 'config', 'core.fsmonitor', `touch ${ran}; false`);
+      await writeFile(`${at}/.git/info/attributes`, '* filter=the\\ "thief"\n*.ts filter=thief\n');
+      git(at, 'config', 'filter.thief.clean', `touch ${ran}; cat`);
+    }
+    const missing = git(place, 'rev-parse', 'HEAD:.foray/status');
+    await rm(`${place}/.git/objects/${missing.slice(0, 2)}/${missing.slice(2)}`);
+    git(place, 'config', 'core.repositoryFormatVersion', '1');
+    git(place, 'config', 'extensions.partialClone', 'origin');
+    const remote = { promisor: 'true', url: ssh.folder, uploadpack: `touch ${ran}; git-upload-pack` };
+    for (const [key, value] of Object.entries(remote)) git(place, 'config', `remote.origin.${key}`, value);
+    await symlink('/dev/zero', `${place}/endless`);
+    await workspaces.beforeRun(subject(), signal);
+    const before = await workspaces.fingerprint(place, signal);
+    await writeFile(`${place}/inner/known.ts`, 'y');
+    const within = await workspaces.fingerprint(place, signal);
+    await writeFile(`${place}/known.ts`, 'y');
+    expect(new Set([before, within, await workspaces.fingerprint(place, signal)]).size).toBe(3);
+    expect(existsSync(ran)).toBe(false);
+  });
+
   it('runs the checks of the operator', async () => {
     const { path: place } = await workspaces.prepare(subject(), signal);
     const check = { path: place, timeoutMs: 5_000, runId: 'r' };

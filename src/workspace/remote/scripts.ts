@@ -17,6 +17,26 @@ folder() { [ -d "$1" ] && [ ! -L "$1" ]; }
 clear() { rm -rf -- "$1" 2>/dev/null || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }; }
 `;
 
+/**
+ * A look with git: an agent can write the settings of a repository, and no program that they name is run. Objects that are
+ * missing are not fetched either, which could run one.
+ */
+const GIT = `
+export GIT_TERMINAL_PROMPT=0 GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none
+g() { git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false --no-optional-locks "$@" 2>/dev/null; }
+without_filters() {
+  count=0
+  while read -r key; do
+    case $key in filter.*.clean | filter.*.process) value= ;; filter.*.required) value=false ;; *) continue ;; esac
+    eval "export GIT_CONFIG_KEY_$count=\\$key GIT_CONFIG_VALUE_$count=\\$value"
+    count=$((count + 1))
+  done <<KEYS
+$(g config --name-only --get-regexp '^filter\\.')
+KEYS
+  export GIT_CONFIG_COUNT=$count
+}
+`;
+
 /** For each name, its file of a mark and its note of being unfinished: what is there. */
 export const SURVEY = `${ROOT}
 printf 'root %s\\n' "$root"
@@ -77,12 +97,12 @@ exit 0
 `;
 
 /** Name: the words that lie there or are committed there, which are not this run's; the files go. */
-export const CLEAR_WORDS = `${ROOT}
+export const CLEAR_WORDS = `${ROOT}${GIT}
 cd -- "$root/$1" || exit 6
 for word in status scm.json; do
   if plain ".foray/$word" && [ "$(wc -c <".foray/$word")" -le 65536 ]; then printf '%s %s\\n' "$word" "$(hex <".foray/$word")"; fi
-  if git show "HEAD:./.foray/$word" >/dev/null 2>&1; then
-    printf '%s %s\\n' "$word" "$(git show "HEAD:./.foray/$word" 2>/dev/null | head -c 65536 | hex)"
+  if g show "HEAD:./.foray/$word" >/dev/null; then
+    printf '%s %s\\n' "$word" "$(g show "HEAD:./.foray/$word" | head -c 65536 | hex)"
   fi
   if folder .foray; then rm -rf -- ".foray/$word"; fi
 done
@@ -97,16 +117,22 @@ if folder "$root/$1" && folder "$root/$1/.foray"; then
 fi
 `;
 
-/** Name: one line for the work that was done there. An agent can write a repository's configuration: no program of it runs. */
-export const FINGERPRINT = `${ROOT}
+/** Name: one line for the work that was done there. Submodules are looked at as files: git would use their own filters. */
+export const FINGERPRINT = `${ROOT}${GIT}
 cd -- "$root/$1" || exit 6
-g() { GIT_TERMINAL_PROMPT=0 git -c core.fsmonitor=false -c core.hooksPath=/dev/null --no-optional-locks "$@" 2>/dev/null; }
+files() { find "$1" \\( -path ./.foray -o -name .git \\) -prune -o -type f -exec cksum {} + -o -type l -exec ls -ld {} +; }
 if g rev-parse --git-dir >/dev/null; then
-  { g rev-parse HEAD; g for-each-ref; g status --porcelain=v1 --no-renames --untracked-files=all | grep -v '^...\\.foray/'
-    g diff --no-ext-diff --no-textconv --binary HEAD -- . ':!.foray'
-    g ls-files -z --others --exclude-standard -- . ':!.foray' | xargs -0 cksum 2>/dev/null; } | cksum
+  without_filters
+  {
+    g rev-parse HEAD; g for-each-ref
+    g status --porcelain=v1 --no-renames --untracked-files=all --ignore-submodules=dirty | grep -v '^...\\.foray/'
+    g diff --no-ext-diff --no-textconv --ignore-submodules=dirty --binary HEAD -- . ':!.foray'
+    g ls-files -z --others --exclude-standard -- . ':!.foray' |
+      xargs -0 sh -c 'for file; do if [ -L "$file" ]; then ls -ld -- "$file"; else cksum -- "$file"; fi; done' sh
+    g ls-files --stage | sed -n 's/^160000 [^	]*	//p' | while IFS= read -r place; do files "./$place"; done
+  } 2>/dev/null | cksum
 else
-  { find . -path ./.foray -prune -o -type f -exec cksum {} +; find . -path ./.foray -prune -o -type l -exec ls -ld {} +; } | cksum
+  files . | cksum
 fi
 `;
 

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readShortFile, writeShortFile } from './short-file.ts';
+import { readShortFile, replaceShortFile, writeShortFile } from './short-file.ts';
 
 let directory: string;
 const at = (name: string): string => path.join(directory, name);
@@ -32,5 +32,15 @@ describe('a short file', () => {
     expect([readShortFile(at('link')), readShortFile(directory)]).toEqual(['', '']);
     expect(() => writeShortFile(at('link'), 'line\n')).toThrow('ELOOP');
     expect(await readFile(at('elsewhere'), 'utf8')).toBe('theirs');
+  });
+
+  it('takes the place of a pipe or a link', async () => {
+    await writeFile(at('elsewhere'), 'theirs');
+    await symlink(at('elsewhere'), at('link'));
+    execFileSync('mkfifo', [at('pipe')]);
+    for (const name of ['link', 'pipe', 'new']) replaceShortFile(at(name), 'ours\n');
+    for (const name of ['link', 'pipe', 'new']) expect(readShortFile(at(name))).toBe('ours\n');
+    expect(await readFile(at('elsewhere'), 'utf8')).toBe('theirs');
+    expect(await readdir(directory)).toHaveLength(4);
   });
 });

@@ -1,10 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { codeOf } from './containment.ts';
+import { randomUUID } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 /*
- * Files of a line or two beside the workspaces. They are read and written at once, since through the pool of threads that
- * would cost ten times as much. Agents can write there too: a pipe in their place would hold the whole service, and a link
- * would lead it elsewhere, so neither is opened.
+ * Files of a line or two in places that agents can write too. They are read and written at once, since through the pool of threads that
+ * would cost ten times as much. A pipe in their place would hold the whole service, and a link would lead it elsewhere, so
+ * neither is opened.
  */
 
 const READING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -17,7 +17,7 @@ export function readShortFile(file: string): string | null {
   try {
     return contentOf(openSync(file, READING));
   } catch (error) {
-    const code = codeOf(error);
+    const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
     if (code === 'ELOOP' || code === 'ENXIO') return '';
     throw error;
@@ -40,4 +40,12 @@ export function writeShortFile(file: string, text: string, mode = 0o666): void {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Puts a file with this text in the place of whatever is there, unless it says so already: others read the one or the other. */
+export function replaceShortFile(file: string, text: string, mode = 0o666): void {
+  if (readShortFile(file) === text) return;
+  const next = `${file}.${randomUUID()}`;
+  writeFileSync(next, text, { flag: 'wx', mode });
+  renameSync(next, file);
 }

@@ -1,0 +1,23 @@
+import { runGit } from './command.ts';
+
+/** Whom git runs as, where it is not the daemon's own user. */
+type User = { readonly uid: number; readonly gid: number } | null;
+
+/** A look at a repository that an agent can write. Null where git refuses; a timeout and an abort reject. */
+export type LookingGit = (args: readonly string[], more?: Readonly<Record<string, string>>) => Promise<string | null>;
+
+/** Settings of the repository may name programs for these. */
+const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '--no-optional-locks'];
+
+/** Objects that are missing are not fetched, which could run a program too. Older versions know the second alone. */
+const WITHOUT_FETCHES = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' };
+
+/** Git that changes nothing in a directory, reaches no network and knows no credential. */
+export function createLookingGit(cwd: string, user: User, timeoutMs: number, signal: AbortSignal): LookingGit {
+  const env = { PATH: process.env['PATH'] ?? '', GIT_TERMINAL_PROMPT: '0', ...WITHOUT_FETCHES };
+  return async (args, more = {}) => {
+    const command = { args: [...SAFE, ...args], cwd, env: { ...env, ...more }, user, timeoutMs };
+    const { code, stdout } = await runGit(command, signal);
+    return code === 0 ? stdout : null;
+  };
+}

@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRepository, createWorktree, publish, updateWorktree, type Repository, type Worktree } from './index.ts';
+
+const never = new AbortController().signal;
+let home: string;
+let remote: string;
+let repository: Repository;
+let worktree: Worktree;
+
+beforeEach(async () => {
+  home = mkdtempSync(path.join(tmpdir(), 'foray-traps-'));
+  remote = path.join(home, 'shop.git');
+  git(home, 'init', '--quiet', '--bare', '--initial-branch=trunk', remote);
+  const seed = path.join(home, 'seed');
+  git(home, 'clone', '--quiet', remote, seed);
+  writeFileSync(path.join(seed, 'README.md'), 'hello');
+  git(seed, 'add', '--all');
+  git(seed, 'commit', '--quiet', '-m', 'first');
+  git(seed, 'push', '--quiet', 'origin', 'HEAD:trunk');
+  const settings = { url: remote, folder: path.join(home, 'own'), token: null, baseBranch: null, timeoutMs: 20_000 };
+  repository = createRepository(settings, { env: process.env, processes: { started: () => {}, ended: () => {} } });
+  worktree = { path: path.join(home, 'workspaces', 'T-1'), branch: 'foray/T-1' };
+  mkdirSync(worktree.path, { recursive: true });
+  await createWorktree(repository, worktree, never);
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function git(cwd: string, ...args: string[]): string {
+  const author = ['-c', 'user.name=Rita', '-c', 'user.email=rita@example.org'];
+  return execFileSync('git', [...author, ...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+}
+
+function pipeAt(...parts: string[]): void {
+  const file = path.join(...parts);
+  rmSync(file, { force: true });
+  execFileSync('mkfifo', [file]);
+}
+
+describe('what an agent puts into the repository of the worktrees', () => {
+  it('holds nobody up, where a pipe stands for the place of a worktree', async () => {
+    mkdirSync(path.join(repository.shared, 'worktrees', 'other'));
+    pipeAt(repository.shared, 'worktrees', 'other', 'gitdir');
+    writeFileSync(path.join(worktree.path, 'a.txt'), 'work');
+    expect(await publish(repository, worktree, 'work', never)).not.toBeNull();
+    pipeAt(repository.shared, 'worktrees', 'T-1', 'gitdir');
+    await expect(publish(repository, worktree, 'work', never)).rejects.toThrow('is no worktree of the repository any more');
+  });
+
+  it('leads no write of ours elsewhere, and is put right', async () => {
+    const theirs = path.join(home, 'theirs');
+    const exclude = path.join(repository.shared, 'info', 'exclude');
+    const alternates = path.join(repository.shared, 'objects', 'info', 'alternates');
+    writeFileSync(theirs, 'theirs');
+    rmSync(exclude, { force: true });
+    symlinkSync(theirs, exclude);
+    pipeAt(alternates);
+    expect(await updateWorktree(repository, worktree, never)).toBe(true);
+    expect(readFileSync(theirs, 'utf8')).toBe('theirs');
+    expect(readFileSync(exclude, 'utf8')).toBe('/.foray/\n');
+    expect(readFileSync(alternates, 'utf8')).toContain('control.git');
+  });
+
+  it('borrows no objects from elsewhere for a push', async () => {
+    const other = path.join(home, 'other');
+    git(home, 'init', '--quiet', other);
+    writeFileSync(path.join(other, 'private.txt'), 'private');
+    git(other, 'add', '--all');
+    git(other, 'commit', '--quiet', '-m', 'private');
+    const alternates = path.join(repository.shared, 'objects', 'info', 'alternates');
+    writeFileSync(alternates, `${readFileSync(alternates, 'utf8')}${path.join(other, '.git', 'objects')}\n`);
+    await updateWorktree(repository, worktree, never);
+    expect(() => git(worktree.path, 'cat-file', '-e', git(other, 'rev-parse', 'HEAD'))).toThrow();
+  });
+
+  it('runs no program for a comparison', async () => {
+    const ran = path.join(home, 'ran');
+    const settings = {
+      'diff.external': `touch ${ran}`,
+      'diff.thief.textconv': `touch ${ran}; cat`,
+      'core.fsmonitor': `touch ${ran}`,
+    };
+    for (const [key, value] of Object.entries(settings)) git(repository.shared, 'config', key, value);
+    writeFileSync(path.join(worktree.path, '.gitattributes'), '* diff=thief\n');
+    writeFileSync(path.join(worktree.path, 'name\nwith "breaks"'), 'work');
+    expect(await publish(repository, worktree, 'work', never)).not.toBeNull();
+    expect(existsSync(ran)).toBe(false);
+    expect(git(remote, 'ls-tree', '-r', '-z', '--name-only', worktree.branch)).toContain('name\nwith "breaks"');
+  });
+});
