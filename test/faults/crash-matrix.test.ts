@@ -16,12 +16,12 @@ const BOUNDED: readonly string[] = [
 ];
 /** `FORAY_FAULTS_ONLY=handoff npm run test:faults -- -t life`: only the steps that hold it. */
 const ONLY = new RegExp(process.env['FORAY_FAULTS_ONLY'] ?? '');
-/** Walked by `npm run test:faults` only: one differs from `merge` by one more turn, the other is killed once by a test of its own. */
-const FULL_ONLY: readonly string[] = ['reaction', 'notifications'];
+/** Walked by `npm run test:faults` only: the same on other forges or with one more turn, or killed once by a test of its own. */
+const FULL_ONLY = /^(?:merge (?!nsproject)|reaction|notifications)/;
 
 const cli = await buildCrashing();
 
-describe.each(SCENARIOS.filter(({ name }) => FULL || !FULL_ONLY.includes(name)))(
+describe.each(SCENARIOS.filter(({ name }) => FULL || !FULL_ONLY.test(name)))(
   'kill -9 at every step of $name',
   { timeout: 1_800_000 },
   (scenario) => {

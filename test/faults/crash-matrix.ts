@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
 import { notifications } from './notification-scenario.ts';
 import { deliveryScenario } from './delivery-scenario.ts';
-import { buildForge, forgeEnv, forgeWorkflow, reactionsOf } from '../e2e/reactions/forge.ts';
+import { buildForge, FORGE_KINDS, forgeEnv, forgeWorkflow, reactionsOf } from '../e2e/reactions/forge.ts';
 
 /** A scenario that a daemon lives through, from its start to its end, and what must be true afterwards. */
 export interface Scenario {
@@ -78,7 +78,7 @@ export async function crashAt(step: string, scenario: Scenario, cli: string): Pr
 /** A row of the table of step x outcome. */
 export function formatOutcome(scenario: string, { step, crashed, faults }: CrashOutcome): string {
   const reached = crashed ? 'killed, taken over, nothing lost or doubled' : 'not reached';
-  return `${scenario.padEnd(12)} ${step.padEnd(60)} ${faults.length > 0 ? `BROKEN: ${faults.join('; ')}` : reached}`;
+  return `${scenario.padEnd(20)} ${step.padEnd(60)} ${faults.length > 0 ? `BROKEN: ${faults.join('; ')}` : reached}`;
 }
 
 const ISSUE = { id: '1', identifier: 'A-1', title: 'First', state: 'todo' };
@@ -130,20 +130,20 @@ async function gone(ground: Playground): Promise<boolean> {
 }
 
 /** A handed-off issue whose merge request is approved and green: merged, its branch deleted, the issue completed. */
-const merge = mergeScenario('merge', 'green');
+const mergeOn = (kind: string): Scenario => mergeScenario(`merge ${kind}`, kind, 'green');
 
 /** The same, whose checks fail first: a further turn mends them. */
-const reaction = mergeScenario('reaction', 'red');
+const reactionOn = (kind: string): Scenario => mergeScenario(`reaction ${kind}`, kind, 'red');
 
-function mergeScenario(name: string, firstChecks: 'green' | 'red'): Scenario {
-  return { name, open: (cli) => openMerge(cli, firstChecks) };
+function mergeScenario(name: string, kind: string, firstChecks: 'green' | 'red'): Scenario {
+  return { name, open: (cli) => openMerge(cli, kind, firstChecks) };
 }
 
-async function openMerge(cli: string, firstChecks: 'green' | 'red'): Promise<OpenScenario> {
+async function openMerge(cli: string, kind: string, firstChecks: 'green' | 'red'): Promise<OpenScenario> {
   const ground = await createPlayground({ cli });
-  const forge = await buildForge('nsproject');
+  const forge = await buildForge(kind);
   const id = forge.addIssue('Fix it');
-  await ground.write('WORKFLOW.md', forgeWorkflow(forge, { reactions: reactionsOf('nsproject') }));
+  await ground.write('WORKFLOW.md', forgeWorkflow(forge, { reactions: reactionsOf(kind) }));
   // A run that is taken up again pushes another head, which people look at anew.
   const seen = new Set<string>();
   const review = (): boolean => {
@@ -222,11 +222,9 @@ const reload: Scenario = {
 
 export const SCENARIOS: readonly Scenario[] = [
   life,
-  merge,
-  reaction,
+  ...FORGE_KINDS.map(mergeOn),
+  ...FORGE_KINDS.map(reactionOn),
   reload,
-  deliveryScenario('nsproject', ['after opening the request']),
-  deliveryScenario('repoissues', ['after opening the request']),
-  deliveryScenario('selfhosted', ['after opening the request']),
+  ...FORGE_KINDS.map((kind) => deliveryScenario(kind, ['after opening the request'])),
   notifications,
 ];
