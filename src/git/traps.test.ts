@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createRepository, createWorktree, publish, updateWorktree, type Repository, type Worktree } from './index.ts';
+import { createRepository, createWorktree, publish, updateWorktree, type Repository } from './index.ts';
+import type { Worktree } from './worktree.ts';
 
 const never = new AbortController().signal;
 let home: string;
