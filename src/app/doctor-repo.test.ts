@@ -41,8 +41,8 @@ async function checked(repo: { name?: string; token?: string | null; baseBranch?
 it.each([
   ['its default branch', {}, 'ok: can be read; work starts from "trunk"'],
   ['a branch that is there', { baseBranch: 'trunk' }, 'ok: can be read; work starts from "trunk"'],
-  ['a branch that is not there', { baseBranch: 'main' }, 'error: has no branch "main"'],
-  ['no commit', { name: 'empty' }, 'error: names no default branch'],
+  ['a branch that is not there', { baseBranch: 'main' }, 'warning: has no branch "main"'],
+  ['no commit', { name: 'empty' }, 'warning: names no default branch'],
 ])('a repository with %s', async (_, repo, told) => {
   const [found, ...rest] = await checked(repo);
   expect(`${found?.status}: ${found?.message.replace(/^\S+ /, '')}`).toBe(told);
@@ -53,9 +53,9 @@ it.each([
   ['another token', { token: 'another' }, /Authentication failed/],
   ['no token', { token: null }, /Authentication failed|could not read/],
   ['another name', { name: 'shoop' }, /not found/i],
-])('a repository that cannot be read with %s is an error with its reason and remedy, before a run', async (_, repo, reason) => {
+])('a repository that cannot be read with %s is told with its reason and remedy, before a run', async (_, repo, reason) => {
   const [found] = await checked(repo);
-  expect(found).toMatchObject({ check: 'workspace.repo', status: 'error', remedy: expect.stringContaining('workspace.repo') });
+  expect(found).toMatchObject({ check: 'workspace.repo', status: 'warning', remedy: expect.stringContaining('workspace.repo') });
   expect(found?.message).toMatch(reason);
   expect(JSON.stringify(found)).not.toContain(TOKEN);
 });

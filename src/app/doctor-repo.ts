@@ -6,7 +6,10 @@ import type { GoodWorkflow } from './workflow.ts';
 /** A remote that tells nothing for so long would hold up every run. */
 const REMOTE_MS = 20_000;
 
-/** Whether the repository that workspaces are filled from answers, and has the branch that work starts from. */
+/**
+ * Whether the repository that workspaces are filled from answers, and has the branch that work starts from. A warning: what
+ * keeps the first run from its workspace today, such as a repository that is yet to be filled, may be mended before it.
+ */
 export async function checkRepo(
   { settings }: GoodWorkflow,
   { env }: Pick<SurveyDeps, 'env'>,
@@ -19,15 +22,15 @@ export async function checkRepo(
     const { defaultBranch, hasBase } = await askRemote({ url, token, baseBranch, timeoutMs: REMOTE_MS }, env, signal);
     if (!hasBase) {
       const remedy = 'correct workspace.base_branch, or push that branch';
-      return [finding('error', 'workspace.base_branch', `${url} has no branch "${baseBranch}"`, remedy)];
+      return [finding('warning', 'workspace.base_branch', `${url} has no branch "${baseBranch}"`, remedy)];
     }
     const base = baseBranch ?? defaultBranch;
     if (base !== null) return [ok('workspace.repo', `${url} can be read; work starts from "${base}"`)];
-    return [finding('error', 'workspace.repo', `${url} names no default branch`, 'push a first commit to it')];
+    return [finding('warning', 'workspace.repo', `${url} names no default branch`, 'push a first commit to it')];
   } catch (error) {
     signal.throwIfAborted();
     const message = error instanceof GitRefusal ? error.detail : error instanceof Error ? error.message : String(error);
-    return [finding('error', 'workspace.repo', `${url} cannot be read: ${message}`, remedyFor(token))];
+    return [finding('warning', 'workspace.repo', `${url} cannot be read: ${message}`, remedyFor(token))];
   }
 }
 
