@@ -27,12 +27,11 @@ export interface IssueRecord {
 
 /** By the name as it was given, else by its qualified form, else ignoring case; null when nobody has heard of it. */
 export async function findIssueRecord(daemon: Daemon, snapshot: Snapshot, name: string): Promise<IssueRecord | null> {
-  const known = issuesOf(snapshot);
   const lower = name.toLowerCase();
   const found =
-    known.find(({ identifier }) => identifier === name) ??
-    known.find(({ displayIdentifier }) => displayIdentifier === name) ??
-    known.find(({ identifier }) => identifier.toLowerCase() === lower);
+    firstIssue(snapshot, (identifier) => identifier === name) ??
+    firstIssue(snapshot, (_, displayIdentifier) => displayIdentifier === name) ??
+    firstIssue(snapshot, (identifier) => identifier.toLowerCase() === lower);
   const identifier = found?.identifier ?? name;
   const tracker = daemon.trackerOf(identifier);
   // One that is at work is shown with its own history alone; of one that is only remembered, what there is.
@@ -64,13 +63,20 @@ function placeOf({ running, retry, parked, hold, watch, runs }: Omit<IssueRecord
   return runs[0]?.status === 'succeeded' ? 'handed_off' : 'not_running';
 }
 
-/** Everybody the snapshot speaks of; those with the fullest record first. */
-function issuesOf({ running, retrying, parked, holds, watches }: Snapshot): readonly IssueRef[] {
-  return [
-    ...[...parked, ...holds, ...watches].map(({ issue }) => issue),
-    ...running.map((row) => ({ ...issueOf(row, row.state), ...(row.stateAssumed ? { stateAssumed: true } : {}) })),
-    ...retrying.map((row) => issueOf(row, '')),
-  ];
+/** Of everybody the snapshot speaks of; those with the fullest record first. There may be thousands: only the one found is written out. */
+function firstIssue(
+  { running, retrying, parked, holds, watches }: Snapshot,
+  isMeant: (identifier: string, displayIdentifier: string | null) => boolean,
+): IssueRef | undefined {
+  const record =
+    parked.find(({ issue }) => isMeant(issue.identifier, issue.displayIdentifier)) ??
+    holds.find(({ issue }) => isMeant(issue.identifier, issue.displayIdentifier)) ??
+    watches.find(({ issue }) => isMeant(issue.identifier, issue.displayIdentifier));
+  if (record !== undefined) return record.issue;
+  const run = running.find((row) => isMeant(row.issueIdentifier, row.displayIdentifier));
+  if (run !== undefined) return { ...issueOf(run, run.state), ...(run.stateAssumed ? { stateAssumed: true } : {}) };
+  const retry = retrying.find((row) => isMeant(row.issueIdentifier, row.displayIdentifier));
+  return retry && issueOf(retry, '');
 }
 
 function issueOf({ issueId, issueIdentifier, displayIdentifier, title, url }: RunningView | RetryView, state: string): IssueRef {

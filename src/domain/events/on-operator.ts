@@ -118,13 +118,22 @@ export function isRunning(state: State, name: string): boolean {
 
 /** By the name as it was given, else by its qualified form, else ignoring case. */
 function named(name: string, maps: readonly ReadonlyMap<string, { readonly issue: IssueRef }>[]): IssueRef | undefined {
-  const records = maps.flatMap((map) => [...map.values()].map(({ issue }) => issue));
   const lower = name.toLowerCase();
   return (
-    records.find(({ identifier }) => identifier === name) ??
-    records.find(({ displayIdentifier }) => displayIdentifier === name) ??
-    records.find(({ identifier }) => identifier.toLowerCase() === lower)
+    firstIssue(maps, ({ identifier }) => identifier === name) ??
+    firstIssue(maps, ({ displayIdentifier }) => displayIdentifier === name) ??
+    firstIssue(maps, ({ identifier }) => identifier.toLowerCase() === lower)
   );
+}
+
+function firstIssue(
+  maps: readonly ReadonlyMap<string, { readonly issue: IssueRef }>[],
+  isMeant: (issue: IssueRef) => boolean,
+): IssueRef | undefined {
+  for (const map of maps) {
+    for (const { issue } of map.values()) if (isMeant(issue)) return issue;
+  }
+  return undefined;
 }
 
 function findIssue(state: State, name: string): Found | null {

@@ -33,9 +33,20 @@ export interface RunningView {
   readonly costUsd: number | null;
 }
 
-/** Shares of time are of the time since the session began. */
+/** Shares of time are of the time since the session began. The same view again as long as it would say the same: what is made of it can be kept. */
 export function runningView(live: Live, now: number): RunningView {
   const elapsed = now - live.startedAt;
+  const [toolTimePercent, apiTimePercent] = [percent(live.toolMs, elapsed), percent(live.apiMs, elapsed)];
+  const kept = VIEWS.get(live);
+  if (kept !== undefined && kept.toolTimePercent === toolTimePercent && kept.apiTimePercent === apiTimePercent) return kept;
+  const view = { ...sessionView(live), toolTimePercent, apiTimePercent };
+  VIEWS.set(live, view);
+  return view;
+}
+
+const VIEWS = new WeakMap<Live, RunningView>();
+
+function sessionView(live: Live): Omit<RunningView, 'toolTimePercent' | 'apiTimePercent'> {
   return {
     issueId: live.issue.id,
     issueIdentifier: live.issue.identifier,
@@ -59,8 +70,6 @@ export function runningView(live: Live, now: number): RunningView {
     modelName: live.model,
     apiRequestCount: live.requests,
     requestsByModel: live.requestsByModel,
-    toolTimePercent: percent(live.toolMs, elapsed),
-    apiTimePercent: percent(live.apiMs, elapsed),
     costUsd: live.costUsd,
   };
 }

@@ -108,7 +108,7 @@ export function snapshotOf(state: State, now: number, storeProblem: string | nul
     retrying: waiting(state).map(retryView),
     parked: [...state.parked.values(), ...escalated(state)],
     get holds() {
-      return [...state.holds.values()].map((hold) => ({ ...hold, ...presentHold(state, hold) }));
+      return holdsOf(state);
     },
     pauses: [...state.pauses.values()],
     watches: [...state.watches.values()].map((watch) => ({ ...watch, reading: state.readings.get(watch.issue.id) ?? null })),
@@ -129,6 +129,17 @@ export function snapshotOf(state: State, now: number, storeProblem: string | nul
   };
 }
 
+/** As they are now, which is judged once: there may be thousands. */
+function holdsOf(state: State): readonly Hold[] {
+  const kept = HOLDS.get(state);
+  if (kept !== undefined) return kept;
+  const holds = [...state.holds.values()].map((hold) => ({ ...hold, ...presentHold(state, hold) }));
+  HOLDS.set(state, holds);
+  return holds;
+}
+
+const HOLDS = new WeakMap<State, readonly Hold[]>();
+
 function watchedQuotas({ quotas, settings }: State): readonly Quota[] {
   const kinds = [settings.tracker.kind, settings.reactions.connection?.kind];
   return [...quotas.values()].filter(({ kind }) => kinds.includes(kind));
@@ -144,9 +155,12 @@ function notificationView(state: State, { name, format, on }: NotificationTarget
   return { target: name, format, on, waiting: waiting.length, failing };
 }
 
+/** The same view again for the same claim. */
 function retryView(claim: WaitingClaim): RetryView {
+  const kept = RETRIES.get(claim);
+  if (kept !== undefined) return kept;
   const { issue, attempt, dueAt, error } = claim;
-  return {
+  const view = {
     issueId: issue.id,
     issueIdentifier: issue.identifier,
     displayIdentifier: issue.displayIdentifier,
@@ -156,7 +170,11 @@ function retryView(claim: WaitingClaim): RetryView {
     dueAt,
     error,
   };
+  RETRIES.set(claim, view);
+  return view;
 }
+
+const RETRIES = new WeakMap<WaitingClaim, RetryView>();
 
 function waiting(state: State): readonly WaitingClaim[] {
   return [...state.claims.values()]

@@ -18,6 +18,7 @@ export function getState(daemon: Daemon) {
 
 /** The state as one text, made once for all who ask at the same time: a thousand sessions are a megabyte. */
 export function stateAnswer(daemon: Daemon): () => JsonAnswer {
+  const entryText = createEntryText();
   let kept: { readonly body: Uint8Array; readonly revision: unknown; readonly at: number; readonly tookMs: number } | null = null;
   const isFresh = (revision: unknown, age: number) =>
     kept !== null && age >= 0 && age < STATE_KEPT_MS && (revision === kept.revision || age < STATE_REST * kept.tookMs);
@@ -27,7 +28,7 @@ export function stateAnswer(daemon: Daemon): () => JsonAnswer {
     if (kept === null || !isFresh(revision, begun - kept.at)) {
       const snapshot = readSnapshot(daemon);
       if (snapshot === null) return NO_SNAPSHOT;
-      const body = new TextEncoder().encode(JSON.stringify(stateBody(snapshot)));
+      const body = new TextEncoder().encode(stateText(snapshot, entryText));
       kept = { body, revision, at: performance.now(), tookMs: performance.now() - begun };
     }
     return { status: 200, body: kept.body };
@@ -39,18 +40,22 @@ export function getIssue(daemon: Daemon) {
   return (c: Context): Response => sendJson(c, answer(c.req.param('identifier') ?? ''));
 }
 
-/** One issue as text, made once for as long as the snapshot is the same. */
+/** One issue as text, made once for as long as there is nothing new to say of it. */
 export function issueAnswer(daemon: Daemon): (identifier: string) => JsonAnswer {
-  let kept: { readonly snapshot: Snapshot; readonly bodies: Map<FoundIssue, string>; readonly find: FindIssue } | null = null;
+  const bodies = new WeakMap<RunningView | RetryView, FoundIssue & { readonly answer: JsonAnswer }>();
+  let kept: { readonly snapshot: Snapshot; readonly find: FindIssue } | null = null;
   return (identifier) => {
     const snapshot = readSnapshot(daemon);
     if (snapshot === null) return NO_SNAPSHOT;
-    if (kept?.snapshot !== snapshot) kept = { snapshot, bodies: new Map(), find: issueFinder(snapshot) };
+    if (kept?.snapshot !== snapshot) kept = { snapshot, find: issueFinder(snapshot) };
     const found = kept.find(identifier);
-    if (found === null) return failure('issue_not_found', `Issue "${identifier}" is neither running nor waiting for a retry.`);
-    const body = kept.bodies.get(found) ?? JSON.stringify(issueBody(found));
-    kept.bodies.set(found, body);
-    return { status: 200, body };
+    const view = found?.running ?? found?.retry;
+    if (!found || !view) return failure('issue_not_found', `Issue "${identifier}" is neither running nor waiting for a retry.`);
+    const last = bodies.get(view);
+    if (last?.running === found.running && last.retry === found.retry) return last.answer;
+    const answer: JsonAnswer = { status: 200, body: JSON.stringify(issueBody(found)) };
+    bodies.set(view, { ...found, answer });
+    return answer;
   };
 }
 
@@ -82,15 +87,32 @@ export function noSnapshot(c: Context): Response {
   return sendJson(c, NO_SNAPSHOT);
 }
 
-function stateBody(snapshot: Snapshot) {
-  return {
-    generated_at: isoTime(snapshot.generatedAt),
-    counts: { running: snapshot.running.length, retrying: snapshot.retrying.length },
-    running: snapshot.running.map(runningEntry),
-    retrying: snapshot.retrying.map(retryEntry),
-    agent_totals: { ...tokenCounts(snapshot.totals.tokens), seconds_running: snapshot.totals.secondsRunning },
-    rate_limits: {},
+type EntryText = (view: RunningView | RetryView) => string;
+
+/** A view is written down once: most sessions have nothing new to say when the whole is asked for again. */
+function createEntryText(): EntryText {
+  const texts = new WeakMap<RunningView | RetryView, string>();
+  return (view) => {
+    const kept = texts.get(view);
+    if (kept !== undefined) return kept;
+    const text = JSON.stringify('dueAt' in view ? retryEntry(view) : runningEntry(view));
+    texts.set(view, text);
+    return text;
   };
+}
+
+/** Put together by hand, of the texts of its entries. */
+function stateText({ generatedAt, running, retrying, totals }: Snapshot, entryText: EntryText): string {
+  const members = {
+    generated_at: JSON.stringify(isoTime(generatedAt)),
+    counts: JSON.stringify({ running: running.length, retrying: retrying.length }),
+    running: `[${running.map(entryText).join(',')}]`,
+    retrying: `[${retrying.map(entryText).join(',')}]`,
+    agent_totals: JSON.stringify({ ...tokenCounts(totals.tokens), seconds_running: totals.secondsRunning }),
+    rate_limits: '{}',
+  };
+  const texts = Object.entries(members).map(([name, text]) => `"${name}":${text}`);
+  return `{${texts.join(',')}}`;
 }
 
 interface FoundIssue {
