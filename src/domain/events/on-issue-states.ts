@@ -30,7 +30,9 @@ function reconcileRunning(draft: Draft, live: Live, state: string): void {
     if (live.unseen + 1 >= UNSEEN_LIMIT) stopRun(draft, live.issue.id, 'vanished');
     return;
   }
-  putLive(draft, { ...live, unseen: 0, issue: refIn(live.issue, state) });
+  const issue = refIn(live.issue, state);
+  // Of most there is nothing new, and all that was made of them still holds.
+  if (issue !== live.issue || live.unseen > 0) putLive(draft, { ...live, unseen: 0, issue });
   const reason = reasonToStop(draft.state, live, state);
   if (reason === null) announce(draft, 'reconcile:issue:kept', { issue: live.issue });
   else stopRun(draft, live.issue.id, reason);

@@ -99,8 +99,9 @@ export function refOf(issue: Issue): IssueRef {
   return { id, identifier, displayIdentifier, title, url, state, ...(issue.stateAssumed ? { stateAssumed: true } : {}) };
 }
 
-/** The issue in the state that was read of it alone. A label put on since says another one or none. */
+/** The issue in the state that was read of it alone; itself where that is what it says. A label put on since says another one or none. */
 export function refIn(issue: IssueRef, state: string): IssueRef {
+  if (issue.state === state) return issue;
   const { stateAssumed: _assumed, ...rest } = issue;
   return sameState(issue.state, state) ? { ...issue, state } : { ...rest, state };
 }
