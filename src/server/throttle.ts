@@ -12,8 +12,7 @@ export function throttled(everyMs: number, signal: AbortSignal, act: () => void)
     act();
   };
   return () => {
-    if (signal.aborted) return;
-    if (timer === undefined) run();
-    else again = true;
+    if (timer !== undefined) again = true;
+    else if (!signal.aborted) run();
   };
 }

@@ -243,6 +243,23 @@ describe('GET /api/v1/{identifier}', () => {
   });
 });
 
+describe('what is kept between two requests', () => {
+  it('an issue that began since is found at once, and what it says next is told', async () => {
+    const { app, daemon } = setUp(aSnapshot({ running: [aRunning('ENG-1')] }));
+    const read = async (name: string) => {
+      const response = await app.request(`/api/v1/${name}`);
+      return { status: response.status, body: (await response.json()) as { running: { last_message: string } | null } };
+    };
+    expect((await read('ENG-2')).status).toBe(404);
+    daemon.current = aSnapshot({ running: [aRunning('ENG-1', { lastMessage: 'Done' }), aRunning('ENG-2')] });
+    expect((await read('ENG-2')).status).toBe(200);
+    expect((await read('ENG-1')).body.running?.last_message).toBe('Done');
+    daemon.current = aSnapshot({ retrying: [aRetry('ENG-1')] });
+    await expect.poll(async () => (await read('ENG-1')).body.running).toBeNull();
+    await expect.poll(async () => (await read('ENG-2')).status).toBe(404);
+  });
+});
+
 describe('POST /api/v1/refresh', () => {
   const post = (app: ReturnType<typeof setUp>['app']) => app.request('/api/v1/refresh', { method: 'POST' });
 

@@ -6,11 +6,6 @@ import { failure, isoTime, sendJson, type JsonAnswer } from '../envelope.ts';
 import type { ClientConnection } from '../events-stream.ts';
 import { displayIdentifier, retryEntry, runningEntry, tokenCounts } from './entries.ts';
 
-/** An answer is sent again while the state is the same, and for a second at most: it contains durations. */
-const STATE_KEPT_MS = 1_000;
-/** What takes long to write down is not written again before so many times as long have passed. */
-const STATE_REST = 4;
-
 export function getState(daemon: Daemon) {
   const answer = stateAnswer(daemon);
   return (c: Context<{ Bindings: ClientConnection }>): Response => sendJson(c, answer());
@@ -19,19 +14,10 @@ export function getState(daemon: Daemon) {
 /** The state as one text, made once for all who ask at the same time: a thousand sessions are a megabyte. */
 export function stateAnswer(daemon: Daemon): () => JsonAnswer {
   const entryText = createEntryText();
-  let kept: { readonly body: Uint8Array; readonly revision: unknown; readonly at: number; readonly tookMs: number } | null = null;
-  const isFresh = (revision: unknown, age: number) =>
-    kept !== null && age >= 0 && age < STATE_KEPT_MS && (revision === kept.revision || age < STATE_REST * kept.tookMs);
+  const body = keptOf(daemon, (snapshot) => new TextEncoder().encode(stateText(snapshot, entryText)));
   return () => {
-    const begun = performance.now();
-    const revision = daemon.revision();
-    if (kept === null || !isFresh(revision, begun - kept.at)) {
-      const snapshot = readSnapshot(daemon);
-      if (snapshot === null) return NO_SNAPSHOT;
-      const body = new TextEncoder().encode(stateText(snapshot, entryText));
-      kept = { body, revision, at: performance.now(), tookMs: performance.now() - begun };
-    }
-    return { status: 200, body: kept.body };
+    const bytes = body();
+    return bytes === null ? NO_SNAPSHOT : { status: 200, body: bytes };
   };
 }
 
@@ -43,12 +29,13 @@ export function getIssue(daemon: Daemon) {
 /** One issue as text, made once for as long as there is nothing new to say of it. */
 export function issueAnswer(daemon: Daemon): (identifier: string) => JsonAnswer {
   const bodies = new WeakMap<RunningView | RetryView, FoundIssue & { readonly answer: JsonAnswer }>();
-  let kept: { readonly snapshot: Snapshot; readonly find: FindIssue } | null = null;
+  const issues = keptOf(daemon, issueFinder);
   return (identifier) => {
-    const snapshot = readSnapshot(daemon);
-    if (snapshot === null) return NO_SNAPSHOT;
-    if (kept?.snapshot !== snapshot) kept = { snapshot, find: issueFinder(snapshot) };
-    const found = kept.find(identifier);
+    let find = issues();
+    // One that has just begun is not missed.
+    if (find?.(identifier) === null) find = issues('of this moment');
+    if (find === null) return NO_SNAPSHOT;
+    const found = find(identifier);
     const view = found?.running ?? found?.retry;
     if (!found || !view) return failure('issue_not_found', `Issue "${identifier}" is neither running nor waiting for a retry.`);
     const last = bodies.get(view);
@@ -79,6 +66,29 @@ export function readSnapshot(daemon: Daemon): Snapshot | null {
     daemon.logger.error('snapshot failed', { error: String(error) });
     return null;
   }
+}
+
+/** What is made of a snapshot is used again while the state is the same, and for a second at most: it contains durations. */
+const KEPT_MS = 1_000;
+/** What takes long to make is not made again before so many times as long have passed. */
+const REST = 4;
+
+/** What is made of the snapshot, once for all who ask at the same time; null where there is no snapshot. */
+function keptOf<T>(daemon: Daemon, make: (snapshot: Snapshot) => T): (age?: 'of this moment') => T | null {
+  let kept: { readonly made: T; readonly revision: unknown; readonly at: number; readonly tookMs: number } | null = null;
+  const isFresh = (revision: unknown, age: number, restMs: number) =>
+    kept !== null && age >= 0 && age < KEPT_MS && (revision === kept.revision || age < restMs);
+  return (wanted) => {
+    const begun = performance.now();
+    const revision = daemon.revision();
+    if (kept !== null && isFresh(revision, begun - kept.at, wanted === undefined ? REST * kept.tookMs : 0)) return kept.made;
+    const snapshot = readSnapshot(daemon);
+    if (snapshot === null) return null;
+    const made = make(snapshot);
+    const at = performance.now();
+    kept = { made, revision, at, tookMs: at - begun };
+    return made;
+  };
 }
 
 const NO_SNAPSHOT = failure('snapshot_unavailable', 'The state of the service could not be read. Try again in a moment.');
