@@ -5,7 +5,7 @@ import { runningView } from './running-view.ts';
 
 const SESSION: Live = {
   ...NO_SESSION,
-  issue: issueWith({ identifier: 'ENG-1' }),
+  issue: issueWith({ id: '1', identifier: 'ENG-1' }),
   runId: 'r1',
   attempt: 1,
   pickedFrom: 'todo',
