@@ -4,7 +4,7 @@ import { COMMANDS, RUN_COMMAND } from './commands.ts';
 
 /** The completion script of a shell, made of the table of commands. */
 export function completionFor(shell: string): string {
-  const make = SHELLS[shell];
+  const make = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
   if (make === undefined) throw new UsageError(`completion is made for ${Object.keys(SHELLS).join(', ')}, got "${shell}"`);
   return make();
 }

@@ -229,6 +229,14 @@ describe('the tools', () => {
     expect(text).not.toContain('keys');
   });
 
+  it.each(['__proto__', 'constructor', 'prototype'])('take no argument %s, and are not called so', async (name) => {
+    const agent = connectAgent(openRun().env);
+    const args = JSON.parse(`{"${name}":{"text":"x"},"text":"done"}`) as Record<string, unknown>;
+    expect((await agent.call('comment', args)).text).toContain(`comment has no argument "${name}"`);
+    expect((await agent.ask('tools/call', { name, arguments: {} })).error?.message).toBe(`unknown tool ${name}`);
+    expect(notebook.told).toEqual([]);
+  });
+
   it('leave a move to the handoff state to the end of the turn', async () => {
     const agent = connectAgent(openRun().env);
     const { text, isError } = await agent.call('move_issue', { state: 'Review' });

@@ -31,3 +31,7 @@ it('gives forms that can be read', () => {
     '{{ if and (.issue.title) (ne .attempt 1) }}{{ else if eq .issue.state "todo" }}{{ end }}{{ $n := .issue.title | upper }}';
   expect(() => parseTemplate(text, { firstLine: 1 })).not.toThrow();
 });
+
+it('a tag called like something that every object has is none of the language', () => {
+  expect(findLiquidTags('{% constructor x %}', 1)[0]?.message).toContain('this language has no such tag');
+});

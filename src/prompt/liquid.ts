@@ -30,7 +30,7 @@ function messageFor(tag: string, inner: string): string {
 /** The same in the language of the prompt, or null. */
 function goForm(inner: string): string | null {
   const [word = '', ...rest] = inner.split(/\s+/);
-  const make = FORMS[word];
+  const make = Object.hasOwn(FORMS, word) ? FORMS[word] : undefined;
   return make === undefined ? null : make(rest.join(' '));
 }
 
@@ -67,7 +67,7 @@ function condition(text: string): string {
 function value(text: string): string {
   const [name = '', ...filters] = text.split('|').map((part) => part.trim());
   const first = /^[A-Za-z_]/.test(name) && !/^(?:true|false|nil)$/.test(name) ? `.${name}` : name.replace(/^'(.*)'$/, '"$1"');
-  return [first, ...filters.map((filter) => FILTERS[filter] ?? filter)].join(' | ');
+  return [first, ...filters.map((filter) => (Object.hasOwn(FILTERS, filter) ? FILTERS[filter] : filter))].join(' | ');
 }
 
 const FILTERS: Readonly<Record<string, string>> = {

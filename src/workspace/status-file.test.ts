@@ -105,6 +105,7 @@ describe('.foray/scm.json', () => {
     { wrong: 'no JSON', text: '{"branch": s3cret', why: 'it is not valid JSON' },
     { wrong: 'a list', text: '[]', why: 'the record: ' },
     { wrong: 'nothing', text: '{}', why: 'branch: ' },
+    { wrong: 'what its prototype would say', text: `{"__proto__":${JSON.stringify(record)}}`, why: 'branch: ' },
     { wrong: 'a branch with a line break', text: JSON.stringify({ ...record, branch: 'a\nb' }), why: 'branch: must be text' },
     { wrong: 'number zero', text: JSON.stringify({ ...record, pr_number: 0 }), why: 'pr_number: must be the number' },
     { wrong: 'no number', text: JSON.stringify({ ...record, pr_number: '7a' }), why: 'pr_number: must be the number' },

@@ -49,6 +49,23 @@ describe('a slot that becomes free', () => {
     expect([...play.state.live.keys()]).toEqual(['2', '3']);
   });
 
+  it.each(['constructor', '__proto__', 'toString'])(
+    'of a state called %s has the limit that was set for it, or none',
+    (state) => {
+      const named = issues(() => ({ state }));
+      const settings = { tracker: { activeStates: [state] }, agent: { maxConcurrentAgents: 3 } };
+      const free = createPlayer(settingsWith(settings));
+      free.poll(named);
+      expect(free.state.live.size).toBe(3);
+      const byState = Object.fromEntries([[state.toLowerCase(), 1]]);
+      const limited = createPlayer(
+        settingsWith({ ...settings, agent: { ...settings.agent, maxConcurrentAgentsByState: byState } }),
+      );
+      limited.poll(named);
+      expect(limited.state.live.size).toBe(1);
+    },
+  );
+
   it('of a state is free when the handoff is taken, not before', () => {
     const play = player(3, { doing: 1 });
     play.poll(issues(() => ({ state: 'doing' })));

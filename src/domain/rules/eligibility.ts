@@ -126,7 +126,9 @@ function readFor(state: State, name: string): number {
 
 /** Free slots of one state: its own limit where it has one, never more than the global ones. */
 export function stateSlots(state: State, issueState: string): number {
-  const limit = state.settings.agent.maxConcurrentAgentsByState[normalState(issueState)];
+  const { maxConcurrentAgentsByState: limits } = state.settings.agent;
+  const name = normalState(issueState);
+  const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
   if (limit === undefined) return globalSlots(state);
   const used = [...state.live.values()].filter((live) => occupiesState(live, issueState)).length;
   return Math.max(0, Math.min(limit - used - usedElsewhere(state, issueState), globalSlots(state)));

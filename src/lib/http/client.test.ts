@@ -181,6 +181,11 @@ describe('a body', () => {
     expect((await client.request({ path: '/' }, never)).body).toBe('');
   });
 
+  it.each(['constructor', '__proto__'])('packed as %s is left as it is, like one that nobody knows', async (coding) => {
+    const { client } = await clientFor(() => text('as it came', 200, { 'content-encoding': coding }));
+    expect((await client.request({ path: '/' }, never)).body).toBe('as it came');
+  });
+
   it('that is not packed as its headers say, or far too often, is a transport error', async () => {
     let claim = '';
     const { client } = await clientFor(() => text('plain', 200, { 'content-encoding': claim }));

@@ -16,7 +16,7 @@ export function unpacked(codings: string, sink: BodySink, listener: BodyListener
     .toLowerCase()
     .split(',')
     .map((name) => name.trim());
-  const makers = names.map((name) => UNPACKERS[name]);
+  const makers = names.map((name) => (Object.hasOwn(UNPACKERS, name) ? UNPACKERS[name] : undefined));
   if (makers.length > MOST_CODINGS) throw new Error(`the body is packed ${makers.length} times`);
   let inner = sink;
   // The coding that was put on last is undone first, so that its part stands outermost.

@@ -38,13 +38,14 @@ export function parseMarkdown(text: string): MarkdownFile {
   if (closing === null) throw new MarkdownFault('the front matter has no closing line ---', 'line 1, column 1');
   const matter = text.slice(head.length, head.length + closing.index);
   const rest = text.slice(head.length + closing.index);
-  const map = parseMatter(matter, (offset) => placeOf(text, head.length + offset));
+  const place = (offset: number): string => placeOf(text, head.length + offset);
+  const map = parseMatter(matter, place);
   return {
     head,
     matter,
     rest,
     map: map.contents,
-    data: map.toJS() as Record<string, unknown>,
+    data: valuesOf(map, place),
     body: rest.slice(closing[0].length).trim(),
   };
 }
@@ -58,6 +59,20 @@ function parseMatter(matter: string, place: (offset: number) => string): Documen
     Scalar(_, node) {
       if (isScalar(node) && (typeof node.value === 'number' || typeof node.value === 'boolean')) node.value = node.source;
     },
+    Alias(_, node, path) {
+      const anchored = node.resolve(document);
+      const fault = anchored === undefined ? 'names no anchor' : path.includes(anchored) ? 'stands within itself' : null;
+      if (fault !== null) throw new MarkdownFault(`the alias *${node.source} ${fault}`, place(node.range?.[0] ?? 0));
+    },
   });
   return document as unknown as Document & { contents: YAMLMap };
+}
+
+/** Aliases of aliases may stand for more than any machine holds. */
+function valuesOf(document: Document, place: (offset: number) => string): Record<string, unknown> {
+  try {
+    return document.toJS() as Record<string, unknown>;
+  } catch (error) {
+    throw new MarkdownFault(`an alias cannot be resolved: ${error instanceof Error ? error.message : String(error)}`, place(0));
+  }
 }

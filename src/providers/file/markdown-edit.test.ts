@@ -11,6 +11,11 @@ const edit = (text: string, change: RecordEdit): string | null => {
 };
 const withMatter = (matter: string): string => `---\n${matter}---\n\nThe body\n---\nhas lines\n`;
 
+/** Each list is ten times the one before. */
+const BOMB = ['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
+  .map((name, index) => `${name}: &${name} [${Array.from({ length: 10 }, () => `*${'abcdefgh'[index]}`).join(', ')}]\n`)
+  .join('');
+
 describe('parseMarkdown', () => {
   it('reads front matter and body, and keeps the text of numbers', () => {
     const { data, body } = parseMarkdown(
@@ -20,6 +25,14 @@ describe('parseMarkdown', () => {
     expect(body).toBe('Hello\r\n---\r\nmore');
   });
 
+  it('takes keys that every object of the language has as they are written, and merges none', () => {
+    const traps = '__proto__: { state: done }\nconstructor: { prototype: { state: done } }\n<<: { state: done }\n';
+    const { data } = parseMarkdown(`---\nid: 1\n${traps}---\n`);
+    expect(data['state']).toBeUndefined();
+    expect(Object.getPrototypeOf(data)).toBe(Object.prototype);
+    expect(({} as Record<string, unknown>)['state']).toBeUndefined();
+  });
+
   it.each([
     { text: '', place: 'line 1, column 1', why: 'does not begin with a line ---' },
     { text: 'hello', place: 'line 1, column 1', why: 'does not begin with a line ---' },
@@ -27,6 +40,9 @@ describe('parseMarkdown', () => {
     { text: '---\nid: 1\nlabels: [a\nb: 2\n---\n', place: 'line 4, column 1', why: '' },
     { text: '---\nid: 1\nid: 2\n---\n', place: 'line 3, column 1', why: 'unique' },
     { text: '---\n- a\n---\n', place: 'line 2, column 1', why: 'keys with values' },
+    { text: '---\nid: 1\nlabels: *none\n---\n', place: 'line 3, column 9', why: 'alias' },
+    { text: `---\na: &a [x]\n${BOMB}---\n`, place: 'line 2, column 1', why: 'alias' },
+    { text: '---\nid: 1\nlabels: &x [*x]\n---\n', place: 'line 3, column 13', why: 'within itself' },
   ])('names the place of a fault in $text', ({ text, place, why }) => {
     expect(() => parseMarkdown(text)).toThrow(
       expect.objectContaining({ place, message: expect.stringContaining(why) as string }),

@@ -18,9 +18,11 @@ export async function readBoard(settings: TrackerSettings, deps: ProviderDeps, s
   const request = { path: path`/rest/api/3/project/${project}/statuses` };
   const types = await createClient(access, deps).getJson(TYPES, request, signal);
   const states = new Map(
-    types
-      .flatMap(({ statuses }) => statuses)
-      .map(({ name, statusCategory }) => [name, STAGES[statusCategory?.key ?? ''] ?? null]),
+    types.flatMap(({ statuses }) => statuses).map(({ name, statusCategory }) => [name, stageOf(statusCategory?.key ?? '')]),
   );
   return { what: 'states', states: [...states].map(([name, stage]) => ({ name, stage })), createsMissing: false };
+}
+
+function stageOf(word: string): BoardState['stage'] {
+  return Object.hasOwn(STAGES, word) ? (STAGES[word] ?? null) : null;
 }

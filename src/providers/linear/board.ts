@@ -25,6 +25,10 @@ export async function readBoard(settings: TrackerSettings, deps: ProviderDeps, s
     if (!team) throw client.fault('tracker_payload_error', `unknown team key: ${JSON.stringify(teamKey)}`);
     return team.states;
   });
-  const shown = states.map(({ name, type }) => ({ name, stage: STAGES[type ?? ''] ?? null }));
+  const shown = states.map(({ name, type }) => ({ name, stage: stageOf(type ?? '') }));
   return { what: 'states', states: shown, createsMissing: false };
+}
+
+function stageOf(word: string): BoardState['stage'] {
+  return Object.hasOwn(STAGES, word) ? (STAGES[word] ?? null) : null;
 }
