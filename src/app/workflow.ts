@@ -19,9 +19,13 @@ export interface GoodWorkflow extends LoadedWorkflow {
   readonly names: TrackerNames;
 }
 
-/** The one way a workflow file is read: validate, start-up, reload and dry run all come through here. */
-export function readWorkflowFile(path: string, env: Env): Promise<LoadedWorkflow> {
-  return loadWorkflow(path, { env, homeDir: os.homedir(), providers: PROVIDER_FACTS, agentKinds: AGENT_FACTS, checkTemplate });
+/**
+ * The one way a workflow file is read: validate, start-up, reload and dry run all come through here. With `place` it is read as
+ * if it stood there.
+ */
+export function readWorkflowFile(path: string, env: Env, place = path): Promise<LoadedWorkflow> {
+  const context = { env, homeDir: os.homedir(), providers: PROVIDER_FACTS, agentKinds: AGENT_FACTS, checkTemplate };
+  return loadWorkflow(path, context, place);
 }
 
 /** Thrown when a workflow file has errors; the problems are for the operator, one line each. */

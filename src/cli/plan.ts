@@ -1,5 +1,5 @@
 import { planOf } from '../app/plan.ts';
-import { readWorkflowFile } from '../app/workflow.ts';
+import { readWorkflowFile, requireGood, type GoodWorkflow } from '../app/workflow.ts';
 import { printJson, printTable, printTitle } from './output.ts';
 import { loadGood, onInterrupt, surveyDeps, tellServiceOf } from './reading.ts';
 
@@ -12,9 +12,10 @@ export interface PlanSettings {
 
 /** Holds a workflow file against the live board and the file in force. */
 export async function showPlan({ newPath, workflowPath, asJson }: PlanSettings): Promise<number> {
-  const next = await loadGood(newPath, asJson);
-  if (next === null) return 1;
+  const alone = await loadGood(newPath, asJson);
+  if (alone === null) return 1;
   const current = await readWorkflowFile(workflowPath, process.env);
+  const next = current.dbPath === null ? alone : await inPlaceOf(workflowPath, newPath, alone);
   const deps = surveyDeps(next, asJson);
   deps.secrets.add(current.secrets);
   const plan = deps.secrets.maskDeep(await planOf(next, current, deps, onInterrupt()));
@@ -39,4 +40,10 @@ export async function showPlan({ newPath, workflowPath, asJson }: PlanSettings):
     plan.changes.map(({ key, from, to }) => [key, JSON.stringify(from), JSON.stringify(to)]),
   );
   return 0;
+}
+
+/** The new file as it will be once it stands where the one in force is: its relative paths begin there. */
+async function inPlaceOf(workflowPath: string, newPath: string, alone: GoodWorkflow): Promise<GoodWorkflow> {
+  const loaded = await readWorkflowFile(newPath, process.env, workflowPath);
+  return loaded.settings === null ? alone : requireGood(loaded);
 }

@@ -37,15 +37,18 @@ export interface LoadedWorkflow {
   readonly placeOf: (key: Key) => SourcePosition | null;
 }
 
-/** Reads and checks a workflow file. Touches nothing but the file. Never rejects for a fault of it. */
-export async function loadWorkflow(workflowPath: string, context: LoadContext): Promise<LoadedWorkflow> {
+/**
+ * Reads and checks a workflow file. Touches nothing but the file. Never rejects for a fault of it. What follows from where it
+ * stands, such as relative paths, is taken from `place`.
+ */
+export async function loadWorkflow(workflowPath: string, context: LoadContext, place = workflowPath): Promise<LoadedWorkflow> {
   const file = await readWorkflowText(workflowPath);
   if (typeof file.content === 'string') {
-    const { env, faults } = await readCredentialFiles(file.content, context.env, path.dirname(path.resolve(workflowPath)));
-    const read = readWorkflow(file.content, workflowPath, { ...context, env });
+    const { env, faults } = await readCredentialFiles(file.content, context.env, path.dirname(path.resolve(place)));
+    const read = readWorkflow(file.content, place, { ...context, env });
     return { ...withFaults(read, faults), fingerprint: file.fingerprint };
   }
-  return { ...nothingLoaded(path.resolve(workflowPath), [file.content]), fingerprint: file.fingerprint };
+  return { ...nothingLoaded(path.resolve(place), [file.content]), fingerprint: file.fingerprint };
 }
 
 /** Only of variables that credentials refer to: any text of the file may look like a reference. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runHere } from '../support/command.ts';
 import { CLI, createPlayground, eventually, fileWorkflow, type Playground, type RunningDaemon } from '../support/daemon.ts';
@@ -141,6 +141,11 @@ describe('beside a running service without HTTP', () => {
     expect(plan['start']).toMatchObject([{ identifier: 'A-6' }]);
     expect(plan['stop']).toMatchObject([{ identifier: 'A-1' }]);
     expect(plan['changes']).toContainEqual({ key: 'agent.max_turns', from: 1, to: 7 });
+    // What follows from where a file stands is no edit: the new one is to stand in the place of the old.
+    mkdirSync(ground.path('drafts'));
+    const copy = await ground.write('drafts/COPY.md', WORKFLOW);
+    const same = JSON.parse((await runHere('plan', copy, file, '--format', 'json')).stdout) as Record<string, unknown[]>;
+    expect(same['changes']).toEqual([]);
     expect((await ground.readIssues()).find(({ id }) => id === '6')).toMatchObject({ state: 'icebox' });
     expect((await asJson<Status>('status')).running).toHaveLength(1);
   });
