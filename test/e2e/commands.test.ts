@@ -61,7 +61,8 @@ describe('before the first start', () => {
 
 describe('beside a running service without HTTP', () => {
   beforeAll(async () => {
-    daemon = await ground.start([], { until: 'foray starting' });
+    // By then it has the database: a command before that would act on it by itself.
+    daemon = await ground.start([], { until: 'tick completed' });
   });
 
   it('nothing is dispatched while paused; resume lets go, once', async () => {
