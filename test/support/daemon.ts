@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 /** The built command, as a user would call it. */
 export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 /** Faults and fleets are walked for long, on a machine that has more to do: only a fault is waited for as long as this. */
-const PATIENCE_MS = process.env['FORAY_FAULTS'] === 'full' || process.env['FORAY_FLEET'] !== undefined ? 60_000 : 15_000;
+const PATIENCE_MS = process.env['FORAY_FAULTS'] === 'full' || process.env['FORAY_FLEET'] !== undefined ? 60_000 : 30_000;
 
 /** One parsed log record: attributes by name, `msg` and `level` included. */
 export type LogRecord = Readonly<Record<string, string>>;
@@ -118,11 +118,13 @@ interface Launched {
 function collect(child: ChildProcess, patienceMs: number): Launched {
   let stdout = '';
   let stderr = '';
+  const log = createLogReader();
   const waiting = new Set<() => void>();
   const wake = (): void => waiting.forEach((look) => look());
-  child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr?.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString();
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+    log.read(chunk);
     wake();
   });
   const exited = new Promise<Finished>((resolve) => {
@@ -134,13 +136,13 @@ function collect(child: ChildProcess, patienceMs: number): Launched {
   return {
     child,
     exited,
-    records: () => parseRecords(stderr),
+    records: () => [...log.records],
     stderr: () => stderr,
     record(msg, match = {}) {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => finish(null), patienceMs);
         const look = (): void => {
-          const found = parseRecords(stderr).find(
+          const found = log.records.find(
             (entry) => entry['msg'] === msg && Object.entries(match).every(([key, value]) => entry[key] === value),
           );
           if (found) finish(found);
@@ -175,6 +177,20 @@ function running(launched: Launched, url: string): RunningDaemon {
   };
 }
 
+/** Reads a log as it grows: every line once. */
+function createLogReader(): { readonly records: readonly LogRecord[]; read(text: string): void } {
+  const records: LogRecord[] = [];
+  let begun = '';
+  return {
+    records,
+    read(text) {
+      const end = text.lastIndexOf('\n') + 1;
+      if (end > 0) records.push(...parseRecords(begun + text.slice(0, end)));
+      begun = end > 0 ? text.slice(end) : begun + text;
+    },
+  };
+}
+
 /** Reads `key=value` lines, values quoted where they need it. */
 export function parseRecords(text: string): readonly LogRecord[] {
   return text
@@ -188,6 +204,9 @@ export function parseRecords(text: string): readonly LogRecord[] {
     });
 }
 
+/** Often enough to lose no time, and seldom enough that what is looked at has time to come true. */
+const LOOK_AGAIN_MS = 50;
+
 /** Looks again until it holds. */
 export async function eventually<T>(look: () => Promise<T> | T, holds: (value: T) => boolean, what = 'it'): Promise<T> {
   const deadline = Date.now() + PATIENCE_MS;
@@ -195,7 +214,7 @@ export async function eventually<T>(look: () => Promise<T> | T, holds: (value: T
     const value = await look();
     if (holds(value)) return value;
     if (Date.now() > deadline) throw new Error(`${what} did not come true; last seen: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
   }
 }
 
