@@ -1,5 +1,5 @@
 import { moveRecords } from '../app/move-records.ts';
-import { expand } from '../config/expand.ts';
+import { expandAddress } from '../config/store.ts';
 import { readWorkflowFile } from '../app/workflow.ts';
 import { UsageError } from './command.ts';
 import { printJson, printLine, printTable } from './output.ts';
@@ -19,7 +19,7 @@ export async function moveDatabase({ to: target, workflowPath, asJson }: Migrate
     printProblems(problems);
     return 1;
   }
-  const url = target === null ? storeUrl : expand(target, 'anywhere', process.env).value;
+  const url = target === null ? storeUrl : expandAddress(target, process.env).address.value;
   if (url === null) throw new UsageError('needs --to URL, since the workflow file has no store.url');
   if (!/^postgres(ql)?:\/\//.test(url)) throw new UsageError('--to must be the address of a PostgreSQL database: postgres://…');
   const { to, tables } = await moveRecords(dbPath, url, path);

@@ -2,7 +2,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createKnownSecrets } from '../app/secrets.ts';
 import { openWorker } from '../app/worker.ts';
-import { expand } from '../config/expand.ts';
+import { expandAddress } from '../config/store.ts';
 import { NO_SETTINGS } from '../domain/model/no-settings.ts';
 import { hideFromEnvironment } from '../lib/process/index.ts';
 import type { RunningWorker } from '../runners/queue/worker.ts';
@@ -21,14 +21,15 @@ export interface WorkerArgs {
 export async function work({ url, slots, labels, name, root: asked }: WorkerArgs): Promise<number> {
   const secrets = createKnownSecrets();
   const { logger } = openLog({ logLevel: null, logFormat: null }, NO_SETTINGS, secrets);
-  const { value: address, unset, variables } = expand(url, 'anywhere', process.env);
+  const { address: expanded, secrets: hidden } = expandAddress(url, process.env);
+  const { value: address, unset } = expanded;
   if (unset.length > 0 || !/^postgres(?:ql)?:\/\//.test(address)) {
     const why = unset.length > 0 ? `${unset.join(', ')} is not set` : 'it is another';
     logger.error('foray failed', { error: `--url must be the address of a PostgreSQL database: ${why}` });
     return 1;
   }
-  secrets.add([address, URL.canParse(address) ? new URL(address).password : '']);
-  hideFromEnvironment(variables);
+  secrets.add(hidden.map(({ value }) => value));
+  hideFromEnvironment(hidden.flatMap(({ variables }) => variables));
   const host = os.hostname().replaceAll(/[^A-Za-z0-9_.-]/g, '-');
   const root = path.resolve(asked ?? path.join(stateDirectory(), 'foray', 'worker', name ?? host));
   let worker: RunningWorker | null = null;

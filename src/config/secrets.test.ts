@@ -21,6 +21,25 @@ describe('secrets', () => {
     expect(loaded.secretVariables).toEqual(['DOOR', 'HOOK']);
   });
 
+  it.each([
+    ['postgres://foray:pa%40ssword@db/foray', {}, ['pa%40ssword', 'pa@ssword'], []],
+    ['postgres://foray:$DB@db/foray', { DB: 'pa55-word' }, ['pa55-word'], ['DB']],
+    ['$DB', { DB: 'postgres://db/foray?user=foray&password=pa55-word' }, ['pa55-word'], ['DB']],
+    ['postgres://foray@db/foray', { PGPASSWORD: 'pa55@word' }, ['pa55@word', 'foray:pa55%40word'], ['PGPASSWORD']],
+  ])('of the database are among them: %s', (url, env, values, variables) => {
+    const loaded = read(`tracker: { kind: file }\nstore: { url: "${url}" }`, env);
+    for (const value of values) expect(loaded.secrets.some((secret) => secret.includes(value))).toBe(true);
+    expect(loaded.secrets).toContain(values[0]);
+    expect(loaded.secretVariables).toEqual(variables);
+  });
+
+  it('of the database may come from PGPASSWORD, which is no business of agents then', () => {
+    const yaml = 'tracker: { kind: file }\nstore: { url: "postgres://foray@db/foray" }';
+    expect(read(yaml, { PGPASSWORD: 'pa55@word' }).storeUrl).toBe('postgres://foray:pa55%40word@db/foray');
+    const own = yaml.replace('foray@', 'foray:own-pa55word@');
+    expect(read(own, { PGPASSWORD: 'of-the-agents' })).toMatchObject({ secretVariables: [] });
+  });
+
   it('are known also when the file has errors', () => {
     const loaded = read('tracker: { kind: nope, api_key: $TOKEN, project: $P }\nserver: 5', { TOKEN: 'tok-123456' });
     expect(loaded.settings).toBeNull();

@@ -1,5 +1,5 @@
 import type { Problem } from '../domain/model/problem.ts';
-import { type Env, expand, type Expanded, unsetNote } from './expand.ts';
+import { type Env, expand, type Expanded, unsetNote, valueIn } from './expand.ts';
 import type { Sections } from './schema.ts';
 
 export interface ReadStore {
@@ -13,11 +13,28 @@ export interface ReadStore {
 /** The store section with its address filled in, and what is wrong with it. */
 export function readStore(section: Sections['store'], env: Env): ReadStore {
   if (section.url === undefined) return { url: null, problems: [], secrets: [] };
-  const url = expand(section.url, 'anywhere', env);
-  const problem = problemOf(url);
-  if (problem !== null) return { url: null, problems: [problem], secrets: [url] };
-  return { url: url.value, problems: [], secrets: [url, ...passwordOf(url)] };
+  const { address, secrets } = expandAddress(section.url, env);
+  const problem = problemOf(address);
+  return { url: problem === null ? address.value : null, problems: problem === null ? [] : [problem], secrets };
 }
+
+/**
+ * The address of a database with its references filled in. A password that is not in it comes from PGPASSWORD, as for every
+ * client of PostgreSQL; it is then a credential of ours like any other.
+ */
+export function expandAddress(written: string, env: Env): { readonly address: Expanded; readonly secrets: readonly Expanded[] } {
+  const address = expand(written, 'anywhere', env);
+  if (!URL.canParse(address.value)) return { address, secrets: [address] };
+  const url = new URL(address.value);
+  const given = [url.password, decoded(url.password), ...url.searchParams.getAll('password')].filter((text) => text !== '');
+  const elsewhere = valueIn(env, PASSWORD_VARIABLE);
+  if (given.length > 0 || elsewhere === '') return { address, secrets: [address, ...[...new Set(given)].map(secretOf)] };
+  url.password = elsewhere;
+  const whole = { ...address, value: url.href };
+  return { address: whole, secrets: [address, whole, { ...secretOf(elsewhere), variables: [PASSWORD_VARIABLE] }] };
+}
+
+const PASSWORD_VARIABLE = 'PGPASSWORD';
 
 function problemOf(url: Expanded): Problem | null {
   const refuse = (message: string): Problem => ({ severity: 'error', check: 'store.url', message, key: ['store', 'url'] });
@@ -28,11 +45,8 @@ function problemOf(url: Expanded): Problem | null {
 }
 
 /** The password alone is a secret too, as it is written and as it is meant. */
-function passwordOf({ value }: Expanded): readonly Expanded[] {
-  const { password } = new URL(value);
-  return [...new Set([password, decoded(password)])]
-    .filter((text) => text !== '')
-    .map((text) => ({ value: text, variables: [], unset: [] }));
+function secretOf(value: string): Expanded {
+  return { value, variables: [], unset: [] };
 }
 
 function decoded(text: string): string {

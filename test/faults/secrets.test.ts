@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createPlayground, eventually, type Playground } from '../support/daemon.ts';
+import { createPlayground, eventually, workflowText, type Finished, type Playground } from '../support/daemon.ts';
 import { buildStage, stageWorkflow, type Stage } from '../e2e/trackers/stage.ts';
 
 let ground: Playground;
@@ -24,29 +24,118 @@ after_run: |
   cat "$HOME/token" "$HOME/dresses"
   exit 1`;
 
+/** The credentials of everything but the tracker, each with a value of its own. */
+function otherSecrets(): Readonly<Record<string, string>> {
+  const words = { SERVER_TOKEN: 'srv', HOOK_URL: 'hook', HOOK_SECRET: 'sign', OTHER_FORGE: 'forge', WEBHOOK: 'web' };
+  return Object.fromEntries(Object.entries(words).map(([name, word]) => [name, `${word}-${randomUUID()}`]));
+}
+
+/** Nobody listens at that port. */
+const OTHER_SECTIONS = {
+  server: 'token: $SERVER_TOKEN\nwebhooks: { secret: $WEBHOOK }',
+  gitlab: 'api_key: $OTHER_FORGE\nproject: a/b',
+  notifications: '- { url: "http://127.0.0.1:1/$HOOK_URL", secret: $HOOK_SECRET }',
+};
+
+/** As it is, and as no mask would find it by itself. */
+function formsOf(secret: string): readonly string[] {
+  return [secret, Buffer.from(secret).toString('hex')];
+}
+
 it('a credential shows nowhere: log, API, pages, metrics, database, child environments, process list', async () => {
-  const token = Object.values(stage.env)[0] ?? '';
-  const hex = Buffer.from(token).toString('hex');
-  const dresses = [encodeURIComponent(encodeURIComponent(token)), hex, Buffer.from(`user:${token}`).toString('base64')];
-  await ground.write('token', `${token}\n`);
+  const others = otherSecrets();
+  const secrets = [...Object.values(stage.env), ...Object.values(others)];
+  const dresses = secrets.flatMap((secret) => [
+    ...formsOf(secret),
+    encodeURIComponent(encodeURIComponent(secret)),
+    Buffer.from(`user:${secret}`).toString('base64'),
+  ]);
+  await ground.write('token', `${secrets.join('\n')}\n`);
   await ground.write('dresses', dresses.join('\n'));
-  await ground.write('WORKFLOW.md', stageWorkflow(stage, { hooks: HOOKS }));
+  await ground.write('WORKFLOW.md', stageWorkflow(stage, { hooks: HOOKS, ...OTHER_SECTIONS }));
   await stage.add({ title: 'One', state: stage.states.todo });
-  const daemon = await ground.start(['--port', '0', '--log-level', 'debug'], { env: { ...stage.env } });
+  const env = { ...stage.env, ...others };
+  const daemon = await ground.start(['--port', '0', '--log-level', 'debug'], { env });
   await daemon.record('hook failed');
   await daemon.record('handoff transition succeeded, releasing claim');
+  await daemon.record('notification failed, it is tried again');
   const shown: Record<string, string> = { log: daemon.stderr() };
+  const headers = { authorization: `Bearer ${others['SERVER_TOKEN']}` };
   for (const route of ['/', '/metrics', '/api/v1/state', '/api/v2/runs', '/api/v2/workflow', '/api/v2/openapi.json'])
-    shown[route] = await (await daemon.get(route)).text();
+    shown[route] = await (await daemon.get(route, { headers })).text();
+  shown['login'] = await (await daemon.get('/')).text();
   shown['database'] = ['', '-wal'].map((suffix) => readFileSync(ground.path(`.foray.db${suffix}`), 'latin1')).join('');
   const [workspace] = await workspaces();
   shown['environment of a hook'] = await ground.read(`ws/${workspace}/environment`);
   shown['process list'] = await ground.read(`ws/${workspace}/processes`);
   await daemon.stop();
   expect(shown['log']).toContain('[redacted]');
+  expect(shown['/api/v1/state']).toContain('"running"');
   for (const [place, text] of Object.entries(shown))
-    for (const form of [token, hex]) expect(text.includes(form), `${place} shows the token`).toBe(false);
+    for (const form of secrets.flatMap(formsOf)) expect(text.includes(form), `${place} shows ${form}`).toBe(false);
 });
+
+const FULL = process.env['FORAY_FAULTS'] === 'full';
+/** What reads the workflow file, and meets a database and a tracker that do not answer. The whole suite runs the first ones. */
+const COMMANDS: readonly (readonly string[])[] = [
+  ['run', '--port', '0', '--log-level', 'debug'],
+  ['status', '--format', 'json'],
+  ['stop', 'A-1'],
+  ['doctor'],
+  ['doctor', '--format', 'json'],
+  ['validate', '--format', 'json'],
+  ['run', '--dry-run', '--log-level', 'debug', '--log-format', 'json'],
+  ['explain', '--format', 'json'],
+  ['stats'],
+  ['logs', 'A-1'],
+  ['plan', 'WORKFLOW.md'],
+  ['retry', 'A-1'],
+  ['pause'],
+  ['backup', 'copy.db'],
+  ['migrate', '--to', '$DATABASE'],
+];
+const BOUNDED = 3;
+
+it.each(FULL ? ['references', 'values'] : ['values'])(
+  'no command shows a credential when nothing answers: written as %s',
+  { timeout: 240_000 },
+  async (how) => {
+    const password = `db-${randomUUID()}`;
+    const env: Readonly<Record<string, string>> = {
+      ...otherSecrets(),
+      TRACKER: `tracker-${randomUUID()}`,
+      REPO: `repo-${randomUUID()}`,
+      DATABASE: `postgres://foray:${password}@127.0.0.1:1/foray?sslmode=disable`,
+    };
+    const sections = {
+      tracker: `kind: repoissues\nendpoint: http://127.0.0.1:1\napi_key: $TRACKER\nproject: a/b\nactive_states: [todo]\nhandoff_state: review`,
+      agent: 'kind: mock',
+      workspace: 'root: ws\nrepo: http://127.0.0.1:1/a/b.git\nrepo_token: $REPO',
+      store: 'url: $DATABASE',
+      ...OTHER_SECTIONS,
+    };
+    const written = how === 'references' ? workflowText(sections) : inPlace(workflowText(sections), env);
+    await ground.write('WORKFLOW.md', written);
+    const commands = FULL ? COMMANDS : COMMANDS.slice(0, BOUNDED);
+    for (const args of commands) {
+      const { stdout, stderr, code } = await outcomeOf(args, { ...env, FORAY_DEBUG: '1' });
+      expect(stdout + stderr, `${args.join(' ')} (${code}) says something`).not.toBe('');
+      for (const secret of [password, ...Object.values(env)].flatMap(formsOf))
+        expect((stdout + stderr).includes(secret), `${args.join(' ')} shows ${secret}: ${stdout}${stderr}`).toBe(false);
+    }
+  },
+);
+
+/** The service itself waits for its database: it is ended when it has said so. */
+async function outcomeOf(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Finished> {
+  if (!args.includes('--port')) return ground.run([...args, 'WORKFLOW.md'], { env });
+  return (await ground.start(args, { env, until: 'waiting for the database' })).stop();
+}
+
+/** The file as somebody writes it who does not know better. */
+function inPlace(text: string, env: Readonly<Record<string, string>>): string {
+  return Object.entries(env).reduce((filled, [name, value]) => filled.replaceAll(`$${name}`, value), text);
+}
 
 /** Plays Claude Code: starts a program of its own, waits until it may go on, and ends well. */
 const AGENT = `#!/bin/sh
@@ -65,14 +154,11 @@ say "{\\"type\\":\\"result\\",\\"subtype\\":\\"success\\",\\"is_error\\":false,$
 it.runIf(process.platform === 'linux')(
   'no credential is in the environment or the arguments of an agent, or of what it starts',
   async () => {
-    const own = { SERVER_TOKEN: 'srv', HOOK_URL: 'hook', HOOK_SECRET: 'sign', OTHER_FORGE: 'forge', WEBHOOK: 'web' };
-    const env = Object.fromEntries(Object.entries(own).map(([name, word]) => [name, `${word}-${randomUUID()}`]));
+    const env = otherSecrets();
     await chmod(await ground.write('agent.sh', AGENT), 0o755);
     const sections = {
       agent: `kind: claude-code\ncommand: [${ground.path('agent.sh')}]\nmax_turns: 1`,
-      server: 'token: $SERVER_TOKEN\nwebhooks: { secret: $WEBHOOK }',
-      gitlab: 'api_key: $OTHER_FORGE\nproject: a/b',
-      notifications: '- { url: "http://127.0.0.1:1/$HOOK_URL", secret: $HOOK_SECRET, on: [down] }',
+      ...OTHER_SECTIONS,
     };
     await ground.write('WORKFLOW.md', stageWorkflow(stage, sections));
     await stage.add({ title: 'One', state: stage.states.todo });

@@ -75,6 +75,8 @@ export const SECURITY: readonly Sentence[] = [
   ...rows('src/lib/log.test.ts', { 'log injection': 'no value can begin a new record or attribute' }),
   ...rows('test/faults/secrets.test.ts', {
     'secrets absent from log, API, dashboard, database, child environments, process lists': NOWHERE,
+    'secrets absent from what commands print when nothing answers':
+      'no command shows a credential when nothing answers: written as %s',
     'secrets absent from the environment and the arguments of agents and what they start':
       'no credential is in the environment or the arguments of an agent, or of what it starts',
   }),
