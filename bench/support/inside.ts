@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { BATCH, forgetOldRuns, PAUSE_MS } from '../../src/app/forget-runs.ts';
+import { forgetOldRuns } from '../../src/app/forget-runs.ts';
 import type { Effect, EffectNamed, RunPlan } from '../../src/domain/model/effect.ts';
 import type { Event, EventNamed } from '../../src/domain/model/event.ts';
 import type { Issue } from '../../src/domain/model/issue.ts';
@@ -36,6 +36,7 @@ const NEW_EVERY_POLLS = 20;
 /** Runs that are forgotten as old ones, and those after them that are not. */
 const OLD_RUNS = 10_000;
 const KEPT_RUNS = 1_000;
+const FORGET_CEILING_MS = 60_000;
 
 export interface SessionFigures {
   readonly grownMb: number;
@@ -73,9 +74,21 @@ async function forgetHistory(): Promise<HistoryFigures> {
   globalThis.gc?.();
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
-  const stop = forgetOldRuns({ store, now: () => until + DAY_MS, days: () => 1, logger: SILENT, everyMs: 10 });
-  await new Promise((resolve) => setTimeout(resolve, (old / BATCH) * PAUSE_MS * 2 + 2_000));
-  stop();
+  await new Promise<void>((resolve) => {
+    const forgetRuns: Store['forgetRuns'] = async (before, limit) => {
+      const isMore = await store.forgetRuns(before, limit);
+      if (!isMore) setTimeout(end, 100);
+      return isMore;
+    };
+    const deps = { store: { forgetRuns }, now: () => until + DAY_MS, days: () => 1, logger: SILENT, everyMs: 10 };
+    const stop = forgetOldRuns(deps);
+    const late = setTimeout(end, FORGET_CEILING_MS);
+    function end(): void {
+      stop();
+      clearTimeout(late);
+      resolve();
+    }
+  });
   delays.disable();
   if ((await store.totals()).runs !== runs) throw new Error('forgetting runs has changed the totals');
   const left = await count();

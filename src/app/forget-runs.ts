@@ -13,17 +13,17 @@ export interface ForgetDeps {
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** Few at a time, with a pause after each: deleting a year at once would hold everything up. */
-export const BATCH = 50;
-export const PAUSE_MS = 20;
+/** So many records at a time at most, with a pause after each: deleting a year at once would hold everything up. */
+const AT_ONCE = 200;
+const PAUSE_MS = 20;
 
 /** Forgets old runs, soon after the start and every hour. Returns the way to stop. */
 export function forgetOldRuns(deps: ForgetDeps): () => void {
   let timer = setTimeout(look, Math.min(deps.everyMs ?? HOUR_MS, 10_000)).unref();
 
   function look(): void {
-    forgetBatch(deps).then(
-      (count) => again(count === BATCH ? PAUSE_MS : (deps.everyMs ?? HOUR_MS)),
+    forgetSome(deps).then(
+      (isMore) => again(isMore ? PAUSE_MS : (deps.everyMs ?? HOUR_MS)),
       (fault: unknown) => {
         deps.logger.warn('old runs could not be deleted, trying again later', { error: String(fault) });
         again(deps.everyMs ?? HOUR_MS);
@@ -38,6 +38,6 @@ export function forgetOldRuns(deps: ForgetDeps): () => void {
   return () => clearTimeout(timer);
 }
 
-async function forgetBatch({ store, now, days }: ForgetDeps): Promise<number> {
-  return days() === 0 ? 0 : store.forgetRuns(now() - days() * DAY_MS, BATCH);
+async function forgetSome({ store, now, days }: ForgetDeps): Promise<boolean> {
+  return days() !== 0 && store.forgetRuns(now() - days() * DAY_MS, AT_ONCE);
 }

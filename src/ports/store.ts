@@ -32,8 +32,11 @@ export interface Store {
   addNotes(notes: readonly Note[]): Promise<void>;
   /** The newest notes on a subject, oldest first. */
   listNotes(query: NoteQuery): Promise<readonly Note[]>;
-  /** Forgets finished runs, the oldest first and at most so many; the totals keep them. Notes of that time go as well. Returns how many runs went. */
-  forgetRuns(endedBefore: number, limit: number): Promise<number>;
+  /**
+   * Forgets finished runs with their events, the oldest first, and notes of that time; the totals keep the runs. At most so
+   * many records go, and fewer where it would keep others waiting. Returns whether there is more.
+   */
+  forgetRuns(endedBefore: number, limit: number): Promise<boolean>;
   /** Sums over the runs since a moment, gathered by one thing: what `foray stats` and the statistics page show. */
   statistics(query: StatisticsQuery): Promise<readonly StatisticsRow[]>;
   /** Leaves a request for the daemon; gives its id. One about an issue is of this tracker; null where nobody says of which. */

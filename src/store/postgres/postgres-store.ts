@@ -3,7 +3,8 @@ import type { Store, Write } from '../../ports/store.ts';
 import { LEASE_MS } from '../records/claims.ts';
 import { addNotes, listNotes } from '../records/notes.ts';
 import { addRequest, createOperatorRequests, findAnswer } from '../records/operator-requests.ts';
-import { findRunWithEvents, forgetRuns, listRuns, totals } from '../records/runs.ts';
+import { forgetHistory } from '../records/forget.ts';
+import { findRunWithEvents, listRuns, totals } from '../records/runs.ts';
 import { statistics } from '../records/statistics.ts';
 import { enterTracker, nameTracker, storedIdentity } from '../records/trackers.ts';
 import { get, type Work } from '../records/work.ts';
@@ -58,7 +59,7 @@ export function createPostgresStore(db: Postgres, { owner, clock, epoch }: Postg
     totals: () => db.read(totals()),
     addNotes: (notes) => underEpoch(addNotes(notes)),
     listNotes: (query) => db.read(listNotes(query)),
-    forgetRuns: (endedBefore, limit) => underEpoch(forgetRuns(endedBefore, limit)),
+    forgetRuns: (endedBefore, limit) => underEpoch(forgetHistory(endedBefore, limit)),
     statistics: (query) => db.read(statistics(query, POSTGRES_DAY_OF_START)),
     addRequest: (request, by, tracker) => db.write(addRequest(request, by, tracker)),
     takeRequests: (trackers) => db.read(requests.take(trackers)),

@@ -14,8 +14,3 @@ export function* listNotes({ subject, since = 0, limit }: NoteQuery): Work<reado
   const rows = yield* all(NEWEST, subject, since, limit);
   return rows.map((row) => ({ subject: String(row.subject), at: Number(row.noted_at), body: String(row.body) })).toReversed();
 }
-
-/** At most so many of those from before then. */
-export function* forgetNotes(before: number, limit: number): Work<void> {
-  yield* runSql('DELETE FROM notes WHERE rowid IN (SELECT rowid FROM notes WHERE noted_at < ? LIMIT ?)', before, limit);
-}

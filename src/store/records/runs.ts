@@ -6,7 +6,6 @@ import { ISSUE_COLUMNS, issueOf } from './issue-columns.ts';
 import { eventsOfRun } from './run-events.ts';
 import { defineTable } from './table.ts';
 import { TriggerSchema } from './reactions.ts';
-import { forgetNotes } from './notes.ts';
 import { all, get, run as runSql, type Work } from './work.ts';
 
 const Status = once(() =>
@@ -105,29 +104,6 @@ export function* totals(): Work<LifetimeTotals> {
     seconds: Number(kept.seconds) + Number(forgotten.seconds),
     costUsd: Number(kept.cost_usd) + Number(forgotten.cost_usd),
   };
-}
-
-/** There are a few of each run, and deleting all of a year at once would hold everything up. */
-const NOTES_PER_RUN = 20;
-const OLD = 'SELECT id FROM runs WHERE ended_at < ? ORDER BY ended_at LIMIT ?';
-const ADD_TO_FORGOTTEN = `
-  UPDATE forgotten_runs AS sums SET runs = sums.runs + 1, input_tokens = sums.input_tokens + run.input_tokens,
-    output_tokens = sums.output_tokens + run.output_tokens, total_tokens = sums.total_tokens + run.total_tokens,
-    cache_read_tokens = sums.cache_read_tokens + run.cache_read_tokens,
-    seconds = sums.seconds + (run.ended_at - run.started_at) / 1000, cost_usd = sums.cost_usd + coalesce(run.cost_usd, 0)
-  FROM (SELECT * FROM runs WHERE id = ?) AS run`;
-
-/** Deletes finished runs and their events, the oldest first, and notes of that time; the sums of the runs stay. Returns how many runs went. */
-export function* forgetRuns(endedBefore: number, limit: number): Work<number> {
-  yield* forgetNotes(endedBefore, NOTES_PER_RUN * limit);
-  const ids = (yield* all(OLD, endedBefore, limit)).map((row) => String(row.id));
-  for (const id of ids) {
-    yield* runSql(ADD_TO_FORGOTTEN, id);
-    yield* runSql('DELETE FROM run_events WHERE run_id = ?', id);
-    yield* runSql('DELETE FROM run_event_sums WHERE run_id = ?', id);
-    yield* runSql('DELETE FROM runs WHERE id = ?', id);
-  }
-  return ids.length;
 }
 
 function rowOf({ run, tracker }: { run: Run; tracker: string }): z.input<ReturnType<typeof Columns>> {

@@ -1,6 +1,7 @@
 import type { ProcessLedger } from '../../ports/agent.ts';
 import { processStartTime } from '../../lib/process-identity.ts';
 import type { Sqlite } from './sqlite.ts';
+import { withoutSync } from './without-sync.ts';
 
 /** Process groups of sessions, written down at once so that a crash leaves a trace of them. */
 export interface ProcessRecords extends ProcessLedger {
@@ -22,6 +23,8 @@ const PUT = 'INSERT OR REPLACE INTO processes (pid, start_time, owner, instance)
 export function createProcessRecords(db: Sqlite, instance: string): ProcessRecords {
   return {
     started(pid, owner) {
+      // The wait for the disk would leave a moment in which a process lives that nobody has heard of. A crash of ours cannot
+      // undo the write, and a crash of the machine ends the processes too.
       withoutSync(db, () => db.run(PUT, pid, processStartTime(pid) ?? '', owner, instance));
     },
     ended(pid) {
@@ -36,17 +39,4 @@ export function createProcessRecords(db: Sqlite, instance: string): ProcessRecor
       db.run('DELETE FROM processes WHERE instance <> ?', instance);
     },
   };
-}
-
-/**
- * Writes without waiting for the disk: a crash of ours cannot undo it, and a crash of the machine ends the processes too.
- * The wait would leave a moment in which a process lives that nobody has heard of.
- */
-function withoutSync(db: Sqlite, write: () => void): void {
-  db.run('PRAGMA synchronous = NORMAL');
-  try {
-    write();
-  } finally {
-    db.run('PRAGMA synchronous = FULL');
-  }
 }

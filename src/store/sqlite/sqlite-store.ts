@@ -3,7 +3,8 @@ import type { Store } from '../../ports/store.ts';
 import { LEASE_MS } from '../records/claims.ts';
 import { addNotes, listNotes } from '../records/notes.ts';
 import { addRequest, createOperatorRequests, findAnswer } from '../records/operator-requests.ts';
-import { findRunWithEvents, forgetRuns, listRuns, totals } from '../records/runs.ts';
+import { forgetHistory } from '../records/forget.ts';
+import { findRunWithEvents, listRuns, totals } from '../records/runs.ts';
 import { SPENT } from '../records/spent.ts';
 import { statistics } from '../records/statistics.ts';
 import { enterTracker, storedIdentity, nameTracker } from '../records/trackers.ts';
@@ -15,6 +16,7 @@ import { createProcessRecords } from './processes.ts';
 import type { ProcessRecords } from './processes.ts';
 import { createFileCheck } from './same-file.ts';
 import type { Sqlite } from './sqlite.ts';
+import { withoutSync } from './without-sync.ts';
 
 export interface SqliteStore extends Store {
   readonly processes: ProcessRecords;
@@ -50,7 +52,7 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
     totals: async () => db.perform(totals()),
     addNotes: async (notes) => db.transaction(() => db.perform(addNotes(notes))),
     listNotes: async (query) => db.perform(listNotes(query)),
-    forgetRuns: async (endedBefore, limit) => db.transaction(() => db.perform(forgetRuns(endedBefore, limit))),
+    forgetRuns: async (endedBefore, limit) => forgetPiece(db, endedBefore, limit),
     statistics: async (query) => db.perform(statistics(query, SQLITE_DAY_OF_START)),
     addRequest: async (request, by, tracker) => db.perform(addRequest(request, by, tracker)),
     takeRequests: async (trackers) => db.perform(requests.take(trackers)),
@@ -70,4 +72,22 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
       }
     },
   };
+}
+
+/** Everything else waits meanwhile. */
+const FORGET_MS = 5;
+/** Pages in the log from which on they are brought into the file, at which everything waits too: a little at a time, and as SQLite does by itself. */
+const PAGES_MEANWHILE = 300;
+const PAGES_ALWAYS = 1_000;
+
+/** What a crash of the machine brings back is forgotten again. */
+function forgetPiece(db: Sqlite, before: number, limit: number): boolean {
+  const until = performance.now() + FORGET_MS;
+  const mayGoOn = () => performance.now() < until;
+  db.exec(`PRAGMA wal_autocheckpoint = ${PAGES_MEANWHILE}`);
+  try {
+    return withoutSync(db, () => db.transaction(() => db.perform(forgetHistory(before, limit, mayGoOn))));
+  } finally {
+    db.exec(`PRAGMA wal_autocheckpoint = ${PAGES_ALWAYS}`);
+  }
 }

@@ -92,7 +92,7 @@ export function createMemoryStore(): Store {
         .slice(0, limit);
       for (const run of old) for (const kept of trackers.values()) kept.runs.delete(run.id);
       forgotten.push(...old);
-      return old.length;
+      return old.length === limit;
     },
     addNotes: async (added) => void notes.push(...added),
     listNotes: async ({ subject, since = 0, limit }) =>
