@@ -232,6 +232,26 @@ describe('prepare', () => {
   });
 });
 
+describe('a workspace that was taken away under its agent', () => {
+  it.each([
+    ['is not handed over', () => Promise.resolve()],
+    ['is not handed over when the agent made another in its place', () => mkdir(at('by', 'its', 'tools'), { recursive: true })],
+  ])('%s', async (_name, remake) => {
+    await bench.workspaces.prepare(bench.subject(), signal);
+    await bench.workspaces.beforeRun(bench.subject(), signal);
+    await rm(at(), { recursive: true });
+    await remake();
+    await expect(bench.workspaces.deliver(bench.subject(), signal)).rejects.toThrow('the workspace of ABC-1 is gone');
+  });
+
+  it('is not one that the agent only cleaned', async () => {
+    await bench.workspaces.prepare(bench.subject(), signal);
+    await bench.workspaces.beforeRun(bench.subject(), signal);
+    await rm(at('.foray'), { recursive: true });
+    expect(await bench.workspaces.deliver(bench.subject(), signal)).toBeNull();
+  });
+});
+
 describe('remove', () => {
   it('is content with a workspace that is not there', async () => {
     expect(await bench.workspaces.remove(bench.subject(), signal)).toMatchObject({ removed: false });

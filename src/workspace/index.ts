@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
@@ -5,7 +6,7 @@ import type { ProcessLedger } from '../ports/agent.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Removal, Workspaces, WorkspaceSubject } from '../ports/workspace.ts';
-import { codeOf, hasDirectory, realRoot } from './containment.ts';
+import { codeOf, DATA_FOLDER, hasDirectory, look, realRoot } from './containment.ts';
 import type { Delivery } from './delivery.ts';
 import { clearOldRemovals, moveAside } from './aside.ts';
 import { fingerprintOf } from './evidence.ts';
@@ -46,6 +47,8 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   const runHook = createHookRunner(deps);
   const attempt = <T>(what: string, work: () => Promise<T>): Promise<T> => asWorkspaceError(what, root, work);
   const prepared = createEarlierFiles(user);
+  /** What each directory was when its run began. */
+  const begun = new Map<string, string>();
   const place = (): SignedRoot => ({ root: realRoot(root), key: deps.markKey });
   const own = (subject: WorkspaceSubject): string => {
     const found = findOwnDirectory(place(), subject);
@@ -72,6 +75,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
         const failure = await runHook('before_run', subject, workspace, signal);
         if (failure !== null) throw failure;
         await prepared.clear(workspace, signal);
+        begun.set(workspace, identityOf(workspace));
       }),
     async afterRun(subject, signal) {
       if (subject.hooks.afterRun === null) return;
@@ -90,10 +94,24 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     async deliver(subject, signal) {
       // A workspace that was taken away under its agent holds no work that could be handed over.
       const workspace = own(subject);
+      const before = begun.get(workspace);
+      begun.delete(workspace);
+      if (before !== undefined && isRemade(workspace, before)) throw gone(subject);
       return delivery === null ? null : delivery.deliver(workspace, subject, signal);
     },
     list: () => attempt('list', () => listWorkspaces(root)),
   };
+}
+
+/** Numbers of directories are given again soon; the moment it was made tells them apart where the file system keeps it. */
+function identityOf(workspace: string): string {
+  const { dev, ino, birthtimeNs } = lstatSync(workspace, { bigint: true });
+  return `${dev} ${ino} ${birthtimeNs}`;
+}
+
+/** Whether another directory is in its place, which an agent made by writing to a path that was no longer there. */
+function isRemade(workspace: string, before: string): boolean {
+  return look(path.join(workspace, DATA_FOLDER)) === null && identityOf(workspace) !== before;
 }
 
 function gone({ identifier }: WorkspaceSubject): WorkspaceError {

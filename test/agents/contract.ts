@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningDaemon } from '../support/daemon.ts';
@@ -172,6 +172,19 @@ export function describeProgram(program: Program): void {
       expect((await retryOf(daemon)).error).toContain('turn_stalled');
       expect(lastExchange().cues).toMatchObject([{ scenario: 'silent' }]);
       expect(await stage.processes()).toEqual([]);
+      await expectQuietEnd(daemon);
+    });
+
+    it('fails when its workspace is taken away under it, whatever it says, and is tried again', async () => {
+      const daemon = await stage.play('slow', { agent: ['max_turns: 1', 'max_retry_backoff_ms: 200'] });
+      const written = (): boolean => existsSync(path.join(stage.workspace, 'slow.txt'));
+      await expect.poll(written, { timeout: PATIENCE_MS }).toBe(true);
+      await rm(stage.workspace, { recursive: true });
+      await daemon.record('retry scheduled');
+      expect(daemon.records().some(({ msg }) => msg === HANDED_OFF)).toBe(false);
+      await daemon.record(HANDED_OFF);
+      expect(await textAt('slow.txt')).toBe('slow');
+      expect(await runsOf(daemon)).toMatchObject([{ status: 'failed' }, { status: 'succeeded' }]);
       await expectQuietEnd(daemon);
     });
 

@@ -4,9 +4,9 @@ import { buildStage, REMOTE_KINDS, remoteOf, stageWorkflow } from '../e2e/tracke
 import { startChaos } from './chaos-proxy.ts';
 import { patiently } from './patiently.ts';
 
-/** `npm run test:faults`: a thousand polls for every kind. The whole suite: a few for one. */
+/** `npm run test:faults`: a thousand polls for every kind, or as many as FORAY_FAULTS_POLLS says. The whole suite: a few for one. */
 const FULL = process.env['FORAY_FAULTS'] === 'full';
-const POLLS = FULL ? 1_000 : 30;
+const POLLS = FULL ? Number(process.env['FORAY_FAULTS_POLLS'] ?? 1_000) : 30;
 const SEED = Number(process.env['FORAY_FAULTS_SEED'] ?? 20_260_101);
 
 describe.each(FULL ? REMOTE_KINDS : ['nsproject'])('%s behind a network that spoils answers', { timeout: 900_000 }, (kind) => {

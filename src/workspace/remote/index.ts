@@ -50,7 +50,11 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
       readWord(far, words, { workspace, word: 'status', bytes: STATUS_BYTES }, (text) => parseStatus(text, deps)),
     readScm: (workspace) => readWord(far, words, { workspace, word: 'scm.json', bytes: SCM_BYTES }, parseScm),
     fingerprint: (workspace, signal) => far.run(scripts.FINGERPRINT, [nameOf(workspace)], signal),
-    deliver: () => Promise.resolve(null),
+    async deliver(subject, signal) {
+      // A workspace that was taken away under its agent holds no work that could be handed over.
+      await own(far, subject, signal);
+      return null;
+    },
     async list() {
       return linesOf(await far.run(scripts.LIST, [], AbortSignal.timeout(FIRST_LOOK_MS))).filter(isWorkspaceKey);
     },

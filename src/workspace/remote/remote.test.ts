@@ -149,6 +149,14 @@ describe('a workspace on another host', () => {
     expect(existsSync(ran)).toBe(false);
   });
 
+  it('that was taken away under its agent holds nothing that could be handed over', async () => {
+    await workspaces.prepare(subject(), signal);
+    await workspaces.beforeRun(subject(), signal);
+    expect(await workspaces.deliver(subject(), signal)).toBeNull();
+    await rm(`${root}/ABC-1`, { recursive: true });
+    await expect(workspaces.deliver(subject(), signal)).rejects.toThrow('the workspace of ABC-1 is gone from far');
+  });
+
   it('runs the checks of the operator', async () => {
     const { path: place } = await workspaces.prepare(subject(), signal);
     const check = { path: place, timeoutMs: 5_000, runId: 'r' };
