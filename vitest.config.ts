@@ -26,6 +26,8 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // The machine may be busy: only a fault is waited for as long as this.
+    expect: { poll: { timeout: 15_000, interval: 20 } },
     sequence: { sequencer: EndToEndFirst },
     projects: [
       {

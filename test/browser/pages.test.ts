@@ -114,7 +114,7 @@ describe('actions', () => {
     const places = await page.evaluate<readonly string[]>(NUMBER_PLACES);
     for (let count = 0; count < places.length + 5; count += 1) {
       await page.keyboard.press('Tab');
-      reached.add(await page.evaluate<string>("document.activeElement.dataset.place ?? ''"));
+      reached.add(await page.evaluate<string>("document.activeElement.place ?? ''"));
     }
     expect(places.filter((place) => !reached.has(place))).toEqual([]);
     const stop = page.getByRole('button', { name: 'Stop SHOP-412' });
@@ -129,10 +129,10 @@ describe('actions', () => {
   });
 });
 
-/** Names everything one can click, and gives the names. */
+/** Names everything one can click, and gives the names. A look at the server meanwhile takes away attributes, but no properties. */
 const NUMBER_PLACES = `[...document.querySelectorAll('a[href], button, input, select, summary')]
   .filter((element) => element.checkVisibility() && !element.disabled)
-  .map((element, index) => (element.dataset.place = index + ' ' + element.textContent.trim().slice(0, 20)))`;
+  .map((element, index) => (element.place = index + ' ' + element.textContent.trim().slice(0, 20)))`;
 
 describe('the board', () => {
   it('searches as one types, and the address keeps it', async () => {

@@ -49,7 +49,7 @@ describe('an aborted turn', () => {
     controller.abort();
     const { result, events } = await running;
     expect(faultKind(result)).toBe('turn_cancelled');
-    expect(performance.now() - began).toBeLessThan(3000);
+    expect(performance.now() - began).toBeLessThan(4_900);
     expect(pids.map(isAlive)).toEqual([false, false]);
     expect(events).toContainEqual({ type: 'tool_ended', toolId: 's', name: 'shell', ok: false });
   });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { processorMs } from '../../../test/support/processor-time.ts';
 import { createMask, maskCutSecrets, maskSecrets } from './mask.ts';
 
 const TOKEN = 'glpat-AbC/12+x y';
@@ -40,9 +41,7 @@ describe('masking', () => {
   it('looks through a megabyte in a moment', () => {
     const text = 'a line of \\"text\\", 100 % of it & more\\n'.repeat(25_000);
     const mask = createMask(['glpat-AbCdEfGhIjKlMnOpQrSt', 'ghp_0123456789abcdefghijABCDEFGHIJ012345']);
-    const begin = performance.now();
-    expect(mask(text)).toBe(text);
-    expect(performance.now() - begin).toBeLessThan(500);
+    expect(processorMs(() => expect(mask(text)).toBe(text))).toBeLessThan(500);
   });
 
   it('replaces a secret with quotes inside of JSON', () => {
