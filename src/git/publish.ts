@@ -2,7 +2,7 @@ import { crashPoint } from '../lib/crash-point.ts';
 import { mustPass } from './must-pass.ts';
 import type { Repository } from './repository.ts';
 import { GitRefusal } from './refusal.ts';
-import { authorOf, mergeTheirs, WITHOUT_HOOKS, type Worktree } from './worktree.ts';
+import { authorOf, mergeTheirs, type Worktree } from './worktree.ts';
 
 /** What became of the work of a run. */
 export interface Published {
@@ -52,11 +52,11 @@ async function pushHead(repository: Repository, worktree: Worktree, signal: Abor
 }
 
 async function commitRest(repository: Repository, cwd: string, message: string, signal: AbortSignal): Promise<void> {
-  const status = await mustPass(repository, cwd, [...WITHOUT_HOOKS, 'status', '--porcelain'], signal);
+  const status = await mustPass(repository, cwd, ['status', '--porcelain'], signal);
   if (status.trim() === '') return;
-  await mustPass(repository, cwd, [...WITHOUT_HOOKS, 'add', '--all'], signal);
-  const staged = await repository.local(cwd, [...WITHOUT_HOOKS, 'diff', '--cached', '--quiet', '--no-ext-diff'], signal);
+  await mustPass(repository, cwd, ['add', '--all'], signal);
+  const staged = await repository.local(cwd, ['diff', '--cached', '--quiet', '--no-ext-diff'], signal);
   if (staged.code === 0) return;
   const author = await authorOf(repository, cwd, signal);
-  await mustPass(repository, cwd, [...WITHOUT_HOOKS, ...author, 'commit', '--quiet', '--no-verify', '-m', message], signal);
+  await mustPass(repository, cwd, [...author, 'commit', '--quiet', '--no-verify', '-m', message], signal);
 }

@@ -81,6 +81,14 @@ const CONTROL_CONFIG = `[core]
 	followRedirects = initial
 `;
 
+/** Agents may set these in the repository of the worktrees, and put hooks there: whatever git does for us runs none of them. */
+const WITHOUT_PROGRAMS = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.alternateRefsCommand=true'].flatMap(
+  (setting) => ['-c', setting],
+);
+
+/** An address that an agent had rewritten leads to no other machine and to no program. */
+const LOCAL_ONLY = { GIT_ALLOW_PROTOCOL: 'file', GIT_NO_LAZY_FETCH: '1' };
+
 export function createRepository(settings: RepositorySettings, deps: RepositoryDeps): Repository {
   const folder = path.join(settings.folder, createHash('sha256').update(settings.url).digest('hex').slice(0, 16));
   const control = path.join(folder, 'control.git');
@@ -153,8 +161,11 @@ function createGit(
     },
     async local(cwd, args, signal, input) {
       const isOurs = cwd === folder || cwd === control || cwd === shared;
-      const known = { ...plainEnvironment(env), ...(isOurs ? {} : worktreeEnvironment(shared, cwd)) };
-      return runGit({ args, cwd, env: known, ...ledger, ...(input === undefined ? {} : { input }) }, signal);
+      const known = { ...plainEnvironment(env), ...LOCAL_ONLY, ...(isOurs ? {} : worktreeEnvironment(shared, cwd)) };
+      return runGit(
+        { args: [...WITHOUT_PROGRAMS, ...args], cwd, env: known, ...ledger, ...(input === undefined ? {} : { input }) },
+        signal,
+      );
     },
   };
 }

@@ -78,6 +78,30 @@ describe('what an agent puts into the repository of the worktrees', () => {
     expect(() => git(worktree.path, 'cat-file', '-e', git(other, 'rev-parse', 'HEAD'))).toThrow();
   });
 
+  it('runs no program when another worktree is made, brought up to date and published', async () => {
+    const ran = path.join(home, 'ran');
+    const thief = path.join(home, 'thief.sh');
+    writeFileSync(thief, `#!/bin/sh\necho "$0" >> ${ran}\nexit 1\n`, { mode: 0o755 });
+    const { shared } = repository;
+    mkdirSync(path.join(shared, 'hooks'), { recursive: true });
+    for (const hook of ['post-checkout', 'reference-transaction', 'pre-auto-gc', 'post-merge', 'pre-commit'])
+      writeFileSync(path.join(shared, 'hooks', hook), readFileSync(thief), { mode: 0o755 });
+    const settings = {
+      'core.alternateRefsCommand': thief,
+      'protocol.ext.allow': 'always',
+      [`url.ext::${thief} .insteadOf`]: path.join(home, 'nowhere'),
+      'core.sshCommand': thief,
+    };
+    for (const [key, value] of Object.entries(settings)) git(shared, '-c', 'core.hooksPath=/dev/null', 'config', key, value);
+    const other = { path: path.join(home, 'workspaces', 'T-2'), branch: 'foray/T-2' };
+    mkdirSync(other.path);
+    await createWorktree(repository, other, never);
+    writeFileSync(path.join(other.path, 'b.txt'), 'work');
+    expect(await publish(repository, other, 'work', never)).not.toBeNull();
+    expect(await updateWorktree(repository, other, never)).toBe(true);
+    expect(existsSync(ran) ? readFileSync(ran, 'utf8') : '').toBe('');
+  });
+
   it('runs no program for a comparison', async () => {
     const ran = path.join(home, 'ran');
     const settings = {

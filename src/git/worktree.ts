@@ -45,15 +45,12 @@ export async function mergeTheirs(repository: Repository, { path, branch }: Work
   const theirs = await commitAt(repository, repository.shared, `refs/remotes/origin/${branch}`, signal);
   const ours = await commitAt(repository, repository.control, `refs/foray/pushed/${branch}`, signal);
   if (theirs === null || theirs === ours) return;
-  const how = [...WITHOUT_HOOKS, ...(await authorOf(repository, path, signal)), 'merge', '--quiet', '--no-edit', theirs];
+  const how = [...(await authorOf(repository, path, signal)), 'merge', '--quiet', '--no-edit', theirs];
   const merged = await repository.local(path, how, signal);
   if (merged.code === 0) return;
-  await repository.local(path, [...WITHOUT_HOOKS, 'merge', '--abort'], signal);
+  await repository.local(path, ['merge', '--abort'], signal);
   throw new GitRefusal('merge', `${merged.stdout}\n${merged.stderr}\nerror: merge conflict with what others pushed to ${branch}`);
 }
-
-/** Commits by an agent's own settings may run its hooks, so these commits run none. */
-export const WITHOUT_HOOKS: readonly string[] = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false'];
 
 /** The configured author; where there is none, ourselves. */
 export async function authorOf(repository: Repository, cwd: string, signal: AbortSignal): Promise<readonly string[]> {

@@ -90,6 +90,8 @@ export const SECURITY: readonly Sentence[] = [
   }),
   ...rows('src/git/traps.test.ts', {
     'a pipe in the repository of the worktrees': 'holds nobody up, where a pipe stands for the place of a worktree',
+    'no hook of the repository of the worktrees':
+      'runs no program when another worktree is made, brought up to date and published',
     'links in the repository of the worktrees': 'leads no write of ours elsewhere, and is put right',
   }),
   ...rows('src/workspace/marks.test.ts', {
