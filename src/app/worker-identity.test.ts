@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -20,9 +21,12 @@ it('stays with the workspaces, and is another one elsewhere', () => {
   expect(workerIdentity(there)).not.toBe(identity);
 });
 
-it('is made anew where what is stored is none', () => {
+it.each([
+  ['is none', (file: string) => writeFileSync(file, 'half a')],
+  ['is a pipe', (file: string) => void execFileSync('mkfifo', [file])],
+])('is made anew where what is stored %s', (_name, put) => {
   const root = aRoot();
-  writeFileSync(path.join(root, '.foray-worker'), 'half a');
+  put(path.join(root, '.foray-worker'));
   const identity = workerIdentity(root);
   expect(identity).toMatch(/^[0-9a-f]{8}$/);
   expect(workerIdentity(root)).toBe(identity);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { readShortFile, replaceShortFile } from '../lib/short-file.ts';
 
 /** Beside the workspaces. */
 const FILE = '.foray-worker';
@@ -15,16 +15,11 @@ export function workerIdentity(root: string): string {
   const stored = storedIn(file);
   if (stored !== null) return stored;
   const made = randomBytes(4).toString('hex');
-  writeFileSync(file, `${made}\n`, { mode: 0o600 });
+  replaceShortFile(file, `${made}\n`, 0o600);
   return made;
 }
 
 function storedIn(file: string): string | null {
-  try {
-    const text = readFileSync(file, 'utf8').trim();
-    return IDENTITY.test(text) ? text : null;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
+  const text = readShortFile(file)?.trim() ?? '';
+  return IDENTITY.test(text) ? text : null;
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readShortFile } from '../../lib/short-file.ts';
 
 /** Writers hold a lock for milliseconds; one this old was left behind. */
 const STALE_AFTER_MS = 10_000;
@@ -46,7 +47,7 @@ function create(file: string, content: string): boolean {
 /** Null when there is none. */
 function contentOf(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    return readShortFile(file);
   } catch {
     return null;
   }

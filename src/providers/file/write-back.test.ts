@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
@@ -154,6 +154,16 @@ describe('rewriteFile', () => {
     await ended;
     const found = await lines();
     expect([found.filter((line) => line === 'ours').length, found.filter((line) => line === 'theirs').length]).toEqual([20, 40]);
+  });
+
+  it('is not held up for ever by a pipe in the place of its lock', async () => {
+    await writeFile(file, '');
+    execFileSync('mkfifo', [`${file}.foray-lock`]);
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(`${file}.foray-lock`, longAgo, longAgo);
+    await rewrite(addLine('one'));
+    expect(await lines()).toEqual(['one']);
+    expect(existsSync(`${file}.foray-lock`)).toBe(false);
   });
 
   it('takes the lock of a writer that died, and one that is too old', async () => {
