@@ -56,6 +56,12 @@ const ANSWERS: Partial<Record<Effect['do'], (effect: Effect) => Event | null>> =
       : null,
 };
 
+/** Something to store each time. */
+function asked(index: number): Event {
+  const request = index % 2 === 0 ? { kind: 'pause' as const, reason: '' } : { kind: 'resume' as const };
+  return { type: 'operator-asked', asked: { id: String(index), request, tracker: '', by: 'rita', hasRuns: false } };
+}
+
 describe('the single writer', () => {
   it('stores before it does, and ends when it has drained', async () => {
     const { loop, order } = startLoop(0);
@@ -96,14 +102,36 @@ describe('the single writer', () => {
       interpret: () => {},
     });
     loop.start();
-    for (let index = 0; index < 120; index += 1) {
-      const request = index % 2 === 0 ? { kind: 'pause' as const, reason: '' } : { kind: 'resume' as const };
-      loop.report({ type: 'operator-asked', asked: { id: String(index), request, tracker: '', by: 'rita', hasRuns: false } });
-    }
+    for (let index = 0; index < 120; index += 1) loop.report(asked(index));
     while (stored < 120) await new Promise((resolve) => setImmediate(resolve));
     loop.kill();
     ticking.mockRestore();
     expect(units).toBeLessThan(8);
+  });
+
+  it('rests after a storing that took long, so that what comes one by one is stored together', async () => {
+    let [units, stored] = [0, 0];
+    const loop = createLoop(settingsWith(), NOTHING_DURABLE, 'i', {
+      clock: createSteadyClock(),
+      onStoreFault: () => {},
+      store: {
+        async apply(writes) {
+          const begun = performance.now();
+          while (performance.now() - begun < 10);
+          units += 1;
+          stored += writes.length;
+        },
+      },
+      interpret: () => {},
+    });
+    loop.start();
+    for (let index = 0; index < 30; index += 1) {
+      loop.report(asked(index));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await vi.waitFor(() => expect(stored).toBeGreaterThanOrEqual(60));
+    loop.kill();
+    expect(units).toBeLessThan(15);
   });
 
   it('hears of a clock that was set although another loop of the same clock heard of it first', async () => {

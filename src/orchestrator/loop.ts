@@ -35,6 +35,8 @@ export interface LoopDeps extends StoreWriterDeps {
 const SLICE_MS = 8;
 /** Where storing takes long, more is decided before each: a little less responsive, and not one event for each wait. */
 const LONGEST_SLICE_MS = 40;
+/** Less than this is not worth a wait. */
+const LONG_STORING_MS = 1;
 const MAX_TIMER_MS = 60_000;
 /** Something that is due and yet changes nothing is looked at again after this, never in a circle. */
 const NOTHING_CHANGED_MS = 1_000;
@@ -55,6 +57,8 @@ interface Work {
   readonly deps: LoopDeps;
   /** How long storing took the last time. */
   storedMs: number;
+  /** When it was done. */
+  storedAt: number;
   pumping: boolean;
   ended: boolean;
   /** Whether the last clock event changed nothing. */
@@ -131,6 +135,7 @@ function workFrom(current: State, deps: LoopDeps): Work {
     writer,
     deps,
     storedMs: 0,
+    storedAt: 0,
     pumping: false,
     ended: true,
     idle: false,
@@ -148,6 +153,12 @@ async function pump(work: Work, opening?: Decision): Promise<void> {
   if (opening) await carryOut(work, opening);
   let sliceStart = performance.now();
   while (work.queue.length > 0 && !work.ended) {
+    const restMs = restAfterStoring(work);
+    if (restMs > 0) {
+      await new Promise((resolve) => setTimeout(resolve, restMs));
+      sliceStart = performance.now();
+      if (work.ended) break;
+    }
     await followWallClock(work);
     const sliceMs = Math.min(Math.max(SLICE_MS, work.storedMs / 2), LONGEST_SLICE_MS);
     await carryOut(work, decideTogether(work, sliceStart + sliceMs));
@@ -156,6 +167,11 @@ async function pump(work: Work, opening?: Decision): Promise<void> {
     sliceStart = performance.now();
   }
   work.pumping = false;
+}
+
+/** Where storing takes long, it rests as long as it took: what comes in meanwhile is stored together. */
+function restAfterStoring({ storedMs, storedAt }: Work): number {
+  return storedMs < LONG_STORING_MS ? 0 : storedAt + Math.min(storedMs, LONGEST_SLICE_MS) - performance.now();
 }
 
 /**
@@ -195,7 +211,8 @@ async function carryOut(work: Work, decision: Decision): Promise<void> {
   if (decision.writes.length > 0) {
     const begun = performance.now();
     await work.writer.store(decision.writes);
-    work.storedMs = performance.now() - begun;
+    work.storedAt = performance.now();
+    work.storedMs = work.storedAt - begun;
   }
   work.current = decision.state;
   for (const effect of decision.effects) work.deps.interpret(effect);
