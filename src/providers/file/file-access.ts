@@ -9,10 +9,13 @@ import {
   openSync,
   read,
   readSync,
+  statSync,
   write,
   writeSync,
 } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /** Up to so much is read and written at once; a longer text goes through the pool of threads, so that others are not kept waiting. */
@@ -33,6 +36,26 @@ export function closeFile(descriptor: number): void {
 
 export function statsOf(descriptor: number): BigIntStats {
   return fstatSync(descriptor, { bigint: true });
+}
+
+/** Looks at a file by its name. */
+export type Look = (file: string) => Promise<BigIntStats> | BigIntStats;
+
+/** A drive that answered this recently answers at once, and nobody is kept waiting longer than this by looking at many files. */
+const ANSWERING_MS = 5;
+
+/**
+ * Looks at files of one drive. One that hangs holds up a thread of the pool and nothing else; while the drive answers,
+ * most looks are made at once: through the pool of threads they would cost more, and wait for the disk behind others.
+ */
+export function createLook(): Look {
+  let answeredAt = -Infinity;
+  const lookThroughPool = async (file: string): Promise<BigIntStats> => {
+    const stats = await stat(file, { bigint: true });
+    answeredAt = performance.now();
+    return stats;
+  };
+  return (file) => (performance.now() - answeredAt < ANSWERING_MS ? statSync(file, { bigint: true }) : lookThroughPool(file));
 }
 
 /** From the beginning, whatever was read before. */
@@ -83,6 +106,8 @@ export async function fillSynced(descriptor: number, bytes: Buffer): Promise<voi
     if (bytes.length <= SHORT) length += writeSync(descriptor, bytes, length);
     else length += (await writePart(descriptor, bytes, length, bytes.length - length)).bytesWritten;
   }
+  // What others write in the same turn reaches the disk with it.
+  await nextTurn();
   await toDisk(descriptor);
 }
 

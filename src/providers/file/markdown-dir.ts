@@ -1,11 +1,12 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TrackerError } from '../../domain/model/errors.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { FoundRecord, IssueForm, SourceEdit, SourceProblem, SourceReading } from './records.ts';
 import { notFound, payloadError } from './failures.ts';
-import { closeFile, contentOf, openFile, syncDirectory } from './file-access.ts';
+import { closeFile, contentOf, createLook, openFile, syncDirectory } from './file-access.ts';
+import type { Look } from './file-access.ts';
 import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
 import type { MarkdownFile } from './front-matter.ts';
 import { withLock } from './lock.ts';
@@ -19,7 +20,7 @@ import { rewriteFile, UnreadableTextError } from './write-back.ts';
 /** A handful: the disk is kept busy and the pool of threads stays free for others. */
 const READERS = 4;
 /** More of them: files that are synced at the same time reach the disk together. */
-const WRITERS = 8;
+const WRITERS = 16;
 /** So many are written under one lock, which nobody may hold for long. */
 const MOST_AT_ONCE = 64;
 
@@ -36,12 +37,13 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
   // Replacements that end at the same time reach the disk together.
   const syncHere = share(() => syncDirectory(directory));
   const sync = (place: string): Promise<void> => (place === directory ? syncHere() : syncDirectory(place));
+  const look = createLook();
   let last: readonly IssueFile[] = [];
   let reading: SourceReading = { records: [], unreadable: [] };
   let names: ReadonlyMap<string, string> = new Map();
 
   async function read(): Promise<SourceReading> {
-    const found = await readFiles(directory, files);
+    const found = await readFiles(directory, files, look);
     const unchanged = found.length === last.length && found.every(({ result }, place) => last[place]?.result === result);
     files = new Map(found.map((file) => [file.name, file]));
     last = found;
@@ -89,7 +91,7 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
     read,
     async find(id) {
       const before = files.get(names.get(id) ?? '');
-      const now = before && (await readIssue(path.join(directory, before.name), before));
+      const now = before && (await readIssue(path.join(directory, before.name), before, look));
       // Unless a write of our own came first.
       if (now && files.get(now.name) === before) files.set(now.name, now);
       return now && isRecord(now.result) && idOf(now.result.value) === id ? now.result : null;
@@ -156,21 +158,21 @@ function idOf(value: unknown): string | null {
   return nonEmptyText((value as Record<string, unknown> | null)?.['id']);
 }
 
-async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile>): Promise<IssueFile[]> {
+async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile>, look: Look): Promise<IssueFile[]> {
   const names = (await readdir(directory)).filter((name) => /^[^.].*\.(md|markdown)$/i.test(name)).sort();
   const found: (IssueFile | null)[] = [];
   const waiting = names.entries();
   const reader = async (): Promise<void> => {
-    for (const [index, name] of waiting) found[index] = await readIssue(path.join(directory, name), known.get(name));
+    for (const [index, name] of waiting) found[index] = await readIssue(path.join(directory, name), known.get(name), look);
   };
   await Promise.all(Array.from({ length: READERS }, reader));
   return found.filter((file) => file !== null);
 }
 
 /** Null for a file that went away meanwhile, or never was one. */
-async function readIssue(file: string, before: IssueFile | undefined): Promise<IssueFile | null> {
+async function readIssue(file: string, before: IssueFile | undefined, look: Look): Promise<IssueFile | null> {
   try {
-    const stats = await stat(file, { bigint: true });
+    const stats = await look(file);
     if (before !== undefined && before.version.stamp === stampOf(stats)) return before;
     const version = { bytes: await readNow(file), stamp: settledStampOf(stats), isOwn: false };
     if (before?.version.bytes.equals(version.bytes) === true) return { ...before, version };

@@ -28,6 +28,7 @@ export function createSource(location: string, mayWrite?: ProviderDeps['mayWrite
     },
     // Where the form has changed, it finds nothing.
     find: (id) => last.find(id),
+    isOneFile: () => last === json,
     change: async (edits) => (await formOf('WRITE')).form.change(edits),
   };
 }

@@ -5,6 +5,7 @@ import { createWriteQueue } from './write-queue.ts';
 it('writes a change that comes alone at once, and those that come while one is written or rests together', async () => {
   const turns: string[][] = [];
   const source = {
+    isOneFile: () => true,
     async change(edits: readonly { id: string }[]) {
       turns.push(edits.map(({ id }) => id));
       await delay(20);
@@ -24,4 +25,24 @@ it('writes a change that comes alone at once, and those that come while one is w
   writes.push(write('4'));
   await Promise.all(writes);
   expect(turns).toEqual([['1'], ['2', '3', '4']]);
+});
+
+it('does not rest where each record has a file of its own', async () => {
+  const turns: string[][] = [];
+  const source = {
+    isOneFile: () => false,
+    async change(edits: readonly { id: string }[]) {
+      turns.push(edits.map(({ id }) => id));
+      await delay(50);
+      return edits.map(() => null);
+    },
+  };
+  const change = createWriteQueue(source, 'issues', () => 'now');
+  const write = (id: string): Promise<void> => change(id, { type: 'state', state: 'done' }, AbortSignal.timeout(5_000));
+  const first = write('1');
+  const second = write('2');
+  await first;
+  await delay(0);
+  expect(turns).toEqual([['1'], ['2']]);
+  await second;
 });

@@ -15,11 +15,13 @@ interface Waiting extends SourceEdit {
 const REST = 5;
 const LONGEST_REST_MS = 100;
 
+type Source = Pick<IssueSource, 'change' | 'isOneFile'>;
+
 /**
  * Writes take turns, and those that wait for theirs are written together: a list of thousands is written as a whole for
  * each, whether one of its records changed or a hundred. The first one after a rest is written at once.
  */
-export function createWriteQueue(source: Pick<IssueSource, 'change'>, location: string, now: () => string): ChangeRecord {
+export function createWriteQueue(source: Source, location: string, now: () => string): ChangeRecord {
   let waiting: Waiting[] = [];
   let isWriting = false;
 
@@ -30,7 +32,7 @@ export function createWriteQueue(source: Pick<IssueSource, 'change'>, location: 
       waiting = [];
       const begun = performance.now();
       await writeTogether(source, turn);
-      await delay(Math.min(REST * (performance.now() - begun), LONGEST_REST_MS));
+      if (source.isOneFile()) await delay(Math.min(REST * (performance.now() - begun), LONGEST_REST_MS));
     }
     isWriting = false;
   }
@@ -50,7 +52,7 @@ export function createWriteQueue(source: Pick<IssueSource, 'change'>, location: 
 }
 
 /** Never rejects: each hears of its own fault, and all of one that stands in the way of all. */
-async function writeTogether(source: Pick<IssueSource, 'change'>, turn: readonly Waiting[]): Promise<void> {
+async function writeTogether(source: Source, turn: readonly Waiting[]): Promise<void> {
   for (const { signal, settle } of turn) if (signal.aborted) settle(signal.reason);
   const wanted = turn.filter(({ signal }) => !signal.aborted);
   if (wanted.length === 0) return;
