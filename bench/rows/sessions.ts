@@ -115,53 +115,62 @@ interface BareWork {
   readonly folder: number;
 }
 
-/** The same directories and committed rows, and the issue written back, one after the other and nothing else. */
 async function bareWork(size: number): Promise<BareWork> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-bench-'));
-  const db = await openSqlite(path.join(folder, 'x.db'));
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id TEXT, text TEXT)');
-  const text = JSON.stringify(issues(1)[0]);
-  const begin = performance.now();
-  for (let index = 0; index < size; index += 1) {
-    mkdirSync(path.join(folder, `B-${index}`, '.foray'), { recursive: true });
-    writeFileSync(path.join(folder, `B-${index}`, '.foray', '.gitignore'), '*\n');
-    for (let commit = 0; commit < COMMITS; commit += 1) db.run('INSERT INTO t VALUES (?, ?)', `${index}`, text);
-  }
-  const shared = (performance.now() - begin) / 1000;
-  db.close();
-  await rm(folder, { recursive: true, force: true });
-  return { shared, file: shared + (await bareFiles(size)), folder: shared + (await bareReplacements(size)) };
+  return {
+    shared: await bareSessions(size, () => () => {}),
+    file: await bareSessions(size, writingFiles),
+    folder: await bareSessions(size, replacingFiles),
+  };
 }
 
-/** Each issue's own file written once, on the disk. */
-async function bareFiles(size: number): Promise<number> {
+/** The issue with this number is written back. */
+type WriteBack = (index: number) => void;
+
+/**
+ * The same directories and committed rows, and the issue written back, one after the other and nothing else. As the daemon
+ * has them: in one directory, each issue written back when its session is over.
+ */
+async function bareSessions(size: number, prepare: (folder: string, size: number) => WriteBack): Promise<number> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-bench-'));
-  const text = JSON.stringify(issues(1)[0], null, 2);
+  const workspaces = path.join(folder, 'ws');
+  const issuesFolder = path.join(folder, 'issues');
+  mkdirSync(workspaces);
+  mkdirSync(issuesFolder);
+  const writeBack = prepare(issuesFolder, size);
+  const db = await openSqlite(path.join(folder, 'x.db'));
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id TEXT, text TEXT)');
   const begin = performance.now();
-  for (let index = 0; index < size; index += 1) writeFileSync(path.join(folder, `${index}`), text, { flush: true } as never);
+  for (let index = 0; index < size; index += 1) {
+    mkdirSync(path.join(workspaces, `B-${index}`, '.foray'), { recursive: true });
+    writeFileSync(path.join(workspaces, `B-${index}`, '.foray', '.gitignore'), '*\n');
+    for (let commit = 0; commit < COMMITS; commit += 1) db.run('INSERT INTO t VALUES (?, ?)', `${index}`, ISSUE);
+    writeBack(index);
+  }
   const seconds = (performance.now() - begin) / 1000;
+  db.close();
   await rm(folder, { recursive: true, force: true });
   return seconds;
+}
+
+const ISSUE = JSON.stringify(issues(1)[0], null, 2);
+
+/** Each issue's own file written once, on the disk. */
+function writingFiles(folder: string): WriteBack {
+  return (index) => writeFileSync(path.join(folder, `${index}`), ISSUE, { flush: true } as never);
 }
 
 /**
  * Each issue's own file replaced once, as people are promised: written beside it, on the disk before it takes its place,
  * and its place on the disk before the handoff counts.
  */
-async function bareReplacements(size: number): Promise<number> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-bench-'));
-  const text = JSON.stringify(issues(1)[0], null, 2);
-  for (let index = 0; index < size; index += 1) writeFileSync(path.join(folder, `${index}`), text);
+function replacingFiles(folder: string, size: number): WriteBack {
+  for (let index = 0; index < size; index += 1) writeFileSync(path.join(folder, `${index}`), ISSUE);
   const directory = openSync(folder, 'r');
-  const begin = performance.now();
-  for (let index = 0; index < size; index += 1) {
+  return (index) => {
     const file = path.join(folder, `${index}`);
-    writeFileSync(`${file}.new`, text, { flush: true } as never);
+    writeFileSync(`${file}.new`, ISSUE, { flush: true } as never);
     renameSync(`${file}.new`, file);
     fsyncSync(directory);
-  }
-  const seconds = (performance.now() - begin) / 1000;
-  closeSync(directory);
-  await rm(folder, { recursive: true, force: true });
-  return seconds;
+    if (index === size - 1) closeSync(directory);
+  };
 }
