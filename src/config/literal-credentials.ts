@@ -6,6 +6,7 @@ export function checkLiteralCredentials(data: PlainMap, blocks: readonly string[
   const targets = Array.isArray(data['notifications']) ? data['notifications'].length : 0;
   const suspects: readonly Suspect[] = [
     ...blocks.map((block): Suspect => ({ key: [block, 'api_key'], isCredential })),
+    ...['tracker', ...blocks].map((block): Suspect => ({ key: [block, 'endpoint'], isCredential: hasPassword })),
     ...CREDENTIALS.map((key): Suspect => ({ key, isCredential })),
     { key: ['store', 'url'], isCredential: hasPassword },
     ...Array.from({ length: targets }, (_, index): readonly Suspect[] => [
@@ -37,9 +38,11 @@ function isCredential(value: string): boolean {
   return value.trim().length >= SHORTEST && isMeant(value);
 }
 
-/** Of a database the password alone is secret. */
+/** Of the address of a database or a server the password alone is secret. */
 function hasPassword(value: string): boolean {
-  return URL.canParse(value) && new URL(value).password !== '' && isMeant(value);
+  if (!URL.canParse(value) || !isMeant(value)) return false;
+  const { password, searchParams } = new URL(value);
+  return password !== '' || (searchParams.get('password') ?? '') !== '';
 }
 
 /** Whoever knows the address of a webhook can post to it. */

@@ -99,4 +99,11 @@ describe('a credential in the file itself', () => {
     ]);
     expect(found.join('\n')).not.toContain('hunter2');
   });
+
+  it('warns of a password in an address, and never shows it', () => {
+    const endpoint = 'endpoint: "https://op:pa55word-1@git.acme.dev"';
+    const found = added(`gitlab: { ${endpoint} }\nstore: { url: "postgres://db.acme.dev/x?password=pa55word-2" }`);
+    expect(found.join('\n')).toMatch(/warning: gitlab\.endpoint\.literal: .*\n(?:.*\n)*warning: store\.url\.literal: /);
+    expect(found.join('\n')).not.toContain('pa55word');
+  });
 });

@@ -55,7 +55,9 @@ describe('secrets', () => {
 
   it('do not appear in a message, even when a kind quotes them', () => {
     const loaded = read('tracker: { kind: github, api_key: k, project: a/b, endpoint: "ftp://me:tok-123456@host" }', {});
-    expect(loaded.problems.map(({ message }) => message)).toEqual(['ftp://***@host is not an http(s) URL (line 2, column 52)']);
+    const messages = loaded.problems.map(({ message }) => message);
+    expect(messages).toContain('ftp://***@host is not an http(s) URL (line 2, column 52)');
+    expect(messages.join('\n')).not.toContain('tok-123456');
   });
 
   it('do not appear in a message about their own wrong type', () => {
