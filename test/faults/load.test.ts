@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createPlayground, eventually, fileWorkflow, type RunningDaemon } from '../support/daemon.ts';
-import { sendAtRate } from './request-load.ts';
+import { sampleAnswers, startBareServer } from './bare-server.ts';
+import { sendAtRate, type LoadOutcome } from './request-load.ts';
 
 /** By `npm run test:faults` only: it keeps a machine busy for minutes. */
 const FULL = process.env['FORAY_FAULTS'] === 'full';
@@ -14,6 +15,8 @@ const STREAMS = 200;
 const IDLE = 5_000;
 const SECONDS = Number(process.env['FORAY_LOAD_SECONDS'] ?? 60);
 const PER_SECOND = 5_000;
+/** For so long a server that does nothing else is asked as well, while the daemon goes on with its sessions and streams. */
+const BARE_SECONDS = Math.min(SECONDS, 15);
 /** What an open dashboard listens to. */
 const DASHBOARD_STREAM = '/api/v2/events?names=snapshot-changed';
 /** A machine that is too small, or busy with something else, is told by `FORAY_LOAD_LEAST`: then fewer are enough. */
@@ -49,13 +52,10 @@ describe.runIf(FULL)('a busy day', { timeout: 600_000 }, () => {
     const [before, cpuBefore] = [residentMb(daemon.pid), processorMs(daemon.pid)];
     const load = await sendAtRate(daemon.url, { perSecond: PER_SECOND, seconds: SECONDS, connections: 64, routeOf });
     const [after, cpuAfter] = [residentMb(daemon.pid), processorMs(daemon.pid)];
-    const cost = (cpuAfter - cpuBefore) / load.answered;
     const open = sockets.filter((socket) => !socket.destroyed).length;
-    console.log(
-      `${load.sent} of ${PER_SECOND * SECONDS} requests sent in ${SECONDS} s, ${load.answered} answered, ${load.failed} failed, ` +
-        `sender busy ${(load.senderBusy * 100).toFixed(0)} %, half within ${load.medianMs.toFixed(1)} ms, ` +
-        `99 % within ${load.p99Ms.toFixed(1)} ms, ${cost.toFixed(3)} ms of processor time each; ${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after; ${open} connections still open`,
-    );
+    console.log(`${load.sent} of ${PER_SECOND * SECONDS} requests sent in ${SECONDS} s: ${told(load, cpuAfter - cpuBefore)}`);
+    console.log(`${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after; ${open} connections still open`);
+    console.log(`a bare server, asked by the same sender for ${BARE_SECONDS} s: ${await askBare(daemon.url)}`);
     expect(load.failed).toBe(0);
     expect(load.answered).toBeGreaterThanOrEqual(LEAST_PER_SECOND * SECONDS);
     expect(after - before).toBeLessThan(200);
@@ -70,6 +70,25 @@ describe.runIf(FULL)('a busy day', { timeout: 600_000 }, () => {
     expect((await daemon.stop()).code).toBe(0);
   });
 });
+
+function told({ answered, failed, senderBusy, medianMs, p99Ms }: LoadOutcome, processorTimeMs: number): string {
+  return (
+    `${answered} answered, ${failed} failed, sender busy ${(senderBusy * 100).toFixed(0)} %, half within ${medianMs.toFixed(1)} ms, ` +
+    `99 % within ${p99Ms.toFixed(1)} ms, ${(processorTimeMs / answered).toFixed(3)} ms of processor time each`
+  );
+}
+
+/** The floor: the same headers and as many bytes from a server of Node's that has nothing to look up. */
+async function askBare(url: string): Promise<string> {
+  const { url: bare, child } = await startBareServer(
+    await sampleAnswers(url, ['/api/v1/L-1', '/api/v2/issues/L-1', '/livez', '/api/v1/state']),
+  );
+  const begin = processorMs(child.pid ?? 0);
+  const load = await sendAtRate(bare, { perSecond: PER_SECOND, seconds: BARE_SECONDS, connections: 64, routeOf });
+  const cost = processorMs(child.pid ?? 0) - begin;
+  child.kill();
+  return told(load, cost);
+}
 
 /** All of them have got through before the requests begin: while thousands knock at once, everybody waits. */
 async function openIdle(daemon: RunningDaemon): Promise<Socket[]> {
