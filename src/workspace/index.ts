@@ -47,8 +47,9 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   const runHook = createHookRunner(deps);
   const attempt = <T>(what: string, work: () => Promise<T>): Promise<T> => asWorkspaceError(what, root, work);
   const prepared = createEarlierFiles(user);
-  /** What each directory was when its run began. */
+  /** What the directory of each run that is under way was when it began. */
   const begun = new Map<string, string>();
+  const keyOf = ({ tracker, issueId }: WorkspaceSubject): string => `${tracker} ${issueId}`;
   const place = (): SignedRoot => ({ root: realRoot(root), key: deps.markKey });
   const own = (subject: WorkspaceSubject): string => {
     const found = findOwnDirectory(place(), subject);
@@ -75,9 +76,10 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
         const failure = await runHook('before_run', subject, workspace, signal);
         if (failure !== null) throw failure;
         await prepared.clear(workspace, signal);
-        begun.set(workspace, identityOf(workspace));
+        begun.set(keyOf(subject), identityOf(workspace));
       }),
     async afterRun(subject, signal) {
+      begun.delete(keyOf(subject));
       if (subject.hooks.afterRun === null) return;
       try {
         await runHook('after_run', subject, own(subject), signal);
@@ -94,8 +96,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     async deliver(subject, signal) {
       // A workspace that was taken away under its agent holds no work that could be handed over.
       const workspace = own(subject);
-      const before = begun.get(workspace);
-      begun.delete(workspace);
+      const before = begun.get(keyOf(subject));
       if (before !== undefined && isRemade(workspace, before)) throw gone(subject);
       return delivery === null ? null : delivery.deliver(workspace, subject, signal);
     },
