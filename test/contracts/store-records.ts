@@ -207,6 +207,7 @@ const watch: fc.Arbitrary<Watch> = fc.record({
     head: nullable(fc.record({ sha: text, runs: count })),
     runs: count,
     missing: count,
+    closedAt: fc.option(count),
   }),
   reactions,
 });

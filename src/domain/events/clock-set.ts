@@ -2,7 +2,7 @@ import { change, changePoll, putClaim, putLive, putOutbox, putPause, putWatch, t
 import type { Claim } from '../model/claim.ts';
 import type { PollState } from '../model/poll.ts';
 import type { Live } from '../model/state.ts';
-import type { ReactionProgress, Watch } from '../model/watch.ts';
+import type { ReactionProgress, RequestFacts, Watch } from '../model/watch.ts';
 import { MAX_WRITE_DELAY_MS } from './on-outbox.ts';
 
 /**
@@ -22,7 +22,10 @@ export function onClockJumped(draft: Draft, byMs: number): void {
   for (const watch of state.watches.values()) {
     putWatch(
       draft,
-      withProgress({ ...watch, armedAt: watch.armedAt + byMs }, (nextAt) => nextAt + byMs),
+      withProgress(
+        { ...watch, armedAt: watch.armedAt + byMs, facts: shiftedFacts(watch.facts, byMs) },
+        (nextAt) => nextAt + byMs,
+      ),
     );
   }
 }
@@ -97,6 +100,10 @@ function withProgress(watch: Watch, moved: (nextAt: number) => number): Watch {
     { ...progress, nextAt: moved(progress.nextAt) },
   ]);
   return { ...watch, reactions: Object.fromEntries(reactions) as Watch['reactions'] };
+}
+
+function shiftedFacts(facts: RequestFacts, byMs: number): RequestFacts {
+  return { ...facts, closedAt: later(facts.closedAt, byMs) };
 }
 
 function later(moment: number | null, byMs: number): number | null {

@@ -23,13 +23,39 @@ describe('watching', () => {
   });
 
   it.each([
-    ['it was closed', { merge: ok({ ...OPEN, closed: true }) }],
     ['it was merged and nothing is left to do', { merge: ok({ ...OPEN, merged: true }) }],
     ['the issue is terminal', { issueState: ok('done') }],
   ])('ends when %s', (_name, findings) => {
     const player = watching({ merge_conflicts: BASE });
     look(player, findings);
     expect(player.state.watches.size).toBe(0);
+  });
+
+  it('rests while the request is closed, and goes on where it was once it is opened again', () => {
+    const player = watching({ merge_conflicts: BASE });
+    look(player, { merge: ok({ ...OPEN, closed: true }) });
+    expect(player.state.watches.get('1')?.reactions.merge_conflicts?.waitingFor).toBe('the merge request to be opened again');
+    look(player, { merge: ok({ ...OPEN, closed: true, mergeability: 'dirty' }) });
+    expect(player.state.claims.size).toBe(0);
+    expect(player.everTold('reaction:request:closed')).toHaveLength(1);
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
+    expect(player.state.claims.size).toBe(1);
+  });
+
+  it('ends when the request was closed for a week', () => {
+    const player = watching({ merge_conflicts: BASE });
+    look(player, { merge: ok({ ...OPEN, closed: true }) });
+    player.after(8 * 24 * 3_600_000);
+    look(player, { merge: ok({ ...OPEN, closed: true }) });
+    expect(player.state.watches.size).toBe(0);
+  });
+
+  it('lets a turn go that was queued for a request which was closed before it began', () => {
+    const player = watching({ merge_conflicts: BASE, ci_failure: { ...BASE, maxLogLines: 0 } as never });
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
+    expect(player.state.claims.size).toBe(1);
+    look(player, { merge: ok({ ...OPEN, closed: true }) });
+    expect(player.state.claims.size).toBe(0);
   });
 
   it('ends when every window is over', () => {

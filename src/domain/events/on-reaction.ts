@@ -12,7 +12,7 @@ import { whyNotOurs } from '../reactions/managed.ts';
 import { couldNotRead, endWatch, progressOf } from '../reactions/progress.ts';
 import { judgeQueued } from '../reactions/queued-turn.ts';
 import { activeReactions, reactionOf } from '../reactions/registry.ts';
-import { checkProject, current, noteLook, onMissing, refuse } from '../reactions/request.ts';
+import { checkProject, current, noteLook, noteOpen, onClosed, onMissing, refuse } from '../reactions/request.ts';
 import type { ReactionKind } from '../model/reaction.ts';
 import type { State } from '../model/state.ts';
 import type { Watch } from '../model/watch.ts';
@@ -86,7 +86,11 @@ function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: 
     readings: new Map(draft.state.readings).set(watch.issue.id, readingOf(draft, watch.issue.id, merge, findings)),
   });
   if (merge.merged) return afterMerge(draft, current(draft, watch), merge);
-  if (merge.closed) return endWatch(draft, watch, 'the merge request was closed');
+  if (merge.closed) {
+    dropQueuedTurn(draft, watch, 'its merge request is closed');
+    return onClosed(draft, current(draft, watch), due);
+  }
+  noteOpen(draft, current(draft, watch));
   const look = { merge, findings };
   if (!judgeQueued(draft, current(draft, watch), due, look)) return;
   for (const kind of due) reactionOf(kind).judge(draft, current(draft, watch), look);
@@ -97,17 +101,17 @@ function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: 
  * longer looked at: a crash in between would forget its branch.
  */
 function afterMerge(draft: Draft, watch: Watch, merge: MergeStatus): void {
-  dropQueuedTurn(draft, watch);
+  dropQueuedTurn(draft, watch, 'its merge request is merged');
   noteMerged(draft, watch);
   if (tidyBranch(draft, current(draft, watch), merge)) return;
   if (!completeMerge(draft, current(draft, watch))) endWatch(draft, current(draft, watch), 'merged');
 }
 
 /** A turn that has not begun would work on what is over. */
-function dropQueuedTurn(draft: Draft, { issue }: Watch): void {
+function dropQueuedTurn(draft: Draft, { issue }: Watch, why: string): void {
   const claim = draft.state.claims.get(issue.id);
   if (claim?.phase !== 'waiting' || claim.then.kind !== 'run' || claim.then.reaction === null) return;
-  release(draft, issue, 'its merge request is merged');
+  release(draft, issue, why);
 }
 
 function dueKinds(state: State, watch: Watch, now: number): readonly ReactionKind[] {

@@ -83,6 +83,7 @@ export interface Notices {
   'agent:kind:resumed': { agentKind: string };
   'reaction:watch:armed': { issue: IssueRef; owner: string; repo: string; number: number };
   'reaction:request:refused': { issue: IssueRef; owner: string; repo: string; number: number; why: string };
+  'reaction:request:closed': { issue: IssueRef; owner: string; repo: string; number: number };
   'reaction:request:gone': { issue: IssueRef; owner: string; repo: string; number: number };
   /** Once per cause and request. */
   'reaction:read:failed': { issue: IssueRef; number: number; error: string };

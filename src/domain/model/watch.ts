@@ -29,6 +29,8 @@ export interface RequestFacts {
   readonly head: { readonly sha: string; readonly runs: number } | null;
   /** Looks in a row at which the forge did not have it. */
   readonly missing: number;
+  /** Since when it was seen closed; null while it is open. */
+  readonly closedAt: number | null;
 }
 
 /** Whether it is this issue's own. What a run says of its request is a claim, which the first look checks. */
@@ -36,15 +38,16 @@ export type Standing =
   | { readonly is: 'unread' | 'managed' }
   | { readonly is: 'unmanaged'; readonly cause: 'project' | 'branch' | 'fork'; readonly reason: string };
 
-export const NOTHING_KNOWN: RequestFacts = { standing: { is: 'unread' }, head: null, runs: 0, missing: 0 };
+export const NOTHING_KNOWN: RequestFacts = { standing: { is: 'unread' }, head: null, runs: 0, missing: 0, closedAt: null };
 
 /** Looks in a row without the request after which it counts as gone. */
 const GONE_AFTER = 2;
 
 /** What keeps the reactions from looking after the request at all, for people; null when nothing does. */
-export function problemOf({ facts: { standing, missing } }: Watch): string | null {
+export function problemOf({ facts: { standing, missing, closedAt } }: Watch): string | null {
   if (standing.is === 'unmanaged') return `merge request is not this issue's: ${standing.reason}`;
-  return missing >= GONE_AFTER ? 'the forge no longer has the merge request' : null;
+  if (missing >= GONE_AFTER) return 'the forge no longer has the merge request';
+  return closedAt === null ? null : 'the merge request is closed';
 }
 
 /** How far one reaction has come with this merge request. */

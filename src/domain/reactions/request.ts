@@ -3,7 +3,7 @@ import type { MergeStatus } from '../model/merge-request.ts';
 import type { ReactionKind } from '../model/reaction.ts';
 import { problemOf, type RequestFacts, type Standing, type Watch } from '../model/watch.ts';
 import { whyForeign } from './managed.ts';
-import { isWorkedOn, progressOf, putProgress, waitLonger } from './progress.ts';
+import { endWatch, isWorkedOn, progressOf, putProgress, waitLonger } from './progress.ts';
 import { activeReactions } from './registry.ts';
 
 /** A request in a project that is not ours is never asked about; an edit of the workflow may make it ours. */
@@ -37,6 +37,27 @@ export function onMissing(draft: Draft, watch: Watch, due: readonly ReactionKind
   const problem = problemOf(current(draft, watch));
   if (before === null && problem !== null) announce(draft, 'reaction:request:gone', { issue, owner, repo, number });
   for (const kind of due) waitLonger(draft, current(draft, watch), kind, problem ?? 'another look: the forge did not have it');
+}
+
+/** How long a closed request is looked at now and then: whoever opens it again wants it looked after. */
+const CLOSED_WATCH_MS = 7 * 24 * 3_600_000;
+
+/** Closed: nothing is done to it, and it is looked at ever less often until it is opened again. */
+export function onClosed(draft: Draft, watch: Watch, due: readonly ReactionKind[]): void {
+  const { closedAt } = watch.facts;
+  const { owner, repo, number } = watch.mergeRequest;
+  if (closedAt === null) announce(draft, 'reaction:request:closed', { issue: watch.issue, owner, repo, number });
+  if (closedAt !== null && draft.now - closedAt > CLOSED_WATCH_MS) return endWatch(draft, watch, 'the merge request was closed');
+  putFacts(draft, watch, { closedAt: closedAt ?? draft.now });
+  for (const kind of due) waitLonger(draft, current(draft, watch), kind, 'the merge request to be opened again');
+}
+
+/** Opened again: it is looked after as before. */
+export function noteOpen(draft: Draft, watch: Watch): void {
+  if (watch.facts.closedAt === null) return;
+  putFacts(draft, watch, { closedAt: null });
+  const { owner, repo, number } = watch.mergeRequest;
+  announce(draft, 'reaction:watch:armed', { issue: watch.issue, owner, repo, number });
 }
 
 /** Notes what the look showed of the request itself. While a run of ours goes on, a head may be its work half done. */

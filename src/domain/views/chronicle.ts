@@ -45,6 +45,8 @@ function saidOf({ name, facts }: Notice): readonly [Tone, string] | null {
       return ['plain', `merge request ${facts.owner}/${facts.repo} #${facts.number} is watched`];
     case 'reaction:request:refused':
       return ['warn', `merge request ${facts.owner}/${facts.repo} #${facts.number} is not this issue's: ${facts.why}`];
+    case 'reaction:request:closed':
+      return ['plain', `merge request ${facts.owner}/${facts.repo} #${facts.number} was closed`];
     case 'reaction:watch:ended':
       return ['plain', `merge request is no longer watched: ${facts.why}`];
     case 'reaction:turn:queued':

@@ -18,6 +18,7 @@ const FactsSchema = once(() =>
       head: z.object({ sha: z.string(), runs: z.number() }).nullable(),
       runs: z.number(),
       missing: z.number(),
+      closedAt: z.number().nullable(),
     }),
   ),
 );
