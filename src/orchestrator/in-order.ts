@@ -11,25 +11,32 @@ import { compareRanks, hasRank, rankOf, type Rank } from '../domain/rules/dispat
 export function createOrdering(): (issues: readonly Issue[]) => Promise<readonly Issue[]> {
   /** As the tracker listed them. */
   let ranks: readonly Rank[] = [];
+  /** The list itself, for as long as nobody needs its memory: an issue that is the same object need not even be read. */
+  let listed = new WeakRef<readonly Issue[]>([]);
   /** Which of them comes first, second and so on; null where they were listed in order. */
   let places: readonly number[] | null = null;
   return async (issues) => {
-    const next = await ranksOf(issues, ranks);
-    if (next !== ranks) {
-      const sorted = await placesOf(next);
-      [ranks, places] = [next, sorted];
-    }
-    return places === null ? issues : places.map((place) => issues[place] as Issue);
+    const next = await ranksOf(issues, { issues: listed.deref() ?? [], ranks });
+    const sorted = next === ranks ? places : await placesOf(next);
+    [ranks, places, listed] = [next, sorted, new WeakRef(issues)];
+    return sorted === null ? issues : sorted.map((place) => issues[place] as Issue);
   };
 }
 
+/** What it listed, and the rank of each. */
+interface LastPoll {
+  readonly issues: readonly Issue[];
+  readonly ranks: readonly Rank[];
+}
+
 /** The rank of each. The same list as before when all of them are what they were. */
-async function ranksOf(issues: readonly Issue[], last: readonly Rank[]): Promise<readonly Rank[]> {
+async function ranksOf(issues: readonly Issue[], before: LastPoll): Promise<readonly Rank[]> {
+  const { ranks: last } = before;
   let ranks: Rank[] | null = null;
   let walked = 0;
   for (let index = 0; index < issues.length; index += 1) {
     const issue = issues[index] as Issue;
-    const at = findAhead(last, walked, issue, hasRank);
+    const at = issue === before.issues[walked] ? walked : findAhead(last, walked, issue, hasRank);
     if (at !== walked || ranks !== null) {
       ranks ??= last.slice(0, index);
       ranks.push(at < 0 ? rankOf(issue) : (last[at] as Rank));

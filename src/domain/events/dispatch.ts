@@ -1,5 +1,6 @@
 import { announce, ask, change, changePoll, park, type Draft } from '../draft.ts';
 import { findAhead } from '../model/find-ahead.ts';
+import { allHeld, holdMore, noneHeld } from '../model/held.ts';
 import type { Hold, HoldReason } from '../model/hold.ts';
 import { refOf, type Issue } from '../model/issue.ts';
 import { CANDIDATES_PER_SLICE, type DispatchStage, type PollInFlight } from '../model/poll.ts';
@@ -17,14 +18,15 @@ import { FIRST_START, startRun } from './start-run.ts';
 
 /** Before the first candidate. */
 export function dispatchStage({ holds }: State, candidates: readonly Issue[], read: DispatchStage['read']): DispatchStage {
+  const list = listOf(holds);
   return {
     at: 'dispatching',
     candidates,
     index: 0,
     read,
     dispatched: 0,
-    held: [],
-    last: { holds, list: listOf(holds), walked: 0 },
+    held: noneHeld(list),
+    last: { holds, list, walked: 0 },
     seen: null,
     fruitless: 0,
     firstSights: [],
@@ -39,7 +41,7 @@ export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchSt
   const end = Math.min(stage.index + CANDIDATES_PER_SLICE, candidates.length);
   const [counts, news] = [{ ...stage.counts }, { ...stage.news }];
   const firstSights = [...stage.firstSights];
-  const held: Hold[] = [];
+  const held = holdMore(stage.held);
   const last = walkLastHolds(draft.state, stage);
   let { dispatched, fruitless, seen } = stage;
   for (let index = stage.index; index < end; index += 1) {
@@ -57,7 +59,7 @@ export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchSt
       continue;
     }
     const hold = noteHold(draft, issue, verdict, last.of(issue.id), news);
-    held.push(hold);
+    held.add(hold);
     counts[verdict.reason] = (counts[verdict.reason] ?? 0) + 1;
     if (blockers !== undefined && !isSlotTaken(verdict)) fruitless += 1;
     if (isBudget(verdict.reason)) park(draft, hold.issue, verdict.reason, verdict.detail);
@@ -66,7 +68,7 @@ export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchSt
     ...stage,
     index: end,
     dispatched,
-    held: [...stage.held, held],
+    held: held.soFar(),
     last: { holds: draft.state.holds, list: last.list, walked: last.walked() },
     seen,
     fruitless,
@@ -105,13 +107,10 @@ function isHoldOf(issueId: string, { issue }: Hold): boolean {
 
 function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
   const { candidates, dispatched, fruitless, counts, news } = stage;
-  // Many times as fast as `flat`, which would take longer than all of the slice.
-  const held = ([] as Hold[]).concat(...stage.held);
-  const before = listOf(draft.state.holds);
+  const held = allHeld(stage.held);
   // What is looked up in them stays found where none has changed.
-  const isSame = held.length === before.length && held.every((hold, index) => hold === before[index]);
-  if (!isSame) change(draft, { holds: mapOfList(held, ({ issue }) => issue.id) });
-  changePoll(draft, { queue: { lanes: lanesOf(draft.state, isSame ? before : held, draft.now), fruitless } });
+  if (held !== listOf(draft.state.holds)) change(draft, { holds: mapOfList(held, ({ issue }) => issue.id) });
+  changePoll(draft, { queue: { lanes: lanesOf(draft.state, held, draft.now), fruitless } });
   forgetSpent(draft);
   readFirstSights(draft, stage.firstSights);
   for (const [reason, count] of Object.entries(news) as [HoldReason, number][]) {

@@ -16,11 +16,12 @@ export function noteHold(
 ): Hold {
   if (before && isSameHold(before, issue, verdict)) return before;
   const ref = refOf(issue);
-  if (before?.reason === verdict.reason) return { issue: ref, ...verdict, since: before.since };
-  const count = (news[verdict.reason] ?? 0) + 1;
-  news[verdict.reason] = count;
+  const { reason, detail } = verdict;
+  if (before?.reason === reason) return { issue: ref, reason, detail, since: before.since };
+  const count = (news[reason] ?? 0) + 1;
+  news[reason] = count;
   if (count <= TOLD_EACH) announce(draft, 'issue:candidate:held', { issue: ref, ...verdict });
-  return { issue: ref, ...verdict, since: draft.now };
+  return { issue: ref, reason, detail, since: draft.now };
 }
 
 /** Thousands are held poll after poll for the same reason: what did not change is kept as it is. */

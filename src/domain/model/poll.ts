@@ -1,6 +1,7 @@
 import type { Answer } from './errors.ts';
 import type { Blocker, Issue, IssueRef } from './issue.ts';
 import type { PostponedPoll } from './quota.ts';
+import type { HeldSoFar } from './held.ts';
 import type { Hold, HoldCounts } from './hold.ts';
 
 /** When polls come, and what the last one left behind. */
@@ -69,8 +70,7 @@ export interface DispatchStage {
   readonly index: number;
   readonly read: ReadonlyMap<string, Answer<readonly Blocker[]>>;
   readonly dispatched: number;
-  /** Why each candidate so far was not dispatched, slice by slice, so that no slice copies what those before it found. */
-  readonly held: readonly (readonly Hold[])[];
+  readonly held: HeldSoFar;
   /** The holds as they were, and how far the walk over them has come beside that over the candidates. */
   readonly last: { readonly holds: ReadonlyMap<string, Hold>; readonly list: readonly Hold[]; readonly walked: number };
   /** The last candidate so far. */
