@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Effect } from '../../src/domain/model/effect.ts';
+import type { Effect, EffectNamed } from '../../src/domain/model/effect.ts';
 import { createSteadyClock } from '../../src/lib/steady-clock.ts';
 import { createOrdering } from '../../src/orchestrator/in-order.ts';
 import { createLoop, type Loop } from '../../src/orchestrator/loop.ts';
@@ -10,30 +10,87 @@ import { alike, atMost, type Row } from '../table.ts';
 
 const SIZES = [100, 1_000, 10_000, 100_000];
 const FREE_SLOTS = 10;
+/** The running ones, and as many that wait: what a tick over them costs is no cost of one candidate more. */
+const FEW = 2 * FREE_SLOTS;
 
-/** Candidates that are looked at for one figure, at every size alike: each then pays for as much garbage collection. */
+/**
+ * Candidates that are looked at for one figure, at every size alike: 100,000 in one service, or 100 in each of 1,000. So
+ * as much memory is read for each figure. A short list that is walked over and over would stay in the caches of the
+ * processor, as none does in a service that polls every few seconds.
+ */
 const LOOKED_AT = 100_000;
-/** In turns, and the best of each size counts: what else the machine does then falls on all of them alike. */
-const TURNS = 3;
+/** All sizes in turns: what else the machine does then falls on all of them alike. */
+const TURNS = 24;
 
 /** One tick of the loop over many candidates: what it costs each, and how long it keeps others waiting. */
 export async function tickRows(): Promise<Row[]> {
-  // Compiled code first: a small list would pay for what the large ones have.
-  await meanTickUs(20_000, 10);
-  const ticks = new Map<number, number>();
-  for (let turn = 0; turn < TURNS; turn += 1) {
-    for (const size of [FREE_SLOTS, ...SIZES]) {
-      const us = await meanTickUs(size, LOOKED_AT / Math.max(size, SIZES[0] ?? size));
-      ticks.set(size, Math.min(us, ticks.get(size) ?? Infinity));
-    }
-  }
-  // What a tick costs with the running sessions alone is no cost of a candidate that waits.
-  const bareUs = ticks.get(FREE_SLOTS) ?? 0;
-  const costs = new Map(SIZES.map((size) => [size, ((ticks.get(size) ?? 0) - bareUs) / (size - FREE_SLOTS)]));
+  const fleets = [startFleet(FEW, LOOKED_AT / Math.min(...SIZES)), ...SIZES.map((size) => startFleet(size, LOOKED_AT / size))];
+  for (const fleet of fleets) await repeat(WARM_TICKS, fleet.tick);
+  globalThis.gc?.();
+  await repeat(SETTLING_TICKS, () => inTurn(fleets));
+  const turns = await repeat(TURNS, () => inTurn(fleets));
+  for (const fleet of fleets) fleet.end();
+  const costs = new Map(
+    SIZES.map((size, at) => [size, meanOf(turns, ([few = 0, ...ticks]) => ((ticks[at] ?? 0) - few) / (size - FEW))]),
+  );
   return [
-    ...alike(`one tick, mean cost per candidate (best of ${TURNS} means)`, 'µs', costs, 1.3),
+    ...alike(`one tick, mean cost per candidate (of ${TURNS} ticks)`, 'µs', costs, 1.3),
     atMost('longest stall of the event loop in a tick over 100,000 candidates', 'ms', await longestStallMs(), 50),
   ];
+}
+
+/** Services with so many candidates each. */
+function startFleet(size: number, count: number) {
+  const services = Array.from({ length: count }, () => startService(size));
+  return {
+    /** Processor time of a tick in the mean, from the poll to its end, garbage collection included. */
+    async tick(): Promise<number> {
+      let sum = 0;
+      for (const service of services) sum += await service.tick();
+      await Promise.all(services.map((service) => service.asked()));
+      return sum / services.length;
+    },
+    end(): void {
+      for (const service of services) service.end();
+    },
+  };
+}
+
+/** The mean of each fleet. */
+async function inTurn(fleets: readonly ReturnType<typeof startFleet>[]): Promise<readonly number[]> {
+  const means: number[] = [];
+  for (const fleet of fleets) means.push(await fleet.tick());
+  return means;
+}
+
+/** Taken apart from the costs: the monitor works as well. */
+async function longestStallMs(): Promise<number> {
+  const service = startService(Math.max(...SIZES));
+  await repeat(WARM_TICKS, service.tick);
+  globalThis.gc?.();
+  const delays = monitorEventLoopDelay({ resolution: 1 });
+  delays.enable();
+  await repeat(WATCHED_TICKS, service.tick);
+  delays.disable();
+  service.end();
+  return delays.max / 1e6;
+}
+
+/** The first ticks note every hold anew and run code that is not compiled yet; the later ones find all as it was. */
+const WARM_TICKS = 5;
+/** After a collection that was asked for, the collector goes on sweeping beside the next ticks: no cost of theirs. */
+const SETTLING_TICKS = 2;
+const WATCHED_TICKS = 12;
+
+function meanOf<T>(values: readonly T[], figure: (value: T) => number): number {
+  return values.reduce((sum, value) => sum + figure(value), 0) / values.length;
+}
+
+/** One after the other. */
+async function repeat<T>(times: number, work: () => Promise<T>): Promise<readonly T[]> {
+  const results: T[] = [];
+  while (results.length < times) results.push(await work());
+  return results;
 }
 
 /** As trackers list them: the oldest first. */
@@ -41,54 +98,37 @@ function createdAt(index: number): string {
   return new Date(1_700_000_000_000 + index * 60_000).toISOString();
 }
 
-/** Processor time of a tick, from the poll to its end, garbage collection included. */
-async function meanTickUs(size: number, rounds: number): Promise<number> {
-  const watched = watchTicks(size);
-  await watched.ticks(WARM_TICKS);
-  globalThis.gc?.();
-  const times = await watched.ticks(rounds);
-  watched.end();
-  return times.reduce((sum, us) => sum + us, 0) / times.length;
-}
-
-/** Taken apart from the costs: the monitor works as well. */
-async function longestStallMs(): Promise<number> {
-  const watched = watchTicks(Math.max(...SIZES));
-  await watched.ticks(WARM_TICKS);
-  globalThis.gc?.();
-  const delays = monitorEventLoopDelay({ resolution: 1 });
-  delays.enable();
-  await watched.ticks(WATCHED_TICKS);
-  delays.disable();
-  watched.end();
-  return delays.max / 1e6;
-}
-
-/** The first ones note every hold anew, the later ones find it as it was. */
-const WARM_TICKS = 3;
-const WATCHED_TICKS = 12;
-
-/** The real loop over a tracker that answers at once with the same candidates, and is asked again at once. */
-function watchTicks(size: number) {
+/** The real loop over a tracker that answers with the same candidates, at once when a tick is wanted. */
+function startService(size: number) {
   const candidates = Array.from({ length: size }, (_, index) =>
     issueWith({ id: `${index}`, identifier: `T-${index}`, title: `Issue ${index}`, createdAt: createdAt(index) }),
   );
   const settings = settingsWith({ agent: { maxConcurrentAgents: FREE_SLOTS }, rest: { polling: { intervalMs: 1 } } });
   const inOrder = createOrdering();
+  let poll: EffectNamed<'poll'> | null = null;
+  let wanted: ((us: number) => void) | null = null;
+  let asks = (): void => {};
   let begun = process.cpuUsage();
-  let ended = (_us: number): void => {};
+  const answerIfWanted = (): void => {
+    if (poll === null || wanted === null) return;
+    begun = process.cpuUsage();
+    const states = { ok: true, value: new Map(poll.lookups.map((id) => [id, 'todo'])) } as const;
+    poll = null;
+    void inOrder(candidates).then((value) =>
+      loop.report({ type: 'poll-answered', candidates: { ok: true, value }, states, preflightProblem: null }),
+    );
+  };
   const interpret = (effect: Effect): void => {
     if (effect.do === 'poll') {
-      begun = process.cpuUsage();
-      const states = { ok: true, value: new Map(effect.lookups.map((id) => [id, 'todo'])) } as const;
-      void inOrder(candidates).then((value) =>
-        loop.report({ type: 'poll-answered', candidates: { ok: true, value }, states, preflightProblem: null }),
-      );
+      poll = effect;
+      asks();
+      answerIfWanted();
     }
     if (effect.do === 'go-on') setImmediate(() => loop.report({ type: 'went-on' }));
     if (effect.do !== 'announce' || effect.notice.name !== 'poll:tick:completed') return;
     const { user, system } = process.cpuUsage(begun);
-    ended(user + system);
+    wanted?.(user + system);
+    wanted = null;
   };
   const loop: Loop = createLoop(settings, NOTHING_DURABLE, 'bench', {
     store: { apply: async () => {} },
@@ -98,12 +138,14 @@ function watchTicks(size: number) {
   });
   loop.start();
   return {
-    /** What each of the next ticks costs, in microseconds. */
-    async ticks(count: number): Promise<readonly number[]> {
-      const times: number[] = [];
-      while (times.length < count) times.push(await new Promise<number>((resolve) => (ended = resolve)));
-      return times;
-    },
+    /** What the next tick costs, in microseconds. */
+    tick: () =>
+      new Promise<number>((resolve) => {
+        wanted = resolve;
+        answerIfWanted();
+      }),
+    /** When it has asked for the next poll. */
+    asked: () => new Promise<void>((resolve) => (poll === null ? (asks = resolve) : resolve())),
     end: () => loop.kill(),
   };
 }
