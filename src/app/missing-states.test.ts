@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { startFakeGithub } from '../../test/fakes/github.ts';
 import { startFakeJira } from '../../test/fakes/jira.ts';
+import { startFakeLinear } from '../../test/fakes/linear.ts';
 import { hang, json, reset, text } from '../../test/support/http-server.ts';
 import { settingsWith } from '../../test/support/settings.ts';
 import type { Notice } from '../domain/model/notice.ts';
@@ -99,6 +100,24 @@ it('github: one read of the labels, and none where no run sets any', async () =>
     expect(github.requests).toHaveLength(1);
   } finally {
     await github.close();
+  }
+});
+
+it('linear: the one state that its preflight does not look at is told too, and nothing is asked for the others', async () => {
+  const linear = await startFakeLinear();
+  const states = { activeStates: ['Todo', 'In Progress'], terminalStates: ['Done'], handoffState: 'In Review' };
+  const tracker = { kind: 'graphql', apiKey: linear.apiKey, endpoint: linear.url, project: linear.project, ...states };
+  try {
+    const watching = service({ ...tracker, inProgressState: 'in progress', noChangeState: 'In Review' });
+    watching.announce(POLLED);
+    await settled();
+    expect(linear.requests).toEqual([]);
+    watching.edit({ ...tracker, noChangeState: 'Dnoe' });
+    watching.announce(POLLED);
+    await expect.poll(() => watching.missing.warnings()).toMatchObject([{ check: 'tracker.no_change_state' }]);
+    expect(watching.missing.warnings()[0]?.message).toMatch(/^the tracker has no state "Dnoe".* did you mean "Done"\?/);
+  } finally {
+    await linear.close();
   }
 });
 

@@ -1,6 +1,7 @@
 import { withPosition } from '../config/document.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import { faultOf } from '../domain/model/errors.ts';
+import { stateIn } from '../domain/model/issue.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { ProviderDeps } from '../ports/provider.ts';
 import { loadProvider } from '../providers/registry.ts';
@@ -66,8 +67,9 @@ async function findMissing(
 ): Promise<readonly Problem[]> {
   const { path, settings } = workflow;
   const { tracker } = settings;
-  const written = statesNamed(settings).filter(({ isWritten }) => isWritten);
   const { readBoard, boardAtStart } = await loadProvider(tracker.kind);
+  const proved = boardAtStart === 'rest' ? [...tracker.activeStates, ...tracker.terminalStates, tracker.handoffState ?? ''] : [];
+  const written = statesNamed(settings).filter(({ isWritten, name }) => isWritten && !stateIn(proved, name));
   if (!boardAtStart || written.length === 0) return [];
   try {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);

@@ -54,8 +54,11 @@ export interface Provider extends ProviderFacts {
   createTracker(settings: TrackerSettings, deps: ProviderDeps): Tracker;
   /** The states or labels there are, read once: it proves token and project too. */
   readBoard(settings: TrackerSettings, deps: ProviderDeps, signal: AbortSignal): Promise<Board>;
-  /** A move to a state that is missing fails, and the preflight does not look: the board is read once after the first poll. */
-  readonly boardAtStart?: true;
+  /**
+   * A move to a state that is missing fails, and the preflight does not look at `all` of them, or only at active, terminal and
+   * handoff states: the board is read once after the first poll, for the rest.
+   */
+  readonly boardAtStart?: 'all' | 'rest';
   /** Present where states are labels. */
   createLabel?(settings: TrackerSettings, deps: ProviderDeps, name: string, signal: AbortSignal): Promise<void>;
   createScm?(connection: ScmConnection, deps: ProviderDeps): ScmAdapter;

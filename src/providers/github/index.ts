@@ -11,7 +11,7 @@ export const provider: Provider = {
   ...facts,
   createTracker,
   readBoard,
-  boardAtStart: true,
+  boardAtStart: 'all',
   createLabel,
   createScm,
   createCi,

@@ -8,5 +8,5 @@ export const provider: Provider = {
   ...facts,
   createTracker,
   readBoard,
-  boardAtStart: true,
+  boardAtStart: 'all',
 };

@@ -8,4 +8,5 @@ export const provider: Provider = {
   ...facts,
   createTracker,
   readBoard,
+  boardAtStart: 'rest',
 };
