@@ -44,7 +44,10 @@ async function run(argv: readonly string[]): Promise<number> {
   if (command === null && word !== undefined && isWord(word)) unknown(word);
   // A proxy that is no address is told before anything else.
   proxySettings(process.env);
-  return (command ?? RUN_COMMAND).run(args);
+  const chosen = command ?? RUN_COMMAND;
+  return chosen.run(args).catch((error: unknown) => {
+    throw error instanceof UsageError && error.command === null ? new UsageError(error.message, chosen.name) : error;
+  });
 }
 
 function named(name: string): Command | null {
