@@ -8,8 +8,8 @@ const { version } = JSON.parse(readFileSync(new URL('./package.json', import.met
 /** Tests that measure time or memory of the whole machine: they run last, one at a time. */
 const MEASURING = ['test/e2e/load.test.ts', 'test/e2e/flood.test.ts', 'src/**/flood.test.ts'];
 
-/** Many tests wait for processes: one more than there are cores keeps the cores busy. */
-const TOGETHER = { maxWorkers: 3, sequence: { groupOrder: 0 } };
+/** Half of the time is waiting for processes: twice as many as there are cores, on a small machine, keep the cores busy. */
+const TOGETHER = { maxWorkers: 4, sequence: { groupOrder: 0 } };
 
 /** What drives the built command takes longest: begun first, no core waits for it in the end. */
 class EndToEndFirst extends BaseSequencer {
