@@ -25,7 +25,7 @@ git push --quiet origin "HEAD:refs/heads/foray/$FORAY_ISSUE_IDENTIFIER"
 const FULL = process.env['FORAY_FAULTS'] === 'full';
 const KINDS = FULL ? FORGE_KINDS : ['repoissues'];
 
-describe.each(KINDS)('pushes that %s refuses', { timeout: 60_000 }, (kind) => {
+describe.each(KINDS)('pushes that %s refuses', { timeout: 120_000 }, (kind) => {
   it('are told with their remedy, tried again or parked, and nothing is lost', async (test) => {
     const { ground, forge, origin, server, start, opened, close } = await openDelivery(kind);
     test.onTestFinished(close);
@@ -46,6 +46,8 @@ describe.each(KINDS)('pushes that %s refuses', { timeout: 60_000 }, (kind) => {
       expect(await ground.run(['unpark', id], { env: forgeEnv(forge) })).toMatchObject({ code: 0 });
       await isHandedOff(id);
     };
+    // A session more than expected costs money: then the log tells why it began.
+    test.onTestFailed(() => console.error(daemon.stderr()));
     const fileOf = (id: string) => origin.git('origin.git', 'show', `foray/${id}:work`);
     const historyOf = (id: string) => origin.git('origin.git', 'log', '--format=%s', `foray/${id}`);
 
