@@ -11,6 +11,7 @@ const ISSUE = 'src/server/dashboard/issue-page.test.ts';
 const STATISTICS = 'src/server/dashboard/statistics-page.test.ts';
 const TRANSCRIPT = 'src/server/dashboard/transcript.test.ts';
 const PAGES = 'test/browser/pages.test.ts';
+const LOOKS = 'test/browser/looks.test.ts';
 const LIVE = 'test/browser/dashboard.test.ts';
 
 /** What the service promises over HTTP and on its pages, sentence by sentence, and the test that shows it. */
@@ -285,10 +286,10 @@ export const SENTENCES: readonly Sentence[] = [
   // Accessible
   {
     says: 'axe finds nothing: 0, 3 and 1,000 sessions at every width, light and dark',
-    file: PAGES,
+    file: LOOKS,
     test: 'the board fits every width in light and dark, and axe finds nothing',
   },
-  { says: 'axe finds nothing on any other page', file: PAGES, test: 'fits every width in light and dark, and axe finds nothing' },
+  { says: 'axe finds nothing on any other page', file: LOOKS, test: 'fits every width in light and dark, and axe finds nothing' },
   { says: 'everything by keyboard', file: PAGES, test: 'can be used by keyboard alone' },
   { says: 'screen-reader names', file: LIVE, test: 'is usable with the names people look for' },
   {
@@ -299,7 +300,7 @@ export const SENTENCES: readonly Sentence[] = [
   { says: 'reduced motion', file: LIVE, test: 'moves nothing where no motion is wanted' },
   {
     says: 'right-to-left and very long text',
-    file: PAGES,
+    file: LOOKS,
     test: 'text of either direction and of any length stays in its place',
   },
   { says: 'no sideways scroll at 320 px', file: LIVE, test: 'words without a break do not widen the page' },
