@@ -109,7 +109,7 @@ describe('the single writer', () => {
     expect(units).toBeLessThan(8);
   });
 
-  it('rests after a storing that took long, so that what comes one by one is stored together', async () => {
+  it('rests while storing takes much of the time, so that what comes one by one is stored together', async () => {
     let [units, stored] = [0, 0];
     const loop = createLoop(settingsWith(), NOTHING_DURABLE, 'i', {
       clock: createSteadyClock(),

@@ -7,6 +7,7 @@ import { recover } from '../domain/recover.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
 import type { SteadyClock } from '../ports/runtime.ts';
+import { createStorePace, SLICE_MS, type StorePace } from './store-pace.ts';
 import { createStoreWriter, type StoreWriter, type StoreWriterDeps } from './store-writer.ts';
 
 /** The single writer: events in order, decide, store, then do. Nothing slow runs in here. */
@@ -31,12 +32,6 @@ export interface LoopDeps extends StoreWriterDeps {
   readonly resumeDelayMs?: number;
 }
 
-/** Longest stretch of work before other callbacks, such as HTTP answers, get their turn. */
-const SLICE_MS = 8;
-/** Where storing takes long, more is decided before each: a little less responsive, and not one event for each wait. */
-const LONGEST_SLICE_MS = 40;
-/** Less than this is not worth a wait. */
-const LONG_STORING_MS = 1;
 const MAX_TIMER_MS = 60_000;
 /** Something that is due and yet changes nothing is looked at again after this, never in a circle. */
 const NOTHING_CHANGED_MS = 1_000;
@@ -55,10 +50,7 @@ interface Work {
   readonly queue: Event[];
   readonly writer: StoreWriter;
   readonly deps: LoopDeps;
-  /** How long storing took the last time. */
-  storedMs: number;
-  /** When it was done. */
-  storedAt: number;
+  readonly pace: StorePace;
   pumping: boolean;
   ended: boolean;
   /** Whether the last clock event changed nothing. */
@@ -134,8 +126,7 @@ function workFrom(current: State, deps: LoopDeps): Work {
     queue: [],
     writer,
     deps,
-    storedMs: 0,
-    storedAt: 0,
+    pace: createStorePace(),
     pumping: false,
     ended: true,
     idle: false,
@@ -153,25 +144,19 @@ async function pump(work: Work, opening?: Decision): Promise<void> {
   if (opening) await carryOut(work, opening);
   let sliceStart = performance.now();
   while (work.queue.length > 0 && !work.ended) {
-    const restMs = restAfterStoring(work);
+    const restMs = work.pace.restMs();
     if (restMs > 0) {
       await new Promise((resolve) => setTimeout(resolve, restMs));
       sliceStart = performance.now();
       if (work.ended) break;
     }
     await followWallClock(work);
-    const sliceMs = Math.min(Math.max(SLICE_MS, work.storedMs / 2), LONGEST_SLICE_MS);
-    await carryOut(work, decideTogether(work, sliceStart + sliceMs));
+    await carryOut(work, decideTogether(work, sliceStart + work.pace.sliceMs()));
     if (performance.now() - sliceStart < SLICE_MS) continue;
     await new Promise((resolve) => setImmediate(resolve));
     sliceStart = performance.now();
   }
   work.pumping = false;
-}
-
-/** Where storing takes long, it rests as long as it took: what comes in meanwhile is stored together. */
-function restAfterStoring({ storedMs, storedAt }: Work): number {
-  return storedMs < LONG_STORING_MS ? 0 : storedAt + Math.min(storedMs, LONGEST_SLICE_MS) - performance.now();
 }
 
 /**
@@ -208,12 +193,7 @@ async function followWallClock(work: Work): Promise<void> {
 
 /** What was not stored is not done. */
 async function carryOut(work: Work, decision: Decision): Promise<void> {
-  if (decision.writes.length > 0) {
-    const begun = performance.now();
-    await work.writer.store(decision.writes);
-    work.storedAt = performance.now();
-    work.storedMs = work.storedAt - begun;
-  }
+  if (decision.writes.length > 0) await work.pace.time(() => work.writer.store(decision.writes));
   work.current = decision.state;
   for (const effect of decision.effects) work.deps.interpret(effect);
 }

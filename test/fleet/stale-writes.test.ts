@@ -70,17 +70,19 @@ async function placesOf(way: Way): Promise<readonly Place[]> {
   }
 }
 
-/** One place for each sort of write of each effect. */
+/** One place for each sort of write of each effect. Several may be under way: it is of the latest that sends such a thing. */
 function choose(steps: readonly string[], way: Way): readonly Place[] {
   const places = new Map<string, Place>();
   const times = new Map<string, number>();
-  let effect = '';
+  const latest: string[] = [];
   for (const step of steps) {
     const time = (times.get(step) ?? 0) + 1;
     times.set(step, time);
     const begun = /^before ([a-z-]+)$/.exec(step)?.[1];
-    if (begun !== undefined && begun in EFFECTS && EFFECTS[begun as keyof typeof EFFECTS].isWrite) effect = begun;
+    if (begun !== undefined && begun in EFFECTS && EFFECTS[begun as keyof typeof EFFECTS].isWrite) latest.unshift(begun);
     const isWrite = step.startsWith('before sending ') || step === 'before pushing the branch';
+    const sends = (one: string): boolean => WRITES.some((write) => write.effect === one && write.step.test(step));
+    const effect = latest.find(sends) ?? latest[0] ?? '';
     if (isWrite && !places.has(`${effect} ${step}`)) places.set(`${effect} ${step}`, { way, effect, time, step });
   }
   return [...places.values()];
