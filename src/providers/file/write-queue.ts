@@ -12,7 +12,7 @@ interface Waiting extends SourceEdit {
 }
 
 /** A write rests this many times as long as it took, so that it has company the next time; never longer than a moment. */
-const REST = 5;
+const REST = 3;
 const LONGEST_REST_MS = 100;
 
 type Source = Pick<IssueSource, 'change' | 'isOneFile'>;
