@@ -1,13 +1,13 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/support/postgres.ts';
 import { CLI, launch, makeFolder, processorMs, workflow } from './support/daemon.ts';
+import { removeFolders } from './support/folders.ts';
 import { buildGithub } from './support/remote.ts';
 import { percentile } from './table.ts';
 
@@ -70,10 +70,10 @@ const reasons = new Set([...service.log().matchAll(/msg="retry scheduled".* erro
 const requests = remote.requests().length;
 const workersMs = hosts.reduce((sum, { pid }) => sum + processorMs(pid ?? 0), 0);
 const gaps = (await Promise.all(hosts.map(endHost))).flat();
-await service.end();
+await service.stop();
 await postgres.remove();
 await remote.close();
-await rm(folder, { recursive: true, force: true });
+await removeFolders();
 tell();
 process.exit(failed === 0 ? 0 : 1);
 

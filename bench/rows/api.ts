@@ -24,7 +24,7 @@ export async function apiRows(): Promise<Row[]> {
   await ask(url, CLIENTS * 4);
   const times = await ask(url, REQUESTS);
   bare.close();
-  await daemon.end();
+  await daemon.stop();
   const name = 'GET /api/v1/state, 1,000 running, 64 clients';
   return [
     timesFloor(`${name}, 99th percentile`, 'ms', percentile(times, 0.99), percentile(floor, 0.99), 1.5),

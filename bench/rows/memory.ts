@@ -38,7 +38,7 @@ async function idleKb(): Promise<number> {
   await daemon.until('tick completed');
   await settle();
   const value = residentKb(daemon.pid);
-  await daemon.end();
+  await daemon.stop();
   return value;
 }
 
@@ -61,7 +61,7 @@ async function runningKb(running: number): Promise<number> {
     samples.push(residentKb(daemon.pid));
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
-  await daemon.end();
+  await daemon.stop();
   return median(samples);
 }
 

@@ -17,7 +17,7 @@ async function rowsOf(program: Program): Promise<Row[]> {
     starts.push(await daemon.until('tick completed'));
     idleKb = residentKb(daemon.pid);
     latencies = await latenciesOf(`${daemon.url}/api/v1/state`);
-    await daemon.end();
+    await daemon.stop();
   }
   const size = 500;
   const { seconds, cpuMs } = await onFile(size, { program, intervalMs: 500 });

@@ -1,9 +1,8 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { issues, launch, makeFolder, processorMs, workflow, type Program } from '../support/daemon.ts';
+import { newFolder } from '../support/folders.ts';
 import { buildGithub } from '../support/remote.ts';
 import { alike, count, none, timesFloor, type Row } from '../table.ts';
 
@@ -100,7 +99,7 @@ async function watch(size: number, directory: string, { warm = 0, ...options }: 
   const seconds = (performance.now() - begin) / 1000;
   const cpuMs = (processorMs(daemon.pid) - cpu) / size;
   const failures = daemon.count('msg="retry scheduled"');
-  await daemon.end();
+  await daemon.stop();
   return { seconds, cpuMs, failures };
 }
 
@@ -131,7 +130,7 @@ type WriteBack = (index: number) => void;
  * has them: in one directory, each issue written back when its session is over.
  */
 async function bareSessions(size: number, prepare: (folder: string, size: number) => WriteBack): Promise<number> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-bench-'));
+  const folder = await newFolder();
   const workspaces = path.join(folder, 'ws');
   const issuesFolder = path.join(folder, 'issues');
   mkdirSync(workspaces);
@@ -148,7 +147,6 @@ async function bareSessions(size: number, prepare: (folder: string, size: number
   }
   const seconds = (performance.now() - begin) / 1000;
   db.close();
-  await rm(folder, { recursive: true, force: true });
   return seconds;
 }
 

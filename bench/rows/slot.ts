@@ -13,7 +13,7 @@ export async function slotRows(): Promise<Row[]> {
   const patience = new Promise<void>((resolve) => setTimeout(resolve, 30_000));
   await Promise.race([daemon.until('releasing claim', SESSIONS), patience]);
   const gaps = gapsIn(daemon.log());
-  await daemon.end();
+  await daemon.stop();
   const row = 'slot free to next session, poll interval 60 s, 99th percentile';
   if (gaps.length < SESSIONS - 1) return [{ ...atMost(row, 'ms', 60_000, 50), ok: false }];
   return [atMost(row, 'ms', percentile(gaps, 0.99), 50)];

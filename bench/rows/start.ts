@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { CLI, commandMs, issues, launch, makeFolder, workflow } from '../support/daemon.ts';
 import { atMost, median, timesFloor, type Row } from '../table.ts';
@@ -21,7 +20,6 @@ export async function startRows(): Promise<Row[]> {
     poll = Math.min(poll, await daemon.until('tick completed'));
     await daemon.stop();
   }
-  await rm(directory, { recursive: true, force: true });
   return [
     timesFloor(`foray --version (best of ${ROUNDS})`, 'ms', version, bare, 1.2),
     timesFloor(`foray validate (best of ${ROUNDS})`, 'ms', validate, bare, 2.5),
@@ -42,6 +40,5 @@ async function restart(): Promise<Row> {
     times.push(await daemon.until('tick completed'));
     await daemon.stop();
   }
-  await rm(directory, { recursive: true, force: true });
   return atMost('restart with 10,000 retries and 1,000 workspaces to first tick', 'ms', median(times), 1_000);
 }

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { newFolder } from './folders.ts';
 
 const ROOT = process.env['FORAY_BENCH_ROOT'] ?? process.cwd();
 /** The built command. */
@@ -27,13 +27,11 @@ export interface Daemon {
   log(): string;
   /** Ends it; its folder stays. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Ends it and removes its folder. */
-  end(): Promise<void>;
 }
 
 /** A folder with these files. */
 export async function makeFolder(files: Readonly<Record<string, string>>): Promise<string> {
-  const directory = await mkdtemp(path.join(os.tmpdir(), 'foray-bench-'));
+  const directory = await newFolder();
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(directory, name), text);
   return directory;
 }
@@ -66,10 +64,6 @@ export async function launch(
     count: log.count,
     log: log.text,
     stop,
-    async end() {
-      await stop();
-      await rm(directory, { recursive: true, force: true });
-    },
   };
 }
 

@@ -1,4 +1,3 @@
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -11,6 +10,7 @@ import { createLoop, type Loop } from '../../src/orchestrator/loop.ts';
 import { createSteadyClock } from '../../src/lib/steady-clock.ts';
 import { NOTHING_DURABLE, type Store } from '../../src/ports/store.ts';
 import { openStore } from '../../src/store/sqlite/open.ts';
+import { newFolder, removeFolders, roomInMemory } from './folders.ts';
 import { issueWith } from '../../test/support/issues.ts';
 import { settingsWith } from '../../test/support/settings.ts';
 
@@ -53,15 +53,6 @@ async function weighSessions(): Promise<SessionFigures> {
   await end();
   return { grownMb, sessions: SESSIONS };
 }
-
-/** Where a database waits for no disk, if there is room for it: what is on the heap does not depend on that. */
-async function roomInMemory(): Promise<string> {
-  const { bavail, bsize } = await statfs('/dev/shm').catch(() => ({ bavail: 0, bsize: 0 }));
-  return bavail * bsize >= DATABASE_BYTES ? '/dev/shm' : os.tmpdir();
-}
-
-/** More than those sessions ever take. */
-const DATABASE_BYTES = 1024 ** 3;
 
 export interface HistoryFigures {
   /** Old runs that were forgotten, those of them that are still there, and the longest stall meanwhile. */
@@ -110,7 +101,7 @@ async function forgetHistory(): Promise<HistoryFigures> {
  * worked on, handed off, closed by a person, and its workspace removed.
  */
 async function openService(root = os.tmpdir()) {
-  const folder = await mkdtemp(path.join(root, 'foray-bench-'));
+  const folder = await newFolder(root);
   const owner = { id: TRACKER, pid: process.pid, host: 'bench', workflowPath: folder };
   const store = await openStore({ path: path.join(folder, 'x.db'), owner, clock: { now: Date.now } });
   const tracker = createTracker(store);
@@ -134,7 +125,7 @@ async function openService(root = os.tmpdir()) {
   const end = async (): Promise<void> => {
     loop.kill();
     await store.close();
-    await rm(folder, { recursive: true, force: true });
+    await removeFolders();
   };
   return { store, tracker, loop, end };
 }
