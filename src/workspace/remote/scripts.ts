@@ -28,7 +28,8 @@ without_filters() {
   count=0
   while read -r key; do
     case $key in filter.*.clean | filter.*.process) value= ;; filter.*.required) value=false ;; *) continue ;; esac
-    eval "export GIT_CONFIG_KEY_$count=\\$key GIT_CONFIG_VALUE_$count=\\$value"
+    eval "GIT_CONFIG_KEY_$count=\\$key GIT_CONFIG_VALUE_$count=\\$value"
+    export "GIT_CONFIG_KEY_$count" "GIT_CONFIG_VALUE_$count"
     count=$((count + 1))
   done <<KEYS
 $(g config --name-only --get-regexp '^filter\\.')
