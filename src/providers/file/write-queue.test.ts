@@ -2,16 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createWriteQueue } from './write-queue.ts';
 
-it('writes a change that comes alone at once, and those that come while one is written or rests together', async () => {
+/** A source that takes so long for each turn, and the ids that were written in each. */
+function slowSource(records: 'one file' | 'files of their own', turnMs: number) {
   const turns: string[][] = [];
   const source = {
-    isOneFile: () => true,
+    isOneFile: () => records === 'one file',
     async change(edits: readonly { id: string }[]) {
       turns.push(edits.map(({ id }) => id));
-      await delay(20);
+      await delay(turnMs);
       return edits.map(() => null);
     },
   };
+  return { source, turns };
+}
+
+it('writes a change that comes alone at once, and those that come while one is written or rests together', async () => {
+  const { source, turns } = slowSource('one file', 20);
   const change = createWriteQueue(source, 'issues.json', () => 'now');
   const signal = AbortSignal.timeout(5_000);
   const write = (id: string): Promise<void> => change(id, { type: 'state', state: 'done' }, signal);
@@ -28,15 +34,7 @@ it('writes a change that comes alone at once, and those that come while one is w
 });
 
 it('does not rest where each record has a file of its own', async () => {
-  const turns: string[][] = [];
-  const source = {
-    isOneFile: () => false,
-    async change(edits: readonly { id: string }[]) {
-      turns.push(edits.map(({ id }) => id));
-      await delay(50);
-      return edits.map(() => null);
-    },
-  };
+  const { source, turns } = slowSource('files of their own', 50);
   const change = createWriteQueue(source, 'issues', () => 'now');
   const write = (id: string): Promise<void> => change(id, { type: 'state', state: 'done' }, AbortSignal.timeout(5_000));
   const first = write('1');
