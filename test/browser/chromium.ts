@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type Chromium from '@sparticuz/chromium';
@@ -32,13 +32,14 @@ export async function chromiumProgram() {
  */
 async function unpack(): Promise<{ home: string; chromium: typeof Chromium }> {
   const before = { TMPDIR: process.env['TMPDIR'], AWS_EXECUTION_ENV: process.env['AWS_EXECUTION_ENV'] };
-  const home = path.join(tmpdir(), `foray-chromium-${await versionInUse()}`);
+  const home = path.join(tmpdir(), `foray-browser-${await versionInUse()}`);
   const fresh = await mkdtemp(path.join(tmpdir(), 'foray-chromium-'));
   try {
     Object.assign(process.env, { TMPDIR: fresh, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' });
     const { default: chromium } = await import('@sparticuz/chromium');
     if (!existsSync(home)) {
       await chromium.executablePath();
+      await writeFile(path.join(fresh, 'fonts', 'fonts.conf'), fontsOf(home));
       // Another worker may have been quicker.
       await rename(fresh, home).catch(() => {});
     }
@@ -51,6 +52,10 @@ async function unpack(): Promise<{ home: string; chromium: typeof Chromium }> {
     await rm(fresh, { recursive: true, force: true });
   }
 }
+
+/** The package's own list names places that no other machine has; without a font, a page crashes. */
+const fontsOf = (home: string): string =>
+  `<fontconfig><dir>${path.join(home, 'fonts')}</dir><cachedir>${path.join(home, 'fonts-cache')}</cachedir></fontconfig>\n`;
 
 async function versionInUse(): Promise<string> {
   const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
