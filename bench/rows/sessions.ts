@@ -2,24 +2,23 @@ import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } 
 import path from 'node:path';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { issues, launch, makeFolder, processorMs, workflow, type Program } from '../support/daemon.ts';
-import { newFolder } from '../support/folders.ts';
+import { newFolder, roomInMemory } from '../support/folders.ts';
 import { buildGithub } from '../support/remote.ts';
-import { alike, count, none, timesFloor, type Row } from '../table.ts';
+import { alike, count, median, none, timesFloor, type Row } from '../table.ts';
 
 const MANY = 2_000;
 const AT_ONCE = 100;
 
 /** Whole mock sessions, from poll to handoff. */
 export async function sessionRows(): Promise<Row[]> {
-  const file = await onFile(MANY);
-  const folder = await onFolder(MANY);
-  const bare = await bareWork(MANY);
-  const remote = await onRemote(MANY);
+  const file = await besideBare(writingFiles, () => onFile(MANY));
+  const folder = await besideBare(replacingFiles, () => onFolder(MANY));
+  const remote = await besideBare(writingNothing, () => onRemote(MANY));
   const what = `${count(MANY)} mock sessions, ${AT_ONCE} at once`;
   return [
-    timesFloor(`${what}, one JSON file`, 's', file.seconds, bare.file, 3),
-    timesFloor(`${what}, a folder of Markdown`, 's', folder.seconds, bare.folder, 3),
-    timesFloor(`${what}, a loopback repoissues remote`, 's', remote.seconds, remote.replayed + bare.shared, 3),
+    timesFloor(`${what}, one JSON file`, 's', file.seconds, file.bare, 3),
+    timesFloor(`${what}, a folder of Markdown`, 's', folder.seconds, folder.bare, 3),
+    timesFloor(`${what}, a loopback repoissues remote`, 's', remote.seconds, remote.replayed + remote.bare, 3),
     none('failed sessions among all of these', file.failures + folder.failures + remote.failures),
   ];
 }
@@ -30,20 +29,25 @@ const WARM = 600;
 /** Of a long list as many as of the middle one: enough to tell what each costs while the others are there. */
 const MOST_COUNTED = 2_000;
 
-/** Whether an issue costs more where there are many of them. Only processor time is taken. */
+/** The sizes take turns: what else the machine does falls on all alike. */
+const TURNS = 3;
+
+/** Whether an issue costs more where there are many of them. Only processor time is taken, and none of a disk's. */
 export async function growthRows(): Promise<Row[]> {
-  const costs = new Map<number, number>();
+  const root = await roomInMemory();
+  const times = new Map(SIZES.map((size): [number, number[]] => [size, []]));
   let [failures, sessions] = [0, 0];
-  for (const size of SIZES) {
+  for (const [size, taken] of Array.from({ length: TURNS }, () => [...times]).flat()) {
     const counted = Math.min(size, MOST_COUNTED);
-    const outcome = await onFile(size, { warm: WARM, counted });
-    costs.set(size, outcome.cpuMs);
+    const outcome = await onFile(size, { warm: WARM, counted, root });
+    taken.push(outcome.cpuMs);
     failures += outcome.failures;
     sessions += WARM + counted;
   }
+  const costs = new Map([...times].map(([size, taken]) => [size, median(taken)]));
   return [
     none(`failed sessions among ${count(sessions)}`, failures),
-    ...alike(`processor time per issue (the first ${count(MOST_COUNTED)} at most)`, 'ms', costs, 1.3),
+    ...alike(`processor time per issue (the first ${count(MOST_COUNTED)} at most, median of ${TURNS})`, 'ms', costs, 1.3),
   ];
 }
 
@@ -56,13 +60,16 @@ interface Outcome {
 const AGENT = `  max_concurrent_agents: ${AT_ONCE}`;
 
 /** `warm` sessions more are run first and not counted; then `counted` of them, or all. */
-export async function onFile(size: number, options: WatchOptions & { readonly intervalMs?: number } = {}): Promise<Outcome> {
+export async function onFile(
+  size: number,
+  options: WatchOptions & { readonly intervalMs?: number; readonly root?: string } = {},
+): Promise<Outcome> {
   const { intervalMs, warm = 0, counted = size } = options;
   const files = {
     'WORKFLOW.md': workflow({ agent: AGENT, ...(intervalMs !== undefined && { intervalMs }) }),
     'issues.json': JSON.stringify(issues(warm + size), null, 2),
   };
-  return watch(counted, await makeFolder(files), options);
+  return watch(counted, await makeFolder(files, options.root), options);
 }
 
 async function onFolder(size: number): Promise<Outcome> {
@@ -106,30 +113,23 @@ async function watch(size: number, directory: string, { warm = 0, ...options }: 
 /** Commits that a session cannot do without: its claim, its start, its exit, and the end of its handoff. */
 const COMMITS = 4;
 
-interface BareWork {
-  /** Directories and committed rows. */
-  readonly shared: number;
-  /** The same with each issue written back. */
-  readonly file: number;
-  readonly folder: number;
-}
-
-async function bareWork(size: number): Promise<BareWork> {
-  return {
-    shared: await bareSessions(size, () => () => {}),
-    file: await bareSessions(size, writingFiles),
-    folder: await bareSessions(size, replacingFiles),
-  };
-}
-
 /** The issue with this number is written back. */
 type WriteBack = (index: number) => void;
+type Prepare = (folder: string, size: number) => WriteBack;
+
+/** The mean of the bare work right before and right after: what a disk takes for a new file changes within minutes. */
+async function besideBare<T>(prepare: Prepare, measure: () => Promise<T>): Promise<T & { readonly bare: number }> {
+  const before = await bareSessions(MANY, prepare);
+  const measured = await measure();
+  const after = await bareSessions(MANY, prepare);
+  return { ...measured, bare: (before + after) / 2 };
+}
 
 /**
  * The same directories and committed rows, and the issue written back, one after the other and nothing else. As the daemon
  * has them: in one directory, each issue written back when its session is over.
  */
-async function bareSessions(size: number, prepare: (folder: string, size: number) => WriteBack): Promise<number> {
+async function bareSessions(size: number, prepare: Prepare): Promise<number> {
   const folder = await newFolder();
   const workspaces = path.join(folder, 'ws');
   const issuesFolder = path.join(folder, 'issues');
@@ -151,6 +151,10 @@ async function bareSessions(size: number, prepare: (folder: string, size: number
 }
 
 const ISSUE = JSON.stringify(issues(1)[0], null, 2);
+
+function writingNothing(): WriteBack {
+  return () => {};
+}
 
 /** Each issue's own file written once, on the disk. */
 function writingFiles(folder: string): WriteBack {

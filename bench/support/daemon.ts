@@ -30,8 +30,8 @@ export interface Daemon {
 }
 
 /** A folder with these files. */
-export async function makeFolder(files: Readonly<Record<string, string>>): Promise<string> {
-  const directory = await newFolder();
+export async function makeFolder(files: Readonly<Record<string, string>>, root?: string): Promise<string> {
+  const directory = await newFolder(root);
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(directory, name), text);
   return directory;
 }
