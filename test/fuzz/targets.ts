@@ -7,6 +7,7 @@ import { templateData } from '../../src/prompt/variables.ts';
 import { FULL_SUBJECT } from '../support/prompt-subject.ts';
 import { AGENT_FILES } from './agent-files.ts';
 import { forgeTargets } from './forge-wire.ts';
+import { ISSUE_FILES } from './issue-files.ts';
 import { mutateText } from './mutate.ts';
 import { SERVER } from './server.ts';
 import type { Target } from './target.ts';
@@ -51,6 +52,7 @@ export const TARGETS: readonly Target[] = [
   template,
   logfmt,
   ...AGENT_FILES,
+  ...ISSUE_FILES,
   ...SERVER,
   ...wireTargets(),
   ...forgeTargets(),

@@ -42,7 +42,7 @@ export function statsOf(descriptor: number): BigIntStats {
 export type Look = (file: string) => Promise<BigIntStats> | BigIntStats;
 
 /** A drive that answered this recently answers at once, and nobody is kept waiting longer than this by looking at many files. */
-const ANSWERING_MS = 5;
+const ANSWERING_MS = 20;
 
 /**
  * Looks at files of one drive. One that hangs holds up a thread of the pool and nothing else; while the drive answers,

@@ -1,13 +1,18 @@
 import { isMap, isScalar, parseDocument, visit } from 'yaml';
 import type { Document, YAMLMap } from 'yaml';
+import { once } from '../../lib/once.ts';
 import { placeOf } from './json-text.ts';
+import { readPlain, type PlainValue } from './plain-matter.ts';
 
 /** An issue file in its parts. `head + matter + rest` is the text, `rest` from the closing line on. */
 export interface MarkdownFile {
   readonly head: string;
   readonly matter: string;
   readonly rest: string;
-  readonly map: YAMLMap;
+  /** The values where each is a text on a line of its own; null for other ways to write them. */
+  readonly plain: ReadonlyMap<string, PlainValue> | null;
+  /** Parsed when it is asked for. */
+  readonly map: () => YAMLMap;
   /** The front matter as plain values. Numbers and booleans are the text as written: `id: 007` keeps its zeros. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly body: string;
@@ -39,15 +44,23 @@ export function parseMarkdown(text: string): MarkdownFile {
   const matter = text.slice(head.length, head.length + closing.index);
   const rest = text.slice(head.length + closing.index);
   const place = (offset: number): string => placeOf(text, head.length + offset);
-  const map = parseMatter(matter, place);
+  const plain = readPlain(matter);
+  const parsed = once(() => parseMatter(matter, place));
   return {
     head,
     matter,
     rest,
-    map: map.contents,
-    data: valuesOf(map, place),
+    plain,
+    map: () => parsed().contents,
+    data: plain ? textsOf(plain) : valuesOf(parsed(), place),
     body: rest.slice(closing[0].length).trim(),
   };
+}
+
+function textsOf(plain: ReadonlyMap<string, PlainValue>): Record<string, unknown> {
+  const texts: Record<string, unknown> = {};
+  for (const [key, { text }] of plain) texts[key] = text;
+  return texts;
 }
 
 function parseMatter(matter: string, place: (offset: number) => string): Document & { contents: YAMLMap } {

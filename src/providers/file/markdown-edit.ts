@@ -4,16 +4,22 @@ import type { Node, Pair, Range, YAMLMap, YAMLSeq } from 'yaml';
 import { sameState } from '../../domain/model/issue.ts';
 import { EditRefusedError, listOrRefuse, sameLabel } from './edit.ts';
 import type { TimedEdit } from './edit.ts';
-import { parseMarkdown } from './front-matter.ts';
+import { MarkdownFault, parseMarkdown } from './front-matter.ts';
 import type { MarkdownFile } from './front-matter.ts';
+import { isPlain, type PlainValue } from './plain-matter.ts';
 
 /** Changes the front matter of one issue file and leaves every other character as it is. Null: nothing to change. */
 export function editMarkdown(before: MarkdownFile, edit: TimedEdit): MarkdownFile | null {
-  const changed = applyEdit(before, edit);
-  if (changed === null) return null;
-  const after = withTime(changed, edit.at);
-  requireOnlyChange(before, after, edit);
-  return after;
+  try {
+    const changed = applyEdit(before, edit);
+    if (changed === null) return null;
+    const after = withTime(changed, edit.at);
+    requireOnlyChange(before, after, edit);
+    return after;
+  } catch (error) {
+    // It could be read before the change.
+    throw error instanceof MarkdownFault ? unsafe(edit) : error;
+  }
 }
 
 export function textOf(file: MarkdownFile): string {
@@ -41,12 +47,17 @@ function withTime(file: MarkdownFile, at: string): MarkdownFile {
 
 /** YAML can be written in so many ways that a change is read back before it counts. */
 function requireOnlyChange(old: MarkdownFile, now: MarkdownFile, edit: TimedEdit): void {
-  const key = edit.type === 'state' ? 'state' : edit.type === 'comment' ? 'comments' : 'labels';
+  const key = KEYS[edit.type];
   const others = (file: MarkdownFile): unknown => ({ ...file.data, [key]: null, updated_at: null });
   const same = isDeepStrictEqual(others(old), others(now)) && old.body === now.body;
-  if (!same || !isApplied(now.data[key], edit))
-    throw new EditRefusedError(`${key} is written in a way that cannot be changed safely`);
+  if (!same || !isApplied(now.data[key], edit)) throw unsafe(edit);
 }
+
+function unsafe({ type }: TimedEdit): EditRefusedError {
+  return new EditRefusedError(`${KEYS[type]} is written in a way that cannot be changed safely`);
+}
+
+const KEYS = { state: 'state', comment: 'comments', add_label: 'labels', remove_label: 'labels' } as const;
 
 function isApplied(value: unknown, edit: TimedEdit): boolean {
   if (edit.type === 'state') return value === edit.state;
@@ -56,18 +67,27 @@ function isApplied(value: unknown, edit: TimedEdit): boolean {
 }
 
 function setValue(file: MarkdownFile, key: string, value: string): string {
-  const node = nodeOf(file.map, key);
-  const quoted = isScalar(node) && node.type?.startsWith('QUOTE_') === true;
-  const rendered = quoted || /[^ -~]/.test(value) ? JSON.stringify(value) : stringify(value, { lineWidth: 0 }).trimEnd();
-  const [start, end] = rangeOf(node);
+  const { start, end, quoted } = file.plain?.get(key) ?? placeOfValue(nodeOf(file.map(), key));
+  const rendered = quoted || /[^ -~]/.test(value) ? JSON.stringify(value) : withoutQuotes(value);
   const old = file.matter.slice(start, end);
   const before = file.matter.slice(0, start);
   const gap = before.endsWith(':') ? ' ' : '';
   return join(file, before + gap + rendered + (old.endsWith('\n') ? '\n' : '') + file.matter.slice(end));
 }
 
+function placeOfValue(node: Node): Pick<PlainValue, 'start' | 'end' | 'quoted'> {
+  const [start, end] = rangeOf(node);
+  return { start, end, quoted: isScalar(node) && node.type?.startsWith('QUOTE_') === true };
+}
+
+/** With quotes only where YAML needs them. */
+function withoutQuotes(value: string): string {
+  return isPlain(value) ? value : stringify(value, { lineWidth: 0 }).trimEnd();
+}
+
 function append(file: MarkdownFile, key: string, entry: unknown): string {
-  const node = file.map.has(key) ? nodeOf(file.map, key) : null;
+  const map = file.map();
+  const node = map.has(key) ? nodeOf(map, key) : null;
   const lineBreak = file.head.endsWith('\r\n') ? '\r\n' : '\n';
   const block = (indentation: string): string => renderBlock(entry, indentation, lineBreak);
   if (node === null) return join(file, `${file.matter}${key}:${lineBreak}${block('  ')}`);
@@ -97,7 +117,7 @@ function renderFlow(entry: unknown): string {
 }
 
 function removeEntry(file: MarkdownFile, key: string, index: number): string {
-  const node = nodeOf(file.map, key) as YAMLSeq;
+  const node = nodeOf(file.map(), key) as YAMLSeq;
   const ranges = node.items.map((item) => rangeOf(item as Node));
   const [previous, entry, next] = [ranges[index - 1], ranges[index], ranges[index + 1]];
   if (entry === undefined) return join(file, file.matter);

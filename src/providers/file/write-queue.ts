@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { RecordEdit, TimedEdit } from './edit.ts';
 import { asTrackerErrors } from './failures.ts';
 import type { IssueSource, SourceEdit } from './records.ts';
@@ -11,15 +11,16 @@ interface Waiting extends SourceEdit {
   settle(fault: unknown): void;
 }
 
-/** A write rests this many times as long as it took, so that it has company the next time; never longer than a moment. */
-const REST = 3;
-const LONGEST_REST_MS = 100;
+/** Where nobody else has come for so long, nobody else is about to. */
+const COMPANY_MS = 2;
+/** Nobody waits longer than this for others. */
+const LONGEST_WAIT_MS = 100;
 
 type Source = Pick<IssueSource, 'change' | 'isOneFile'>;
 
 /**
  * Writes take turns, and those that wait for theirs are written together: a list of thousands is written as a whole for
- * each, whether one of its records changed or a hundred. The first one after a rest is written at once.
+ * each, whether one of its records changed or a hundred. So each waits for a moment whether others come.
  */
 export function createWriteQueue(source: Source, location: string, now: () => string): ChangeRecord {
   let waiting: Waiting[] = [];
@@ -28,13 +29,21 @@ export function createWriteQueue(source: Source, location: string, now: () => st
   async function work(): Promise<void> {
     isWriting = true;
     while (waiting.length > 0) {
+      await (source.isOneFile() ? company() : nextTurn());
       const turn = waiting;
       waiting = [];
-      const begun = performance.now();
       await writeTogether(source, turn);
-      if (source.isOneFile()) await delay(Math.min(REST * (performance.now() - begun), LONGEST_REST_MS));
     }
     isWriting = false;
+  }
+
+  /** Until no more of them come. */
+  async function company(): Promise<void> {
+    const until = performance.now() + LONGEST_WAIT_MS;
+    for (let before = 0; waiting.length > before && performance.now() < until;) {
+      before = waiting.length;
+      await delay(COMPANY_MS);
+    }
   }
 
   return (id, edit, signal) =>
