@@ -88,26 +88,6 @@ describe('dispatch', () => {
     expect(player.state.holds.get('1')).toMatchObject({ reason: 'preflight_failed', detail: 'claude is not on the PATH' });
   });
 });
-describe('a poll that is older than what happened meanwhile', () => {
-  it('does not start again what was released after it began', () => {
-    const player = createPlayer();
-    player.poll([issueWith({ id: '1' })]);
-    player.now = player.state.poll.nextAt;
-    player.send({ type: 'clock' });
-    player.exit('1');
-    player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: { kind: 'succeeded' } });
-    player.send({
-      type: 'poll-answered',
-      candidates: { ok: true, value: [issueWith({ id: '1' })] },
-      states: { ok: true, value: new Map([['1', 'todo']]) },
-      preflightProblem: null,
-    });
-    expect(player.asked('start-run')).toHaveLength(0);
-    expect(player.state.holds.get('1')?.reason).toBe('just_released');
-    player.poll([issueWith({ id: '1' })]);
-    expect(player.asked('start-run')).toHaveLength(1);
-  });
-});
 describe('reconciliation', () => {
   function running() {
     const player = createPlayer();

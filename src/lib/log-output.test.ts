@@ -37,6 +37,20 @@ describe('a stream of lines', () => {
     expect(write('two\n')).toBe(false);
   });
 
+  it('loses nothing that its reader takes, however much is told in one go', () => {
+    let bytes = 0;
+    const stream = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        bytes += chunk.length;
+        done();
+      },
+    });
+    const write = lineStream(stream);
+    const line = `${'x'.repeat(99_999)}\n`;
+    const taken = Array.from({ length: 100 }, () => write(line)).filter(Boolean).length;
+    expect([taken, bytes]).toEqual([100, 10_000_000]);
+  });
+
   it('holds a bounded amount for a reader that does not read', () => {
     const stream = new PassThrough({ highWaterMark: 1 });
     const write = lineStream(stream);

@@ -8,6 +8,8 @@ export type WriteLine = (line: string) => boolean;
 
 /** What a reader that does not read may make us hold in memory. */
 const MOST_WAITING_BYTES = 4 * 1024 * 1024;
+/** As much as a pipe holds. */
+const MOST_AT_ONCE = 64 * 1024;
 
 /**
  * Standard error as a place for records. Who reads it may close it, stop reading or run out of disk: that loses records,
@@ -20,10 +22,19 @@ export function logOutput(stream: Writable & { readonly fd: number } = process.s
 /** A pipe, socket or terminal. */
 export function lineStream(stream: Writable): WriteLine {
   let gone = false;
+  let lines = '';
   stream.on('error', () => (gone = true));
+  const flush = (): void => {
+    if (lines !== '') stream.write(lines);
+    lines = '';
+  };
+  process.on('exit', flush);
   return (line) => {
-    if (gone || stream.writableLength > MOST_WAITING_BYTES) return false;
-    stream.write(line);
+    if (gone || stream.writableLength + lines.length > MOST_WAITING_BYTES) return false;
+    // Those that are told in one go are written in one.
+    if (lines === '') queueMicrotask(flush);
+    lines += line;
+    if (lines.length >= MOST_AT_ONCE) flush();
     return true;
   };
 }

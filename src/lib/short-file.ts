@@ -18,7 +18,7 @@ export function readShortFile(file: string): string | null {
     return contentOf(openSync(file, READING));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return null;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
     if (code === 'ELOOP' || code === 'ENXIO') return '';
     throw error;
   }

@@ -134,6 +134,33 @@ describe('the single writer', () => {
     expect(units).toBeLessThan(15);
   });
 
+  it('takes no time for silence in which the process did not run, not even of what waited to be decided', async () => {
+    let now = 1_000;
+    const ticking = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const did: string[] = [];
+    const loop: Loop = createLoop(settingsWith({ agent: { turnTimeoutMs: 1_000 } }), NOTHING_DURABLE, 'i', {
+      clock: createSteadyClock(() => now),
+      onStoreFault: () => {},
+      store: { apply: () => Promise.resolve() },
+      interpret(effect) {
+        did.push(effect.do);
+        if (effect.do === 'start-run')
+          loop.report({ type: 'turn-started', issueId: '1', runId: effect.plan.runId, turn: 1, prompt: '' });
+        const answer = effect.do === 'poll' ? ANSWERS.poll?.(effect) : null;
+        if (answer) loop.report(answer);
+      },
+    });
+    loop.start();
+    await vi.waitFor(() => expect(loop.state().live.get('1')?.turn).toBe(1));
+    loop.report({ type: 'clock' });
+    now += 60_000;
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    loop.kill();
+    ticking.mockRestore();
+    expect(did).toContain('start-run');
+    expect(did).not.toContain('stop-run');
+  });
+
   it('hears of a clock that was set although another loop of the same clock heard of it first', async () => {
     let wall = 1_700_000_000_000;
     const clock = createSteadyClock(

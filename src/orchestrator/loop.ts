@@ -85,13 +85,15 @@ export function createLoop(settings: Settings, durable: Durable, instance: strin
   function report(event: Event): void {
     if (work.ended) return;
     if (event.type === 'stop-requested') writer.hurry(STOPPING_STORE_MS);
-    const awayMs = noteAlive(work);
-    if (awayMs > 0) work.queue.push({ type: 'woke-late', byMs: awayMs });
     work.queue.push(event);
-    if (!work.pumping) run();
+    if (work.pumping) return;
+    work.pumping = true;
+    // What else comes in the same turn goes along.
+    setImmediate(run);
   }
 
   function run(opening?: Decision): void {
+    work.pumping = true;
     pump(work, opening)
       .then(() => {
         if (!work.ended) rest(work, report, end);
@@ -140,7 +142,6 @@ function workFrom(current: State, deps: LoopDeps): Work {
 
 /** Works off the queue, in slices. */
 async function pump(work: Work, opening?: Decision): Promise<void> {
-  work.pumping = true;
   if (opening) await carryOut(work, opening);
   let sliceStart = performance.now();
   while (work.queue.length > 0 && !work.ended) {
@@ -150,6 +151,8 @@ async function pump(work: Work, opening?: Decision): Promise<void> {
       sliceStart = performance.now();
       if (work.ended) break;
     }
+    const awayMs = noteAlive(work);
+    if (awayMs > 0) work.queue.unshift({ type: 'woke-late', byMs: awayMs });
     await followWallClock(work);
     await carryOut(work, decideTogether(work, sliceStart + work.pace.sliceMs()));
     if (performance.now() - sliceStart < SLICE_MS) continue;

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createPlayground, eventually, fileWorkflow } from '../support/daemon.ts';
 
-const SUSPENDED_MS = 5_500;
-const STALL_MS = 4_000;
+const SUSPENDED_MS = 7_500;
+const STALL_MS = 6_000;
 
 /** Plays Claude Code; silent for a second and a half of its own time. */
 const AGENT = `#!/bin/sh

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeDirectoriesNow } from '../make-directories.ts';
@@ -38,7 +38,7 @@ export function createControlGroups(prefix: string, base: string | null = ownGro
 
   return {
     add,
-    end: (name) => (base === null ? Promise.resolve() : remove(directoryOf(name))),
+    end: (name) => (base === null || !existsSync(directoryOf(name)) ? Promise.resolve() : remove(directoryOf(name))),
     async endAll() {
       if (base === null) return;
       const names = listed(base).filter((name) => name.startsWith(`${prefix}-`));

@@ -3,7 +3,7 @@ import { once } from '../../lib/once.ts';
 import type { Claim, Handoff, WaitingFor } from '../../domain/model/claim.ts';
 import type { ReactionContext } from '../../domain/model/reaction.ts';
 import type { Trigger } from '../../domain/model/run.ts';
-import { ISSUE_COLUMNS, issueColumns, issueOf } from './issue-columns.ts';
+import { ISSUE_COLUMNS, issueOf } from './issue-columns.ts';
 import { jsonColumn, schemaOf, toJson } from './json-column.ts';
 import { defineTrackerTable } from './table.ts';
 import { ReactionContextSchema, TriggerSchema } from './reactions.ts';
@@ -64,12 +64,19 @@ export function adoptClaims(hold: ClaimHolder): Work<void> {
   return run('UPDATE claims SET owner = ?, lease_until = ?', hold.owner, hold.leaseUntil);
 }
 
-/** What only some phases have. Written in every row, so that a change of phase leaves nothing of the former one. */
-const OF_NO_PHASE = { run_id: null, trigger: null, reaction: null, due_at: null, error: null, handoff: null, stopped_by: null };
-
+/** Every row has the columns of all phases, so that a change of phase leaves nothing of the former one. */
 function rowOf({ claim, hold }: { claim: Claim; hold: ClaimHolder }): z.input<ReturnType<typeof Columns>> {
-  const base = {
-    ...issueColumns(claim.issue),
+  const { issue } = claim;
+  const start = startOf(claim);
+  const handoff = handoffOf(claim);
+  const row = {
+    // Written out, as a row is made for every step of a session: an object that copies another costs several times as much.
+    issue_id: issue.id,
+    identifier: issue.identifier,
+    display_identifier: issue.displayIdentifier,
+    title: issue.title,
+    url: issue.url,
+    state: issue.state,
     owner: hold.owner,
     lease_until: hold.leaseUntil,
     attempt: claim.attempt,
@@ -77,20 +84,27 @@ function rowOf({ claim, hold }: { claim: Claim; hold: ClaimHolder }): z.input<Re
     refusals: claim.refusals,
     session_id: claim.sessionId,
     since: claim.since,
-    ...OF_NO_PHASE,
+    run_id: claim.phase === 'running' ? claim.runId : null,
+    trigger: start && start.trigger,
+    reaction: start?.reaction ? toJson(start.reaction) : null,
+    due_at: claim.phase === 'waiting' ? claim.dueAt : null,
+    error: claim.phase === 'waiting' ? claim.error : null,
+    handoff: handoff && toJson(handoff),
+    stopped_by: claim.phase === 'running' ? claim.stoppedBy : null,
+    phase: claim.phase,
   };
-  if (claim.phase === 'running')
-    return { ...base, phase: 'running', run_id: claim.runId, stopped_by: claim.stoppedBy, ...startColumns(claim) };
-  if (claim.phase === 'handing-off') return { ...base, phase: 'handing-off', handoff: toJson(claim.handoff) };
-  return { ...base, phase: 'waiting', due_at: claim.dueAt, error: claim.error, ...nextColumns(claim.then) };
+  return row as z.input<ReturnType<typeof Columns>>;
 }
 
-function startColumns(start: { trigger: Trigger; reaction: ReactionContext | null }) {
-  return { trigger: start.trigger, reaction: start.reaction && toJson(start.reaction) };
+/** What began the run, or will. */
+function startOf(claim: Claim): { readonly trigger: Trigger; readonly reaction: ReactionContext | null } | null {
+  if (claim.phase === 'running') return claim;
+  return claim.phase === 'waiting' && claim.then.kind === 'run' ? claim.then : null;
 }
 
-function nextColumns(then: WaitingFor) {
-  return then.kind === 'handoff' ? { handoff: toJson(then.handoff) } : startColumns(then);
+function handoffOf(claim: Claim): Handoff | null {
+  if (claim.phase === 'handing-off') return claim.handoff;
+  return claim.phase === 'waiting' && claim.then.kind === 'handoff' ? claim.then.handoff : null;
 }
 
 function claimOf(row: z.infer<ReturnType<typeof Columns>>): Claim {
