@@ -2,7 +2,7 @@ import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import { hasDirectory } from './containment.ts';
-import { workspaceKey, workspaceNames } from './key.ts';
+import { eachWorkspaceName, workspaceKey } from './key.ts';
 import { ownerOf, type Owner } from './marks.ts';
 
 export interface SignedRoot {
@@ -25,10 +25,13 @@ export function chooseDirectory(root: SignedRoot, subject: WorkspaceSubject): Di
 }
 
 /** The choice among what is there. */
-export function choose(candidates: readonly DirectoryChoice[], root: string, subject: WorkspaceSubject): DirectoryChoice {
-  const free = candidates.find(({ owner, exists }) => !exists || owner === 'nobody');
-  const chosen = candidates.find(isOwn) ?? free;
-  if (chosen) return chosen;
+export function choose(candidates: Iterable<DirectoryChoice>, root: string, subject: WorkspaceSubject): DirectoryChoice {
+  let free: DirectoryChoice | null = null;
+  for (const candidate of candidates) {
+    if (isOwn(candidate)) return candidate;
+    if (!candidate.exists || candidate.owner === 'nobody') free ??= candidate;
+  }
+  if (free) return free;
   const name = workspaceKey(subject.identifier);
   throw new WorkspaceError(
     'taken',
@@ -39,7 +42,8 @@ export function choose(candidates: readonly DirectoryChoice[], root: string, sub
 
 /** The directory that was made for this issue, or null. */
 export function findOwnDirectory(root: SignedRoot, subject: WorkspaceSubject): DirectoryChoice | null {
-  return candidatesFor(root, subject).find(isOwn) ?? null;
+  for (const candidate of candidatesFor(root, subject)) if (isOwn(candidate)) return candidate;
+  return null;
 }
 
 /** A directory with the issue's name that nobody marked, or null. */
@@ -52,11 +56,12 @@ export function isOwn({ exists, owner }: DirectoryChoice): boolean {
   return exists && owner === 'own';
 }
 
-function candidatesFor({ root, key }: SignedRoot, subject: WorkspaceSubject): readonly DirectoryChoice[] {
-  return workspaceNames(subject.identifier, subject.tracker).map((name) => {
+/** Each is looked at when it is asked for: mostly the first one is the issue's own. */
+function* candidatesFor({ root, key }: SignedRoot, subject: WorkspaceSubject): Iterable<DirectoryChoice> {
+  for (const name of eachWorkspaceName(subject.identifier, subject.tracker)) {
     const directory = path.join(root, name);
     const exists = hasDirectory(directory);
     // Whoever a directory that is not there was meant for, it is anybody's to make.
-    return { name, path: directory, exists, owner: exists ? ownerOf(root, name, subject, key) : 'nobody' };
-  });
+    yield { name, path: directory, exists, owner: exists ? ownerOf(root, name, subject, key) : 'nobody' };
+  }
 }

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DeliveryError, TrackerError } from '../domain/model/errors.ts';
+import { DeliveryError, TrackerError, WorkspaceError } from '../domain/model/errors.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { createWorktree, GitRefusal, publish, updateWorktree } from '../git/index.ts';
 import type { Published, Repository } from '../git/index.ts';
@@ -118,7 +118,8 @@ async function patiently<T>(deps: DeliveryDeps, signal: AbortSignal, work: () =>
 }
 
 function isPassing(error: unknown): boolean {
-  if (error instanceof GitRefusal) return error.refusal === 'network';
+  // A lock that somebody holds, a server that stumbles: another session would cost more than another try.
+  if (error instanceof WorkspaceError) return error.retryable;
   // What was asked for by a garbled answer may be done: it is looked for first.
   return error instanceof TrackerError && (error.retryable || error.isGarbled);
 }

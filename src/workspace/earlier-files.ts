@@ -4,7 +4,7 @@ import { createLookingGit } from '../git/looking.ts';
 import { readShortFile } from '../lib/short-file.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import { clearAs } from './as-user.ts';
-import { DATA_FOLDER, realRoot } from './containment.ts';
+import { DATA_FOLDER, look, realRoot } from './containment.ts';
 import { removeIfThere } from './remove.ts';
 
 /** The files by which an agent speaks to us. */
@@ -32,10 +32,11 @@ export function createEarlierFiles(user: ProgramUser | null = null): EarlierFile
       const mayBeCommitted = user !== null || isInRepository(workspace);
       for (const name of NAMES) {
         const file = fileOf(workspace, name);
-        const texts = [textOf(file), mayBeCommitted ? await committed(workspace, name, user, signal) : null];
+        const isThere = look(file) !== null;
+        const texts = [isThere ? textOf(file) : null, mayBeCommitted ? await committed(workspace, name, user, signal) : null];
         remember(file, new Set(texts.filter((text) => text !== null)));
+        if (isThere && user === null) await removeIfThere(file);
         if (user) await clearAs(user, file);
-        else await removeIfThere(file);
       }
     },
     async isPrepared(workspace, name) {

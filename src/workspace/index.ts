@@ -136,7 +136,8 @@ async function removeFor(
   const own = findOwnDirectory(place, subject) ?? (subject.recorded === true ? unmarked : null);
   if (own) {
     const { removed } = await removeWorkspace(own.path, subject, { runHook, user }, signal);
-    await dropMark(place.root, own.name);
+    // One that is there again was made for another issue meanwhile, and so was its mark.
+    if (look(own.path) === null) dropMark(place.root, own.name);
     return { removed, path: own.path, aside: null };
   }
   if (!unmarked) {

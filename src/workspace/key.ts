@@ -22,9 +22,15 @@ export function workspaceKey(identifier: string): string {
 
 /** The names a workspace may have: the plain one, and the one for when that is taken by another tracker or issue. */
 export function workspaceNames(identifier: string, tracker: string): readonly string[] {
-  if (namesNone(identifier)) return [];
+  return [...eachWorkspaceName(identifier, tracker)];
+}
+
+/** The same, each made when it is asked for. */
+export function* eachWorkspaceName(identifier: string, tracker: string): Iterable<string> {
+  if (namesNone(identifier)) return;
   const name = workspaceKey(identifier);
-  return [name, `${name.slice(0, LONGEST_NAME - HASH_DIGITS - 1)}-${hashOf(tracker)}`];
+  yield name;
+  yield `${name.slice(0, LONGEST_NAME - HASH_DIGITS - 1)}-${hashOf(tracker)}`;
 }
 
 /** Identifiers that would mean the root itself or what is above it. */

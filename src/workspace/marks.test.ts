@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogRecorder, createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
 import { createWorkspaces } from './index.ts';
-import { workspaceKey } from './key.ts';
+import { markNameOf, workspaceKey } from './key.ts';
 
 let bench: WorkspaceBench;
 const { signal } = new AbortController();
@@ -68,6 +69,100 @@ describe('a workspace that was made for another', () => {
     await writeFile(mark, forged);
     const victim = { ...bench.subject(), tracker: OTHER };
     expect(path.basename((await bench.workspaces.prepare(victim, signal)).path)).toMatch(/^ABC-1-/);
+  });
+});
+
+describe('two issues with one name that begin at the same moment', () => {
+  const both = () => [bench.subject({}, 'A/B'), { ...bench.subject({}, workspaceKey('A/B')), issueId: 'id-2' }] as const;
+
+  it('have directories of their own', async () => {
+    await bench.workspaces.prepare(bench.subject(), signal);
+    const made = await Promise.all(both().map((subject) => bench.workspaces.prepare(subject, signal)));
+    expect(new Set(made.map(({ path: directory }) => directory)).size).toBe(2);
+    expect(made.map(({ created }) => created)).toEqual([true, true]);
+    expect(await Promise.all(both().map((subject) => bench.workspaces.pathFor(subject)))).toEqual(made.map((one) => one.path));
+  });
+
+  it('have them also while the directory of the first one is removed', async () => {
+    const [first, second] = both();
+    for (let round = 0; round < 20; round += 1) {
+      const { path: place } = await bench.workspaces.prepare(first, signal);
+      const removal = bench.workspaces.remove(first, signal);
+      while (existsSync(place)) await new Promise(setImmediate);
+      const next = await bench.workspaces.prepare(second, signal);
+      await removal;
+      expect(await bench.workspaces.deliver(second, signal), 'its mark is still there').toBeNull();
+      expect(next.path).toBe(place);
+      await bench.workspaces.remove(second, signal);
+    }
+  });
+
+  it('have them also where a crash left the first one half made', async () => {
+    const [first, second] = both();
+    const half = (await bench.workspaces.prepare(first, signal)).path;
+    await writeFile(path.join(bench.root, markNameOf(path.basename(half))), 'half made');
+    const made = await Promise.all([first, second].map((subject) => bench.workspaces.prepare(subject, signal)));
+    expect(new Set(made.map(({ path: directory }) => directory)).size).toBe(2);
+  });
+});
+
+/** What an agent may put in the place of a file. */
+const PLANTED: readonly (readonly [string, (place: string) => unknown])[] = [
+  ['a text', (place) => writeFile(place, 'mine')],
+  ['a link', (place) => symlink('elsewhere', place)],
+  ['a directory', (place) => mkdir(path.join(place, 'deep'), { recursive: true })],
+  ['a pipe', (place) => execFileSync('mkfifo', [place])],
+];
+
+describe.each(PLANTED)('%s in the place of', (_what, plant) => {
+  const mark = () => path.join(bench.root, '.foray-marks', 'ABC-1.json');
+  beforeEach(() => mkdir(path.join(bench.root, '.foray-marks'), { recursive: true }));
+  const usable = async () => {
+    const first = await bench.workspaces.prepare(bench.subject(), signal);
+    expect(first).toEqual({ path: path.join(bench.root, 'ABC-1'), created: true });
+    expect(await bench.workspaces.prepare(bench.subject(), signal)).toEqual({ ...first, created: false });
+    expect(await bench.workspaces.remove(bench.subject(), signal)).toMatchObject({ removed: true, aside: null });
+    expect(existsSync(path.join(bench.root, 'elsewhere'))).toBe(false);
+  };
+
+  it('the mark of a workspace that is not there does not keep it from being made', async () => {
+    await plant(mark());
+    await usable();
+  });
+
+  it('the next mark does not either', async () => {
+    await writeFile(mark(), '');
+    await plant(`${mark()}.new`);
+    await usable();
+  });
+
+  it('the note of being unfinished keeps no workspace from being made or removed', async () => {
+    const note = path.join(bench.root, markNameOf('ABC-1'));
+    await plant(note);
+    await usable();
+    await bench.workspaces.prepare(bench.subject(), signal);
+    await plant(note);
+    expect(await bench.workspaces.remove(bench.subject(), signal)).toMatchObject({ removed: true });
+    expect(existsSync(note)).toBe(false);
+  });
+
+  it('the folder of marks is refused with a word on what to do', async () => {
+    await rm(path.dirname(mark()), { recursive: true });
+    await plant(path.dirname(mark()));
+    const prepared = bench.workspaces.prepare(bench.subject(), signal);
+    if (_what === 'a directory') await expect(prepared).resolves.toMatchObject({ created: true });
+    else await expect(prepared).rejects.toThrow(/\.foray-marks is .*; remove it by hand after a look at it/);
+  });
+});
+
+describe('a workspace whose mark a power failure emptied', () => {
+  it('is worked in again', async () => {
+    const { path: made } = await bench.workspaces.prepare(bench.subject(), signal);
+    await writeFile(path.join(made, 'work'), 'half done');
+    await writeFile(path.join(bench.root, '.foray-marks', 'ABC-1.json'), '');
+    expect(await bench.workspaces.prepare(bench.subject(), signal)).toEqual({ path: made, created: false });
+    expect(await readFile(path.join(made, 'work'), 'utf8')).toBe('half done');
+    expect(await bench.workspaces.remove(bench.subject(), signal)).toMatchObject({ removed: true, aside: null });
   });
 });
 

@@ -1,12 +1,11 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { renameSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { makeDirectories } from '../lib/make-directories.ts';
+import { makeDirectoriesNow } from '../lib/make-directories.ts';
 import { once } from '../lib/once.ts';
-import { look } from './containment.ts';
-import { readShortFile, writeShortFile } from '../lib/short-file.ts';
+import { codeOf, hasDirectory, look } from './containment.ts';
+import { readShortFile } from '../lib/short-file.ts';
 
 /** Beside the workspaces: who each was made for. */
 const FOLDER = '.foray-marks';
@@ -30,9 +29,10 @@ export function ownerOf(root: string, name: string, subject: MarkSubject, key: s
   return judgeMark(readShortFile(fileOf(root, name)), name, subject, key);
 }
 
-/** The same for the text of a mark; null where there is none. */
+/** The same for the text of a mark; null where there is none. A power failure may leave an empty one: it says as little. */
 export function judgeMark(text: string | null, name: string, subject: MarkSubject, key: string): Owner {
-  if (text === null) return 'nobody';
+  if (text === null || text === '') return 'nobody';
+  if (sameText(text, markText(name, subject, key))) return 'own';
   const mark = markSchema().safeParse(decode(text));
   if (!mark.success) return 'other';
   const { tracker, issue_id: issueId, signature } = mark.data;
@@ -40,14 +40,40 @@ export function judgeMark(text: string | null, name: string, subject: MarkSubjec
   return signed && tracker === subject.tracker && issueId === subject.issueId ? 'own' : 'other';
 }
 
-/** Marks a directory before it is made. */
-export async function putMark(root: string, name: string, subject: MarkSubject, key: string): Promise<void> {
-  const folder = path.join(root, FOLDER);
-  if (look(folder) === null) await makeDirectories(folder, 0o700);
+/** Marks a directory before it is made, or one that nobody marked. */
+export function putMark(
+  root: string,
+  { name, exists }: { readonly name: string; readonly exists: boolean },
+  subject: MarkSubject,
+  key: string,
+): void {
   const text = markText(name, subject, key);
   const file = fileOf(root, name);
-  writeShortFile(`${file}.new`, text, 0o600);
-  renameSync(`${file}.new`, file);
+  if (exists || !isWritten(file, text)) replaceMark(file, text);
+}
+
+/** Whether it could be written as a new file. A crash may leave a part of it, which says nothing while its directory is not there. */
+function isWritten(file: string, text: string): boolean {
+  try {
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (NOT_NEW.has(codeOf(error))) return false;
+    throw error;
+  }
+}
+
+const NOT_NEW: ReadonlySet<string | undefined> = new Set(['EEXIST', 'ENOENT', 'ENOTDIR', 'ELOOP']);
+
+/** Whatever is in its place or in that of the next one was left by a crash or put there by an agent. */
+function replaceMark(file: string, text: string): void {
+  const folder = path.dirname(file);
+  const next = `${file}.new`;
+  if (!hasDirectory(folder)) makeDirectoriesNow(folder, 0o700);
+  rmSync(next, { recursive: true, force: true });
+  writeFileSync(next, text, { flag: 'wx', mode: 0o600 });
+  if (look(file)?.isDirectory()) rmSync(file, { recursive: true, force: true });
+  renameSync(next, file);
 }
 
 /** One line. */
@@ -55,8 +81,8 @@ export function markText(name: string, { tracker, issueId }: MarkSubject, key: s
   return `${JSON.stringify({ tracker, issue_id: issueId, signature: signatureOf(name, { tracker, issueId }, key) })}\n`;
 }
 
-export async function dropMark(root: string, name: string): Promise<void> {
-  await rm(fileOf(root, name), { force: true });
+export function dropMark(root: string, name: string): void {
+  rmSync(fileOf(root, name), { force: true });
 }
 
 function fileOf(root: string, name: string): string {

@@ -36,12 +36,21 @@ export async function prepareWorkspace(
   signal.throwIfAborted();
   if (look(place.root) === null) await makeDirectories(place.root, DIRECTORY_MODE);
   if (filling.user) await letThrough(place.root);
-  const { name, path: workspace, owner } = chooseDirectory(place, subject);
-  if (owner !== 'own') await putMark(place.root, name, subject, place.key);
-  await discardUnfinished(workspace, filling.user);
-  const created = await createDirectory(workspace, filling.user, isFilled(subject, filling));
-  if (created) await finishCreation(workspace, subject, filling, signal);
-  await resetDataFolder(workspace, filling.user);
+  let choice = chooseDirectory(place, subject);
+  if (isUnfinished(choice.path)) {
+    await discardUnfinished(choice.path, filling.user);
+    choice = chooseDirectory(place, subject);
+  }
+  // In one go from the choice on: an issue of the same name that begins at the same moment finds the directory taken.
+  const { path: workspace } = choice;
+  if (choice.owner !== 'own') putMark(place.root, choice, subject, place.key);
+  const isFilledLater = isFilled(subject, filling);
+  const created = !choice.exists;
+  if (created) makeDirectory(workspace, isFilledLater);
+  if (created && filling.user) await giveTo(filling.user, workspace);
+  if (created && isFilledLater) await finishCreation(workspace, subject, filling, signal);
+  const isEmpty = created && !isFilledLater;
+  if (!isEmpty || !isDataFolderMade(workspace)) await resetDataFolder(workspace, filling.user);
   return { path: workspace, created };
 }
 
@@ -57,12 +66,9 @@ function isFilled({ hooks }: WorkspaceSubject, { delivery, user }: Filling): boo
   return delivery !== null || user !== null || hooks.afterCreate !== null;
 }
 
-async function createDirectory(workspace: string, user: ProgramUser | null, isFilledLater: boolean): Promise<boolean> {
-  if (hasDirectory(workspace)) return false;
+function makeDirectory(workspace: string, isFilledLater: boolean): void {
   if (isFilledLater) markUnfinished(workspace);
   mkdirSync(workspace, { mode: DIRECTORY_MODE });
-  if (user) await giveTo(user, workspace);
-  return true;
 }
 
 /** Checks the repository out where one is set, then runs `after_create`; without one the hook finds an empty directory. */
@@ -83,6 +89,19 @@ async function finishCreation(
   clearUnfinished(workspace);
 }
 
+/** Whether our folder could be made in a directory that is new and empty. */
+function isDataFolderMade(workspace: string): boolean {
+  const folder = path.join(workspace, DATA_FOLDER);
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+  ignoreAll(folder);
+  return true;
+}
+
 /** Clears what was said before this run, by whomever: it is not this agent's word. */
 async function resetDataFolder(workspace: string, user: ProgramUser | null): Promise<void> {
   if (!hasDirectory(workspace)) throw refused(workspace, 'was taken away by its own hook');
@@ -99,9 +118,13 @@ async function keepOutOfGit(folder: string): Promise<void> {
   const stats = look(file);
   if (stats !== null && readShortFile(file) === IGNORED) return;
   if (stats !== null) await rm(file, { force: true, recursive: true });
+  ignoreAll(folder);
+}
+
+function ignoreAll(folder: string): void {
   try {
     // Exclusive: a link put here meanwhile is not followed.
-    writeFileSync(file, IGNORED, { flag: 'wx' });
+    writeFileSync(path.join(folder, '.gitignore'), IGNORED, { flag: 'wx' });
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }

@@ -25,7 +25,7 @@ export async function removeWorkspace(
     markUnfinished(workspace);
     await removeTree(workspace, user);
   }
-  clearUnfinished(workspace);
+  if (look(workspace) === null) clearUnfinished(workspace);
   return { removed: true };
 }
 

@@ -10,7 +10,10 @@ import { writeShortFile } from '../lib/short-file.ts';
  */
 
 export function markUnfinished(workspace: string): void {
-  writeShortFile(markOf(workspace), `${path.basename(workspace)}\n`);
+  const file = markOf(workspace);
+  // What is no file was put there by an agent.
+  if (look(file)?.isFile() === false) remove(file);
+  writeShortFile(file, `${path.basename(workspace)}\n`);
 }
 
 export function isUnfinished(workspace: string): boolean {
@@ -18,7 +21,11 @@ export function isUnfinished(workspace: string): boolean {
 }
 
 export function clearUnfinished(workspace: string): void {
-  if (isUnfinished(workspace)) rmSync(markOf(workspace), { force: true });
+  if (isUnfinished(workspace)) remove(markOf(workspace));
+}
+
+function remove(file: string): void {
+  rmSync(file, { recursive: true, force: true });
 }
 
 function markOf(workspace: string): string {

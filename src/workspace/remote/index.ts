@@ -10,7 +10,9 @@ import { choose, isOwn, type DirectoryChoice } from '../choose-directory.ts';
 import { parseScm, SCM_BYTES } from '../scm-file.ts';
 import { runScript } from '../script.ts';
 import { parseStatus, STATUS_BYTES } from '../status-file.ts';
-import { runFar, type FarHost } from './run-far.ts';
+import { createTurns, type InTurn } from './in-turn.ts';
+import { nameOf, readWord, textOf } from './read-word.ts';
+import { asWorkspaceError, runFar, type FarHost } from './run-far.ts';
 import * as scripts from './scripts.ts';
 
 export interface RemoteWorkspaceDeps {
@@ -31,8 +33,12 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
     ...deps,
     run: (text, args, signal) => asWorkspaceError(host, () => runFar(host, { text, args: [root, ...args] }, signal)),
     runHook: createHookRunner({ ...deps, env: {} }),
+    inTurn: createTurns(),
   };
   const words = new Map<string, ReadonlySet<string>>();
+  /** Which directory each run that is under way began in. */
+  const begun = new Map<string, string>();
+  const keyOf = ({ tracker, issueId }: WorkspaceSubject): string => `${tracker} ${issueId}`;
 
   return {
     findProblem: () => Promise.resolve(null),
@@ -42,8 +48,13 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
       return choose(place.candidates, place.root, subject).path;
     },
     prepare: (subject, signal) => prepare(far, subject, signal),
-    beforeRun: (subject, signal) => beforeRun(far, words, subject, signal),
-    afterRun: (subject, signal) => afterRun(far, subject, signal),
+    async beforeRun(subject, signal) {
+      begun.set(keyOf(subject), await beforeRun(far, words, subject, signal));
+    },
+    async afterRun(subject, signal) {
+      begun.delete(keyOf(subject));
+      await afterRun(far, subject, signal);
+    },
     remove: (subject, signal) => remove(far, subject, signal),
     verify: (verification, signal) => verify(deps, verification, signal),
     readStatus: (workspace) =>
@@ -52,7 +63,10 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
     fingerprint: (workspace, signal) => far.run(scripts.FINGERPRINT, [nameOf(workspace)], signal),
     async deliver(subject, signal) {
       // A workspace that was taken away under its agent holds no work that could be handed over.
-      await own(far, subject, signal);
+      const { bare } = await own(far, subject, signal);
+      const before = begun.get(keyOf(subject));
+      // Another directory is in its place, which an agent made by writing to a path that was no longer there.
+      if (bare !== null && before !== undefined && bare !== before) throw gone(far, subject);
       return null;
     },
     async list() {
@@ -66,6 +80,13 @@ const FIRST_LOOK_MS = 60_000;
 interface Far extends RemoteWorkspaceDeps {
   run(text: string, args: readonly string[], signal: AbortSignal): Promise<string>;
   readonly runHook: RunHook;
+  /** Issues of one name take turns: two that begin at the same moment would find the same directory free. */
+  readonly inTurn: InTurn;
+}
+
+interface FarChoice extends DirectoryChoice {
+  /** Which directory it is, where our own folder is not in it; else null. */
+  readonly bare: string | null;
 }
 
 /** What is there of the directories that an issue's workspace may have. */
@@ -73,29 +94,34 @@ async function survey(
   far: Far,
   subject: WorkspaceSubject,
   signal: AbortSignal,
-): Promise<{ readonly root: string; readonly candidates: readonly DirectoryChoice[] }> {
+): Promise<{ readonly root: string; readonly candidates: readonly FarChoice[] }> {
   const names = workspaceNames(subject.identifier, subject.tracker);
   const args = names.flatMap((name) => scripts.partsOf(name, markNameOf(name)));
   const [first = '', ...lines] = linesOf(await far.run(scripts.SURVEY, args, signal));
   const root = first.slice('root '.length);
-  const candidates = lines.map((line): DirectoryChoice => {
-    const [name = '', kind, , hex = '-'] = line.split(' ');
+  const candidates = lines.map((line): FarChoice => {
+    const [name = '', kind, , hex = '-', bare = '-'] = line.split(' ');
     const directory = path.posix.join(root, name);
     if (kind === 'other') {
       const why = `${far.host.name}:${directory} is not a directory; remove it by hand after a look at it`;
       throw new WorkspaceError('refused', why, { retryable: false });
     }
     const mark = hex === '-' ? null : textOf(hex);
-    return { name, path: directory, exists: kind === 'directory', owner: judgeMark(mark, name, subject, far.markKey) };
+    const owner = judgeMark(mark, name, subject, far.markKey);
+    return { name, path: directory, exists: kind === 'directory', owner, bare: bare === '-' ? null : bare };
   });
   return { root, candidates };
 }
 
-async function own(far: Far, subject: WorkspaceSubject, signal: AbortSignal): Promise<DirectoryChoice> {
+async function own(far: Far, subject: WorkspaceSubject, signal: AbortSignal): Promise<FarChoice> {
   const found = (await survey(far, subject, signal)).candidates.find(isOwn);
   if (found) return found;
-  const why = `the workspace of ${subject.identifier} is gone from ${far.host.name}; it is made again at the next attempt`;
-  throw new WorkspaceError('missing', why, { retryable: true });
+  throw gone(far, subject);
+}
+
+function gone({ host }: Far, { identifier }: WorkspaceSubject): WorkspaceError {
+  const why = `the workspace of ${identifier} is gone from ${host.name}; it is made again at the next attempt`;
+  return new WorkspaceError('missing', why, { retryable: true });
 }
 
 async function prepare(
@@ -103,11 +129,8 @@ async function prepare(
   subject: WorkspaceSubject,
   signal: AbortSignal,
 ): Promise<{ readonly path: string; readonly created: boolean }> {
-  const place = await survey(far, subject, signal);
-  const { name, path: workspace } = choose(place.candidates, place.root, subject);
-  const parts = scripts.partsOf(name, markNameOf(name));
-  const mark = markText(name, subject, far.markKey);
-  const created = (await far.run(scripts.CREATE, [...parts, mark], signal)).trim() === 'made';
+  const names = workspaceNames(subject.identifier, subject.tracker);
+  const { name, path: workspace, created } = await far.inTurn(names, () => make(far, subject, signal));
   const failure = created ? await far.runHook('after_create', subject, workspace, signal) : null;
   if (failure !== null) {
     await far.run(scripts.DISCARD, [name, markNameOf(name)], AbortSignal.timeout(FIRST_LOOK_MS));
@@ -117,19 +140,34 @@ async function prepare(
   return { path: workspace, created };
 }
 
-/** Runs the hook, clears what was said before this run, and remembers it: the same words again are not this run's. */
+/** Chooses a directory, marks it and makes it where it is missing. */
+async function make(
+  far: Far,
+  subject: WorkspaceSubject,
+  signal: AbortSignal,
+): Promise<DirectoryChoice & { readonly created: boolean }> {
+  const place = await survey(far, subject, signal);
+  const choice = choose(place.candidates, place.root, subject);
+  const parts = scripts.partsOf(choice.name, markNameOf(choice.name));
+  const mark = markText(choice.name, subject, far.markKey);
+  const created = (await far.run(scripts.CREATE, [...parts, mark], signal)).trim() === 'made';
+  return { ...choice, created };
+}
+
+/** Runs the hook, clears what was said before this run, and remembers it: the same words again are not this run's. Tells which directory it is. */
 async function beforeRun(
   far: Far,
   words: Map<string, ReadonlySet<string>>,
   subject: WorkspaceSubject,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string> {
   const { name, path: workspace } = await own(far, subject, signal);
   const failure = await far.runHook('before_run', subject, workspace, signal);
   if (failure !== null) throw failure;
   const said = linesOf(await far.run(scripts.CLEAR_WORDS, [name], signal)).map((line) => line.split(' '));
   for (const word of ['status', 'scm.json'])
     words.set(`${name}/${word}`, new Set(said.flatMap(([of, hex]) => (of === word ? [hex ?? ''] : []))));
+  return said.find(([of]) => of === 'directory')?.[1] ?? '';
 }
 
 /** Runs the hook; the run is over, so a failure is only told. */
@@ -173,53 +211,6 @@ async function remove(far: Far, subject: RemovalSubject, signal: AbortSignal): P
   return { removed: true, path: `${far.host.name}:${unmarked.path}`, aside: `${far.host.name}:${aside}` };
 }
 
-/** What the run's agent wrote; null for nothing, for what was there before, and, aloud, for anything unusable. */
-async function readWord<T>(
-  far: Far,
-  prepared: ReadonlyMap<string, ReadonlySet<string>>,
-  { workspace, word, bytes }: { readonly workspace: string; readonly word: string; readonly bytes: number },
-  parse: (text: string) => T,
-): Promise<T | null> {
-  try {
-    const name = nameOf(workspace);
-    const answer = (await far.run(scripts.READ_WORD, [name, word, String(bytes + 1)], AbortSignal.timeout(FIRST_LOOK_MS))).trim();
-    if (answer === '') return null;
-    if (answer === 'refused') throw new Error('it is not a regular file');
-    const hex = answer.slice('file '.length);
-    if (prepared.get(`${name}/${word}`)?.has(hex) === true) return null;
-    if (hex.length > 2 * bytes && word !== 'status') throw new Error(`it is longer than ${bytes} bytes`);
-    return parse(textOf(hex.slice(0, 2 * bytes)));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    far.logger.warn(`${word === 'status' ? 'status' : 'scm'} file ignored`, {
-      workspace: `${far.host.name}:${workspace}`,
-      reason,
-    });
-    return null;
-  }
-}
-
-/** Workspaces are handed around as paths: only a name that can be ours is touched. */
-function nameOf(workspace: string): string {
-  const name = path.posix.basename(workspace);
-  if (isWorkspaceKey(name)) return name;
-  throw new WorkspaceError('refused', `${workspace} is not a workspace under the root`, { retryable: false });
-}
-
 function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
-}
-
-function textOf(hex: string): string {
-  return Buffer.from(hex, 'hex').toString('utf8');
-}
-
-async function asWorkspaceError<T>(host: FarHost, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof WorkspaceError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new WorkspaceError(`on ${host.name}`, why, { retryable: true, cause: error });
-  }
 }

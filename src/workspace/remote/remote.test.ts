@@ -8,6 +8,7 @@ import { createLogRecorder } from '../../../test/support/workspaces.ts';
 import type { HookSettings } from '../../domain/model/settings.ts';
 import { startRemote } from '../../lib/ssh/index.ts';
 import type { Workspaces, WorkspaceSubject } from '../../ports/workspace.ts';
+import { markNameOf } from '../key.ts';
 import { createRemoteWorkspaces } from './index.ts';
 
 const signal = new AbortController().signal;
@@ -69,6 +70,28 @@ describe('a workspace on another host', () => {
     await expect(other('another key').prepare({ ...subject(), issueId: 'another' }, signal)).rejects.toThrow(
       'was made for another',
     );
+  });
+
+  it('is not shared by two issues of one name that begin at the same moment', async () => {
+    const both = [subject(), { ...subject(), issueId: 'another' }];
+    const made = await Promise.all(both.map((one) => workspaces.prepare(one, signal)));
+    expect(new Set(made.map(({ path: place }) => place)).size).toBe(2);
+    expect(await Promise.all(both.map((one) => workspaces.pathFor(one)))).toEqual(made.map(({ path: place }) => place));
+  });
+
+  it.each([
+    ['a link', (place: string) => symlink('elsewhere', place)],
+    ['a directory', (place: string) => mkdir(path.join(place, 'deep'), { recursive: true })],
+    ['a pipe', (place: string) => Promise.resolve(execFileSync('mkfifo', [place]))],
+  ])('is made and removed whatever an agent put in the place of what is beside it: %s', async (_what, plant) => {
+    const [mark, note] = [`${root}/.foray-marks/ABC-1.json`, `${root}/${markNameOf('ABC-1')}`];
+    await mkdir(path.dirname(mark), { recursive: true });
+    for (const place of [mark, `${mark}.new`, note]) await plant(place);
+    expect(await workspaces.prepare(subject(), signal)).toEqual({ path: `${root}/ABC-1`, created: true });
+    expect(await workspaces.prepare(subject(), signal)).toMatchObject({ created: false });
+    await plant(note);
+    expect(await workspaces.remove(subject(), signal)).toMatchObject({ removed: true, aside: null });
+    expect([existsSync(note), existsSync(`${root}/elsewhere`), existsSync(`${root}/ABC-1`)]).toEqual([false, false, false]);
   });
 
   it('refuses links in its place', async () => {
@@ -155,6 +178,18 @@ describe('a workspace on another host', () => {
     expect(await workspaces.deliver(subject(), signal)).toBeNull();
     await rm(`${root}/ABC-1`, { recursive: true });
     await expect(workspaces.deliver(subject(), signal)).rejects.toThrow('the workspace of ABC-1 is gone from far');
+    // The number of a directory is given again soon; the moment it was made tells them apart.
+    await mkdir(`${root}/taken`);
+    await mkdir(`${root}/ABC-1/src`, { recursive: true });
+    await expect(workspaces.deliver(subject(), signal)).rejects.toThrow('the workspace of ABC-1 is gone from far');
+  });
+
+  it('stays the same one without our folder, which an agent may clear away with what git ignores', async () => {
+    await workspaces.prepare(subject(), signal);
+    await workspaces.beforeRun(subject(), signal);
+    await rm(`${root}/ABC-1/.foray`, { recursive: true });
+    expect(await workspaces.deliver(subject(), signal)).toBeNull();
+    await workspaces.afterRun(subject(), signal);
   });
 
   it('runs the checks of the operator', async () => {

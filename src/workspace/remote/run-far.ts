@@ -51,3 +51,14 @@ const MEANINGS: Readonly<Record<number, string>> = {
 function failed(host: FarHost, why: string): WorkspaceError {
   return new WorkspaceError(`on ${host.name}`, why, { retryable: true });
 }
+
+/** What else stands in the way may work out next time. */
+export async function asWorkspaceError<T>(host: FarHost, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof WorkspaceError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new WorkspaceError(`on ${host.name}`, why, { retryable: true, cause: error });
+  }
+}

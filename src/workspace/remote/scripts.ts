@@ -14,6 +14,9 @@ mkdir -p -- "$root" && root=$(cd -P -- "$root" && pwd -P) || exit 3
 hex() { od -An -v -tx1 | tr -d ' \\n'; }
 plain() { [ -f "$1" ] && [ ! -L "$1" ]; }
 folder() { [ -d "$1" ] && [ ! -L "$1" ]; }
+identity() { (stat -c %d.%i.%W -- "$1" || stat -f %d.%i.%B -- "$1" || ls -di -- "$1") 2>/dev/null | tr ' ' .; }
+there() { [ -e "$1" ] || [ -L "$1" ]; }
+note() { plain "$1" || rm -rf -- "$1"; : >"$1"; }
 clear() { rm -rf -- "$1" 2>/dev/null || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }; }
 `;
 
@@ -38,7 +41,7 @@ KEYS
 }
 `;
 
-/** For each name, its file of a mark and its note of being unfinished: what is there. */
+/** For each name, its file of a mark and its note of being unfinished: what is there, and which directory where our folder is not in it. */
 export const SURVEY = `${ROOT}
 printf 'root %s\\n' "$root"
 while [ $# -gt 0 ]; do
@@ -47,31 +50,35 @@ while [ $# -gt 0 ]; do
   mark=-
   if plain "$root/$2"; then mark=$(head -c 8192 "$root/$2" | hex); fi
   unfinished=no
-  if [ -e "$root/$3" ]; then unfinished=yes; fi
-  printf '%s %s %s %s\\n' "$1" "$kind" "$unfinished" "$mark"
+  if there "$root/$3"; then unfinished=yes; fi
+  bare=-
+  if [ $kind = directory ] && ! folder "$root/$1/.foray"; then bare=$(identity "$root/$1"); fi
+  printf '%s %s %s %s %s\\n' "$1" "$kind" "$unfinished" "$mark" "$bare"
   shift 3
 done
 `;
 
 /** Name, file of the mark, note of being unfinished, text of the mark: says whether the directory was made. */
 export const CREATE = `${ROOT}
-mkdir -p -m 700 -- "$root/\${2%/*}" && printf '%s' "$4" >"$root/$2.new" && mv -f -- "$root/$2.new" "$root/$2" || exit 4
-if [ -e "$root/$3" ]; then clear "$root/$1"; rm -f -- "$root/$3"; fi
+mkdir -p -m 700 -- "$root/\${2%/*}" && rm -rf -- "$root/$2.new" && printf '%s' "$4" >"$root/$2.new" || exit 4
+plain "$root/$2" || rm -rf -- "$root/$2"
+mv -f -- "$root/$2.new" "$root/$2" || exit 4
+if there "$root/$3"; then clear "$root/$1"; rm -rf -- "$root/$3"; fi
 if folder "$root/$1"; then echo kept; exit 0; fi
-: >"$root/$3" && mkdir -m 750 -- "$root/$1" && echo made
+note "$root/$3" && mkdir -m 750 -- "$root/$1" && echo made
 `;
 
 /** Name and note of being unfinished: the directory goes, then the note. */
 export const DISCARD = `${ROOT}
-if folder "$root/$1"; then : >"$root/$2"; clear "$root/$1"; fi
-rm -f -- "$root/$2"
+if folder "$root/$1"; then note "$root/$2"; clear "$root/$1"; fi
+rm -rf -- "$root/$2"
 `;
 
 /** Name, file of the mark, note of being unfinished: nothing is left of it. */
 export const REMOVE = `${ROOT}
-if folder "$root/$1"; then : >"$root/$3"; clear "$root/$1"; fi
+if folder "$root/$1"; then note "$root/$3"; clear "$root/$1"; fi
 if [ -e "$root/$1" ]; then exit 5; fi
-rm -f -- "$root/$2" "$root/$3"
+rm -rf -- "$root/$2" "$root/$3"
 `;
 
 /** Name and number of a moment: moves the directory out of the way and says where it is. */
@@ -86,7 +93,7 @@ if folder "$root/.foray-removed"; then find "$root/.foray-removed" -mindepth 1 -
 
 /** Name and note of being unfinished: our own folder, ready for a run. */
 export const RESET = `${ROOT}
-rm -f -- "$root/$2"
+rm -rf -- "$root/$2"
 folder "$root/$1" || exit 6
 data=$root/$1/.foray
 if [ -e "$data" ] || [ -L "$data" ]; then folder "$data" || exit 7; else mkdir -- "$data" || exit 7; fi
@@ -97,9 +104,10 @@ fi
 exit 0
 `;
 
-/** Name: the words that lie there or are committed there, which are not this run's; the files go. */
+/** Name: which directory it is, and the words that lie there or are committed there, which are not this run's; the files go. */
 export const CLEAR_WORDS = `${ROOT}${GIT}
 cd -- "$root/$1" || exit 6
+printf 'directory %s\\n' "$(identity "$root/$1")"
 for word in status scm.json; do
   if plain ".foray/$word" && [ "$(wc -c <".foray/$word")" -le 65536 ]; then printf '%s %s\\n' "$word" "$(hex <".foray/$word")"; fi
   if g show "HEAD:./.foray/$word" >/dev/null; then
