@@ -105,6 +105,18 @@ describe('from a remote to a branch that was pushed', () => {
     expect(server.requests.filter((request) => request.endsWith('service=git-upload-pack')).length).toBeLessThanOrEqual(4);
   });
 
+  it('goes on for the others when the issue is stopped whose start they wait for', async () => {
+    const repository = repositoryWith();
+    const stopped = new AbortController();
+    const first = repository.refresh(stopped.signal).catch((error: unknown) => error);
+    const second = repository.refresh(never);
+    const reason = new Error('stopped by an operator');
+    stopped.abort(reason);
+    expect(await first).toBe(reason);
+    await second;
+    expect(repository.baseBranch()).toBe('trunk');
+  });
+
   it('replaces after a rebase only what it pushed itself', async () => {
     const repository = repositoryWith();
     const worktree = await worktreeOf(repository, 'T-5');

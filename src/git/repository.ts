@@ -95,7 +95,7 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
   const shared = path.join(folder, 'shared.git');
   const { remote = networkRemote, exclusively = createSequence() } = deps;
   let base = settings.baseBranch;
-  let refreshing: Promise<void> | null = null;
+  let refreshing: { readonly done: Promise<void>; readonly signal: AbortSignal } | null = null;
 
   const repository: Repository = {
     url: settings.url,
@@ -105,11 +105,18 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
       if (base === null) throw new Error('the repository was not refreshed yet');
       return base;
     },
-    refresh(signal) {
-      refreshing ??= exclusively(() => refreshAll(signal)).finally(() => {
-        refreshing = null;
+    async refresh(signal) {
+      const begun = (refreshing ??= {
+        signal,
+        done: exclusively(() => refreshAll(signal)).finally(() => {
+          refreshing = null;
+        }),
       });
-      return refreshing;
+      return begun.done.catch((error: unknown) => {
+        // Whoever began it was stopped, which is nobody else's business.
+        if (!begun.signal.aborted || signal.aborted) throw error;
+        return repository.refresh(signal);
+      });
     },
     exclusively,
     push: (branch, sha, signal) => remote.push(repository, { branch, sha }, signal),
