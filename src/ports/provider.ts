@@ -1,4 +1,5 @@
 import type { ZodType } from 'zod';
+import type { Notices } from '../domain/model/notice.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { ScmConnection, TrackerSettings, Trust } from '../domain/model/settings.ts';
 import type { Clock, Logger, RequestMeter, WritePermission } from './runtime.ts';
@@ -98,9 +99,13 @@ export interface ProviderDeps {
   readonly logger: Logger;
   /** Told of every request; nobody listens where it is not given. */
   readonly meter?: RequestMeter;
+  /** Hears of each failure that is tried again at start; absent where records are enough. */
+  readonly tellRetry?: TellRetry;
   /** Asked right before each write. Rejects where another daemon leads by now; absent where this one has its database alone. */
   readonly mayWrite?: WritePermission;
 }
+
+export type TellRetry = (failure: Notices['tracker:start:failed']) => void;
 
 /** What a tracker lets issues be in, read before anything is configured. */
 export interface Board {

@@ -16,8 +16,8 @@ import type { MergeRequestRef } from '../domain/model/watch.ts';
  */
 export interface ScmAdapter {
   readonly kind: string;
-  /** Votes of people who are not trusted count neither way. */
-  readReviewDecision(request: RequestKey, votes: Trust, signal: AbortSignal): Promise<ReviewDecision>;
+  /** Votes of people who are not trusted count neither way, nor does an approval by our own account, where it is known. */
+  readReviewDecision(request: RequestKey, votes: Trust, signal: AbortSignal, own?: string): Promise<ReviewDecision>;
   readMergeStatus(request: RequestKey, signal: AbortSignal): Promise<MergeStatus>;
   /** The CI conclusion of the request's head for the merge gate; empty when no checks exist. */
   readCiStatus(request: RequestKey, signal: AbortSignal): Promise<CiConclusion>;

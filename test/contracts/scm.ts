@@ -152,6 +152,16 @@ function reviewContract(get: Get): void {
     expect(await get().scm.readReviewDecision(at(get(), number), 'anyone', signal)).toBe('APPROVED');
   });
 
+  it('takes an approval by our own account for none, whatever the case of its name', async () => {
+    const { scm, people, accounts } = get();
+    const number = await people.open({ branch: 'approved-by-us', reviewAsked: true });
+    await people.approve(number);
+    const own = accounts.reviewer.toUpperCase();
+    for (const trust of ['anyone', 'collaborators'] as const)
+      expect(await scm.readReviewDecision(at(get(), number), trust, signal, own)).not.toBe('APPROVED');
+    expect(await scm.readReviewDecision(at(get(), number), 'anyone', signal, 'somebody-else')).toBe('APPROVED');
+  });
+
   it('tells who asks for changes, with the words on the whole and on the line', async () => {
     const { scm, people, accounts } = get();
     const number = await people.open({ branch: 'objected', reviewAsked: true });

@@ -84,6 +84,7 @@ export const TRUST: readonly TrustSentence[] = [
     'a branch is deleted only where it is the source, never the default branch': TOUR,
     'ci_grace_ms 0 switches the wait off': TOUR,
     'a merge answered by an error but done is ours, branch deletion included': TOUR,
+    'an approval by the own account is none': TOUR,
     'an escalation ends when the decision changes': TOUR,
     'an escalation ends when the mergeability changes': TOUR,
     'restoring other budgets counts': TOUR,

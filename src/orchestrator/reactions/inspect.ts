@@ -3,6 +3,7 @@ import { TrackerError, type Answer } from '../../domain/model/errors.ts';
 import type { MergeStatus } from '../../domain/model/merge-request.ts';
 import type { Findings, Need } from '../../domain/model/findings.ts';
 import { whyNotOurs } from '../../domain/reactions/managed.ts';
+import { whySelfUnknown } from '../../domain/reactions/progress.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import { answer } from '../answer.ts';
 import type { Forge } from './forge.ts';
@@ -28,8 +29,12 @@ type Reader = (effect: Inspect, forge: Forge, status: MergeStatus, signal: Abort
 
 /** How each need is read. */
 const READERS: Readonly<Record<Need, Reader>> = {
-  decision: ({ watch, settings }, forge, _status, signal) =>
-    answer(forge.scm.readReviewDecision(watch.mergeRequest, settings.reactions.votes, signal)),
+  decision: async ({ watch, settings }, forge, _status, signal) => {
+    const self = await forge.readOwnAccount(signal);
+    if (!self.ok && whySelfUnknown(self) !== null) return self;
+    const own = self.ok ? self.value : '';
+    return answer(forge.scm.readReviewDecision(watch.mergeRequest, settings.reactions.votes, signal, own));
+  },
   ciStatus: (effect, forge, _status, signal) => answer(forge.scm.readCiStatus(effect.watch.mergeRequest, signal)),
   ci: ({ watch, settings }, forge, status, signal) => {
     const { owner, repo } = watch.mergeRequest;

@@ -2,11 +2,10 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import { LASTING_LIMIT } from '../../domain/model/remedies.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { path } from '../../lib/http/index.ts';
-import type { Logger } from '../../ports/runtime.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import type { ProjectFacts } from '../../ports/tracker.ts';
 import type { TrackerHttp } from '../shared/http.ts';
-import { withRetries } from '../shared/retry.ts';
+import { withRetries, type RetryDeps } from '../shared/retry.ts';
 import { REPOSITORY, USER } from './schema.ts';
 import { KIND } from './settings.ts';
 
@@ -14,14 +13,15 @@ export interface PreflightParts {
   readonly http: TrackerHttp;
   readonly baseUrl: string;
   readonly repository: RepoKey;
-  readonly logger: Logger;
+  readonly deps: RetryDeps;
   readonly retryDelaysMs: readonly number[];
 }
 
 /** Proves the token, then the repository. What may heal is tried again; every failure that is left ends start-up. */
 export async function preflight(parts: PreflightParts, signal: AbortSignal): Promise<ProjectFacts> {
-  const { http, repository, logger, retryDelaysMs } = parts;
-  const retries = { delaysMs: retryDelaysMs, logger, triesLimits: true };
+  const { http, repository, deps, retryDelaysMs } = parts;
+  const { logger } = deps;
+  const retries = { delaysMs: retryDelaysMs, deps, triesLimits: true };
   const project = `${repository.owner}/${repository.repo}`;
   // Gitea API, "Get the authenticated user", then "Get a repository".
   const user = { path: '/user' };

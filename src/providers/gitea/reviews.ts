@@ -23,25 +23,27 @@ export function trustedOf(reviews: readonly WireReview[], trust: Trust): readonl
 
 /**
  * Whether somebody is asked for a review who has not given one. The remote lists everybody who left a word beside those who
- * were asked, so a stranger who decided, which does not count here, would otherwise be waited for.
+ * were asked, so a stranger or our own account that decided, which does not count here, would otherwise be waited for.
  */
-export function isReviewAsked(requested: readonly unknown[], reviews: readonly WireReview[], trust: Trust): boolean {
-  if (trust === 'anyone') return requested.length > 0;
-  const counted = new Set(trustedOf(reviews, trust).map(reviewerOf));
-  const strangers = new Set(reviews.filter((review) => decisionOf(review) !== null).map(reviewerOf));
+export function isReviewAsked(requested: readonly unknown[], reviews: readonly WireReview[], trust: Trust, own: string): boolean {
+  const decided = new Set(reviews.filter((review) => decisionOf(review) !== null).map(reviewerOf));
+  const counted = trust === 'anyone' ? decided : new Set(trustedOf(reviews, trust).map(reviewerOf));
   return requested.some((person) => {
     const { login } = PERSON.parse(person) ?? {};
     const name = login?.toLowerCase() ?? '';
-    return counted.has(name) || !strangers.has(name);
+    const isOwn = own !== '' && name === own.toLowerCase();
+    return !decided.has(name) || (counted.has(name) && !isOwn);
   });
 }
 
 /**
  * What the reviews amount to: each reviewer's latest decision stands, and one that asks for changes outweighs any approval.
- * Null when nobody decided. A decision without a readable time fails: it could be the one that is superseded.
+ * Null when nobody decided. A decision without a readable time fails: it could be the one that is superseded. Nobody
+ * approves their own work: an approval by our own account counts for nothing.
  */
-export function verdictOf(reviews: readonly WireReview[], route: string): Decision | null {
+export function verdictOf(reviews: readonly WireReview[], route: string, own = ''): Decision | null {
   const standing = new Map(decisionsOf(reviews, route, () => true).map(({ reviewer, decision }) => [reviewer, decision]));
+  if (own !== '' && standing.get(own.toLowerCase()) === 'APPROVED') standing.delete(own.toLowerCase());
   const decisions = new Set(standing.values());
   if (decisions.has('CHANGES_REQUESTED')) return 'CHANGES_REQUESTED';
   return decisions.has('APPROVED') ? 'APPROVED' : null;

@@ -35,12 +35,12 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
 
   return {
     kind: KIND,
-    readReviewDecision: async (request, votes, signal) => {
+    readReviewDecision: async (request, votes, signal, own = '') => {
       const reviews = await readReviews(context, request, signal);
-      const verdict = verdictOf(trustedOf(reviews, votes), reviewsPath(request));
+      const verdict = verdictOf(trustedOf(reviews, votes), reviewsPath(request), own);
       if (verdict !== null) return verdict;
       const { requested_reviewers: requested } = await readPull(context, request, signal);
-      return isReviewAsked(requested, reviews, votes) ? 'REVIEW_REQUIRED' : 'NOT_REQUIRED';
+      return isReviewAsked(requested, reviews, votes, own) ? 'REVIEW_REQUIRED' : 'NOT_REQUIRED';
     },
     readMergeStatus,
     readCiStatus: (request, signal) => readCiStatus(context, request, signal),

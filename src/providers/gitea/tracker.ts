@@ -69,7 +69,7 @@ export function createTracker(
     },
     readLabelling: async (id, label, signal) => lastLabelling(await labelEvents(context, id, signal), label),
     async preflight(signal) {
-      const parts = { http, baseUrl: context.access.baseUrl, repository, logger: deps.logger, retryDelaysMs };
+      const parts = { http, baseUrl: context.access.baseUrl, repository, deps, retryDelaysMs };
       facts = await preflight(parts, signal);
     },
     describeProject: async () => facts,

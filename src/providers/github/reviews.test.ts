@@ -68,7 +68,7 @@ describe('the decision where the remote makes none', () => {
       ['a word nobody knows', () => [review('SHRUGGED')], 'NOT_REQUIRED'],
     ]),
   )('%s', (_, reviews, expected) => {
-    expect(foldDecision('', pull(), reviews, 'anyone')).toBe(expected);
+    expect(foldDecision('', pull(), reviews, { votes: 'anyone', own: '' })).toBe(expected);
   });
 
   it.each<[string, object, ReviewDecision]>([
@@ -76,17 +76,19 @@ describe('the decision where the remote makes none', () => {
     ['a team', { requested_teams: [{ name: 'core' }] }, 'REVIEW_REQUIRED'],
     ['nobody', { requested_reviewers: [], requested_teams: [] }, 'APPROVED'],
   ])('waits while %s is asked', (_, parts, expected) => {
-    expect(foldDecision('', pull(parts), [review('APPROVED')], 'anyone')).toBe(expected);
-    expect(foldDecision('', pull(parts), [review('CHANGES_REQUESTED', 'eve')], 'anyone')).toBe('CHANGES_REQUESTED');
+    expect(foldDecision('', pull(parts), [review('APPROVED')], { votes: 'anyone', own: '' })).toBe(expected);
+    expect(foldDecision('', pull(parts), [review('CHANGES_REQUESTED', 'eve')], { votes: 'anyone', own: '' })).toBe(
+      'CHANGES_REQUESTED',
+    );
   });
 
   it('goes by time and then by number, not by the order of the list', () => {
     const at = '2026-01-01T10:00:00Z';
     const early = review('CHANGES_REQUESTED', 'rita', { id: 99, submitted_at: at });
     const late = review('APPROVED', 'rita', { id: 100, submitted_at: at });
-    expect(foldDecision('', pull(), [late, early], 'anyone')).toBe('APPROVED');
+    expect(foldDecision('', pull(), [late, early], { votes: 'anyone', own: '' })).toBe('APPROVED');
     const other = review('CHANGES_REQUESTED', 'rita', { id: 1, submitted_at: '2026-01-01T12:00:00+01:00' });
-    expect(foldDecision('', pull(), [other, late], 'anyone')).toBe('CHANGES_REQUESTED');
+    expect(foldDecision('', pull(), [other, late], { votes: 'anyone', own: '' })).toBe('CHANGES_REQUESTED');
   });
 
   it('is never better than an objection that stands, however the reviews are mixed', () => {
@@ -104,7 +106,7 @@ describe('the decision where the remote makes none', () => {
         );
         const mixed = reviews.toSorted((a, b) => (shuffle[Number(a.id)] ?? 0) - (shuffle[Number(b.id)] ?? 0));
         const objects = [...last.values()].includes('CHANGES_REQUESTED');
-        return (foldDecision('', pull(), mixed, 'anyone') === 'CHANGES_REQUESTED') === objects;
+        return (foldDecision('', pull(), mixed, { votes: 'anyone', own: '' }) === 'CHANGES_REQUESTED') === objects;
       }),
     );
   });
@@ -125,7 +127,9 @@ describe('whose word counts', () => {
     expect(isTrustedReviewer(approval, 'collaborators')).toBe(expected);
     expect(isTrustedReviewer(comment(parts), 'collaborators')).toBe(expected);
     expect(isTrustedReviewer(approval, 'anyone')).toBe(true);
-    expect(foldDecision('', pull(), [approval], 'collaborators')).toBe(expected ? 'APPROVED' : 'NOT_REQUIRED');
+    expect(foldDecision('', pull(), [approval], { votes: 'collaborators', own: '' })).toBe(
+      expected ? 'APPROVED' : 'NOT_REQUIRED',
+    );
   });
 });
 

@@ -57,15 +57,27 @@ export const DECISIONS: ReadonlySet<string> = new Set(['', 'APPROVED', 'CHANGES_
  * What the votes that count amount to, with what the remote decided by itself. It never outweighs somebody who objects, nor
  * somebody who was asked and has not answered; and what it decided on votes alone that do not count is no decision.
  */
-export function foldDecision(told: string, pull: WirePull, reviews: readonly WireReview[], votes: Trust): ReviewDecision {
+export function foldDecision(told: string, pull: WirePull, reviews: readonly WireReview[], counting: Counting): ReviewDecision {
   const standing = standingReviews(reviews);
-  const counted = standing.filter((review) => isTrustedReviewer(review, votes)).map(stateOf);
+  const counted = standing.filter((review) => isCounted(review, counting)).map(stateOf);
   const isTold = told !== '' && !standing.some((review) => stateOf(review) === told);
   if (counted.includes('CHANGES_REQUESTED') || (isTold && told === 'CHANGES_REQUESTED')) return 'CHANGES_REQUESTED';
   const asked = (pull.requested_reviewers?.length ?? 0) + (pull.requested_teams?.length ?? 0);
   if (asked > 0 || told === 'REVIEW_REQUIRED' || !DECISIONS.has(told)) return 'REVIEW_REQUIRED';
   if (counted.includes('APPROVED') || (isTold && told === 'APPROVED')) return 'APPROVED';
   return told === '' ? 'NOT_REQUIRED' : 'REVIEW_REQUIRED';
+}
+
+/** Whose votes count, and our own account, empty where it is not known. */
+export interface Counting {
+  readonly votes: Trust;
+  readonly own: string;
+}
+
+/** Nobody approves their own work: an approval by our own account counts for nothing. */
+function isCounted(review: WireReview, { votes, own }: Counting): boolean {
+  const isOwn = own !== '' && review.user?.login.toLowerCase() === own.toLowerCase();
+  return isTrustedReviewer(review, votes) && !(isOwn && stateOf(review) === 'APPROVED');
 }
 
 /** How the remote calls those who may write. */

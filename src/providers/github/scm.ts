@@ -20,7 +20,7 @@ import { createPullGraph, type PullGraph, type PullQueue } from './pull-graph.ts
 import { readLabelJournal } from './label-events.ts';
 import { isMerged, toMergeStatus, MERGEABLE_STATES } from './scm-map.ts';
 import { createPullRoutes, issuePath, type PullRoutes, pullPath } from './scm-routes.ts';
-import { botComments, DECISIONS, foldDecision, isTrustedReviewer, objections, reviewComments } from './scm-map.ts';
+import { botComments, DECISIONS, foldDecision, isTrustedReviewer, objections, reviewComments, type Counting } from './scm-map.ts';
 import type { WireReviewComment } from './scm-schema.ts';
 import { scmRemedies } from './scm-routes.ts';
 import { checkMergeScope } from './scm-routes.ts';
@@ -41,7 +41,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
   };
   return {
     kind: KIND,
-    readReviewDecision: (request, votes, signal) => reviewDecision(context, request, votes, signal),
+    readReviewDecision: (request, votes, signal, own = '') => reviewDecision(context, request, { votes, own }, signal),
     readMergeStatus: (request, signal) => mergeStatus(context, request, signal),
     readCiStatus: (request, signal) => ciStatus(context, request, signal),
     readPendingReviews: (request, trust, signal) => pendingReviews(context, request, trust, signal),
@@ -68,7 +68,12 @@ interface Context {
   readonly warnOnce: (message: string, request: RequestKey, fact: string) => void;
 }
 
-async function reviewDecision(context: Context, request: RequestKey, votes: Trust, signal: AbortSignal): Promise<ReviewDecision> {
+async function reviewDecision(
+  context: Context,
+  request: RequestKey,
+  counting: Counting,
+  signal: AbortSignal,
+): Promise<ReviewDecision> {
   const { routes, warnOnce } = context;
   // Checked before the first request, which names no path.
   issuePath(request);
@@ -77,7 +82,7 @@ async function reviewDecision(context: Context, request: RequestKey, votes: Trus
   // No vote can make more of it than the remote does.
   if (told === 'REVIEW_REQUIRED') return told;
   const reviews = await routes.reviews(request, signal);
-  return foldDecision(told, await routes.pull(request, signal), reviews, votes);
+  return foldDecision(told, await routes.pull(request, signal), reviews, counting);
 }
 
 /** Where the remote has no GraphQL side, the reviews decide, and its own rules by what it calls mergeable. */

@@ -55,8 +55,7 @@ export function createTracker(
     readLabelling: async (id, label, signal) => lastLabelling(await routes.labelEvents(id, signal), label),
     describeProject: (signal) => describe(context, signal),
     readRights: (signal) => readRights(http, inputs.repository, signal),
-    preflight: (signal) =>
-      preflight({ probe: (cut) => routes.probe(candidateQuery(inputs), cut), retryDelaysMs, logger }, signal),
+    preflight: (signal) => preflight({ probe: (cut) => routes.probe(candidateQuery(inputs), cut), retryDelaysMs, deps }, signal),
   };
 }
 

@@ -3,7 +3,7 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import { LASTING_LIMIT } from '../../domain/model/remedies.ts';
 import type { Clock, LogAttributes } from '../../ports/runtime.ts';
 import type { ProjectFacts, Rights } from '../../ports/tracker.ts';
-import { withRetries } from '../shared/retry.ts';
+import { withRetries, type RetryDeps } from '../shared/retry.ts';
 import type { LabelCatalog } from './labels.ts';
 import type { Project } from './routes.ts';
 import { readLabelNames, trackerError } from './routes.ts';
@@ -14,7 +14,7 @@ import { KIND } from './settings.ts';
 export interface PreflightPlan {
   readonly project: Project;
   readonly catalog: LabelCatalog;
-  readonly clock: Clock;
+  readonly deps: RetryDeps & { readonly clock: Clock };
   /** Whether a state label is configured, whose casing must be known. */
   readonly hasStateLabels: boolean;
   /** Labels that `query_filter` asks for. */
@@ -25,9 +25,9 @@ export interface PreflightPlan {
 
 /** Before the first poll: the token (advice only), the project and the labels (both must be readable). */
 export async function preflight(plan: PreflightPlan, signal: AbortSignal): Promise<ProjectFacts> {
-  const { project, catalog, clock } = plan;
-  const retries = { delaysMs: plan.retryDelaysMs, logger: project.logger, triesLimits: true };
-  await inspectToken(project, clock, signal);
+  const { project, catalog, deps } = plan;
+  const retries = { delaysMs: plan.retryDelaysMs, deps, triesLimits: true };
+  await inspectToken(project, deps.clock, signal);
   const facts = await explained(project, project.route, () => withRetries(() => checkProject(project, signal), retries, signal));
   if (plan.hasStateLabels) {
     await explained(project, `${project.route}/labels`, () => withRetries(() => catalog.read(signal), retries, signal));

@@ -10,25 +10,34 @@ import { factsOf, readMergeRequest } from './scm-routes.ts';
 import type { WireReviewNote, WireReviewer, WireUserRef } from './scm-schema.ts';
 import { APPROVAL_STATE, REVIEWER, REVIEW_NOTE, USER } from './scm-schema.ts';
 
+/** Whose votes count, and our own account, empty where it is not known. */
+interface Counting {
+  readonly isTrusted: IsTrusted;
+  readonly own: string;
+}
+
 /** A reviewer who is not trusted still counts as asked. */
 export async function readReviewDecision(
   context: RequestContext,
-  isTrusted: IsTrusted,
+  counting: Counting,
   signal: AbortSignal,
 ): Promise<ReviewDecision> {
   const reviewers = await readReviewers(context, signal);
   const counted = await Promise.all(
     reviewers.map(async (reviewer) => {
-      const counts = !hasRequestedChanges(reviewer) || (await isTrusted(context, reviewer.user, signal));
+      const counts = !hasRequestedChanges(reviewer) || (await counting.isTrusted(context, reviewer.user, signal));
       return counts ? reviewer : { ...reviewer, state: 'unreviewed' };
     }),
   );
   if (counted.some(hasRequestedChanges)) return decisionOf(counted, false);
-  return decisionOf(counted, await isApproved(context, isTrusted, signal));
+  return decisionOf(counted, await isApproved(context, counting, signal));
 }
 
-/** Where the rules ask for no approval, the request is approved by nobody; else somebody who is trusted must be among those who did. */
-async function isApproved(context: RequestContext, isTrusted: IsTrusted, signal: AbortSignal): Promise<boolean> {
+/**
+ * Where the rules ask for no approval, the request is approved by nobody; else somebody who is trusted must be among those
+ * who did. Nobody approves their own work: an approval by our own account counts for nothing.
+ */
+async function isApproved(context: RequestContext, { isTrusted, own }: Counting, signal: AbortSignal): Promise<boolean> {
   // GitLab API, "Merge request approvals API".
   const { approved, approved_by: by } = await context.http.getJson(
     APPROVAL_STATE,
@@ -36,7 +45,8 @@ async function isApproved(context: RequestContext, isTrusted: IsTrusted, signal:
     signal,
   );
   if (approved !== true || !by || by.length === 0) return approved === true;
-  return (await Promise.all(by.map(({ user }) => isTrusted(context, user, signal)))).includes(true);
+  const others = by.filter(({ user }) => own === '' || user?.username?.toLowerCase() !== own.toLowerCase());
+  return (await Promise.all(others.map(({ user }) => isTrusted(context, user, signal)))).includes(true);
 }
 
 /** What the people wrote who ask for changes. */

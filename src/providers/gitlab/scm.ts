@@ -24,7 +24,8 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
   const at = async (request: RequestKey): Promise<RequestContext> => openRequest(forge, request);
   return {
     kind: KIND,
-    readReviewDecision: async (request, votes, signal) => readReviewDecision(await at(request), trusted(votes), signal),
+    readReviewDecision: async (request, votes, signal, own = '') =>
+      readReviewDecision(await at(request), { isTrusted: trusted(votes), own }, signal),
     readMergeStatus: async (request, signal) => readMergeStatus(forge, await at(request), signal),
     readCiStatus: async (request, signal) => readHeadPipeline(forge, await at(request), signal),
     readPendingReviews: async (request, trust, signal) =>

@@ -62,9 +62,8 @@ export function createTracker(
       return lastLabelling(eventsIn(events), label);
     },
     async preflight(signal) {
-      const { clock } = deps;
       const { filter } = inputs;
-      facts = await preflight({ project, catalog, clock, hasStateLabels, filterLabels: filter.labels, retryDelaysMs }, signal);
+      facts = await preflight({ project, catalog, deps, hasStateLabels, filterLabels: filter.labels, retryDelaysMs }, signal);
     },
     describeProject: async () => facts,
     readRights: (signal) => readRights(project, signal),

@@ -1,6 +1,5 @@
 import { TrackerError } from '../../domain/model/errors.ts';
-import type { Logger } from '../../ports/runtime.ts';
-import { withRetries } from '../shared/retry.ts';
+import { withRetries, type RetryDeps } from '../shared/retry.ts';
 import { REMEDIES } from './client.ts';
 import { SEARCH_PATH } from './search.ts';
 import { KIND } from './settings.ts';
@@ -11,7 +10,7 @@ export interface PreflightParts {
   /** The statuses that the project has, for the message when one is named that it has not. */
   readonly statuses: (signal: AbortSignal) => Promise<readonly string[]>;
   readonly retryDelaysMs: readonly number[];
-  readonly logger: Logger;
+  readonly deps: RetryDeps;
 }
 
 /**
@@ -27,18 +26,18 @@ export async function preflight(parts: PreflightParts, signal: AbortSignal): Pro
   if (remedy === undefined) {
     const known = isUnknownStatus(failure) ? await knownStatuses(parts, signal) : undefined;
     const facts = { tracker_kind: KIND, error: failure.message, known_statuses: known };
-    return parts.logger.warn('tracker preflight failed for now, starting all the same', facts);
+    return parts.deps.logger.warn('tracker preflight failed for now, starting all the same', facts);
   }
   const place = { method: 'GET', path: SEARCH_PATH };
   throw new TrackerError({ ...place, kind, status, retryable, detail: detail + remedy, cause: failure });
 }
 
 async function failureOf(
-  { probe, retryDelaysMs: delaysMs, logger }: PreflightParts,
+  { probe, retryDelaysMs: delaysMs, deps }: PreflightParts,
   signal: AbortSignal,
 ): Promise<TrackerError | undefined> {
   try {
-    await withRetries(() => probe(signal), { delaysMs, logger }, signal);
+    await withRetries(() => probe(signal), { delaysMs, deps }, signal);
     return undefined;
   } catch (error) {
     if (error instanceof TrackerError) return error;

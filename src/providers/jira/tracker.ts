@@ -83,7 +83,7 @@ export function createTracker(
           probe: (until) => context.search.probe(candidates, until),
           statuses: (until) => readStatuses(context, until),
           retryDelaysMs,
-          logger,
+          deps,
         },
         signal,
       ),

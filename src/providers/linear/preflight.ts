@@ -1,7 +1,6 @@
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
-import type { Logger } from '../../ports/runtime.ts';
-import { withRetries } from '../shared/retry.ts';
+import { withRetries, type RetryDeps } from '../shared/retry.ts';
 import type { LinearClient } from './client.ts';
 import { VIEWER } from './operations.ts';
 import { KEY_PREFIX } from './settings.ts';
@@ -12,15 +11,15 @@ export interface PreflightParts {
   readonly team: TeamReader;
   /** Waits between the tries. */
   readonly retryDelaysMs: readonly number[];
-  readonly logger: Logger;
+  readonly deps: RetryDeps;
 }
 
 /** Proves the key, then the team and its states. What may heal is tried again; every failure that is left ends start-up. */
 export async function preflight(parts: PreflightParts, signal: AbortSignal): Promise<void> {
-  const { client, team, logger, retryDelaysMs: delaysMs } = parts;
+  const { client, team, deps, retryDelaysMs: delaysMs } = parts;
   try {
-    await withRetries(() => client.run(VIEWER, {}, signal), { delaysMs, logger }, signal);
-    await withRetries(() => team.read(signal), { delaysMs, logger }, signal);
+    await withRetries(() => client.run(VIEWER, {}, signal), { delaysMs, deps }, signal);
+    await withRetries(() => team.read(signal), { delaysMs, deps }, signal);
   } catch (error) {
     throw withRemedy(client, error);
   }

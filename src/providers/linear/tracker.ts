@@ -57,7 +57,7 @@ export function createTracker(
     },
     labels: createLabelWriter({ client, team, teamKey: inputs.teamKey }),
     people: { readSelf: async (signal) => (await client.run(VIEWER, {}, signal)).viewer.id },
-    preflight: (signal) => preflight({ client, team, retryDelaysMs, logger: deps.logger }, signal),
+    preflight: (signal) => preflight({ client, team, retryDelaysMs, deps }, signal),
     // An API key may be limited to reading, which no query tells.
     readRights: async () => ({ missing: [], untold: ['Write'] }),
   };

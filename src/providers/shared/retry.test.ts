@@ -19,7 +19,7 @@ function failing(kinds: TrackerErrorKind[]) {
 const told: unknown[] = [];
 const retries = (delaysMs: readonly number[]) => ({
   delaysMs,
-  logger: { warn: (_message: string, facts?: object) => void told.push(facts) },
+  deps: { logger: { warn: (_message: string, facts?: object) => void told.push(facts) } },
 });
 beforeEach(() => told.splice(0));
 
@@ -29,6 +29,16 @@ describe('withRetries', () => {
     expect(await withRetries(run, retries([1, 1, 1]), never)).toBe('fine');
     expect(calls()).toBe(3);
     expect(told).toEqual([{ error: 'tracker: tracker_transport_error: GET /: x' }]);
+  });
+
+  it('tells whoever listens of each failure, and when it tries again', async () => {
+    const { run } = failing(['tracker_transport_error', 'tracker_api_error']);
+    const { deps, ...rest } = retries([1, 2, 4]);
+    await withRetries(run, { ...rest, deps: { ...deps, tellRetry: (failed) => void told.push(failed) } }, never);
+    expect(told).toEqual([
+      { error: 'tracker: tracker_transport_error: GET /: x', kind: 'tracker_transport_error', retryInMs: 1, tries: 1 },
+      { error: 'tracker: tracker_api_error: GET /: x', kind: 'tracker_api_error', retryInMs: 2, tries: 2 },
+    ]);
   });
 
   it('gives up after the last delay', async () => {

@@ -46,6 +46,8 @@ export interface ForgeHands {
   strangerObjects(number: number, body: string): void;
   /** A person of the project approves what a stranger objects to. */
   colleagueApproves(number: number): void;
+  /** The account of the token itself approves, while somebody else is asked. */
+  ownApproves(number: number): void;
   /** What the account of the token itself says on the request. */
   ownReview(number: number, body: string): void;
   /** The source branch is in a fork. */

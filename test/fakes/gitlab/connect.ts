@@ -1,9 +1,11 @@
+import { afterEach } from 'vitest';
 import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
 import type { Tracker } from '../../../src/ports/tracker.ts';
 import { createTracker } from '../../../src/providers/gitlab/tracker.ts';
 import { settingsWith } from '../../support/settings.ts';
 import type { LogRecord } from '../adapter-deps.ts';
 import { depsWith as depsAt } from '../adapter-deps.ts';
+import { startFakeGitlab, type FakeGitlab, type FakeGitlabOptions } from '../gitlab.ts';
 
 /** A tracker under test with everything it logged. */
 export interface Subject {
@@ -25,6 +27,31 @@ export function openSubject(
   const settings = trackerSettings({ endpoint: remote.url, apiKey: remote.token, project: remote.project.path, ...over });
   const tracker = createTracker(settings, deps, { retryDelaysMs: [0, 0, 0] });
   return { tracker, records, warnings: () => records.filter(({ level }) => level === 'warn') };
+}
+
+/** A tracker connected to a fake of its own, and what it sent there. */
+export interface Connected extends Subject {
+  readonly fake: FakeGitlab;
+  sent(method?: string): readonly string[];
+}
+
+const LABELS = ['backlog', 'in-progress', 'done', 'wontfix', 'human-review'];
+
+/** Connects trackers to fakes that are closed after each test. */
+export function connections(): (over?: Partial<TrackerSettings>, options?: FakeGitlabOptions) => Promise<Connected> {
+  const running: FakeGitlab[] = [];
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((fake) => fake.close()));
+  });
+  return async (over = {}, options = {}) => {
+    const fake = await startFakeGitlab({ labels: LABELS, ...options });
+    running.push(fake);
+    const sent = (method?: string): string[] =>
+      fake.requests
+        .filter((request) => method === undefined || request.method === method)
+        .map(({ method: verb, path, query }) => `${verb} ${decodeURIComponent(path.slice(7))}${query.size > 0 ? `?${decodeURIComponent(query.toString())}` : ''}`); // prettier-ignore
+    return { fake, sent, ...openSubject(fake, over) };
+  };
 }
 
 export function trackerSettings(over: Partial<TrackerSettings> = {}): TrackerSettings {

@@ -41,6 +41,7 @@ export async function selfhostedForge(): Promise<ForgeHands> {
     strangerObjects: (number, body) =>
       void fake.review(number, { author: 'stranger', state: 'REQUEST_CHANGES', body, official: false }),
     colleagueApproves: (number) => void fake.review(number, { author: 'rita', state: 'APPROVED' }),
+    ownApproves: (number) => void fake.review(number, { author: 'foray-bot', state: 'APPROVED' }),
     ownReview: (number, body) => void fake.review(number, { author: 'foray-bot', state: 'COMMENT', body }),
     fork: (number) => void (fake.pull(number).headRepoId = 666),
     retarget: (number, branch) => void Object.assign(fake.pull(number), { baseBranch: branch }),

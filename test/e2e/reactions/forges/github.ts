@@ -59,6 +59,10 @@ export async function repoissuesForge(): Promise<ForgeHands> {
       pulls.review(number, { author: 'rita', state: 'APPROVED' });
       pulls.get(number).mergeableState = 'clean';
     },
+    ownApproves(number) {
+      pulls.review(number, { author: 'foray-bot', state: 'APPROVED' });
+      pulls.get(number).mergeableState = 'clean';
+    },
     ownReview: (number, body) => void pulls.review(number, { author: 'foray-bot', state: 'COMMENTED', body }),
     fork: (number) => void (pulls.get(number).source = 'fork'),
     retarget: (number, branch) => void (pulls.get(number).baseRef = branch),
