@@ -13,12 +13,12 @@ export function idsToLookUp(state: State): readonly string[] {
   return [...state.live.keys(), ...turn];
 }
 
-/** A parked issue that the candidate list shows in another state has been touched by a person. */
-export function releaseMovedParked(draft: Draft, candidates: readonly Issue[]): void {
+/** A parked issue that the candidate list shows in another state has been touched by a person, unless the list is older. */
+export function releaseMovedParked(draft: Draft, candidates: readonly Issue[], parkedMeanwhile: ReadonlySet<string>): void {
   if (draft.state.parked.size === 0) return;
   for (const issue of candidates) {
     const parked = draft.state.parked.get(issue.id);
-    if (parked === undefined) continue;
+    if (parked === undefined || parkedMeanwhile.has(issue.id)) continue;
     if (parked.stateAtPark === null) putParked(draft, { ...parked, stateAtPark: issue.state });
     else if (!sameState(parked.stateAtPark, issue.state)) unpark(draft, parked, `its state changed to "${issue.state}"`);
   }

@@ -112,3 +112,45 @@ function expectedHold({ state, now }: Player, issue: Issue, since: ReadonlyMap<s
   const before = since.get(issue.id);
   return [{ issue: refOf(issue), ...verdict, since: before?.reason === verdict.reason ? before.since : now }];
 }
+
+describe('a poll that is older than what happened meanwhile', () => {
+  it('does not start again what was released after it began', () => {
+    const player = createPlayer();
+    player.poll([issueWith({ id: '1' })]);
+    player.now = player.state.poll.nextAt;
+    player.send({ type: 'clock' });
+    player.exit('1');
+    player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: { kind: 'succeeded' } });
+    player.send({
+      type: 'poll-answered',
+      candidates: { ok: true, value: [issueWith({ id: '1' })] },
+      states: { ok: true, value: new Map([['1', 'todo']]) },
+      preflightProblem: null,
+    });
+    expect(player.asked('start-run')).toHaveLength(0);
+    expect(player.state.holds.get('1')?.reason).toBe('just_released');
+    player.poll([issueWith({ id: '1' })]);
+    expect(player.asked('start-run')).toHaveLength(1);
+  });
+
+  it('does not release what was parked after it began, in the state its run had moved it to', () => {
+    const player = createPlayer();
+    player.poll([issueWith({ id: '1', state: 'todo' })]);
+    player.now = player.state.poll.nextAt;
+    player.send({ type: 'clock' });
+    player.send({ type: 'state-seen', issueId: '1', runId: 'run-1', state: 'in progress' });
+    player.exit('1', { kind: 'error', fault: { kind: 'delivery_error', message: 'protected', consequence: 'park' } });
+    expect(player.state.parked.get('1')?.stateAtPark).toBe('in progress');
+    player.send({
+      type: 'poll-answered',
+      candidates: { ok: true, value: [issueWith({ id: '1', state: 'todo' })] },
+      states: { ok: true, value: new Map([['1', 'todo']]) },
+      preflightProblem: null,
+    });
+    expect(player.state.parked.has('1')).toBe(true);
+    player.poll([issueWith({ id: '1', state: 'in progress' })], { 1: 'in progress' });
+    expect(player.everAsked('start-run')).toHaveLength(1);
+    player.poll([issueWith({ id: '1', state: 'todo' })], { 1: 'todo' });
+    expect(player.state.parked.has('1')).toBe(false);
+  });
+});

@@ -28,7 +28,7 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   settle(draft, 'poll', '');
   const { inFlight } = draft.state.poll;
   if (inFlight?.stage.at !== 'reading') return;
-  reconcile(draft, isProjectGone(event) ? [] : inFlight.asked, event.states);
+  reconcile(draft, isProjectGone(event) ? [] : stillCurrent(inFlight), event.states);
   if (inFlight.onlyStates || draft.state.lifecycle === 'leaving') return endLookup(draft, inFlight);
   notePreflight(draft, event.preflightProblem);
   if (!event.candidates.ok) {
@@ -37,9 +37,14 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   }
   remindOfSpent(draft, event.spent ?? []);
   const { value: candidates } = event.candidates;
-  releaseMovedParked(draft, candidates);
+  releaseMovedParked(draft, candidates, inFlight.releasedMeanwhile);
   enter(draft, afterReading(draft.state, candidates));
   walk(draft);
+}
+
+/** Whose claim ended after the poll began was read before that, and is looked up again by the next one. */
+function stillCurrent({ asked, releasedMeanwhile }: PollInFlight): readonly string[] {
+  return releasedMeanwhile.size === 0 ? asked : asked.filter((id) => !releasedMeanwhile.has(id));
 }
 
 /** Where the project itself is not found, such as by a token that lost its access, that an issue is not found says nothing of it. */

@@ -18,6 +18,8 @@ export interface Notices {
   'poll:tick:failed': { error: string; kind: string; retryInMs: number; durationMs: number };
   /** It takes long to prove itself at start, or to answer a poll. */
   'tracker:answer:awaited': { kind: string };
+  /** A read at start failed in a way that may heal, and is tried again. `tries` counts those that failed. */
+  'tracker:start:failed': { error: string; kind: string; retryInMs: number; tries: number };
   'tracker:start:postponed': { error: string; kind: string; retryInMs: number };
   /** Told once for each wait. */
   'poll:tick:postponed': { reason: string; resource: string; until: number };

@@ -15,6 +15,9 @@ const TRACKER_REMEDIES: Readonly<Record<TrackerErrorKind, string>> = {
   missing_tracker_project: 'set tracker.project',
 };
 
+/** What a person can do about one that says nothing at all. */
+export const IF_SILENT = 'check tracker.endpoint, the network and the proxy where this stays';
+
 /** The file of the `file` kind says in its own words what to do about it. */
 const OF_FILE = /\btracker: \w+: (?:READ|WRITE) /;
 

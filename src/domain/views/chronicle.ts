@@ -1,4 +1,4 @@
-import { remedyFor } from '../model/remedies.ts';
+import { IF_SILENT, remedyFor } from '../model/remedies.ts';
 import type { Notice } from '../model/notice.ts';
 import type { ProblemFacts } from '../model/problem.ts';
 
@@ -71,14 +71,17 @@ function words(name: string): string {
 }
 
 /** What keeps the whole service back, or no longer does; null for a notice that tells of neither. */
-export function troubleOf({ name, facts }: Notice): ToldTrouble | null {
+export function troubleOf({ name, facts }: Notice, at: number): ToldTrouble | null {
   switch (name) {
     case 'poll:tick:failed':
       return { what: 'tracker', text: [facts.error, remedyFor(facts.kind, facts.error) ?? []].flat().join('; ') };
     case 'tracker:answer:awaited':
-      return { what: 'tracker', text: 'the tracker cannot be read yet: it is still tried; the log tells what it said' };
-    case 'tracker:start:postponed':
-      return { what: 'tracker', text: [facts.error, remedyFor(facts.kind) ?? []].flat().join('; ') };
+      return { what: 'tracker', text: `the tracker has not answered yet; ${IF_SILENT}`, isSilence: true };
+    case 'tracker:start:failed':
+    case 'tracker:start:postponed': {
+      const text = [facts.error, remedyFor(facts.kind) ?? []].flat().join('; ');
+      return { what: 'tracker', text, nextTryAt: at + facts.retryInMs };
+    }
     case 'poll:tick:completed':
       return { what: 'tracker', text: null };
     case 'poll:preflight:failed':
@@ -100,6 +103,10 @@ interface ToldTrouble {
   readonly text: string | null;
   /** Where it is in the workflow file, of what is wrong with that file. */
   readonly place?: TroublePlace | null;
+  /** Of what is tried again at a moment that is known. */
+  readonly nextTryAt?: number | null;
+  /** Nothing was said, so that whatever is known already tells more. */
+  readonly isSilence?: boolean;
 }
 
 export type TroublePlace = Pick<ProblemFacts, 'file' | 'line' | 'column'>;

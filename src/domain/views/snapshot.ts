@@ -9,6 +9,7 @@ import type { PollState } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import type { RequestReading } from '../model/findings.ts';
 import type { Watch } from '../model/watch.ts';
+import type { StartFault } from './start-fault.ts';
 import { type RunningView, runningView, handingOff } from './running-view.ts';
 
 /** The one read model: JSON API, dashboard, metrics and agent tools all show this. */
@@ -31,6 +32,8 @@ export interface Snapshot {
     readonly inFlight: boolean;
     /** Since when the tracker is waited for, at start too; null while it is not. */
     readonly waitsSince?: number | null;
+    /** Why the tracker could not be read at start, while it is tried again. */
+    readonly startFault?: StartFault | null;
   };
   /** Set while the next poll waits for the tracker's quota. */
   readonly postponedPoll: PostponedPoll | null;
@@ -70,9 +73,9 @@ export interface RetryView {
 }
 
 /** The watched tracker, with what still runs for those watched before. */
-export function snapshotOfAll([watched, ...others]: readonly State[], now: number, storeProblem: string | null = null): Snapshot {
+export function snapshotOfAll([watched, ...others]: readonly State[], now: number, faults: Faults = NO_FAULTS): Snapshot {
   if (watched === undefined) throw new Error('no tracker is watched yet');
-  const snapshot = snapshotOf(watched, now, storeProblem);
+  const snapshot = snapshotOf(watched, now, faults);
   return others.map((state) => snapshotOf(state, now)).reduce(withRunsOf, snapshot);
 }
 
@@ -94,7 +97,15 @@ function withRunsOf(snapshot: Snapshot, other: Snapshot): Snapshot {
   };
 }
 
-export function snapshotOf(state: State, now: number, storeProblem: string | null = null): Snapshot {
+/** What no state tells: a loop that cannot store, or that has not begun, does not change its state. */
+interface Faults {
+  readonly storeProblem: string | null;
+  readonly startFault: StartFault | null;
+}
+
+const NO_FAULTS: Faults = { storeProblem: null, startFault: null };
+
+export function snapshotOf(state: State, now: number, { storeProblem, startFault }: Faults = NO_FAULTS): Snapshot {
   const live = [...state.live.values()];
   return {
     generatedAt: now,
@@ -118,7 +129,7 @@ export function snapshotOf(state: State, now: number, storeProblem: string | nul
       secondsRunning: state.totals.seconds + live.reduce((sum, entry) => sum + (now - entry.startedAt) / 1000, 0),
       costUsd: state.totals.costUsd,
     },
-    poll: pollView(state.poll),
+    poll: { ...pollView(state.poll), startFault },
     postponedPoll: state.poll.postponed,
     quotas: watchedQuotas(state),
     preflightProblem: state.preflightProblem,
