@@ -17,6 +17,8 @@ export interface RootHolder {
    * leads, and they may share their roots. Null where they are one daemon's.
    */
   readonly sharedRecords: string | null;
+  /** What names the root for the operator. */
+  readonly rootKey: 'workspace.root' | '--root';
 }
 
 /**
@@ -30,7 +32,7 @@ export function createRootLocks(holder: RootHolder): { take(root: string): Promi
       if (held.has(root) || !(await canWrite(root))) return;
       const lock = await takeLock(path.join(root, LOCK_NAME));
       if (lock === null && holder.sharedRecords !== null && holderOf(root).records === holder.sharedRecords) return;
-      if (lock === null) throw new Error(inUse(root));
+      if (lock === null) throw new Error(inUse(root, holder.rootKey));
       held.set(root, lock);
       noteHolder(root, holder);
     },
@@ -64,9 +66,9 @@ function recordOf({ workflowPath, database, sharedRecords }: RootHolder) {
   return { pid: process.pid, host: os.hostname(), workflow: workflowPath, database, records: sharedRecords };
 }
 
-function inUse(root: string): string {
-  const remedy = 'stop that one first, or give this workflow a workspace.root of its own';
-  return `workspace.root ${root} is in use by another foray${whoHas(root)}: ${remedy}`;
+function inUse(root: string, key: string): string {
+  const remedy = `stop that one first, or give this one a ${key} of its own`;
+  return `${key} ${root} is in use by another foray${whoHas(root)}: ${remedy}`;
 }
 
 function whoHas(root: string): string {

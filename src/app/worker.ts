@@ -65,6 +65,7 @@ async function assemble(options: WorkerOptions, releasers: Releasers): Promise<R
     workflowPath: `worker ${options.name ?? options.host}`,
     database: 'that of its service',
     sharedRecords: null,
+    rootKey: '--root',
   });
   await locks.take(root);
   releasers.push(locks.release);
@@ -72,7 +73,7 @@ async function assemble(options: WorkerOptions, releasers: Releasers): Promise<R
   const tell = (pid: number): void => logger.warn('ending a process that an earlier run left behind', { pid });
   await endStrays(`${WORKER_VARIABLE}=${mark}`, LEFTOVER_GRACE_MS, tell);
   const { openWorkerSeat } = await import('../store/postgres/worker-seat.ts');
-  const identity = workerIdentity(root);
+  const identity = identityIn(root);
   const name = options.name ?? hostName(options.host, identity);
   const seat = await onceReached(options, () => openWorkerSeat(url, { name, identity, labels, slots, version }));
   releasers.push(() => seat.close());
@@ -110,6 +111,15 @@ async function assemble(options: WorkerOptions, releasers: Releasers): Promise<R
   };
 }
 
+function identityIn(root: string): string {
+  try {
+    return workerIdentity(root);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`--root ${root} cannot be used (${why}): name a directory that this user may write to`, { cause: error });
+  }
+}
+
 const AGAIN_MS = 1_000;
 
 /** Waits for a server that does not answer yet. Other faults are the operator's to mend. */
@@ -120,7 +130,8 @@ async function onceReached<T>({ logger, interrupted }: WorkerOptions, work: () =
       return await work();
     } catch (error) {
       if (!isUnreachable(error)) throw error;
-      if (tries % 10 === 0) logger.warn('waiting for the database', { error: String(error) });
+      if (tries % 10 === 0)
+        logger.warn('waiting for the database', { error: error instanceof Error ? error.message : String(error) });
       await delay(AGAIN_MS, undefined, { signal: interrupted });
     }
   }

@@ -1,7 +1,9 @@
 import { moveRecords } from '../app/move-records.ts';
-import { expandAddress } from '../config/store.ts';
+import { addressProblem, expandAddress } from '../config/store.ts';
+import { NO_SETTINGS } from '../domain/model/no-settings.ts';
 import { readWorkflowFile } from '../app/workflow.ts';
 import { UsageError } from './command.ts';
+import { openLog } from './logging.ts';
 import { printJson, printLine, printTable } from './output.ts';
 import { printProblems } from './problems.ts';
 
@@ -19,10 +21,10 @@ export async function moveDatabase({ to: target, workflowPath, asJson }: Migrate
     printProblems(problems);
     return 1;
   }
-  const url = target === null ? storeUrl : expandAddress(target, process.env).address.value;
+  const url = target === null ? storeUrl : addressOf(target);
   if (url === null) throw new UsageError('needs --to URL, since the workflow file has no store.url');
-  if (!/^postgres(ql)?:\/\//.test(url)) throw new UsageError('--to must be the address of a PostgreSQL database: postgres://…');
-  const { to, tables } = await moveRecords(dbPath, url, path);
+  const { logger } = openLog({ logLevel: null, logFormat: asJson ? 'json' : null }, NO_SETTINGS);
+  const { to, tables } = await moveRecords(dbPath, url, { workflowPath: path, logger });
   if (asJson) {
     printJson({ from: dbPath, to, tables });
     return 0;
@@ -33,4 +35,11 @@ export async function moveDatabase({ to: target, workflowPath, asJson }: Migrate
   );
   printLine(`${dbPath} is now at ${to}, compared row by row. Set store.url in the workflow file and start the service.`);
   return 0;
+}
+
+function addressOf(written: string): string {
+  const { address } = expandAddress(written, process.env);
+  const problem = addressProblem(address);
+  if (problem !== null) throw new UsageError(`--to ${problem}`);
+  return address.value;
 }

@@ -2,10 +2,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { createKnownSecrets } from '../app/secrets.ts';
 import { openWorker } from '../app/worker.ts';
-import { expandAddress } from '../config/store.ts';
+import { addressProblem, expandAddress } from '../config/store.ts';
 import { NO_SETTINGS } from '../domain/model/no-settings.ts';
 import { hideFromEnvironment } from '../lib/process/index.ts';
 import type { RunningWorker } from '../runners/queue/worker.ts';
+import { UsageError } from './command.ts';
 import { openLog } from './logging.ts';
 import { onSignals } from './signals.ts';
 
@@ -22,12 +23,9 @@ export async function work({ url, slots, labels, name, root: asked }: WorkerArgs
   const secrets = createKnownSecrets();
   const { logger } = openLog({ logLevel: null, logFormat: null }, NO_SETTINGS, secrets);
   const { address: expanded, secrets: hidden } = expandAddress(url, process.env);
-  const { value: address, unset } = expanded;
-  if (unset.length > 0 || !/^postgres(?:ql)?:\/\//.test(address)) {
-    const why = unset.length > 0 ? `${unset.join(', ')} is not set` : 'it is another';
-    logger.error('foray failed', { error: `--url must be the address of a PostgreSQL database: ${why}` });
-    return 1;
-  }
+  const { value: address } = expanded;
+  const problem = addressProblem(expanded);
+  if (problem !== null) throw new UsageError(`--url ${problem}`);
   secrets.add(hidden.map(({ value }) => value));
   hideFromEnvironment(hidden.flatMap(({ variables }) => variables));
   const host = os.hostname().replaceAll(/[^A-Za-z0-9_.-]/g, '-');

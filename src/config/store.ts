@@ -14,9 +14,24 @@ export interface ReadStore {
 export function readStore(section: Sections['store'], env: Env): ReadStore {
   if (section.url === undefined) return { url: null, problems: [], secrets: [] };
   const { address, secrets } = expandAddress(section.url, env);
-  const problem = problemOf(address);
-  return { url: problem === null ? address.value : null, problems: problem === null ? [] : [problem], secrets };
+  const message = addressProblem(address);
+  if (message === null) return { url: address.value, problems: [], secrets };
+  return { url: null, problems: [{ severity: 'error', check: 'store.url', message, key: ['store', 'url'] }], secrets };
 }
+
+/** What is wrong with the address of a database, or null. */
+export function addressProblem(address: Expanded): string | null {
+  if (address.value.trim() === '') return `must not be empty${unsetNote(address)}`;
+  if (address.unset.length > 0) return `must be whole${unsetNote(address)}`;
+  const url = URL.canParse(address.value) ? new URL(address.value) : null;
+  if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:') return NO_ADDRESS;
+  const mode = url.searchParams.get('sslmode');
+  return mode === null || TLS_MODES.includes(mode) ? null : `sslmode must be one of ${TLS_MODES.join(', ')}`;
+}
+
+const NO_ADDRESS =
+  'must be the address of a PostgreSQL database: postgres://HOST:5432/DATABASE, USER:PASSWORD@ before the host, with / ? # @ and % in them written as %2F %3F %23 %40 %25';
+const TLS_MODES: readonly string[] = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
 /**
  * The address of a database with its references filled in. A password that is not in it comes from PGPASSWORD, as for every
@@ -35,14 +50,6 @@ export function expandAddress(written: string, env: Env): { readonly address: Ex
 }
 
 const PASSWORD_VARIABLE = 'PGPASSWORD';
-
-function problemOf(url: Expanded): Problem | null {
-  const refuse = (message: string): Problem => ({ severity: 'error', check: 'store.url', message, key: ['store', 'url'] });
-  if (url.value.trim() === '') return refuse(`must not be empty${unsetNote(url)}`);
-  const { protocol } = URL.canParse(url.value) ? new URL(url.value) : { protocol: '' };
-  if (protocol === 'postgres:' || protocol === 'postgresql:') return null;
-  return refuse('must be the address of a PostgreSQL database: postgres://HOST:5432/DATABASE, USER:PASSWORD@ before the host');
-}
 
 /** The password alone is a secret too, as it is written and as it is meant. */
 function secretOf(value: string): Expanded {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { isAlive } from '../support/processes.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 
 let postgres: TestPostgres;
@@ -93,8 +94,79 @@ it('needs no more than a role of its own, and says what is missing', async () =>
   await postgres.query(`GRANT CREATE ON DATABASE ${name} TO small`);
   const queue = await playground.start(['--port', '0'], { env });
   await queue.stop();
+  await postgres.query("CREATE ROLE stranger LOGIN PASSWORD 'pw-stranger'");
+  const worker = ['worker', '--url', '$DATABASE_URL', '--root', playground.path('w')];
+  const stranger = await playground.run(worker, { env: { DATABASE_URL: url.replace('postgres@', 'stranger:pw-stranger@') } });
+  expect(stranger).toMatchObject({ code: 1, stderr: expect.stringMatching(/lacks a right .*workers\.md/) as unknown });
+  const noFolder = await playground.run([...worker.slice(0, 4), playground.path('WORKFLOW.md')], { env });
+  expect(noFolder).toMatchObject({ code: 1, stderr: expect.stringMatching(/--root .*WORKFLOW\.md cannot be used/) as unknown });
   await postgres.query(`REVOKE CREATE ON DATABASE ${name} FROM small`);
   const later = await playground.start(['--port', '0'], { env });
   expect(await later.json('/readyz')).toMatchObject({ checks: { database: 'pass' } });
   await later.stop();
+});
+
+it('ends what a service that was killed left running before its records are moved', async () => {
+  const env = { DATABASE_URL: await postgres.createDatabase() };
+  await playground.writeIssues([issue(1)]);
+  const hooks = `before_run: "echo $$ > ${playground.path('pid')}; exec sleep 300"\ntimeout_ms: 400000`;
+  await playground.write('WORKFLOW.md', fileWorkflow({ hooks }));
+  const killed = await playground.start(['--port', '0']);
+  const text = await eventually(
+    () => playground.read('pid').catch(() => ''),
+    (found) => found.trim() !== '',
+    'the hook',
+  );
+  killed.signal('SIGKILL');
+  await killed.exited;
+  expect(isAlive(Number(text))).toBe(true);
+  const moved = await playground.run(['migrate', '--to', '$DATABASE_URL'], { env });
+  expect(moved).toMatchObject({ code: 0, records: [{ msg: 'ending a process that an earlier run left behind' }] });
+  expect(isAlive(Number(text))).toBe(false);
+});
+
+it('waits for one that is gone without leave, and refuses one that leads', async () => {
+  const url = await postgres.createDatabase();
+  const env = { DATABASE_URL: url };
+  await playground.writeIssues([]);
+  await playground.write('WORKFLOW.md', fileWorkflow());
+  await (await playground.start(['--port', '0'])).stop();
+  await playground.run(['migrate', '--to', '$DATABASE_URL'], { env });
+  const emptied = ['notes', 'trackers', 'tracker_names'].map((table) => `DELETE FROM foray.${table};`).join('');
+  const now = '(extract(epoch FROM clock_timestamp()) * 1000)';
+  await postgres.query(`SET foray.epoch = '1'; ${emptied} UPDATE foray.leader SET left_at = NULL, renewed_at = ${now}`, url);
+  expect(await playground.run(['migrate', '--to', '$DATABASE_URL'], { env })).toMatchObject({ code: 0, stderr: '' });
+
+  await playground.write('OTHER.md', fileWorkflow({ store: 'url: $DATABASE_URL' }));
+  await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL' }));
+  const leader = await playground.start(['--port', '0'], { env });
+  const refused = await playground.run(['migrate', 'OTHER.md'], { env });
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('is in use by a running foray') as unknown });
+  await leader.stop();
+});
+
+it('refuses an address that cannot be one, and files and servers that cannot give TLS, at once and without its password', async () => {
+  const url = (await postgres.createDatabase()).replace('postgres@', 'postgres:s3cret@');
+  await playground.writeIssues([]);
+  await playground.write('WORKFLOW.md', fileWorkflow());
+  await (await playground.start(['--port', '0'])).stop();
+  const cases: readonly (readonly [string, number, RegExp])[] = [
+    ['', 2, /must not be empty: \$DATABASE_URL is not set/],
+    ['postgres://app:s3cret#1@127.0.0.1/x', 2, /must be the address .*%23/],
+    ['http://app:s3cret@127.0.0.1/x', 2, /must be the address of a PostgreSQL database/],
+    [`${url}?sslmode=nonsense`, 2, /sslmode must be one of disable, .*verify-full/],
+    [`${url}?sslmode=require`, 1, /does not offer TLS .*check sslmode and sslrootcert in its address/],
+    [`${url}?sslmode=verify-full&sslrootcert=/nope.pem`, 1, /a file that its address names cannot be read .*\/nope\.pem/],
+  ];
+  for (const [address, code, words] of cases) {
+    const env: Record<string, string> = address === '' ? {} : { DATABASE_URL: address };
+    for (const args of [
+      ['migrate', '--to', '$DATABASE_URL'],
+      ['worker', '--url', '$DATABASE_URL', '--root', playground.path('w')],
+    ]) {
+      const refused = await playground.run(args, { env });
+      expect(refused, args[0]).toMatchObject({ code, stderr: expect.stringMatching(words) as unknown });
+      expect(refused.stderr, args[0]).not.toMatch(/s3cret|SECURITY WARNING|StoreError/);
+    }
+  }
 });

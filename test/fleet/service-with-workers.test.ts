@@ -62,6 +62,7 @@ describe('a service that gives its runs to workers', () => {
         fileWorkflow({
           agent: 'kind: mock\nmax_turns: 1\nmax_retry_backoff_ms: 200\nrun_on: [gpu]',
           mock: 'turn_delay_ms: 3000',
+          hooks: `before_run: "until [ -e ${ground.path('go')} ]; do sleep 0.1; done"`,
           store: 'url: $FLEET_DB',
         }),
       );
@@ -72,6 +73,9 @@ describe('a service that gives its runs to workers', () => {
         (holds) => String(holds['preflight_problem']).includes('no worker with the labels gpu is there'),
         'the missing worker to be told',
       );
+      const explained = await ground.run(['explain', 'A-1'], { env });
+      expect(explained).toMatchObject({ code: 1, stdout: expect.stringContaining('no worker with the labels gpu') as unknown });
+      expect(await daemon.json('/readyz')).toMatchObject({ checks: { preflight: 'fail' } });
       const args = [
         'worker',
         '--url',
@@ -87,6 +91,12 @@ describe('a service that gives its runs to workers', () => {
       ];
       const worker = spawn(process.execPath, [CLI, ...args], { env, stdio: 'ignore' });
       children.push(worker);
+      await eventually(
+        async () => (await ground.run(['status'], { env })).stdout,
+        (text) => /A-1.*\bw1\b/.test(text),
+        'the worker of a run whose workspace is being made',
+      );
+      await ground.write('go', '');
       await daemon.record('turn started', { issue_identifier: 'A-1' });
       const workers = (await daemon.json('/api/v2/workers'))['workers'] as Record<string, unknown>[];
       expect(workers).toEqual([

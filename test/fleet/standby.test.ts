@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { createPlayground, eventually, fileWorkflow, workflowText, type Playground } from '../support/daemon.ts';
+import { startServer, text } from '../support/http-server.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 
 let postgres: TestPostgres;
@@ -51,7 +52,11 @@ it('works one issue once with two daemons, and the other takes over when the lea
   await second.record('http server listening');
   expect((await second.json('/readyz'))['role']).toBe('standby');
   expect(await second.json('/readyz')).toMatchObject({ leader: { pid: first.pid } });
-  expect(await first.json('/readyz')).toMatchObject({ role: 'leader', status: 'pass' });
+  expect(await first.json('/readyz')).toMatchObject({
+    role: 'leader',
+    status: 'pass',
+    leader: { pid: first.pid, url: expect.stringContaining(first.url) as unknown },
+  });
   const page = (await (await second.get('/')).text()).replaceAll(/<[^>]*>/g, '');
   expect(page).toContain('Standing by');
   expect(page).toContain(`${hostname()} (process ${first.pid}) leads`);
@@ -70,6 +75,31 @@ it('works one issue once with two daemons, and the other takes over when the lea
     { identifier: 'A-2', status: 'succeeded' },
   ]);
   await second.stop();
+});
+
+it('a standby tells why its leader cannot read the tracker, from the start on', async (test) => {
+  const tracker = await startServer(() => text('away', 503));
+  test.onTestFinished(() => tracker.close());
+  const kind = `kind: github\nproject: acme/shop\nendpoint: ${tracker.url}\napi_key: $GITHUB_TOKEN\nactive_states: [todo]`;
+  const sections = { tracker: kind, agent: 'kind: mock', store: 'url: $DATABASE_URL' };
+  await playground.write('WORKFLOW.md', workflowText(sections));
+  const options = { env: { DATABASE_URL: url, GITHUB_TOKEN: 'token-of-nobody' } };
+  const first = await playground.start(['--port', '0'], options);
+  const second = await playground.start(['--port', '0'], options);
+  for (const daemon of [first, second]) {
+    await daemon.record('http server listening');
+    const { tracker_problem } = await eventually(
+      () => daemon.json('/api/v2/holds').catch(() => ({ tracker_problem: null })),
+      (holds) => holds['tracker_problem'] != null,
+      'why the tracker cannot be read',
+    );
+    expect(tracker_problem).toMatchObject({ error: expect.stringContaining('status 503'), next_try_at: expect.any(String) });
+    const page = (await (await daemon.get('/')).text()).replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
+    expect(page).toMatch(/(The tracker cannot be read yet|The last poll failed)\. .*status 503.*check tracker\.endpoint/);
+  }
+  const { stdout } = await playground.run(['status', 'WORKFLOW.md'], options);
+  expect(stdout).toMatch(/^PROBLEM \(tracker\) since .*status 503.*check tracker\.endpoint/m);
+  await Promise.all([first.stop(), second.stop()]);
 });
 
 it('lets a leader that was stopped and wakes up store and do nothing', async () => {

@@ -96,6 +96,15 @@ function problemOf(workers: readonly WorkerRow[], labels: readonly string[]): st
   return `no worker${wanted} is there: start one with "foray worker"`;
 }
 
+/** The same of what the database says of all workers. */
+export function fleetProblem(rows: readonly WorkerRow[], labels: readonly string[], version: string): string | null {
+  const heard = rows.filter(({ silentMs }) => silentMs <= LOST_AFTER_MS);
+  return problemOf(
+    heard.filter((worker) => refusalOf(worker, heard, version) === null),
+    labels,
+  );
+}
+
 export interface ViewFacts {
   readonly runsOf: (workerId: string) => number;
   readonly version: string;

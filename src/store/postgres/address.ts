@@ -7,3 +7,12 @@ export function addressOf(url: string): string {
     return 'postgres://(not an address)';
   }
 }
+
+/**
+ * The address as the driver takes it. It checks the certificate for each of these modes as for verify-full, and would say so
+ * at length on standard error.
+ */
+export function driverAddress(url: string): string {
+  if (/[?&]uselibpqcompat=true\b/.test(url)) return url;
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
+}

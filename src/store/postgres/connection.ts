@@ -2,7 +2,7 @@ import type { Pool, PoolClient, QueryResult } from 'pg';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { decode, encode } from '../records/text.ts';
 import type { Row, SqlValue, Work } from '../records/work.ts';
-import { addressOf } from './address.ts';
+import { addressOf, driverAddress } from './address.ts';
 import { checkedClient } from './checked-client.ts';
 import { numbered } from './dialect.ts';
 import { postgresErrorOf, TAKES_NO_WRITES } from './errors.ts';
@@ -59,7 +59,7 @@ export async function openPostgres(url: string): Promise<Postgres> {
   for (const type of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.setTypeParser(type, Number);
   const pool = new pg.Pool({
     Client: await checkedClient(),
-    connectionString: url,
+    connectionString: driverAddress(url),
     types,
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_MS,

@@ -6,11 +6,11 @@ export const TAKES_NO_WRITES = '25006';
 
 type Explanation = Pick<StoreErrorFacts, 'kind' | 'what' | 'remedy'>;
 
-const WAIT = 'check the server and the network; foray goes on when it answers again';
-const LOGIN = 'check the user and the password of store.url';
+const WAIT = 'check the server and the network; services and workers go on when it answers again';
+const LOGIN = 'check the user and the password in its address';
 const RIGHTS =
-  'let the role of store.url create schemas in this database (with agent.run_on it makes one for the queue, once), or, without agent.run_on, create the schema foray and make the role its owner';
-const TLS = 'check sslmode and sslrootcert of store.url';
+  'let the role of its address create schemas in this database (with agent.run_on it makes one for the queue, once), or, without agent.run_on, create the schema foray and make the role its owner; a role of the workers alone needs the rights listed in docs/workers.md';
+const TLS = 'check sslmode and sslrootcert in its address';
 
 /** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) or by what Node calls it; the longest prefix counts. */
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
@@ -20,10 +20,10 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   [TAKES_NO_WRITES]: {
     kind: 'unreachable',
     what: 'takes no writes',
-    remedy: 'let store.url name the primary; foray goes on when it takes writes again',
+    remedy: 'let its address name the primary; services and workers go on when it takes writes again',
   },
   '25P03': { kind: 'unreachable', what: 'ended a unit of work that stood still', remedy: 'nothing; it is tried again' },
-  '3D000': { kind: 'missing', what: 'does not exist', remedy: 'create the database, or correct store.url' },
+  '3D000': { kind: 'missing', what: 'does not exist', remedy: 'create the database, or correct its address' },
   '42501': { kind: 'unwritable', what: 'lacks a right', remedy: RIGHTS },
   '53': { kind: 'failed', what: 'has no room or no connection left', remedy: 'free space on its disk, or raise max_connections' },
   '57': { kind: 'unreachable', what: 'is stopping or starting', remedy: WAIT },
@@ -35,6 +35,12 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 };
 
 const LOST: Explanation = { kind: 'unreachable', what: 'cannot be reached', remedy: WAIT };
+const NO_TLS: Explanation = { kind: 'unwritable', what: 'does not offer TLS', remedy: TLS };
+const UNREADABLE_FILE: Explanation = {
+  kind: 'unwritable',
+  what: 'cannot be asked: a file that its address names cannot be read',
+  remedy: TLS,
+};
 const UNEXPLAINED: Explanation = {
   kind: 'failed',
   what: 'failed',
@@ -62,11 +68,19 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 function explain(error: unknown): Explanation {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const prefix = [5, 2, 1].map((length) => code.slice(0, length)).find((start) => start in EXPLANATIONS);
-  const known = EXPLANATIONS[code] ?? (prefix === undefined ? undefined : EXPLANATIONS[prefix]);
-  if (known) return known;
-  return error instanceof Error && /connection|timeout|terminated|SSL/i.test(error.message) && code === '' ? LOST : UNEXPLAINED;
+  if (!(error instanceof Error)) return UNEXPLAINED;
+  const code = 'code' in error ? String(error.code) : '';
+  // Not that of a socket, which is there once the server is.
+  if ('syscall' in error && error.syscall === 'open') return UNREADABLE_FILE;
+  if (code === '') return explainText(error.message);
+  const prefix = [code.length, 5, 2, 1].map((length) => code.slice(0, length)).find((start) => start in EXPLANATIONS);
+  return (prefix === undefined ? undefined : EXPLANATIONS[prefix]) ?? UNEXPLAINED;
+}
+
+/** What the driver itself says comes without a code. */
+function explainText(message: string): Explanation {
+  if (message.includes('does not support SSL')) return NO_TLS;
+  return /connection|timeout|terminated|SSL/i.test(message) ? LOST : UNEXPLAINED;
 }
 
 function unreadable(address: string, error: UnreadableRow): StoreError {

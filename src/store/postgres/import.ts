@@ -26,8 +26,8 @@ export function* importAll(source: Sqlite, epoch: number, address: string): Work
   for (const table of tables) {
     const columns = columnsOf(source, table);
     yield* run(`DELETE FROM ${table}`);
-    for (const page of pagesOf(source, table, columns)) yield* insertPage(table, columns, page);
-    const [here, there] = [digestOf(pagesOf(source, table, columns)), yield* targetDigest(table, columns)];
+    const here = yield* copyTable(source, table, columns);
+    const there = yield* targetDigest(table, columns);
     if (here.rows !== there.rows || here.digest !== there.digest) throw differs(address, table, here, there);
     moved.push({ table, ...here });
   }
@@ -84,28 +84,40 @@ interface Compared {
   readonly digest: string;
 }
 
-function digestOf(pages: Iterable<readonly Values[]>): Compared {
+/** Sums up what comes by, page after page. */
+function createSum() {
   const hash = createHash('sha256');
   let count = 0;
-  for (const rows of pages) {
-    for (const row of rows) hash.update(`${JSON.stringify(row)}\n`);
-    count += rows.length;
-  }
-  return { rows: count, digest: hash.digest('hex') };
+  return {
+    add(rows: readonly Values[]): void {
+      for (const row of rows) hash.update(`${JSON.stringify(row)}\n`);
+      count += rows.length;
+    },
+    end: (): Compared => ({ rows: count, digest: hash.digest('hex') }),
+  };
 }
 
-/** The same of what the server gives back. */
-function* targetDigest(table: string, columns: readonly string[]): Work<Compared> {
-  const hash = createHash('sha256');
-  const sql = `SELECT rowid AS row_number, ${columns.join(', ')} FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ${PAGE}`;
-  let count = 0;
-  for (let last = -1; ;) {
-    const rows = yield* all(sql, last);
-    if (rows.length === 0) return { rows: count, digest: hash.digest('hex') };
-    last = Number(rows.at(-1)?.row_number);
-    for (const row of rows) hash.update(`${JSON.stringify(valuesOf(row, columns))}\n`);
-    count += rows.length;
+/** Summed up on the way: the server ends a unit of work that stands still for long. */
+function* copyTable(source: Sqlite, table: string, columns: readonly string[]): Work<Compared> {
+  const sum = createSum();
+  for (const page of pagesOf(source, table, columns)) {
+    yield* insertPage(table, columns, page);
+    sum.add(page);
   }
+  return sum.end();
+}
+
+/** The same of what the server gives back, by a cursor: rows are in no index by their order. */
+function* targetDigest(table: string, columns: readonly string[]): Work<Compared> {
+  const sum = createSum();
+  yield* run(`DECLARE copied NO SCROLL CURSOR FOR SELECT ${columns.join(', ')} FROM ${table} ORDER BY rowid`);
+  for (;;) {
+    const rows = yield* all(`FETCH ${PAGE} FROM copied`);
+    if (rows.length === 0) break;
+    sum.add(rows.map((row) => valuesOf(row, columns)));
+  }
+  yield* run('CLOSE copied');
+  return sum.end();
 }
 
 /** New rows are numbered after the ones that came. */

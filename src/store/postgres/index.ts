@@ -11,7 +11,7 @@ export { dropHints, leaveHint, readHints } from './hints.ts';
 export { isUpToDate, migratePostgres } from './migrate.ts';
 export { askThroughPostgres } from './operator.ts';
 export { createPostgresStore } from './postgres-store.ts';
-export { readFleet } from './run-queue.ts';
+export { readFleet, type Fleet } from './run-queue.ts';
 export { openProcessRecords } from './processes.ts';
 
 /** The tracker that was watched last. */

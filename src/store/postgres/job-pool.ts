@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { driverAddress } from './address.ts';
 import { checkedClient } from './checked-client.ts';
 
 /** By the clock of the database, which all hosts share. */
@@ -20,7 +21,7 @@ export async function openJobPool(url: string, max = 4): Promise<Pool> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
     Client: await checkedClient(),
-    connectionString: url,
+    connectionString: driverAddress(url),
     max,
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: ANSWER_MS,

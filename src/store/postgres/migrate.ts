@@ -21,9 +21,13 @@ export async function isUpToDate(db: Postgres): Promise<boolean> {
   throw new StoreError({ path: db.address, kind: 'newer', what: 'is in use by a service of an older version', remedy });
 }
 
+/** By the catalogue, which also tells of tables that the role may not use: it then hears that it lacks a right. */
+const TABLES =
+  "SELECT relname AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'foray' AND relkind IN ('r', 'p', 'v')";
+
 /** 0 where there is no schema yet. Refuses one that this version does not know, and that of another program. */
 export function* versionOfSchema(address: string): Work<number> {
-  const tables = yield* all("SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'foray'");
+  const tables = yield* all(TABLES);
   if (tables.length === 0) return 0;
   if (!tables.some(({ name }) => name === 'schema_migrations')) throw foreign(address);
   const version = Number((yield* get('SELECT max(version) AS version FROM foray.schema_migrations'))?.version ?? 0);

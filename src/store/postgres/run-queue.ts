@@ -99,13 +99,17 @@ function* readWorkers(): Work<readonly WorkerRow[]> {
   return rows.map(workerOf);
 }
 
-/** The workers as everybody sees them, and how many runs each has. */
-export function* readFleet(): Work<{ readonly workers: readonly WorkerRow[]; readonly runs: ReadonlyMap<string, number> }> {
+/** The workers as everybody sees them. */
+export interface Fleet {
+  readonly workers: readonly WorkerRow[];
+  /** Which of them has a run, by the ids of both. */
+  readonly holders: ReadonlyMap<string, string>;
+}
+
+export function* readFleet(): Work<Fleet> {
   const workers = yield* readWorkers();
-  const counted = yield* all(
-    `SELECT worker, count(*) AS runs FROM worker_runs WHERE run_id NOT LIKE '${REMOVAL_PREFIX}%' GROUP BY worker`,
-  );
-  return { workers, runs: new Map(counted.map((row) => [String(row['worker']), Number(row['runs'])])) };
+  const given = yield* all(`SELECT run_id, worker FROM worker_runs WHERE run_id NOT LIKE '${REMOVAL_PREFIX}%'`);
+  return { workers, holders: new Map(given.map((row) => [String(row['run_id']), String(row['worker'])])) };
 }
 
 /** Lease and job in one: neither is ever there without the other. */

@@ -28,13 +28,18 @@ export interface SqliteStore extends Store {
 
 export const SQLITE_DAY_OF_START = "strftime('%Y-%m-%d', started_at / 1000, 'unixepoch')";
 
+/** Runs under way when the last daemon ended, of whatever tracker. */
+export function runningRunsIn(db: Sqlite): readonly string[] {
+  return db.all("SELECT run_id FROM claims WHERE phase = 'running'").map((row) => String(row.run_id));
+}
+
 /** The store over a database that is open, up to date and locked for this owner. */
 export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: Clock; lock: Lock }): SqliteStore {
   const requests = createOperatorRequests();
   const requireSameFile = createFileCheck(db.path);
   return {
     processes: createProcessRecords(db, deps.owner.id),
-    runningRuns: () => db.all("SELECT run_id FROM claims WHERE phase = 'running'").map((row) => String(row.run_id)),
+    runningRuns: () => runningRunsIn(db),
     identityOf: async (name) => db.perform(storedIdentity(name)),
     nameTracker: async (name, identity) => db.perform(nameTracker(name, identity)),
     workspaceKey: () => String(db.get('SELECT key FROM workspace_key')?.key),

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { postgresErrorOf } from './errors.ts';
+import { driverAddress } from './address.ts';
+
+const kindOf = (error: unknown): string => postgresErrorOf('postgres://h/d', error).kind;
+const coded = (message: string, facts: Readonly<Record<string, string>>): Error => Object.assign(new Error(message), facts);
+
+it.each([
+  ['a connection that breaks', coded('read ECONNRESET', { code: 'ECONNRESET', syscall: 'read' }), 'unreachable'],
+  ['a socket that is not there yet', coded('connect ENOENT /run/s', { code: 'ENOENT', syscall: 'connect' }), 'unreachable'],
+  ['a certificate that is not there', coded('ENOENT: open', { code: 'ENOENT', syscall: 'open' }), 'unwritable'],
+  ['a server without TLS', new Error('The server does not support SSL connections'), 'unwritable'],
+  ['an end without a word', new Error('Connection terminated unexpectedly'), 'unreachable'],
+  ['a wrong password', coded('password authentication failed', { code: '28P01' }), 'unwritable'],
+])('%s is waited for or told', (_what, error, kind) => expect(kindOf(error)).toBe(kind));
+
+it('has the driver check certificates without its warning, unless the address asks for less', () => {
+  expect(driverAddress('postgres://h/d?a=b&sslmode=require')).toBe('postgres://h/d?a=b&sslmode=verify-full');
+  const weaker = 'postgres://h/d?uselibpqcompat=true&sslmode=require';
+  expect(driverAddress(weaker)).toBe(weaker);
+  expect(driverAddress('postgres://h/d?sslmode=disable')).toBe('postgres://h/d?sslmode=disable');
+});
