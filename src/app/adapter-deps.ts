@@ -1,5 +1,6 @@
 import type { Env } from '../config/expand.ts';
 import type { AgentDeps, ProcessLedger } from '../ports/agent.ts';
+import type { TellRetry } from '../ports/provider.ts';
 import type { RunTools } from '../ports/runner.ts';
 import type { Clock, Logger, WritePermission } from '../ports/runtime.ts';
 import type { QueueRunner } from '../runners/queue/index.ts';
@@ -21,6 +22,8 @@ export interface AdapterDeps {
   readonly meter: OperationMeter;
   /** Hears that the tracker takes long to answer; absent where records are enough. */
   readonly tellSilence?: TellSilence;
+  /** Hears of each failure that is tried again at start; absent where records are enough. */
+  readonly tellRetry?: TellRetry;
   readonly tools: RunTools;
   /** Where the HTTP server listens, or null. */
   readonly servedAt: () => string | null;

@@ -210,9 +210,11 @@ async function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Promise<Ad
 
 function providerDeps(
   { path: file }: GoodWorkflow,
-  { version, clock, logger, meter, leading = null }: Pick<AdapterDeps, 'version' | 'clock' | 'logger' | 'meter' | 'leading'>,
+  deps: Pick<AdapterDeps, 'version' | 'clock' | 'logger' | 'meter' | 'tellRetry' | 'leading'>,
 ): ProviderDeps {
-  return { version, clock, logger, meter, workflowDir: path.dirname(file), ...asking(leading) };
+  const { version, clock, logger, meter, tellRetry, leading = null } = deps;
+  const listening = tellRetry === undefined ? {} : { tellRetry };
+  return { version, clock, logger, meter, workflowDir: path.dirname(file), ...listening, ...asking(leading) };
 }
 
 /** Every write to the world outside is asked for right before it leaves: a daemon that slept meanwhile may not lead any more. */

@@ -1,5 +1,6 @@
 import { TrackerError } from '../domain/model/errors.ts';
 import type { Notice, Notices } from '../domain/model/notice.ts';
+import type { TellRetry } from '../ports/provider.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Tracker } from '../ports/tracker.ts';
 
@@ -50,6 +51,11 @@ export function silenceTo(logger: Pick<Logger, 'warn'>): TellSilence {
 /** For all who listen: the log, the page and `foray status`. */
 export function silenceIn(announce: (notice: Notice) => void): TellSilence {
   return (kind) => announce({ name: 'tracker:answer:awaited', facts: { kind } });
+}
+
+/** The same for a read at start that failed and is tried again. */
+export function retriesIn(announce: (notice: Notice) => void): TellRetry {
+  return (facts) => announce({ name: 'tracker:start:failed', facts });
 }
 
 /** A poll that takes longer is told of. */

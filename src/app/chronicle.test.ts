@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createNotices, anIssue } from '../../test/support/fake-daemon.ts';
 import { createMemoryStore } from '../../test/support/store/memory.ts';
 import type { Quota } from '../domain/model/quota.ts';
-import { silenceIn } from './check-tracker.ts';
+import { retriesIn, silenceIn } from './check-tracker.ts';
 import { keepChronicle, troublesSince } from './chronicle.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -100,8 +100,8 @@ it('what keeps the whole service back is kept while it does, for commands to tel
   await chronicle.stop();
   const text = expect.stringMatching(/^refused; renew the token/) as string;
   expect(await troublesSince(0, store)).toEqual([
-    { what: 'tracker', since: 1_000_000, place: null, text },
-    { what: 'workflow', since: time.now, place: null, text: 'the last edit is rejected: agent.kind: unknown' },
+    { ...TROUBLE, what: 'tracker', since: 1_000_000, text },
+    { ...TROUBLE, what: 'workflow', since: time.now, text: 'the last edit is rejected: agent.kind: unknown' },
   ]);
   expect(await store.listNotes({ subject: 'service', limit: 9 })).toHaveLength(2);
   const next = setUp(store);
@@ -112,12 +112,33 @@ it('what keeps the whole service back is kept while it does, for commands to tel
   expect(await troublesSince(next.time.now, store)).toEqual([]);
 });
 
+const TROUBLE = { place: null, nextTryAt: null, isSilence: false };
+
 it('a tracker that takes long to answer keeps it back until it has', async () => {
   const { store, notices, chronicle, time, tick } = setUp();
   silenceIn(notices.announce)('repoissues');
   time.now += 1;
-  const text = 'the tracker cannot be read yet: it is still tried; the log tells what it said';
-  await expect.poll(() => troublesSince(0, store)).toEqual([{ what: 'tracker', since: 1_000_000, place: null, text }]);
+  const text = 'the tracker has not answered yet; check tracker.endpoint, the network and the proxy where this stays';
+  const silent = { ...TROUBLE, what: 'tracker', since: 1_000_000, text, isSilence: true };
+  await expect.poll(() => troublesSince(0, store)).toEqual([silent]);
+  tick(0);
+  await chronicle.stop();
+  expect(await troublesSince(0, store)).toEqual([]);
+});
+
+it('why a start could not read its tracker is kept with the next try, whatever silence follows', async () => {
+  const { store, notices, chronicle, time, tick } = setUp();
+  const tellRetry = retriesIn(notices.announce);
+  const failed = { error: 'status 503', kind: 'tracker_transport_error' };
+  tellRetry({ ...failed, retryInMs: 1000, tries: 1 });
+  time.now += 800;
+  silenceIn(notices.announce)('repoissues');
+  const text = expect.stringMatching(/^status 503; .*check tracker\.endpoint/) as string;
+  const told = { ...TROUBLE, what: 'tracker', since: 1_000_000, text };
+  await expect.poll(() => troublesSince(0, store)).toEqual([{ ...told, nextTryAt: 1_001_000 }]);
+  time.now += 200;
+  tellRetry({ ...failed, retryInMs: 2000, tries: 2 });
+  await expect.poll(() => troublesSince(0, store)).toEqual([{ ...told, nextTryAt: 1_003_000 }]);
   tick(0);
   await chronicle.stop();
   expect(await troublesSince(0, store)).toEqual([]);

@@ -58,12 +58,13 @@ export function keepChronicle(deps: ChronicleDeps): Chronicle & { stop(): Promis
   const changed = createTroubles();
   const stopListening = notices.listen((notice) => {
     sample(notice);
-    const trouble = changed(notice);
-    if (trouble !== null) writer.add({ at: clock.now(), subject: SERVICE, body: JSON.stringify(trouble) });
+    const at = clock.now();
+    const trouble = changed(notice, at);
+    if (trouble !== null) writer.add({ at, subject: SERVICE, body: JSON.stringify(trouble) });
     const entry = journalEntryOf(notice);
     if (entry === null) return;
     const { identifier, ...said } = entry;
-    writer.add({ at: clock.now(), subject: subjectOf(identifier, notice.tracker ?? ''), body: JSON.stringify(said) });
+    writer.add({ at, subject: subjectOf(identifier, notice.tracker ?? ''), body: JSON.stringify(said) });
   });
   return {
     async journalOf(identifier, tracker) {
@@ -87,11 +88,14 @@ export function keepChronicle(deps: ChronicleDeps): Chronicle & { stop(): Promis
 /** What keeps the service back, each time it changes: written down, so that commands can tell of it. */
 function createTroubles(): typeof troubleOf {
   const known = new Map<TroubleKind, string>();
-  return (notice) => {
-    const told = troubleOf(notice);
-    if (told === null || (known.get(told.what) ?? null) === told.text) return null;
-    if (told.text === null) known.delete(told.what);
-    else known.set(told.what, told.text);
+  return (notice, at) => {
+    const told = troubleOf(notice, at);
+    if (told === null) return null;
+    const before = known.get(told.what) ?? null;
+    const now = told.text && `${told.text} ${told.nextTryAt ?? ''}`;
+    if (now === before || (told.isSilence === true && before !== null)) return null;
+    if (now === null) known.delete(told.what);
+    else known.set(told.what, now);
     return told;
   };
 }
@@ -102,6 +106,10 @@ export interface Trouble {
   readonly since: number;
   readonly text: string;
   readonly place: TroublePlace | null;
+  /** Of what is tried again at a moment that is known. */
+  readonly nextTryAt: number | null;
+  /** Nothing was said. */
+  readonly isSilence: boolean;
 }
 
 /** What keeps a service back that has been at work since then. */
@@ -110,9 +118,10 @@ export async function troublesSince(since: number, store: Pick<Store, 'listNotes
   for (const { at, body } of await store.listNotes({ subject: SERVICE, since, limit: MOST_TROUBLES })) {
     const { success, data } = TROUBLE().safeParse(parsed(body));
     if (!success) continue;
-    const { what, text, place } = data;
+    const { text, ...trouble } = data;
+    const { what } = trouble;
     if (text === null) latest.delete(what);
-    else latest.set(what, { what, text, place, since: latest.get(what)?.since ?? at });
+    else latest.set(what, { ...trouble, text, since: latest.get(what)?.since ?? at });
   }
   return [...latest.values()];
 }
@@ -148,7 +157,13 @@ function createNoteWriter({ store, logger }: ChronicleDeps): { add(note: Note): 
 
 const PLACE = once(() => z.object({ file: z.string(), line: z.number().nullable(), column: z.number().nullable() }));
 const TROUBLE = once(() =>
-  z.object({ what: z.enum(TROUBLE_KINDS), text: z.string().nullable(), place: PLACE().nullable().default(null) }),
+  z.object({
+    what: z.enum(TROUBLE_KINDS),
+    text: z.string().nullable(),
+    place: PLACE().nullable().default(null),
+    nextTryAt: z.number().nullable().default(null),
+    isSilence: z.boolean().default(false),
+  }),
 );
 const ENTRY = once(() => z.object({ text: z.string(), tone: z.enum(TONES) }));
 const SAMPLE = once(() =>

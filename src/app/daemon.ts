@@ -9,7 +9,7 @@ import type { NoticeBus } from '../ports/events.ts';
 import type { Logger, SteadyClock } from '../ports/runtime.ts';
 import { startTelemetry } from '../telemetry/index.ts';
 import { buildAdapters, knownAs, settleIdentity, tellIfPublic, type BuiltAdapters } from './build-adapters.ts';
-import { proveTracker, silenceIn, whileTold } from './check-tracker.ts';
+import { proveTracker, retriesIn, silenceIn, whileTold } from './check-tracker.ts';
 import { forgetOldRuns } from './forget-runs.ts';
 import type { Reign } from './leading.ts';
 import { openPages, type Pages } from './open-pages.ts';
@@ -69,7 +69,9 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   let url: string | null = null;
   const runs = await openRuns(options, { announce, killed: killed.signal, servedAt: () => url, releasers });
   const { store, trackers, processes } = runs;
-  const built = await knownAs(await buildAdapters(workflow, runs.adapterDeps, null), store);
+  // Only the start is kept back by them: while an edit is tried, the last good file is in force.
+  const atStart = { ...runs.adapterDeps, tellRetry: retriesIn(announce) };
+  const built = await knownAs(await buildAdapters(workflow, atStart, null), store);
   await runs.watch(built);
   const pages = openPages(options, runs, notices, releasers);
   releasers.push(followQuotas(notices, trackers));

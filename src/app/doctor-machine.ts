@@ -5,7 +5,9 @@ import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { OperatorPause } from '../domain/model/operator.ts';
 import type { Settings } from '../domain/model/settings.ts';
+import { pauseDetail } from '../domain/rules/eligibility.ts';
 import { checkPlace } from '../store/sqlite/errors.ts';
 import { buildAdapters } from './build-adapters.ts';
 import { finding, ok, type Finding } from './finding.ts';
@@ -125,13 +127,21 @@ export async function checkDatabase({ settings }: GoodWorkflow): Promise<readonl
     if (settings.storeUrl === null) checkPlace(settings.dbPath);
     const records = await openRecords(settings, settings.tracker.identity);
     const daemon = records?.daemon ?? null;
-    await records?.load();
+    const durable = await records?.load();
     await records?.close();
-    if (daemon !== null) return [ok('database', `${place}, in use by the running service (pid ${daemon.pid} on ${daemon.host})`)];
-    return [ok('database', records === null ? `${place} is made at the first start` : place)];
+    const pause = pauseFindings(durable?.operatorPause ?? null);
+    if (daemon !== null)
+      return [ok('database', `${place}, in use by the running service (pid ${daemon.pid} on ${daemon.host})`), ...pause];
+    return [ok('database', records === null ? `${place} is made at the first start` : place), ...pause];
   } catch (error) {
     return [finding('error', 'database', textOf(error), 'see the message; db_path or store.url names another place')];
   }
+}
+
+/** Everything a run needs may be there, and still none starts. */
+function pauseFindings(pause: OperatorPause | null): readonly Finding[] {
+  if (pause === null) return [];
+  return [finding('warning', 'paused', `nothing is dispatched: ${pauseDetail(pause)}`, 'foray resume lets it go on')];
 }
 
 /** Whether the port is free, unless our own service has it. */

@@ -17,6 +17,7 @@ import { followMissingStates } from './missing-states.ts';
 import type { Runs } from './open-runs.ts';
 import { openOperatorRequests, type OperatorRequests } from './operator-requests.ts';
 import { followHints } from './shared-hints.ts';
+import { followStart } from './start-fault.ts';
 import type { WatchedTrackers } from './watched-trackers.ts';
 import { followWorkflowStatus } from './workflow-status.ts';
 
@@ -29,7 +30,11 @@ export interface Pages {
 export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus, releasers: Releasers): Pages {
   const { workflow, clock, logger, version, reign } = options;
   const { store, trackers } = runs;
-  const snapshot = keptShortly(trackers.states, (states) => snapshotOfAll(states, clock.now(), storeFaultOf(trackers)));
+  const start = followStart(notices, clock);
+  releasers.push(start.stop);
+  const snapshot = keptShortly(trackers.states, (states) =>
+    snapshotOfAll(states, clock.now(), { storeProblem: storeFaultOf(trackers), startFault: start.fault() }),
+  );
   const missing = followMissingStates({ watched: trackers.adapters, notices, provider: runs.adapterDeps });
   releasers.push(() => missing.stop());
   const ofFile = () => trackers.adapters().workflow;
@@ -61,7 +66,7 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
     workflow: workflowStatus.status,
     hosts: runs.hosts,
-    ...(reign !== null && { leader: leaderView(reign, clock) }),
+    ...(reign !== null && { leader: leaderView(reign, clock, runs.adapterDeps.servedAt) }),
     ...viewOf(trackers, snapshot, store, clock),
   };
   return { daemon, operatorRequests };
@@ -79,11 +84,11 @@ function loopFor(trackers: WatchedTrackers, { request, tracker }: AskedRequest):
 }
 
 /** This daemon leads, since now. */
-function leaderView({ me, leadership }: Reign, clock: Clock): NonNullable<Daemon['leader']> {
+function leaderView({ me, leadership }: Reign, clock: Clock, servedAt: () => string | null): NonNullable<Daemon['leader']> {
   const since = clock.now();
   return () => ({
     role: 'leader',
-    leader: { host: me.host, pid: me.pid, url: null, since, epoch: leadership.epoch },
+    leader: { host: me.host, pid: me.pid, url: servedAt(), since, epoch: leadership.epoch },
   });
 }
 

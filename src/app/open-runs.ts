@@ -73,7 +73,12 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
   const opened = { store, database, trackers, releasers };
   const tools = await openTools(options, opened, (runId) => processes.pidsOf(runId));
   const processes = await openProcesses(options, opened);
-  const roots = createRootLocks({ workflowPath: workflow.path, database, sharedRecords: reign && daemonId(markKey) });
+  const roots = createRootLocks({
+    workflowPath: workflow.path,
+    database,
+    sharedRecords: reign && daemonId(markKey),
+    rootKey: 'workspace.root',
+  });
   releasers.push(roots.release);
   const env = markedEnv(options.env, database);
   const meter = createRequestMeter(announce);

@@ -9,7 +9,16 @@ import type { GoodWorkflow } from './workflow.ts';
 export interface EditPlan {
   readonly start: readonly { readonly identifier: string; readonly state: string; readonly title: string }[];
   readonly stop: readonly { readonly identifier: string; readonly state: string; readonly reason: string }[];
-  readonly changes: readonly { readonly key: string; readonly from: unknown; readonly to: unknown }[];
+  readonly changes: readonly Change[];
+}
+
+/** A setting that differs, or the prompt. */
+export interface Change {
+  readonly key: string;
+  readonly from: unknown;
+  readonly to: unknown;
+  /** Of the prompt: the issues whose session goes on with the old one. Whatever starts after the edit gets the new one. */
+  readonly kept_by?: readonly string[];
 }
 
 /** The new file against the live board and what the service of the current one runs. Reads only. */
@@ -24,12 +33,16 @@ export async function planOf(
   const storeUrl = current.dbPath === null ? next.settings.storeUrl : current.storeUrl;
   const survey = await surveyBoard({ ...next, settings: { ...next.settings, dbPath, storeUrl } }, deps, signal);
   const states = new Map(survey.candidates.map(({ issue }) => [issue.id, issue.state]));
+  const stop = stopsOf(survey.state, states);
   return {
     start: survey.candidates
       .filter(({ verdict }) => verdict === null)
       .map(({ issue: { identifier, state, title } }) => ({ identifier, state, title })),
-    stop: stopsOf(survey.state, states),
-    changes: current.settings === null ? [] : changesOf(current.settings, next.settings),
+    stop,
+    changes:
+      current.settings === null
+        ? []
+        : [...changesOf(current.settings, next.settings), ...promptChange(current.body, next.body, goingOn(survey.state, stop))],
   };
 }
 
@@ -44,8 +57,20 @@ function stopsOf(state: State, seen: ReadonlyMap<string, string>): EditPlan['sto
   });
 }
 
+/** Issues whose session would not be stopped. */
+function goingOn({ claims }: State, stop: EditPlan['stop']): readonly string[] {
+  const stopped = new Set(stop.map(({ identifier }) => identifier));
+  const running = [...claims.values()].filter(({ phase }) => phase === 'running').map(({ issue }) => issue.identifier);
+  return running.filter((identifier) => !stopped.has(identifier));
+}
+
+/** A session keeps the prompt that it started with. */
+function promptChange(from: string, to: string, keptBy: readonly string[]): readonly Change[] {
+  return from === to ? [] : [{ key: 'prompt', from, to, kept_by: keptBy }];
+}
+
 /** Every setting that differs, by its dotted name; credentials are never shown. */
-function changesOf(before: unknown, after: unknown, key = ''): EditPlan['changes'] {
+function changesOf(before: unknown, after: unknown, key = ''): readonly Change[] {
   if (isDeepStrictEqual(before, after)) return [];
   if (isRecord(before) && isRecord(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];

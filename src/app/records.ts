@@ -1,6 +1,7 @@
 import os from 'node:os';
 import type { Durable } from '../domain/model/durable.ts';
 import type { Settings } from '../domain/model/settings.ts';
+import type { Fleet } from '../store/postgres/index.ts';
 import { isAlive, type Instance } from '../store/sqlite/instance.ts';
 import { openStoreReadOnly, type ReadOnlyStore } from '../store/sqlite/read-only.ts';
 
@@ -10,6 +11,8 @@ export interface Records extends Pick<ReadOnlyStore, 'listRuns' | 'findRun' | 'l
   /** The tracker that the workflow file names, by the name it is stored under. */
   readonly tracker: string;
   load(): Promise<Durable>;
+  /** Its workers; null where the database is not shared. */
+  readonly fleet: () => Promise<Fleet | null>;
 }
 
 /** Where the records are. */
@@ -28,6 +31,7 @@ export async function openRecords({ dbPath, storeUrl }: DatabaseSettings, tracke
   return {
     ...store,
     load: () => store.load(identity),
+    fleet: async () => null,
     tracker: identity,
     daemon: recorded !== null && isAlive(recorded, os.hostname()) ? recorded : null,
   };
@@ -35,7 +39,7 @@ export async function openRecords({ dbPath, storeUrl }: DatabaseSettings, tracke
 
 /** The leader counts as at work while it says so. */
 async function openShared(url: string, tracker: string | null): Promise<Records | null> {
-  const { createPostgresStore, openPostgres, readLeader, readLastTracker, isUpToDate } =
+  const { createPostgresStore, openPostgres, readFleet, readLeader, readLastTracker, isUpToDate } =
     await import('../store/postgres/index.ts');
   const db = await openPostgres(url);
   try {
@@ -50,6 +54,7 @@ async function openShared(url: string, tracker: string | null): Promise<Records 
     return {
       ...store,
       load: () => store.load(identity),
+      fleet: () => db.read(readFleet()),
       tracker: identity,
       daemon: isAtWork ? { ...leader, startedAt: leader.since } : null,
     };

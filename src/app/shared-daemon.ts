@@ -64,8 +64,11 @@ async function standBy(db: Postgres, options: SharedOptions): Promise<Reign> {
         store: createPostgresStore(db, { owner: me.id, clock, epoch: null }),
         passedOn: passOn(db, { clock, logger }),
         readHosts: async () => {
-          const { workers, runs } = await db.read(readFleet());
-          return hostViewsOf(workers, { runsOf: (id) => runs.get(id) ?? 0, version });
+          const { workers, holders } = await db.read(readFleet());
+          return hostViewsOf(workers, {
+            runsOf: (id) => [...holders.values()].filter((holder) => holder === id).length,
+            version,
+          });
         },
       });
     }

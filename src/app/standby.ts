@@ -13,7 +13,7 @@ import type { Daemon, LeaderView } from '../ports/daemon.ts';
 import type { HostView } from '../ports/runner.ts';
 import type { Store } from '../ports/store.ts';
 import type { Leader } from '../store/postgres/index.ts';
-import { keepChronicle } from './chronicle.ts';
+import { keepChronicle, troublesSince, type Trouble } from './chronicle.ts';
 import type { DaemonOptions } from './daemon.ts';
 import { kindsOf } from './open-pages.ts';
 import { serveHttp } from './serve-http.ts';
@@ -44,6 +44,8 @@ interface Shown {
   state: State | null;
   leader: LeaderView | null;
   hosts: readonly HostView[];
+  /** What keeps the leader back. */
+  troubles: readonly Trouble[];
 }
 
 export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: StandbyDeps): Promise<Standby> {
@@ -52,7 +54,7 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
   const { store } = deps;
   const releasers = createReleasers((fault) => logger.error('closing failed', { error: textOf(fault) }));
   const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
-  const shown: Shown = { state: null, leader: null, hosts: [] };
+  const shown: Shown = { state: null, leader: null, hosts: [], troubles: [] };
   const nothing = (): Snapshot => snapshotOf(stateOf(options, [], NOTHING_DURABLE), clock.now());
   const chronicle = keepChronicle({ store, notices, clock, logger });
   releasers.push(() => chronicle.stop());
@@ -71,6 +73,7 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
       const runs = await store.listRuns({ limit: RUNS_SHOWN });
       shown.state = stateOf(options, runs, durable);
       shown.hosts = await deps.readHosts();
+      shown.troubles = found === null ? [] : await troublesSince(found.since, store);
     },
     stop: () => releasers.run(),
   };
@@ -94,7 +97,7 @@ function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, cloc
   return {
     history: store,
     notes: { listNotes: store.listNotes, addNotes: passedOn.addNotes },
-    snapshot: () => (shown.state === null ? null : snapshotOf(shown.state, clock.now())),
+    snapshot: () => (shown.state === null ? null : troubledBy(shown.troubles, snapshotOf(shown.state, clock.now()))),
     revision: () => shown.state,
     hosts: () => shown.hosts,
     leader: () => ({ role: 'standby', leader: shown.leader }) as const,
@@ -108,6 +111,20 @@ function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, cloc
     ask: (request: OperatorRequest, by: string) => askLeader(store, { request, by, tracker: workflow.settings.tracker.identity }),
     checkReadiness: async () => ({ database: await answers(store), preflight: true, workflow: true }),
   };
+}
+
+/** The tracker is asked by the leader alone: what is said of it is what the leader wrote down. */
+function troubledBy(troubles: readonly Trouble[], snapshot: Snapshot): Snapshot {
+  const tracker = troubles.find(({ what }) => what === 'tracker');
+  const preflightProblem = troubles.find(({ what }) => what === 'preflight')?.text ?? null;
+  const poll = { ...snapshot.poll, waitsSince: null };
+  if (tracker === undefined) return { ...snapshot, preflightProblem, poll };
+  const { since: at, text: error, nextTryAt, isSilence } = tracker;
+  if (isSilence) return { ...snapshot, preflightProblem, poll: { ...poll, waitsSince: at } };
+  if (nextTryAt !== null)
+    return { ...snapshot, preflightProblem, poll: { ...poll, startFault: { at, error, remedy: null, nextTryAt } } };
+  const last = { at, durationMs: 0, candidates: 0, error };
+  return { ...snapshot, preflightProblem, poll: { ...poll, last } };
 }
 
 /** What the leader's own state looks like from its records. */

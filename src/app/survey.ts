@@ -2,6 +2,7 @@ import { openDraft, type Draft } from '../domain/draft.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import { faultOf, TrackerError, type Answer } from '../domain/model/errors.ts';
 import { refOf, type Blocker, type Issue } from '../domain/model/issue.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
 import { blockersToRead, holdOf } from '../domain/rules/dispatch-filters.ts';
 import { FIRST_START, startRun } from '../domain/events/start-run.ts';
@@ -10,6 +11,7 @@ import { inDispatchOrder } from '../domain/rules/dispatch-order.ts';
 import { globalSlots, slotHold, stateSlots, type HoldVerdict } from '../domain/rules/eligibility.ts';
 import { approvalHold } from '../domain/rules/trust.ts';
 import type { Tracker } from '../ports/tracker.ts';
+import { fleetProblem } from '../runners/queue/known-workers.ts';
 import { createSshHosts } from '../runners/ssh/hosts.ts';
 import { openRecords } from './records.ts';
 import { answeredOrTold, silenceTo } from './check-tracker.ts';
@@ -55,7 +57,10 @@ export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, sign
   const { tracker } = adapters;
   await answeredOrTold(tracker, silenceTo(deps.logger), signal);
   const candidates = inDispatchOrder(await tracker.fetchCandidateIssues(signal));
-  const preflightProblem = (await adapters.agent.findProblem()) ?? (await adapters.workspaces.findProblem());
+  const preflightProblem =
+    (await workersProblem(adapters.workflow.settings, deps.version)) ??
+    (await adapters.agent.findProblem()) ??
+    (await adapters.workspaces.findProblem());
   const state = { ...(await stateOf(adapters.workflow, deps.clock.now())), preflightProblem };
   const blockers = await readBlockers(tracker, blockersToRead(state, candidates), signal);
   const draft = openDraft(state, deps.clock.now());
@@ -65,6 +70,19 @@ export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, sign
     surveyed.push(judge(draft, whole, blockers.get(issue.id)));
   }
   return { candidates: surveyed, state, tracker };
+}
+
+/** Why no worker could take a run, where runs are for workers. Before the first start of the service none can be there. */
+async function workersProblem(settings: Settings, version: string): Promise<string | null> {
+  const { runOn } = settings.agent;
+  if (runOn === null) return null;
+  const records = await openRecords(settings, settings.tracker.identity);
+  try {
+    const fleet = await records?.fleet();
+    return fleet ? fleetProblem(fleet.workers, runOn, version) : null;
+  } finally {
+    await records?.close();
+  }
 }
 
 /** One that would start if what it says is what was approved is read whole, as it would be before it starts. */

@@ -1,6 +1,6 @@
-import { planOf } from '../app/plan.ts';
+import { planOf, type Change } from '../app/plan.ts';
 import { readWorkflowFile, requireGood, type GoodWorkflow } from '../app/workflow.ts';
-import { printJson, printTable, printTitle } from './output.ts';
+import { printJson, printLine, printTable, printTitle } from './output.ts';
 import { loadGood, onInterrupt, surveyDeps, tellServiceOf } from './reading.ts';
 
 export interface PlanSettings {
@@ -37,9 +37,27 @@ export async function showPlan({ newPath, workflowPath, asJson }: PlanSettings):
   printTitle(`\nChanged settings (${plan.changes.length})`);
   printTable(
     ['KEY', 'FROM', 'TO'],
-    plan.changes.map(({ key, from, to }) => [key, JSON.stringify(from), JSON.stringify(to)]),
+    plan.changes.map((change) => [change.key, ...shownChange(change)]),
   );
+  for (const { kept_by } of plan.changes) if (kept_by) printLine(promptLine(kept_by));
   return 0;
+}
+
+/** Of texts with several lines the first that differs: their beginnings may be the same for pages. */
+function shownChange({ from, to }: Change): readonly [string, string] {
+  if (typeof from !== 'string' || typeof to !== 'string') return [JSON.stringify(from), JSON.stringify(to)];
+  const [before, after] = [from.split('\n'), to.split('\n')];
+  if (before.length === 1 && after.length === 1) return [JSON.stringify(from), JSON.stringify(to)];
+  const same = before.findIndex((line, index) => line !== after[index]);
+  const at = same === -1 ? before.length : same;
+  const shown = (line: string | undefined): string => (line === undefined ? '(nothing more)' : JSON.stringify(line));
+  return [`line ${at + 1}: ${shown(before[at])}`, shown(after[at])];
+}
+
+/** Which runs get a changed prompt. */
+function promptLine(keptBy: readonly string[]): string {
+  const kept = keptBy.length === 0 ? '' : `; what runs goes on with the old one: ${keptBy.join(', ')}`;
+  return `The new prompt is for sessions that start after the edit${kept}`;
 }
 
 /** The new file as it will be once it stands where the one in force is: its relative paths begin there. */

@@ -3,8 +3,9 @@ import { troublesSince, type Trouble } from '../app/chronicle.ts';
 import type { HandoffClaim, RunningClaim, WaitingClaim } from '../domain/model/claim.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
-import { shownHostOf } from '../domain/model/host-path.ts';
+import { shownHost, shownHostOf } from '../domain/model/host-path.ts';
 import type { Run } from '../domain/model/run.ts';
+import type { Fleet } from '../store/postgres/index.ts';
 import { duration, iso, utcMoment, printJson, printLine, printTable, printTitle } from './output.ts';
 import { onInterrupt, openReading, serviceFacts, serviceLine, type ReadWorkflow } from './reading.ts';
 
@@ -33,10 +34,17 @@ export async function showStatus({ workflowPath, watch, asJson }: StatusSettings
   }
 }
 
+interface RunningIssue {
+  readonly claim: RunningClaim | HandoffClaim;
+  readonly run: Run | null;
+  /** Null for the machine of the service. */
+  readonly host: string | null;
+}
+
 interface Report {
   readonly reading: ReadWorkflow;
   readonly durable: Durable;
-  readonly running: readonly { readonly claim: RunningClaim | HandoffClaim; readonly run: Run | null }[];
+  readonly running: readonly RunningIssue[];
   readonly waiting: readonly WaitingClaim[];
   readonly troubles: readonly Trouble[];
   readonly totals: { readonly runs: number; readonly totalTokens: number; readonly costUsd: number; readonly seconds: number };
@@ -48,10 +56,12 @@ async function gather(reading: ReadWorkflow): Promise<Report> {
   const { records } = reading;
   const durable = (await records?.load()) ?? NOTHING_DURABLE;
   const held = durable.claims.filter((claim) => claim.phase !== 'waiting');
+  const fleet = held.length === 0 ? null : ((await records?.fleet()) ?? null);
   const running = await Promise.all(
     held.map(async (claim) => {
       const runId = claim.phase === 'running' ? claim.runId : claim.handoff.runId;
-      return { claim, run: (await records?.findRun(runId))?.run ?? null };
+      const host = workerOf(runId, fleet) ?? hostOf(claim, durable);
+      return { claim, run: (await records?.findRun(runId))?.run ?? null, host };
     }),
   );
   const waiting = durable.claims.filter((claim) => claim.phase === 'waiting').toSorted((a, b) => a.dueAt - b.dueAt);
@@ -65,7 +75,8 @@ function print(report: Report): void {
   const { reading, durable, troubles, totals } = report;
   const now = Date.now();
   printLine(serviceLine(reading.records));
-  for (const { what, since, text } of troubles) printLine(`PROBLEM (${what}) since ${utcMoment(since)}: ${text}`);
+  for (const { what, since, text, nextTryAt } of troubles)
+    printLine(`PROBLEM (${what}) since ${utcMoment(since)}: ${text}${nextTryText(nextTryAt, now)}`);
   printPauses(durable);
   printRunning(report, now);
   printWaiting(report, now);
@@ -75,6 +86,12 @@ function print(report: Report): void {
   printLine(
     `finished runs: ${totals.runs}, ${duration(totals.seconds * 1000)}, ${totals.totalTokens} tokens, $${totals.costUsd.toFixed(2)}`,
   );
+}
+
+/** When it is tried again, where that is known. */
+function nextTryText(at: number | null, now: number): string {
+  if (at === null) return '';
+  return at > now ? `; tried again at ${utcMoment(at)}` : `; being tried again since ${utcMoment(at)}`;
 }
 
 /** Why nothing new starts, where somebody or a usage limit keeps it back. */
@@ -87,15 +104,15 @@ function printPauses({ operatorPause, pauses }: Durable): void {
 }
 
 /** Sessions under way and issues that are being handed off. */
-function printRunning({ durable, running }: Report, now: number): void {
+function printRunning({ running }: Report, now: number): void {
   printTitle(`\nRunning (${running.length})`);
   printTable(
     ['ISSUE', 'STATE', 'ATTEMPT', 'HOST', 'FOR', 'TURNS', 'TOKENS', 'COST', 'TITLE'],
-    running.map(({ claim, run }) => [
+    running.map(({ claim, run, host }) => [
       claim.issue.identifier,
       claim.phase === 'running' ? claim.issue.state : 'handing off',
       String(claim.attempt),
-      hostOf(claim, durable) ?? '-',
+      host ?? '-',
       duration(now - (run?.startedAt ?? claim.since)),
       String(run?.turns ?? 0),
       run?.tokensMeasured === true ? String(run.tokens.totalTokens) : '-',
@@ -148,20 +165,21 @@ function factsOf({ reading, durable, running, waiting, troubles, totals }: Repor
   return {
     service: serviceFacts(reading.records),
     workflow_path: reading.loaded.path,
-    problems: troubles.map(({ what, since, text, place }) => ({
+    problems: troubles.map(({ what, since, text, place, nextTryAt }) => ({
       what,
       since: iso(since),
       message: text,
       ...(place ?? NO_PLACE),
+      next_try_at: iso(nextTryAt),
     })),
     paused: pause && { reason: pause.reason, by: pause.by, since: iso(pause.since) },
     agent_pauses: durable.pauses.map(({ agentKind, until, reason }) => ({ agent: agentKind, until: iso(until), reason })),
-    running: running.map(({ claim, run }) => ({
+    running: running.map(({ claim, run, host }) => ({
       ...nameOf(claim.issue),
       phase: claim.phase === 'running' ? 'running' : 'handing_off',
       attempt: claim.attempt,
       run_id: run?.id ?? null,
-      host: hostOf(claim, durable),
+      host,
       started_at: iso(run?.startedAt ?? claim.since),
       turns: run?.turns ?? 0,
       total_tokens: run?.tokensMeasured === true ? run.tokens.totalTokens : null,
@@ -188,7 +206,14 @@ function factsOf({ reading, durable, running, waiting, troubles, totals }: Repor
 
 const NO_PLACE = { file: null, line: null, column: null };
 
-/** Null for the machine of the service. */
+/** The worker that a run was given to, from the first moment on. */
+function workerOf(runId: string, fleet: Fleet | null): string | null {
+  const holder = fleet?.holders.get(runId);
+  const worker = fleet?.workers.find(({ id }) => id === holder);
+  return worker === undefined ? null : shownHost(worker.name);
+}
+
+/** Where its workspace is; null for the machine of the service. */
 function hostOf({ issue }: RunningClaim | HandoffClaim, { workspaces }: Durable): string | null {
   const own = workspaces.filter(({ issueId }) => issueId === issue.id);
   const [last] = own.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);

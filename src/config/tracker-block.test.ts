@@ -28,7 +28,7 @@ describe('the tracker block', () => {
       [
         'error: tracker.endpoint: tracker.endpoint is required for tracker kind wfboard (jira) (line 2, column 1)',
         'error: tracker.api_key: tracker.api_key is required for tracker kind wfboard (jira) (line 2, column 1)',
-        'error: tracker.project: tracker.project is required for tracker kind wfboard (jira) (line 2, column 1)',
+        'error: tracker.project: tracker.project is required for tracker kind wfboard (jira) (missing_tracker_project) (line 2, column 1)',
       ],
     ],
     [
@@ -36,7 +36,7 @@ describe('the tracker block', () => {
       'tracker: { kind: github, api_key: " ", project: "" }',
       [
         'error: tracker.api_key: tracker.api_key is required for tracker kind repoissues (github) (line 2, column 26)',
-        'error: tracker.project: tracker.project is required for tracker kind repoissues (github) (line 2, column 40)',
+        'error: tracker.project: tracker.project is required for tracker kind repoissues (github) (missing_tracker_project) (line 2, column 40)',
       ],
     ],
     [

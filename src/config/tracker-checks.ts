@@ -53,7 +53,7 @@ function checkRequired(tracker: ReadTracker, key: ConnectionKey, required: boole
       problem(
         'error',
         `tracker.${key}`,
-        `tracker.${key} is required for tracker kind ${fullName(provider, section.kind)}${unsetNote(expanded)}`,
+        `tracker.${key} is required for tracker kind ${fullName(provider, section.kind)}${kindNote(key)}${unsetNote(expanded)}`,
       ),
     ];
   }
@@ -63,6 +63,11 @@ function checkRequired(tracker: ReadTracker, key: ConnectionKey, required: boole
   return [
     problem('warning', `tracker.${key}.unset_variable`, `tracker.${key} is incomplete${unsetNote(expanded)}${instead}`, key),
   ];
+}
+
+/** What the error is called by those who read error kinds. */
+function kindNote(key: ConnectionKey): string {
+  return key === 'project' ? ' (missing_tracker_project)' : '';
 }
 
 function checkActiveStates({ states, section, provider }: ReadTracker): readonly Problem[] {

@@ -35,6 +35,16 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
       remedy: remedyFor(kind, error) ?? undefined,
     }),
   'tracker:answer:awaited': ({ kind }) => warn('the tracker has not answered yet, still trying', { tracker_kind: kind }),
+  // The first one is enough: while they last, the others say the same.
+  'tracker:start:failed': ({ error, kind, retryInMs, tries }) =>
+    tries > 1
+      ? null
+      : warn('the tracker cannot be read yet, trying again', {
+          error,
+          error_kind: kind,
+          retry_in_ms: retryInMs,
+          remedy: remedyFor(kind) ?? undefined,
+        }),
   'tracker:start:postponed': ({ error, kind, retryInMs }) =>
     warn('the tracker asks to wait, polling begins later', {
       error,

@@ -235,7 +235,12 @@ describe('what operators ask for', () => {
     expect([paused.status, paused.json()]).toMatchObject([202, { requested: 'pause', reason: 'release day', by: '127.0.0.1' }]);
     expect((await ask('GET', '/')).body).toContain('release day');
     expect((await ask('POST', '/api/v2/pause')).status).toBe(202);
-    expect((await ask('POST', '/api/v2/pause', 'soon')).status).toBe(400);
+    for (const wrong of ['soon', '[]', 'null', '"soon"', '{"reason":5}'])
+      expect((await ask('POST', '/api/v2/pause', wrong)).status, wrong).toBe(400);
+    // A body that is too large spoils no connection that the client keeps.
+    const large = await ask('POST', '/api/v2/pause', 'x'.repeat(3_000_000));
+    expect([large.status, large.headers['connection']]).toEqual([413, 'keep-alive']);
+    expect((await ask('GET', '/livez')).status).toBe(200);
     const resumed = await ask('POST', '/api/v2/resume');
     expect([resumed.status, resumed.json()]).toMatchObject([202, { requested: 'resume' }]);
     expect((await ask('GET', '/')).body).not.toContain('release day');

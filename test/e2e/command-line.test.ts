@@ -163,6 +163,7 @@ describe('usage', () => {
     [['--log-level', 'loud'], /--log-level/],
     [['a.md', 'b.md'], /one workflow file/],
     [['unpark'], /identifier/],
+    [['--format', 'json'], /--format is for --dry-run/],
     [['validate', '--format', 'xml'], /--format/],
   ])('%j is wrong usage', async (args, message) => {
     const finished = await ground.run(args);

@@ -48,6 +48,7 @@ describe('before the first start', () => {
       stdout: expect.stringContaining('resume') as string,
     });
     expect((await asJson<Status>('status')).paused).toMatchObject({ reason: 'release day' });
+    expect((await here('doctor')).stdout).toMatch(/^warning +paused: nothing is dispatched: .*release day/m);
     const explained = await here('explain', 'A-1', '--format', 'json');
     expect(explained.code).toBe(1);
     expect(JSON.parse(explained.stdout)).toMatchObject([{ identifier: 'A-1', would_dispatch: false, reason: 'paused' }]);
@@ -136,17 +137,23 @@ describe('beside a running service without HTTP', () => {
       'max_turns: 1',
       'max_turns: 7',
     );
-    const newFile = await ground.write('NEW.md', next);
+    const newFile = await ground.write('NEW.md', `${next}\nThink twice.\n`);
     const plan = JSON.parse((await runHere('plan', newFile, file, '--format', 'json')).stdout) as Record<string, unknown[]>;
     expect(Object.keys(plan)).toEqual(['start', 'stop', 'changes']);
     expect(plan['start']).toMatchObject([{ identifier: 'A-6' }]);
     expect(plan['stop']).toMatchObject([{ identifier: 'A-1' }]);
     expect(plan['changes']).toContainEqual({ key: 'agent.max_turns', from: 1, to: 7 });
+    expect(plan['changes']?.at(-1)).toMatchObject({ key: 'prompt', to: expect.stringMatching(/Think twice\.$/), kept_by: [] });
     // What follows from where a file stands is no edit: the new one is to stand in the place of the old.
     mkdirSync(ground.path('drafts'));
     const copy = await ground.write('drafts/COPY.md', WORKFLOW);
     const same = JSON.parse((await runHere('plan', copy, file, '--format', 'json')).stdout) as Record<string, unknown[]>;
     expect(same['changes']).toEqual([]);
+    // Who runs keeps the prompt that it started with.
+    const worded = await ground.write('drafts/WORDED.md', `${WORKFLOW.trimEnd()}\nThink twice.\n`);
+    const told = (await runHere('plan', worded, file)).stdout;
+    expect(told).toMatch(/^prompt +line \d+: .* "Think twice\."$/m);
+    expect(told).toContain('sessions that start after the edit; what runs goes on with the old one: A-1\n');
     expect((await ground.readIssues()).find(({ id }) => id === '6')).toMatchObject({ state: 'icebox' });
     expect((await asJson<Status>('status')).running).toHaveLength(1);
   });

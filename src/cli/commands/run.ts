@@ -1,5 +1,5 @@
 import { readNumber } from '../args.ts';
-import { FORMAT_FLAG, workflowOf, type Args, type Command } from '../command.ts';
+import { FORMAT_FLAG, UsageError, workflowOf, type Args, type Command } from '../command.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 const LOG_FORMATS = ['text', 'json'] as const;
@@ -24,6 +24,8 @@ export const command: Command = {
   example: 'foray --port 8080 WORKFLOW.md',
   takes: { least: 0, most: 1 },
   async run(args: Args) {
+    if (args.value('format') !== null && !args.has('dry-run'))
+      throw new UsageError('--format is for --dry-run; the records of a run are set by --log-format');
     const settings = {
       workflowPath: workflowOf(args, 0),
       port: readNumber('--port', args.value('port'), 65_535),

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
+import type { StartFault } from '../../domain/views/start-fault.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import type { HostView } from '../../ports/runner.ts';
 import { STATISTICS_BY, type StatisticsBy, type StatisticsRow } from '../../ports/store.ts';
@@ -30,7 +31,18 @@ export const getHolds = fromSnapshot((snapshot) => ({
     error: snapshot.poll.last.error,
   },
   next_poll_at: isoTime(snapshot.poll.nextAt),
+  tracker_problem: trackerProblem(snapshot.poll),
 }));
+
+/** Why the tracker could not be read when it was last asked, at start or by a poll. */
+function trackerProblem({ startFault = null, last, nextAt }: Snapshot['poll']) {
+  if (startFault !== null) return problemEntry(startFault);
+  return last?.error == null ? null : problemEntry({ remedy: null, ...last, error: last.error, nextTryAt: nextAt });
+}
+
+function problemEntry({ at, error, remedy, nextTryAt }: StartFault) {
+  return { at: isoTime(at), error, remedy, next_try_at: isoTime(nextTryAt) };
+}
 
 export const getMergeRequests = fromSnapshot((snapshot) => ({ merge_requests: snapshot.watches.map(watchEntry) }));
 

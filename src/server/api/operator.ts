@@ -47,7 +47,9 @@ function subjectOf(request: OperatorRequest): { issue_identifier?: string; reaso
 function reasonOf(body: string): string | null {
   if (body.trim() === '') return '';
   try {
-    const { reason = '' } = JSON.parse(body) as { readonly reason?: unknown };
+    const sent: unknown = JSON.parse(body);
+    if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return null;
+    const { reason = '' } = sent as { readonly reason?: unknown };
     return typeof reason === 'string' ? reason.trim().slice(0, MAX_REASON) : null;
   } catch {
     return null;

@@ -164,12 +164,27 @@ describe('GET /api/v2/holds', () => {
       agent_pauses: [{ agent_kind: 'mock', until: noon, reason: 'limit' }],
       last_poll: { at: noon, duration_ms: 12, candidates: 3, error: 'refused' },
       next_poll_at: noon,
+      tracker_problem: { at: noon, error: 'refused', remedy: null, next_try_at: noon },
     });
   });
 
   it('has no last poll before the first one', async () => {
     const { body } = await get('/api/v2/holds', { current: aSnapshot({ poll: { last: null, nextAt: NOON, inFlight: true } }) });
-    expect(body).toMatchObject({ holds: [], last_poll: null, preflight_problem: null, agent_pauses: [] });
+    expect(body).toMatchObject({ holds: [], last_poll: null, preflight_problem: null, agent_pauses: [], tracker_problem: null });
+  });
+
+  it('says why a start could not read its tracker, and when it tries again', async () => {
+    const startFault = { at: NOON, error: 'status 503', remedy: 'check tracker.endpoint', nextTryAt: NOON + 2000 };
+    const current = aSnapshot({ poll: { last: null, nextAt: NOON, inFlight: false, startFault } });
+    expect((await get('/api/v2/holds', { current })).body).toMatchObject({
+      last_poll: null,
+      tracker_problem: {
+        at: '2026-03-01T12:00:00.000Z',
+        error: 'status 503',
+        remedy: 'check tracker.endpoint',
+        next_try_at: '2026-03-01T12:00:02.000Z',
+      },
+    });
   });
 });
 

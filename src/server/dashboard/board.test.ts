@@ -141,7 +141,20 @@ describe('the dashboard', () => {
     ['long', 3000, true],
   ])('a tracker that is waited for %s', async (_, ms, isTold) => {
     const poll = { last: null, nextAt: NOON, inFlight: true, waitsSince: NOON - ms };
-    expect((await dashboard({ poll })).text.includes('The tracker cannot be read yet. It was asked 3s ago')).toBe(isTold);
+    expect((await dashboard({ poll })).text.includes('The tracker has not answered yet. It was asked 3s ago')).toBe(isTold);
+  });
+
+  it.each([
+    ['waits', NOON + 4000, 'It is tried again in 4s . check tracker.endpoint.'],
+    ['is under way', NOON - 1000, 'It is being tried again. check tracker.endpoint.'],
+  ])('why a start could not read its tracker, while the next try %s', async (_, nextTryAt, next) => {
+    const startFault = { at: NOON - 2000, error: 'GET /<b>: status 503', remedy: 'check tracker.endpoint', nextTryAt };
+    const { text } = await dashboard({
+      poll: { last: null, nextAt: NOON, inFlight: false, waitsSince: NOON - 9000, startFault },
+    });
+    expect(text).toContain(`The tracker cannot be read yet. GET /<b>: status 503 ( 2s ago ) ${next}`);
+    expect(text).toContain('Waiting for the tracker');
+    expect(text).not.toContain('has not answered yet');
   });
 
   it('says what keeps everything back', async () => {

@@ -55,22 +55,24 @@ function logout(name: string | null): TemplatePart {
   </form>`;
 }
 
-/** Amber while polls fail or a person paused it: it lives, but nothing new starts. */
+/** Amber while the tracker cannot be read, polls fail or a person paused it: it lives, but nothing new starts. */
 function servingState({ lifecycle, poll, operatorPause, preflightProblem, storeProblem, postponedPoll }: Snapshot): Html {
   const [tone, text] =
     lifecycle === 'draining'
       ? ['warn', 'Draining']
       : storeProblem != null
         ? ['warn', 'Waiting for the database']
-        : poll.last?.error
-          ? ['warn', 'Serving, but polls fail']
-          : operatorPause !== null
-            ? ['warn', 'Paused']
-            : preflightProblem !== null
-              ? ['warn', 'Serving, but nothing starts']
-              : postponedPoll !== null
-                ? ['warn', 'Serving, but polls wait']
-                : ['good', 'Serving'];
+        : poll.startFault != null
+          ? ['warn', 'Waiting for the tracker']
+          : poll.last?.error
+            ? ['warn', 'Serving, but polls fail']
+            : operatorPause !== null
+              ? ['warn', 'Paused']
+              : preflightProblem !== null
+                ? ['warn', 'Serving, but nothing starts']
+                : postponedPoll !== null
+                  ? ['warn', 'Serving, but polls wait']
+                  : ['good', 'Serving'];
   return html`<p class="status" data-tone="${tone}">${text}</p>`;
 }
 

@@ -1,5 +1,7 @@
+import { IF_SILENT } from '../../domain/model/remedies.ts';
 import type { Quota } from '../../domain/model/quota.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
+import type { StartFault } from '../../domain/views/start-fault.ts';
 import type { LeadershipView, LeaderView, WorkflowStatus } from '../../ports/daemon.ts';
 import type { StatisticsRow } from '../../ports/store.ts';
 import { countText, durationText, exactText, moneyText, quotaText } from './format.ts';
@@ -112,14 +114,17 @@ const PATIENCE_MS = 2000;
 /** A tracker that does not answer, a poll that failed, and one that waits for quota. */
 function pollAlerts({ poll, postponedPoll, lifecycle, generatedAt: now }: Snapshot): readonly TemplatePart[] {
   const since = poll.waitsSince ?? now;
+  const { startFault = null } = poll;
   return [
-    lifecycle === 'serving' &&
+    startFault !== null && startAlert(startFault, now),
+    startFault === null &&
+      lifecycle === 'serving' &&
       now - since > PATIENCE_MS &&
       alert(
         'warn',
         'waiting',
-        'The tracker cannot be read yet',
-        html`It was asked ${clock('ago', since, now)} and is still tried; the log tells what it said. Sessions that run go on.`,
+        'The tracker has not answered yet',
+        html`It was asked ${clock('ago', since, now)} and is still waited for; ${IF_SILENT}. Sessions that run go on.`,
       ),
     poll.last?.error &&
       alert(
@@ -137,6 +142,17 @@ function pollAlerts({ poll, postponedPoll, lifecycle, generatedAt: now }: Snapsh
         html`<bdi>${postponedPoll.reason}</bdi>. It begins ${clock('until', postponedPoll.until, now)}. Sessions that run go on.`,
       ),
   ];
+}
+
+/** What the tracker said to a start that is not over. */
+function startAlert({ at, error, remedy, nextTryAt }: StartFault, now: number): Html {
+  const next = nextTryAt > now ? html`It is tried again ${clock('until', nextTryAt, now)}.` : 'It is being tried again.';
+  return alert(
+    'bad',
+    'start',
+    'The tracker cannot be read yet',
+    html`<bdi>${error}</bdi> (${clock('ago', at, now)}) ${next}${remedy && html` ${remedy}.`}`,
+  );
 }
 
 /** Agent kinds that have come to a usage limit. */

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { createPlayground, type Playground } from '../../support/daemon.ts';
+import { createPlayground, type Playground, type RunningDaemon } from '../../support/daemon.ts';
 import { text } from '../../support/http-server.ts';
 import { buildStage, REMOTE_KINDS, remoteOf, stageWorkflow, type Stage } from './stage.ts';
 
@@ -46,6 +46,19 @@ const AWAY: Readonly<Record<string, 'ends' | 'starts'>> = {
   wfboard: 'starts',
 };
 
+/** Page, API and `foray status` tell what failed, why, when it is tried again and what to do, from the first failure on. */
+async function saysWhy(ground: Playground, daemon: RunningDaemon): Promise<void> {
+  const at = expect.any(String) as string;
+  const error = expect.stringMatching(/^tracker: tracker_transport_error: (GET|POST) \/\S*: status 503/) as string;
+  const remedy = expect.stringContaining('check tracker.endpoint') as string;
+  expect((await daemon.json('/api/v2/holds'))['tracker_problem']).toEqual({ at, error, remedy, next_try_at: at });
+  const page = (await (await daemon.get('/')).text()).replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
+  expect(page).toMatch(/(The tracker cannot be read yet|The last poll failed)\. .*status 503.* check tracker\.endpoint/);
+  const { stdout } = await ground.run(['status', '--format', 'json', 'WORKFLOW.md']);
+  const { problems } = JSON.parse(stdout) as { problems: readonly { what: string; message: string }[] };
+  expect(problems).toMatchObject([{ what: 'tracker', message: expect.stringMatching(/status 503.*check tracker\.endpoint/) }]);
+}
+
 describe.concurrent('start-up', () => {
   it.each(REMOTE_KINDS)('%s: a remote that stays away', async (kind) => {
     const { ground, stage } = await open(kind);
@@ -60,6 +73,8 @@ describe.concurrent('start-up', () => {
       return;
     }
     const daemon = await ground.start(['--port', '0'], { env: stage.env });
+    await daemon.record('the tracker cannot be read yet, trying again');
+    await saysWhy(ground, daemon);
     await daemon.record('tracker preflight failed for now, starting all the same');
     await daemon.record('poll failed, nothing dispatched until the next one');
     await stage.comeBack();

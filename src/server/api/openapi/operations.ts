@@ -172,6 +172,7 @@ export const OPERATIONS: readonly Operation[] = [
         agent_pauses: listOf(record({ agent_kind: TEXT, until: TIME, reason: TEXT })),
         last_poll: orNull(record({ at: TIME, duration_ms: AMOUNT, candidates: COUNT, error: orNull(TEXT) })),
         next_poll_at: TIME,
+        tracker_problem: orNull(record({ at: TIME, error: TEXT, remedy: orNull(TEXT), next_try_at: TIME })),
       }),
     },
     errors: ['snapshot_unavailable'],

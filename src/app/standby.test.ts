@@ -1,0 +1,89 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createNotices } from '../../test/support/fake-daemon.ts';
+import { textOf } from '../../test/support/page-text.ts';
+import { createMemoryStore } from '../../test/support/store/memory.ts';
+import { createSteadyClock } from '../lib/steady-clock.ts';
+import type { Logger } from '../ports/runtime.ts';
+import type { Leader } from '../store/postgres/index.ts';
+import { retriesIn, silenceIn } from './check-tracker.ts';
+import { keepChronicle } from './chronicle.ts';
+import { createKnownSecrets } from './secrets.ts';
+import { openStandby } from './standby.ts';
+import { readWorkflowFile, requireGood } from './workflow.ts';
+
+const logger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+const clock = createSteadyClock();
+
+/** A leader's notices, and a standby that reads what came of them. */
+async function setUp() {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-standby-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = path.join(folder, 'WORKFLOW.md');
+  await writeFile(
+    file,
+    '---\ntracker: {kind: file, active_states: [todo]}\nfile: {path: i.json}\nagent: {kind: mock}\n---\nWork',
+  );
+  const store = createMemoryStore();
+  const standby = await openStandby(
+    {
+      workflow: requireGood(await readWorkflowFile(file, {})),
+      env: {},
+      version: 'test',
+      port: 0,
+      clock,
+      logger,
+      secrets: createKnownSecrets(),
+      interrupted: new AbortController().signal,
+    },
+    { store, passedOn: { refresh() {}, webhook() {}, addNotes: store.addNotes }, readHosts: async () => [] },
+  );
+  onTestFinished(() => standby.stop());
+  const notices = createNotices();
+  const chronicle = keepChronicle({ store, notices, clock, logger });
+  const place = { host: 'build-7', machine: 'm', pid: 7, processStart: '', workflowPath: file, url: null };
+  const leader: Leader = { ...place, id: 'l', version: 'test', since: clock.now() - 60_000, epoch: 1, silentMs: 0, left: false };
+  return {
+    announce: notices.announce,
+    /** What it says once it has read what the leader has written. */
+    async says() {
+      await chronicle.samplesSince(0);
+      await standby.look(leader);
+      const [page, holds] = await Promise.all([fetch(standby.url ?? ''), fetch(new URL('/api/v2/holds', standby.url ?? ''))]);
+      return { page: textOf(await page.text()), holds: (await holds.json()) as Record<string, unknown> };
+    },
+  };
+}
+
+it('a standby tells why its leader cannot read the tracker, as long as it cannot', async () => {
+  const { announce, says } = await setUp();
+  const nothing = await says();
+  expect(nothing.holds['tracker_problem']).toBeNull();
+  expect(nothing.page).not.toContain('The tracker');
+
+  silenceIn(announce)('repoissues');
+  expect((await says()).holds['tracker_problem']).toBeNull();
+
+  retriesIn(announce)({ error: 'GET /: status 503', kind: 'tracker_transport_error', retryInMs: 600_000, tries: 1 });
+  const starting = await says();
+  const error = expect.stringMatching(/^GET \/: status 503; .*check tracker\.endpoint/) as string;
+  expect(starting.holds['tracker_problem']).toMatchObject({ error, next_try_at: expect.stringMatching(/Z$/) });
+  expect(starting.page).toMatch(
+    /The tracker cannot be read yet\. GET \/: status 503; .*check tracker\.endpoint.*tried again in 9m/,
+  );
+
+  announce({ name: 'poll:tick:failed', facts: { error: 'refused', kind: 'tracker_auth_error', retryInMs: 1, durationMs: 1 } });
+  announce({ name: 'poll:preflight:failed', facts: { problem: 'no agent' } });
+  const polling = await says();
+  expect(polling.page).toMatch(/The last poll failed\. refused; renew the token/);
+  expect(polling.page).toContain('Nothing is dispatched. no agent');
+
+  const done = { candidates: 0, dispatched: 0, running: 0, retrying: 0, durationMs: 1 };
+  announce({ name: 'poll:tick:completed', facts: done });
+  announce({ name: 'poll:preflight:passed', facts: {} });
+  const healed = await says();
+  expect(healed.page).not.toMatch(/The last poll failed|Nothing is dispatched\. /);
+  expect(healed.holds).toMatchObject({ tracker_problem: null, preflight_problem: null });
+});
