@@ -118,6 +118,27 @@ describe('watching without events', () => {
     await changed(1);
   });
 
+  it('takes nothing that is half written, however often it looks', async () => {
+    const really = globalThis.setTimeout;
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+    try {
+      const { onChange } = await start(5);
+      const pass = async (ms: number): Promise<void> => {
+        await vi.advanceTimersByTimeAsync(ms);
+        await new Promise((resolve) => void really(resolve, 5));
+      };
+      await writeFile(file, '');
+      for (let look = 0; look < 8; look += 1) await pass(5);
+      expect(onChange).not.toHaveBeenCalled();
+      await writeFile(file, 'two');
+      while (onChange.mock.calls.length === 0) await pass(5);
+      for (let look = 0; look < 20; look += 1) await pass(5);
+      expect(onChange).toHaveBeenCalledTimes(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('ends with its signal', async () => {
     const { onChange } = await start(5);
     stop.abort();

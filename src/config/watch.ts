@@ -15,8 +15,10 @@ const DEFAULT_POLL_MS = 2000;
 const DEBOUNCE_MS = 50;
 /** Others write in the same directory too: their events must not put off the look for ever. */
 const MAX_DEBOUNCE_MS = 500;
-/** A file that is being replaced is missing for a moment; only one that stays away has changed. */
-const MISSING_GRACE_MS = 250;
+/** A file that is being written is half there for a moment: only what is read again as it was has changed. */
+const SETTLED_MS = 50;
+/** One that is being replaced is missing for longer. */
+const MISSING_MS = 250;
 
 /**
  * Calls `onChange` whenever the content of a workflow file became different, until the signal aborts. The directory is
@@ -39,8 +41,9 @@ export function watchWorkflow(workflowPath: string, options: WatchOptions, signa
     const { fingerprint } = await readWorkflowText(workflowPath);
     looking = false;
     if (signal.aborted) return;
-    if (settle(fingerprint) === 'look-again') timer.schedule(MISSING_GRACE_MS);
-    if (lookAgain) timer.schedule(DEBOUNCE_MS);
+    const again = settle(fingerprint, performance.now());
+    if (again !== null) timer.schedule(again);
+    else if (lookAgain) timer.schedule(DEBOUNCE_MS);
     lookAgain = false;
   }
 
@@ -55,21 +58,23 @@ export function watchWorkflow(workflowPath: string, options: WatchOptions, signa
   void look();
 }
 
-/** Compares what is read with what was read last, and tells of a change. */
-function createComparison({ seen: first, onChange }: WatchOptions): (fingerprint: string) => 'settled' | 'look-again' {
+/** Compares what is read with what was read last, and tells of a change that lasts. Gives the milliseconds until it has to be looked at again. */
+function createComparison({ seen: first, onChange }: WatchOptions): (fingerprint: string, now: number) => number | null {
   let seen = first ?? null;
-  let missingOnce = false;
-  return (fingerprint) => {
-    const missing = fingerprint === 'workflow.missing' && seen !== fingerprint;
-    if (missing && !missingOnce) {
-      missingOnce = true;
-      return 'look-again';
+  let other: { readonly fingerprint: string; readonly since: number } | null = null;
+  return (fingerprint, now) => {
+    seen ??= fingerprint;
+    if (fingerprint === seen) {
+      other = null;
+      return null;
     }
-    missingOnce = false;
-    const changed = seen !== null && seen !== fingerprint;
+    if (other?.fingerprint !== fingerprint) other = { fingerprint, since: now };
+    const left = (fingerprint === 'workflow.missing' ? MISSING_MS : SETTLED_MS) - (now - other.since);
+    if (left > 0) return left;
     seen = fingerprint;
-    if (changed) onChange();
-    return 'settled';
+    other = null;
+    onChange();
+    return null;
   };
 }
 
