@@ -1,12 +1,13 @@
 import {
   closeSync,
   existsSync,
+  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
+  readSync,
   renameSync,
   rmSync,
   writeSync,
@@ -44,18 +45,21 @@ export function openCodeCache({ env, home, build, command }: CodeCacheOptions): 
   const folder = folderOf(env, home);
   if (folder === null) return { find: () => undefined, add: () => {} };
   const file = path.join(folder, `${build}-${process.version}-${process.arch}-${command}`);
-  const kept = isOurs(folder) ? read(file) : new Map<string, Buffer>();
+  const stored = isOurs(folder) ? openStored(file) : NOTHING;
+  const taken = new Map<string, Buffer>();
   const fresh = new Map<string, () => Buffer>();
-  let [isSaved, isOver] = [true, false];
+  let isOver = false;
   const take = (part: string, make: () => Buffer): void => {
-    kept.set(part, make());
+    taken.set(part, make());
     fresh.delete(part);
-    isSaved = false;
   };
   const save = (): void => {
+    if (isOver) return;
+    isOver = true;
     for (const [part, make] of fresh) take(part, make);
-    if (!isSaved) write(folder, file, kept);
-    isSaved = true;
+    if (taken.size > 0) write(folder, file, new Map([...stored.all(), ...taken]));
+    taken.clear();
+    stored.close();
   };
   /** A service is not held up: one part at a time. What it loads later is little, and no memory is kept for it. */
   const saveInPieces = (): void => {
@@ -66,12 +70,13 @@ export function openCodeCache({ env, home, build, command }: CodeCacheOptions): 
       return;
     }
     save();
-    kept.clear();
-    isOver = true;
   };
   process.once('exit', save);
   setTimeout(saveInPieces, SETTLED_MS).unref();
-  return { find: (part) => kept.get(part), add: (part, make) => void (isOver || fresh.set(part, make)) };
+  return {
+    find: (part) => (isOver ? undefined : stored.find(part)),
+    add: (part, make) => void (isOver || fresh.set(part, make)),
+  };
 }
 
 /** Node's own variable switches it off. On a system without owners there is none. */
@@ -90,17 +95,55 @@ function isOurs(folder: string): boolean {
   }
 }
 
-/** In the file: the length of the index, the index, then the code of each part. */
-function read(file: string): Map<string, Buffer> {
+/** What an earlier start kept. */
+interface Stored {
+  find(part: string): Buffer | undefined;
+  all(): ReadonlyMap<string, Buffer>;
+  close(): void;
+}
+
+const NOTHING: Stored = { find: () => undefined, all: () => new Map(), close: () => {} };
+
+/**
+ * In the file: the length of the index, the index, then the code of each part. A part is read when it is wanted: most of
+ * them belong to trackers and agents that this start does not use.
+ */
+function openStored(file: string): Stored {
   try {
-    const bytes = readFileSync(file);
-    const begin = aligned(4 + bytes.readUInt32LE(0));
-    const index = JSON.parse(bytes.toString('latin1', 4, 4 + bytes.readUInt32LE(0))) as [string, number, number][];
-    return new Map(index.map(([part, start, length]) => [part, bytes.subarray(begin + start, begin + start + length)]));
+    const source = openSync(file, 'r');
+    const index = readIndex(source);
+    const find = (part: string): Buffer | undefined => {
+      const place = index.get(part);
+      return place && piece(source, ...place);
+    };
+    return {
+      find,
+      all: () => new Map([...index.keys()].map((part) => [part, find(part)] as const).filter(hasCode)),
+      close: () => closeSync(source),
+    };
   } catch {
-    return new Map();
+    return NOTHING;
   }
 }
+
+/** Empty where the file is shorter than it says. */
+function readIndex(source: number): ReadonlyMap<string, readonly [start: number, length: number]> {
+  const { size } = fstatSync(source);
+  const length = piece(source, 0, 4)?.readUInt32LE() ?? 0;
+  const text = (4 + length <= size && piece(source, 4, length)?.toString('latin1')) || '[]';
+  const begin = aligned(4 + length);
+  const places = (JSON.parse(text) as [string, number, number][]).map(
+    ([part, start, bytes]) => [part, [begin + start, bytes]] as const,
+  );
+  return new Map(places.filter(([, [start, bytes]]) => start + bytes <= size));
+}
+
+function piece(source: number, start: number, length: number): Buffer | undefined {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  return readSync(source, bytes, 0, length, start) === length ? bytes : undefined;
+}
+
+const hasCode = (entry: readonly [string, Buffer | undefined]): entry is readonly [string, Buffer] => entry[1] !== undefined;
 
 /** Beside it first, and on the disk before it takes its place: half of it would be worse than none. */
 function write(folder: string, file: string, kept: ReadonlyMap<string, Buffer>): void {
