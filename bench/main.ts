@@ -12,6 +12,7 @@ import { startRows } from './rows/start.ts';
 import { tickRows } from './rows/tick.ts';
 import type { Program } from './support/daemon.ts';
 import { removeFolders } from './support/folders.ts';
+import { watchStolen } from './support/stolen.ts';
 import { formatRow, heading, type Row } from './table.ts';
 
 const GROUPS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
@@ -43,6 +44,7 @@ const { values } = parseArgs({
 const chosen = values.only?.split(',') ?? Object.keys(GROUPS);
 const rows: Row[] = [];
 const begin = performance.now();
+const stolen = watchStolen();
 console.log(`node ${process.version}, ${os.cpus().length} cores of ${os.cpus()[0]?.model.trim() ?? 'an unknown processor'}`);
 console.log(heading());
 const groups = chosen.map((name) => ({ name, measure: GROUPS[name] ?? unknownGroup(name) }));
@@ -55,6 +57,8 @@ const each = [...seconds]
   .map(([name, taken]) => `${name} ${taken.toFixed(0)}${UNTIMED.has(name) ? ' beside others' : ''}`)
   .join(', ');
 console.log(`${((performance.now() - begin) / 1000).toFixed(0)} s: ${each}`);
+const share = stolen();
+if (share !== null) console.log(`the host gave ${(share * 100).toFixed(1)} % of the processors' time to others meanwhile`);
 await removeFolders();
 if (values.json) await writeFile(values.json, `${JSON.stringify(rows, null, 2)}\n`);
 const missed = rows.filter(({ ok }) => !ok);

@@ -34,14 +34,14 @@ export interface IssueSource {
    * or the last reading knew the id in none, or it is no longer in that one.
    */
   find(id: string): Promise<FoundRecord | null>;
-  /** Whether all records are in one file, which is written as a whole for each change. As the last call found it. */
-  isOneFile(): boolean;
+  /** How many bytes are written whichever record is changed: those of all, or none where each has a file of its own. As the last call found it. */
+  sharedBytes(): number;
   /** Makes the edits for good, in their order. Tells of each what stood in its way, or null; a missing record is `tracker_not_found`. */
   change(edits: readonly SourceEdit[]): Promise<readonly (Error | null)[]>;
 }
 
 /** The same as one form of files has it. It is told what is at the place now. */
-export interface IssueForm extends Omit<IssueSource, 'read' | 'isOneFile'> {
+export interface IssueForm extends Omit<IssueSource, 'read' | 'sharedBytes'> {
   read(stats: BigIntStats): Promise<SourceReading>;
 }
 

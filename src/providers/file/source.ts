@@ -13,11 +13,13 @@ export function createSource(location: string, mayWrite?: ProviderDeps['mayWrite
   const json = createJsonFile(location, mayWrite);
   const markdown = createMarkdownDirectory(location, mayWrite);
   let last: IssueForm = json;
+  let sharedBytes = 0;
 
   async function formOf(method: 'READ' | 'WRITE'): Promise<{ readonly form: IssueForm; readonly stats: BigIntStats }> {
     const stats = await look(location);
     if (!stats?.isDirectory() && !stats?.isFile()) throw payloadError(method, location, 'it is neither a file nor a directory');
     last = stats.isDirectory() ? markdown : json;
+    sharedBytes = stats.isDirectory() ? 0 : Number(stats.size);
     return { form: last, stats };
   }
 
@@ -28,7 +30,7 @@ export function createSource(location: string, mayWrite?: ProviderDeps['mayWrite
     },
     // Where the form has changed, it finds nothing.
     find: (id) => last.find(id),
-    isOneFile: () => last === json,
+    sharedBytes: () => sharedBytes,
     change: async (edits) => (await formOf('WRITE')).form.change(edits),
   };
 }

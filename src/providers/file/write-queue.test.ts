@@ -6,7 +6,7 @@ import { createWriteQueue } from './write-queue.ts';
 function slowSource(records: 'one file' | 'files of their own', turnMs: number) {
   const turns: string[][] = [];
   const source = {
-    isOneFile: () => records === 'one file',
+    sharedBytes: () => (records === 'one file' ? 1_000 : 0),
     async change(edits: readonly { id: string }[]) {
       turns.push(edits.map(({ id }) => id));
       await delay(turnMs);

@@ -13,10 +13,12 @@ interface Waiting extends SourceEdit {
 
 /** Where nobody else has come for so long, nobody else is about to. */
 const COMPANY_MS = 2;
+/** A long list takes this long to copy and to write: it is worth as long a wait. */
+const COMPANY_MS_PER_MB = 4;
 /** Nobody waits longer than this for others. */
 const LONGEST_WAIT_MS = 100;
 
-type Source = Pick<IssueSource, 'change' | 'isOneFile'>;
+type Source = Pick<IssueSource, 'change' | 'sharedBytes'>;
 
 /**
  * Writes take turns, and those that wait for theirs are written together: a list of thousands is written as a whole for
@@ -29,7 +31,8 @@ export function createWriteQueue(source: Source, location: string, now: () => st
   async function work(): Promise<void> {
     isWriting = true;
     while (waiting.length > 0) {
-      await (source.isOneFile() ? company() : nextTurn());
+      const bytes = source.sharedBytes();
+      await (bytes > 0 ? company(Math.max(COMPANY_MS, (bytes / 1e6) * COMPANY_MS_PER_MB)) : nextTurn());
       const turn = waiting;
       waiting = [];
       await writeTogether(source, turn);
@@ -38,11 +41,11 @@ export function createWriteQueue(source: Source, location: string, now: () => st
   }
 
   /** Until no more of them come. */
-  async function company(): Promise<void> {
+  async function company(ms: number): Promise<void> {
     const until = performance.now() + LONGEST_WAIT_MS;
     for (let before = 0; waiting.length > before && performance.now() < until;) {
       before = waiting.length;
-      await delay(COMPANY_MS);
+      await delay(Math.min(ms, until - performance.now()));
     }
   }
 
