@@ -57,6 +57,8 @@ export function createSimulatedForge(
   const ledger = createTurnLedger(budget, violated);
   const requests = new Map<number, Request>();
   const byIssue = new Map<string, number>();
+  /** Those that others merged while we asked for it: such a merge counts as ours, and its branch goes. */
+  const countedAsOurs = new Set<number>();
   let counter = 0;
   let isCalm = false;
   const fresh = (): string => `sha${(counter += 1)}`;
@@ -130,14 +132,18 @@ export function createSimulatedForge(
       if (request.fork || branch !== `b${number}`) violated(`request ${number}, which is not managed, was merged`);
       if (request.merged === 'by us') violated(`request ${number} merged twice`);
       if (request.ready.get(order.expectedSha) !== true) violated(`request ${number} merged on a reading that was not ready`);
-      if (request.merged === 'by others') return { kind: 'merged', byUs: false };
+      if (request.merged === 'by others') {
+        countedAsOurs.add(number);
+        return { kind: 'merged', byUs: false };
+      }
       if (request.head !== order.expectedSha || request.closed || (!isCalm && chance.happens(0.2)))
         return { kind: 'refused', fault, unsure: false };
       request.merged = 'by us';
       return { kind: 'merged', byUs: true };
     },
     deleteBranch(number) {
-      if (requests.get(number)?.merged !== 'by us') violated(`branch of request ${number} deleted without a merge of ours`);
+      if (requests.get(number)?.merged !== 'by us' && !countedAsOurs.has(number))
+        violated(`branch of request ${number} deleted without a merge of ours`);
     },
     removeLabel(number, label) {
       requests.get(number)?.labels.delete(label);
