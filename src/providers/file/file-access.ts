@@ -6,6 +6,7 @@ import {
   fchownSync,
   fstatSync,
   fsync,
+  open,
   openSync,
   read,
   readSync,
@@ -38,24 +39,78 @@ export function statsOf(descriptor: number): BigIntStats {
   return fstatSync(descriptor, { bigint: true });
 }
 
-/** Looks at a file by its name. */
-export type Look = (file: string) => Promise<BigIntStats> | BigIntStats;
+/** Looks at a file. */
+export type Look<T> = (file: string) => Promise<T> | T;
+
+/** One way of looking: now, or on a thread of the pool. */
+interface WayToLook<T> {
+  atOnce(file: string): T;
+  throughPool(file: string): Promise<T>;
+}
 
 /** A drive that answered this recently answers at once, and nobody is kept waiting longer than this by looking at many files. */
 const ANSWERING_MS = 20;
 
 /**
  * Looks at files of one drive. One that hangs holds up a thread of the pool and nothing else; while the drive answers,
- * most looks are made at once: through the pool of threads they would cost more, and wait for the disk behind others.
+ * most looks are made at once: through the pool of threads they would cost more, and wait for the disk behind others. So
+ * one asks whether it does, and all who come meanwhile wait for that.
  */
-export function createLook(): Look {
+export function createLook<T>({ atOnce, throughPool }: WayToLook<T>): Look<T> {
   let answeredAt = -Infinity;
-  const lookThroughPool = async (file: string): Promise<BigIntStats> => {
-    const stats = await stat(file, { bigint: true });
+  let asking: Promise<boolean> | null = null;
+  const ask = async (file: string): Promise<T> => {
+    const found = await throughPool(file);
     answeredAt = performance.now();
-    return stats;
+    return found;
   };
-  return (file) => (performance.now() - answeredAt < ANSWERING_MS ? statSync(file, { bigint: true }) : lookThroughPool(file));
+  const look: Look<T> = (file) => {
+    if (performance.now() - answeredAt < ANSWERING_MS) return atOnce(file);
+    if (asking !== null) return asking.then((answers) => (answers ? look(file) : ask(file)));
+    const asked = ask(file);
+    const told = (answers: boolean): boolean => {
+      asking = null;
+      return answers;
+    };
+    asking = asked.then(
+      () => told(true),
+      () => told(false),
+    );
+    return asked;
+  };
+  return look;
+}
+
+/** By its name. */
+export const BY_NAME: WayToLook<BigIntStats> = {
+  atOnce: (file) => statSync(file, { bigint: true }),
+  throughPool: (file) => stat(file, { bigint: true }),
+};
+
+/**
+ * Opened, not only looked at: a network file system may tell of a file it has not opened what was true some seconds ago.
+ * Null for what cannot be opened by anybody, such as a socket.
+ */
+export const BY_OPENING: WayToLook<BigIntStats | null> = {
+  atOnce(file) {
+    try {
+      return statsAndClose(openFile(file));
+    } catch (error) {
+      return nullIfUnopenable(error);
+    }
+  },
+  throughPool: (file) => openThroughPool(file, READING).then(statsAndClose, nullIfUnopenable),
+};
+
+function statsAndClose(descriptor: number): BigIntStats {
+  const stats = statsOf(descriptor);
+  closeSync(descriptor);
+  return stats;
+}
+
+function nullIfUnopenable(error: unknown): null {
+  if ((error as NodeJS.ErrnoException).code === 'ENXIO') return null;
+  throw error;
 }
 
 /** From the beginning, whatever was read before. */
@@ -118,6 +173,7 @@ export async function syncDirectory(directory: string): Promise<void> {
   closeSync(descriptor);
 }
 
+const openThroughPool = promisify(open);
 const readPart = promisify(read);
 const writePart = promisify(write);
 const toDisk = promisify(fsync);

@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -5,7 +6,7 @@ import type { TrackerError } from '../../domain/model/errors.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { FoundRecord, IssueForm, SourceEdit, SourceProblem, SourceReading } from './records.ts';
 import { notFound, payloadError } from './failures.ts';
-import { closeFile, contentOf, createLook, openFile, syncDirectory } from './file-access.ts';
+import { BY_NAME, closeFile, contentOf, createLook, openFile, syncDirectory } from './file-access.ts';
 import type { Look } from './file-access.ts';
 import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
 import type { MarkdownFile } from './front-matter.ts';
@@ -37,7 +38,7 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
   // Replacements that end at the same time reach the disk together.
   const syncHere = share(() => syncDirectory(directory));
   const sync = (place: string): Promise<void> => (place === directory ? syncHere() : syncDirectory(place));
-  const look = createLook();
+  const look = createLook(BY_NAME);
   let last: readonly IssueFile[] = [];
   let reading: SourceReading = { records: [], unreadable: [] };
   let names: ReadonlyMap<string, string> = new Map();
@@ -158,7 +159,11 @@ function idOf(value: unknown): string | null {
   return nonEmptyText((value as Record<string, unknown> | null)?.['id']);
 }
 
-async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile>, look: Look): Promise<IssueFile[]> {
+async function readFiles(
+  directory: string,
+  known: ReadonlyMap<string, IssueFile>,
+  look: Look<BigIntStats>,
+): Promise<IssueFile[]> {
   const names = (await readdir(directory)).filter((name) => /^[^.].*\.(md|markdown)$/i.test(name)).sort();
   const found: (IssueFile | null)[] = [];
   const waiting = names.entries();
@@ -170,7 +175,7 @@ async function readFiles(directory: string, known: ReadonlyMap<string, IssueFile
 }
 
 /** Null for a file that went away meanwhile, or never was one. */
-async function readIssue(file: string, before: IssueFile | undefined, look: Look): Promise<IssueFile | null> {
+async function readIssue(file: string, before: IssueFile | undefined, look: Look<BigIntStats>): Promise<IssueFile | null> {
   try {
     const stats = await look(file);
     if (before !== undefined && before.version.stamp === stampOf(stats)) return before;

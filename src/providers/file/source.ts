@@ -1,10 +1,8 @@
-import { closeSync, fstatSync, open } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
-import { promisify } from 'node:util';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { IssueForm, IssueSource } from './records.ts';
 import { payloadError } from './failures.ts';
-import { READING } from './file-access.ts';
+import { BY_OPENING, createLook } from './file-access.ts';
 import { createJsonFile } from './json-file.ts';
 import { createMarkdownDirectory } from './markdown-dir.ts';
 
@@ -13,6 +11,7 @@ export function createSource(location: string, mayWrite?: ProviderDeps['mayWrite
   const json = createJsonFile(location, mayWrite);
   const markdown = createMarkdownDirectory(location, mayWrite);
   let last: IssueForm = json;
+  const look = createLook(BY_OPENING);
   let sharedBytes = 0;
 
   async function formOf(method: 'READ' | 'WRITE'): Promise<{ readonly form: IssueForm; readonly stats: BigIntStats }> {
@@ -34,21 +33,3 @@ export function createSource(location: string, mayWrite?: ProviderDeps['mayWrite
     change: async (edits) => (await formOf('WRITE')).form.change(edits),
   };
 }
-
-/**
- * Opened, not only looked at: a network file system may tell of a file it has not opened what was true some seconds ago.
- * Null for what cannot be opened by anybody, such as a socket.
- */
-async function look(location: string): Promise<BigIntStats | null> {
-  try {
-    const descriptor = await opened(location, READING);
-    const stats = fstatSync(descriptor, { bigint: true });
-    closeSync(descriptor);
-    return stats;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENXIO') return null;
-    throw error;
-  }
-}
-
-const opened = promisify(open);
