@@ -13,7 +13,7 @@ function slowDrive() {
 
 it('asks a drive once for all who look meanwhile, and none of them waits on it before it has answered', async () => {
   const { waiting, atOnce, throughPool, look } = slowDrive();
-  const looks = ['a', 'b', 'c'].map((file) => look(file));
+  const looks = ['a', 'b', 'c'].map(async (file) => look(file));
   await Promise.resolve();
   expect(throughPool.mock.calls).toEqual([['a']]);
   expect(atOnce).not.toHaveBeenCalled();
