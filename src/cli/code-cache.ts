@@ -109,25 +109,33 @@ const NOTHING: Stored = { find: () => undefined, all: () => new Map(), close: ()
  * them belong to trackers and agents that this start does not use.
  */
 function openStored(file: string): Stored {
+  const source = attempt(() => openSync(file, 'r'));
+  if (source === undefined) return NOTHING;
+  const index = attempt(() => readIndex(source)) ?? new Map<string, Place>();
+  const find = (part: string): Buffer | undefined => {
+    const place = index.get(part);
+    return place && attempt(() => piece(source, ...place));
+  };
+  return {
+    find,
+    all: () => new Map([...index.keys()].map((part) => [part, find(part)] as const).filter(hasCode)),
+    close: () => closeSync(source),
+  };
+}
+
+/** Undefined where it fails: without what an earlier start kept, the command is only slower. */
+function attempt<T>(read: () => T): T | undefined {
   try {
-    const source = openSync(file, 'r');
-    const index = readIndex(source);
-    const find = (part: string): Buffer | undefined => {
-      const place = index.get(part);
-      return place && piece(source, ...place);
-    };
-    return {
-      find,
-      all: () => new Map([...index.keys()].map((part) => [part, find(part)] as const).filter(hasCode)),
-      close: () => closeSync(source),
-    };
+    return read();
   } catch {
-    return NOTHING;
+    return undefined;
   }
 }
 
+type Place = readonly [start: number, length: number];
+
 /** Empty where the file is shorter than it says. */
-function readIndex(source: number): ReadonlyMap<string, readonly [start: number, length: number]> {
+function readIndex(source: number): ReadonlyMap<string, Place> {
   const { size } = fstatSync(source);
   const length = piece(source, 0, 4)?.readUInt32LE() ?? 0;
   const text = (4 + length <= size && piece(source, 4, length)?.toString('latin1')) || '[]';

@@ -58,7 +58,10 @@ export function watchWorkflow(workflowPath: string, options: WatchOptions, signa
   void look();
 }
 
-/** Compares what is read with what was read last, and tells of a change that lasts. Gives the milliseconds until it has to be looked at again. */
+/**
+ * Compares what is read with what was read last, and tells of a change that lasts. Gives the milliseconds until it has to
+ * be looked at again.
+ */
 function createComparison({ seen: first, onChange }: WatchOptions): (fingerprint: string, now: number) => number | null {
   let seen = first ?? null;
   let other: { readonly fingerprint: string; readonly since: number } | null = null;

@@ -50,6 +50,21 @@ describe('compiled code that is kept for the next start', () => {
     expect((await stat(place)).size).toBeGreaterThan(size / 2);
   });
 
+  it('is made anew where its list of parts is spoilt', async () => {
+    await install('spoilt');
+    const [file = ''] = await validate('spoilt');
+    const place = path.join(folderOf('spoilt'), file);
+    const good = await readFile(place);
+    const index = good.toString('latin1', 4, 4 + good.readUInt32LE(0));
+    // As long as before, and no length is a number any more.
+    const bad = index.replaceAll(/,(\d+)\]/g, (_, digits: string) => `,"${digits.slice(2)}"]`);
+    expect(bad).toHaveLength(index.length);
+    await writeFile(place, Buffer.concat([good.subarray(0, 4), Buffer.from(bad, 'latin1'), good.subarray(4 + index.length)]));
+    expect(await validate('spoilt')).toEqual([file]);
+    expect((await readFile(place)).equals(good)).toBe(false);
+    expect((await stat(place)).size).toBeGreaterThan(good.length / 2);
+  });
+
   it('is neither read nor written where others may write, nor where it is not wanted', async () => {
     await install('other');
     expect(await validate('other', { NODE_DISABLE_COMPILE_CACHE: '1' })).toEqual([]);

@@ -34,7 +34,10 @@ export interface IssueSource {
    * or the last reading knew the id in none, or it is no longer in that one.
    */
   find(id: string): Promise<FoundRecord | null>;
-  /** How many bytes are written whichever record is changed: those of all, or none where each has a file of its own. As the last call found it. */
+  /**
+   * How many bytes are written whichever record is changed: those of all, or none where each has a file of its own. As the
+   * last call found it.
+   */
   sharedBytes(): number;
   /** Makes the edits for good, in their order. Tells of each what stood in its way, or null; a missing record is `tracker_not_found`. */
   change(edits: readonly SourceEdit[]): Promise<readonly (Error | null)[]>;
