@@ -48,8 +48,8 @@ function shownChange({ from, to }: Change): readonly [string, string] {
   if (typeof from !== 'string' || typeof to !== 'string') return [JSON.stringify(from), JSON.stringify(to)];
   const [before, after] = [from.split('\n'), to.split('\n')];
   if (before.length === 1 && after.length === 1) return [JSON.stringify(from), JSON.stringify(to)];
-  const same = before.findIndex((line, index) => line !== after[index]);
-  const at = same === -1 ? before.length : same;
+  const differs = before.findIndex((line, index) => line !== after[index]);
+  const at = differs === -1 ? before.length : differs;
   const shown = (line: string | undefined): string => (line === undefined ? '(nothing more)' : JSON.stringify(line));
   return [`line ${at + 1}: ${shown(before[at])}`, shown(after[at])];
 }
