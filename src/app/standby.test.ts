@@ -66,12 +66,12 @@ it('a standby tells why its leader cannot read the tracker, as long as it cannot
   silenceIn(announce)('repoissues');
   expect((await says()).holds['tracker_problem']).toBeNull();
 
-  retriesIn(announce)({ error: 'GET /: status 503', kind: 'tracker_transport_error', retryInMs: 600_000, tries: 1 });
+  retriesIn(announce)({ error: 'GET /: status 503', kind: 'tracker_transport_error', retryInMs: 630_000, tries: 1 });
   const starting = await says();
   const error = expect.stringMatching(/^GET \/: status 503; .*check tracker\.endpoint/) as string;
   expect(starting.holds['tracker_problem']).toMatchObject({ error, next_try_at: expect.stringMatching(/Z$/) });
   expect(starting.page).toMatch(
-    /The tracker cannot be read yet\. GET \/: status 503; .*check tracker\.endpoint.*tried again in 9m/,
+    /The tracker cannot be read yet\. GET \/: status 503; .*check tracker\.endpoint.*tried again in 10m/,
   );
 
   announce({ name: 'poll:tick:failed', facts: { error: 'refused', kind: 'tracker_auth_error', retryInMs: 1, durationMs: 1 } });
