@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { EditRefusedError, type RecordEdit } from '../../src/providers/file/edit.ts';
 import { MarkdownFault, parseMarkdown, type MarkdownFile } from '../../src/providers/file/front-matter.ts';
 import { createBoard } from '../../src/providers/file/issue-board.ts';
+import { joined } from '../../src/providers/file/content.ts';
 import { editList, jsonListOf } from '../../src/providers/file/json-list.ts';
 import { findFault } from '../../src/providers/file/json-text.ts';
 import { toComments, toIssue } from '../../src/providers/file/map.ts';
@@ -113,11 +114,11 @@ function changeList(text: string, values: readonly unknown[], edit: RecordEdit):
   const bytes = Buffer.from(text);
   const index = values.findIndex((value) => nonEmptyText((value as { id?: unknown } | null)?.id) !== null);
   if (index === -1 || bytes.toString() !== text) return;
-  const editing = editList(jsonListOf(bytes, values));
+  const editing = editList(jsonListOf([bytes]));
   editedOrNull(() => editing.change(index, { ...edit, at: AT }));
   const changed = editing.result()?.list;
   if (changed === undefined) return;
-  const read = JSON.parse(changed.bytes.toString('utf8')) as readonly unknown[];
+  const read = JSON.parse(joined(changed.content).toString('utf8')) as readonly unknown[];
   const others = (list: readonly unknown[]): unknown => list.with(index, withoutEdited(list[index]));
   if (!isDeepStrictEqual(others(values), others(read))) throw new Error('more than that changed');
 }

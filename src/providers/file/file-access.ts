@@ -11,13 +11,15 @@ import {
   read,
   readSync,
   statSync,
-  write,
-  writeSync,
+  writev,
+  writevSync,
 } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { behind, lengthOf } from './content.ts';
+import type { Content } from './content.ts';
 
 /** Up to so much is read and written at once; a longer text goes through the pool of threads, so that others are not kept waiting. */
 const SHORT = 64 * 1024;
@@ -156,10 +158,11 @@ function giveAway(descriptor: number, uid: number, gid: number): void {
   } catch {}
 }
 
-export async function fillSynced(descriptor: number, bytes: Buffer): Promise<void> {
-  for (let length = 0; length < bytes.length;) {
-    if (bytes.length <= SHORT) length += writeSync(descriptor, bytes, length);
-    else length += (await writePart(descriptor, bytes, length, bytes.length - length)).bytesWritten;
+export async function fillSynced(descriptor: number, content: Content): Promise<void> {
+  const isShort = lengthOf(content) <= SHORT;
+  for (let rest = content; rest.length > 0;) {
+    const count = isShort ? writevSync(descriptor, rest) : (await writeParts(descriptor, rest)).bytesWritten;
+    rest = behind(rest, count);
   }
   // What others write in the same turn reaches the disk with it.
   await nextTurn();
@@ -175,5 +178,5 @@ export async function syncDirectory(directory: string): Promise<void> {
 
 const openThroughPool = promisify(open);
 const readPart = promisify(read);
-const writePart = promisify(write);
+const writeParts = promisify(writev);
 const toDisk = promisify(fsync);

@@ -3,6 +3,8 @@ import type { ProviderDeps } from '../../ports/provider.ts';
 import type { FoundRecord, IssueForm, SourceEdit, SourceReading } from './records.ts';
 import { notFound, payloadError } from './failures.ts';
 import type { FileAccess } from './failures.ts';
+import { isSame, joined } from './content.ts';
+import type { Content } from './content.ts';
 import { closeFile, contentOf, openFile, statsOf } from './file-access.ts';
 import { editList, jsonListOf, placeOfRecord } from './json-list.ts';
 import type { JsonList } from './json-list.ts';
@@ -29,8 +31,8 @@ export function createJsonFile(file: string, mayWrite?: ProviderDeps['mayWrite']
       const before = known;
       if (before !== null && before.version.stamp === stampOf(stats)) return before.parsed.reading;
       const version = await readVersion(file, before?.version ?? null);
-      const isSame = before !== null && version.bytes === before.version.bytes;
-      const parsed = isSame ? before.parsed : parseList('READ', file, version.bytes);
+      const isKnown = before !== null && version.content === before.version.content;
+      const parsed = isKnown ? before.parsed : parseList('READ', file, version.content);
       // Unless a write of our own came first.
       if (known === before) known = { version, parsed };
       return parsed.reading;
@@ -42,10 +44,10 @@ export function createJsonFile(file: string, mayWrite?: ProviderDeps['mayWrite']
       await rewriteFile(file, {
         known: before?.version ?? null,
         mayWrite,
-        edit(bytes) {
-          const parsed = before !== null && bytes === before.version.bytes ? before.parsed : parseForEdit(file, bytes);
+        edit(content) {
+          const parsed = before !== null && content === before.version.content ? before.parsed : parseForEdit(file, content);
           edited = applyEdits(file, parsed, edits);
-          return edited.isChanged ? edited.parsed.list.bytes : null;
+          return edited.isChanged ? edited.parsed.list.content : null;
         },
         replaced(version) {
           if (edited !== null) known = { version, parsed: edited.parsed };
@@ -56,7 +58,7 @@ export function createJsonFile(file: string, mayWrite?: ProviderDeps['mayWrite']
   };
 }
 
-/** The file as it is now; the very bytes that were known while they are the same. */
+/** The file as it is now; with the very content that was known while it is the same. */
 async function readVersion(file: string, known: FileVersion | null): Promise<FileVersion> {
   const descriptor = openFile(file);
   try {
@@ -64,7 +66,8 @@ async function readVersion(file: string, known: FileVersion | null): Promise<Fil
     // A write of our own may have come since it was looked at.
     if (known !== null && known.stamp === stampOf(stats)) return known;
     const bytes = await contentOf(descriptor);
-    return { bytes: known?.bytes.equals(bytes) === true ? known.bytes : bytes, stamp: settledStampOf(stats), isOwn: false };
+    const content = known !== null && isSame(known.content, bytes) ? known.content : [bytes];
+    return { content, stamp: settledStampOf(stats), isOwn: false };
   } finally {
     closeFile(descriptor);
   }
@@ -79,12 +82,13 @@ interface ParsedList {
   readonly latest: { list: JsonList };
 }
 
-function parseList(method: FileAccess, file: string, bytes: Buffer): ParsedList {
-  const list = jsonListOf(bytes, parseValues(method, file, bytes.toString('utf8')));
+function parseList(method: FileAccess, file: string, content: Content): ParsedList {
+  const values = parseValues(method, file, joined(content).toString('utf8'));
+  const list = jsonListOf(content);
   const latest = { list };
-  const records = list.values.map((value, index) => foundRecord(value, index, latest));
+  const records = values.map((value, index) => foundRecord(value, index, latest));
   let indexes: ReadonlyMap<string, number> | null = null;
-  const indexOf = (id: string): number | undefined => (indexes ??= indexesById(list.values)).get(id);
+  const indexOf = (id: string): number | undefined => (indexes ??= indexesById(records)).get(id);
   return { list, reading: { records, unreadable: [] }, indexOf, latest };
 }
 
@@ -94,10 +98,10 @@ function foundRecord(value: unknown, index: number, latest: ParsedList['latest']
   return { value, label, place: () => `${label} (${placeOfRecord(latest.list, index)})` };
 }
 
-function indexesById(values: readonly unknown[]): ReadonlyMap<string, number> {
+function indexesById(records: readonly FoundRecord[]): ReadonlyMap<string, number> {
   const indexes = new Map<string, number>();
-  for (const [index, record] of values.entries()) {
-    const id = nonEmptyText((record as Record<string, unknown> | null)?.['id']);
+  for (const [index, { value }] of records.entries()) {
+    const id = nonEmptyText((value as Record<string, unknown> | null)?.['id']);
     if (id !== null && !indexes.has(id)) indexes.set(id, index);
   }
   return indexes;
@@ -128,16 +132,16 @@ function applyEdits(file: string, parsed: ParsedList, edits: readonly SourceEdit
 }
 
 /** Records that were not changed stay the same objects. No edit changes an id. */
-function withChanges(parsed: ParsedList, list: JsonList, changed: readonly number[]): ParsedList {
+function withChanges(parsed: ParsedList, list: JsonList, changed: ReadonlyMap<number, unknown>): ParsedList {
   const records = parsed.reading.records.slice();
   parsed.latest.list = list;
-  for (const index of changed) records[index] = foundRecord(list.values[index], index, parsed.latest);
+  for (const [index, value] of changed) records[index] = foundRecord(value, index, parsed.latest);
   return { ...parsed, list, reading: { records, unreadable: [] } };
 }
 
-function parseForEdit(file: string, bytes: Buffer): ParsedList {
+function parseForEdit(file: string, content: Content): ParsedList {
   try {
-    return parseList('WRITE', file, bytes);
+    return parseList('WRITE', file, content);
   } catch (error) {
     throw new UnreadableTextError(error);
   }

@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sameState } from '../../domain/model/issue.ts';
+import { joined, lengthOf } from './content.ts';
 import type { RecordEdit } from './edit.ts';
-import { editList, jsonListOf } from './json-list.ts';
+import { editList, jsonListOf, placeOfRecord } from './json-list.ts';
 
 const comment = { id: 'c1', author: 'foray', body: 'a\n"b"', created_at: '2026-02-02T00:00:00.000Z' };
 const edit = (text: string, change: RecordEdit, index = 0): string | null => {
-  const editing = editList(jsonListOf(Buffer.from(text), JSON.parse(text) as unknown[]));
+  const editing = editList(jsonListOf([Buffer.from(text)]));
   editing.change(index, { ...change, at: '2026-02-02T00:00:00.000Z' });
-  return editing.result()?.list.bytes.toString() ?? null;
+  const result = editing.result();
+  return result && joined(result.list.content).toString();
 };
 
 describe('editList', () => {
@@ -84,21 +87,50 @@ describe('editList', () => {
 
   it('copies every other byte as it is, whatever it stands for, and knows where the records are afterwards', () => {
     const [head, tail] = [Buffer.from('\uFEFF[{"id":"ü€𝄞"},{"state":"todo"},{"x":"'), Buffer.from([0xff, 0x22, 0x7d, 0x5d])];
-    const editing = editList(jsonListOf(Buffer.concat([head, tail]), [{}, { state: 'todo' }, {}]));
+    const editing = editList(jsonListOf([head, tail]));
     const at = '2026-02-02T00:00:00.000Z';
     editing.change(1, { type: 'state', state: 'déjà vu', at });
     editing.change(0, { type: 'add_label', label: 'ü', at });
     const first = editing.result()!.list;
-    expect(first.bytes.subarray(-5)).toEqual(Buffer.from([0x22, ...tail]));
+    expect(joined(first.content).subarray(-5)).toEqual(Buffer.from([0x22, ...tail]));
     const again = editList(first);
     again.change(1, { type: 'state', state: 'done', at });
     again.change(0, { type: 'remove_label', label: 'Ü', at });
     const { list, changed } = again.result()!;
-    expect(changed).toEqual([0, 1]);
-    expect(list.values.slice(0, 2)).toEqual([{ id: 'ü€𝄞', labels: [] }, { state: 'done' }]);
-    expect(list.bytes.toString('utf8', 0, list.bytes.length - tail.length)).toBe(
-      '\uFEFF[{"id":"ü€𝄞","labels":[]},{"state":"done"},{"x":"',
+    expect([...changed].sort()).toEqual([
+      [0, { id: 'ü€𝄞', labels: [] }],
+      [1, { state: 'done' }],
+    ]);
+    const bytes = joined(list.content);
+    expect(bytes.toString('utf8', 0, bytes.length - tail.length)).toBe('\uFEFF[{"id":"ü€𝄞","labels":[]},{"state":"done"},{"x":"');
+  });
+
+  it('keeps a long list right through many changes anywhere in it, and copies little of it', () => {
+    const records = Array.from({ length: 1_000 }, (_, index) => ({ id: `ü${index}`, state: 'todo' }));
+    const text = JSON.stringify(records, null, 2);
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.tuple(fc.nat(999), fc.string({ minLength: 1 })), { minLength: 1 })), (turns) => {
+        const expected = structuredClone(records);
+        let list = jsonListOf([Buffer.from(text)]);
+        for (const turn of turns) {
+          const editing = editList(list);
+          for (const [index, state] of turn) {
+            editing.change(index, { type: 'state', state, at: '2026-02-02T00:00:00.000Z' });
+            if (!sameState(expected[index]!.state, state)) expected[index]!.state = state;
+          }
+          list = editing.result()?.list ?? list;
+        }
+        expect(joined(list.content).toString()).toBe(JSON.stringify(expected, null, 2));
+        expect(placeOfRecord(list, 999)).toBe('line 3998, column 3');
+      }),
     );
+    const [before, editing] = [jsonListOf([Buffer.from(text)]), editList(jsonListOf([Buffer.from(text)]))];
+    editing.change(500, { type: 'state', state: 'done', at: '2026-02-02T00:00:00.000Z' });
+    const after = editing.result()!.list;
+    const again = editList(after);
+    again.change(501, { type: 'state', state: 'done', at: '2026-02-02T00:00:00.000Z' });
+    const shared = again.result()!.list.content.filter((part) => after.content.includes(part));
+    expect(lengthOf(shared)).toBeGreaterThan(lengthOf(before.content) * 0.7);
   });
 
   it('refuses to throw away what is no list', () => {

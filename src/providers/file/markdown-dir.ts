@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TrackerError } from '../../domain/model/errors.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
+import { isSame, joined } from './content.ts';
 import type { FoundRecord, IssueForm, SourceEdit, SourceProblem, SourceReading } from './records.ts';
 import { notFound, payloadError } from './failures.ts';
 import { BY_NAME, closeFile, contentOf, createLook, openFile, syncDirectory } from './file-access.ts';
@@ -65,11 +66,11 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
       lockedIn: directory,
       mayWrite,
       sync,
-      edit(bytes) {
-        const before = parseForEdit(file, bytes.toString('utf8'), id);
+      edit(content) {
+        const before = parseForEdit(file, joined(content).toString('utf8'), id);
         const after = editMarkdown(before, edit);
         edited = after ?? before;
-        return after && Buffer.from(textOf(after), 'utf8');
+        return after && [Buffer.from(textOf(after), 'utf8')];
       },
       replaced(version) {
         if (edited) files.set(name, { name, version, result: recordOf(name, edited) });
@@ -179,10 +180,11 @@ async function readIssue(file: string, before: IssueFile | undefined, look: Look
   try {
     const stats = await look(file);
     if (before !== undefined && before.version.stamp === stampOf(stats)) return before;
-    const version = { bytes: await readNow(file), stamp: settledStampOf(stats), isOwn: false };
-    if (before?.version.bytes.equals(version.bytes) === true) return { ...before, version };
+    const bytes = await readNow(file);
+    const version = { content: [bytes], stamp: settledStampOf(stats), isOwn: false };
+    if (before !== undefined && isSame(before.version.content, bytes)) return { ...before, version };
     const name = path.basename(file);
-    const result = parseFile(name, version.bytes.toString('utf8'));
+    const result = parseFile(name, bytes.toString('utf8'));
     // Parsing YAML takes its time: one file at a go.
     await nextTurn();
     return { name, version, result };

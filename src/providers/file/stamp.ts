@@ -1,9 +1,10 @@
 import { fstatSync, futimesSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
+import type { Content } from './content.ts';
 
 /** What a file held, and by what to tell that it holds it still. */
 export interface FileVersion {
-  readonly bytes: Buffer;
+  readonly content: Content;
   /** Another one as soon as anybody touched the file; null while nobody can tell. */
   readonly stamp: string | null;
   /** We wrote it: its stamp holds from the first moment on. */

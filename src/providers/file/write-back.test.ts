@@ -4,6 +4,8 @@ import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promi
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { joined } from './content.ts';
+import type { Content } from './content.ts';
 import type { FileVersion } from './stamp.ts';
 import { rewriteFile, UnreadableTextError } from './write-back.ts';
 
@@ -18,9 +20,9 @@ afterEach(() => rm(directory, { recursive: true }));
 
 const rewrite = (edit: (text: string) => string | null): Promise<void> =>
   rewriteFile(file, {
-    edit(bytes) {
-      const text = edit(bytes.toString());
-      return text === null ? null : Buffer.from(text);
+    edit(content) {
+      const text = edit(joined(content).toString());
+      return text === null ? null : [Buffer.from(text)];
     },
   });
 const addLine = (line: string) => (text: string) => `${text}${line}\n`;
@@ -83,20 +85,21 @@ describe('rewriteFile', () => {
   it('needs not read again what it wrote, and sees every edit of it, also one of the same length in the same moment', async () => {
     await writeFile(file, 'start 000\n');
     let known: FileVersion | null = null;
-    const bases: Buffer[] = [];
-    const next = (bytes: Buffer): Buffer =>
-      Buffer.from(`ours ${String(Number(bytes.toString().slice(5)) + 1).padStart(4, '0')}\n`);
-    const write = (edit: (bytes: Buffer) => Buffer): Promise<void> =>
+    const bases: Content[] = [];
+    const next = (content: Content): Content => [
+      Buffer.from(`ours ${String(Number(joined(content).toString().slice(5)) + 1).padStart(4, '0')}\n`),
+    ];
+    const write = (edit: (content: Content) => Content): Promise<void> =>
       rewriteFile(file, { known, edit, replaced: (version) => (known = version) });
-    await write(() => Buffer.from('ours 0000\n'));
+    await write(() => [Buffer.from('ours 0000\n')]);
     for (let round = 0; round < 40; round += 1) {
       const [before, isEdited] = [known as FileVersion | null, round % 2 === 1];
       if (isEdited) writeFileSync(file, 'them 0500\n');
-      await write((bytes) => {
-        bases.push(bytes);
-        return next(bytes);
+      await write((content) => {
+        bases.push(content);
+        return next(content);
       });
-      expect(bases.at(-1) === before?.bytes).toBe(!isEdited);
+      expect(bases.at(-1) === before?.content).toBe(!isEdited);
       expect(await lines()).toEqual([isEdited ? 'ours 0501' : round === 0 ? 'ours 0001' : 'ours 0502']);
     }
   });

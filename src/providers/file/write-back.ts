@@ -5,6 +5,8 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { crashPoint } from '../../lib/crash-point.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
+import { isSame } from './content.ts';
+import type { Content } from './content.ts';
 import {
   closeFile,
   contentAtOnce,
@@ -33,10 +35,10 @@ const PAUSE_MS = 10;
 
 /** How a file is to be changed. */
 export interface Rewrite {
-  /** What the file held the last time, as the very bytes that `edit` is then called with. */
+  /** What the file held the last time; `edit` is called with its very content while the file holds that. */
   readonly known?: FileVersion | null;
   /** May be called several times. Null when there is nothing to do. */
-  edit(bytes: Buffer): Buffer | null;
+  edit(content: Content): Content | null;
   /** Asked right before the replacement. */
   readonly mayWrite?: ProviderDeps['mayWrite'];
   /** Hears what the file holds now before anybody can look at it. */
@@ -60,7 +62,7 @@ export async function rewriteFile(file: string, rewrite: Rewrite): Promise<void>
 }
 
 async function rewriteLocked(target: string, rewrite: Rewrite): Promise<void> {
-  let overwritten: Buffer | null = null;
+  let overwritten: Content | null = null;
   for (let tries = 1; ; tries += 1) {
     const outcome: Outcome = await tryOnce(target, rewrite, overwritten).catch((error: unknown) => unreadable(error, tries));
     if (outcome.done) return;
@@ -73,7 +75,7 @@ async function rewriteLocked(target: string, rewrite: Rewrite): Promise<void> {
 interface Outcome {
   readonly done: boolean;
   /** Somebody's edit that our replacement hid: it is the base of the next try. */
-  readonly overwritten?: Buffer;
+  readonly overwritten?: Content;
 }
 
 function unreadable(error: unknown, tries: number): Outcome {
@@ -82,16 +84,16 @@ function unreadable(error: unknown, tries: number): Outcome {
   return { done: false };
 }
 
-async function tryOnce(file: string, rewrite: Rewrite, overwritten: Buffer | null): Promise<Outcome> {
+async function tryOnce(file: string, rewrite: Rewrite, overwritten: Content | null): Promise<Outcome> {
   const old = openFile(file);
   try {
     const before = await lookAt(old, rewrite.known ?? null);
-    const after = rewrite.edit(overwritten ?? before.bytes) ?? overwritten;
+    const after = rewrite.edit(overwritten ?? before.content) ?? overwritten;
     if (after === null) return { done: true };
     if (!(await replaceIfUnchanged(file, before, after, rewrite))) return { done: false };
     await (rewrite.sync ?? syncDirectory)(path.dirname(file));
     const late = await lateEditOf(old, before);
-    return late === null ? { done: true } : { done: false, overwritten: late };
+    return late === null ? { done: true } : { done: false, overwritten: [late] };
   } finally {
     closeFile(old);
   }
@@ -99,7 +101,7 @@ async function tryOnce(file: string, rewrite: Rewrite, overwritten: Buffer | nul
 
 /** What a change is made from. */
 interface Base {
-  readonly bytes: Buffer;
+  readonly content: Content;
   readonly stats: BigIntStats;
   /** It is what we wrote, and its stamp alone tells whether anybody touched it since. */
   readonly isOwn: boolean;
@@ -107,12 +109,12 @@ interface Base {
 
 async function lookAt(descriptor: number, known: FileVersion | null): Promise<Base> {
   const stats = statsOf(descriptor);
-  if (known !== null && known.stamp === stampOf(stats)) return { bytes: known.bytes, stats, isOwn: known.isOwn };
+  if (known !== null && known.stamp === stampOf(stats)) return { content: known.content, stats, isOwn: known.isOwn };
   const bytes = await contentOf(descriptor);
-  return { bytes: known?.bytes.equals(bytes) === true ? known.bytes : bytes, stats, isOwn: false };
+  return { content: known !== null && isSame(known.content, bytes) ? known.content : [bytes], stats, isOwn: false };
 }
 
-async function replaceIfUnchanged(file: string, before: Base, after: Buffer, rewrite: Rewrite): Promise<boolean> {
+async function replaceIfUnchanged(file: string, before: Base, after: Content, rewrite: Rewrite): Promise<boolean> {
   const temporary = path.join(path.dirname(file), `.foray-${randomUUID()}.tmp`);
   const made = createFile(temporary, before.stats);
   let isReplaced = false;
@@ -126,7 +128,7 @@ async function replaceIfUnchanged(file: string, before: Base, after: Buffer, rew
     if (!isStill(file, before)) return false;
     renameSync(temporary, file);
     isReplaced = true;
-    rewrite.replaced?.({ bytes: after, stamp: ownStampOf(made, dated), isOwn: true });
+    rewrite.replaced?.({ content: after, stamp: ownStampOf(made, dated), isOwn: true });
   } finally {
     closeFile(made);
     if (!isReplaced) rmSync(temporary, { force: true });
@@ -137,7 +139,7 @@ async function replaceIfUnchanged(file: string, before: Base, after: Buffer, rew
 function isStill(file: string, before: Base): boolean {
   const now = openFile(file);
   try {
-    return before.isOwn ? stampOf(statsOf(now)) === stampOf(before.stats) : contentAtOnce(now).equals(before.bytes);
+    return before.isOwn ? stampOf(statsOf(now)) === stampOf(before.stats) : isSame(before.content, contentAtOnce(now));
   } finally {
     closeFile(now);
   }
@@ -148,12 +150,12 @@ async function lateEditOf(old: number, before: Base): Promise<Buffer | null> {
   const { size, mtimeNs } = statsOf(old);
   if (before.isOwn && size === before.stats.size && mtimeNs === before.stats.mtimeNs) return null;
   let content = await contentOf(old);
-  if (content.equals(before.bytes)) return null;
+  if (isSame(before.content, content)) return null;
   for (let look = 0; look < MOST_TRIES; look += 1) {
     await delay(PAUSE_MS);
     const next = await contentOf(old);
     if (next.equals(content) && next.length > 0) break;
     content = next;
   }
-  return content.length > 0 && !content.equals(before.bytes) ? content : null;
+  return content.length > 0 && !isSame(before.content, content) ? content : null;
 }
