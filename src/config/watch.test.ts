@@ -26,7 +26,7 @@ async function start(pollMs: number) {
   const onChange = vi.fn<() => void>();
   watchWorkflow(file, { onChange, pollMs, seen: (await readWorkflowText(file)).fingerprint }, stop.signal);
   const changed = (times: number) =>
-    vi.waitFor(() => expect(onChange).toHaveBeenCalledTimes(times), { timeout: 5000, interval: 10 });
+    vi.waitFor(() => expect(onChange).toHaveBeenCalledTimes(times), { timeout: 15_000, interval: 10 });
   return { onChange, changed };
 }
 

@@ -91,7 +91,10 @@ describe('what is left of a recorded group', () => {
     ['nothing that carries another mark', { FORAY_RUN_ID: 'run-77' }, false],
     ['nothing that carries none', {}, false],
   ])('is %s', async (_, env, ours) => {
-    const { pid, words, child } = await startGroup('sleep 60 & echo $!; wait', env);
+    const { pid, words, child } = await startGroup(
+      'sleep 60 & until grep -q sleep /proc/$!/comm; do sleep 0.01; done; echo $!; wait',
+      env,
+    );
     const startTime = processStartTime(pid) ?? '';
     await kill(child);
     expect(groupMembers(pid)).toEqual(words.map(Number));

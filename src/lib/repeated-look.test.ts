@@ -17,7 +17,7 @@ it('looks one after the other, and tells a failure once until a look succeeds', 
     5,
     (fault) => told.push(fault),
   );
-  await expect.poll(() => looks, { timeout: 5_000 }).toBeGreaterThan(5);
+  await expect.poll(() => looks).toBeGreaterThan(5);
   looking.stop();
   expect(most).toBe(1);
   expect(told.map(String)).toEqual(['Error: look 1', 'Error: look 4']);

@@ -159,7 +159,7 @@ describe('the tool server', () => {
 });
 
 describe('the socket', () => {
-  /** Writes to the socket and waits until it is closed from the other side, or for a second. */
+  /** Writes to the socket and waits until it is closed from the other side, or for ten seconds. */
   async function closedAfter(socketPath: string, ...chunks: readonly string[]): Promise<boolean> {
     const socket = connect(socketPath);
     const closed = new Promise<true>((resolve) => {
@@ -168,7 +168,7 @@ describe('the socket', () => {
     });
     for (const chunk of chunks) socket.write(chunk);
     socket.resume();
-    const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), 1_000).unref());
+    const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), 10_000).unref());
     const result = await Promise.race([closed, late]);
     socket.destroy();
     return result;

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { issueWith } from '../../test/support/issues.ts';
 import { settingsWith } from '../../test/support/settings.ts';
 import { NOTHING_DURABLE, type Write } from '../domain/model/durable.ts';
@@ -7,14 +7,16 @@ import type { Event } from '../domain/model/event.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { createLoop, type Loop } from './loop.ts';
 
+const PATIENCE = { timeout: 15_000 };
+
 /** A loop over a store that fails as often as told, answering polls with one issue. */
-function startLoop(failures: number) {
+function startLoop(failures: number, storePatienceMs = 60_000) {
   const order: string[] = [];
   const faults: number[] = [];
   let left = 0;
   const loop: Loop = createLoop(settingsWith(), NOTHING_DURABLE, 'i', {
     clock: createSteadyClock(),
-    storePatienceMs: 300,
+    storePatienceMs,
     onStoreFault: (_fault, tries) => void faults.push(tries),
     store: {
       apply(writes: readonly Write[]) {
@@ -79,7 +81,7 @@ describe('the single writer', () => {
   });
 
   it('gives up when the store stays broken, so that a restart can recover', async () => {
-    const { loop, order } = startLoop(Infinity);
+    const { loop, order } = startLoop(Infinity, 300);
     await expect(loop.done).rejects.toThrow('disk full');
     expect(order).not.toContain('do start-run');
   });
@@ -110,14 +112,20 @@ describe('the single writer', () => {
   });
 
   it('rests while storing takes much of the time, so that what comes one by one is stored together', async () => {
-    let [units, stored] = [0, 0];
+    let [now, units, stored] = [0, 0, 0];
+    const ticking = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const pass = async (): Promise<void> => {
+      now += 1;
+      await vi.advanceTimersByTimeAsync(1);
+    };
     const loop = createLoop(settingsWith(), NOTHING_DURABLE, 'i', {
       clock: createSteadyClock(),
       onStoreFault: () => {},
       store: {
         async apply(writes) {
-          const begun = performance.now();
-          while (performance.now() - begun < 10);
+          now += 10;
           units += 1;
           stored += writes.length;
         },
@@ -127,10 +135,11 @@ describe('the single writer', () => {
     loop.start();
     for (let index = 0; index < 30; index += 1) {
       loop.report(asked(index));
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await pass();
     }
-    await vi.waitFor(() => expect(stored).toBeGreaterThanOrEqual(60));
+    while (stored < 60) await pass();
     loop.kill();
+    ticking.mockRestore();
     expect(units).toBeLessThan(15);
   });
 
@@ -151,7 +160,7 @@ describe('the single writer', () => {
       },
     });
     loop.start();
-    await vi.waitFor(() => expect(loop.state().live.get('1')?.turn).toBe(1));
+    await vi.waitFor(() => expect(loop.state().live.get('1')?.turn).toBe(1), PATIENCE);
     loop.report({ type: 'clock' });
     now += 60_000;
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -170,10 +179,10 @@ describe('the single writer', () => {
     const deps = { clock, onStoreFault: () => {}, store: { apply: () => Promise.resolve() }, interpret: () => {} };
     const loops = ['one', 'other'].map((instance) => createLoop(settingsWith(), NOTHING_DURABLE, instance, deps));
     for (const loop of loops) loop.start();
-    await vi.waitFor(() => expect(loops.every((loop) => loop.state().poll.begunAt > 0)).toBe(true));
+    await vi.waitFor(() => expect(loops.every((loop) => loop.state().poll.begunAt > 0)).toBe(true), PATIENCE);
     wall += 3_600_000;
     for (const loop of loops) loop.report({ type: 'clock' });
-    await vi.waitFor(() => expect(loops.map((loop) => loop.state().startedAt)).toEqual([wall, wall]));
+    await vi.waitFor(() => expect(loops.map((loop) => loop.state().startedAt)).toEqual([wall, wall]), PATIENCE);
     for (const loop of loops) loop.kill();
   });
 
@@ -195,7 +204,8 @@ describe('the single writer', () => {
       },
     });
     loop.start();
-    await expect.poll(() => polls, { timeout: 900 }).toBeGreaterThan(3);
+    // With a second of rest at each they would take more than five.
+    await expect.poll(() => polls, { timeout: 4_000 }).toBeGreaterThan(5);
     loop.kill();
   });
 

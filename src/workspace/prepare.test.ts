@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
@@ -45,7 +45,8 @@ describe('a workspace that was taken away under its agent', () => {
   ])('%s', async (_name, remake) => {
     await bench.workspaces.prepare(bench.subject(), signal);
     await bench.workspaces.beforeRun(bench.subject(), signal);
-    await rm(at(), { recursive: true });
+    // Not deleted: its number would be given again, perhaps in the same moment.
+    await rename(at(), path.join(bench.base, 'taken'));
     await remake();
     await expect(bench.workspaces.deliver(bench.subject(), signal)).rejects.toThrow('the workspace of ABC-1 is gone');
   });

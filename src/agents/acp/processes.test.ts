@@ -20,7 +20,10 @@ afterEach(async () => {
 const never = new AbortController().signal;
 const CANCELLED = { ok: false, fault: { kind: 'turn_cancelled', message: 'agent: turn_cancelled: the turn was told to stop' } };
 
-async function open(script: string, settings: Partial<AgentSettings> = {}): Promise<AgentSession> {
+/** For agents that listen: none of it is waited for in vain. */
+const PATIENT = { readTimeoutMs: 10_000, stopGraceMs: 10_000 };
+
+async function open(script: string, settings: Partial<AgentSettings> = PATIENT): Promise<AgentSession> {
   const agent = await stage.agent(script, {}, settings);
   session = await agent.startSession(stage.request(), never);
   return session;
@@ -85,7 +88,7 @@ describe('a turn that is aborted', () => {
     const startedAt = performance.now();
     const { result, toldLater } = await abortedTurn(live);
     expect(result).toMatchObject(CANCELLED);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     for (const name of ['child', 'grandchild', 'stray'])
       expect(processStartTime(Number(await stage.read(name))), name).toBeNull();
     expect(toldLater()).toBe(0);

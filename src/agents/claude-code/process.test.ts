@@ -95,7 +95,7 @@ describe('a process', () => {
 });
 /** Aborts once the script has written the file `ready`. */
 async function abortWhenReady(fake: FakeClaude, controller: AbortController): Promise<void> {
-  await expect.poll(() => existsSync(path.join(fake.dir, 'ready')), { interval: 5, timeout: 5000 }).toBe(true);
+  await expect.poll(() => existsSync(path.join(fake.dir, 'ready')), { interval: 5 }).toBe(true);
   controller.abort();
 }
 const HANG = 'echo > "$FAKE_DIR/ready"; while :; do sleep 0.01; done';
@@ -104,7 +104,8 @@ describe('an aborted turn', () => {
     const script = `trap 'sed -n "2,\\$p" "$SUCCESS"; exit 0' INT; sed -n 1p "$SUCCESS"; ${HANG}`;
     const success = new URL('./fixtures/success.jsonl', import.meta.url).pathname;
     const fake = await fakeWith([script], { SUCCESS: success });
-    const session = await fake.open();
+    const agent = agentKind.create({ ...SETTINGS, readTimeoutMs: 10_000, stopGraceMs: 20_000 }, {}, fake.deps);
+    const session = await agent.startSession(fake.request, new AbortController().signal);
     const controller = new AbortController();
     const [{ result, events }] = await Promise.all([
       takeTurn(session, 'do it', controller.signal),
@@ -164,7 +165,7 @@ describe('stop', () => {
     const fake = await fakeWith([HANG]);
     const session = await fake.open();
     const turn = takeTurn(session);
-    await expect.poll(() => existsSync(path.join(fake.dir, 'ready')), { interval: 5, timeout: 5000 }).toBe(true);
+    await expect.poll(() => existsSync(path.join(fake.dir, 'ready')), { interval: 5 }).toBe(true);
     await Promise.all([session.stop(), session.stop()]);
     expect(faultKindOf((await turn).result)).toBe('turn_cancelled');
     expect(isAlive(fake.started[0]!)).toBe(false);

@@ -9,7 +9,7 @@ afterEach(cleanUp);
 
 describe('an aborted turn', () => {
   it('is interrupted in the words of Codex, and the process ends', async () => {
-    const fake = fakeCodex();
+    const fake = fakeCodex({}, { readTimeoutMs: 10_000 });
     const session = await fake.start();
     const controller = new AbortController();
     const prompt = JSON.stringify([...say(recorded.message('at work')), { untilInterrupted: true }]);
@@ -49,7 +49,7 @@ describe('an aborted turn', () => {
     controller.abort();
     const { result, events } = await running;
     expect(faultKind(result)).toBe('turn_cancelled');
-    expect(performance.now() - began).toBeLessThan(4_900);
+    expect(performance.now() - began).toBeLessThan(20_000);
     expect(pids.map(isAlive)).toEqual([false, false]);
     expect(events).toContainEqual({ type: 'tool_ended', toolId: 's', name: 'shell', ok: false });
   });

@@ -32,7 +32,7 @@ describe('endGroup', () => {
     });
     await once(child.stdout, 'data');
     const exit = once(child, 'exit');
-    await endGroup(child.pid ?? 0, { graceMs: 5000, signal: 'SIGINT' });
+    await endGroup(child.pid ?? 0, { graceMs: 30_000, signal: 'SIGINT' });
     expect(await exit).toEqual([9, null]);
   });
 });

@@ -131,6 +131,10 @@ describe('startProcess', () => {
   });
 });
 
+/** Leaves a program behind that has told its pid and left the group. */
+const outside = (program: string, args = ''): string =>
+  `setsid sh -c "echo \\$\\$; exec ${program} ${args}" & until grep -q ${program} /proc/$!/comm; do sleep 0.01; done; exit 0`;
+
 describe('the end of a process', () => {
   it('ends the lines although a grandchild holds the output, and ends the grandchild', async () => {
     const child = await sh('sleep 60 & echo $!; exit 5', { drainMs: 50 });
@@ -140,7 +144,7 @@ describe('the end of a process', () => {
   });
 
   it('ends the lines although a grandchild outside of the group holds the output', async () => {
-    const child = await sh('setsid sh -c "echo \\$\\$; exec sleep 60" & sleep 0.2; exit 0', { drainMs: 50 });
+    const child = await sh(outside('sleep', '60'), { drainMs: 50 });
     const [pid] = await linesOf(child);
     expect(await child.settled).toEqual({ code: 0, signal: null });
     expect(isAlive(Number(pid))).toBe(true);
@@ -148,7 +152,7 @@ describe('the end of a process', () => {
   });
 
   it('ends the lines although a grandchild outside of the group floods the output', async () => {
-    const child = await sh('setsid sh -c "echo \\$\\$; exec yes" & sleep 0.1; exit 0', { drainMs: 50 });
+    const child = await sh(outside('yes'), { drainMs: 50 });
     const lines = child.lines();
     const pid = Number((await lines.next()).value);
     for await (const line of lines) if (line === '') break;
@@ -159,7 +163,7 @@ describe('the end of a process', () => {
     const child = await sh('trap "echo bye; exit 7" TERM; echo ready; while :; do sleep 0.01; done');
     const lines = child.lines();
     await lines.next();
-    await child.stop(5_000);
+    await child.stop(30_000);
     expect((await lines.next()).value).toBe('bye');
     expect(await child.exited).toEqual({ code: 7, signal: null });
   });

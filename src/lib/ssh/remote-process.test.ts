@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeSsh, type FakeSsh } from '../../../test/support/fake-ssh.ts';
 import { isAlive } from '../../../test/support/processes.ts';
@@ -39,7 +39,8 @@ describe('a program on another host', () => {
   });
 
   it('shows no secret on a command line', async () => {
-    const child = await start('ps -ww -eo args | grep -c "s3[c]ret"', { env: { SECRET: 's3cret' } });
+    const id = randomUUID();
+    const child = await start(`ps -ww -eo args | grep -c "s3[c]ret-${id}"`, { env: { SECRET: `s3cret-${id}` } });
     expect(await printed(child.lines())).toEqual(['0']);
     await child.settled;
     expect(await readFile(path.join(ssh.folder, 'commands'), 'utf8')).not.toContain('s3cret');
@@ -71,16 +72,14 @@ describe('a program on another host', () => {
   });
 
   it('ends with all it started when the connection breaks, and what left its group as well', async () => {
-    const script = 'sleep 300 & echo $!; setsid sleep 301 & sleep 0.2; pgrep -f "^sleep 301$" | tail -1; wait';
-    const child = await start(script, { env: { RUN: 'r-1' } });
+    const script = `sleep 300 & echo $!; setsid sh -c 'echo $$; exec sleep 301' & wait`;
+    const child = await start(script, { env: { RUN: randomUUID() } });
     const lines = child.lines();
     const pids = [Number((await lines.next()).value), Number((await lines.next()).value)];
     expect(pids.map(isAlive)).toEqual([true, true]);
     process.kill(-child.pid, 'SIGKILL');
     expect(await child.exited).toMatchObject({ signal: null });
     expect(child.stderrTail()).toContain('the connection to far ended before the program did');
-    const until = Date.now() + 10_000;
-    while (pids.some(isAlive) && Date.now() < until) await delay(100);
-    expect(pids.map(isAlive)).toEqual([false, false]);
+    await expect.poll(() => pids.map(isAlive), { timeout: 30_000 }).toEqual([false, false]);
   });
 });

@@ -119,7 +119,7 @@ function start(calls: ToolCalls | null = null, more: Partial<RunPlan> = {}) {
   };
 }
 
-const soon = { timeout: 5_000, interval: 10 };
+const soon = { interval: 10 };
 
 describe('a queue whose database fails now and then', () => {
   it('gives a run when the database answers again, and tells its end once nobody can write for it', async () => {

@@ -37,24 +37,20 @@ for (let n = Number(from); ; n++) {
 const folder = makeFolder();
 afterAll(() => folder.remove());
 
-it(
-  'keeps every unit of work it confirmed, and no half of one, when it is killed at any moment',
-  { timeout: 30_000 },
-  async () => {
-    const path = folder.file('.foray.db');
-    const program = await bundle(WRITER, folder.path);
-    let next = 1;
-    // How many confirmations to wait for before the kill: the first moments, then deep into checkpoints of the WAL.
-    for (const confirmations of [1, 2, 17, 60, 400, 3]) {
-      const writer = start(program, [path, String(next)]);
-      const confirmed = await killAfter(writer, confirmations);
-      const left = await whatIsLeft(path);
-      expect([confirmed, confirmed + 1]).toContain(left.stored);
-      expect(left).toEqual(whole(left.stored));
-      next = left.stored + 1;
-    }
-  },
-);
+it('keeps every unit of work it confirmed, and no half of one, when it is killed at any moment', async () => {
+  const path = folder.file('.foray.db');
+  const program = await bundle(WRITER, folder.path);
+  let next = 1;
+  // How many confirmations to wait for before the kill: the first moments, then deep into checkpoints of the WAL.
+  for (const confirmations of [1, 2, 17, 60, 400, 3]) {
+    const writer = start(program, [path, String(next)]);
+    const confirmed = await killAfter(writer, confirmations);
+    const left = await whatIsLeft(path);
+    expect([confirmed, confirmed + 1]).toContain(left.stored);
+    expect(left).toEqual(whole(left.stored));
+    next = left.stored + 1;
+  }
+});
 
 /** Kills without warning and gives the last number that was confirmed before. */
 async function killAfter({ child, lines, exited }: TestProcess, confirmations: number): Promise<number> {

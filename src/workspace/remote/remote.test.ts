@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeSsh, type FakeSsh } from '../../../test/support/fake-ssh.ts';
@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 
 function subject(hooks: Partial<HookSettings> = {}, identifier = 'ABC-1'): WorkspaceSubject {
-  const none = { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 10_000 };
+  const none = { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 30_000 };
   return { tracker: 't', issueId: `id-${identifier}`, identifier, title: "It's $one", attempt: 2, hooks: { ...none, ...hooks } };
 }
 
@@ -176,10 +176,9 @@ describe('a workspace on another host', () => {
     await workspaces.prepare(subject(), signal);
     await workspaces.beforeRun(subject(), signal);
     expect(await workspaces.deliver(subject(), signal)).toBeNull();
-    await rm(`${root}/ABC-1`, { recursive: true });
+    // Not deleted: its number would be given again, and the moment it was made is told in seconds.
+    await rename(`${root}/ABC-1`, `${root}/taken`);
     await expect(workspaces.deliver(subject(), signal)).rejects.toThrow('the workspace of ABC-1 is gone from far');
-    // The number of a directory is given again soon; the moment it was made tells them apart.
-    await mkdir(`${root}/taken`);
     await mkdir(`${root}/ABC-1/src`, { recursive: true });
     await expect(workspaces.deliver(subject(), signal)).rejects.toThrow('the workspace of ABC-1 is gone from far');
   });
@@ -194,7 +193,7 @@ describe('a workspace on another host', () => {
 
   it('runs the checks of the operator', async () => {
     const { path: place } = await workspaces.prepare(subject(), signal);
-    const check = { path: place, timeoutMs: 5_000, runId: 'r' };
+    const check = { path: place, timeoutMs: 30_000, runId: 'r' };
     expect(await workspaces.verify({ ...check, command: 'pwd' }, signal)).toEqual({ ok: true, output: place });
     expect(await workspaces.verify({ ...check, command: 'echo bad; exit 2' }, signal)).toEqual({
       ok: false,

@@ -237,7 +237,7 @@ export function lastUsage(events: readonly AgentEvent[]): AgentEvent | undefined
 
 /** Waits for what another process does. */
 export async function until(isTrue: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500; tries += 1) {
+  for (let tries = 0; tries < 3_000; tries += 1) {
     if (attempt(isTrue)) return;
     await delay(10);
   }
