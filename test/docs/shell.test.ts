@@ -267,7 +267,7 @@ it('several projects: each service has its own file and port', async () => {
     await mkdir(path.join(dir, folder), { recursive: true });
     await writeFile(path.join(dir, folder, 'WORKFLOW.md'), fileWorkflow());
     await writeFile(path.join(dir, folder, 'issues.json'), '[]');
-    await untilShown(line.replace(port, String(await freePort())), /http server listening/, { dir });
+    await untilShown(line.replace(port, '0'), /http server listening/, { dir });
   }
 });
 

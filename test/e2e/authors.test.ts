@@ -167,7 +167,7 @@ describe.each(Object.keys(STAGES))('%s', { timeout: 60_000 }, (kind) => {
     // A text that was approved while the service could not start it, and was edited then.
     const churned = stage.add('Churned', 'ann', ['ready', 'approved']);
     const failing = stage.add('Failing', 'ann', ['ready', 'approved']);
-    const mock = `outcomes_by_issue: { "${failing}": [failed, failed, failed, failed] }`;
+    const mock = `outcomes_by_issue: { "${failing}": [${Array.from({ length: 8 }, () => 'failed').join()}] }`;
     const agent = 'kind: mock\nmax_turns: 1\nmax_sessions: 9\nmax_retry_backoff_ms: 1500';
     // Another spelling of the same address: what is known of the issues is still theirs.
     await ground.write('WORKFLOW.md', respelled(workflow(keys, agent, { mock })));

@@ -6,7 +6,7 @@ let ground: Playground;
 let daemon: RunningDaemon;
 beforeAll(async () => {
   ground = await createPlayground();
-  await ground.write('WORKFLOW.md', fileWorkflow({ mock: 'turn_delay_ms: 600000\nstop_delay_ms: 1500\nmodel: mock-1' }));
+  await ground.write('WORKFLOW.md', fileWorkflow({ mock: 'turn_delay_ms: 600000\nstop_delay_ms: 4000\nmodel: mock-1' }));
   await ground.writeIssues([{ id: '1', identifier: 'A-1', title: '<b>First</b>', state: 'todo' }]);
   daemon = await ground.start();
   await daemon.record('turn started');

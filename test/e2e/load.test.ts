@@ -28,12 +28,14 @@ it('a poll over 5,000 file issues keeps /api/v1/state under 50 ms', { timeout: 6
   const rounds: number[] = [];
   for (let round = 0; round < ROUNDS && Math.min(...rounds, Infinity) >= 50; round += 1) rounds.push(await slowestOf(20));
   expect(Math.min(...rounds)).toBeLessThan(50);
-  expect(daemon.records().filter((record) => record['msg'] === 'tick completed').length).toBeGreaterThan(2);
   await daemon.stop();
 
+  /** Of so many requests or more: at least one poll is from its beginning to its end among them. */
   async function slowestOf(requests: number): Promise<number> {
+    const polls = (): number => daemon.records().filter((record) => record['msg'] === 'tick completed').length;
+    const before = polls();
     let slowest = 0;
-    for (let count = 0; count < requests; count += 1) {
+    for (let count = 0; count < requests || polls() < before + 2; count += 1) {
       const start = performance.now();
       await (await daemon.get('/api/v1/state')).arrayBuffer();
       slowest = Math.max(slowest, performance.now() - start);

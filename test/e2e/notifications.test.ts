@@ -64,6 +64,8 @@ it(
     expect(pages.at(-1)).toContain('svc_notifications_waiting{target="HOOK"} 3');
     first.signal('SIGKILL');
     const told = (await first.exited).stderr;
+    // What it sent in its last moment has arrived by then.
+    await delay(200);
 
     receiver.setUp(true);
     const second = await ground.start(['--port', '0'], { env });

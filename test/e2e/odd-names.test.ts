@@ -29,7 +29,8 @@ it('issues, states and labels may be called like something that every object has
   const pause = { method: 'POST', body: '{"__proto__":{"reason":"not mine"}}', headers: { 'content-type': 'application/json' } };
   expect((await daemon.get('/api/v2/pause', pause)).status).toBe(202);
   expect(JSON.stringify(await daemon.json('/api/v1/state'))).not.toContain('not mine');
-  const handoffs = daemon.records().filter(({ msg }) => msg === 'handoff transition succeeded, releasing claim');
+  const { code, records } = await daemon.stop();
+  expect(code).toBe(0);
+  const handoffs = records.filter(({ msg }) => msg === 'handoff transition succeeded, releasing claim');
   expect(handoffs).toHaveLength(NAMES.length);
-  expect((await daemon.stop()).code).toBe(0);
 });

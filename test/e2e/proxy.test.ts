@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { expect, it, type TestContext } from 'vitest';
 import { startFakeGithub } from '../fakes/github.ts';
-import { createPlayground, freePort, workflowText, type Playground } from '../support/daemon.ts';
+import { createPlayground, workflowText, type Playground } from '../support/daemon.ts';
 import { openDelivery } from './delivery-stage.ts';
 import { forgeEnv } from './reactions/forge.ts';
 
@@ -62,7 +62,7 @@ it('reaches the tracker through the proxy of the environment, and what NO_PROXY 
   expect(proxy.asked).toEqual([]);
 
   await write('http://tracker.example');
-  const dead = `http://me:hunter2@127.0.0.1:${await freePort()}`;
+  const dead = 'http://me:hunter2@127.0.0.1:9';
   const { stderr } = await ground.run(['--dry-run', 'WORKFLOW.md'], { env: { ...env, HTTP_PROXY: dead } });
   expect(stderr).toMatch(/ECONNREFUSED.*: the proxy http:\/\/127\.0\.0\.1:\d+ cannot be reached: correct or unset HTTP_PROXY/);
   expect(stderr).not.toMatch(/hunter2|nothing listens there/);

@@ -12,7 +12,7 @@ it.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)('a second %s ends at once with %d, and takes its processes along', async (signal, code) => {
-  const hooks = `before_run: |\n  echo $$ > ${ground.path('hook.pid')}\n  trap '' TERM INT\n  sleep 600`;
+  const hooks = `before_run: |\n  trap '' TERM INT\n  echo $$ > ${ground.path('hook.pid')}\n  sleep 600`;
   await ground.write('WORKFLOW.md', fileWorkflow({ hooks, agent: 'kind: mock\nstop_grace_ms: 60000' }));
   await ground.writeIssues([{ id: '1', identifier: 'A-1', title: 'First', state: 'todo' }]);
   const daemon = await ground.start();

@@ -114,7 +114,7 @@ describe.each(VENDORS)('a webhook of $alias', (vendor) => {
 
 it(
   'brings the next poll forward once for each delivery, by either name; a replay is 202 and does nothing',
-  { timeout: 30_000 },
+  { timeout: 60_000 },
   async () => {
     await Promise.all(
       KINDS.map(async (kind) => {

@@ -30,8 +30,9 @@ async function start(stderr: 'pipe' | number): Promise<{ child: ChildProcess; ur
       (answer) => answer.ok,
       () => false,
     );
-  await eventually(answers, Boolean, 'the server');
-  return { child, url };
+  await eventually(async () => child.exitCode !== null || (await answers()), Boolean, 'the server');
+  // Somebody else may have taken the port meanwhile.
+  return child.exitCode === null ? { child, url } : start(stderr);
 }
 
 /** A whole session runs, and an interrupt ends the daemon in good order. */

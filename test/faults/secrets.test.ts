@@ -16,10 +16,15 @@ afterEach(async () => {
   await ground.cleanup();
 });
 
-/** A hook that shows all it can see, and prints the token, which it has from somewhere else, in several dresses. */
+/**
+ * A hook that shows all it can see, but for processes of other tests, and prints the token, which it has from somewhere
+ * else, in several dresses.
+ */
 const HOOKS = `before_run: |
   env > environment
-  cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' > processes
+  for process in /proc/[0-9]*; do
+    case "$(readlink "$process/cwd")" in "$HOME" | "$HOME"/*) tr '\\0' ' ' < "$process/cmdline" || true ;; esac
+  done > processes 2> /dev/null
 after_run: |
   cat "$HOME/token" "$HOME/dresses"
   exit 1`;
@@ -70,6 +75,7 @@ it('a credential shows nowhere: log, API, pages, metrics, database, child enviro
   shown['process list'] = await ground.read(`ws/${workspace}/processes`);
   await daemon.stop();
   expect(shown['log']).toContain('[redacted]');
+  expect(shown['process list']).toContain('WORKFLOW.md');
   expect(shown['/api/v1/state']).toContain('"running"');
   for (const [place, text] of Object.entries(shown))
     for (const form of secrets.flatMap(formsOf)) expect(text.includes(form), `${place} shows ${form}`).toBe(false);

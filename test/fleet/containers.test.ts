@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { hostname } from 'node:os';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { CLI, createPlayground, eventually, fileWorkflow, TOOL_PATH, type Playground } from '../support/daemon.ts';
+import { CLI, createPlayground, eventually, fileWorkflow, parseRecords, TOOL_PATH, type Playground } from '../support/daemon.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 
 /** A container as far as a process can tell: the same name of the host in each, and each process is number 1 in its own. */
@@ -54,10 +54,18 @@ describe.skipIf(refusal !== null)('daemons and workers in containers whose hosts
         'WORKFLOW.md',
         fileWorkflow({ agent, mock: 'turn_delay_ms: 1500', store: 'url: $FLEET_DB', polling: 'interval_ms: 500' }),
       );
-      await ground.writeIssues(['1', '2'].map((id) => ({ id, identifier: `A-${id}`, title: id, state: 'todo' })));
+      await ground.writeIssues([]);
       const leader = start(['--port', '0', 'WORKFLOW.md'], env);
       await leader.says(/msg=leading/);
+      await leader.says(/msg="http server listening"/);
       for (const name of ['r1', 'r2']) start(['worker', '--url', '$FLEET_DB', '--root', ground.path(name)], env);
+      const at = parseRecords(leader.log()).find(({ msg }) => msg === 'http server listening')?.['url'] ?? '';
+      await eventually(
+        async () => (await (await fetch(new URL('/api/v2/workers', at))).json()) as { workers: unknown[] },
+        ({ workers }) => workers.length === 2,
+        'both workers to be known',
+      );
+      await ground.writeIssues(['1', '2'].map((id) => ({ id, identifier: `A-${id}`, title: id, state: 'todo' })));
       await eventually(
         () => ground.readIssues(),
         (issues) => issues.every(({ state }) => state === 'review'),

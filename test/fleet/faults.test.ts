@@ -120,7 +120,7 @@ describe('a worker whose connection breaks', () => {
     const { queue, link, seat, look, give, close } = await openQueue();
     await give('r');
     const asked = createAsk(seat, 'r', new AbortController().signal)({ ask: 'state' }, AbortSignal.timeout(20_000));
-    await vi.waitUntil(async () => (await look()).requests.length === 1);
+    await vi.waitUntil(async () => (await look()).requests.length === 1, 30_000);
     link.cutAtCommit();
     await queue.answer((await look()).requests[0]?.id ?? '', { ok: true, value: 'todo' });
     await delay(600);
@@ -140,11 +140,11 @@ describe('a worker whose connection breaks', () => {
     });
     await give('long');
     await give('short');
-    await vi.waitUntil(() => worked.length === 2, 10_000);
+    await vi.waitUntil(() => worked.length === 2, 30_000);
     await delay(500);
     link.heal();
     await give('next');
-    await vi.waitUntil(() => worked.length === 3, 10_000);
+    await vi.waitUntil(() => worked.length === 3, 30_000);
     link.heal();
     let isDrained = false;
     const drained = taking.drain().then(() => (isDrained = true));

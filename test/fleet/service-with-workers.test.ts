@@ -52,7 +52,7 @@ afterEach(async () => {
 describe('a service that gives its runs to workers', () => {
   it(
     'says that none is there, uses one that comes, shows it, and takes runs back after a crash',
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     async () => {
       ground = await createPlayground({ patienceMs: 60_000 });
       const url = await postgres.createDatabase();
@@ -61,7 +61,7 @@ describe('a service that gives its runs to workers', () => {
         'WORKFLOW.md',
         fileWorkflow({
           agent: 'kind: mock\nmax_turns: 1\nmax_retry_backoff_ms: 200\nrun_on: [gpu]',
-          mock: 'turn_delay_ms: 3000',
+          mock: 'turn_delay_ms: 6000',
           hooks: `before_run: "until [ -e ${ground.path('go')} ]; do sleep 0.1; done"`,
           store: 'url: $FLEET_DB',
         }),

@@ -119,7 +119,7 @@ describe.skipIf(SSHD === undefined)('a real SSH server on loopback', () => {
   });
 
   it('ends all that a program started when nothing is heard of this side, though the connection stands', async () => {
-    const script = 'setsid sleep 302 & sleep 303 & echo $!; sleep 0.3; pgrep -f "^sleep 302$" | tail -1; wait';
+    const script = `setsid sh -c 'echo $$; exec sleep 302' & sleep 303 & echo $!; wait`;
     const child = await start('one', script, { patienceMs: 4_000 });
     const lines = child.lines();
     const pids = [Number((await lines.next()).value), Number((await lines.next()).value)];

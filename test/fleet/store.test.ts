@@ -126,10 +126,10 @@ describe('two daemons whose hosts have one name, and which have one pid', () => 
     const written = [await recordsOf('m', 'a'), await recordsOf('another', 'b')];
     for (const [index, records] of written.entries()) records.started(process.pid, `run-${index}`);
     await expect
-      .poll(async () => (await recordsOf('m', 'next')).leftovers().map(({ owner }) => owner), { timeout: 5_000 })
+      .poll(async () => (await recordsOf('m', 'next')).leftovers().map(({ owner }) => owner), { timeout: 30_000 })
       .toEqual(['run-0']);
     await expect
-      .poll(async () => (await recordsOf('another', 'next')).leftovers().map(({ owner }) => owner), { timeout: 5_000 })
+      .poll(async () => (await recordsOf('another', 'next')).leftovers().map(({ owner }) => owner), { timeout: 30_000 })
       .toEqual(['run-1']);
     expect((await recordsOf('third', 'next')).leftovers()).toEqual([]);
     for (const records of written) records.stop();

@@ -122,7 +122,7 @@ function createTestServer({ folder, data, program, port, settings }: ServerFacts
 }
 
 async function queryOnce(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 30_000 });
   client.on('error', () => {});
   try {
     await client.connect();

@@ -4,6 +4,7 @@ import type { AgentSettings } from '../../domain/model/settings.ts';
 import { processStartTime } from '../../lib/process-identity.ts';
 import type { AgentSession } from '../../ports/agent.ts';
 import { createListener, createStage, type Stage } from '../../../test/support/acp/scripted-agent.ts';
+import { heldMb } from '../../../test/support/held-memory.ts';
 
 let stage: Stage;
 let session: AgentSession | null = null;
@@ -149,16 +150,13 @@ describe('an agent that floods', () => {
   ])('with %s stays within bounds and its turn ends', async (_name, line) => {
     const live = await open(`process.stdin.resume(); handlers['session/prompt'] = ${flood(line, 10)};`);
     const { events, hear, texts } = createListener();
-    const before = process.memoryUsage.rss();
-    let peak = before;
-    const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 5);
+    const before = await heldMb();
     const startedAt = performance.now();
     const result = await live.runTurn({ number: 1, prompt: 'x' }, hear, never);
-    clearInterval(watch);
     const seconds = (performance.now() - startedAt) / 1000;
     expect(result).toEqual({ ok: true });
     expect(texts('message').at(-1)).toMatch(/the end$/);
     expect(events.length).toBeLessThan(120 + 20 * seconds);
-    expect((peak - before) / 1e6).toBeLessThan(100);
+    expect((await heldMb()) - before).toBeLessThan(5);
   });
 });

@@ -74,7 +74,7 @@ async function openHookStage(kind: string, { onTestFinished }: TestContext): Pro
   };
 }
 
-describe.each(FORGE_KINDS)('the script for %s', { timeout: 30_000 }, (kind) => {
+describe.each(FORGE_KINDS)('the script for %s', { timeout: 60_000 }, (kind) => {
   it('pushes and opens, then only pushes, whatever the title is', async (test) => {
     const stage = await openHookStage(kind, test);
     const { forge, origin } = stage;
@@ -150,7 +150,7 @@ describe.each(FORGE_KINDS)('the script for %s', { timeout: 30_000 }, (kind) => {
   });
 });
 
-describe('all scripts', { timeout: 30_000 }, () => {
+describe('all scripts', { timeout: 60_000 }, () => {
   const KIND = 'nsproject';
 
   it('do nothing where nothing was committed', async (test) => {

@@ -124,7 +124,7 @@ describe.each(FORGE_KINDS)('%s', { timeout: 90_000 }, (kind) => {
       (labels) => !labels.includes('foray:fix'),
       'the label to go',
     );
-    await new Promise((resolve) => setTimeout(resolve, 1_000)); // some forges tell whole seconds only
+    await new Promise((resolve) => setTimeout(resolve, 1_100)); // some forges tell whole seconds only
     forge.label(on('labels').number, 'foray:fix');
     await daemon.record(NEEDED, { issue_id: on('labels').id, reaction: 'label_commands' });
     await eventually(

@@ -126,7 +126,7 @@ describe.each(FORGE_KINDS)('%s', { timeout: 60_000 }, (kind) => {
   it('asks a person at the first refusal with max_retries 0, and tries anew once something changed', async (test) => {
     const scene = await openScene(kind, test);
     const { forge } = scene;
-    const grace = 'max_retries: 0, ci_grace_ms: 1500, delete_branch: false';
+    const grace = 'max_retries: 0, ci_grace_ms: 4000, delete_branch: false';
     const daemon = await scene.begin({ reactions: reactionsOf(kind, { auto_merge: grace }) });
     void forge.front.answerNext(forge.is.merge, json({ message: '405 Method Not Allowed' }, 405));
     forge.settle(forge.number());
