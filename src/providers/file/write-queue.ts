@@ -13,8 +13,8 @@ interface Waiting extends SourceEdit {
 
 /** Where nobody else has come for so long, nobody else is about to. */
 const COMPANY_MS = 2;
-/** A long list takes this long to copy and to write: it is worth as long a wait. */
-const COMPANY_MS_PER_MB = 4;
+/** A long list takes about as long to write: it is worth such a wait. */
+const COMPANY_MS_PER_MB = 2;
 /** Nobody waits longer than this for others. */
 const LONGEST_WAIT_MS = 100;
 
