@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { faultKind, keepFakes, say, until } from '../../../test/support/codex/fake-app-server.ts';
 import * as recorded from '../../../test/support/codex/recorded.ts';
 import { isAlive } from '../../../test/support/processes.ts';
@@ -37,8 +38,10 @@ describe('an aborted turn', () => {
     const fake = fakeCodex({}, { stopGraceMs: 200, readTimeoutMs: 200 });
     const controller = new AbortController();
     const session = await fake.start({ ignoreSigterm: true, ignoreInterrupt: true });
-    const running = fake.turn(session, [{ spawnStubborn: true }, { hang: true }], controller.signal);
-    await until(() => fake.log().some((entry) => entry['stubborn']));
+    const events: AgentEvent[] = [];
+    const prompt = JSON.stringify([{ spawnStubborn: true }, { hang: true }]);
+    const running = session.runTurn({ number: 1, prompt }, (event) => events.push(event), controller.signal);
+    await until(() => fake.log().some((entry) => entry['stubborn']) && events.some(({ type }) => type === 'tool_started'));
     const pids = fake
       .log()
       .flatMap(({ started, stubborn }) => [started?.['pid'], stubborn])
@@ -47,8 +50,7 @@ describe('an aborted turn', () => {
     expect(pids.map(isAlive)).toEqual([true, true]);
     const began = performance.now();
     controller.abort();
-    const { result, events } = await running;
-    expect(faultKind(result)).toBe('turn_cancelled');
+    expect(faultKind(await running)).toBe('turn_cancelled');
     expect(performance.now() - began).toBeLessThan(20_000);
     expect(pids.map(isAlive)).toEqual([false, false]);
     expect(events).toContainEqual({ type: 'tool_ended', toolId: 's', name: 'shell', ok: false });
