@@ -64,7 +64,8 @@ function textsOf(plain: ReadonlyMap<string, PlainValue>): Record<string, unknown
 }
 
 function parseMatter(matter: string, place: (offset: number) => string): Document & { contents: YAMLMap } {
-  const document = parseDocument(matter, { prettyErrors: false });
+  // Level 'error' keeps the library from printing.
+  const document = parseDocument(matter, { prettyErrors: false, logLevel: 'error' });
   const [fault] = document.errors;
   if (fault !== undefined) throw new MarkdownFault(fault.message, place(fault.pos[0]));
   if (!isMap(document.contents)) throw new MarkdownFault('the front matter must be keys with values', place(0));

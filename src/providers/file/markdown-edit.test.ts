@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { RecordEdit } from './edit.ts';
 import { parseMarkdown } from './front-matter.ts';
 import { editMarkdown, textOf } from './markdown-edit.ts';
@@ -23,6 +23,12 @@ describe('parseMarkdown', () => {
     );
     expect(data).toEqual({ id: '007', ok: 'true', none: null, at: '2026-01-01' });
     expect(body).toBe('Hello\r\n---\r\nmore');
+  });
+
+  it('prints nothing of its own, whatever a key is', () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    expect(parseMarkdown('---\nid: 1\n? [a, b]\n: c\n---\n').data).toMatchObject({ id: '1' });
+    expect(warned).not.toHaveBeenCalled();
   });
 
   it('takes keys that every object of the language has as they are written, and merges none', () => {
