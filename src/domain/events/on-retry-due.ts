@@ -54,6 +54,7 @@ export function nextRetry(state: State): number {
     if (claim.phase !== 'waiting' || claim.dueAt >= next) continue;
     const isAwaited = mayBegin(state, claim) ? mayRead(state, claim) : whyUnlooked(state, claim) !== null;
     if (claim.then.kind === 'handoff' || isAwaited) next = claim.dueAt;
+    if (next <= state.retriesFrom) break;
   }
   return next;
 }

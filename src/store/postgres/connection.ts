@@ -183,9 +183,10 @@ async function perform<T>(
 ): Promise<T> {
   let step = work.next();
   while (step.done !== true) {
-    const { sql, values, wantsRows } = step.value;
+    const { sql, values, wantsRows, read } = step.value;
     const answer = send(sql, values, wantsRows);
-    step = work.next(wantsRows ? (await answer).rows.map(decodeRow) : []);
+    const rows = wantsRows ? (await answer).rows.map(decodeRow) : [];
+    step = work.next(read ? (rows.map(read) as Row[]) : rows);
   }
   return step.value;
 }

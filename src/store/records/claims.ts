@@ -108,20 +108,17 @@ function handoffOf(claim: Claim): Handoff | null {
 }
 
 function claimOf(row: z.infer<ReturnType<typeof Columns>>): Claim {
-  const base = {
-    issue: issueOf(row),
-    attempt: row.attempt,
-    failures: row.failures,
-    refusals: row.refusals,
-    sessionId: row.session_id,
-    since: row.since,
-  };
+  const issue = issueOf(row);
+  // Each written out, as for a row: a restart makes thousands of them.
+  const { attempt, failures, refusals, session_id: sessionId, since } = row;
   if (row.phase === 'running') {
     const { run_id: runId, trigger, reaction, stopped_by: stoppedBy } = row;
-    return { ...base, phase: 'running', runId, trigger, reaction, stoppedBy };
+    return { issue, attempt, failures, refusals, sessionId, since, phase: 'running', runId, trigger, reaction, stoppedBy };
   }
-  if (row.phase === 'handing-off') return { ...base, phase: 'handing-off', handoff: row.handoff };
-  return { ...base, phase: 'waiting', dueAt: row.due_at, error: row.error, then: waitingForOf(row) };
+  if (row.phase === 'handing-off')
+    return { issue, attempt, failures, refusals, sessionId, since, phase: 'handing-off', handoff: row.handoff };
+  const { due_at: dueAt, error } = row;
+  return { issue, attempt, failures, refusals, sessionId, since, phase: 'waiting', dueAt, error, then: waitingForOf(row) };
 }
 
 function waitingForOf(row: z.infer<ReturnType<typeof Waiting>>): WaitingFor {

@@ -3,7 +3,7 @@ import { once } from '../../lib/once.ts';
 import type { AskedRequest, OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
 import { ISSUE_REQUEST_KINDS } from '../../domain/model/operator.ts';
 import { storedIdentity } from './trackers.ts';
-import { all, get, run, type Row, type Work } from './work.ts';
+import { all, get, records, run, type Row, type Work } from './work.ts';
 
 /** Answered requests are kept this long, for whoever wants to know who asked for what. */
 const KEEP_MS = 30 * 86_400_000;
@@ -17,7 +17,7 @@ export function createOperatorRequests(): { take(trackers: readonly string[]): W
   let handedOut: ReadonlySet<string> = new Set();
   return {
     *take(trackers) {
-      const waiting = (yield* all(WAITING)).map(askedOf);
+      const waiting = yield* records(askedOf, WAITING);
       const mine = waiting.filter(({ tracker }) => tracker === '' || trackers.includes(tracker));
       const fresh = mine.filter(({ id }) => !handedOut.has(id));
       handedOut = new Set(waiting.map(({ id }) => id).filter((id) => handedOut.has(id) || mine.some((asked) => asked.id === id)));

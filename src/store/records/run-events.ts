@@ -3,7 +3,7 @@ import { once } from '../../lib/once.ts';
 import type { RunEvent, RunEventDetails } from '../../domain/model/run.ts';
 import { jsonColumn, toJson } from './json-column.ts';
 import { defineTable } from './table.ts';
-import { all, get, run, type Work } from './work.ts';
+import { all, get, records, run, type Work } from './work.ts';
 
 const TEXT_LIMIT = 4096;
 /** What a row takes besides its texts. */
@@ -83,7 +83,7 @@ const ADD_BYTES = `INSERT INTO run_event_sums (run_id, bytes) VALUES (?, ?)
 
 /** The kept events, oldest first, after a note of what was left out. */
 export function* eventsOfRun(runId: string): Work<RunEvent[]> {
-  const kept = (yield* all('SELECT * FROM run_events WHERE run_id = ? ORDER BY seq', runId)).map(EVENTS.read);
+  const kept = yield* records(EVENTS.read, 'SELECT * FROM run_events WHERE run_id = ? ORDER BY seq', runId);
   const sums = yield* get(
     'SELECT left_out_events AS events, left_out_bytes AS bytes FROM run_event_sums WHERE run_id = ?',
     runId,

@@ -6,7 +6,7 @@ import { ISSUE_COLUMNS, issueOf } from './issue-columns.ts';
 import { eventsOfRun } from './run-events.ts';
 import { defineTable } from './table.ts';
 import { TriggerSchema } from './reactions.ts';
-import { all, get, run as runSql, type Work } from './work.ts';
+import { get, records, run as runSql, type Work } from './work.ts';
 
 const Status = once(() =>
   z.enum({
@@ -48,7 +48,7 @@ const Columns = once(() =>
 export const RUNS = defineTable({ name: 'runs', key: 'id', columns: Columns, toRow: rowOf, fromRow: runOf });
 
 /** Newest first; of runs that started in the same millisecond, by id. */
-export function* listRuns(query: RunQuery): Work<Run[]> {
+export function* listRuns(query: RunQuery): Work<readonly Run[]> {
   const conditions = [
     ...(query.tracker === undefined ? [] : [{ sql: 'tracker = ?', values: [query.tracker] }]),
     ...(query.identifier === undefined ? [] : [{ sql: 'identifier = ?', values: [query.identifier] }]),
@@ -58,8 +58,8 @@ export function* listRuns(query: RunQuery): Work<Run[]> {
   ];
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.map((condition) => condition.sql).join(' AND ')}`;
   const values = conditions.flatMap((condition) => condition.values);
-  const rows = yield* all(`SELECT * FROM runs ${where} ORDER BY started_at DESC, id DESC LIMIT ?`, ...values, query.limit);
-  return rows.map(RUNS.read);
+  const sql = `SELECT * FROM runs ${where} ORDER BY started_at DESC, id DESC LIMIT ?`;
+  return yield* records(RUNS.read, sql, ...values, query.limit);
 }
 
 /** Trackers may have issues of the same name: those of one are no history of another. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { all, run, UnreadableRow, type Row, type SqlValue, type Work } from './work.ts';
+import { records, run, UnreadableRow, type Row, type SqlValue, type Work } from './work.ts';
 
 /** One table and how its rows become records. */
 export interface Table<In, Out> {
@@ -8,7 +8,7 @@ export interface Table<In, Out> {
   put(record: In): Work<void>;
   remove(key: string): Work<void>;
   /** All records in the order of their first insertion. */
-  load(): Work<Out[]>;
+  load(): Work<readonly Out[]>;
   /** Reads one row; one that cannot be read is an error that names it, never left out. */
   read(row: Row): Out;
 }
@@ -19,7 +19,7 @@ export interface TrackerTable<In, Out> {
   put(tracker: string, record: In): Work<void>;
   remove(tracker: string, key: string): Work<void>;
   /** What an older version stored without a tracker is there for each. */
-  load(tracker: string): Work<Out[]>;
+  load(tracker: string): Work<readonly Out[]>;
   /** Those with one of these keys, in no order. */
   find(tracker: string, keys: readonly string[]): Work<Out[]>;
   read(row: Row): Out;
@@ -43,9 +43,7 @@ export function defineTable<In, Input extends Row, Columns, Out>(spec: TableSpec
     name,
     put: (record) => put([], spec.toRow(record)),
     remove: (value) => run(`DELETE FROM ${name} WHERE ${key} = ?`, value),
-    *load() {
-      return (yield* all(`SELECT * FROM ${name} ORDER BY rowid`)).map(read);
-    },
+    load: () => records(read, `SELECT * FROM ${name} ORDER BY rowid`),
     read,
   };
 }
@@ -60,15 +58,13 @@ export function defineTrackerTable<In, Input extends Row, Columns, Out>(
     name,
     put: (tracker, record) => put([tracker], spec.toRow(record)),
     remove: (tracker, value) => run(`DELETE FROM ${name} WHERE tracker = ? AND ${key} = ?`, tracker, value),
-    *load(tracker) {
-      return (yield* all(`SELECT * FROM ${name} WHERE tracker IN (?, '') ORDER BY rowid`, tracker)).map(read);
-    },
+    load: (tracker) => records(read, `SELECT * FROM ${name} WHERE tracker IN (?, '') ORDER BY rowid`, tracker),
     *find(tracker, keys) {
       const found: Out[] = [];
       for (let start = 0; start < keys.length; start += KEYS_AT_ONCE) {
         const some = Array.from({ length: KEYS_AT_ONCE }, (_, index) => keys[start + index] ?? keys[start] ?? '');
-        const rows = yield* all(`SELECT * FROM ${name} WHERE tracker IN (?, '') AND ${key} IN (${KEY_MARKS})`, tracker, ...some);
-        for (const row of rows) found.push(read(row));
+        const sql = `SELECT * FROM ${name} WHERE tracker IN (?, '') AND ${key} IN (${KEY_MARKS})`;
+        found.push(...(yield* records(read, sql, tracker, ...some)));
       }
       return found;
     },

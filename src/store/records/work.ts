@@ -7,6 +7,8 @@ export interface Statement {
   readonly values: readonly SqlValue[];
   /** Whether the work goes on with what it gives; otherwise the next step need not wait for it. */
   readonly wantsRows: boolean;
+  /** What each row becomes as it comes, so that thousands are not held twice, as rows and as records. */
+  readonly read?: (row: Row) => unknown;
 }
 
 /**
@@ -21,6 +23,12 @@ export function* run(sql: string, ...values: SqlValue[]): Work<void> {
 
 export function* all(sql: string, ...values: SqlValue[]): Work<readonly Row[]> {
   return yield { sql, values, wantsRows: true };
+}
+
+/** All, each read as it comes. */
+export function* records<T>(read: (row: Row) => T, sql: string, ...values: SqlValue[]): Work<readonly T[]> {
+  // Whoever carries a step out hands back what its reader made.
+  return (yield { sql, values, wantsRows: true, read }) as unknown as readonly T[];
 }
 
 export function* get(sql: string, ...values: SqlValue[]): Work<Row | undefined> {

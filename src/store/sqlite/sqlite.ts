@@ -43,6 +43,7 @@ interface Database {
 interface Statement {
   run(...values: SqlValue[]): unknown;
   all(...values: SqlValue[]): unknown[];
+  iterate(...values: SqlValue[]): Iterable<unknown>;
   /** Rows as lists of values, which cost a third of objects. Newer than the oldest `node:sqlite` that is used. */
   setReturnArrays?(lists: boolean): void;
   columns?(): readonly { readonly name: string }[];
@@ -111,6 +112,8 @@ function createConnection(path: string, database: Database): Sqlite {
   };
   const exec = (sql: string) => guard(() => database.exec(sql));
   const all = (sql: string, ...values: SqlValue[]) => guard(() => prepared(sql).all(values.map(encode)));
+  const records = <T>(read: (row: Row) => T, sql: string, ...values: SqlValue[]) =>
+    guard(() => prepared(sql).records(read, values.map(encode)));
   const run = (sql: string, ...values: SqlValue[]) => guard(() => prepared(sql).run(values.map(encode)));
   const within = { exec, rollBack: () => rollBack(database) };
 
@@ -122,7 +125,7 @@ function createConnection(path: string, database: Database): Sqlite {
     exec,
     all,
     run,
-    perform: (work) => explained(path, () => perform(work, { all, run })),
+    perform: (work) => explained(path, () => perform(work, { run, all, records })),
     get: (sql, ...values) => all(sql, ...values)[0],
     transaction: (work) => inTransaction(within, 'BEGIN IMMEDIATE', work),
     snapshot: (work) => inTransaction(within, 'BEGIN', work),
@@ -136,12 +139,19 @@ function createConnection(path: string, database: Database): Sqlite {
   };
 }
 
+interface Steps {
+  readonly run: (sql: string, ...values: SqlValue[]) => void;
+  readonly all: (sql: string, ...values: SqlValue[]) => Row[];
+  readonly records: <T>(read: (row: Row) => T, sql: string, ...values: SqlValue[]) => T[];
+}
+
 /** Carries out work step by step, and hands each statement's rows back to it. */
-function perform<T>(work: Work<T>, connection: Pick<Sqlite, 'all' | 'run'>): T {
+function perform<T>(work: Work<T>, steps: Steps): T {
   let step = work.next();
   while (step.done !== true) {
-    const { sql, values, wantsRows } = step.value;
-    step = work.next(wantsRows ? connection.all(sql, ...values) : (connection.run(sql, ...values), NO_ROWS));
+    const { sql, values, wantsRows, read } = step.value;
+    if (read) step = work.next(steps.records(read, sql, ...values) as Row[]);
+    else step = work.next(wantsRows ? steps.all(sql, ...values) : (steps.run(sql, ...values), NO_ROWS));
   }
   return step.value;
 }
@@ -177,24 +187,27 @@ const NO_ROWS: readonly Row[] = [];
 interface Reader {
   run(values: readonly SqlValue[]): void;
   all(values: readonly SqlValue[]): Row[];
+  records<T>(read: (row: Row) => T, values: readonly SqlValue[]): T[];
 }
 
 function readerOf(statement: Statement): Reader {
   const columns = statement.setReturnArrays ? (statement.columns?.() ?? []).map(({ name }) => name) : [];
   const inLists = columns.length > 0;
   if (inLists) statement.setReturnArrays?.(true);
+  const toRow = inLists
+    ? (list: unknown) => rowOf(columns, list as SqlValue[])
+    : (row: unknown) => rowOf(Object.keys(row as Row), Object.values(row as Row));
   return {
     run: (values) => void statement.run(...values),
-    all: (values) =>
-      inLists
-        ? (statement.all(...values) as SqlValue[][]).map((list) => rowOf(columns, list))
-        : (statement.all(...values) as Row[]).map((row) => rowOf(Object.keys(row), Object.values(row))),
+    all: (values) => statement.all(...values).map(toRow),
+    records: (read, values) => Array.from(statement.iterate(...values), (found) => read(toRow(found))),
   };
 }
 
 function rowOf(columns: readonly string[], values: readonly SqlValue[]): Row {
   const row: Record<string, SqlValue> = {};
-  for (const [index, column] of columns.entries()) row[column] = decode(values[index] ?? null);
+  // Counted, as a restart reads thousands: pairs of index and column cost as much as the row.
+  for (let index = 0; index < columns.length; index += 1) row[columns[index] ?? ''] = decode(values[index] ?? null);
   return row;
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { StoreError } from '../errors.ts';
 import { openStore } from './open.ts';
+import { records, UnreadableRow, type Row } from '../records/work.ts';
 import { openSqlite } from './sqlite.ts';
 import { anOwner, CLOCK, fillStore, makeFolder, TRACKER } from '../../../test/support/store/database.ts';
 
@@ -42,6 +43,24 @@ describe('a row that cannot be read is reported with its table and key', () => {
     const error = await afterBreaking("UPDATE runs SET status = 'odd'", (store) => store.listRuns({ limit: 1 }));
     expect((error as StoreError).message).toContain('row "r1" of table runs cannot be read (status: ');
   });
+});
+
+it('a reading that breaks off leaves nothing open behind it', async () => {
+  const db = await openSqlite(folder.file('broken-off.db'));
+  try {
+    db.exec('PRAGMA journal_mode = WAL; CREATE TABLE things (n INTEGER); INSERT INTO things VALUES (1), (2), (3)');
+    const read = (row: Row): number => {
+      if (row.n === 2) throw new UnreadableRow('row 2', 'it is odd');
+      return Number(row.n);
+    };
+    const load = () => db.perform(records(read, 'SELECT n FROM things WHERE n <> ? ORDER BY n', 0));
+    expect(load).toThrow('row 2 cannot be read (it is odd)');
+    expect(db.get('PRAGMA wal_checkpoint(TRUNCATE)'), 'no reader holds the log').toMatchObject({ busy: 0, log: 0 });
+    db.run('DELETE FROM things WHERE n = ?', 2);
+    expect(load(), 'and the same statement reads from its beginning').toEqual([1, 3]);
+  } finally {
+    db.close();
+  }
 });
 
 async function afterBreaking(sql: string, read: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>) {
