@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../test/support/options.mjs';
 import { startPostgres } from '../test/support/postgres.ts';
 import { CLI, launch, makeFolder, processorMs, workflow } from './support/daemon.ts';
 import { removeFolders } from './support/folders.ts';
@@ -16,24 +16,18 @@ import { percentile } from './table.ts';
  * queue to the last handoff. The workers are the real ones; several share a process, since a machine of two cores has no
  * room for fifty. The tracker is no file: one that holds ten thousand issues is read whole at every look.
  */
-const { values } = parseArgs({
-  options: {
-    issues: { type: 'string', default: '10000' },
-    workers: { type: 'string', default: '50' },
-    slots: { type: 'string', default: '2' },
-    processes: { type: 'string', default: '5' },
-    /** Milliseconds that a session takes. */
-    turn: { type: 'string', default: '0' },
-    /** A folder for a profile of the service's processor time. */
-    profile: { type: 'string' },
-  },
+const usage = 'npm run bench:fleet -- [--issues N] [--workers N] [--slots N] [--processes N] [--turn MS] [--profile FOLDER]';
+const { values, count } = readOptions(usage, {
+  issues: { type: 'string', default: '10000' },
+  workers: { type: 'string', default: '50' },
+  slots: { type: 'string', default: '2' },
+  processes: { type: 'string', default: '5' },
+  /** Milliseconds that a session takes. */
+  turn: { type: 'string', default: '0' },
+  /** A folder for a profile of the service's processor time. */
+  profile: { type: 'string' },
 });
-const [size, workers, slots, processes] = [values.issues, values.workers, values.slots, values.processes].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-];
+const [size, workers, slots, processes] = [count('issues'), count('workers'), count('slots'), count('processes')];
 
 const root = process.env['FORAY_BENCH_ROOT'] ?? process.cwd();
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
@@ -45,7 +39,7 @@ const folder = await makeFolder({
     tracker: remote.tracker,
     intervalMs: 30_000,
     agent: `  max_concurrent_agents: ${workers * slots}\n  run_on: []`,
-    mock: `  turn_delay_ms: ${values.turn}`,
+    mock: `  turn_delay_ms: ${count('turn', 0)}`,
     more: 'store:\n  url: $FLEET_DB',
   }),
 });

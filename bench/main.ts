@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import os from 'node:os';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../test/support/options.mjs';
 import { apiRows } from './rows/api.ts';
 import { historyRows, memoryRows } from './rows/memory.ts';
 import { peerRows } from './rows/peer.ts';
@@ -31,28 +31,27 @@ const GROUPS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
 /** These count and weigh, and take no times that others could spoil: they go side by side, at the end. */
 const UNTIMED: ReadonlySet<string> = new Set(['requests', 'memory']);
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'string' },
-    /** NAME=COMMAND: another program of this shape, measured beside ours. */
-    peer: { type: 'string', multiple: true, default: [] },
-    /** Only these groups, separated by commas. */
-    only: { type: 'string' },
-  },
+const { values, refuse } = readOptions('npm run bench -- [--json FILE] [--only GROUP,…] [--peer NAME=COMMAND]…', {
+  json: { type: 'string' },
+  /** NAME=COMMAND: another program of this shape, measured beside ours. */
+  peer: { type: 'string', multiple: true, default: [] },
+  /** Only these groups, separated by commas. */
+  only: { type: 'string' },
 });
 
 const chosen = values.only?.split(',') ?? Object.keys(GROUPS);
+const groups = chosen.map((name) => ({ name, measure: GROUPS[name] ?? unknownGroup(name) }));
+const peers = values.peer.map(peerOf);
 const rows: Row[] = [];
 const begin = performance.now();
 const stolen = watchStolen();
 console.log(`node ${process.version}, ${os.cpus().length} cores of ${os.cpus()[0]?.model.trim() ?? 'an unknown processor'}`);
 console.log(heading());
-const groups = chosen.map((name) => ({ name, measure: GROUPS[name] ?? unknownGroup(name) }));
 const seconds = new Map<string, number>();
 for (const group of groups) if (!UNTIMED.has(group.name)) tell(await timed(group));
 const untimed = groups.filter(({ name }) => UNTIMED.has(name));
 for (const found of await Promise.all(untimed.map(timed))) tell(found);
-if (values.peer.length > 0) tell(await peerRows(values.peer.map(peerOf)));
+if (peers.length > 0) tell(await peerRows(peers));
 const each = [...seconds]
   .map(([name, taken]) => `${name} ${taken.toFixed(0)}${UNTIMED.has(name) ? ' beside others' : ''}`)
   .join(', ');
@@ -79,11 +78,11 @@ function tell(found: readonly Row[]): void {
 }
 
 function unknownGroup(name: string): never {
-  throw new Error(`no group ${name}; there are ${Object.keys(GROUPS).join(', ')}`);
+  return refuse(`no group ${name}; there are ${Object.keys(GROUPS).join(', ')}`);
 }
 
 function peerOf(text: string): Program {
   const [name = '', command = ''] = text.split(/=(.*)/s);
-  if (command === '') throw new Error(`--peer needs NAME=COMMAND, got ${text}`);
+  if (command === '') refuse(`--peer needs NAME=COMMAND, got ${text}`);
   return { name, command: command.split(' ').filter((word) => word !== '') };
 }

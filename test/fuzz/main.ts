@@ -1,23 +1,24 @@
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../support/options.mjs';
 import { fuzz, keepSeed, seedsOf } from './run.ts';
 import { TARGETS } from './targets.ts';
 
-const { values } = parseArgs({
-  options: {
-    /** Inputs for each target. */
-    inputs: { type: 'string', default: '10000' },
-    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
-    /** Only targets whose name holds this. */
-    only: { type: 'string', default: '' },
-  },
+const { values, count, refuse } = readOptions('npm run fuzz -- [--inputs N] [--seed S] [--only NAME]', {
+  /** Inputs for each target. */
+  inputs: { type: 'string', default: '10000' },
+  seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+  /** Only targets whose name holds this. */
+  only: { type: 'string', default: '' },
 });
 const folder = process.env['FORAY_FUZZ_SEEDS'] ?? fileURLToPath(new URL('seeds', import.meta.url));
-const [inputs, seed] = [Number(values.inputs), Number(values.seed)];
+const [inputs, seed] = [count('inputs'), count('seed', 0)];
+const targets = TARGETS.filter(({ name }) => name.includes(values.only));
+if (targets.length === 0)
+  refuse(`no target is named like ${values.only}; there are ${TARGETS.map(({ name }) => name).join(', ')}`);
 console.log(`seed ${seed}, ${inputs.toLocaleString('en')} inputs a target`);
 // The refusal of an input is an error of ours, and most of the time would go into its stack trace.
 Error.stackTraceLimit = 0;
-for (const target of TARGETS.filter(({ name }) => name.includes(values.only))) {
+for (const target of targets) {
   const begin = performance.now();
   const usedBefore = process.cpuUsage();
   const finding = await fuzz(target, { inputs, seed, kept: seedsOf(target, folder) });

@@ -5,24 +5,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { build } from 'esbuild';
+import { readOptions } from '../support/options.mjs';
 
 const EVENTS_PER_SEED = 20_000;
-const { values } = parseArgs({
-  options: {
-    events: { type: 'string', default: '1000000' },
-    seed: { type: 'string', default: '1' },
-    fleet: { type: 'boolean', default: false },
-  },
+const { values, count } = readOptions('npm run simulate -- --events N [--seed S] [--fleet]', {
+  events: { type: 'string', default: '1000000' },
+  seed: { type: 'string', default: '1' },
+  fleet: { type: 'boolean', default: false },
 });
-const wanted = Number(values.events);
-const firstSeed = Number(values.seed);
-if (!Number.isSafeInteger(wanted) || wanted < 1 || !Number.isSafeInteger(firstSeed)) {
-  console.error('usage: npm run simulate -- --events N [--seed S] [--fleet]');
-  process.exit(2);
-}
+const [wanted, firstSeed] = [count('events'), count('seed', 0)];
 
 const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-simulate-'));
 try {
