@@ -22,6 +22,18 @@ export const smallSchemas = {
   },
 };
 
+/**
+ * The YAML library in the form of ES modules that it also comes in: of the one for Node every module stays in, each with a
+ * scope of its own.
+ */
+const yamlInOneScope = {
+  name: 'yaml-in-one-scope',
+  setup(pluginBuild) {
+    const library = path.join(pluginBuild.initialOptions.absWorkingDir, 'node_modules/yaml/browser/dist/index.js');
+    pluginBuild.onResolve({ filter: /^yaml$/ }, () => ({ path: library }));
+  },
+};
+
 /** The entry loads the rest from beside it. */
 const besideEntry = {
   name: 'beside-entry',
@@ -128,7 +140,7 @@ async function buildParts(common) {
     format: 'esm',
     sourcemap: 'inline',
     write: false,
-    plugins: [browserBundles, smallSchemas, libraryBeside],
+    plugins: [browserBundles, smallSchemas, yamlInOneScope, libraryBeside],
   });
   const folder = path.join(common.outdir, 'chunks');
   await mkdir(folder, { recursive: true });
@@ -187,6 +199,8 @@ async function groupPart(names, texts) {
     banner: { js: PART.banner },
     footer: { js: PART.footer },
     bundle: true,
+    // A start reads all of it: names that only people read are left to its map.
+    minifyIdentifiers: true,
     packages: 'external',
     stdin: { contents: names.map(exporting).join('\n') },
     outfile: names[0],

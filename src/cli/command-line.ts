@@ -90,6 +90,11 @@ async function report(error: unknown, asJson: boolean): Promise<number> {
   }
   const { tellFailure } = await import('./failure.ts');
   tellFailure(error, asJson);
-  if (process.env['FORAY_DEBUG'] && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`);
+  if (process.env['FORAY_DEBUG'] && error instanceof Error) await printStack(error);
   return 1;
+}
+
+async function printStack({ stack = '' }: Error): Promise<void> {
+  const { readableStack } = await import('./readable-stack.ts');
+  process.stderr.write(`${readableStack(stack)}\n`);
 }

@@ -124,6 +124,15 @@ describe('the database', () => {
     expect(await ground.read('.foray.db')).toBe(content);
   });
 
+  it('tells the places in the source to whoever looks for a fault', async () => {
+    await ground.write('WORKFLOW.md', fileWorkflow());
+    await ground.writeIssues([]);
+    await writeFile(ground.path('.foray.db'), 'this is not a database, by any means');
+    const { stderr } = await ground.run(['stats'], { env: { FORAY_DEBUG: '1' } });
+    expect(stderr).toMatch(/^ {4}at .*\(src\/store\/sqlite\/sqlite\.ts:\d+:\d+\)$/m);
+    expect(stderr).not.toContain('chunks');
+  });
+
   it('refuses a place it cannot write to', async () => {
     await ground.write('WORKFLOW.md', fileWorkflow().replace('file:\n', 'db_path: WORKFLOW.md/x.db\nfile:\n'));
     await ground.writeIssues([]);
