@@ -25,7 +25,7 @@ import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
 import type { BuiltDelivery } from './build-delivery.ts';
 import type { HostAdapters } from './build-hosts.ts';
 import { createWorkspacesOfHosts, createWorkspacesOfWorkers } from '../workspace/remote/all-hosts.ts';
-import { silenceTo, tellSlowPolls } from './check-tracker.ts';
+import { checkBeforePolls, silenceTo, tellSlowPolls } from './check-tracker.ts';
 import { placedCommand } from './placed-command.ts';
 import { ANYONE_MAY_START, ANYONE_REMEDY, publicProblem } from './public-project.ts';
 import { screenPeople } from '../orchestrator/screened-tracker.ts';
@@ -196,7 +196,7 @@ async function buildTracker(
     logger,
     digest: (text) => createHash('sha256').update(text).digest('hex'),
   });
-  return built.isLocal ? screened : tellSlowPolls(screened, deps.tellSilence ?? silenceTo(logger));
+  return built.isLocal ? screened : checkBeforePolls(tellSlowPolls(screened, deps.tellSilence ?? silenceTo(logger)));
 }
 
 async function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Promise<Adapters['forge']> {

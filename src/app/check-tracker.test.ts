@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { TrackerError } from '../domain/model/errors.ts';
 import type { Tracker } from '../ports/tracker.ts';
-import { proveTracker, tellSlowPolls } from './check-tracker.ts';
+import { checkBeforePolls, proveTracker, tellSlowPolls } from './check-tracker.ts';
 
 const signal = new AbortController().signal;
 const facts = { method: 'GET', path: '/', detail: 'slow down' } as const;
@@ -56,6 +56,30 @@ describe('the tracker at start', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe('the first poll after a start that was asked to wait', () => {
+  const limited = new TrackerError({ kind: 'tracker_api_error', ...facts, retryAfterMs: 90_000 });
+  const missing = new TrackerError({ kind: 'tracker_not_found', ...facts });
+
+  it('makes the check that the start could not make, and no poll is made without it', async () => {
+    const asked: string[] = [];
+    const checks = [limited, missing, null, null];
+    const tracker = checkBeforePolls({
+      kind: 'nsproject',
+      preflight: () => {
+        asked.push('check');
+        const failure = checks.shift();
+        return failure ? Promise.reject(failure) : Promise.resolve();
+      },
+      fetchCandidateIssues: () => Promise.resolve((asked.push('poll'), [])),
+    } as unknown as Tracker);
+    await expect(tracker.preflight?.(signal)).rejects.toThrow(limited);
+    await expect(tracker.fetchCandidateIssues(signal), 'a project that is not there').rejects.toThrow(missing);
+    await tracker.fetchCandidateIssues(signal);
+    await tracker.fetchCandidateIssues(signal);
+    expect(asked).toEqual(['check', 'check', 'check', 'poll', 'poll']);
   });
 });
 

@@ -58,6 +58,24 @@ export function retriesIn(announce: (notice: Notice) => void): TellRetry {
   return (facts) => announce({ name: 'tracker:start:failed', facts });
 }
 
+/** The same tracker, whose check is made before its first poll where the start could not make it. */
+export function checkBeforePolls(tracker: Tracker): Tracker {
+  let isOwed = false;
+  const preflight = async (signal: AbortSignal): Promise<void> => {
+    isOwed = true;
+    await tracker.preflight?.(signal);
+    isOwed = false;
+  };
+  return {
+    ...tracker,
+    preflight,
+    async fetchCandidateIssues(signal) {
+      if (isOwed) await preflight(signal);
+      return tracker.fetchCandidateIssues(signal);
+    },
+  };
+}
+
 /** A poll that takes longer is told of. */
 const POLL_PATIENCE_MS = 2000;
 

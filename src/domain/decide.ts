@@ -23,6 +23,7 @@ import { lookAgain } from './reactions/queued-turn.ts';
 import { onQuotasRead } from './events/on-quotas.ts';
 import { onWebhookReceived } from './events/on-webhook.ts';
 import { queueNews } from './rules/news.ts';
+import { LONGEST_WAIT_MS } from './rules/quota.ts';
 import type { Claim } from './model/claim.ts';
 import type { State } from './model/state.ts';
 
@@ -122,7 +123,7 @@ function wakeCapped(draft: Draft, capMs: number): void {
 /** Polls and the cleanup at start wait for the tracker. */
 function onPollsPostponed(draft: Draft, { byMs, error, remedy }: EventNamed<'polls-postponed'>): void {
   const { nextAt, cleanupAt } = draft.state.poll;
-  const until = draft.now + byMs;
+  const until = draft.now + Math.min(byMs, LONGEST_WAIT_MS);
   changePoll(draft, {
     nextAt: Math.max(nextAt, until),
     cleanupAt: cleanupAt === null ? null : Math.max(cleanupAt, until),

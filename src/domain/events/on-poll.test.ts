@@ -154,3 +154,21 @@ describe('a poll that is older than what happened meanwhile', () => {
     expect(player.state.parked.has('1')).toBe(false);
   });
 });
+
+it.each([
+  ['a while', 90_000, 90_000],
+  ['for ever', 9_999_999_000, 3_600_000],
+])('a remote that asks to be left alone %s is asked again, after an hour at the latest', (_, retryAfterMs, waitMs) => {
+  const player = createPlayer();
+  player.send({ type: 'clock' });
+  const fault = { kind: 'tracker_api_error', message: 'slow down', consequence: 'back-off', retryAfterMs } as const;
+  player.send({
+    type: 'poll-answered',
+    candidates: { ok: false, fault },
+    states: { ok: true, value: new Map() },
+    preflightProblem: null,
+  });
+  expect(player.state.poll.nextAt - player.now).toBe(waitMs);
+  player.send({ type: 'polls-postponed', byMs: retryAfterMs, error: 'slow down', remedy: null });
+  expect(player.state.poll.nextAt - player.now).toBe(waitMs);
+});

@@ -3,6 +3,7 @@ import type { Fault } from '../model/errors.ts';
 import type { PollInFlight, PollStage } from '../model/poll.ts';
 import { remedyFor } from '../model/remedies.ts';
 import type { State } from '../model/state.ts';
+import { LONGEST_WAIT_MS } from '../rules/quota.ts';
 import { pollInterval } from './on-quotas.ts';
 
 /** The poll under way goes on with this. */
@@ -19,7 +20,7 @@ export function endPoll(
 ): void {
   const durationMs = draft.now - inFlight.startedAt;
   const { fault } = result;
-  const allowedAt = draft.now + (fault?.retryAfterMs ?? 0);
+  const allowedAt = draft.now + Math.min(fault?.retryAfterMs ?? 0, LONGEST_WAIT_MS);
   const nextAt = Math.max(allowedAt, inFlight.startedAt + pollInterval(draft));
   const remedy = fault === null ? null : remedyFor(fault.kind, fault.message);
   const last = { at: draft.now, durationMs, candidates: result.candidates, error: fault?.message ?? null, remedy };

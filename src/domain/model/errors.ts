@@ -45,6 +45,7 @@ export class TrackerError extends Error {
   readonly isLimit: boolean;
   readonly unknownStates: readonly string[];
   readonly detail: string;
+  readonly #facts: TrackerErrorFacts;
 
   constructor(facts: TrackerErrorFacts) {
     super(`tracker: ${facts.kind}: ${facts.method} ${facts.path}: ${facts.detail}`, { cause: facts.cause });
@@ -56,6 +57,12 @@ export class TrackerError extends Error {
     this.isLimit = facts.isLimit ?? facts.status === 429;
     this.unknownStates = facts.unknownStates ?? [];
     this.detail = facts.detail;
+    this.#facts = facts;
+  }
+
+  /** The same where the wait that the remote asks for is told, and not kept. */
+  withoutWait(): TrackerError {
+    return new TrackerError({ ...this.#facts, retryAfterMs: undefined });
   }
 
   /** A success that could not be read: it was spoiled on its way, or something else than the tracker answers there. */

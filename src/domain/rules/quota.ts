@@ -1,8 +1,8 @@
 import type { PostponedPoll, Quota } from '../model/quota.ts';
 import type { State } from '../model/state.ts';
 
-/** However far away a remote says its reset is, it is asked again after this time. */
-const LONGEST_WAIT_MS = 3_600_000;
+/** However long a remote asks to be left alone, it is asked again after this time. */
+export const LONGEST_WAIT_MS = 3_600_000;
 
 /** Why the next poll must wait, and until when; null when every budget can pay for it. */
 export function unpaidPoll(state: State, now: number): PostponedPoll | null {

@@ -25,8 +25,8 @@ export interface Labels {
   ofOrganization(signal: AbortSignal): Promise<readonly WireLabel[]>;
   /** Attaches the label of this name, whatever its case, and creates it first where the repository has none. */
   attach(id: string, name: string, signal: AbortSignal): Promise<readonly WireLabel[]>;
-  /** Takes these labels off an issue. One that is gone already is fine. */
-  detach(id: string, labels: readonly WireLabel[], signal: AbortSignal): Promise<void>;
+  /** Takes these labels off an issue. Says whether each was there to be taken: one that is gone already is fine. */
+  detach(id: string, labels: readonly WireLabel[], signal: AbortSignal): Promise<boolean>;
 }
 
 const COLOR = '#cccccc';
@@ -72,7 +72,10 @@ export function createLabels(reader: PageReader, repository: RepoKey): Labels {
       });
     },
     detach: async (id, labels, signal) => {
-      for (const label of labels) await detachOne(http, `${issuePath(repository, id)}/labels/${label.id}`, signal);
+      let areGone = true;
+      for (const label of labels)
+        areGone = (await isDetached(http, `${issuePath(repository, id)}/labels/${label.id}`, signal)) && areGone;
+      return areGone;
     },
   };
 }
@@ -83,12 +86,14 @@ export function labelNamed(name: string, labels: readonly WireLabel[]): WireLabe
 }
 
 // 404 and 422 mean that the issue does not carry the label, or that the label itself was deleted meanwhile.
-async function detachOne(http: TrackerHttp, route: string, signal: AbortSignal): Promise<void> {
+async function isDetached(http: TrackerHttp, route: string, signal: AbortSignal): Promise<boolean> {
   try {
     // Gitea API, "Remove a label from an issue".
     await http.send('DELETE', { path: route }, signal);
+    return true;
   } catch (error) {
     if (!(error instanceof TrackerError) || (error.status !== 404 && error.status !== 422)) throw error;
+    return false;
   }
 }
 
@@ -197,4 +202,13 @@ async function readable<T>(read: Promise<readonly T[]>, logger: Logger, facts: L
     logger.debug('organization labels cannot be read with this token', { ...facts, error: error.message });
     return [];
   }
+}
+
+export function labelFault(repository: RepoKey, id: string, method: string, detail: string): TrackerError {
+  return new TrackerError({ kind: 'tracker_payload_error', method, path: `${issuePath(repository, id)}/labels`, detail });
+}
+
+/** A label that the remote took off, as it said, and that is there all the same. */
+export function stillCarried(repository: RepoKey, id: string, label: string): TrackerError {
+  return labelFault(repository, id, 'DELETE', `the label ${JSON.stringify(label)} was removed but issue ${id} still carries it`);
 }

@@ -5,7 +5,6 @@ import { stateIn } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
-import type { RepoKey } from '../../ports/scm.ts';
 import type { LabelEvent } from '../../ports/scm.ts';
 import type { BlockerReader, LabelWriter, ProjectFacts, Tracker } from '../../ports/tracker.ts';
 import { whenMissing } from '../shared/failures.ts';
@@ -16,7 +15,7 @@ import { RETRY_DELAYS_MS } from '../shared/settings.ts';
 import { createBlockers } from './blockers.ts';
 import { createClient, issuePath, pageReader } from './client.ts';
 import type { Labels } from './labels.ts';
-import { createLabels, labelNamed } from './labels.ts';
+import { createLabels, labelFault, labelNamed, stillCarried } from './labels.ts';
 import { byAge, isClosed, isPullRequest, stateOf, toComment, toIssue } from './map.ts';
 import type { Notes } from './labels.ts';
 import { createNotes } from './labels.ts';
@@ -218,17 +217,7 @@ function labelWriter(context: Context): LabelWriter {
       const found = await carried(id, label, signal);
       if (found.length === 0) return;
       await labels.detach(id, found, signal);
-      if ((await carried(id, label, signal)).length === 0) return;
-      throw labelFault(
-        repository,
-        id,
-        'DELETE',
-        `the label ${JSON.stringify(label)} was removed but issue ${id} still carries it`,
-      );
+      if ((await carried(id, label, signal)).length > 0) throw stillCarried(repository, id, label);
     },
   };
-}
-
-function labelFault(repository: RepoKey, id: string, method: string, detail: string): TrackerError {
-  return new TrackerError({ kind: 'tracker_payload_error', method, path: `${issuePath(repository, id)}/labels`, detail });
 }

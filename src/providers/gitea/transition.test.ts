@@ -49,6 +49,28 @@ describe('selfhosted transition', () => {
     expect(fake.issue(1)).toMatchObject(after);
   });
 
+  it.each([404, 422])('a label that stays although the remote answered %i is no move', async (status) => {
+    const { fake, move } = await start();
+    fake.addIssue({ labels: ['todo'] });
+    fake.failNext(({ method }) => method === 'DELETE', json({ message: 'no such label' }, status));
+    const error = await failureOf(move('1', 'review'));
+    expect(error.kind).toBe('tracker_payload_error');
+    expect(error.detail).toBe('the label "todo" was removed but issue 1 still carries it');
+    await move('1', 'review');
+    expect(fake.issue(1), 'made again, it is whole').toMatchObject({ labels: ['review'] });
+  });
+
+  it('a label that somebody took away meanwhile is fine', async () => {
+    const { fake, move } = await start();
+    fake.addIssue({ labels: ['todo'] });
+    fake.beforeNext(
+      ({ method }) => method === 'DELETE',
+      () => fake.editIssue(1, { labels: ['review'] }),
+    );
+    await move('1', 'review');
+    expect(fake.issue(1)).toMatchObject({ labels: ['review'] });
+  });
+
   it('attaches by id, then removes by id, then closes', async () => {
     const { fake, move } = await start();
     fake.addIssue({ labels: ['todo'] });

@@ -4,7 +4,7 @@ import { normalState, sameState, stateIn } from '../../domain/model/issue.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import type { LabelStateRule } from '../shared/label-state.ts';
 import { issuePath } from './client.ts';
-import type { Labels } from './labels.ts';
+import { stillCarried, type Labels } from './labels.ts';
 import { isClosed, stateOf } from './map.ts';
 import type { WireIssue, WireLabel } from './schema.ts';
 import type { States } from './settings.ts';
@@ -60,14 +60,18 @@ function targetOf({ terminal, handoff, active }: States, state: string): { name:
 
 // A state that is held already needs no label. What an earlier, broken-off move left behind is still taken away.
 async function swapLabels(
-  { labels, rule, states }: TransitionParts,
+  parts: TransitionParts,
   id: string,
   { issue, target }: { issue: WireIssue; target: string },
   signal: AbortSignal,
 ): Promise<void> {
+  const { labels, rule, states, repository } = parts;
   const held = sameState(stateOf(issue, rule).state, target);
   const carried = held ? issue.labels : await labels.attach(id, target, signal);
-  await labels.detach(id, otherStateLabels(carried, states, target), signal);
+  if (await labels.detach(id, otherStateLabels(carried, states, target), signal)) return;
+  // The remote says that one was not there: whether that is so is read, for a label that stays leaves the issue in its old state.
+  const [left] = otherStateLabels((await parts.readIssue(id, signal)).labels, states, target);
+  if (left) throw stillCarried(repository, id, left.name);
 }
 
 function otherStateLabels(carried: readonly WireLabel[], states: States, target: string): readonly WireLabel[] {

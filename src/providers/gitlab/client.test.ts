@@ -95,7 +95,8 @@ describe('status table', () => {
   it('429 logs what Retry-After says, and its body may be any text', async () => {
     const { tracker, records } = await connect(() => text('Retry later\n', 429, { 'retry-after': '42' }));
     const error = await failureOf(tracker.fetchCandidateIssues(never));
-    expect(error).toMatchObject({ kind: 'tracker_api_error', retryAfterMs: 42_000 });
+    expect(error).toMatchObject({ kind: 'tracker_api_error', isLimit: true });
+    expect(error.retryAfterMs, 'the next poll comes at its interval').toBeUndefined();
     expect(error.message).toContain('Retry later; retry after 42 s');
     expect(records).toMatchObject([{ level: 'debug', attributes: { retry_after: '42' } }]);
   });

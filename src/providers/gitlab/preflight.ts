@@ -44,8 +44,7 @@ async function inspectToken({ http, logger }: Project, clock: Clock, signal: Abo
     const facts = { tracker_kind: KIND, scopes: token.scopes?.join(' '), expires_at: token.expires_at ?? undefined };
     for (const warning of tokenWarnings(token, clock.now())) logger.warn(warning, facts);
   } catch (error) {
-    // Asking on would be to ask before the time that the remote has named.
-    if (!(error instanceof TrackerError) || (error.isLimit && error.retryAfterMs !== undefined)) throw error;
+    if (!(error instanceof TrackerError)) throw error;
     logger.debug('tracker token could not be inspected', { tracker_kind: KIND, error: error.message });
   }
 }

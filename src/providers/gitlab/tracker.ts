@@ -3,6 +3,7 @@ import { normalState, stateIn } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { ProjectFacts, Tracker } from '../../ports/tracker.ts';
+import { atInterval } from '../shared/failures.ts';
 import type { DerivedState, LabelStateRule } from '../shared/label-state.ts';
 import { createLastTold, type LastTold } from '../../lib/last-told.ts';
 import { lastLabelling } from '../shared/person.ts';
@@ -40,7 +41,7 @@ export function createTracker(
   let facts: ProjectFacts | null = null;
   return {
     kind: KIND,
-    fetchCandidateIssues: (signal) => fetchCandidateIssues(context, signal),
+    fetchCandidateIssues: (signal) => atInterval(fetchCandidateIssues(context, signal)),
     fetchIssueById: (id, signal) => fetchIssueById(context, id, signal),
     fetchIssuesByStates: (states, signal) => fetchIssuesByStates(context, states, signal),
     // The number is both the id and what people call the issue.

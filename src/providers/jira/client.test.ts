@@ -172,6 +172,7 @@ describe('error text', () => {
     const error = await failureOf(tracker.fetchCandidateIssues(never));
     expect(error.detail).toBe(`status 429${words}`);
     expect(error.retryable).toBe(true);
+    expect(error.retryAfterMs, 'the next poll comes at its interval').toBeUndefined();
     expect(records).toEqual([expect.objectContaining({ level: 'debug', message: 'tracker throttled a request' })]);
   });
 });

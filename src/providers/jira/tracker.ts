@@ -5,6 +5,7 @@ import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { Rights, Tracker } from '../../ports/tracker.ts';
+import { atInterval } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
@@ -60,7 +61,8 @@ export function createTracker(
   return {
     kind: KIND,
     // Without active states there is nothing to look for, and an empty list is no valid expression.
-    fetchCandidateIssues: async (signal) => (inputs.activeStates.length === 0 ? [] : readIssues(context, candidates.jql, signal)),
+    fetchCandidateIssues: async (signal) =>
+      inputs.activeStates.length === 0 ? [] : atInterval(readIssues(context, candidates.jql, signal)),
     fetchIssueById: (id, signal) => readFullIssue(context, id, signal),
     fetchIssuesByStates: async (states, signal) =>
       states.length === 0 ? [] : readIssues(context, byStatesJql(inputs, states), signal),

@@ -6,6 +6,7 @@ import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import { createLastTold, type LastTold } from '../../lib/last-told.ts';
+import { atInterval } from '../shared/failures.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
 import { createCandidateReader } from './candidates.ts';
@@ -44,7 +45,9 @@ export function createTracker(
     // A page of them takes six thousand points.
     finishedAreCostly: true,
     fetchCandidateIssues: async (signal) =>
-      (await fetchIssuesInStates(context, inputs.states.active, context.readCandidates, signal)).toSorted(byPriorityThenAge),
+      (await atInterval(fetchIssuesInStates(context, inputs.states.active, context.readCandidates, signal))).toSorted(
+        byPriorityThenAge,
+      ),
     fetchIssueById: (id, signal) => fetchIssueById(context, id, signal),
     fetchIssuesByStates: (states, signal) => fetchIssuesInStates(context, states, (readAll) => readAll(FULL_PAGE), signal),
     fetchIssueStatesByIds: (ids, signal) => fetchIssueStatesByIds(context, ids, signal),

@@ -147,3 +147,12 @@ export async function whenMissing<T, F>(promise: Promise<T>, fallback: F): Promi
     throw error;
   }
 }
+
+/** A poll of a kind whose polls keep their interval, whatever wait the remote asks for. The error tells of it. */
+export async function atInterval<T>(poll: Promise<T>): Promise<T> {
+  try {
+    return await poll;
+  } catch (error) {
+    throw error instanceof TrackerError ? error.withoutWait() : error;
+  }
+}
