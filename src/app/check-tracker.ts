@@ -61,9 +61,9 @@ export function retriesIn(announce: (notice: Notice) => void): TellRetry {
 /** The same tracker, whose check is made before its first poll where the start could not make it. */
 export function checkBeforePolls(tracker: Tracker): Tracker {
   let isOwed = false;
-  const preflight = async (signal: AbortSignal): Promise<void> => {
+  const preflight: Tracker['preflight'] = async (signal, options) => {
     isOwed = true;
-    await tracker.preflight?.(signal);
+    await tracker.preflight?.(signal, options);
     isOwed = false;
   };
   return {

@@ -8,6 +8,7 @@ import type { Notice } from '../domain/model/notice.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
 import { createNotices } from '../orchestrator/notices.ts';
+import { NO_METER } from './request-meter.ts';
 import { followMissingStates, type MissingStates } from './missing-states.ts';
 
 const POLLED = {
@@ -37,7 +38,7 @@ function service(tracker: Partial<TrackerSettings>) {
   const missing = followMissingStates({
     watched: () => adapters,
     notices,
-    provider: { version: '1', clock: { now: Date.now }, logger },
+    provider: { version: '1', clock: { now: Date.now }, logger, meter: NO_METER },
   });
   following.push(missing);
   return {

@@ -7,6 +7,7 @@ import type { ProviderDeps } from '../ports/provider.ts';
 import { loadProvider } from '../providers/registry.ts';
 import { providerDeps } from './board.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
+import type { OperationMeter } from './request-meter.ts';
 import { missingState, placeOfName, statesNamed } from './named-states.ts';
 import { tellWarnings, type GoodWorkflow } from './workflow.ts';
 
@@ -19,10 +20,12 @@ export interface MissingStates {
   stop(): void;
 }
 
+type ReadingDeps = Omit<ProviderDeps, 'workflowDir' | 'meter'> & { readonly meter: OperationMeter };
+
 export interface MissingStatesDeps {
   readonly watched: () => Pick<BuiltAdapters, 'tracker' | 'workflow'>;
   readonly notices: Pick<NoticeBus, 'listen'>;
-  readonly provider: Omit<ProviderDeps, 'workflowDir'>;
+  readonly provider: ReadingDeps;
 }
 
 /**
@@ -60,11 +63,7 @@ export function followMissingStates({ watched, notices, provider }: MissingState
 }
 
 /** One read, and none where no state is moved to. */
-async function findMissing(
-  workflow: GoodWorkflow,
-  provider: Omit<ProviderDeps, 'workflowDir'>,
-  signal: AbortSignal,
-): Promise<readonly Problem[]> {
+async function findMissing(workflow: GoodWorkflow, provider: ReadingDeps, signal: AbortSignal): Promise<readonly Problem[]> {
   const { path, settings } = workflow;
   const { tracker } = settings;
   const { readBoard, boardAtStart } = await loadProvider(tracker.kind);
@@ -73,7 +72,8 @@ async function findMissing(
   if (!boardAtStart || written.length === 0) return [];
   try {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
-    const board = await readBoard(tracker, providerDeps(path, provider), patience);
+    const read = () => readBoard(tracker, providerDeps(path, provider), patience);
+    const board = await provider.meter.during('preflight', false, read);
     return written.flatMap((named): readonly Problem[] => {
       const missing = missingState(named.name, board);
       if (missing === null) return [];

@@ -57,7 +57,7 @@ type OnGood = (adapters: BuiltAdapters) => Promise<void>;
 interface Edits {
   /** Takes over the file as it is now, or tells why not. Never rejects. */
   apply(): Promise<void>;
-  /** Whether the last edit could not be tried because the tracker was out of reach. */
+  /** Whether the last edit could not be tried: the tracker was out of reach, or the file was written meanwhile. */
   isWaiting(): boolean;
   /** The file was touched: what is wrong with it is worth telling again. */
   forgetTold(): void;
@@ -73,21 +73,28 @@ interface EditsContext {
 function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext): Edits {
   const { path } = first.workflow;
   let current = first;
-  let waitsForTracker = false;
+  /** What the file held when it was last applied; null after an edit that was not. */
+  let applied: string | null = first.workflow.fingerprint;
+  let isUntried = false;
   let told = '';
 
   async function apply(): Promise<void> {
     if (stopped.aborted) return;
     const loaded = await readWorkflowFile(path, deps.env);
+    isUntried = false;
+    if (loaded.fingerprint === applied) return;
     try {
       const workflow = requireGood(loaded);
       const built = await knownAs(await buildAdapters(workflow, deps.adapterDeps, current), deps.store);
-      if (built.tracker !== current.tracker) await built.tracker.preflight?.(stopped);
+      if (built.tracker !== current.tracker) await built.tracker.preflight?.(stopped, { mustAnswer: true });
+      // The tracker may have taken its time: what was written meanwhile is tried instead, once it stays as it is.
+      isUntried = (await readWorkflowFile(path, deps.env)).fingerprint !== loaded.fingerprint;
+      if (isUntried) return;
       const next = await settleIdentity(built, deps.store, stopped);
       warnOfRestart(current, next, deps.logger);
       await onGood(next);
       current = next;
-      waitsForTracker = false;
+      applied = loaded.fingerprint;
       told = '';
       tellWarnings(workflow, deps.logger);
       tellIfPublic(next, deps.logger);
@@ -98,7 +105,8 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
   }
 
   function reject(error: unknown, edit: LoadedWorkflow): void {
-    waitsForTracker = isOutOfReach(error);
+    applied = null;
+    isUntried = isOutOfReach(error);
     const facts = rejection(error, edit);
     if (facts.problems.join('\n') === told) return;
     told = facts.problems.join('\n');
@@ -107,7 +115,7 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
 
   return {
     apply,
-    isWaiting: () => waitsForTracker,
+    isWaiting: () => isUntried,
     forgetTold() {
       told = '';
     },

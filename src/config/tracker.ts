@@ -4,7 +4,7 @@ import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { ProviderFacts, ProviderCheckInput } from '../ports/provider.ts';
 import type { PlainMap } from './document.ts';
 import { type ExpandedConnection, type Env, type Expanded, expandConnection } from './expand.ts';
-import { writtenName } from './blocks.ts';
+import { fullName, writtenName } from './blocks.ts';
 import { identityOf } from './identity.ts';
 import type { RoleKeys } from './reaction-keys.ts';
 import type { Sections } from './schema.ts';
@@ -87,7 +87,7 @@ export function checkProvider(
 ): readonly Problem[] {
   if (options === null) return [];
   const input: ProviderCheckInput = {
-    kindName: writtenName(provider, section.kind),
+    kindName: fullName(provider, section.kind),
     apiKey: connection.api_key?.value ?? null,
     // Empty means the same as not written here; the missing key has been reported already where it is required.
     project: connection.project?.value || null,

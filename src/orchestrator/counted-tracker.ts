@@ -1,5 +1,5 @@
 import type { Person } from '../domain/model/issue.ts';
-import type { Tracker, TrackerOperation } from '../ports/tracker.ts';
+import type { PreflightOptions, Tracker, TrackerOperation } from '../ports/tracker.ts';
 
 /** Runs a call as part of an operation, so that its requests count for that one. */
 export type During = <T>(operation: TrackerOperation, isLocal: boolean, call: () => Promise<T>) => Promise<T>;
@@ -13,6 +13,7 @@ export function countRequests(tracker: Tracker, during: During): Tracker {
     kind: tracker.kind,
     ...(tracker.finishedAreCostly && { finishedAreCostly: tracker.finishedAreCostly }),
     ...(tracker.isLocal && { isLocal: tracker.isLocal }),
+    ...(tracker.provesByPoll && { provesByPoll: tracker.provesByPoll }),
     ...(tracker.movesInSteps && { movesInSteps: tracker.movesInSteps }),
     fetchCandidateIssues: (signal) => counted('fetch_candidates', () => tracker.fetchCandidateIssues(signal)),
     fetchIssueById: (id, signal) => counted('fetch_issue', () => tracker.fetchIssueById(id, signal)),
@@ -51,7 +52,8 @@ export function countRequests(tracker: Tracker, during: During): Tracker {
         counted('preflight', async () => (await tracker.describeProject?.(signal)) ?? null),
     }),
     ...(tracker.preflight && {
-      preflight: (signal: AbortSignal) => counted('preflight', async () => tracker.preflight?.(signal)),
+      preflight: (signal: AbortSignal, options?: PreflightOptions) =>
+        counted(tracker.provesByPoll ? 'fetch_candidates' : 'preflight', async () => tracker.preflight?.(signal, options)),
     }),
   };
 }

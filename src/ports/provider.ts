@@ -71,7 +71,7 @@ export type Expansion = 'none' | 'whole' | 'anywhere';
 
 /** The tracker block after expansion and before defaults: null is "not written". */
 export interface ProviderCheckInput {
-  /** The kind as the workflow file names it; the canonical one when not given. */
+  /** The kind, with the name that the workflow file has for it where that is another; the canonical one when not given. */
   readonly kindName?: string;
   readonly apiKey: string | null;
   readonly project: string | null;

@@ -5,6 +5,11 @@ import type { Blocker, Issue, IssueComment, Person } from '../domain/model/issue
  * TrackerError. Nothing here knows of claims, slots or sessions, and a feature a tracker lacks is an absent member,
  * never a method that throws.
  */
+export interface PreflightOptions {
+  /** Something else is in force, and stays so until this is proven. */
+  readonly mustAnswer?: boolean;
+}
+
 export interface Tracker {
   /** The canonical kind. */
   readonly kind: string;
@@ -38,8 +43,13 @@ export interface Tracker {
   readonly people?: People;
   /** Which setting of a label an issue carries: another text whenever it was set again; empty where there is none to be found. */
   readLabelling?(id: string, label: string, signal: AbortSignal): Promise<string>;
-  /** Proves credentials and project before the first poll. A rejection ends start-up. */
-  preflight?(signal: AbortSignal): Promise<void>;
+  /**
+   * Proves credentials and project before the first poll. A rejection ends start-up. Where the kind starts with a remote that
+   * is only away, that is one as well when it must answer.
+   */
+  preflight?(signal: AbortSignal, options?: PreflightOptions): Promise<void>;
+  /** The preflight is the first page of the candidates, which the first poll then has for nothing. */
+  readonly provesByPoll?: true;
   /** What the remote says of the project itself. Asked after the preflight; null where it does not say. */
   describeProject?(signal: AbortSignal): Promise<ProjectFacts | null>;
   /** What the credential may do, as far as the vendor tells. Only for diagnosis. */

@@ -42,6 +42,28 @@ describe('an edit of the workflow file', () => {
   });
 });
 
+describe('an edit to a tracker that is out of reach', () => {
+  const away = ['kind: github', 'project: acme/app', 'endpoint: http://127.0.0.1:9', 'api_key: token', 'active_states: [todo]'];
+
+  it('leaves the last good file in force, and gives way to a newer one', { timeout: 60_000 }, async () => {
+    await ground.write('WORKFLOW.md', fileWorkflow());
+    await ground.writeIssues([]);
+    const daemon = await ground.start();
+    await daemon.record('tick completed');
+    await ground.write('WORKFLOW.md', fileWorkflow({ tracker: [...away, 'terminal_states: [done]'].join('\n') }));
+    const rejected = await daemon.record('workflow edit rejected, the last good one stays in force');
+    expect(rejected['problems']).toContain('tracker_transport_error');
+    await ground.writeIssues([{ ...ISSUE, state: 'todo' }]);
+    await daemon.record('handoff transition succeeded, releasing claim');
+    await ground.write('WORKFLOW.md', fileWorkflow({ agent: 'kind: mock\nmax_turns: 2' }));
+    await daemon.record('workflow reloaded');
+    expect((await daemon.json('/api/v2/workflow'))['rejected']).toBeNull();
+    const { records } = await daemon.stop();
+    expect(records.filter(({ msg }) => msg === 'workflow reloaded')).toHaveLength(1);
+    expect(records.filter(({ msg }) => msg === 'poll failed')).toEqual([]);
+  });
+});
+
 describe('a tracker file that breaks for a while', () => {
   it('is named with its place, nothing is lost, and the next good read works', async () => {
     await ground.write('WORKFLOW.md', fileWorkflow());

@@ -9,10 +9,11 @@ import { removeWorkspaceOf } from './cleanup.ts';
 /** Polls in a row that may read no state before a running issue is stopped. */
 const UNSEEN_LIMIT = 2;
 
-/** Holds what the tracker says against what we run and what is parked. A failed lookup changes nothing. */
+/** Holds what the tracker says against what we run and what is parked. After a failed lookup, polls in a row are counted anew. */
 export function reconcile(draft: Draft, asked: readonly string[], states: Answer<ReadonlyMap<string, string>>): void {
   if (!states.ok) {
     if (asked.length > 0) announce(draft, 'poll:states:failed', { error: states.fault.message, running: draft.state.live.size });
+    for (const live of draft.state.live.values()) if (live.unseen > 0) putLive(draft, { ...live, unseen: 0 });
     return;
   }
   for (const id of asked) {

@@ -172,3 +172,22 @@ it.each([
   player.send({ type: 'polls-postponed', byMs: retryAfterMs, error: 'slow down', remedy: null });
   expect(player.state.poll.nextAt - player.now).toBe(waitMs);
 });
+
+it('a poll that could not look a running issue up is none of two in a row that did not find it', () => {
+  const player = createPlayer();
+  player.poll([issueWith({ id: '1' })]);
+  player.poll([], {});
+  player.now = player.state.poll.nextAt;
+  player.send({ type: 'clock' });
+  const fault = { kind: 'tracker_transport_error', message: 'away', consequence: 'back-off' } as const;
+  player.send({
+    type: 'poll-answered',
+    candidates: { ok: true, value: [] },
+    states: { ok: false, fault },
+    preflightProblem: null,
+  });
+  player.poll([], {});
+  expect(player.everAsked('stop-run')).toEqual([]);
+  player.poll([], {});
+  expect(player.everAsked('stop-run')).toHaveLength(1);
+});

@@ -42,6 +42,14 @@ describe('preflight', () => {
     expect(warnings.map(({ message }) => message)).toEqual(['the tracker cannot be read yet, trying again']);
   });
 
+  it('may fail for a remote that is only away, unless it must answer', async () => {
+    const { fake, tracker } = await connect();
+    for (let tries = 0; tries < 8; tries += 1) fake.failNext(/GET/, json({ message: 'Oops' }, 502));
+    await tracker.preflight?.(signal);
+    const error = await failureOf(tracker.preflight?.(signal, { mustAnswer: true }) ?? Promise.resolve());
+    expect(error.kind).toBe('tracker_transport_error');
+  });
+
   it('passes on for how long the remote wants to be left alone, and asks no more', async () => {
     const { fake, tracker } = await connect();
     fake.failNext(/GET/, json({ message: 'Slow down' }, 429, { 'retry-after': '3600' }));

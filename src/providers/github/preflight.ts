@@ -1,4 +1,5 @@
 import { TrackerError } from '../../domain/model/errors.ts';
+import type { PreflightOptions } from '../../ports/tracker.ts';
 import { withRetries, type RetryDeps } from '../shared/retry.ts';
 import { KIND } from './settings.ts';
 
@@ -16,11 +17,15 @@ const PREFLIGHT_STOPS: ReadonlySet<string> = new Set(['tracker_auth_error', 'tra
  * A wrong token or repository ends start-up. A remote that is only away does not: the first poll asks it again. One that
  * asks to wait is left alone until then, by whoever starts.
  */
-export async function preflight({ probe, retryDelaysMs, deps }: PreflightParts, signal: AbortSignal): Promise<void> {
+export async function preflight(
+  { probe, retryDelaysMs, deps }: PreflightParts,
+  { mustAnswer = false }: PreflightOptions,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await withRetries(() => probe(signal), { delaysMs: retryDelaysMs, deps }, signal);
   } catch (error) {
-    if (!(error instanceof TrackerError) || PREFLIGHT_STOPS.has(error.kind) || error.asksToWait) throw error;
+    if (!(error instanceof TrackerError) || mustAnswer || PREFLIGHT_STOPS.has(error.kind) || error.asksToWait) throw error;
     deps.logger.warn('tracker preflight failed for now, starting all the same', { tracker_kind: KIND, error: error.message });
   }
 }

@@ -55,7 +55,9 @@ export function createTracker(
     readLabelling: async (id, label, signal) => lastLabelling(await routes.labelEvents(id, signal), label),
     describeProject: (signal) => describe(context, signal),
     readRights: (signal) => readRights(http, inputs.repository, signal),
-    preflight: (signal) => preflight({ probe: (cut) => routes.probe(candidateQuery(inputs), cut), retryDelaysMs, deps }, signal),
+    provesByPoll: true,
+    preflight: (signal, options = {}) =>
+      preflight({ probe: (cut) => routes.probe(candidateQuery(inputs), cut), retryDelaysMs, deps }, options, signal),
   };
 }
 

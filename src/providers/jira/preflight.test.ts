@@ -37,6 +37,14 @@ describe('preflight', () => {
     expect(fake.requests[0]?.query.get('jql')).toBe('project = "ABC" ORDER BY priority ASC, created ASC');
   });
 
+  it('may fail for a site that is only away, unless it must answer', async () => {
+    const { fake, tracker } = await connect();
+    for (let tries = 0; tries < 8; tries += 1) fake.failNext('GET /search/jql', empty(502));
+    await tracker.preflight?.(never);
+    const error = await failureOf(tracker.preflight?.(never, { mustAnswer: true }) ?? Promise.resolve());
+    expect(error.kind).toBe('tracker_transport_error');
+  });
+
   it.each([
     ['refused', 'check tracker.api_key'],
     ['denied', 'logging in through a browser'],

@@ -1,4 +1,5 @@
 import { TrackerError } from '../../domain/model/errors.ts';
+import type { PreflightOptions } from '../../ports/tracker.ts';
 import { withRetries, type RetryDeps } from '../shared/retry.ts';
 import { REMEDIES } from './client.ts';
 import { SEARCH_PATH } from './search.ts';
@@ -17,10 +18,14 @@ export interface PreflightParts {
  * A wrong account or project ends start-up. A site that is only away does not: the first poll asks it again. One that
  * asks to wait is left alone until then, by whoever starts.
  */
-export async function preflight(parts: PreflightParts, signal: AbortSignal): Promise<void> {
+export async function preflight(
+  parts: PreflightParts,
+  { mustAnswer = false }: PreflightOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const failure = await failureOf(parts, signal);
   if (!failure) return;
-  if (failure.asksToWait) throw failure;
+  if (failure.asksToWait || (mustAnswer && failure.retryable)) throw failure;
   const { kind, status, detail, retryable } = failure;
   const remedy = remedyFor(failure);
   if (remedy === undefined) {

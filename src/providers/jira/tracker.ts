@@ -79,7 +79,8 @@ export function createTracker(
     people: { readSelf: async (signal) => (await http.getJson(MYSELF, { path: '/rest/api/3/myself' }, signal)).accountId },
     readRights: (signal) => readRights(context, signal),
     readMoves: async (id, signal) => [...new Set((await offeredMoves(http, id, signal)).map(({ to }) => to.name))],
-    preflight: (signal) =>
+    provesByPoll: true,
+    preflight: (signal, options = {}) =>
       preflight(
         {
           probe: (until) => context.search.probe(candidates, until),
@@ -87,6 +88,7 @@ export function createTracker(
           retryDelaysMs,
           deps,
         },
+        options,
         signal,
       ),
   };

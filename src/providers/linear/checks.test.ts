@@ -46,6 +46,8 @@ describe('graphql offline checks', () => {
     ['error tracker.terminal_states.invalid_element', { terminalStates: ['Done', ''] }],
     ['error tracker.terminal_states.invalid_element', { terminalStates: ['Done '] }],
     ['error tracker.handoff_state.invalid', { handoffState: ' In Review' }],
+    ['error tracker.in_progress_state.invalid', { inProgressState: ' Todo ' }],
+    ['error tracker.no_change_state.invalid', { noChangeState: 'Done ' }],
     ['error tracker.states.overlap', { activeStates: ['Todo', 'done', 'DONE'] }],
     ['error tracker.states.overlap', { terminalStates: ['todo'] }],
     ['error tracker.query_filter.invalid', { queryFilter: 'labels=a' }],

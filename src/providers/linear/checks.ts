@@ -17,7 +17,9 @@ const CHECKS: readonly Check[] = [
   projectSlash,
   ({ activeStates }) => invalidElements('active_states', activeStates),
   ({ terminalStates }) => invalidElements('terminal_states', terminalStates),
-  handoffPadding,
+  ({ handoffState }) => padding('handoff_state', handoffState),
+  ({ inProgressState }) => padding('in_progress_state', inProgressState),
+  ({ noChangeState }) => padding('no_change_state', noChangeState ?? null),
   overlap,
   queryFilterInvalid(filterFault),
   keyFormat,
@@ -46,10 +48,10 @@ function invalidElements(key: StateKey, states: readonly string[] | null): reado
   });
 }
 
-function handoffPadding({ handoffState }: ProviderCheckInput): readonly Problem[] {
-  if (handoffState === null || handoffState === handoffState.trim()) return [];
-  const message = `tracker.handoff_state ${JSON.stringify(handoffState)} has blanks around it: no team state can match it`;
-  return [error('handoff_state.invalid', message)];
+function padding(key: 'handoff_state' | 'in_progress_state' | 'no_change_state', state: string | null): readonly Problem[] {
+  if (state === null || state === state.trim()) return [];
+  const message = `tracker.${key} ${JSON.stringify(state)} has blanks around it: no team state can match it`;
+  return [error(`${key}.invalid`, message)];
 }
 
 // A list that is not written has its default, which may clash with the other one as well.
