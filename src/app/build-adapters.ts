@@ -48,17 +48,17 @@ export interface BuiltAdapters extends Adapters {
  * one tracker kind, one agent kind, and the ways to a repository and to other hosts where there are any.
  */
 export async function buildAdapters(
-  workflow: GoodWorkflow,
+  edited: GoodWorkflow,
   deps: AdapterDeps,
   before: BuiltAdapters | null,
 ): Promise<BuiltAdapters> {
+  const workflow = hidingStill(before, edited);
   deps.secrets.add(workflow.secrets);
   hideCredentials(workflow, deps.logger);
   const { settings } = workflow;
   const old = before?.workflow.settings;
   const sameTracker = before !== null && isDeepStrictEqual(before.configured.tracker, settings.tracker);
-  const sameAgent =
-    before !== null && isDeepStrictEqual([old?.agent, old?.agentOptions], [settings.agent, settings.agentOptions]);
+  const sameAgent = before !== null && isDeepStrictEqual(agentPartsOf(before.workflow), agentPartsOf(workflow));
   const sameForge = before !== null && isDeepStrictEqual(old?.reactions.connection, settings.reactions.connection);
   const { delivery, carrierFor } = await deliveryOf(workflow, deps);
   const workspaces = createWorkspaces({
@@ -88,6 +88,19 @@ export async function buildAdapters(
     promptFor: createPrompt(workflow.body, workflow.bodyLine, settings.agent),
     tools: deps.tools,
   };
+}
+
+/** What was a secret before an edit still is one: agents do not inherit it from then on either. */
+function hidingStill(before: BuiltAdapters | null, edited: GoodWorkflow): GoodWorkflow {
+  if (before === null) return edited;
+  const { secretVariables } = before.workflow;
+  return { ...edited, secretVariables: [...new Set([...secretVariables, ...edited.secretVariables])] };
+}
+
+/** All that an agent is made of. */
+function agentPartsOf({ settings, secretVariables }: GoodWorkflow): readonly unknown[] {
+  const { agent, agentOptions, workspace } = settings;
+  return [agent, agentOptions, secretVariables, workspace.repo?.push];
 }
 
 async function deliveryOf(workflow: GoodWorkflow, deps: AdapterDeps): Promise<BuiltDelivery> {

@@ -17,7 +17,7 @@ import { openRuns, type Runs } from './open-runs.ts';
 import { databaseName } from './own-store.ts';
 import { followWorkflow } from './reload.ts';
 import type { KnownSecrets } from './secrets.ts';
-import { serveHttp } from './serve-http.ts';
+import { serveHttp, type Served } from './serve-http.ts';
 import type { WatchedTrackers } from './watched-trackers.ts';
 import { tellWarnings, type GoodWorkflow } from './workflow.ts';
 
@@ -77,9 +77,10 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   releasers.push(followQuotas(notices, trackers));
   const days = (): number => trackers.adapters().workflow.settings.dbRetentionDays;
   releasers.push(forgetOldRuns({ store, now: clock.now, days, logger }));
-  url = await serveHttp(pages.daemon, { server: workflow.settings.server, port: options.port }, releasers);
+  const served = await serveHttp(pages.daemon, { server: workflow.settings.server, port: options.port }, releasers);
+  ({ url } = served);
   const startUp = AbortSignal.any([killed.signal, options.interrupted]);
-  await begin({ options, runs, pages, notices, announce, releasers, startUp }, built);
+  await begin({ options, runs, pages, served, notices, announce, releasers, startUp }, built);
   const done = trackers.done.finally(() => {
     killed.abort(new Error('the service has stopped'));
     processes.killAll();
@@ -101,6 +102,7 @@ interface Assembled {
   readonly options: DaemonOptions;
   readonly runs: Runs;
   readonly pages: Pages;
+  readonly served: Served;
   readonly notices: NoticeBus;
   readonly announce: (notice: Notice) => void;
   readonly releasers: Releasers;
@@ -109,7 +111,7 @@ interface Assembled {
 
 /** Proves the tracker, then lets the loops run and follows the edits of the workflow file. */
 async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> {
-  const { options, runs, pages, notices, announce, releasers, startUp } = assembled;
+  const { options, runs, pages, served, notices, announce, releasers, startUp } = assembled;
   const { store, trackers, adapterDeps } = runs;
   const { logger } = options;
   const tellSilence = silenceIn(announce);
@@ -123,7 +125,11 @@ async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> 
   tellIfPublic(first, logger);
   if (first.workflow.problems !== built.workflow.problems || first.identity !== built.identity) await runs.watch(first);
   const { env } = adapterDeps;
-  releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, runs.watch));
+  const onGood = async (next: BuiltAdapters): Promise<void> => {
+    await runs.watch(next);
+    served.admit(next.workflow.settings.server);
+  };
+  releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, onGood));
   trackers.start(...(postponed === null ? [] : [postponedPolls(postponed)]));
   pages.operatorRequests.start();
 }

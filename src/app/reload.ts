@@ -11,6 +11,7 @@ import type { Store } from '../ports/store.ts';
 import { buildAdapters, knownAs, settleIdentity, tellIfPublic, type BuiltAdapters } from './build-adapters.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
 import { placeOfStates } from './named-states.ts';
+import { keepsToken } from './serve-http.ts';
 import { readWorkflowFile, requireGood, tellWarnings, WorkflowFault } from './workflow.ts';
 
 export interface ReloadDeps {
@@ -91,7 +92,7 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
       isUntried = (await readWorkflowFile(path, deps.env)).fingerprint !== loaded.fingerprint;
       if (isUntried) return;
       const next = await settleIdentity(built, deps.store, stopped);
-      warnOfRestart(current, next, deps.logger);
+      warnOfRestart(keysForNextStart(current, next, first), deps.logger);
       await onGood(next);
       current = next;
       applied = loaded.fingerprint;
@@ -144,14 +145,20 @@ function placeOfFault(error: unknown, { settings, placeOf }: LoadedWorkflow): So
   return placeOfStates({ settings, placeOf }, error.unknownStates);
 }
 
-/** Some settings are read once, at start. */
-function warnOfRestart(before: BuiltAdapters, after: BuiltAdapters, logger: Logger): void {
+function warnOfRestart(changed: readonly string[], logger: Logger): void {
+  if (changed.length > 0) logger.warn('a changed setting takes effect at the next start', { keys: changed.join(', ') });
+}
+
+/** Some settings are read once, by the `first` that the service was started with. */
+function keysForNextStart(before: BuiltAdapters, after: BuiltAdapters, first: BuiltAdapters): readonly string[] {
   const [old, next] = [before.workflow.settings, after.workflow.settings];
-  const changed = [
-    JSON.stringify(old.server) !== JSON.stringify(next.server) && 'server',
+  const isKept = keepsToken(first.workflow.settings.server.host, next.server);
+  return [
+    old.server.port !== next.server.port && 'server.port',
+    old.server.host !== next.server.host && 'server.host',
+    old.server.token !== next.server.token && isKept && 'server.token',
     old.dbPath !== next.dbPath && 'db_path',
     old.storeUrl !== next.storeUrl && 'store.url',
     JSON.stringify(old.logging) !== JSON.stringify(next.logging) && 'logging',
   ].filter((key) => key !== false);
-  if (changed.length > 0) logger.warn('a changed setting takes effect at the next start', { keys: changed.join(', ') });
 }

@@ -1,11 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Settings } from '../domain/model/settings.ts';
 import type { Releasers } from '../lib/releasers.ts';
 import type { Snapshot } from '../domain/views/snapshot.ts';
 import type { Daemon } from '../ports/daemon.ts';
+import { once } from '../lib/once.ts';
 import { keepNotices } from '../server/kept-notices.ts';
 import { listen } from '../server/listen.ts';
+import { LOOPBACK } from '../server/loopback.ts';
 import { PIECES } from '../server/pieces.ts';
-import type { Site } from '../server/routes.ts';
+import type { AppOptions, Site } from '../server/routes.ts';
 import { whenQuiet } from './warm-up.ts';
 
 export interface HttpSettings {
@@ -14,35 +17,64 @@ export interface HttpSettings {
   readonly port: number | null;
 }
 
+export interface Served {
+  /** Where it listens; null where the workflow file asks for no server. */
+  readonly url: string | null;
+  /** Lets in whom the edited file lets in, and nobody else. */
+  admit(server: Settings['server']): void;
+}
+
 /**
- * Serves the pages and the API where the workflow file says so; tells the address, or null where it does not. The metrics
- * are of `measured`, which is the snapshot of the daemon unless another one is given.
+ * Serves the pages and the API where the workflow file says so. The metrics are of `measured`, which is the snapshot of the
+ * daemon unless another one is given.
  */
 export async function serveHttp(
   daemon: Daemon,
   place: HttpSettings,
   releasers: Releasers,
   measured: () => Snapshot | null = daemon.snapshot,
-): Promise<string | null> {
-  const { token, allowedHosts, webhookSecret, ...address } = place.server;
-  const port = place.port ?? address.port;
-  if (port === null) return null;
-  const { host } = address;
+): Promise<Served> {
+  const { host } = place.server;
+  const port = place.port ?? place.server.port;
+  if (port === null) return { url: null, admit: () => undefined };
   const notices = keepNotices(daemon.notices);
   releasers.push(() => notices.stop());
-  const site = async (): Promise<Site> => {
+  const load = once(async () => {
     const { createSite, createMetrics } = await import('../server/index.ts');
-    const metrics = createMetrics(notices, measured, daemon.hosts);
-    return createSite(daemon, metrics, { token, allowedHosts: [...allowedHosts, hostName(host)], webhookSecret });
+    return { createSite, metrics: createMetrics(notices, measured, daemon.hosts) };
+  });
+  const siteOf = (doors: AppOptions) => async (): Promise<Site> => {
+    const { createSite, metrics } = await load();
+    return createSite(daemon, metrics, doors);
   };
-  const server = await listen(site, port, { host });
+  let doors = doorsOf(place.server, host);
+  const server = await listen(siteOf(doors), port, { host });
   releasers.push(() => server.stop());
   const tell = (fault: unknown): void => daemon.logger.error('the pages could not be loaded', { error: String(fault) });
   releasers.push(whenQuiet(daemon.notices, [...PIECES, () => server.warmUp().catch(tell)]));
   const addr = `${hostName(host)}:${server.port}`;
   const url = `http://${isWildcard(host) ? '127.0.0.1' : hostName(host)}:${server.port}/`;
   daemon.logger.info('http server listening', { addr, port: server.port, url });
-  return url;
+  return {
+    url,
+    admit(edited) {
+      const token = keepsToken(host, edited) ? doors.token : edited.token;
+      const next = doorsOf({ ...edited, token }, host);
+      if (isDeepStrictEqual(next, doors)) return;
+      doors = next;
+      server.replace(siteOf(next));
+    },
+  };
+}
+
+/** Others can reach what listens there: as long as it does, a token is asked for. */
+export function keepsToken(listensOn: string, { token }: Settings['server']): boolean {
+  return token === null && listensOn !== LOOPBACK;
+}
+
+/** Who may come in to what listens on a host. */
+function doorsOf({ token, allowedHosts, webhookSecret }: Settings['server'], host: string) {
+  return { token, allowedHosts: [...allowedHosts, hostName(host)], webhookSecret };
 }
 
 /** As it stands in an address: IPv6 in brackets. */

@@ -4,6 +4,7 @@ import { startDaemon, type DaemonOptions, type RunningDaemon } from './daemon.ts
 import { aboutMe, openShared, waitToLead, type Reign } from './leading.ts';
 import { databaseName } from './own-store.ts';
 import { passOn } from './shared-hints.ts';
+import { readWorkflowFile } from './workflow.ts';
 import { hostViewsOf } from '../runners/queue/known-workers.ts';
 import { openStandby, type Standby } from './standby.ts';
 
@@ -26,7 +27,12 @@ export async function startSharedDaemon(given: SharedOptions): Promise<RunningDa
 
   async function takeTurns(): Promise<void> {
     try {
-      while (!options.interrupted.aborted) await lead(await standBy(db, options), options, turn);
+      for (let newest: SharedOptions = options; !options.interrupted.aborted;) {
+        newest = await withDoorsOf(newest);
+        const reign = await standBy(db, newest);
+        newest = await withDoorsOf(newest);
+        await lead(reign, newest, turn);
+      }
     } catch (error) {
       // What was interrupted while it stood by, or while it started, ended as it was asked to.
       if (!options.interrupted.aborted || turn.daemon !== null) throw error;
@@ -47,6 +53,20 @@ export async function startSharedDaemon(given: SharedOptions): Promise<RunningDa
       turn.daemon?.kill();
     },
   };
+}
+
+/**
+ * Who may come in is as the file says by now: a token that an edit took back does not hold again. The rest of an edit is
+ * tried when this one leads.
+ */
+async function withDoorsOf(options: SharedOptions): Promise<SharedOptions> {
+  const { workflow, env, secrets } = options;
+  const edit = await readWorkflowFile(workflow.path, env);
+  if (edit.settings === null) return options;
+  secrets.add(edit.secrets);
+  const settings = { ...workflow.settings, server: edit.settings.server };
+  const secretVariables = [...new Set([...workflow.secretVariables, ...edit.secretVariables])];
+  return { ...options, workflow: { ...workflow, settings, secretVariables } };
 }
 
 /** Serves what the leader has stored until it is this one's turn. */

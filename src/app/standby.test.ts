@@ -22,10 +22,12 @@ async function setUp() {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-standby-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const file = path.join(folder, 'WORKFLOW.md');
-  await writeFile(
-    file,
-    '---\ntracker: {kind: file, active_states: [todo]}\nfile: {path: i.json}\nagent: {kind: mock}\n---\nWork',
-  );
+  const write = (extra = ''): Promise<void> =>
+    writeFile(
+      file,
+      `---\ntracker: {kind: file, active_states: [todo]}\nfile: {path: i.json}\nagent: {kind: mock}\n${extra}\n---\nWork`,
+    );
+  await write();
   const store = createMemoryStore();
   const standby = await openStandby(
     {
@@ -46,6 +48,9 @@ async function setUp() {
   const place = { host: 'build-7', machine: 'm', pid: 7, processStart: '', workflowPath: file, url: null };
   const leader: Leader = { ...place, id: 'l', version: 'test', since: clock.now() - 60_000, epoch: 1, silentMs: 0, left: false };
   return {
+    write,
+    status: async (token: string) =>
+      (await fetch(new URL('/api/v2/runs', standby.url ?? ''), { headers: { authorization: `Bearer ${token}` } })).status,
     announce: notices.announce,
     /** What it says once it has read what the leader has written. */
     async says() {
@@ -86,4 +91,17 @@ it('a standby tells why its leader cannot read the tracker, as long as it cannot
   const healed = await says();
   expect(healed.page).not.toMatch(/The last poll failed|Nothing is dispatched\. /);
   expect(healed.holds).toMatchObject({ tracker_problem: null, preflight_problem: null });
+});
+
+it('a standby lets in whom the file lets in by now', async () => {
+  const { write, status } = await setUp();
+  expect(await status('')).toBe(200);
+  await write('server: {token: what-opens-the-door}');
+  await expect.poll(() => status(''), { timeout: 10_000 }).toBe(401);
+  await write('server: {token: [');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await status('what-opens-the-door')).toBe(200);
+  await write('server: {token: what-opens-it-now}');
+  await expect.poll(() => status('what-opens-it-now'), { timeout: 10_000 }).toBe(200);
+  expect(await status('what-opens-the-door')).toBe(401);
 });

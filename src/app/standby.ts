@@ -1,5 +1,7 @@
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { formatProblem } from '../config/format.ts';
+import { watchWorkflow } from '../config/watch.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import { shownHostOf } from '../domain/model/host-path.ts';
 import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
@@ -16,8 +18,9 @@ import type { Leader } from '../store/postgres/index.ts';
 import { keepChronicle, troublesSince, type Trouble } from './chronicle.ts';
 import type { DaemonOptions } from './daemon.ts';
 import { kindsOf } from './open-pages.ts';
-import { serveHttp } from './serve-http.ts';
+import { serveHttp, type Served } from './serve-http.ts';
 import type { PassedOn } from './shared-hints.ts';
+import { readWorkflowFile } from './workflow.ts';
 
 /** A daemon that does not lead: the same pages and API, from what the leader has stored. */
 export interface Standby {
@@ -61,12 +64,13 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
   const daemon: Daemon = { ...aboutService(options), notices, chronicle, ...viewOf(shown, deps, options) };
   const measured = (): Snapshot => daemon.snapshot() ?? nothing();
   const place = { server: settings.server, port: options.port };
-  const url = await serveHttp(daemon, place, releasers, measured).catch((fault: unknown) => {
+  const served = await serveHttp(daemon, place, releasers, measured).catch((fault: unknown) => {
     logger.warn('standing by without pages', { error: textOf(fault) });
     return null;
   });
+  if (served !== null) releasers.push(followDoors(options, served));
   return {
-    url,
+    url: served?.url ?? null,
     async look(found) {
       shown.leader = found && { host: found.host, pid: found.pid, url: found.url, since: found.since, epoch: found.epoch };
       const durable = await store.load(await store.identityOf(settings.tracker.identity));
@@ -77,6 +81,28 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
     },
     stop: () => releasers.run(),
   };
+}
+
+/** An edit of who may come in holds at once; all else of it is the leader's to apply. */
+function followDoors({ workflow, env, secrets, logger }: Omit<DaemonOptions, 'reign'>, served: Served): () => void {
+  const stopped = new AbortController();
+  let queue = Promise.resolve();
+
+  async function apply(): Promise<void> {
+    const { settings, problems, ...edit } = await readWorkflowFile(workflow.path, env);
+    if (stopped.signal.aborted) return;
+    secrets.add(edit.secrets);
+    if (settings !== null) return served.admit(settings.server);
+    const faults = problems.filter(({ severity }) => severity === 'error').map(formatProblem);
+    logger.error('workflow edit rejected, the last good one stays in force', {
+      workflow_path: workflow.path,
+      problems: faults.join(' | '),
+    });
+  }
+
+  const onChange = (): void => void (queue = queue.then(apply));
+  watchWorkflow(workflow.path, { onChange, seen: workflow.fingerprint }, stopped.signal);
+  return () => stopped.abort();
 }
 
 /** What does not change while it stands by. */

@@ -73,6 +73,33 @@ describe('listen', () => {
     expect(loads).toBe(1);
   });
 
+  it('lets another site answer from one request to the next, also while the first is being loaded', async () => {
+    const siteWith = (token: string | null) => {
+      const daemon = createFakeDaemon();
+      const metrics = createMetrics(daemon.notices, () => daemon.snapshot());
+      return createSite(daemon, metrics, { token });
+    };
+    const asked = withResolvers();
+    const loading = withResolvers();
+    const server = await listen(async () => {
+      asked.resolve();
+      await loading.promise;
+      return siteWith(null);
+    }, 0);
+    open.push(server);
+    const url = `http://127.0.0.1:${server.port}`;
+    const early = fetch(`${url}/api/v1/state`);
+    await asked.promise;
+    server.replace(async () => siteWith('secret'));
+    loading.resolve();
+    expect((await early).status).toBe(401);
+    const headers = { authorization: 'Bearer secret' };
+    const stream = (await fetch(`${url}/api/v2/events`, { headers })).text();
+    server.replace(async () => siteWith('another'));
+    await stream;
+    expect((await fetch(`${url}/api/v1/state`, { headers })).status).toBe(401);
+  });
+
   it('hangs up where what answers cannot be loaded, and lives on', async () => {
     const server = await listen(() => Promise.reject(new Error('a part is missing')), 0);
     open.push(server);

@@ -29,6 +29,8 @@ export interface ListenOptions {
 export interface Listening {
   /** Loads what answers, so that no request waits for it. */
   warmUp(): Promise<void>;
+  /** From now on another site answers. Event streams of the one before end. */
+  replace(site: LoadSite): void;
   /** The one given, or the one the system chose for 0. */
   readonly port: number;
   /** Ends event streams and idle connections at once, lets requests under way finish shortly. */
@@ -37,22 +39,20 @@ export interface Listening {
   kill(): Promise<void>;
 }
 
+type LoadSite = () => Promise<Site>;
+
 /**
  * Serves the site, on loopback unless another host is given. An aborted signal stops it. The port is bound first, so that
  * one that is taken is told at once; the site is loaded when it is needed.
  */
-export async function listen(
-  site: () => Promise<Site>,
-  port: number,
-  { host = LOOPBACK, signal }: ListenOptions = {},
-): Promise<Listening> {
+export async function listen(site: LoadSite, port: number, { host = LOOPBACK, signal }: ListenOptions = {}): Promise<Listening> {
   signal?.throwIfAborted();
   const stopping = new AbortController();
-  const load = once(async () => (await import('./answers.ts')).createAnswers(await site(), stopping.signal));
-  const server = createServer(LIMITS, answering(load));
+  const answering = createAnswering(site, stopping.signal);
+  const server = createServer(LIMITS, answering.request);
   server.timeout = SILENCE_MS;
   const connections = trackConnections(server);
-  answerUnparsedRequests(server, connections, load);
+  answerUnparsedRequests(server, connections, answering.load);
   await bind(server, host, port);
 
   const closed = new Promise<void>((resolve) => server.once('close', resolve));
@@ -69,22 +69,48 @@ export async function listen(
   };
   const stop = () => end(STOP_GRACE_MS);
   signal?.addEventListener('abort', () => void stop(), { once: true });
-  const warmUp = async (): Promise<void> => void (await load());
-  return { port: (server.address() as AddressInfo).port, warmUp, stop, kill: () => end(0) };
+  const warmUp = async (): Promise<void> => void (await answering.load());
+  const { port: bound } = server.address() as AddressInfo;
+  return { port: bound, warmUp, replace: answering.replace, stop, kill: () => end(0) };
+}
+
+interface Answering {
+  readonly request: RequestListener;
+  load(): Promise<Answers>;
+  replace(site: LoadSite): void;
 }
 
 /** Loads what answers when the first request comes, unless somebody asks for it before. */
-function answering(load: () => Promise<Answers>): RequestListener {
-  let answers: Answers | null = null;
-  return (incoming, outgoing) => {
+function createAnswering(first: LoadSite, stopping: AbortSignal): Answering {
+  let shift = createShift(first, stopping);
+  const request: RequestListener = (incoming, outgoing) => {
+    const answers = shift.loaded();
     if (answers !== null) return answers.request(incoming, outgoing);
-    load().then(
-      (loaded) => {
-        answers = loaded;
-        answers.request(incoming, outgoing);
-      },
+    // Whoever was replaced meanwhile does not answer any more.
+    shift.load().then(
+      () => request(incoming, outgoing),
       () => outgoing.destroy(),
     );
+  };
+  return {
+    request,
+    load: () => shift.load(),
+    replace(site) {
+      shift.end();
+      shift = createShift(site, stopping);
+    },
+  };
+}
+
+/** One site for as long as it answers. */
+function createShift(site: LoadSite, stopping: AbortSignal) {
+  const over = new AbortController();
+  const ended = AbortSignal.any([stopping, over.signal]);
+  let answers: Answers | null = null;
+  return {
+    load: once(async () => (answers = await (await import('./answers.ts')).createAnswers(await site(), ended))),
+    loaded: () => answers,
+    end: () => over.abort(),
   };
 }
 

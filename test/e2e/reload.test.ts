@@ -1,5 +1,8 @@
+import { createHmac } from 'node:crypto';
+import { chmod } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { createPlayground, eventually, fileWorkflow, type Playground, type RunningDaemon } from '../support/daemon.ts';
+import { rawRequest } from '../support/raw-request.ts';
 
 let ground: Playground;
 beforeEach(async () => {
@@ -7,6 +10,11 @@ beforeEach(async () => {
 });
 afterEach(() => ground.cleanup());
 
+/** A forge is watched beside the tracker, so that its webhooks are taken. */
+const REACTIONS = {
+  github: 'api_key: forge-credential\nproject: acme/shop\nendpoint: http://127.0.0.1:9',
+  reactions: 'projects: [acme/shop]\nci_failure: { provider: github }',
+};
 const ISSUE = { id: '1', identifier: 'A-1', title: 'First', state: 'later' };
 
 describe('an edit of the workflow file', () => {
@@ -60,7 +68,105 @@ describe('an edit to a tracker that is out of reach', () => {
     expect((await daemon.json('/api/v2/workflow'))['rejected']).toBeNull();
     const { records } = await daemon.stop();
     expect(records.filter(({ msg }) => msg === 'workflow reloaded')).toHaveLength(1);
-    expect(records.filter(({ msg }) => msg === 'poll failed')).toEqual([]);
+    expect(records.filter(({ msg }) => msg?.startsWith('poll failed'))).toEqual([]);
+  });
+});
+
+describe('an edit of who may come in', () => {
+  const ENV = { OLD_DOOR: 'the-old-token', NEW_DOOR: 'the-new-token', OLD_HOOK: 'old-between-us', NEW_HOOK: 'new-between-us' };
+  const RESTART = 'a changed setting takes effect at the next start';
+
+  async function startWith(server: string, sections: Readonly<Record<string, string>> = {}): Promise<RunningDaemon> {
+    await ground.writeIssues([ISSUE]);
+    await ground.write('WORKFLOW.md', fileWorkflow({ ...sections, server }));
+    const daemon = await ground.start(undefined, { env: ENV });
+    await daemon.record('tick completed');
+    return daemon;
+  }
+
+  /** Waits until the edit is in force. */
+  async function edit(daemon: RunningDaemon, server: string, sections: Readonly<Record<string, string>> = {}): Promise<void> {
+    const count = () => daemon.records().filter(({ msg }) => msg === 'workflow reloaded').length;
+    const before = count();
+    await ground.write('WORKFLOW.md', fileWorkflow({ ...sections, server }));
+    await eventually(count, (now) => now > before, 'the edit');
+  }
+
+  const statusOf = async ({ url }: RunningDaemon, headers: Readonly<Record<string, string>>): Promise<number> =>
+    (await rawRequest(`${url}/api/v1/state`, { headers })).status;
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+  it('replaces the token at once: bearers, logins and open event streams of the old one end', async () => {
+    const daemon = await startWith('token: $OLD_DOOR');
+    const login = await rawRequest(`${daemon.url}/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `token=${ENV.OLD_DOOR}`,
+    });
+    const cookie = login.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+    expect(await statusOf(daemon, { cookie })).toBe(200);
+    const stream = await daemon.get('/api/v2/events?names=none', { headers: bearer(ENV.OLD_DOOR) });
+    const ended = stream.text();
+
+    await edit(daemon, 'token: $OLD_DOOR\npublic_url: https://foray.example.org');
+    const stillOpen = await Promise.race([ended.then(() => 'ended'), new Promise((resolve) => setTimeout(resolve, 200, 'open'))]);
+    expect(stillOpen, 'an edit of something else').toBe('open');
+
+    await edit(daemon, 'token: $NEW_DOOR');
+    expect(await statusOf(daemon, bearer(ENV.OLD_DOOR))).toBe(401);
+    expect(await statusOf(daemon, { cookie })).toBe(401);
+    expect(await statusOf(daemon, bearer(ENV.NEW_DOOR))).toBe(200);
+    await ended;
+    const { records } = await daemon.stop();
+    expect(records.filter(({ msg }) => msg === RESTART)).toEqual([]);
+  });
+
+  it('replaces hosts and the secret of webhooks', async () => {
+    const daemon = await startWith('allowed_hosts: [old.example]\nwebhooks: { secret: $OLD_HOOK }', REACTIONS);
+    await edit(daemon, 'allowed_hosts: [new.example]\nwebhooks: { secret: $NEW_HOOK }', REACTIONS);
+    expect(await statusOf(daemon, { host: 'new.example' })).toBe(200);
+    expect(await statusOf(daemon, { host: 'old.example' })).toBe(403);
+    const hookStatus = async (secret: string): Promise<number> => {
+      const signature = `sha256=${createHmac('sha256', secret).update('{}').digest('hex')}`;
+      const headers = { 'x-hub-signature-256': signature };
+      return (await rawRequest(`${daemon.url}/hooks/github`, { method: 'POST', headers, body: '{}' })).status;
+    };
+    expect(await hookStatus(ENV.NEW_HOOK)).toBe(202);
+    expect(await hookStatus(ENV.OLD_HOOK)).toBe(401);
+    await edit(daemon, 'port: 1', REACTIONS);
+    expect(await hookStatus(ENV.NEW_HOOK)).toBe(404);
+    const { records } = await daemon.stop();
+    expect(records.filter(({ msg }) => msg === RESTART)).toMatchObject([{ keys: 'server.port' }]);
+  });
+
+  it('keeps the token while others can reach the server, whatever the file says by then', async () => {
+    const daemon = await startWith('host: 0.0.0.0\ntoken: $OLD_DOOR');
+    await edit(daemon, '');
+    expect(await statusOf(daemon, {})).toBe(401);
+    expect(await statusOf(daemon, bearer(ENV.OLD_DOOR))).toBe(200);
+    expect(await daemon.record(RESTART)).toMatchObject({ keys: 'server.host, server.token' });
+    await edit(daemon, 'token: $NEW_DOOR');
+    expect(await statusOf(daemon, bearer(ENV.OLD_DOOR))).toBe(401);
+    expect(await statusOf(daemon, bearer(ENV.NEW_DOOR))).toBe(200);
+    await daemon.stop();
+  });
+
+  it('hides the new secrets from agents, and the old ones still', async () => {
+    await ground.write('agent.sh', '#!/bin/sh\necho "it is the-new-token" >&2\nenv > "$HOME/seen"\nexit 1\n');
+    await chmod(ground.path('agent.sh'), 0o755);
+    const agent = { agent: `kind: claude-code\ncommand: [${ground.path('agent.sh')}]` };
+    const daemon = await startWith('token: $OLD_DOOR', agent);
+    await edit(daemon, 'token: $NEW_DOOR', agent);
+    await ground.writeIssues([{ ...ISSUE, state: 'todo' }]);
+    const seen = await eventually(
+      () => ground.read('seen').catch(() => ''),
+      (text) => text !== '',
+      'a session',
+    );
+    expect(seen).toContain('HOME=');
+    expect(seen).not.toMatch(/_DOOR|-token/);
+    const { stderr } = await daemon.stop();
+    expect(stderr).not.toContain(ENV.NEW_DOOR);
   });
 });
 

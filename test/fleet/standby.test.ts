@@ -77,6 +77,37 @@ it('works one issue once with two daemons, and the other takes over when the lea
   await second.stop();
 });
 
+it('an edit of the token holds for leader and standby, and for the one that takes over', async () => {
+  const write = (token: string): Promise<string> =>
+    playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL', server: `token: ${token}` }));
+  const statusAt = async (at: string, token: string): Promise<number> =>
+    (await fetch(new URL('/api/v2/runs', at), { headers: { authorization: `Bearer ${token}` } })).status;
+  await playground.writeIssues([]);
+  await write('the-old-token');
+  const options = { env: { DATABASE_URL: url } };
+  const first = await playground.start(['--port', '0'], options);
+  const second = await playground.start(['--port', '0'], options);
+  await write('the-new-token');
+  for (const daemon of [first, second]) {
+    await eventually(
+      () => statusAt(daemon.url, 'the-new-token'),
+      (status) => status === 200,
+      'the new token',
+    );
+    expect(await statusAt(daemon.url, 'the-old-token')).toBe(401);
+  }
+  first.signal('SIGKILL');
+  await second.record('leading');
+  const served = await eventually(
+    () => second.records().filter(({ msg }) => msg === 'http server listening')[1]?.['url'],
+    (at) => at !== undefined,
+    'the pages of the leader',
+  );
+  expect(await statusAt(served ?? '', 'the-old-token')).toBe(401);
+  expect(await statusAt(served ?? '', 'the-new-token')).toBe(200);
+  await second.stop();
+});
+
 it('a standby tells why its leader cannot read the tracker, from the start on', async (test) => {
   const tracker = await startServer(() => text('away', 503));
   test.onTestFinished(() => tracker.close());
