@@ -18,14 +18,15 @@ export interface Answers {
   unreadable(status: 400 | 408 | 431): Promise<Response>;
 }
 
-export async function createAnswers({ app, direct }: Site, stopping: AbortSignal): Promise<Answers> {
+export async function createAnswers({ app, direct, knowsHost }: Site, stopping: AbortSignal): Promise<Answers> {
   const answer = requestListener(app, stopping);
+  const refuse = hostRefuser(app);
   const headers = await headersOf(app);
   return {
     request(incoming, outgoing) {
       const answered = atOnce(direct, incoming);
-      if (answered === null) void answer(incoming, outgoing);
-      else sendDirect(answered, headers, outgoing);
+      if (answered !== null) return sendDirect(answered, headers, outgoing);
+      void (knowsHost((incoming.headers.host ?? '').toLowerCase()) ? answer : refuse)(incoming, outgoing);
     },
     refusal: ({ target, host }) => refusal(app, target, host),
     unreadable,
@@ -55,7 +56,7 @@ function sendDirect({ status, body }: JsonAnswer, headers: readonly string[], ou
 
 function requestListener(app: App, stopping: AbortSignal) {
   const malformed = createSecureApp();
-  malformed.notFound((c) => fail(c, 'bad_request', 'The request target or the Host header is malformed.'));
+  malformed.notFound((c) => fail(c, 'bad_request', 'The request target is malformed.'));
   return getRequestListener(
     async (request, env) => {
       const connection: ClientConnection = { stopping, ...connectionOf(env) };
@@ -63,14 +64,20 @@ function requestListener(app: App, stopping: AbortSignal) {
       return connection.bytes === undefined ? response : sendBytes(response, connection.bytes, connection.outgoing);
     },
     {
-      // A request of HTTP/1.0 may come without a host.
-      hostname: LOOPBACK,
       overrideGlobalObjects: false,
-      // Only a target or host that makes no URL gets here: the app answers its own errors.
+      // Only a target that makes no URL gets here: the app answers its own errors.
       errorHandler: () => malformed.request('/'),
     },
   );
 }
+
+/** A host that makes no URL, or is not there, cannot be handed to the app: such requests get what it says to a strange host. */
+function hostRefuser(app: App) {
+  const refused = async (): Promise<Response> => app.request('/', { headers: NO_HOST });
+  return getRequestListener(refused, { overrideGlobalObjects: false, errorHandler: refused });
+}
+
+const NO_HOST = { host: '' };
 
 function sendBytes({ status, headers }: Response, bytes: Uint8Array, outgoing: ServerResponse | undefined): Response {
   outgoing?.writeHead(status, Object.fromEntries(headers));
@@ -87,7 +94,7 @@ function connectionOf(env: object): Pick<ClientConnection, 'outgoing' | 'address
 /** Asks the app about a method nobody has, so that host, path and method are judged in one place. */
 async function refusal(app: App, target: string, host: string | undefined): Promise<Response> {
   const url = new URL(target.startsWith('/') ? `http://${LOOPBACK}${target}` : `http://${LOOPBACK}/`);
-  return app.fetch(new Request(url, { method: 'UNKNOWN', headers: host === undefined ? {} : { host } }));
+  return app.fetch(new Request(url, { method: 'UNKNOWN', headers: host === undefined ? NO_HOST : { host } }));
 }
 
 async function unreadable(status: 400 | 408 | 431): Promise<Response> {

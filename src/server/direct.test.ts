@@ -64,7 +64,8 @@ const REQUESTS: Readonly<Record<string, readonly [status: number, request: strin
   'a path to be normalised': [404, 'GET /api/v1/.. HTTP/1.1\r\nHost: localhost'],
   'a path to be decoded': [200, 'GET /api/v1/ENG%2D1 HTTP/1.1\r\nHost: localhost'],
   'a query': [200, 'GET /livez?full HTTP/1.1\r\nHost: localhost'],
-  'no host at all': [200, 'GET /livez HTTP/1.0'],
+  'a malformed host': [403, 'GET /livez HTTP/1.1\r\nHost: a@localhost'],
+  'no host at all': [403, 'GET /livez HTTP/1.0'],
 };
 
 describe('what is answered without the app', () => {

@@ -20,7 +20,7 @@ import { fail } from './envelope.ts';
 import { getEvents, type ClientConnection } from './events-stream.ts';
 import { getLiveness, getReadiness } from './health.ts';
 import type { Metrics } from './metrics.ts';
-import { createSecureApp, guardHost, guardMethod, guardOrigin, type App, type RouteMethod } from './security.ts';
+import { createSecureApp, guardHost, guardMethod, guardOrigin, hostCheck, type App, type RouteMethod } from './security.ts';
 import { postWebhook } from './webhooks.ts';
 
 /** Who may come in and what they may send, from the server section of the workflow file. */
@@ -42,10 +42,13 @@ export interface Route {
 export interface Site {
   readonly app: App;
   readonly direct: Direct;
+  /** Whether a host, in lower case, is one that is answered to. */
+  readonly knowsHost: (host: string) => boolean;
 }
 
 export function createSite(daemon: Daemon, metrics: Metrics, options: AppOptions = {}): Site {
-  return { app: createApp(daemon, metrics, options), direct: createDirect(daemon, options) };
+  const knowsHost = hostCheck(options.allowedHosts ?? []);
+  return { app: createApp(daemon, metrics, options), direct: createDirect(daemon, options), knowsHost };
 }
 
 /** Everything the server answers, without a socket: host, then token, method, origin and route. */

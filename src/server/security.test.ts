@@ -28,5 +28,6 @@ describe('a host', () => {
     'foray.example.org.',
     'a.foray.example.org',
     'localhost:123456',
+    'localhost:65536',
   ])('"%s" is refused', (host) => expect(isKnown(host)).toBe(false));
 });

@@ -34,6 +34,7 @@ const SECURE_HEADERS = secureHeaders({
   strictTransportSecurity: false,
 });
 
+const HIGHEST_PORT = 65_535;
 const LOCAL_HOSTS: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
@@ -56,7 +57,11 @@ export function guardHost(allowed: readonly string[]): MiddlewareHandler {
 /** Whether a host, in lower case and with its port or without, is one that is answered to. */
 export function hostCheck(allowed: readonly string[]): (host: string) => boolean {
   const known = hostNames(allowed);
-  return (host) => known.has(host) || known.has(/^(.+):\d{1,5}$/.exec(host)?.[1] ?? '');
+  return (host) => {
+    if (known.has(host)) return true;
+    const [, name = '', port] = /^(.+):(\d{1,5})$/.exec(host) ?? [];
+    return known.has(name) && Number(port) <= HIGHEST_PORT;
+  };
 }
 
 function hostNames(allowed: readonly string[]): ReadonlySet<string> {
@@ -92,7 +97,7 @@ export function guardOrigin(allowed: readonly string[]): MiddlewareHandler {
   };
 }
 
-/** Without a Host header (HTTP/1.0, or no socket at all) the host of the URL counts. */
+/** Without a socket there may be no Host header: then the host of the URL counts. */
 export function requestHost(c: Context): string {
   return (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase();
 }

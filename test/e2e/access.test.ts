@@ -140,13 +140,16 @@ describe('the host', () => {
     },
   );
 
-  it.each(['evil.example', 'other.example', 'foray.example.evil', '127.0.0.1.evil', '0.0.0.0'])('%s is 403', async (host) => {
-    for (const route of ['/', '/livez', '/api/v1/state', '/hooks/github']) {
-      const answer = await raw('GET', route, { ...BEARER, host });
-      expect(answer.status, route).toBe(403);
-      expect(answer.json(), route).toMatchObject({ error: { code: 'forbidden_host' } });
-    }
-  });
+  it.each(['evil.example', 'other.example', 'foray.example.evil', '127.0.0.1.evil', '0.0.0.0', 'a@foray.example', '::1'])(
+    '%s is 403',
+    async (host) => {
+      for (const route of ['/', '/livez', '/api/v1/state', '/hooks/github']) {
+        const answer = await raw('GET', route, { ...BEARER, host });
+        expect(answer.status, route).toBe(403);
+        expect(answer.json(), route).toMatchObject({ error: { code: 'forbidden_host' } });
+      }
+    },
+  );
 });
 
 const FOREIGN: readonly Readonly<Record<string, string>>[] = [
