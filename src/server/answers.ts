@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Direct } from './direct.ts';
-import { errorBody, fail, type JsonAnswer } from './envelope.ts';
+import { errorBody, fail, lengthOf, type JsonAnswer } from './envelope.ts';
 import type { ClientConnection } from './events-stream.ts';
 import { LOOPBACK } from './loopback.ts';
 import type { Site } from './routes.ts';
@@ -49,9 +49,16 @@ function atOnce(direct: Direct, incoming: IncomingMessage): JsonAnswer | null {
 }
 
 function sendDirect({ status, body }: JsonAnswer, headers: readonly string[], outgoing: ServerResponse): void {
-  const length = String(Buffer.byteLength(body));
-  outgoing.writeHead(status, [...headers, 'content-type', 'application/json', 'content-length', length]);
-  outgoing.end(body);
+  outgoing.writeHead(status, [...headers, 'content-type', 'application/json', 'content-length', String(lengthOf(body))]);
+  if (typeof body === 'string') outgoing.end(body);
+  else writeAll(body, outgoing);
+}
+
+/** Together, though they are not copied into one. */
+function writeAll(pieces: readonly Uint8Array[], outgoing: ServerResponse): void {
+  outgoing.cork();
+  for (const piece of pieces) outgoing.write(piece);
+  outgoing.end();
 }
 
 function requestListener(app: App, stopping: AbortSignal) {
@@ -61,7 +68,7 @@ function requestListener(app: App, stopping: AbortSignal) {
     async (request, env) => {
       const connection: ClientConnection = { stopping, ...connectionOf(env) };
       const response = await app.fetch(request, connection);
-      return connection.bytes === undefined ? response : sendBytes(response, connection.bytes, connection.outgoing);
+      return connection.pieces === undefined ? response : sendPieces(response, connection.pieces, connection.outgoing);
     },
     {
       overrideGlobalObjects: false,
@@ -79,9 +86,13 @@ function hostRefuser(app: App) {
 
 const NO_HOST = { host: '' };
 
-function sendBytes({ status, headers }: Response, bytes: Uint8Array, outgoing: ServerResponse | undefined): Response {
+function sendPieces(
+  { status, headers }: Response,
+  pieces: readonly Uint8Array[],
+  outgoing: ServerResponse | undefined,
+): Response {
   outgoing?.writeHead(status, Object.fromEntries(headers));
-  outgoing?.end(bytes);
+  if (outgoing !== undefined) writeAll(pieces, outgoing);
   return RESPONSE_ALREADY_SENT;
 }
 

@@ -35,8 +35,8 @@ export function fail(c: Context, code: ErrorCode, message: string): Response {
 /** An answer that needs nothing of its request: the same with the framework and without. */
 export interface JsonAnswer {
   readonly status: ContentfulStatusCode;
-  /** JSON; as bytes where it is large. */
-  readonly body: string | Uint8Array;
+  /** JSON; as bytes where it is large, in pieces of which some are used again. */
+  readonly body: string | readonly Uint8Array[];
 }
 
 export function failure(code: ErrorCode, message: string): JsonAnswer {
@@ -45,10 +45,15 @@ export function failure(code: ErrorCode, message: string): JsonAnswer {
 
 export function sendJson(c: Context<{ Bindings: ClientConnection }>, { status, body }: JsonAnswer): Response {
   if (typeof body === 'string') return c.body(body, status, JSON_TYPE);
-  const headers = { ...JSON_TYPE, 'Content-Length': String(body.byteLength) };
-  if (c.env?.outgoing === undefined) return c.body(body as Uint8Array<ArrayBuffer>, status, headers);
-  c.env.bytes = body;
+  const headers = { ...JSON_TYPE, 'Content-Length': String(lengthOf(body)) };
+  if (c.env?.outgoing === undefined) return c.body(Buffer.concat(body), status, headers);
+  c.env.pieces = body;
   return c.body(null, status, headers);
+}
+
+/** In bytes. */
+export function lengthOf(body: JsonAnswer['body']): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };

@@ -20,7 +20,7 @@ export const MAX_STREAMS = 256;
 /** What a connection lends an answer: none of it is there when the app is called without a socket. */
 export interface ClientConnection {
   /** A large answer, sent as it is instead of through a stream; its headers come with the response as always. */
-  bytes?: Uint8Array;
+  pieces?: readonly Uint8Array[];
   readonly outgoing?: ServerResponse;
   /** Where the request came from. */
   readonly address?: string;

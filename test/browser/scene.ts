@@ -54,6 +54,7 @@ function busySnapshot(): Snapshot {
     totals: {
       tokens: { inputTokens: 18_420_000, outputTokens: 612_400, totalTokens: 19_032_400, cacheReadTokens: 15_904_000 },
       secondsRunning: 6 * 3600 + 1140,
+      sessions: 0,
       costUsd: 41.87,
     },
     running: [

@@ -159,7 +159,7 @@ export function aSnapshot(changes: Partial<Snapshot> = {}): Snapshot {
     pauses: [],
     watches: [],
     slots: { max: 10, available: 10 },
-    totals: { tokens: NO_TOKENS, secondsRunning: 0, costUsd: 0 },
+    totals: { tokens: NO_TOKENS, secondsRunning: 0, sessions: 0, costUsd: 0 },
     poll: { last: { at: NOON - 18_000, durationMs: 120, candidates: 0, error: null }, nextAt: NOON + 12_000, inFlight: false },
     postponedPoll: null,
     quotas: [],

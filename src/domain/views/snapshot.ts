@@ -27,7 +27,7 @@ export interface Snapshot {
   readonly watches: readonly WatchView[];
   readonly slots: { readonly max: number; readonly available: number };
   /** Cumulative since start; the seconds include sessions that still run. */
-  readonly totals: { readonly tokens: TokenUsage; readonly secondsRunning: number; readonly costUsd: number };
+  readonly totals: Totals;
   readonly poll: Pick<PollState, 'last' | 'nextAt'> & {
     readonly inFlight: boolean;
     /** Since when the tracker is waited for, at start too; null while it is not. */
@@ -61,6 +61,19 @@ export interface WatchView extends Watch {
   readonly reading: RequestReading | null;
 }
 
+interface Totals {
+  readonly tokens: TokenUsage;
+  readonly secondsRunning: number;
+  /** Those under way, each of which adds a second every second. */
+  readonly sessions: number;
+  readonly costUsd: number;
+}
+
+/** What the seconds of all sessions add up to some time after the snapshot was made, as long as nothing else changed. */
+export function secondsRunningAt(now: number, { generatedAt, totals }: Pick<Snapshot, 'generatedAt' | 'totals'>): number {
+  return totals.secondsRunning + (totals.sessions * (now - generatedAt)) / 1000;
+}
+
 export interface RetryView {
   readonly issueId: string;
   readonly issueIdentifier: string;
@@ -92,6 +105,7 @@ function withRunsOf(snapshot: Snapshot, other: Snapshot): Snapshot {
         cacheReadTokens: totals.tokens.cacheReadTokens + other.totals.tokens.cacheReadTokens,
       },
       secondsRunning: totals.secondsRunning + other.totals.secondsRunning,
+      sessions: totals.sessions + other.totals.sessions,
       costUsd: totals.costUsd + other.totals.costUsd,
     },
   };
@@ -127,6 +141,7 @@ export function snapshotOf(state: State, now: number, { storeProblem, startFault
     totals: {
       tokens: state.totals.tokens,
       secondsRunning: state.totals.seconds + live.reduce((sum, entry) => sum + (now - entry.startedAt) / 1000, 0),
+      sessions: live.length,
       costUsd: state.totals.costUsd,
     },
     poll: { ...pollView(state.poll), startFault },

@@ -82,6 +82,7 @@ describe('GET /api/v1/state', () => {
     totals: {
       tokens: { inputTokens: 10, outputTokens: 2, totalTokens: 12, cacheReadTokens: 4 },
       secondsRunning: 65.5,
+      sessions: 2,
       costUsd: 1,
     },
   });
@@ -244,6 +245,24 @@ describe('GET /api/v1/{identifier}', () => {
 });
 
 describe('what is kept between two requests', () => {
+  it('is neither the time nor what the sessions add up to', async () => {
+    const totals = { ...aSnapshot().totals, secondsRunning: 65.5, sessions: 2 };
+    const { app, daemon } = setUp(aSnapshot({ running: [FULL, aRunning('ENG-3')], retrying: [aRetry('ENG-2')], totals }));
+    const read = async () => (await (await app.request('/api/v1/state')).json()) as Record<string, unknown>;
+    expect(await read()).toMatchObject({
+      generated_at: '2026-03-01T12:00:00.000Z',
+      agent_totals: { seconds_running: 65.5 },
+    });
+    daemon.now += 250;
+    expect(await read()).toMatchObject({
+      generated_at: '2026-03-01T12:00:00.250Z',
+      counts: { running: 2, retrying: 1 },
+      running: [FULL_ENTRY, { issue_identifier: 'ENG-3' }],
+      retrying: [RETRY_ENTRY],
+      agent_totals: { seconds_running: 66 },
+    });
+  });
+
   it('an issue that began since is found at once, and what it says next is told', async () => {
     const { app, daemon } = setUp(aSnapshot({ running: [aRunning('ENG-1')] }));
     const read = async (name: string) => {

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { RunningView } from '../../domain/views/running-view.ts';
-import type { RetryView, Snapshot } from '../../domain/views/snapshot.ts';
+import { secondsRunningAt, type RetryView, type Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { failure, isoTime, sendJson, type JsonAnswer } from '../envelope.ts';
 import type { ClientConnection } from '../events-stream.ts';
@@ -11,13 +11,15 @@ export function getState(daemon: Daemon) {
   return (c: Context<{ Bindings: ClientConnection }>): Response => sendJson(c, answer());
 }
 
-/** The state as one text, made once for all who ask at the same time: a thousand sessions are a megabyte. */
+/** The entries are written down once for all who ask at the same time: a thousand sessions are a megabyte. */
 export function stateAnswer(daemon: Daemon): () => JsonAnswer {
   const entryText = createEntryText();
-  const body = keptOf(daemon, (snapshot) => new TextEncoder().encode(stateText(snapshot, entryText)));
+  const kept = keptOf(daemon, (snapshot) => ({ snapshot, entries: Buffer.from(entriesText(snapshot, entryText)) }));
   return () => {
-    const bytes = body();
-    return bytes === null ? NO_SNAPSHOT : { status: 200, body: bytes };
+    const state = kept();
+    if (state === null) return NO_SNAPSHOT;
+    const [before, after] = aroundEntries(state.snapshot, daemon.clock.now());
+    return { status: 200, body: [Buffer.from(before), state.entries, Buffer.from(after)] };
   };
 }
 
@@ -68,7 +70,7 @@ export function readSnapshot(daemon: Daemon): Snapshot | null {
   }
 }
 
-/** What is made of a snapshot is used again while the state is the same, and for a second at most: it contains durations. */
+/** What is made of a snapshot is used again while the state is the same, and for a second at most: entries contain durations. */
 const KEPT_MS = 1_000;
 /** What takes long to make is not made again before so many times as long have passed. */
 const REST = 4;
@@ -112,17 +114,18 @@ function createEntryText(): EntryText {
 }
 
 /** Put together by hand, of the texts of its entries. */
-function stateText({ generatedAt, running, retrying, totals }: Snapshot, entryText: EntryText): string {
-  const members = {
-    generated_at: JSON.stringify(isoTime(generatedAt)),
-    counts: JSON.stringify({ running: running.length, retrying: retrying.length }),
-    running: `[${running.map(entryText).join(',')}]`,
-    retrying: `[${retrying.map(entryText).join(',')}]`,
-    agent_totals: JSON.stringify({ ...tokenCounts(totals.tokens), seconds_running: totals.secondsRunning }),
-    rate_limits: '{}',
-  };
-  const texts = Object.entries(members).map(([name, text]) => `"${name}":${text}`);
-  return `{${texts.join(',')}}`;
+function entriesText({ running, retrying }: Snapshot, entryText: EntryText): string {
+  const listText = (views: readonly (RunningView | RetryView)[]) => `[${views.map(entryText).join(',')}]`;
+  return `"running":${listText(running)},"retrying":${listText(retrying)}`;
+}
+
+/** What stands before and after the entries, as of now. */
+function aroundEntries(snapshot: Snapshot, now: number): readonly [before: string, after: string] {
+  const { running, retrying, totals } = snapshot;
+  const head = { generated_at: isoTime(now), counts: { running: running.length, retrying: retrying.length } };
+  const seconds_running = secondsRunningAt(now, snapshot);
+  const rest = { agent_totals: { ...tokenCounts(totals.tokens), seconds_running }, rate_limits: {} };
+  return [`${JSON.stringify(head).slice(0, -1)},`, `,${JSON.stringify(rest).slice(1)}`];
 }
 
 interface FoundIssue {

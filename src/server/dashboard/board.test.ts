@@ -78,6 +78,7 @@ describe('the dashboard', () => {
       totals: {
         tokens: { inputTokens: 900_000, outputTokens: 100_000, totalTokens: 1_000_000, cacheReadTokens: 5000 },
         secondsRunning: 7384,
+        sessions: 0,
         costUsd: 3.5,
       },
     });
