@@ -1,6 +1,6 @@
 import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../../domain/model/agent-event.ts';
 import { AgentError, faultOf } from '../../domain/model/errors.ts';
-import type { Agent, AgentSession, SessionRequest, TurnResult } from '../../ports/agent.ts';
+import type { Agent, AgentDeps, AgentSession, ProcessLedger, SessionRequest, TurnResult } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import type { Clock } from '../../ports/runtime.ts';
 import { facts } from './facts.ts';
@@ -10,22 +10,30 @@ import { optionsSchema, OUTCOME_ERRORS, type Options, type Outcome } from './opt
 export const agentKind: AgentKind = {
   ...facts,
   // Looked at once: to compile the check would take longer than the check.
-  create: (_settings, options, deps) => createAgent(optionsSchema().parse(options, { jitless: true }), deps.clock),
+  create: (_settings, options, deps) => createAgent(optionsSchema().parse(options, { jitless: true }), deps),
 };
 
-function createAgent(options: Options, clock: Clock): Agent {
+function createAgent(options: Options, { clock, processes }: Pick<AgentDeps, 'clock' | 'processes'>): Agent {
   const script = createScript(options);
-  let sessions = 0;
   return {
     kind: 'mock',
     findProblem: () => Promise.resolve(null),
     async startSession(request, signal) {
       signal.throwIfAborted();
       if (options.start_error !== '') throw new AgentError({ kind: 'agent_exited', detail: options.start_error });
-      sessions += 1;
-      return createSession(`mock-session-${sessions}`, request, options, script, clock);
+      return createSession(`mock-session-${nextNumber(processes)}`, request, options, script, clock);
     },
   };
+}
+
+/** Sessions by what they are written down in, which is the same for all agents that a service builds one after the other. */
+const SESSIONS = new WeakMap<ProcessLedger, number>();
+
+/** An edit of the settings builds the agent anew while sessions of the one before go on: no two have the same number. */
+function nextNumber(processes: ProcessLedger): number {
+  const number = (SESSIONS.get(processes) ?? 0) + 1;
+  SESSIONS.set(processes, number);
+  return number;
 }
 
 function createSession(sessionId: string, request: SessionRequest, options: Options, script: Script, clock: Clock): AgentSession {

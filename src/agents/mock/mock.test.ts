@@ -16,8 +16,7 @@ const request: SessionRequest = {
   toolServer: null,
 };
 
-function createMock(options: Record<string, unknown> = {}): Agent {
-  const processes = { started: () => {}, ended: () => {} };
+function createMock(options: Record<string, unknown> = {}, processes = { started: () => {}, ended: () => {} }): Agent {
   return agentKind.create(settingsWith().agent, optionsSchema().parse(options), {
     env: {},
     clock: { now: () => 1_000 },
@@ -38,6 +37,14 @@ describe('mock', () => {
     const agent = createMock();
     expect((await turn(agent)).session.sessionId).toBe('mock-session-1');
     expect((await turn(agent)).session.sessionId).toBe('mock-session-2');
+  });
+
+  it('goes on counting when it is built anew, as after an edit of its settings', async () => {
+    const processes = { started: () => {}, ended: () => {} };
+    const before = createMock({}, processes);
+    expect((await turn(before)).session.sessionId).toBe('mock-session-1');
+    expect((await turn(createMock({ model: 'm' }, processes))).session.sessionId).toBe('mock-session-2');
+    expect((await turn(before)).session.sessionId).toBe('mock-session-3');
   });
 
   it('reports figures that grow over the session', async () => {
