@@ -3,6 +3,7 @@ import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
+import { findRootProblem } from './root.ts';
 
 const signal = new AbortController().signal;
 let bench: WorkspaceBench;
@@ -77,6 +78,16 @@ describe('findProblem', () => {
     await symlink(bench.root, bench.root);
     expect(await bench.workspaces.findProblem()).toContain('is not writable: a link in its path leads back to itself (ELOOP');
   });
+
+  it.runIf(process.platform === 'linux').each(['/proc/nope', '/sys/a/b'])(
+    'names %s as one that no directory can be made in, whatever its rights say',
+    async (root) => {
+      const problem = await findRootProblem(root);
+      if (process.getuid?.() !== 0) expect(problem).toContain('is not writable');
+      else
+        expect(problem).toBe(`workspace.root ${root}: no directory can be made there: the file system of that place takes none`);
+    },
+  );
 
   it.skipIf(process.getuid?.() === 0)('names a root that is not writable', async () => {
     await mkdir(bench.root);

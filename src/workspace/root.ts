@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, mkdtemp, rmdir, stat } from 'node:fs/promises';
+import { access, mkdtemp, rmdir, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProgramUser } from '../lib/process/index.ts';
 import { codeOf, look } from './containment.ts';
@@ -10,10 +10,25 @@ export async function findRootProblem(root: string): Promise<string | null> {
     const place = await nearestExisting(path.resolve(root));
     if (!(await stat(place)).isDirectory()) return notDirectory(root, place);
     await access(place, constants.W_OK | constants.X_OK);
-    return null;
+    return (await isKernels(place)) ? noneCanBeMade(root, TAKES_NONE) : null;
   } catch (error) {
     return `workspace.root ${root} is not writable: ${meaningOf(error)}`;
   }
+}
+
+/** Whether a place is of a file system that shows what the kernel has: root may write there and can make no directory all the same. */
+async function isKernels(place: string): Promise<boolean> {
+  // A place that does not tell is tried by the first run.
+  const told = await statfs(place).catch(() => null);
+  return told !== null && OF_KERNEL.has(told.type);
+}
+
+/** proc, sysfs, devpts, debugfs, tracefs, securityfs: https://github.com/torvalds/linux/blob/master/include/uapi/linux/magic.h */
+const OF_KERNEL: ReadonlySet<number> = new Set([0x9fa0, 0x62656572, 0x1cd1, 0x64626720, 0x74726163, 0x73636673]);
+const TAKES_NONE = 'the file system of that place takes none';
+
+function noneCanBeMade(root: string, why: string): string {
+  return `workspace.root ${root}: no directory can be made there: ${why}`;
 }
 
 function notDirectory(root: string, place: string): string {
@@ -29,7 +44,7 @@ export async function tryRoot(root: string): Promise<string | null> {
     await rmdir(await mkdtemp(path.join(await nearestExisting(path.resolve(root)), '.foray-doctor-')));
     return null;
   } catch (error) {
-    return `workspace.root ${root}: no directory can be made there: ${meaningOf(error)}`;
+    return noneCanBeMade(root, meaningOf(error));
   }
 }
 
@@ -53,7 +68,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EIO: 'the disk cannot be read or written',
   ELOOP: 'a link in its path leads back to itself',
   ENAMETOOLONG: 'its path is too long',
-  ENOENT: 'the file system of that place takes none',
+  ENOENT: TAKES_NONE,
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of its path is a file',
   EPERM: 'this user may not write there',
