@@ -2,11 +2,10 @@ import { parseArgs } from 'node:util';
 import { nearestWord } from '../lib/nearest-word.ts';
 import { UsageError, type Args, type Command, type Flag } from './command.ts';
 
-/** Reads the arguments of a command by its flags. */
+/** Reads the arguments of a command by its flags. How many words there are is not judged yet. */
 export function readArgs(command: Command, argv: readonly string[]): Args {
   const { values, positionals } = parse(command, argv);
   for (const flag of command.flags) checkValue(command, flag, values[flag.name]);
-  checkWords(command, positionals);
   return {
     words: positionals,
     has: (name) => values[name] === true,
@@ -50,7 +49,8 @@ function checkValue(command: Command, flag: Flag, value: unknown): void {
   throw new UsageError(`--${flag.name} must be one of ${flag.choices.join(', ')}, got "${value}"${hint}`, command.name);
 }
 
-function checkWords({ name, usage, takes }: Command, words: readonly string[]): void {
+/** Refuses more or fewer words than the command takes. */
+export function checkWords({ name, usage, takes }: Command, words: readonly string[]): void {
   const called = `foray ${name}${usage === '' ? '' : ` ${usage}`}`;
   if (words.length < takes.least) throw new UsageError(`${name} needs ${missingWord(usage, words.length)}: ${called}`, name);
   if (words.length <= takes.most) return;

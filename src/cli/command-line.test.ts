@@ -37,6 +37,12 @@ describe('the commands', () => {
   it.each([
     [['validte'], 2, 'unknown command "validte", did you mean "validate"?'],
     [['xyzzy'], 2, 'unknown command "xyzzy"'],
+    [['validte', 'WORKFLOW.md'], 2, 'unknown command "validte", did you mean "validate"?'],
+    [['explan', 'A-1', 'WORKFLOW.md'], 2, 'unknown command "explan", did you mean "explain"?'],
+    [['--dry-run', 'explan', 'A-1', 'WORKFLOW.md'], 2, 'unknown command "explan", did you mean "explain"?'],
+    [['stats1', '--by', 'day'], 2, 'unknown command "stats1", did you mean "stats"?'],
+    [['validte', '--help'], 2, 'unknown command "validte", did you mean "validate"?'],
+    [['nothing.md', 'A-1'], 2, 'expected one workflow file, got 2: nothing.md A-1'],
     [['--port', '1', 'statsu'], 2, 'unknown command "statsu", did you mean "status"?'],
     [['help', 'initt'], 2, 'unknown command "initt", did you mean "init"?'],
     [['./nothing'], 1, 'error: workflow.missing: '],

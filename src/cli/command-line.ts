@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readArgs } from './args.ts';
+import { checkWords, readArgs } from './args.ts';
 import { UsageError, type Command } from './command.ts';
 import { COMMANDS, RUN_COMMAND } from './commands.ts';
 import { helpOf, overview } from './help.ts';
@@ -36,15 +36,17 @@ async function run(argv: readonly string[]): Promise<number> {
   const [first = '', second] = argv;
   if (first === 'help') return print(second === undefined ? overview() : helpOf(named(second) ?? unknown(second)));
   const command = named(first);
+  // Before the flags are read: those of a mistyped command are not the flags of a run.
+  if (command === null && !first.startsWith('-')) refuseMistyped(argv[0]);
   if (command === null && asksForHelp(argv)) return print(overview());
   if (command !== null && asksForHelp(argv)) return print(helpOf(command));
-  const args = readArgs(command ?? RUN_COMMAND, command === null ? argv : argv.slice(1));
+  const chosen = command ?? RUN_COMMAND;
+  const args = readArgs(chosen, command === null ? argv : argv.slice(1));
   if (command === null && args.has('version')) return print(`foray ${FORAY_VERSION}\n`);
-  const [word] = args.words;
-  if (command === null && word !== undefined && isWord(word)) unknown(word);
+  if (command === null) refuseMistyped(args.words[0]);
+  checkWords(chosen, args.words);
   // A proxy that is no address is told before anything else.
   proxySettings(process.env);
-  const chosen = command ?? RUN_COMMAND;
   return chosen.run(args).catch((error: unknown) => {
     throw error instanceof UsageError && error.command === null ? new UsageError(error.message, chosen.name) : error;
   });
@@ -59,9 +61,9 @@ function asksForHelp(argv: readonly string[]): boolean {
   return argv.slice(0, end < 0 ? argv.length : end).some((word) => word === '-h' || word === '--help');
 }
 
-/** What could be a command, and is no file. */
-function isWord(word: string): boolean {
-  return !/[/.\\]/.test(word) && !existsSync(word);
+/** A word that could be a command, and is neither one nor a file. */
+function refuseMistyped(word: string | undefined): void {
+  if (word !== undefined && !/[/.\\]/.test(word) && !existsSync(word)) unknown(word);
 }
 
 function unknown(word: string): never {

@@ -6,7 +6,7 @@ import formats from 'ajv-formats';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isMap, parseAllDocuments, parseDocument } from 'yaml';
 import { loadAgentKinds } from '../../src/agents/registry.ts';
-import { readArgs } from '../../src/cli/args.ts';
+import { checkWords, readArgs } from '../../src/cli/args.ts';
 import { COMMANDS, RUN_COMMAND } from '../../src/cli/commands.ts';
 import { readWorkflow } from '../../src/config/workflow.ts';
 import type { NotificationEntry } from '../../src/domain/model/notification.ts';
@@ -189,6 +189,7 @@ describe('command lines in sentences', () => {
     const args = wordsOf(line.replaceAll('\n', ' '));
     if (args.some((word) => ['--help', '-h', '--version', '-V', 'help'].includes(word))) return;
     const command = COMMANDS.find(({ name }) => name === args[0]);
-    expect(() => readArgs(command ?? RUN_COMMAND, command ? args.slice(1) : args)).not.toThrow();
+    const chosen = command ?? RUN_COMMAND;
+    expect(() => checkWords(chosen, readArgs(chosen, command ? args.slice(1) : args).words)).not.toThrow();
   });
 });
