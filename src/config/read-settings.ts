@@ -11,7 +11,7 @@ import { readNotifications } from './notifications.ts';
 import { readRepo, repoSecrets } from './repo.ts';
 import { checkReactions } from './reaction-checks.ts';
 import { reactionSettings } from './reactions.ts';
-import { collectSecrets, type Secrets, suspectConnection } from './secrets.ts';
+import { collectSecrets, type Secrets, suspectConnection, suspectKeys } from './secrets.ts';
 import { readServer } from './server.ts';
 import { readStore } from './store.ts';
 import { type Kinds, type CheckedFrontMatter, checkFrontMatter } from './check-front-matter.ts';
@@ -50,7 +50,7 @@ export function settingsFrom(data: PlainMap, matter: FrontMatter, context: Place
     dbPath: store.problems.length === 0 ? dbPath.path : null,
     storeUrl: store.url,
     problems: [...problemsOf(read, parts, matter, context), ...literal].map((problem) => placed(problem, matter, read)),
-    secrets: secretsOf(read, parts, context),
+    secrets: secretsOf(data, read, parts, context),
   };
 }
 
@@ -188,12 +188,17 @@ function placed(problem: Problem, matter: FrontMatter, read: CheckedFrontMatter)
 }
 
 /** Everything that must never be shown, also where the tracker could not be read. */
-function secretsOf({ sections }: CheckedFrontMatter, parts: Parts, { env }: SettingsContext): Secrets {
+function secretsOf(data: PlainMap, { sections }: CheckedFrontMatter, parts: Parts, { providers, env }: SettingsContext): Secrets {
   const { tracker, blockConnections, server, store, notifications } = parts;
-  const trackerConnection = tracker?.connection ?? suspectConnection(sections.tracker, env);
+  const blocks = ['tracker', ...providers.flatMap(blockNames)].map((name) => data[name]);
   return collectSecrets(
-    [trackerConnection, ...blockConnections.values(), repoSecrets(sections.workspace, env)],
-    [...server.secrets, ...store.secrets, ...notifications.secrets],
+    [
+      ...(tracker ? [tracker.connection] : []),
+      ...blockConnections.values(),
+      repoSecrets(sections.workspace, env),
+      ...blocks.map((block) => suspectConnection(block, env)),
+    ],
+    [...server.secrets, ...store.secrets, ...notifications.secrets, ...suspectKeys(data['tracker'], env)],
     env,
   );
 }

@@ -11,7 +11,25 @@ describe('secrets', () => {
     const yaml = `tracker: { kind: jira, endpoint: $URL, api_key: "me@x.test:$TOKEN", project: $P }\ngitlab: { api_key: $OTHER, project: $Q, endpoint: "https://u:pa55word@h" }`;
     const loaded = read(yaml, { URL: 'https://j.test', TOKEN: 'tok-123456', OTHER: 'other-123456', P: 'p', Q: 'q' });
     expect(loaded.secrets).toEqual(['me@x.test:tok-123456', 'other-123456', 'tok-123456', 'u:pa55word', 'pa55word']);
-    expect(loaded.secretVariables).toEqual(['TOKEN', 'OTHER', 'URL', 'Q']);
+    expect(loaded.secretVariables).toEqual(['TOKEN', 'OTHER', 'URL', 'Q', 'P']);
+  });
+
+  it.each([
+    ['tracker: { kind: file, api_key: $TOKEN }'],
+    ['tracker: { kind: file, api_key: "me:${TOKEN}" }'],
+    ['tracker: { kind: file, token: $TOKEN }'],
+    ['tracker: { kind: file }\njira: { api_key: $TOKEN }'],
+    ['tracker: { kind: jira, api_key: k, endpoint: "https://j.test", project: P }\nfile: { api_key: $TOKEN }'],
+    ['tracker: { kind: file, endpoint: "https://me:${TOKEN}@host" }'],
+  ])('may stand where the kind reads none: %s', (yaml) => {
+    const loaded = read(yaml, { TOKEN: 'tok-123456' });
+    expect(loaded.secrets).toContain('tok-123456');
+    expect(loaded.secretVariables).toEqual(['TOKEN']);
+  });
+
+  it('are no texts that only hold a dollar sign', () => {
+    const loaded = read('tracker: { kind: file, query_filter: "text ~ $HOME" }\nfile: { path: $HOME }', { HOME: '/home/me' });
+    expect(loaded).toMatchObject({ secrets: [], secretVariables: [] });
   });
 
   it('of the server are among them', () => {

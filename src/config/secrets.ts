@@ -1,3 +1,4 @@
+import { isPlainMap } from './document.ts';
 import { type ExpandedConnection, type Env, expand, type Expanded, valueIn } from './expand.ts';
 
 /** What must not be shown, and which variables must not reach an agent. */
@@ -21,10 +22,28 @@ export function collectSecrets(connections: readonly ExpandedConnection[], other
   return { values: distinct.toSorted((a, b) => b.length - a.length), variables: [...new Set(variables)] };
 }
 
-/** The connection keys of a block whose kind is unknown: every reference counts, so that nothing leaks meanwhile. */
-export function suspectConnection(keys: { api_key?: string; endpoint?: string; project?: string }, env: Env): ExpandedConnection {
-  const one = (text: string | undefined) => (text === undefined ? null : expand(text, 'anywhere', env));
-  return { api_key: one(keys.api_key), endpoint: one(keys.endpoint), project: one(keys.project) };
+/**
+ * The connection keys of a block, whether or not its kind is known and reads them: who names a variable there means a
+ * credential, so that every reference counts.
+ */
+export function suspectConnection(block: unknown, env: Env): ExpandedConnection {
+  const one = (key: string): Expanded | null => {
+    const text = isPlainMap(block) ? block[key] : undefined;
+    return typeof text === 'string' ? expand(text, 'anywhere', env) : null;
+  };
+  return { api_key: one('api_key'), endpoint: one('endpoint'), project: one('project') };
+}
+
+/** Keys of a block that are nothing but a reference, such as a credential under a misspelt name. */
+export function suspectKeys(block: unknown, env: Env): readonly Expanded[] {
+  const others = Object.entries(isPlainMap(block) ? block : {}).filter(([key]) => key !== 'endpoint' && key !== 'project');
+  return others.flatMap(([, text]) => (typeof text === 'string' ? referenceIn(text, env) : []));
+}
+
+/** What is no reference stays as it is written, and is no secret. */
+function referenceIn(text: string, env: Env): readonly Expanded[] {
+  const expanded = expand(text, 'whole', env);
+  return expanded.variables.length > 0 ? [expanded] : [];
 }
 
 /** Shorter values would blot out ordinary words. */
