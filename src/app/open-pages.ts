@@ -33,7 +33,11 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
   const start = followStart(notices, clock);
   releasers.push(start.stop);
   const snapshot = keptShortly(trackers.states, (states) =>
-    snapshotOfAll(states, clock.now(), { storeProblem: storeFaultOf(trackers), startFault: start.fault() }),
+    snapshotOfAll(states, clock.now(), {
+      closed: trackers.closed(),
+      storeProblem: storeFaultOf(trackers),
+      startFault: start.fault(),
+    }),
   );
   const missing = followMissingStates({ watched: trackers.adapters, notices, provider: runs.adapterDeps });
   releasers.push(() => missing.stop());

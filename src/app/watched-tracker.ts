@@ -43,6 +43,8 @@ export interface WatchedTrackerDeps {
 export interface WatchedTrackerContext {
   /** Prefix of run ids, unique to this loop. */
   readonly instance: string;
+  /** When the service began. */
+  readonly startedAt: number;
   readonly hear: (tracker: WatchedTracker, notice: Notice) => void;
   readonly findPreflightProblem: () => Promise<string | null>;
 }
@@ -51,7 +53,7 @@ export interface WatchedTrackerContext {
 export async function openWatchedTracker(
   adapters: BuiltAdapters,
   deps: WatchedTrackerDeps,
-  { instance, hear, findPreflightProblem }: WatchedTrackerContext,
+  { instance, startedAt, hear, findPreflightProblem }: WatchedTrackerContext,
 ): Promise<WatchedTracker> {
   const { settings } = adapters.workflow;
   const { identity } = settings.tracker;
@@ -80,6 +82,7 @@ export async function openWatchedTracker(
       clock,
       onStoreFault,
       resumeDelayMs,
+      startedAt,
       // A server comes back; a full disk needs a person, and a restart.
       ...(leading === null ? {} : { storePatienceMs: Infinity }),
       interpret: whileLeading(leading, interpret),

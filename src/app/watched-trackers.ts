@@ -1,7 +1,7 @@
 import { isRetired } from '../domain/decide.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
-import type { State } from '../domain/model/state.ts';
+import { addTotals, NO_TOTALS, type State, type Totals } from '../domain/model/state.ts';
 import type { Loop } from '../orchestrator/loop.ts';
 import type { Store } from '../ports/store.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
@@ -34,6 +34,8 @@ export interface WatchedTrackers {
   adapters(): BuiltAdapters;
   /** The states of all of them, the watched one first. Another list whenever one of them changed. */
   states(): readonly State[];
+  /** What runs took of the trackers that are no longer there. */
+  closed(): Totals;
   /** Hands an event to the loop of a tracker. */
   report(identity: string, event: Event): void;
   findPreflightProblem(): Promise<string | null>;
@@ -48,6 +50,7 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
   const { all } = roster;
   const elsewhere = createElsewhere(roster);
   const ending = createEnding();
+  let closed = NO_TOTALS;
   const findPreflightProblem = async (): Promise<string | null> => {
     const { agent, workspaces } = activeOf(roster).adapters;
     return (await agent.findProblem()) ?? (await workspaces.findProblem());
@@ -63,7 +66,10 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
 
   function close(tracker: WatchedTracker): void {
     if (all.get(tracker.identity) === tracker) all.delete(tracker.identity);
-    if (tracker !== roster.active) elsewhere.count();
+    if (tracker !== roster.active) {
+      closed = addTotals(closed, tracker.loop.state().totals);
+      elsewhere.count();
+    }
     if (all.size === 0) ending.finish();
   }
 
@@ -81,6 +87,7 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
     active: () => activeOf(roster).loop,
     adapters: () => activeOf(roster).adapters,
     states: createStates(roster),
+    closed: () => closed,
     report: (identity, event) => all.get(identity)?.loop.report(deps.screen(event)),
     stop() {
       for (const { loop } of all.values()) loop.report({ type: 'stop-requested' });
@@ -154,14 +161,20 @@ function createEnding() {
 }
 
 /** Opens one tracker after the other; the run ids of each have a prefix of their own. */
-function createOpening(deps: WatchedTrackersDeps, { all }: Roster, context: Omit<WatchedTrackerContext, 'instance'>) {
+function createOpening(
+  deps: WatchedTrackersDeps,
+  roster: Roster,
+  context: Omit<WatchedTrackerContext, 'instance' | 'startedAt'>,
+) {
+  const { all } = roster;
   let opened = 0;
   return async (adapters: BuiltAdapters): Promise<WatchedTracker> => {
     for (const foreign of await deps.store.enter(adapters.workflow.names))
       if (!all.has(foreign.identity)) tellForeign(foreign, deps.announce);
     opened += 1;
     const instance = `${deps.instance}${opened > 1 ? `t${opened}` : ''}`;
-    return openWatchedTracker(adapters, deps, { ...context, instance });
+    const startedAt = roster.active?.loop.state().startedAt ?? deps.clock.now();
+    return openWatchedTracker(adapters, deps, { ...context, instance, startedAt });
   };
 }
 

@@ -1,4 +1,3 @@
-import { NO_TOKENS } from './model/agent-event.ts';
 import { closeDraft, openDraft, putWaiting, type Draft } from './draft.ts';
 import { earliestDue, holdsSlot, type WorkspaceRecord } from './model/claim.ts';
 import type { Durable } from './model/durable.ts';
@@ -10,7 +9,7 @@ import { queueNews } from './rules/news.ts';
 import { lookAgain } from './reactions/queued-turn.ts';
 import type { PollState } from './model/poll.ts';
 import type { Settings } from './model/settings.ts';
-import type { State } from './model/state.ts';
+import { NO_TOTALS, type State } from './model/state.ts';
 
 /**
  * The state a daemon starts with. What was running when the last one died is put back into the retry queue, due at
@@ -78,7 +77,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     pending: {},
     outdated: {},
     preflightProblem: null,
-    totals: { tokens: NO_TOKENS, seconds: 0, costUsd: 0 },
+    totals: NO_TOTALS,
     readings: new Map(),
     unreadable: new Map(),
     autoMergeOff: null,

@@ -30,6 +30,8 @@ export interface LoopDeps extends StoreWriterDeps {
   readonly interpret: (effect: Effect) => void;
   /** How long runs that were under way must wait before they start again; not at all unless given. */
   readonly resumeDelayMs?: number;
+  /** When the service began, which may have watched another tracker before; now unless given. */
+  readonly startedAt?: number;
 }
 
 const MAX_TIMER_MS = 60_000;
@@ -66,7 +68,9 @@ interface Work {
 }
 
 export function createLoop(settings: Settings, durable: Durable, instance: string, deps: LoopDeps): Loop {
-  const first = recover(settings, durable, instance, deps.clock.now(), deps.resumeDelayMs);
+  const recovered = recover(settings, durable, instance, deps.clock.now(), deps.resumeDelayMs);
+  const { state } = recovered;
+  const first = { ...recovered, state: { ...state, startedAt: deps.startedAt ?? state.startedAt } };
   const work = workFrom(first.state, deps);
   const { writer } = work;
   let finish = (_fault?: unknown): void => {};

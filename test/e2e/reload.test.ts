@@ -34,6 +34,26 @@ describe('an edit of the workflow file', () => {
     await daemon.stop();
   });
 
+  it('to another tracker lets figures since the start go on', async () => {
+    const measured = (file: string): string =>
+      fileWorkflow({ file: `path: ${file}`, agent: 'kind: mock\nmax_turns: 1', mock: 'input_tokens_per_turn: 7' });
+    await ground.write('WORKFLOW.md', measured('old.json'));
+    for (const file of ['old.json', 'new.json']) await ground.write(file, JSON.stringify([{ ...ISSUE, state: 'todo' }]));
+    const daemon = await ground.start();
+    await daemon.record('handoff transition succeeded, releasing claim');
+    const before = (await daemon.json('/readyz'))['uptime_seconds'] as number;
+    await ground.write('WORKFLOW.md', measured('new.json'));
+    await daemon.record('workflow reloaded');
+    const totals = await eventually(
+      async () => (await daemon.json('/api/v1/state'))['agent_totals'] as Record<string, number>,
+      ({ input_tokens }) => input_tokens !== 7,
+      'the session of the other tracker to count',
+    );
+    expect(totals).toMatchObject({ input_tokens: 14 });
+    expect((await daemon.json('/readyz'))['uptime_seconds']).toBeGreaterThan(before);
+    await daemon.stop();
+  });
+
   it('that is broken is reported once, and the last good one stays in force', async () => {
     await ground.write('WORKFLOW.md', fileWorkflow());
     await ground.writeIssues([ISSUE]);

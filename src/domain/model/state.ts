@@ -1,4 +1,4 @@
-import { NO_TOKENS, type TokenUsage } from './agent-event.ts';
+import { addTokens, NO_TOKENS, type TokenUsage } from './agent-event.ts';
 import type { AgentPause, Approval, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
 import type { Pending } from './effect.ts';
 import type { IssueRef } from './issue.ts';
@@ -175,4 +175,10 @@ export interface Totals {
   readonly tokens: TokenUsage;
   readonly seconds: number;
   readonly costUsd: number;
+}
+
+export const NO_TOTALS: Totals = { tokens: NO_TOKENS, seconds: 0, costUsd: 0 };
+
+export function addTotals(a: Totals, b: Totals): Totals {
+  return { tokens: addTokens(a.tokens, b.tokens), seconds: a.seconds + b.seconds, costUsd: a.costUsd + b.costUsd };
 }

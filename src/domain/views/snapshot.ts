@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../model/agent-event.ts';
+import { addTokens, type TokenUsage } from '../model/agent-event.ts';
 import type { AgentPause, Parked, WaitingClaim } from '../model/claim.ts';
 import { globalSlots, presentHold } from '../rules/eligibility.ts';
 import { isNotification, type NotificationTarget } from '../model/notification.ts';
@@ -6,7 +6,7 @@ import type { PostponedPoll, Quota } from '../model/quota.ts';
 import type { OperatorPause } from '../model/operator.ts';
 import type { Hold } from '../model/hold.ts';
 import type { PollState } from '../model/poll.ts';
-import type { State } from '../model/state.ts';
+import type { State, Totals } from '../model/state.ts';
 import type { RequestReading } from '../model/findings.ts';
 import type { Watch } from '../model/watch.ts';
 import type { StartFault } from './start-fault.ts';
@@ -27,7 +27,7 @@ export interface Snapshot {
   readonly watches: readonly WatchView[];
   readonly slots: { readonly max: number; readonly available: number };
   /** Cumulative since start; the seconds include sessions that still run. */
-  readonly totals: Totals;
+  readonly totals: TotalsView;
   readonly poll: Pick<PollState, 'last' | 'nextAt'> & {
     readonly inFlight: boolean;
     /** Since when the tracker is waited for, at start too; null while it is not. */
@@ -61,7 +61,7 @@ export interface WatchView extends Watch {
   readonly reading: RequestReading | null;
 }
 
-interface Totals {
+interface TotalsView {
   readonly tokens: TokenUsage;
   readonly secondsRunning: number;
   /** Those under way, each of which adds a second every second. */
@@ -85,30 +85,34 @@ export interface RetryView {
   readonly error: string;
 }
 
-/** The watched tracker, with what still runs for those watched before. */
-export function snapshotOfAll([watched, ...others]: readonly State[], now: number, faults: Faults = NO_FAULTS): Snapshot {
+/** The watched tracker, with what runs for those watched before, and what ran for those that are closed. */
+export function snapshotOfAll([watched, ...others]: readonly State[], now: number, { closed, ...faults }: Untold): Snapshot {
   if (watched === undefined) throw new Error('no tracker is watched yet');
-  const snapshot = snapshotOf(watched, now, faults);
-  return others.map((state) => snapshotOf(state, now)).reduce(withRunsOf, snapshot);
+  const snapshot = others.map((state) => snapshotOf(state, now)).reduce(withRunsOf, snapshotOf(watched, now, faults));
+  return { ...snapshot, totals: sumOf(snapshot.totals, { ...closed, secondsRunning: closed.seconds, sessions: 0 }) };
 }
 
 function withRunsOf(snapshot: Snapshot, other: Snapshot): Snapshot {
-  const { totals } = snapshot;
   return {
     ...snapshot,
     running: [...snapshot.running, ...other.running].sort((a, b) => a.startedAt - b.startedAt),
-    totals: {
-      tokens: {
-        inputTokens: totals.tokens.inputTokens + other.totals.tokens.inputTokens,
-        outputTokens: totals.tokens.outputTokens + other.totals.tokens.outputTokens,
-        totalTokens: totals.tokens.totalTokens + other.totals.tokens.totalTokens,
-        cacheReadTokens: totals.tokens.cacheReadTokens + other.totals.tokens.cacheReadTokens,
-      },
-      secondsRunning: totals.secondsRunning + other.totals.secondsRunning,
-      sessions: totals.sessions + other.totals.sessions,
-      costUsd: totals.costUsd + other.totals.costUsd,
-    },
+    totals: sumOf(snapshot.totals, other.totals),
   };
+}
+
+function sumOf(a: TotalsView, b: TotalsView): TotalsView {
+  return {
+    tokens: addTokens(a.tokens, b.tokens),
+    secondsRunning: a.secondsRunning + b.secondsRunning,
+    sessions: a.sessions + b.sessions,
+    costUsd: a.costUsd + b.costUsd,
+  };
+}
+
+/** What the states of the trackers that are there do not tell. */
+interface Untold extends Faults {
+  /** What runs took of the trackers that are no longer there. */
+  readonly closed: Totals;
 }
 
 /** What no state tells: a loop that cannot store, or that has not begun, does not change its state. */
