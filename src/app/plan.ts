@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { stateIn } from '../domain/model/issue.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
-import type { State } from '../domain/model/state.ts';
-import { surveyBoard, type SurveyDeps } from './survey.ts';
-import type { GoodWorkflow } from './workflow.ts';
+import { reasonToStop } from '../domain/events/on-issue-states.ts';
+import type { StopReason } from '../domain/model/run.ts';
+import { surveyBoard, surveyRuns, type SurveyDeps, type SurveyedRuns } from './survey.ts';
+import { requireGood, type GoodWorkflow } from './workflow.ts';
 
 /** What an edit of the workflow file would change. */
 export interface EditPlan {
@@ -32,36 +32,39 @@ export async function planOf(
   const dbPath = current.dbPath ?? next.settings.dbPath;
   const storeUrl = current.dbPath === null ? next.settings.storeUrl : current.storeUrl;
   const survey = await surveyBoard({ ...next, settings: { ...next.settings, dbPath, storeUrl } }, deps, signal);
-  const states = new Map(survey.candidates.map(({ issue }) => [issue.id, issue.state]));
-  const stop = stopsOf(survey.state, states);
-  return {
-    start: survey.candidates
-      .filter(({ verdict }) => verdict === null)
-      .map(({ issue: { identifier, state, title } }) => ({ identifier, state, title })),
-    stop,
-    changes:
-      current.settings === null
-        ? []
-        : [...changesOf(current.settings, next.settings), ...promptChange(current.body, next.body, goingOn(survey.state, stop))],
-  };
+  const start = survey.candidates
+    .filter(({ verdict }) => verdict === null)
+    .map(({ issue: { identifier, state, title } }) => ({ identifier, state, title }));
+  if (current.settings === null) return { start, stop: [], changes: [] };
+  const runs = await surveyRuns(requireGood(current), deps, signal);
+  const stop = stopsOf(runs);
+  const changes = [...changesOf(current.settings, next.settings), ...promptChange(current.body, next.body, goingOn(runs, stop))];
+  return { start, stop, changes };
 }
 
-/** Sessions whose issue would no longer be in an active state. */
-function stopsOf(state: State, seen: ReadonlyMap<string, string>): EditPlan['stop'] {
-  const { activeStates, terminalStates } = state.settings.tracker;
-  return [...state.claims.values()].flatMap(({ phase, issue }) => {
-    const at = seen.get(issue.id) ?? issue.state;
-    if (phase !== 'running' || (stateIn(activeStates, at) && !stateIn(terminalStates, at))) return [];
-    const reason = stateIn(terminalStates, at) ? `state "${at}" would be terminal` : `state "${at}" would not be active`;
-    return [{ identifier: issue.identifier, state: at, reason }];
+/**
+ * Sessions that the next poll would end. Each is held to the settings that it started with, so that no edit ends one: its
+ * issue has moved on the board. One whose state cannot be read goes on.
+ */
+function stopsOf({ state, running, states }: SurveyedRuns): EditPlan['stop'] {
+  if (states === null) return [];
+  return running.flatMap(({ issue }) => {
+    const at = states.get(issue.id) ?? '';
+    const reason = whyStopped(at, at === '' ? 'vanished' : reasonToStop(state, { issue, pickedFrom: issue.state }, at));
+    return reason === null ? [] : [{ identifier: issue.identifier, state: at, reason }];
   });
 }
 
+function whyStopped(at: string, reason: StopReason | null): string | null {
+  if (reason === null) return null;
+  if (reason === 'vanished') return 'the tracker tells no state of it any more';
+  return reason === 'terminal' ? `state "${at}" is a terminal state` : `state "${at}" is not an active state`;
+}
+
 /** Issues whose session would not be stopped. */
-function goingOn({ claims }: State, stop: EditPlan['stop']): readonly string[] {
+function goingOn({ running }: SurveyedRuns, stop: EditPlan['stop']): readonly string[] {
   const stopped = new Set(stop.map(({ identifier }) => identifier));
-  const running = [...claims.values()].filter(({ phase }) => phase === 'running').map(({ issue }) => issue.identifier);
-  return running.filter((identifier) => !stopped.has(identifier));
+  return running.map(({ issue }) => issue.identifier).filter((identifier) => !stopped.has(identifier));
 }
 
 /** A session keeps the prompt that it started with. */

@@ -1,4 +1,5 @@
 import { openDraft, type Draft } from '../domain/draft.ts';
+import type { RunningClaim } from '../domain/model/claim.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import { faultOf, TrackerError, type Answer } from '../domain/model/errors.ts';
 import { refOf, type Blocker, type Issue } from '../domain/model/issue.ts';
@@ -16,7 +17,7 @@ import { createSshHosts } from '../runners/ssh/hosts.ts';
 import { openRecords } from './records.ts';
 import { answeredOrTold, silenceTo } from './check-tracker.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
-import { buildAdapters } from './build-adapters.ts';
+import { buildAdapters, type BuiltAdapters } from './build-adapters.ts';
 import { NO_METER } from './request-meter.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { GoodWorkflow } from './workflow.ts';
@@ -41,19 +42,7 @@ export interface Survey {
 
 /** Exactly one poll, as the daemon would judge it: what would be dispatched, and why the rest would not. Writes nothing. */
 export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
-  const adapters = await buildAdapters(
-    workflow,
-    {
-      ...deps,
-      processes: { started: () => {}, ended: () => {} },
-      meter: NO_METER,
-      tools: NO_RUN_TOOLS,
-      markKey: '',
-      hosts: createSshHosts(deps.clock),
-      servedAt: () => null,
-    },
-    null,
-  );
+  const adapters = await adaptersOf(workflow, deps);
   const { tracker } = adapters;
   await answeredOrTold(tracker, silenceTo(deps.logger), signal);
   const candidates = inDispatchOrder(await tracker.fetchCandidateIssues(signal));
@@ -70,6 +59,44 @@ export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, sign
     surveyed.push(judge(draft, whole, blockers.get(issue.id)));
   }
   return { candidates: surveyed, state, tracker };
+}
+
+/** What runs, and the states of its issues as the tracker tells them now. */
+export interface SurveyedRuns {
+  readonly state: State;
+  readonly running: readonly RunningClaim[];
+  /** Null where the tracker cannot be read. */
+  readonly states: ReadonlyMap<string, string> | null;
+}
+
+/** Looks at the sessions of a service only, with the settings of its file. */
+export async function surveyRuns(workflow: GoodWorkflow, deps: SurveyDeps, signal: AbortSignal): Promise<SurveyedRuns> {
+  const state = await stateOf(workflow, deps.clock.now());
+  const running = [...state.claims.values()].filter((claim): claim is RunningClaim => claim.phase === 'running');
+  if (running.length === 0) return { state, running, states: new Map() };
+  const { tracker } = await adaptersOf(workflow, deps);
+  try {
+    const ids = running.map(({ issue }) => issue.id);
+    return { state, running, states: await tracker.fetchIssueStatesByIds(ids, signal) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof TrackerError) return { state, running, states: null };
+    throw error;
+  }
+}
+
+/** They start and write nothing. */
+function adaptersOf(workflow: GoodWorkflow, deps: SurveyDeps): Promise<BuiltAdapters> {
+  const idle: AdapterDeps = {
+    ...deps,
+    processes: { started: () => {}, ended: () => {} },
+    meter: NO_METER,
+    tools: NO_RUN_TOOLS,
+    markKey: '',
+    hosts: createSshHosts(deps.clock),
+    servedAt: () => null,
+  };
+  return buildAdapters(workflow, idle, null);
 }
 
 /** Why no worker could take a run, where runs are for workers. Before the first start of the service none can be there. */

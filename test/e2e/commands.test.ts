@@ -141,9 +141,14 @@ describe('beside a running service without HTTP', () => {
     const plan = JSON.parse((await runHere('plan', newFile, file, '--format', 'json')).stdout) as Record<string, unknown[]>;
     expect(Object.keys(plan)).toEqual(['start', 'stop', 'changes']);
     expect(plan['start']).toMatchObject([{ identifier: 'A-6' }]);
-    expect(plan['stop']).toMatchObject([{ identifier: 'A-1' }]);
+    // A session keeps the settings that it started with.
+    expect(plan['stop']).toEqual([]);
     expect(plan['changes']).toContainEqual({ key: 'agent.max_turns', from: 1, to: 7 });
-    expect(plan['changes']?.at(-1)).toMatchObject({ key: 'prompt', to: expect.stringMatching(/Think twice\.$/), kept_by: [] });
+    expect(plan['changes']?.at(-1)).toMatchObject({
+      key: 'prompt',
+      to: expect.stringMatching(/Think twice\.$/),
+      kept_by: ['A-1'],
+    });
     // What follows from where a file stands is no edit: the new one is to stand in the place of the old.
     mkdirSync(ground.path('drafts'));
     const copy = await ground.write('drafts/COPY.md', WORKFLOW);
@@ -156,6 +161,12 @@ describe('beside a running service without HTTP', () => {
     expect(told).toContain('sessions that start after the edit; what runs goes on with the old one: A-1\n');
     expect((await ground.readIssues()).find(({ id }) => id === '6')).toMatchObject({ state: 'icebox' });
     expect((await asJson<Status>('status')).running).toHaveLength(1);
+    // Where another tracker is to be watched, the sessions of this one go on as well.
+    await ground.write('other.json', JSON.stringify([{ id: '9', identifier: 'B-9', title: 'Of another board', state: 'todo' }]));
+    const moved = await ground.write('drafts/MOVED.md', `${WORKFLOW.replace('issues.json', 'other.json')}\nThink twice.\n`);
+    const elsewhere = JSON.parse((await runHere('plan', moved, file, '--format', 'json')).stdout) as Record<string, unknown[]>;
+    expect([elsewhere['start'], elsewhere['stop']]).toMatchObject([[{ identifier: 'B-9' }], []]);
+    expect(elsewhere['changes']?.at(-1)).toMatchObject({ key: 'prompt', kept_by: ['A-1'] });
   });
 
   it('stop ends a session and parks; retry and unpark release, each where it makes sense', async () => {

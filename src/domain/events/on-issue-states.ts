@@ -40,7 +40,7 @@ function reconcileRunning(draft: Draft, live: Live, state: string): void {
 }
 
 /** A run may go on in an active state, and one that a reaction started in the handoff state too. */
-export function reasonToStop(state: State, live: Live, issueState: string): StopReason | null {
+export function reasonToStop(state: State, live: Pick<Live, 'issue' | 'pickedFrom'>, issueState: string): StopReason | null {
   const { activeStates, terminalStates, handoffState } = settingsFor(state, live.issue.id).tracker;
   if (stateIn(terminalStates, issueState)) return 'terminal';
   if (stateIn(activeStates, issueState)) return null;
