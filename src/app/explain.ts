@@ -1,11 +1,13 @@
 import { PARK_REMEDIES, remedyForRun } from '../domain/model/remedies.ts';
+import type { Claim, Parked, WaitingClaim } from '../domain/model/claim.ts';
 import { TrackerError } from '../domain/model/errors.ts';
-import { sameState, stateIn, type IssueRef } from '../domain/model/issue.ts';
+import { refIn, sameState, stateIn, type IssueRef } from '../domain/model/issue.ts';
 import type { HoldReason } from '../domain/model/hold.ts';
 import type { State } from '../domain/model/state.ts';
 import type { Watch } from '../domain/model/watch.ts';
+import { TRUST_REASONS } from '../domain/rules/trust.ts';
 import type { Tracker } from '../ports/tracker.ts';
-import { surveyBoard, type SurveyDeps, type SurveyedIssue } from './survey.ts';
+import { statesNow, surveyBoard, type SurveyDeps, type SurveyedIssue } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
 /** What is to be said about one issue. The names are those of the JSON answer. */
@@ -23,41 +25,78 @@ export interface Explanation {
 
 export type Reason = HoldReason | 'handed_off' | 'terminal' | 'unknown';
 
-/** Explains one issue, or every one that is known. The tracker is read once. */
+/** Explains one issue, or every one that is known. */
 export async function explainBoard(
   workflow: GoodWorkflow,
   deps: SurveyDeps,
   identifier: string | null,
   signal: AbortSignal,
 ): Promise<readonly Explanation[]> {
-  const { candidates, state, tracker } = await surveyBoard(workflow, deps, signal);
-  const known = [...candidates.map((candidate) => ofCandidate(state, candidate)), ...ofOthers(state, candidates)];
+  const isAskedAbout = (issue: Named): boolean => identifier !== null && sameName(issue, identifier);
+  const { candidates, state, tracker } = await surveyBoard(workflow, deps, signal, isAskedAbout);
+  const others = othersIn(state, candidates).filter(({ issue }) => identifier === null || isAskedAbout(issue));
+  const states = await statesNow(tracker, others.filter(isMovable).map(idOf), signal);
+  const known = [
+    ...candidates.map((candidate) => ofCandidate(state, candidate)),
+    ...others.map((other) => ofOther(state, other, states?.get(idOf(other)))),
+  ];
   if (identifier === null) return known;
-  const wanted = identifier.toLowerCase();
   const exact = known.filter((entry) => entry.identifier === identifier);
-  const found = exact.length > 0 ? exact : known.filter((entry) => entry.identifier.toLowerCase() === wanted);
+  const found = exact.length > 0 ? exact : known.filter((entry) => sameName(entry, identifier));
   return found.length > 0 ? found : [await ofStranger(state, tracker, identifier, signal)];
+}
+
+type Named = Pick<IssueRef, 'identifier'>;
+
+function sameName(issue: Named, identifier: string): boolean {
+  return issue.identifier.toLowerCase() === identifier.toLowerCase();
 }
 
 function ofCandidate(state: State, { issue, verdict }: SurveyedIssue): Explanation {
   if (verdict === null) return entry(issue, null, null, {});
   const claim = state.claims.get(issue.id);
-  const failure = claim?.phase === 'waiting' && claim.error ? `attempt ${claim.attempt} follows: ${claim.error}` : null;
-  return entry(issue, verdict.reason, failure ?? verdict.detail, timesOf(state, issue.id));
+  if (claim?.phase !== 'waiting' || verdict.reason !== 'retrying')
+    return entry(issue, verdict.reason, verdict.detail, timesOf(state, issue.id));
+  return ofWaiting(claim, issue, claim.error ? `attempt ${claim.attempt} follows: ${claim.error}` : verdict.detail);
 }
 
-/** Issues we hold that are no candidates of this poll. */
-function ofOthers(state: State, candidates: readonly SurveyedIssue[]): readonly Explanation[] {
-  const others = new Map<string, Explanation>();
-  for (const [id, watch] of state.watches) others.set(id, ofWatched(state, watch));
-  for (const [id, { issue, reason, detail }] of state.parked)
-    others.set(id, entry(issue, 'parked', `${reason}: ${detail}`, timesOf(state, id)));
-  for (const [id, claim] of state.claims) {
-    const detail = claim.phase === 'waiting' ? claim.error : `attempt ${claim.attempt}`;
-    others.set(id, entry(claim.issue, PHASES[claim.phase], detail, timesOf(state, id)));
-  }
+/** One that waits for its time, or for what the last look at it found. */
+function ofWaiting({ error, since, dueAt }: WaitingClaim, issue: IssueRef, detail: string): Explanation {
+  const [, name, rest = ''] = /^(\w+): (.*)$/s.exec(error) ?? [];
+  const distrust = [...TRUST_REASONS].find((reason) => reason === name);
+  return distrust === undefined ? entry(issue, 'retrying', detail, { since, until: dueAt }) : entry(issue, distrust, rest, {});
+}
+
+/** An issue we hold that is no candidate of this poll. */
+type Other = Watch | Parked | Claim;
+
+/** Of what is held in several ways a claim says most, then what it is parked for. */
+function othersIn({ watches, parked, claims }: State, candidates: readonly SurveyedIssue[]): readonly Other[] {
+  const others = new Map<string, Other>([...watches, ...parked, ...claims]);
   for (const { issue } of candidates) others.delete(issue.id);
   return [...others.values()];
+}
+
+function idOf({ issue }: Other): string {
+  return issue.id;
+}
+
+/** Whether it is let go once its issue has moved in the tracker. */
+function isMovable(other: Other): boolean {
+  return 'parkedAt' in other || ('phase' in other && other.phase === 'waiting');
+}
+
+function ofOther(state: State, other: Other, at: string | undefined): Explanation {
+  if ('armedAt' in other) return ofWatched(state, other);
+  const issue = at ? refIn(other.issue, at) : other.issue;
+  if (at && stateIn(state.settings.tracker.terminalStates, at)) return ofTerminal(issue);
+  if ('parkedAt' in other) return entry(issue, 'parked', `${other.reason}: ${other.detail}`, timesOf(state, issue.id));
+  if (other.phase === 'waiting') return ofWaiting(other, issue, other.error);
+  return entry(issue, PHASES[other.phase], `attempt ${other.attempt}`, timesOf(state, issue.id));
+}
+
+function ofTerminal(issue: Pick<IssueRef, 'identifier' | 'state'>): Explanation {
+  return entry(issue, 'terminal', `state "${issue.state}" is a terminal state`, {});
 }
 
 function ofWatched(state: State, { issue, mergeRequest, armedAt }: Watch): Explanation {
@@ -66,7 +105,7 @@ function ofWatched(state: State, { issue, mergeRequest, armedAt }: Watch): Expla
   return entry({ ...issue, state: at }, 'handed_off', `merge request ${owner}/${repo}#${number} is watched`, { since: armedAt });
 }
 
-const PHASES = { running: 'running', waiting: 'retrying', 'handing-off': 'handing_off' } as const;
+const PHASES = { running: 'running', 'handing-off': 'handing_off' } as const;
 
 /** An issue that no poll and no record of ours tells of: the tracker is asked for its state. */
 async function ofStranger(state: State, tracker: Tracker, identifier: string, signal: AbortSignal): Promise<Explanation> {
@@ -74,7 +113,7 @@ async function ofStranger(state: State, tracker: Tracker, identifier: string, si
   const at = await stateAt(tracker, identifier, signal);
   const issue = { identifier, state: at ?? '' };
   if (at === null) return entry(issue, 'unknown', 'the tracker has no issue of this name', {});
-  if (stateIn(terminalStates, at)) return entry(issue, 'terminal', `state "${at}" is a terminal state`, {});
+  if (stateIn(terminalStates, at)) return ofTerminal(issue);
   if (handoffState !== null && sameState(at, handoffState))
     return entry(issue, 'handed_off', `state "${at}" is the handoff state`, {});
   return entry(issue, 'not_active', at === '' ? 'the issue has no state' : `state "${at}" is not an active state`, {});
@@ -97,7 +136,6 @@ interface Times {
 
 function timesOf(state: State, issueId: string): Times {
   const claim = state.claims.get(issueId);
-  if (claim?.phase === 'waiting') return { since: claim.since, until: claim.dueAt };
   if (claim) return { since: claim.since };
   const parked = state.parked.get(issueId);
   if (parked) return { since: parked.parkedAt };

@@ -2,7 +2,7 @@ import { openDraft, type Draft } from '../domain/draft.ts';
 import type { RunningClaim } from '../domain/model/claim.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import { faultOf, TrackerError, type Answer } from '../domain/model/errors.ts';
-import { refOf, type Blocker, type Issue } from '../domain/model/issue.ts';
+import { refOf, type Blocker, type Issue, type IssueRef } from '../domain/model/issue.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
 import { blockersToRead, holdOf } from '../domain/rules/dispatch-filters.ts';
@@ -40,8 +40,16 @@ export interface Survey {
   readonly tracker: Tracker;
 }
 
-/** Exactly one poll, as the daemon would judge it: what would be dispatched, and why the rest would not. Writes nothing. */
-export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
+/**
+ * Exactly one poll, as the daemon would judge it: what would be dispatched, and why the rest would not. Writes nothing. The
+ * blockers of issues that are asked about are read whatever else there is to read.
+ */
+export async function surveyBoard(
+  workflow: GoodWorkflow,
+  deps: SurveyDeps,
+  signal: AbortSignal,
+  isAskedAbout: (issue: IssueRef) => boolean = () => false,
+): Promise<Survey> {
   const adapters = await adaptersOf(workflow, deps);
   const { tracker } = adapters;
   await answeredOrTold(tracker, silenceTo(deps.logger), signal);
@@ -51,7 +59,10 @@ export async function surveyBoard(workflow: GoodWorkflow, deps: SurveyDeps, sign
     (await adapters.agent.findProblem()) ??
     (await adapters.workspaces.findProblem());
   const state = { ...(await stateOf(adapters.workflow, deps.clock.now())), preflightProblem };
-  const blockers = await readBlockers(tracker, blockersToRead(state, candidates), signal);
+  const asked = candidates.filter(
+    (issue) => isAskedAbout(issue) && holdOf(state, issue, undefined)?.reason === 'blockers_not_read',
+  );
+  const blockers = await readBlockers(tracker, new Set([...asked, ...blockersToRead(state, candidates)]), signal);
   const draft = openDraft(state, deps.clock.now());
   const surveyed: SurveyedIssue[] = [];
   for (const issue of candidates) {
@@ -75,12 +86,21 @@ export async function surveyRuns(workflow: GoodWorkflow, deps: SurveyDeps, signa
   const running = [...state.claims.values()].filter((claim): claim is RunningClaim => claim.phase === 'running');
   if (running.length === 0) return { state, running, states: new Map() };
   const { tracker } = await adaptersOf(workflow, deps);
+  const ids = running.map(({ issue }) => issue.id);
+  return { state, running, states: await statesNow(tracker, ids, signal) };
+}
+
+/** States by id; null where the tracker cannot be read. */
+export async function statesNow(
+  tracker: Tracker,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string> | null> {
   try {
-    const ids = running.map(({ issue }) => issue.id);
-    return { state, running, states: await tracker.fetchIssueStatesByIds(ids, signal) };
+    return ids.length === 0 ? new Map() : await tracker.fetchIssueStatesByIds(ids, signal);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof TrackerError) return { state, running, states: null };
+    if (error instanceof TrackerError) return null;
     throw error;
   }
 }
@@ -146,7 +166,7 @@ async function stateOf(workflow: GoodWorkflow, now: number): Promise<State> {
 
 async function readBlockers(
   tracker: Tracker,
-  issues: readonly Issue[],
+  issues: ReadonlySet<Issue>,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Answer<readonly Blocker[]>>> {
   const read = new Map<string, Answer<readonly Blocker[]>>();

@@ -204,6 +204,8 @@ describe.each(Object.keys(STAGES))('%s', { timeout: 60_000 }, (kind) => {
         retrying.some(({ issue_id: id, error }) => id === failing && String(error).startsWith('changed_after_approval')),
       'the retry to be held',
     );
+    const [held] = JSON.parse((await ground.run(['explain', failing, '--format', 'json', 'WORKFLOW.md'])).stdout) as object[];
+    expect(held).toMatchObject({ reason: 'changed_after_approval', until: null, remedy: expect.stringContaining('set it anew') });
     // Set again at once, between two polls: the forge tells one setting from the next.
     stage.unlabel(waiting, 'approved');
     stage.label(waiting, 'approved');

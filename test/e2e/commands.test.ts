@@ -197,6 +197,44 @@ describe('beside a running service without HTTP', () => {
   });
 });
 
+describe('between two polls', () => {
+  let between: Playground;
+  beforeAll(async () => {
+    between = await createPlayground();
+  });
+  afterAll(() => between.cleanup());
+
+  it('what has moved in the tracker is told as the next poll will find it', async () => {
+    const rarely = fileWorkflow({
+      polling: 'interval_ms: 3600000',
+      mock: 'outcomes_by_issue:\n  A-1: [hang]\n  A-2: [failed]',
+      agent: 'kind: mock\nmax_turns: 1\nmax_concurrent_agents: 3',
+    });
+    const own = await between.write('WORKFLOW.md', rarely);
+    const issues = ['1', '2'].map((id) => ({ id, identifier: `A-${id}`, title: 'x', state: 'todo' }));
+    await between.writeIssues(issues);
+    const service = await between.start();
+    await service.record('turn started', { issue_identifier: 'A-1' });
+    await service.record('retry scheduled', { issue_identifier: 'A-2' });
+    const stops = async () =>
+      (JSON.parse((await runHere('plan', own, own, '--format', 'json')).stdout) as { stop: unknown }).stop;
+    expect(await stops()).toEqual([]);
+    await between.writeIssues(issues.map((issue) => ({ ...issue, state: 'done' })));
+    expect(await stops()).toEqual([{ identifier: 'A-1', state: 'done', reason: 'state "done" is a terminal state' }]);
+    const told: unknown[] = [];
+    for (const identifier of ['A-1', 'A-2']) {
+      const { code, stdout } = await runHere('explain', identifier, own, '--format', 'json');
+      const [entry] = JSON.parse(stdout) as Record<string, unknown>[];
+      told.push([entry?.['identifier'], entry?.['state'], entry?.['reason'], code]);
+    }
+    expect(told).toEqual([
+      ['A-1', 'todo', 'running', 0],
+      ['A-2', 'done', 'terminal', 0],
+    ]);
+    await service.stop();
+  });
+});
+
 describe('after it', () => {
   beforeAll(() => daemon.stop());
 

@@ -36,3 +36,22 @@ describe('a dry run', () => {
     await stage.close();
   });
 });
+
+describe('an explanation', () => {
+  it.each(KINDS.filter((kind) => WITH_BLOCKERS.includes(kind)))(
+    'of one issue of %s knows its blockers, however many others wait for theirs to be read',
+    async (kind) => {
+      const stage = await buildStage(kind, ground);
+      const { states } = stage;
+      const others = [];
+      for (const title of ['A', 'B', 'C', 'D', 'E']) others.push(await stage.add({ title, state: states.todo }));
+      const last = await stage.add({ title: 'Last', state: states.todo, blockedBy: [others[0]!.id] });
+      await ground.write('WORKFLOW.md', stageWorkflow(stage));
+      const { code, stdout } = await ground.run(['explain', last.identifier, '--format', 'json', 'WORKFLOW.md'], {
+        env: stage.env,
+      });
+      expect([code, JSON.parse(stdout)]).toMatchObject([1, [{ identifier: last.identifier, reason: 'blocked_by' }]]);
+      await stage.close();
+    },
+  );
+});
