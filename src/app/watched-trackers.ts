@@ -3,7 +3,7 @@ import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import { addTotals, NO_TOTALS, type State, type Totals } from '../domain/model/state.ts';
 import type { Loop } from '../orchestrator/loop.ts';
-import type { Store } from '../ports/store.ts';
+import type { ForeignRecords, Store } from '../ports/store.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
 import {
   openWatchedTracker,
@@ -73,16 +73,16 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
     if (all.size === 0) ending.finish();
   }
 
-  const open = createOpening(deps, roster, { hear, findPreflightProblem });
+  const opening = createOpening(deps, roster, { hear, findPreflightProblem });
   const openUntilOver = async (adapters: BuiltAdapters): Promise<WatchedTracker> => {
-    const tracker = await open(adapters);
+    const tracker = await opening.open(adapters);
     tracker.loop.done.then(() => close(tracker), ending.fail);
     return tracker;
   };
   return {
     done: ending.done,
     findPreflightProblem,
-    ...createWatching(roster, elsewhere, openUntilOver),
+    ...createWatching(roster, elsewhere, { ...opening, open: openUntilOver }),
     loops: () => [...all.values()].map(({ loop }) => loop),
     active: () => activeOf(roster).loop,
     adapters: () => activeOf(roster).adapters,
@@ -160,40 +160,49 @@ function createEnding() {
   return { done, finish, fail };
 }
 
+interface Opening {
+  open(adapters: BuiltAdapters): Promise<WatchedTracker>;
+  /** Tells once what is stored of trackers that nobody watches any more, as the last opening found it. */
+  tellLeft(): void;
+}
+
 /** Opens one tracker after the other; the run ids of each have a prefix of their own. */
 function createOpening(
   deps: WatchedTrackersDeps,
   roster: Roster,
   context: Omit<WatchedTrackerContext, 'instance' | 'startedAt'>,
-) {
-  const { all } = roster;
+): Opening {
   let opened = 0;
-  return async (adapters: BuiltAdapters): Promise<WatchedTracker> => {
-    for (const foreign of await deps.store.enter(adapters.workflow.names))
-      if (!all.has(foreign.identity)) tellForeign(foreign, deps.announce);
-    opened += 1;
-    const instance = `${deps.instance}${opened > 1 ? `t${opened}` : ''}`;
-    const startedAt = roster.active?.loop.state().startedAt ?? deps.clock.now();
-    return openWatchedTracker(adapters, deps, { ...context, instance, startedAt });
+  let foreign: readonly ForeignRecords[] = [];
+  return {
+    async open(adapters) {
+      foreign = await deps.store.enter(adapters.workflow.names);
+      opened += 1;
+      const instance = `${deps.instance}${opened > 1 ? `t${opened}` : ''}`;
+      const startedAt = roster.active?.loop.state().startedAt ?? deps.clock.now();
+      return openWatchedTracker(adapters, deps, { ...context, instance, startedAt });
+    },
+    tellLeft() {
+      for (const { identity, ...facts } of foreign)
+        if (!roster.all.has(identity)) deps.announce({ name: 'tracker:records:left', facts });
+      foreign = [];
+    },
   };
 }
 
-type Foreign = Awaited<ReturnType<Store['enter']>>[number];
-
-/** Records of a tracker that nobody watches any more. */
-function tellForeign({ identity: _identity, ...facts }: Foreign, announce: (notice: Notice) => void): void {
-  announce({ name: 'tracker:records:left', facts });
-}
-
-type Open = (adapters: BuiltAdapters) => Promise<WatchedTracker>;
-
 /** Goes from one tracker to the next; loops run from the start on. */
-function createWatching(roster: Roster, elsewhere: Elsewhere, open: Open): Pick<WatchedTrackers, 'watch' | 'start'> {
+function createWatching(
+  roster: Roster,
+  elsewhere: Elsewhere,
+  { open, tellLeft }: Opening,
+): Pick<WatchedTrackers, 'watch' | 'start'> {
   const { all } = roster;
   let started = false;
   return {
     start(...first) {
       started = true;
+      // Until then the tracker may turn out to be one that is stored under another name.
+      tellLeft();
       for (const { loop } of all.values()) loop.start(...first);
     },
     async watch(adapters) {
@@ -209,6 +218,7 @@ function createWatching(roster: Roster, elsewhere: Elsewhere, open: Open): Pick<
       roster.active = next;
       if (before !== null && before !== next) before.loop.report({ type: 'tracker-left' });
       if (started) {
+        tellLeft();
         if (next === known) next.loop.report({ type: 'settings-changed', settings });
         else next.loop.start();
       }

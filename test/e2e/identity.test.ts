@@ -1,6 +1,7 @@
 import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { startFakeGitlab } from '../fakes/gitlab.ts';
+import { createPlayground, eventually, fileWorkflow, workflowText, type Playground } from '../support/daemon.ts';
 
 let ground: Playground;
 beforeEach(async () => {
@@ -111,6 +112,39 @@ describe('an edit that swaps the tracker', () => {
     );
     const { records } = await second.stop();
     expect(records.filter(({ msg }) => msg === 'records of another tracker are left alone')).toHaveLength(1);
+  });
+});
+
+describe('a project that is named by its number', () => {
+  it('is the one that is stored by its path, and what is stored of others is told once', async (test) => {
+    const fake = await startFakeGitlab({ labels: ['ready'] });
+    test.onTestFinished(() => fake.close());
+    fake.addIssue({ title: 'Parked', labels: ['ready'] });
+    await ground.writeIssues([A1]);
+    const parking = {
+      agent: 'kind: mock\nmax_turns: 1\nmax_attempts: 1',
+      mock: 'outcomes: [failed]',
+      polling: 'interval_ms: 100',
+      workspace: 'root: ws',
+    };
+    const gitlab = (project: string): string => {
+      const states = 'active_states: [ready]\nterminal_states: [done]\nhandoff_state: review';
+      const tracker = `kind: gitlab\nendpoint: ${fake.url}\napi_key: ${fake.token}\nproject: ${project}\n${states}`;
+      return workflowText({ ...parking, tracker }, 'Work.');
+    };
+    for (const text of [fileWorkflow(parking), gitlab(fake.project.path)]) {
+      await ground.write('WORKFLOW.md', text);
+      const daemon = await ground.start();
+      await daemon.record('issue parked until a person acts');
+      await daemon.stop();
+    }
+    await ground.write('WORKFLOW.md', gitlab(`"${fake.project.id}"`));
+    const daemon = await ground.start();
+    await daemon.record('tick completed');
+    expect((await daemon.json('/api/v2/parked'))['parked']).toHaveLength(1);
+    const { records } = await daemon.stop();
+    const left = records.filter(({ msg }) => msg === 'records of another tracker are left alone');
+    expect(left).toMatchObject([{ identity: `file ${ground.path('issues.json')}` }]);
   });
 });
 
