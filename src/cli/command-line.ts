@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { checkWords, readArgs } from './args.ts';
-import { UsageError, type Command } from './command.ts';
+import { UsageError, type Args, type Command } from './command.ts';
 import { COMMANDS, RUN_COMMAND } from './commands.ts';
 import { helpOf, overview } from './help.ts';
 import { proxySettings } from '../lib/http/proxy.ts';
@@ -38,12 +38,15 @@ async function run(argv: readonly string[]): Promise<number> {
   const command = named(first);
   // Before the flags are read: those of a mistyped command are not the flags of a run.
   if (command === null && !first.startsWith('-')) refuseMistyped(argv[0]);
-  if (command === null && asksForHelp(argv)) return print(overview());
-  if (command !== null && asksForHelp(argv)) return print(helpOf(command));
-  const chosen = command ?? RUN_COMMAND;
-  const args = readArgs(chosen, command === null ? argv : argv.slice(1));
-  if (command === null && args.has('version')) return print(`foray ${FORAY_VERSION}\n`);
-  if (command === null) refuseMistyped(args.words[0]);
+  if (asksForHelp(argv)) return print(command === null ? overview() : helpOf(command));
+  if (command !== null) return runCommand(command, readArgs(command, argv.slice(1)));
+  const args = readArgs(RUN_COMMAND, argv);
+  if (args.has('version')) return print(`foray ${FORAY_VERSION}\n`);
+  refuseMistyped(args.words[0]);
+  return runCommand(RUN_COMMAND, args);
+}
+
+async function runCommand(chosen: Command, args: Args): Promise<number> {
   checkWords(chosen, args.words);
   // A proxy that is no address is told before anything else.
   proxySettings(process.env);
