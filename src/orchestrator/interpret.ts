@@ -6,6 +6,7 @@ import { sameState, stateIn, type Blocker, type Issue } from '../domain/model/is
 import { isNotification } from '../domain/model/notification.ts';
 import type { Spent } from '../domain/model/run.ts';
 import { CANDIDATES_PER_SLICE } from '../domain/model/poll.ts';
+import type { Tracker } from '../ports/tracker.ts';
 import { answer } from './answer.ts';
 import type { InterpretDeps } from './effect-deps.ts';
 import { readTerminal, sweep, removeIssueWorkspace } from './workspace-effects.ts';
@@ -71,17 +72,34 @@ const PERFORM: { readonly [Name in Performed]: Perform<Name> } = {
 };
 
 /** Both reads at once; each may fail without the other. */
-async function poll(deps: InterpretDeps, { lookups, onlyStates = false }: EffectNamed<'poll'>): Promise<AnswerTo<'poll'>> {
+async function poll(deps: InterpretDeps, effect: EffectNamed<'poll'>): Promise<AnswerTo<'poll'>> {
+  const { lookups, onlyStates = false } = effect;
   const { tracker } = deps.adapters();
-  const [candidates, states, preflightProblem] = await Promise.all([
+  const older = olderTrackers(deps, effect);
+  const apart = new Set([...older.values()].flat());
+  const [candidates, states, olderStates, preflightProblem] = await Promise.all([
     answer(onlyStates ? Promise.resolve([]) : tracker.fetchCandidateIssues(deps.killed).then(deps.inOrder)),
-    answer(
-      lookups.length === 0 ? Promise.resolve(new Map<string, string>()) : tracker.fetchIssueStatesByIds(lookups, deps.killed),
-    ),
+    statesOf(deps, tracker, apart.size === 0 ? lookups : lookups.filter((id) => !apart.has(id))),
+    Promise.all([...older].map(async ([own, ids]) => ({ ids, states: await statesOf(deps, own, ids) }))),
     deps.findPreflightProblem(),
   ]);
   const spent = candidates.ok ? await spentOn(deps, candidates.value) : [];
-  return { type: 'poll-answered', candidates, states, preflightProblem, spent };
+  return { type: 'poll-answered', candidates, states, olderStates, preflightProblem, spent };
+}
+
+/** The ids to ask trackers of before an edit for. An edit that left the tracker as it was asks no other one. */
+function olderTrackers(deps: InterpretDeps, { ofOlder = [] }: EffectNamed<'poll'>): ReadonlyMap<Tracker, readonly string[]> {
+  const { tracker } = deps.adapters();
+  const older = new Map<Tracker, readonly string[]>();
+  for (const { settings, ids } of ofOlder) {
+    const own = deps.adaptersOf(settings).tracker;
+    if (own !== tracker) older.set(own, [...(older.get(own) ?? []), ...ids]);
+  }
+  return older;
+}
+
+function statesOf(deps: InterpretDeps, tracker: Tracker, ids: readonly string[]): Promise<Answer<ReadonlyMap<string, string>>> {
+  return answer(ids.length === 0 ? Promise.resolve(new Map<string, string>()) : tracker.fetchIssueStatesByIds(ids, deps.killed));
 }
 
 /** In slices with a pause after each, as candidates may be many. */

@@ -148,6 +148,34 @@ describe('a project that is named by its number', () => {
   });
 });
 
+describe('an edit of the states', () => {
+  it('leaves a run with those it began with, also where labels are states', async (test) => {
+    const fake = await startFakeGitlab({ labels: ['ready', 'other', 'review'] });
+    test.onTestFinished(() => fake.close());
+    const { iid } = fake.addIssue({ title: 'Under way', labels: ['ready'] });
+    const gitlab = (active: string): string => {
+      const states = `active_states: [${active}]\nterminal_states: [done]\nhandoff_state: review`;
+      const tracker = `kind: gitlab\nendpoint: ${fake.url}\napi_key: ${fake.token}\nproject: ${fake.project.path}\n${states}`;
+      const agent = 'kind: mock\nmax_turns: 1';
+      const rest = { agent, mock: 'turn_delay_ms: 3000', polling: 'interval_ms: 100', workspace: 'root: ws' };
+      return workflowText({ tracker, ...rest }, 'Work.');
+    };
+    await ground.write('WORKFLOW.md', gitlab('ready'));
+    const daemon = await ground.start();
+    await daemon.record('turn started');
+    await ground.write('WORKFLOW.md', gitlab('other'));
+    await daemon.record('workflow reloaded');
+    await daemon.record('worker exiting');
+    await eventually(
+      () => fake.issue(iid).labels,
+      (labels) => labels.includes('review'),
+      'the handoff',
+    );
+    const { records } = await daemon.stop();
+    expect(records.filter(({ msg }) => msg === 'reconciliation stops the run')).toEqual([]);
+  });
+});
+
 describe('slots', () => {
   it('are taken by runs of a tracker that was left, and free again when those have ended', async () => {
     const A2 = { ...A1, id: '2', identifier: 'A-2' };

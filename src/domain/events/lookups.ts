@@ -1,5 +1,7 @@
 import { putParked, unpark, type Draft } from '../draft.ts';
 import { sameState, type Issue } from '../model/issue.ts';
+import type { OlderRuns } from '../model/effect.ts';
+import type { Settings } from '../model/settings.ts';
 import type { State } from '../model/state.ts';
 
 /** At most this many parked issues are looked up in one poll: some trackers take one request for each. */
@@ -11,6 +13,16 @@ export function idsToLookUp(state: State): readonly string[] {
   const first = parked.length === 0 ? 0 : (state.poll.count * PARKED_LOOKUPS_PER_POLL) % parked.length;
   const turn = [...parked.slice(first), ...parked.slice(0, first)].slice(0, PARKED_LOOKUPS_PER_POLL);
   return [...state.live.keys(), ...turn];
+}
+
+/** What runs with settings of before an edit: where labels are states, another list of them reads another state. */
+export function olderRuns({ live, runSettings, settings }: State): readonly OlderRuns[] {
+  const older = new Map<Settings, string[]>();
+  for (const [id, own] of runSettings) {
+    if (own === settings || !live.has(id)) continue;
+    older.set(own, [...(older.get(own) ?? []), id]);
+  }
+  return [...older].map(([own, ids]) => ({ settings: own, ids }));
 }
 
 /** A parked issue that the candidate list shows in another state has been touched by a person, unless the list is older. */

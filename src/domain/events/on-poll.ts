@@ -6,7 +6,7 @@ import type { State } from '../model/state.ts';
 import { blockersToRead } from '../rules/dispatch-filters.ts';
 import { globalSlots } from '../rules/eligibility.ts';
 import { dispatch, dispatchStage } from './dispatch.ts';
-import { idsToLookUp, releaseMovedParked } from './lookups.ts';
+import { idsToLookUp, olderRuns, releaseMovedParked } from './lookups.ts';
 import { reconcile } from './on-issue-states.ts';
 import { endPoll, enter } from './poll-stages.ts';
 import { remindOfSpent } from './spent.ts';
@@ -20,7 +20,7 @@ export function beginPoll(draft: Draft): void {
     refreshAt: null,
     postponed: null,
   });
-  ask(draft, { do: 'poll', lookups: asked });
+  ask(draft, { do: 'poll', lookups: asked, ofOlder: olderRuns(draft.state) });
 }
 
 /** First reconciles what runs, then looks at the candidates. */
@@ -28,7 +28,7 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   settle(draft, 'poll', '');
   const { inFlight } = draft.state.poll;
   if (inFlight?.stage.at !== 'reading') return;
-  reconcile(draft, isProjectGone(event) ? [] : stillCurrent(inFlight), event.states);
+  if (!isProjectGone(event)) reconcileAll(draft, stillCurrent(inFlight), event);
   if (inFlight.onlyStates || draft.state.lifecycle === 'leaving') return endLookup(draft, inFlight);
   notePreflight(draft, event.preflightProblem);
   if (!event.candidates.ok) {
@@ -40,6 +40,19 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   releaseMovedParked(draft, candidates, inFlight.releasedMeanwhile);
   enter(draft, afterReading(draft.state, candidates));
   walk(draft);
+}
+
+/** Each issue by the answer of the tracker that was asked for it. */
+function reconcileAll(draft: Draft, asked: readonly string[], { states, olderStates = [] }: EventNamed<'poll-answered'>): void {
+  const older = new Set(olderStates.flatMap(({ ids }) => ids));
+  reconcile(draft, older.size === 0 ? asked : asked.filter((id) => !older.has(id)), states);
+  const current = new Set(older.size === 0 ? [] : asked);
+  for (const { ids, states: own } of olderStates)
+    reconcile(
+      draft,
+      ids.filter((id) => current.has(id)),
+      own,
+    );
 }
 
 /** Whose claim ended after the poll began was read before that, and is looked up again by the next one. */
@@ -58,7 +71,7 @@ export function lookUpRunning(draft: Draft): void {
   const stage = { at: 'reading' } as const;
   const inFlight = { startedAt: draft.now, asked, onlyStates: true, releasedMeanwhile: new Set<string>(), stage };
   changePoll(draft, { inFlight, begunAt: draft.now });
-  ask(draft, { do: 'poll', lookups: asked, onlyStates: true });
+  ask(draft, { do: 'poll', lookups: asked, ofOlder: olderRuns(draft.state), onlyStates: true });
 }
 
 function endLookup(draft: Draft, { startedAt }: PollInFlight): void {

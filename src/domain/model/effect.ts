@@ -19,9 +19,23 @@ export type Effect =
   | AskedEffect;
 
 /** An effect that is answered by exactly one event, also when its interpreter fails (`effect-failed`). */
+/** Issues whose runs keep settings that are no longer in force. */
+export interface OlderRuns {
+  readonly settings: Settings;
+  readonly ids: readonly string[];
+}
+
 export type AskedEffect =
-  /** Candidates, and the states of the ids given; of a tracker that is no longer watched the states alone. */
-  | { readonly do: 'poll'; readonly lookups: readonly string[]; readonly onlyStates?: boolean }
+  /**
+   * Candidates, and the states of the ids given; of a tracker that is no longer watched the states alone. Those of runs
+   * that began before an edit are read in the way of their own settings.
+   */
+  | {
+      readonly do: 'poll';
+      readonly lookups: readonly string[];
+      readonly ofOlder?: readonly OlderRuns[];
+      readonly onlyStates?: boolean;
+    }
   | { readonly do: 'read-blockers'; readonly issues: readonly IssueRef[] }
   /** Gives everything else its turn before the walk over the candidates goes on. */
   | { readonly do: 'go-on' }

@@ -44,6 +44,8 @@ export type Event =
       /** In the order of dispatch. */
       readonly candidates: Answer<readonly Issue[]>;
       readonly states: Answer<ReadonlyMap<string, string>>;
+      /** Of ids that another tracker than the present one was asked for; none unless given. */
+      readonly olderStates?: readonly { readonly ids: readonly string[]; readonly states: Answer<ReadonlyMap<string, string>> }[];
       readonly preflightProblem: string | null;
       /** What is stored of the candidates' use of their budgets; none of it unless given. */
       readonly spent?: readonly Spent[];
