@@ -2,7 +2,7 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import type { Trust } from '../../domain/model/settings.ts';
 import type { ReviewDecision } from '../../ports/scm.ts';
 import { instantOf } from '../shared/rfc3339.ts';
-import type { WireReview } from './scm-schema.ts';
+import type { WireReview, WireReviewComment } from './scm-schema.ts';
 import { PERSON } from './scm-schema.ts';
 
 type Decision = Extract<ReviewDecision, 'APPROVED' | 'CHANGES_REQUESTED'>;
@@ -19,6 +19,19 @@ export const REVIEW_STATES: Readonly<Record<string, Decision | null>> = {
 /** A review that the remote calls unofficial is by somebody who may not decide here. Older releases do not tell. */
 export function trustedOf(reviews: readonly WireReview[], trust: Trust): readonly WireReview[] {
   return trust === 'anyone' ? reviews : reviews.filter(({ official }) => official !== false);
+}
+
+/** Whether a comment on a line counts. */
+export type IsHeard = (comment: WireReviewComment) => boolean;
+
+/**
+ * Whoever answers within a trusted review is listed with it, a stranger too: a comment on a line counts by its own author,
+ * who must have given one of the trusted reviews. Nothing else of a comment tells whether its author may decide here.
+ */
+export function hearing(trusted: readonly WireReview[], trust: Trust): IsHeard {
+  if (trust === 'anyone') return () => true;
+  const reviewers = new Set(trusted.flatMap(({ user }) => (user ? [user.login.toLowerCase()] : [])));
+  return ({ user }) => user !== null && user !== undefined && reviewers.has(user.login.toLowerCase());
 }
 
 /**

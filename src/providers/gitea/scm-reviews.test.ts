@@ -4,6 +4,7 @@ import { startFakeGitea } from '../../../test/fakes/gitea.ts';
 import { openScm, requestFor } from '../../../test/fakes/gitea/connect-scm.ts';
 import { asked, failureOf, never } from '../../../test/fakes/gitea/connect.ts';
 import { json } from '../../../test/support/http-server.ts';
+import type { Trust } from '../../domain/model/settings.ts';
 
 const running: FakeGitea[] = [];
 afterEach(async () => {
@@ -18,7 +19,7 @@ async function start() {
   return {
     fake,
     logged,
-    pending: () => scm.readPendingReviews(requestFor(1), 'anyone', never),
+    pending: (trust: Trust = 'anyone') => scm.readPendingReviews(requestFor(1), trust, never),
     bots: (names: readonly string[]) => scm.readBotReviewComments(requestFor(1), names, never),
     labels: () => scm.readLabelEvents(requestFor(1), never),
     look: () => scm.readMergeStatus(requestFor(1), never),
@@ -64,6 +65,32 @@ describe('selfhosted pending reviews', () => {
     });
     fake.review(1, { author: 'bob', state: 'REQUEST_CHANGES', body: 'second' });
     expect((await pending()).map(({ body }) => body)).toEqual(['first', 'open', 'second']);
+  });
+
+  it('of collaborators: a comment counts by its own author, whosever review it stands in', async () => {
+    const { fake, pending } = await start();
+    fake.review(1, { author: 'Bob', state: 'APPROVED', body: 'fine' });
+    fake.review(1, { author: 'mallory', state: 'APPROVED', body: 'me too', official: false });
+    fake.review(1, {
+      author: 'ann',
+      state: 'REQUEST_CHANGES',
+      body: 'please',
+      comments: [
+        { body: 'own' },
+        { author: 'eve', body: 'a stranger answers' },
+        { author: 'mallory', body: 'one whose review is not official' },
+        { author: 'bob', body: 'another reviewer' },
+      ],
+    });
+    expect((await pending('collaborators')).map(({ body }) => body)).toEqual(['please', 'own', 'another reviewer']);
+    expect(await pending('anyone')).toHaveLength(5);
+  });
+
+  it('of collaborators: a comment that names no author counts for nothing', async () => {
+    const { fake, pending } = await start();
+    fake.review(1, { state: 'REQUEST_CHANGES', body: 'please' });
+    fake.failNext('GET /comments', json([{ id: 4, user: null, body: 'who?' }]));
+    expect((await pending('collaborators')).map(({ body }) => body)).toEqual(['please']);
   });
 
   it('cannot tell a bot: its change request is one like any other', async () => {
@@ -116,6 +143,13 @@ describe('selfhosted bot review comments', () => {
     fake.review(1, { author: 'linter', state: 'COMMENT', body: 'six', dismissed: true });
     fake.review(1, { author: null, state: 'COMMENT', body: 'seven' });
     expect((await bots(['LINTER', 'other'])).map(({ body }) => body)).toEqual(['one', 'two', 'four', 'five']);
+  });
+
+  it("leaves out a comment in a bot's review that names no author", async () => {
+    const { fake, bots } = await start();
+    fake.review(1, { author: 'linter', state: 'COMMENT', body: 'one' });
+    fake.failNext('GET /comments', json([{ id: 4, user: null, body: 'who?' }]));
+    expect((await bots(['linter'])).map(({ body }) => body)).toEqual(['one']);
   });
 });
 

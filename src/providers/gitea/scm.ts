@@ -15,7 +15,7 @@ import { createLabels, labelNamed } from './labels.ts';
 import { mergePull } from './merge.ts';
 import type { PageReader } from '../shared/numbered-pages.ts';
 import { readNumbered } from '../shared/numbered-pages.ts';
-import { isReviewAsked, standingRequests, trustedOf, verdictOf } from './reviews.ts';
+import { hearing, isReviewAsked, standingRequests, trustedOf, verdictOf, type IsHeard } from './reviews.ts';
 import { instantOf } from '../shared/rfc3339.ts';
 import { LABEL } from './schema.ts';
 import { byTime, toInlineComment, toLabelEvent, toMergeStatus, toRequestComment } from './scm-map.ts';
@@ -46,14 +46,16 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     readCiStatus: (request, signal) => readCiStatus(context, request, signal),
     readPendingReviews: async (request, trust, signal) => {
       const reviews = trustedOf(await readReviews(context, request, signal), trust);
-      return readComments(context, request, standingRequests(reviews, reviewsPath(request)), signal);
+      const standing = standingRequests(reviews, reviewsPath(request));
+      return readComments(context, request, { reviews: standing, isHeard: hearing(reviews, trust) }, signal);
     },
     readBotReviewComments: async (request, botUsernames, signal) => {
       const bots = new Set(botUsernames.map((name) => name.trim().toLowerCase()).filter(Boolean));
       if (bots.size === 0) return [];
       const reviews = (await readReviews(context, request, signal)).filter(({ dismissed }) => !dismissed);
       // A bot may answer within somebody else's review, so the authors are judged one by one.
-      const comments = await readComments(context, request, reviews, signal);
+      const isHeard: IsHeard = ({ user }) => bots.has(user?.login.toLowerCase() ?? '');
+      const comments = await readComments(context, request, { reviews, isHeard }, signal);
       return comments.filter(({ reviewer }) => bots.has(reviewer.toLowerCase()));
     },
     readLabelEvents: (request, signal) => readLabelEvents(context, request, signal),
@@ -107,11 +109,11 @@ async function readReviews(
   return reviews;
 }
 
-/** Of each review its own words, then its comments that nobody has settled, in the order they were written. */
+/** Of each review its own words, then its comments that count and nobody has settled, in the order they were written. */
 async function readComments(
   { http, reader }: Context,
   request: RequestKey,
-  reviews: readonly WireReview[],
+  { reviews, isHeard }: { readonly reviews: readonly WireReview[]; readonly isHeard: IsHeard },
   signal: AbortSignal,
 ): Promise<readonly ReviewComment[]> {
   const comments: ReviewComment[] = [];
@@ -120,7 +122,7 @@ async function readComments(
     const route = `${reviewsPath(request)}/${review.id}/comments`;
     const list = { path: route, whole: true, entries: (answer: HttpResponse) => http.decode('GET', ENTRIES, answer) };
     const found = await readNumbered(reader, list, signal);
-    const inline = http.records(REVIEW_COMMENT, found, route).filter(({ resolver }) => !resolver);
+    const inline = http.records(REVIEW_COMMENT, found, route).filter((comment) => !comment.resolver && isHeard(comment));
     const whole = toRequestComment(review);
     // The remote's own order differs from answer to answer.
     comments.push(
