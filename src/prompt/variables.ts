@@ -23,6 +23,7 @@ const PLAIN_SHAPES: Readonly<Record<DataShape & string, Alternatives>> = {
   'text or absent': [STRING, NIL],
   number: [NUMBER],
   'number or null': [NUMBER, NIL],
+  'number or absent': [NUMBER, NIL],
   flag: [BOOL],
 };
 const declaredMaps = new Map<DataFields, Shape>();

@@ -157,6 +157,13 @@ const given = fc.record({ at: fc.constant('given' as const), comments: fc.array(
 
 const seen = fc.record({ decision: text, mergeability: text, ci: text });
 
+/** A mark that may have something to say of earlier tries. */
+function tried<T extends object>(mark: { [K in keyof T]: fc.Arbitrary<T[K]> }) {
+  return fc.tuple(fc.record(mark), fc.record({ unsureSince: moment }, { requiredKeys: [] })).map(([known, more]) => {
+    return { ...(known as T), ...more };
+  });
+}
+
 /** Any mark of each reaction. */
 const MARKS: { readonly [Kind in ReactionKind]: fc.Arbitrary<ReactionMarks[Kind]> } = {
   ci_failure: head('seen', 'fixing'),
@@ -165,10 +172,11 @@ const MARKS: { readonly [Kind in ReactionKind]: fc.Arbitrary<ReactionMarks[Kind]
   merge_conflicts: head('resolving'),
   auto_merge: fc.oneof(
     head('merged'),
-    fc.record({ at: fc.constant('waiting' as const), headSha: text, bareSince: nullable(moment) }),
-    fc.record({ at: fc.constant('ready' as const), headSha: text, bareSince: nullable(moment), decision: text }),
-    fc.record({ at: fc.constantFrom('merging' as const, 'queued' as const), headSha: text, seen }),
-    fc.record({ at: fc.constant('refused' as const), headSha: text, seen, unsure: fc.boolean() }),
+    tried({ at: fc.constant('waiting' as const), headSha: text, bareSince: nullable(moment) }),
+    tried({ at: fc.constant('ready' as const), headSha: text, bareSince: nullable(moment), decision: text }),
+    tried({ at: fc.constant('merging' as const), headSha: text, seen }),
+    fc.record({ at: fc.constant('queued' as const), headSha: text, seen }),
+    tried({ at: fc.constant('refused' as const), headSha: text, seen, unsure: fc.boolean() }),
     fc.constant({ at: 'tidied' as const }),
   ),
   merge_completion: fc.constant({ at: 'begun' as const }),

@@ -4,6 +4,7 @@ export type DataShape =
   | 'text or absent'
   | 'number'
   | 'number or null'
+  | 'number or absent'
   | 'flag'
   /** A list of such. */
   | readonly [DataShape]
@@ -30,8 +31,10 @@ export type ValueOf<S> = S extends 'text'
           ? readonly ValueOf<Item>[]
           : FieldsOf<S>;
 
-type FieldsOf<S> = { readonly [K in Exclude<keyof S, Absent<S>>]: ValueOf<S[K]> } & { readonly [K in Absent<S>]?: string };
-type Absent<S> = { [K in keyof S]: S[K] extends 'text or absent' ? K : never }[keyof S];
+type FieldsOf<S> = { readonly [K in Exclude<keyof S, Absent<S>>]: ValueOf<S[K]> } & {
+  readonly [K in Absent<S>]?: S[K] extends 'text or absent' ? string : number;
+};
+type Absent<S> = { [K in keyof S]: S[K] extends 'text or absent' | 'number or absent' ? K : never }[keyof S];
 
 /** A name of the workflow file or a prompt template, as the code spells it. */
 export type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Rest}`

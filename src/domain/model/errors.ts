@@ -139,12 +139,15 @@ export class ScmConflictError extends Error {
   readonly alreadyMerged: boolean;
   /** The forge is not done with something of its own and asks to come again: nothing was decided. */
   readonly isBusy: boolean;
+  /** The forge took the order without merging at once, or the request could not be read again: it may be merged, or be yet. */
+  readonly isUnsure: boolean;
 
-  constructor(detail: string, alreadyMerged: boolean, isBusy = false) {
+  constructor(detail: string, alreadyMerged: boolean, { isBusy = false, isUnsure = false } = {}) {
     super(`scm: scm_conflict_error: ${detail}`);
     this.name = 'ScmConflictError';
     this.alreadyMerged = alreadyMerged;
     this.isBusy = isBusy;
+    this.isUnsure = isUnsure;
   }
 }
 

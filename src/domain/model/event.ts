@@ -159,7 +159,7 @@ export type MergeOutcome =
   | { readonly kind: 'queued' }
   /** The forge asks to come again: nothing was decided. */
   | { readonly kind: 'postponed'; readonly why: string }
-  /** `unsure`: an error, after which the request could not be read again. */
+  /** `unsure`: the answer does not tell that nothing was merged, or will be. */
   | { readonly kind: 'refused'; readonly fault: Fault; readonly unsure: boolean };
 
 export type HandoffOutcome =

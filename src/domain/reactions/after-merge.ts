@@ -18,7 +18,9 @@ export function mustDeleteBranch({ settings }: State, watch: Watch): boolean {
 
 /** A merge that was asked for, and whose outcome we do not know. When the request turns out to be merged, it was ours. */
 export function mayHaveMerged(mark: ReactionMarks['auto_merge']): boolean {
-  return mark.at === 'merging' || mark.at === 'queued' || (mark.at === 'refused' && mark.unsure);
+  if (mark.at === 'refused') return mark.unsure;
+  const isDoubtful = (mark.at === 'waiting' || mark.at === 'ready') && mark.unsureSince !== undefined;
+  return mark.at === 'merging' || mark.at === 'queued' || isDoubtful;
 }
 
 /** A merge or a completion is half way through: the watch goes on whatever its window says. */

@@ -333,6 +333,33 @@ describe('auto_merge', () => {
     expect(player.asked('delete-branch')).toHaveLength(1);
   });
 
+  it.each<[string, Partial<Findings>]>([
+    ['that can be merged', READY],
+    ['that cannot, as while the forge merges', { ...READY, merge: ok({ ...OPEN, mergeability: 'blocked' }) }],
+  ])('such a merge is ours also when the first look after it still shows a request %s', (_name, findings) => {
+    const player = watching({ auto_merge: autoMerge });
+    lookTwice(player, READY);
+    refuse(player, true);
+    look(player, findings);
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.told('reaction:merge:succeeded')).toMatchObject([{ facts: { byUs: true } }]);
+    expect(player.asked('delete-branch')).toHaveLength(1);
+  });
+
+  it.each([
+    ['nobody was asked', 2],
+    ['a person was asked', 0],
+  ])('a merge that did not show for a minute was not made: whoever merges it later, when %s, is not us', (_name, budget) => {
+    const player = watching({ auto_merge: { ...autoMerge, budget } });
+    lookTwice(player, READY);
+    refuse(player, true);
+    const blocked = { ...READY, merge: ok({ ...OPEN, mergeability: 'unknown' as const }) };
+    for (let looks = 0; looks < 8; looks += 1) look(player, blocked);
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.everTold('reaction:merge:succeeded')).toEqual([]);
+    expect(player.everAsked('delete-branch')).toEqual([]);
+  });
+
   it('a window that ends while a merge is under way does not drop the branch', () => {
     const player = watching({ auto_merge: { ...autoMerge, watchWindowMs: 100_000 } });
     lookTwice(player, READY);

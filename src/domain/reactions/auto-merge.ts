@@ -5,6 +5,7 @@ import type { ValueOf } from '../model/data-shape.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
 import type { Findings } from '../model/findings.ts';
 import { onRefused } from './merge-answer.ts';
+import { ATTEMPTS, attemptsOn, type Attempts } from './merge-attempts.ts';
 import { obstacleTo } from './merge-obstacle.ts';
 import { couldNotRead, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
@@ -31,15 +32,15 @@ const declaration = {
   },
   /**
    * waiting -> ready (one clean reading) -> merging (asked for) -> merged, or queued until the forge's own queue has merged
-   * it -> tidied (its branch was seen to). A refusal leads back to waiting for a clean reading; `unsure`: the answer was an
-   * error, which does not tell that nothing was merged. A head that is pushed meanwhile starts over.
+   * it -> tidied (its branch was seen to). A refusal leads back to waiting for a clean reading; `unsure`: the answer does not
+   * tell that nothing was merged, or will be. A head that is pushed meanwhile starts over.
    */
   marks: {
-    waiting: { headSha: 'text', bareSince: 'number or null' },
-    ready: { headSha: 'text', bareSince: 'number or null', decision: 'text' },
-    merging: { headSha: 'text', seen: READING },
+    waiting: { headSha: 'text', bareSince: 'number or null', ...ATTEMPTS },
+    ready: { headSha: 'text', bareSince: 'number or null', decision: 'text', ...ATTEMPTS },
+    merging: { headSha: 'text', seen: READING, ...ATTEMPTS },
     queued: { headSha: 'text', seen: READING },
-    refused: { headSha: 'text', seen: READING, unsure: 'flag' },
+    refused: { headSha: 'text', seen: READING, unsure: 'flag', ...ATTEMPTS },
     merged: { headSha: 'text' },
     tidied: {},
   },
@@ -62,6 +63,7 @@ const SETTLE_MS = 2_000;
 
 type AutoMerge = ReactionOptions['auto_merge'];
 type Progress = ReactionProgress<'auto_merge'>;
+type Waiting = Progress & { readonly mark: Extract<Progress['mark'], { at: 'waiting' }> };
 
 /**
  * Fail-safe: every precondition must have been read and hold, twice in a row for the same head and decision, and the
@@ -114,14 +116,18 @@ function judgeReading(draft: Draft, watch: Watch, facts: Case): void {
     result: obstacle === null ? 'ready' : 'waiting',
     detail: obstacle ?? headSha,
   });
-  if (escalated) return waitFor(draft, watch, 'auto_merge', before.escalated ? before.waitingFor : 'a person');
-  if (obstacle === null)
-    return mergeWhenSettled(draft, watch, facts, { ...progress, mark: { at: 'waiting', headSha, bareSince } });
+  const attempts = attemptsOn(headSha, mark, draft.now);
+  if (escalated) {
+    const waitingFor = before.escalated ? before.waitingFor : 'a person';
+    return waitFor(draft, watch, 'auto_merge', waitingFor, { mark: withoutDoubt(mark, attempts) });
+  }
+  const waiting = { at: 'waiting', headSha, bareSince, ...attempts } as const;
+  if (obstacle === null) return mergeWhenSettled(draft, watch, facts, { ...progress, mark: waiting });
   const nextAt = draft.now + settings.pollIntervalMs;
   waitFor(draft, watch, 'auto_merge', obstacle, {
     used,
     escalated,
-    mark: { at: 'waiting', headSha, bareSince },
+    mark: waiting,
     nextAt: graceEnds > draft.now ? Math.min(nextAt, graceEnds) : nextAt,
   });
 }
@@ -156,6 +162,11 @@ function endedEscalation(
   return after.escalated ? {} : { ...after, mark: { at: 'waiting', headSha, bareSince: null } };
 }
 
+/** Whoever merges it later is not us. */
+function withoutDoubt(mark: Progress['mark'], { unsureSince }: Attempts): Progress['mark'] {
+  return mark.at === 'refused' && unsureSince === undefined ? { ...mark, unsure: false } : mark;
+}
+
 /** Since when this head has been seen without a check. */
 function bareSinceOf({ mark }: Progress, headSha: string, now: number): number {
   const known = (mark.at === 'waiting' || mark.at === 'ready') && mark.headSha === headSha ? mark.bareSince : null;
@@ -177,12 +188,10 @@ function offFrom(draft: Draft, { scope }: Findings): string | null {
   return why;
 }
 
-function mergeWhenSettled(draft: Draft, watch: Watch, facts: Case, progress: Progress): void {
+function mergeWhenSettled(draft: Draft, watch: Watch, facts: Case, { used, escalated, mark: waiting }: Waiting): void {
   const { settings, merge, decision, ci } = facts;
   const { headSha, mergeability } = merge;
-  const { used, escalated, mark: waiting } = progress;
-  const bareSince = waiting.at === 'waiting' ? waiting.bareSince : null;
-  const ready = { at: 'ready', headSha, decision, bareSince } as const;
+  const ready = { ...waiting, at: 'ready', decision } as const;
   const { mark } = progressOf(watch, 'auto_merge');
   if (mark.at !== 'ready' || mark.headSha !== headSha || mark.decision !== decision) {
     const nextAt = draft.now + Math.min(SETTLE_MS, settings.pollIntervalMs);
@@ -196,7 +205,8 @@ function mergeWhenSettled(draft: Draft, watch: Watch, facts: Case, progress: Pro
     order: { strategy: settings.strategy, expectedSha: headSha },
   });
   const seen = { decision, mergeability, ci };
-  if (asked) waitFor(draft, watch, 'auto_merge', 'the merge to finish', { mark: { at: 'merging', headSha, seen } });
+  const merging = { at: 'merging', headSha, seen, ...attemptsOn(headSha, mark, draft.now) } as const;
+  if (asked) waitFor(draft, watch, 'auto_merge', 'the merge to finish', { mark: merging });
 }
 
 function onlyTell(draft: Draft, watch: Watch, { strategy }: AutoMerge, headSha: string): void {

@@ -52,7 +52,8 @@ interface MergeRefusal {
 export function onRefused(draft: Draft, watch: Watch, budget: number, { headSha, why, isFinal, unsure }: MergeRefusal): void {
   const used = progressOf(watch, 'auto_merge').used + 1;
   announce(draft, 'reaction:merge:failed', { issue: watch.issue, number: watch.mergeRequest.number, error: why });
-  const mark = { at: 'refused', headSha, seen: seenBy(watch), unsure } as const;
+  const doubt = unsure && { unsureSince: draft.now };
+  const mark = { at: 'refused', headSha, seen: seenBy(watch), unsure, ...doubt } as const;
   if (isFinal) return escalate(draft, watch, 'auto_merge', why, { mark, used });
   if (used <= budget) return waitFor(draft, watch, 'auto_merge', `another try after: ${why}`, { mark, used });
   const count = used === 1 ? 'the merge was refused' : `${used} merges were refused; the last`;

@@ -54,6 +54,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   'text or absent': 'x',
   number: 1,
   'number or null': null,
+  'number or absent': 1,
   flag: true,
 };
 

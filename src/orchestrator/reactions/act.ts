@@ -1,5 +1,5 @@
 import type { Effect } from '../../domain/model/effect.ts';
-import { faultOf, ScmConflictError, type Fault } from '../../domain/model/errors.ts';
+import { faultOf, ScmConflictError, TrackerError, type Fault } from '../../domain/model/errors.ts';
 import type { MergeOutcome } from '../../domain/model/event.ts';
 import { sameState } from '../../domain/model/issue.ts';
 import type { MergeRequestRef } from '../../domain/model/watch.ts';
@@ -18,15 +18,16 @@ export async function mergeIfUnchanged(
     await forge.scm.merge(effect.request, effect.order, signal);
     return { kind: 'merged', byUs: true };
   } catch (error) {
-    if (error instanceof ScmConflictError) {
-      if (error.isBusy) return { kind: 'postponed', why: error.message };
-      return error.alreadyMerged ? { kind: 'merged', byUs: false } : { kind: 'refused', fault: faultOf(error), unsure: false };
-    }
-    return afterError(effect, error, forge, signal);
+    if (!(error instanceof ScmConflictError) || error.isUnsure) return afterError(effect, error, forge, signal);
+    if (error.isBusy) return { kind: 'postponed', why: error.message };
+    return error.alreadyMerged ? { kind: 'merged', byUs: false } : { kind: 'refused', fault: faultOf(error), unsure: false };
   }
 }
 
-/** An error in place of an answer does not tell that nothing was merged. */
+/**
+ * An error in place of an answer does not tell that nothing was merged, nor does a request that is still open: the forge may
+ * be at it. Only an error by which the forge itself refused is sure.
+ */
 async function afterError(
   { request }: Extract<Effect, { do: 'merge' }>,
   error: unknown,
@@ -35,10 +36,15 @@ async function afterError(
 ): Promise<MergeOutcome> {
   try {
     const { merged } = await forge.scm.readMergeStatus(request, signal);
-    return merged ? { kind: 'merged', byUs: true } : { kind: 'refused', fault: faultOf(error), unsure: false };
+    return merged ? { kind: 'merged', byUs: true } : { kind: 'refused', fault: faultOf(error), unsure: !isAnswer(error) };
   } catch {
     return { kind: 'refused', fault: faultOf(error), unsure: true };
   }
+}
+
+/** Whether the forge said no. A conflict that comes here is one that it did not say no with. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof TrackerError && error.kind !== 'tracker_transport_error' && !error.isGarbled;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { TrackerError } from '../../domain/model/errors.ts';
+import { ScmConflictError, TrackerError, type TrackerErrorKind } from '../../domain/model/errors.ts';
 import type { CiProvider } from '../../ports/ci.ts';
-import type { ScmAdapter } from '../../ports/scm.ts';
-import { deleteMergedBranch } from './act.ts';
+import type { MergeStatus, ScmAdapter } from '../../ports/scm.ts';
+import { deleteMergedBranch, mergeIfUnchanged } from './act.ts';
 import { createForge } from './forge.ts';
 
 const signal = new AbortController().signal;
@@ -57,6 +57,37 @@ describe('what the forge says of the token', () => {
     });
     for (let calls = 0; calls < 4; calls += 1) expect((await forge.readOwnAccount(signal)).ok).toBe(false);
     expect(asked).toBe(2);
+  });
+});
+
+describe('a merge', () => {
+  const REFUSED = new ScmConflictError('405', false);
+  const ACCEPTED = new ScmConflictError('its state is "locked"', false, { isUnsure: true });
+  const failed = (kind: TrackerErrorKind, status: number) =>
+    new TrackerError({ kind, method: 'PUT', path: '/merge', detail: `status ${status}`, status });
+  const CUT_OFF = failed('tracker_transport_error', 504);
+  const OPEN = async () => ({ merged: false }) as MergeStatus;
+  const MERGED = async () => ({ merged: true }) as MergeStatus;
+  const AWAY = async () => {
+    throw failed('tracker_transport_error', 502);
+  };
+
+  it.each<[string, Error, () => Promise<MergeStatus>, object]>([
+    ['cut off and still open', CUT_OFF, OPEN, { kind: 'refused', unsure: true }],
+    ['cut off and merged', CUT_OFF, MERGED, { kind: 'merged', byUs: true }],
+    ['cut off, and unreadable', CUT_OFF, AWAY, { kind: 'refused', unsure: true }],
+    ['garbled and still open', failed('tracker_payload_error', 200), OPEN, { kind: 'refused', unsure: true }],
+    ['forbidden and still open', failed('tracker_auth_error', 403), OPEN, { kind: 'refused', unsure: false }],
+    ['taken and still open', ACCEPTED, OPEN, { kind: 'refused', unsure: true }],
+    ['taken and merged', ACCEPTED, MERGED, { kind: 'merged', byUs: true }],
+    ['taken, and unreadable', ACCEPTED, AWAY, { kind: 'refused', unsure: true }],
+    ['refused, which the adapter has read again', REFUSED, AWAY, { kind: 'refused', unsure: false }],
+    ['refused, since somebody was faster', new ScmConflictError('405', true), AWAY, { kind: 'merged', byUs: false }],
+  ])('that is %s', async (_name, error, readMergeStatus, outcome) => {
+    const merge = () => Promise.reject(error);
+    const forge = forgeWith({ enqueue: async () => false, merge, readMergeStatus });
+    const effect = { do: 'merge', issueId: '1', request: REQUEST, order: { strategy: 'squash', expectedSha: 'aaa' } } as const;
+    expect(await mergeIfUnchanged(effect, forge, signal)).toMatchObject(outcome);
   });
 });
 

@@ -104,7 +104,9 @@ function conflictOf(request: RequestKey, order: MergeOrder, refusal: Refusal, no
   const place = `${request.owner}/${request.repo}#${request.number}`;
   const detail = `merge of ${place} refused: ${refusal.detail}; ${situationOf(now, order)}`;
   const isBusy = refusal.status === 405 && BUSY.test(refusal.detail) && isAsExpected(now, order);
-  return new ScmConflictError(detail, now?.merged === true, isBusy);
+  // A success of another kind is an order that was taken.
+  const isUnsure = now === null || refusal.status < 300;
+  return new ScmConflictError(detail, now?.merged === true, { isBusy, isUnsure });
 }
 
 function situationOf(now: MergeStatus | null, order: MergeOrder): string {

@@ -55,6 +55,7 @@ describe('selfhosted merge', () => {
     prepare(fake);
     const conflict = await conflictOf(merge());
     expect(conflict.alreadyMerged).toBe(false);
+    expect(conflict.isUnsure).toBe(false);
     expect(conflict.message).toContain(`merge of acme/app#1 refused: status 405: ${text}`);
     expect(asked(fake)).toEqual([MERGE, READ]);
   });
@@ -127,12 +128,15 @@ describe('selfhosted merge', () => {
     fake.failNext('GET /pulls/1', json({ message: 'oops' }, status));
     const conflict = await conflictOf(merge());
     expect([conflict.alreadyMerged, conflict.message.endsWith('it could not be read again')]).toEqual([false, true]);
+    expect(conflict.isUnsure).toBe(true);
   });
 
   it('a merge that was only put off is a conflict', async () => {
     const { fake, merge } = await start();
     fake.failNext('POST /merge', empty(201));
-    expect((await conflictOf(merge())).message).toContain('status 201: accepted, but not merged');
+    const conflict = await conflictOf(merge());
+    expect(conflict.message).toContain('status 201: accepted, but not merged');
+    expect(conflict.isUnsure).toBe(true);
   });
 
   it('403 that names a scope is an auth error that names write:repository', async () => {

@@ -55,7 +55,7 @@ describe('a merge', () => {
     const { fake, scm } = await connect();
     fake.pulls.add(parts);
     const error = await conflictOf(scm);
-    expect([error.alreadyMerged, error.message]).toEqual([false, expect.stringMatching(said)]);
+    expect([error.alreadyMerged, error.isUnsure, error.message]).toEqual([false, false, expect.stringMatching(said)]);
     expect(error.message).toContain('acme/widgets#1 was not merged');
     expect(asked(fake)).toEqual(['PUT /pulls/1/merge', 'GET /pulls/1']);
   });
@@ -81,7 +81,7 @@ describe('a merge', () => {
     const { fake, scm, warnings } = await connect();
     fake.pulls.add({ draft: true });
     fake.failNext('GET /repos/acme/widgets/pulls/1', json({ message: 'Sorry' }, status));
-    expect((await conflictOf(scm)).alreadyMerged).toBe(false);
+    expect(await conflictOf(scm)).toMatchObject({ alreadyMerged: false, isUnsure: true });
     expect(warnings.map(({ message }) => message)).toEqual(['refused merge could not be looked at again']);
   });
 
@@ -91,7 +91,7 @@ describe('a merge', () => {
       const { fake, scm } = await connect();
       fake.pulls.add();
       fake.failNext(MERGE, json(body));
-      expect((await conflictOf(scm)).alreadyMerged).toBe(false);
+      expect(await conflictOf(scm)).toMatchObject({ alreadyMerged: false, isUnsure: true });
       expect(asked(fake)).toEqual(['PUT /pulls/1/merge']);
     },
   );

@@ -170,12 +170,13 @@ async function merge(context: Context, request: RequestKey, order: MergeOrder, s
   try {
     const { merged, sha, message } = await context.routes.merge(request, order, signal);
     if (merged) return { mergeCommitSha: sha };
-    throw new ScmConflictError(`${nameOf(request)} was not merged: ${message || 'no reason was given'}`, false);
+    const detail = `${nameOf(request)} was not merged: ${message || 'no reason was given'}`;
+    throw new ScmConflictError(detail, false, { isUnsure: true });
   } catch (error) {
     if (!(error instanceof TrackerError) || !REFUSALS.includes(error.status)) throw error;
-    const alreadyMerged = await isMergedNow(context, request, signal);
-    const why = alreadyMerged ? 'somebody else merged it before' : error.detail;
-    throw new ScmConflictError(`${nameOf(request)} was not merged: ${why}`, alreadyMerged);
+    const merged = await isMergedNow(context, request, signal);
+    const why = merged === true ? 'somebody else merged it before' : error.detail;
+    throw new ScmConflictError(`${nameOf(request)} was not merged: ${why}`, merged === true, { isUnsure: merged === null });
   }
 }
 
@@ -214,14 +215,14 @@ function checkOrder(request: RequestKey, { strategy, expectedSha }: MergeOrder):
     throw new TrackerError({ kind: 'tracker_payload_error', method: 'PUT', path: `${pullPath(request)}/merge`, detail });
 }
 
-// A look that fails proves nothing.
-async function isMergedNow({ routes, warnOnce }: Context, request: RequestKey, signal: AbortSignal): Promise<boolean> {
+// A look that fails proves nothing: null.
+async function isMergedNow({ routes, warnOnce }: Context, request: RequestKey, signal: AbortSignal): Promise<boolean | null> {
   try {
     return isMerged(await routes.freshPull(request, signal));
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
     warnOnce('refused merge could not be looked at again', request, error.message);
-    return false;
+    return null;
   }
 }
 

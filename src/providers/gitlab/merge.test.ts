@@ -86,7 +86,7 @@ describe('merge', () => {
     const { fake, scm, sent } = await connect();
     fake.merges.get(1).sha = commitName('newer');
     const error = await failureOf(scm.merge(REQUEST, ORDER, never));
-    expect(error).toMatchObject({ alreadyMerged: false });
+    expect(error).toMatchObject({ alreadyMerged: false, isUnsure: false });
     expect(String(error)).toContain('SHA does not match HEAD');
     expect(sent()).toEqual([PUT, READ]);
   });
@@ -107,7 +107,8 @@ describe('merge', () => {
   ])('a second look that is %s claims nothing and warns', async (_, reply) => {
     const { fake, scm, warnings } = await connect({ state: 'merged' });
     fake.failNext({ method: 'GET' }, reply);
-    expect(await failureOf(scm.merge(REQUEST, ORDER, never))).toMatchObject({ name: 'ScmConflictError', alreadyMerged: false });
+    const error = await failureOf(scm.merge(REQUEST, ORDER, never));
+    expect(error).toMatchObject({ name: 'ScmConflictError', alreadyMerged: false, isUnsure: true });
     expect(warnings()).toHaveLength(1);
   });
 
@@ -116,7 +117,7 @@ describe('merge', () => {
     fake.failNext({ method: 'PUT' }, json({ iid: 1, state, merge_commit_sha: 'x' }));
     const error = await failureOf(scm.merge(REQUEST, ORDER, never));
     expect(error).toBeInstanceOf(ScmConflictError);
-    expect(error).toMatchObject({ alreadyMerged: false });
+    expect(error).toMatchObject({ alreadyMerged: false, isUnsure: true });
     expect(sent()).toEqual([PUT]);
   });
 

@@ -32,7 +32,9 @@ export async function merge(context: RequestContext, order: MergeOrder, signal: 
       throw await refusalOf(context, error, signal);
     });
   if (isMerged(answer)) return { mergeCommitSha: mergeCommitOf(answer) };
-  throw new ScmConflictError(`${nameOf(context)} was not merged, its state is ${JSON.stringify(answer.state ?? null)}`, false);
+  // Such as `locked`, while the remote merges.
+  const detail = `${nameOf(context)} was not merged, its state is ${JSON.stringify(answer.state ?? null)}`;
+  throw new ScmConflictError(detail, false, { isUnsure: true });
 }
 
 /** Enters the merge train where the project has them; false where it has none. */
@@ -62,22 +64,22 @@ async function refusalOf(context: RequestContext, error: unknown, signal: AbortS
   const { status, detail } = error;
   if (status === 405 || status === 409) {
     const merged = await isMergedByNow(context, signal);
-    const why = `${nameOf(context)} was not merged: ${detail}${merged ? '; somebody else merged it already' : ''}`;
-    return new ScmConflictError(why, merged);
+    const why = `${nameOf(context)} was not merged: ${detail}${merged === true ? '; somebody else merged it already' : ''}`;
+    return new ScmConflictError(why, merged === true, { isUnsure: merged === null });
   }
   if (status === 401 || status === 403) return withBothCauses(context, error);
   return error;
 }
 
-// The refusal never says "already merged", so only another look can tell. When that fails too, nothing is claimed.
-async function isMergedByNow(context: RequestContext, signal: AbortSignal): Promise<boolean> {
+// The refusal never says "already merged", so only another look can tell. When that fails too, nothing is claimed: null.
+async function isMergedByNow(context: RequestContext, signal: AbortSignal): Promise<boolean | null> {
   try {
     return isMerged(await readMergeRequest(context, signal));
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
     const facts = { tracker_kind: KIND, ...factsOf(context), error: error.message };
     context.logger.warn('merge request could not be read again after a refused merge', facts);
-    return false;
+    return null;
   }
 }
 

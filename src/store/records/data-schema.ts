@@ -20,5 +20,6 @@ const PLAIN = once((): Readonly<Record<DataShape & string, z.ZodType>> => ({
   'text or absent': z.string().optional(),
   number: z.number(),
   'number or null': z.number().nullable(),
+  'number or absent': z.number().optional(),
   flag: z.boolean(),
 }));
