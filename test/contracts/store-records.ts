@@ -171,7 +171,7 @@ const MARKS: { readonly [Kind in ReactionKind]: fc.Arbitrary<ReactionMarks[Kind]
   bot_review: given,
   merge_conflicts: head('resolving'),
   auto_merge: fc.oneof(
-    head('merged'),
+    fc.record({ at: fc.constant('merged' as const), headSha: text, since: moment }, { requiredKeys: ['at', 'headSha'] }),
     tried({ at: fc.constant('waiting' as const), headSha: text, bareSince: nullable(moment) }),
     tried({ at: fc.constant('ready' as const), headSha: text, bareSince: nullable(moment), decision: text }),
     tried({ at: fc.constant('merging' as const), headSha: text, seen }),

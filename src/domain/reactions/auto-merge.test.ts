@@ -360,6 +360,36 @@ describe('auto_merge', () => {
     expect(player.everAsked('delete-branch')).toEqual([]);
   });
 
+  it('a merge that the forge said yes to is sent once while it still shows the request open', () => {
+    const player = watching({ auto_merge: autoMerge });
+    lookTwice(player, READY);
+    const outcome = { kind: 'merged', byUs: true } as const;
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome });
+    for (let looks = 0; looks < 4; looks += 1) look(player, READY);
+    expect(progress(player, 'auto_merge')).toMatchObject({ used: 0, waitingFor: 'the forge to show the merge' });
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.everAsked('merge')).toHaveLength(1);
+    expect(player.everTold('reaction:merge:succeeded')).toHaveLength(1);
+    expect(player.asked('delete-branch')).toHaveLength(1);
+  });
+
+  it('counts it as refused after a minute, tries it again, and takes it for ours whenever it shows', () => {
+    const player = watching({ auto_merge: { ...autoMerge, budget: 1 } });
+    const outcome = { kind: 'merged', byUs: true } as const;
+    for (let tries = 1; tries <= 2; tries += 1) {
+      lookTwice(player, READY);
+      expect(player.everAsked('merge')).toHaveLength(tries);
+      player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome });
+      player.after(60_000);
+      look(player, READY);
+      expect(progress(player, 'auto_merge')).toMatchObject({ used: tries, escalated: tries === 2 });
+    }
+    look(player, READY);
+    expect(progress(player, 'auto_merge')?.escalated).toBe(true);
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.asked('delete-branch')).toHaveLength(1);
+  });
+
   it('a window that ends while a merge is under way does not drop the branch', () => {
     const player = watching({ auto_merge: { ...autoMerge, watchWindowMs: 100_000 } });
     lookTwice(player, READY);

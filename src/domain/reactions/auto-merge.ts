@@ -5,7 +5,7 @@ import type { ValueOf } from '../model/data-shape.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
 import type { Findings } from '../model/findings.ts';
 import { onRefused } from './merge-answer.ts';
-import { ATTEMPTS, attemptsOn, type Attempts } from './merge-attempts.ts';
+import { ATTEMPTS, attemptsOn, SHOWS_WITHIN_MS, type Attempts } from './merge-attempts.ts';
 import { obstacleTo } from './merge-obstacle.ts';
 import { couldNotRead, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
@@ -33,7 +33,8 @@ const declaration = {
   /**
    * waiting -> ready (one clean reading) -> merging (asked for) -> merged, or queued until the forge's own queue has merged
    * it -> tidied (its branch was seen to). A refusal leads back to waiting for a clean reading; `unsure`: the answer does not
-   * tell that nothing was merged, or will be. A head that is pushed meanwhile starts over.
+   * tell that nothing was merged, or will be. So does a merge that the forge does not show long after it said yes. A head that
+   * is pushed meanwhile starts over.
    */
   marks: {
     waiting: { headSha: 'text', bareSince: 'number or null', ...ATTEMPTS },
@@ -41,7 +42,7 @@ const declaration = {
     merging: { headSha: 'text', seen: READING, ...ATTEMPTS },
     queued: { headSha: 'text', seen: READING },
     refused: { headSha: 'text', seen: READING, unsure: 'flag', ...ATTEMPTS },
-    merged: { headSha: 'text' },
+    merged: { headSha: 'text', since: 'number or absent' },
     tidied: {},
   },
   prompt: null,
@@ -100,6 +101,7 @@ function judgeReading(draft: Draft, watch: Watch, facts: Case): void {
   const progress = { ...before, ...budgetFor(before, headSha, seen) };
   const { used, escalated, mark } = progress;
   if (mark.at === 'queued' && mark.headSha === headSha) return followQueue(draft, watch, facts);
+  if (mark.at === 'merged' && mark.headSha === headSha) return awaitShown(draft, watch, facts, mark.since ?? 0);
   if (settings.requireCi && ci === 'failing-unseen') {
     const refused = { at: 'refused', headSha, seen, unsure: false } as const;
     return escalate(draft, { ...watch, reactions: { ...watch.reactions, auto_merge: progress } }, 'auto_merge', UNSEEN, {
@@ -224,5 +226,22 @@ function followQueue(draft: Draft, watch: Watch, { findings: { queue }, settings
     why: 'it left the merge queue unmerged',
     isFinal: false,
     unsure: false,
+  });
+}
+
+/** The forge said that it merged, and still shows the request open. It is asked again only once that has lasted too long. */
+function awaitShown(draft: Draft, watch: Watch, { settings, merge, decision, ci }: Case, since: number): void {
+  const { headSha, mergeability } = merge;
+  const waited = draft.now - since;
+  if (waited < SHOWS_WITHIN_MS) {
+    const nextAt = draft.now + Math.min(settings.pollIntervalMs, Math.max(SETTLE_MS, waited));
+    return waitFor(draft, watch, 'auto_merge', 'the forge to show the merge', { nextAt });
+  }
+  onRefused(draft, watch, settings.budget, {
+    headSha,
+    why: 'the forge said that it is merged, and still shows it open',
+    isFinal: false,
+    unsure: true,
+    seen: { decision, mergeability, ci },
   });
 }

@@ -11,7 +11,10 @@ export function noteMerged(draft: Draft, watch: Watch): void {
   if (!mayHaveMerged(mark) || !('headSha' in mark)) return;
   const { headSha } = mark;
   announce(draft, 'reaction:merge:succeeded', { issue: watch.issue, number: watch.mergeRequest.number, headSha, byUs: true });
-  waitFor(draft, watch, 'auto_merge', 'nothing', { mark: { at: 'merged', headSha }, escalated: false });
+  waitFor(draft, watch, 'auto_merge', 'nothing', {
+    mark: { at: 'merged', headSha, since: draft.now },
+    escalated: false,
+  });
 }
 
 /** After a merge of ours: the branch goes where asked. True while there is still something to do. */

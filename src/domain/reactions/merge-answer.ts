@@ -17,7 +17,7 @@ export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'mer
     case 'merged':
       announce(draft, 'reaction:merge:succeeded', { issue: watch.issue, number, headSha, byUs: outcome.byUs });
       waitFor(draft, watch, 'auto_merge', settings.deleteBranch ? 'the branch to be deleted' : 'nothing', {
-        mark: { at: 'merged', headSha },
+        mark: { at: 'merged', headSha, since: draft.now },
         nextAt: draft.now,
       });
       return;
@@ -46,14 +46,17 @@ interface MergeRefusal {
   /** Trying again cannot help. */
   readonly isFinal: boolean;
   readonly unsure: boolean;
+  /** What it was tried on, where the mark does not tell. */
+  readonly seen?: MergeReading;
 }
 
 /** Tried again as often as `max_retries` says, unless trying again cannot help; then a person is asked. */
-export function onRefused(draft: Draft, watch: Watch, budget: number, { headSha, why, isFinal, unsure }: MergeRefusal): void {
+export function onRefused(draft: Draft, watch: Watch, budget: number, refusal: MergeRefusal): void {
+  const { headSha, why, isFinal, unsure, seen = seenBy(watch) } = refusal;
   const used = progressOf(watch, 'auto_merge').used + 1;
   announce(draft, 'reaction:merge:failed', { issue: watch.issue, number: watch.mergeRequest.number, error: why });
   const doubt = unsure && { unsureSince: draft.now };
-  const mark = { at: 'refused', headSha, seen: seenBy(watch), unsure, ...doubt } as const;
+  const mark = { at: 'refused', headSha, seen, unsure, ...doubt } as const;
   if (isFinal) return escalate(draft, watch, 'auto_merge', why, { mark, used });
   if (used <= budget) return waitFor(draft, watch, 'auto_merge', `another try after: ${why}`, { mark, used });
   const count = used === 1 ? 'the merge was refused' : `${used} merges were refused; the last`;
