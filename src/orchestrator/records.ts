@@ -165,6 +165,8 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     warn('merge request could not be read', { ...of(issue), number, error: reason }),
   'reaction:merge:queued': ({ issue, number, headSha }) =>
     info('merge request queued for its merge', { ...of(issue), number, head_sha: headSha }),
+  'reaction:merge:postponed': ({ issue, number, headSha, why }) =>
+    info('merge postponed by the forge', { ...of(issue), number, head_sha: headSha, reason: why }),
   'reaction:watch:ended': ({ issue, why }) => info('merge request no longer watched', { ...of(issue), reason: why }),
   'reaction:check:completed': ({ issue, kind, result, detail }) =>
     debug('reaction checked', { ...of(issue), reaction: kind, result, detail }),

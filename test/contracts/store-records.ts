@@ -159,9 +159,11 @@ const seen = fc.record({ decision: text, mergeability: text, ci: text });
 
 /** A mark that may have something to say of earlier tries. */
 function tried<T extends object>(mark: { [K in keyof T]: fc.Arbitrary<T[K]> }) {
-  return fc.tuple(fc.record(mark), fc.record({ unsureSince: moment }, { requiredKeys: [] })).map(([known, more]) => {
-    return { ...(known as T), ...more };
-  });
+  return fc
+    .tuple(fc.record(mark), fc.record({ unsureSince: moment, postponed: count }, { requiredKeys: [] }))
+    .map(([known, more]) => {
+      return { ...(known as T), ...more };
+    });
 }
 
 /** Any mark of each reaction. */

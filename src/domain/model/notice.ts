@@ -90,6 +90,8 @@ export interface Notices {
   /** Once per cause and request. */
   'reaction:read:failed': { issue: IssueRef; number: number; error: string };
   'reaction:merge:queued': { issue: IssueRef; number: number; headSha: string };
+  /** Once per head. */
+  'reaction:merge:postponed': { issue: IssueRef; number: number; headSha: string; why: string };
   'reaction:watch:ended': { issue: IssueRef; why: string };
   'reaction:check:completed': { issue: IssueRef; kind: ReactionKind; result: string; detail: string };
   'reaction:turn:queued': { issue: IssueRef; kind: ReactionKind; attempt: number };

@@ -415,6 +415,27 @@ describe('auto_merge', () => {
     expect(player.told('reaction:escalation:raised')).toEqual([]);
   });
 
+  it('a forge that asks to come again is told once for a head, and after ten times counts as one that refuses', () => {
+    const player = watching({ auto_merge: { ...autoMerge, budget: 1 } });
+    const findings = (headSha: string) => ({ ...READY, merge: ok({ ...OPEN, headSha }) });
+    const postpone = (headSha: string): void => {
+      lookTwice(player, findings(headSha));
+      const outcome = { kind: 'postponed', why: 'Please try again later' } as const;
+      player.send({ type: 'merge-answered', issueId: '1', expectedSha: headSha, outcome });
+    };
+    for (let times = 0; times < 10; times += 1) postpone('sha1');
+    expect(player.everTold('reaction:merge:postponed')).toHaveLength(1);
+    expect(progress(player, 'auto_merge')).toMatchObject({ used: 0, escalated: false });
+    postpone('sha1');
+    expect(player.told('reaction:merge:failed')).toMatchObject([{ facts: { error: 'Please try again later' } }]);
+    expect(progress(player, 'auto_merge')).toMatchObject({ used: 1, escalated: false });
+    postpone('sha1');
+    expect(progress(player, 'auto_merge')).toMatchObject({ used: 2, escalated: true });
+    postpone('sha2');
+    expect(progress(player, 'auto_merge')).toMatchObject({ used: 0, escalated: false });
+    expect(player.everTold('reaction:merge:postponed')).toHaveLength(2);
+  });
+
   it('waits for the queue of the forge, and counts leaving it as a refusal', () => {
     const player = watching({ auto_merge: { ...autoMerge, budget: 0 } });
     lookTwice(player, READY);

@@ -118,7 +118,7 @@ function judgeReading(draft: Draft, watch: Watch, facts: Case): void {
     result: obstacle === null ? 'ready' : 'waiting',
     detail: obstacle ?? headSha,
   });
-  const attempts = attemptsOn(headSha, mark, draft.now);
+  const attempts = before.escalated && !escalated ? {} : attemptsOn(headSha, mark, draft.now);
   if (escalated) {
     const waitingFor = before.escalated ? before.waitingFor : 'a person';
     return waitFor(draft, watch, 'auto_merge', waitingFor, { mark: withoutDoubt(mark, attempts) });

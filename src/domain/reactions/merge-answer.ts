@@ -3,6 +3,7 @@ import { announce, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { Watch } from '../model/watch.ts';
 import type { MergeReading } from './auto-merge.ts';
+import { attemptsIn } from './merge-attempts.ts';
 import { escalate, progressOf, waitFor } from './progress.ts';
 
 /** What became of the merge that was asked for. */
@@ -28,16 +29,28 @@ export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'mer
       });
       return;
     case 'postponed':
-      // What was waited for before the try need not be waited for again.
-      waitFor(draft, watch, 'auto_merge', `the forge, which asks to come again: ${outcome.why}`, {
-        mark: { at: 'waiting', headSha, bareSince: 0 },
-      });
-      return;
+      return onPostponed(draft, watch, settings.budget, { headSha, why: outcome.why });
     case 'refused': {
       const { fault, unsure } = outcome;
       onRefused(draft, watch, settings.budget, { headSha, why: fault.message, isFinal: isRefusal(fault), unsure });
     }
   }
+}
+
+/** How often a forge may ask to come again for one head. */
+const MAX_POSTPONED = 10;
+
+/** Costs nothing at first and is told once for a head. A forge that asks for ever has refused. */
+function onPostponed(draft: Draft, watch: Watch, budget: number, { headSha, why }: Pick<MergeRefusal, 'headSha' | 'why'>): void {
+  const before = attemptsIn(progressOf(watch, 'auto_merge').mark);
+  const postponed = (before.postponed ?? 0) + 1;
+  if (postponed > MAX_POSTPONED) return onRefused(draft, watch, budget, { headSha, why, isFinal: false, unsure: false });
+  const { number } = watch.mergeRequest;
+  if (postponed === 1) announce(draft, 'reaction:merge:postponed', { issue: watch.issue, number, headSha, why });
+  waitFor(draft, watch, 'auto_merge', `the forge, which asks to come again: ${why}`, {
+    // What was waited for before the try need not be waited for again.
+    mark: { at: 'waiting', headSha, bareSince: 0, ...before, postponed },
+  });
 }
 
 interface MergeRefusal {
@@ -55,8 +68,9 @@ export function onRefused(draft: Draft, watch: Watch, budget: number, refusal: M
   const { headSha, why, isFinal, unsure, seen = seenBy(watch) } = refusal;
   const used = progressOf(watch, 'auto_merge').used + 1;
   announce(draft, 'reaction:merge:failed', { issue: watch.issue, number: watch.mergeRequest.number, error: why });
-  const doubt = unsure && { unsureSince: draft.now };
-  const mark = { at: 'refused', headSha, seen, unsure, ...doubt } as const;
+  const { postponed } = attemptsIn(progressOf(watch, 'auto_merge').mark);
+  const attempts = { ...(unsure && { unsureSince: draft.now }), ...(postponed !== undefined && { postponed }) };
+  const mark = { at: 'refused', headSha, seen, unsure, ...attempts } as const;
   if (isFinal) return escalate(draft, watch, 'auto_merge', why, { mark, used });
   if (used <= budget) return waitFor(draft, watch, 'auto_merge', `another try after: ${why}`, { mark, used });
   const count = used === 1 ? 'the merge was refused' : `${used} merges were refused; the last`;
