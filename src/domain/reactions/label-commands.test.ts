@@ -99,6 +99,57 @@ describe('label_commands', () => {
     expect(player.state.claims.size).toBe(0);
   });
 
+  describe('two commands between two looks', () => {
+    const both = [added('1', 'foray:fix'), added('2', 'foray:review', '2026-01-01T00:01:00Z')];
+    const findings = { merge: ok({ ...OPEN, labels: ['foray:fix', 'foray:review'] }), labels: ok(both) };
+    const afterFirst = { merge: ok({ ...OPEN, labels: ['foray:review'] }), labels: ok(both) };
+    const commandOf = (player: ReturnType<typeof watching>) => {
+      const claim = player.state.claims.get('1');
+      return claim?.phase === 'waiting' && claim.then.kind === 'run' ? claim.then.reaction?.labelCommand?.command : undefined;
+    };
+
+    it('are carried out one after the other, the older first', () => {
+      const player = watching({ label_commands: { ...labelCommands, budget: 3 } });
+      look(player, findings);
+      expect(commandOf(player)).toBe('fix');
+      expect(player.everAsked('remove-label').map(({ label }) => label)).toEqual(['foray:fix']);
+      player.send({ type: 'label-removed', issueId: '1', label: 'foray:fix', fault: null });
+      finishTurn(player);
+      look(player, afterFirst);
+      expect(commandOf(player)).toBe('review');
+      expect(player.everAsked('remove-label').map(({ label }) => label)).toEqual(['foray:fix', 'foray:review']);
+      player.send({ type: 'label-removed', issueId: '1', label: 'foray:review', fault: null });
+      finishTurn(player);
+      look(player, { merge: ok(OPEN), labels: ok(both) });
+      expect(player.state.claims.size).toBe(0);
+    });
+
+    it('count against the budget: the second escalates and its label is removed', () => {
+      const player = watching({ label_commands: labelCommands });
+      look(player, findings);
+      player.send({ type: 'label-removed', issueId: '1', label: 'foray:fix', fault: null });
+      finishTurn(player);
+      look(player, afterFirst);
+      expect(progress(player, 'label_commands')).toMatchObject({ escalated: true, used: 1 });
+      expect(player.everAsked('remove-label').map(({ label }) => label)).toEqual(['foray:fix', 'foray:review']);
+    });
+  });
+
+  it.each<[string, Partial<LabelEvent>, number]>([
+    ["the token's own account set it again", { actor: 'foray-bot' }, 0],
+    ['a person set it again', {}, 1],
+  ])('a command that was taken back counts only where %s', (_name, parts, runs) => {
+    const player = watching({ label_commands: { ...labelCommands, budget: 3 } });
+    const taken = { ...added('2', 'foray:fix', '2026-01-01T00:01:00Z'), added: false };
+    const again = { ...added('3', 'foray:fix', '2026-01-01T00:02:00Z'), ...parts };
+    const labels = ok([added('1', 'foray:fix'), taken, again]);
+    look(player, { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels, self: ok('foray-bot') });
+    expect(player.state.claims.size).toBe(runs);
+    if (runs > 0) finishTurn(player);
+    look(player, { merge: ok(OPEN), labels, self: ok('foray-bot') });
+    expect(player.state.claims.size).toBe(0);
+  });
+
   it('a command given while a run goes on is carried out after it', () => {
     const player = watching({
       label_commands: labelCommands,

@@ -56,7 +56,8 @@ type Names = Readonly<Record<Command, string>>;
 
 /**
  * Commands given by labelling the merge request. Read from the journal of label events, past a mark that only moves
- * forward and is stored before anything is queued: a command runs at most once. It counts while its label is still there.
+ * forward and is stored before anything is queued: a command runs at most once. It counts while its label is still there, and
+ * the oldest comes first.
  */
 function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, self } }: Look): void {
   const settings = draft.state.settings.reactions.on.label_commands;
@@ -71,7 +72,8 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   const isPersons = (event: LabelEvent): boolean => !isOwnAccount(draft, watch, self, event.actor);
   const present = new Set(merge.labels.map((label) => label.toLowerCase()));
   const names: Names = { review: settings.reviewLabel.toLowerCase(), fix: settings.fixLabel.toLowerCase() };
-  const order = news.findLast((event) => isOrder(names, event) && present.has(event.label) && isPersons(event));
+  const stands = (event: LabelEvent): boolean => isOrder(names, event) && isPersons(event) && !isTakenBack(news, event);
+  const order = news.find((event) => stands(event) && present.has(event.label));
   const command = order ? commandOf(names, order.label) : null;
   announce(draft, 'reaction:check:completed', {
     issue: watch.issue,
@@ -80,13 +82,16 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
     detail: '',
   });
   if (!order || !command) {
-    const settled = news.slice(0, unsettledAt(news.filter(isPersons), news, names, present));
+    // The label of one that stands was not there yet when the labels were read, a moment earlier: the next look shows it.
+    const unsettled = news.findIndex(stands);
+    const settled = unsettled === -1 ? news : news.slice(0, unsettled);
     return waitFor(draft, watch, 'label_commands', 'a label', { mark: readUpTo(markOf(settled.at(-1)) ?? mark, toRemove) });
   }
   const reason = reasonToWait(draft, watch);
   // The mark stays where it is, whatever begins the watch anew meanwhile.
   if (reason !== null) return waitFor(draft, watch, 'label_commands', reason, { mark: readUpTo(mark, toRemove) });
-  const read = readUpTo(markOf(news.at(-1)) ?? mark, order.label);
+  // Whatever was asked for after it comes next.
+  const read = readUpTo(markOf(order) ?? mark, order.label);
   ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: order.label });
   if (progress.used >= settings.budget) {
     const why = `the label ${order.label} came after ${progress.used} commands for ${merge.headSha.slice(0, 12)}`;
@@ -143,21 +148,9 @@ function markOf(event: LabelEvent | undefined): string | undefined {
 /** Before any event: a command from before the watch, as while the first run went on, counts while its label is there. */
 const JOURNAL_START = '';
 
-/**
- * Where the journal has a command whose label was not there yet when the labels were read, a moment earlier. Whether it
- * still counts shows at the next look. Undefined where there is none.
- */
-function unsettledAt(
-  commands: readonly LabelEvent[],
-  news: readonly LabelEvent[],
-  names: Names,
-  present: ReadonlySet<string>,
-): number | undefined {
-  const first = commands.find((event) => {
-    const isTakenBack = news.slice(news.indexOf(event) + 1).some((later) => later.label === event.label && !later.added);
-    return isOrder(names, event) && !present.has(event.label) && !isTakenBack;
-  });
-  return first && news.indexOf(first);
+/** The label came off again: a command that was given by it counts no longer, whoever set it anew. */
+function isTakenBack(news: readonly LabelEvent[], event: LabelEvent): boolean {
+  return news.slice(news.indexOf(event) + 1).some((later) => later.label === event.label && !later.added);
 }
 
 function isOrder(names: Names, { added, label }: LabelEvent): boolean {
