@@ -2,7 +2,7 @@ import { ask, isPending, change, settleRead, putWatch, release, type Draft } fro
 import type { Answer } from '../model/errors.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn } from '../model/issue.ts';
-import type { MergeStatus } from '../model/merge-request.ts';
+import type { CiConclusion, MergeStatus } from '../model/merge-request.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import { noteMerged, tidyBranch } from '../reactions/branch.ts';
 import type { Findings, RequestReading } from '../model/findings.ts';
@@ -148,8 +148,13 @@ function readingOf(draft: Draft, issueId: string, merge: MergeStatus, findings: 
     url: merge.url,
     mergeability: merge.mergeability,
     decision: decision?.ok ? decision.value : (last?.decision ?? ''),
-    ci: ci?.ok ? ci.value.status : ciStatus?.ok ? ciStatus.value || 'none' : (last?.ci ?? ''),
+    ci: ci?.ok ? ci.value.status : ciStatus?.ok ? wordFor(ciStatus.value) : (last?.ci ?? ''),
     merged: merge.merged,
     draft: merge.draft,
   };
+}
+
+/** For people a failure is one, whatever the forge shows it as. */
+function wordFor(conclusion: CiConclusion): string {
+  return conclusion === 'failing-unseen' ? 'failing' : conclusion || 'none';
 }

@@ -37,6 +37,7 @@ export interface RequestReading {
   readonly url: string;
   readonly mergeability: string;
   readonly decision: string;
+  /** `none` where there are no checks, empty where they were not read. */
   readonly ci: string;
   readonly merged: boolean;
   readonly draft: boolean;

@@ -275,6 +275,7 @@ describe('auto_merge', () => {
     const player = watching({ auto_merge: autoMerge });
     look(player, { ...READY, ciStatus: ok('failing-unseen') });
     expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true });
+    expect(player.state.readings.get('1')?.ci).toBe('failing');
     lookTwice(player, READY);
     expect(player.asked('merge')).toHaveLength(1);
   });

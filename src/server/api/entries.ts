@@ -128,7 +128,8 @@ export function watchEntry(watch: WatchView) {
       url: reading.url,
       mergeability: reading.mergeability,
       review_decision: reading.decision,
-      ci_status: reading.ci,
+      // The word for no checks is one for people.
+      ci_status: reading.ci === 'none' ? '' : reading.ci,
       draft: reading.draft,
       merged: reading.merged,
     },

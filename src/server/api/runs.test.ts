@@ -201,7 +201,7 @@ it('GET /api/v2/merge-requests tells how far each reaction has come', async () =
       url: 'https://forge.example/a/b/12',
       mergeability: 'clean',
       decision: 'APPROVED',
-      ci: 'failure',
+      ci: 'failing',
       merged: false,
       draft: true,
     },
@@ -228,11 +228,14 @@ it('GET /api/v2/merge-requests tells how far each reaction has come', async () =
       url: 'https://forge.example/a/b/12',
       mergeability: 'clean',
       review_decision: 'APPROVED',
-      ci_status: 'failure',
+      ci_status: 'failing',
       draft: true,
       merged: false,
     },
     reactions: [{ kind: 'ci_failure', attempts_used: 1, escalated: true, waiting_for: 'a person', next_check_at: noon }],
   };
   expect(body).toEqual({ merge_requests: [entry, { ...entry, head_sha: 'abc123', last_look: null }] });
+  const bare = { ...watch, reading: watch.reading && { ...watch.reading, ci: 'none' } };
+  const { body: without } = await get('/api/v2/merge-requests', { current: aSnapshot({ watches: [bare] }) });
+  expect(without).toMatchObject({ merge_requests: [{ last_look: { ci_status: '' } }] });
 });

@@ -149,7 +149,7 @@ function readingChips({ draft, ci, decision, mergeability, merged }: NonNullable
   const facts: readonly (readonly [tone: string, text: string])[] = [
     ['good', merged ? 'merged' : ''],
     ['plain', draft ? 'draft' : ''],
-    [FACT_TONES[ci] ?? 'plain', ci && `CI ${ci === 'failing-unseen' ? 'failing' : ci}`],
+    [FACT_TONES[ci] ?? 'plain', ci && `CI ${ci}`],
     [FACT_TONES[decision] ?? 'plain', decision === 'NOT_REQUIRED' ? 'no review needed' : decision.toLowerCase()],
     [FACT_TONES[mergeability] ?? 'plain', mergeability],
   ];
@@ -159,7 +159,6 @@ function readingChips({ draft, ci, decision, mergeability, merged }: NonNullable
 const FACT_TONES: Readonly<Record<string, string>> = {
   success: 'good',
   failing: 'bad',
-  'failing-unseen': 'bad',
   pending: 'live',
   APPROVED: 'good',
   CHANGES_REQUESTED: 'bad',
