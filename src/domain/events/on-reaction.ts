@@ -68,10 +68,12 @@ function couldNotLook(draft: Draft, watch: Watch, due: readonly ReactionKind[], 
 /** The issue is over. Where a merge of ours is why, what belongs to it is still done: the branch, and the whole move. */
 function afterTerminal(draft: Draft, watch: Watch, { findings, due }: Inspected, issueState: string): void {
   const { merge } = findings;
-  if (hasWorkAfterMerge(draft.state, watch, issueState)) {
-    if (!merge.ok) return couldNotLook(draft, watch, due, merge.fault.message);
-    if (merge.value?.merged && tidyBranch(draft, watch, merge.value)) return;
-    if (merge.value?.merged && mustFinishCompletion(draft.state, watch, issueState) && completeMerge(draft, watch)) return;
+  if (merge.ok && merge.value?.merged) noteMerged(draft, watch);
+  const noted = current(draft, watch);
+  if (hasWorkAfterMerge(draft.state, noted, issueState)) {
+    if (!merge.ok) return couldNotLook(draft, noted, due, merge.fault.message);
+    if (merge.value?.merged && tidyBranch(draft, noted, merge.value)) return;
+    if (merge.value?.merged && mustFinishCompletion(draft.state, noted, issueState) && completeMerge(draft, noted)) return;
   }
   endWatch(draft, watch, 'the issue is terminal');
   removeWorkspaceOf(draft, watch.issue, 'the issue is terminal');

@@ -334,6 +334,15 @@ describe('auto_merge', () => {
     expect(player.asked('delete-branch')).toHaveLength(1);
   });
 
+  it('such a merge is told also when it closed the issue', () => {
+    const player = watching({ auto_merge: autoMerge });
+    lookTwice(player, READY);
+    refuse(player, true);
+    look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('done') });
+    expect(player.told('reaction:merge:succeeded')).toMatchObject([{ facts: { byUs: true } }]);
+    expect(player.asked('delete-branch')).toHaveLength(1);
+  });
+
   it.each<[string, Partial<Findings>]>([
     ['that can be merged', READY],
     ['that cannot, as while the forge merges', { ...READY, merge: ok({ ...OPEN, mergeability: 'blocked' }) }],
