@@ -79,7 +79,8 @@ function judgeAutoMerge(draft: Draft, watch: Watch, { merge, findings }: Look): 
   const ciStatus = settings.requireCi ? findings.ciStatus : NOT_ASKED;
   if (!decision?.ok) return couldNotRead(draft, watch, 'auto_merge', decision?.fault.message ?? 'no review decision');
   if (!ciStatus?.ok) return couldNotRead(draft, watch, 'auto_merge', ciStatus?.fault.message ?? 'no CI status');
-  judgeReading(draft, watch, { settings, merge, findings, decision: decision.value, ci: ciStatus.value });
+  const facts = { settings, merge, findings, decision: decision.value, ci: ciStatus.value };
+  if (!followSent(draft, watch, facts)) judgeReading(draft, watch, facts);
 }
 
 const NOT_ASKED = { ok: true, value: '' } as const;
@@ -100,15 +101,7 @@ function judgeReading(draft: Draft, watch: Watch, facts: Case): void {
   const before = progressOf(watch, 'auto_merge');
   const progress = { ...before, ...budgetFor(before, headSha, seen) };
   const { used, escalated, mark } = progress;
-  if (mark.at === 'queued' && mark.headSha === headSha) return followQueue(draft, watch, facts);
-  if (mark.at === 'merged' && mark.headSha === headSha) return awaitShown(draft, watch, facts, mark.since ?? 0);
-  if (settings.requireCi && ci === 'failing-unseen') {
-    const refused = { at: 'refused', headSha, seen, unsure: false } as const;
-    return escalate(draft, { ...watch, reactions: { ...watch.reactions, auto_merge: progress } }, 'auto_merge', UNSEEN, {
-      mark: refused,
-      used,
-    });
-  }
+  if (settings.requireCi && ci === 'failing-unseen') return askAboutUnseen(draft, watch, { headSha, seen, progress });
   const bareSince = settings.requireCi && ci === '' ? bareSinceOf(progress, headSha, draft.now) : null;
   const graceEnds = bareSince === null ? 0 : bareSince + settings.ciGraceMs;
   const obstacle = obstacleTo(settings, merge, decision, ci) ?? (graceEnds > draft.now ? 'checks to appear' : null);
@@ -135,6 +128,18 @@ function judgeReading(draft: Draft, watch: Watch, facts: Case): void {
 }
 
 const UNSEEN = 'a manual pipeline hides a failed job, which must be retried or allowed to fail';
+
+function askAboutUnseen(draft: Draft, watch: Watch, { headSha, seen, progress }: Unseen): void {
+  const known = { ...watch, reactions: { ...watch.reactions, auto_merge: progress } };
+  const mark = { at: 'refused', headSha, seen, unsure: false } as const;
+  escalate(draft, known, 'auto_merge', UNSEEN, { mark, used: progress.used });
+}
+
+interface Unseen {
+  readonly headSha: string;
+  readonly seen: MergeReading;
+  readonly progress: Progress;
+}
 
 /** Refusals are counted for a head. One that a person was asked about counts no longer once what it was tried on has changed. */
 function budgetFor(
@@ -215,6 +220,15 @@ function onlyTell(draft: Draft, watch: Watch, { strategy }: AutoMerge, headSha: 
   announce(draft, 'reaction:merge:would', { issue: watch.issue, number: watch.mergeRequest.number, headSha, strategy });
   const what = `it would be merged now (${strategy} of ${headSha.slice(0, 12)}), but dry_run is on`;
   waitFor(draft, watch, 'auto_merge', `nothing: ${what}`);
+}
+
+/** A merge of this head that the forge has taken is waited for, and not judged anew. False where there is none. */
+function followSent(draft: Draft, watch: Watch, facts: Case): boolean {
+  const { mark } = progressOf(watch, 'auto_merge');
+  if ((mark.at !== 'queued' && mark.at !== 'merged') || mark.headSha !== facts.merge.headSha) return false;
+  if (mark.at === 'queued') followQueue(draft, watch, facts);
+  else awaitShown(draft, watch, facts, mark.since ?? 0);
+  return true;
 }
 
 /** The forge's queue merges when its turn comes. A request that is no longer in it was refused. */
