@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { reasonToStop } from '../domain/events/on-issue-states.ts';
+import type { RunningClaim } from '../domain/model/claim.ts';
+import { stateIn } from '../domain/model/issue.ts';
 import type { StopReason } from '../domain/model/run.ts';
+import type { State } from '../domain/model/state.ts';
 import { surveyBoard, surveyRuns, type SurveyDeps, type SurveyedRuns } from './survey.ts';
 import { requireGood, type GoodWorkflow } from './workflow.ts';
 
@@ -37,16 +40,16 @@ export async function planOf(
     .map(({ issue: { identifier, state, title } }) => ({ identifier, state, title }));
   if (current.settings === null) return { start, stop: [], changes: [] };
   const runs = await surveyRuns(requireGood(current), deps, signal);
-  const stop = stopsOf(runs);
-  const changes = [...changesOf(current.settings, next.settings), ...promptChange(current.body, next.body, goingOn(runs, stop))];
-  return { start, stop, changes };
+  const ended = endedOf(runs);
+  const goOn = runs.running.filter(({ issue }) => !ended.some(({ identifier }) => identifier === issue.identifier));
+  const keptBy = goOn.map(({ issue }) => issue.identifier);
+  const changes = [...changesOf(current.settings, next.settings), ...promptChange(current.body, next.body, keptBy)];
+  return { start, stop: [...ended, ...lastOnes(survey.state, goOn, runs.states)], changes };
 }
 
-/**
- * Sessions that the next poll would end. Each is held to the settings that it started with, so that no edit ends one: its
- * issue has moved on the board. One whose state cannot be read goes on.
- */
-function stopsOf({ state, running, states }: SurveyedRuns): EditPlan['stop'] {
+/** Sessions that the next poll would end, by the settings that they started with: their issue has moved on the board. */
+function endedOf({ state, running, states }: SurveyedRuns): EditPlan['stop'] {
+  // One whose state cannot be read goes on.
   if (states === null) return [];
   return running.flatMap(({ issue }) => {
     const at = states.get(issue.id) ?? '';
@@ -61,10 +64,17 @@ function whyStopped(at: string, reason: StopReason | null): string | null {
   return reason === 'terminal' ? `state "${at}" is a terminal state` : `state "${at}" is not an active state`;
 }
 
-/** Issues whose session would not be stopped. */
-function goingOn({ running }: SurveyedRuns, stop: EditPlan['stop']): readonly string[] {
-  const stopped = new Set(stop.map(({ identifier }) => identifier));
-  return running.map(({ issue }) => issue.identifier).filter((identifier) => !stopped.has(identifier));
+/** A session is finished with the settings that it started with; where the new file does not take its issue, it is the last. */
+function lastOnes(next: State, running: readonly RunningClaim[], states: SurveyedRuns['states']): EditPlan['stop'] {
+  const { activeStates, terminalStates } = next.settings.tracker;
+  // Of another tracker the new file says nothing.
+  const ofThisTracker = running.filter(({ issue }) => next.claims.has(issue.id));
+  return ofThisTracker.flatMap(({ issue }) => {
+    const at = states?.get(issue.id) ?? issue.state;
+    if (stateIn(activeStates, at) && !stateIn(terminalStates, at)) return [];
+    const why = stateIn(terminalStates, at) ? `state "${at}" would be terminal` : `state "${at}" would not be active`;
+    return [{ identifier: issue.identifier, state: at, reason: `${why}: once its session is over` }];
+  });
 }
 
 /** A session keeps the prompt that it started with. */

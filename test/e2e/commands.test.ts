@@ -142,7 +142,9 @@ describe('beside a running service without HTTP', () => {
     expect(Object.keys(plan)).toEqual(['start', 'stop', 'changes']);
     expect(plan['start']).toMatchObject([{ identifier: 'A-6' }]);
     // A session keeps the settings that it started with.
-    expect(plan['stop']).toEqual([]);
+    expect(plan['stop']).toMatchObject([
+      { identifier: 'A-1', reason: expect.stringMatching(/^state ".*" would not be active: once its session is over$/) },
+    ]);
     expect(plan['changes']).toContainEqual({ key: 'agent.max_turns', from: 1, to: 7 });
     expect(plan['changes']?.at(-1)).toMatchObject({
       key: 'prompt',
