@@ -13,7 +13,7 @@ const UNSEEN_LIMIT = 2;
 export function reconcile(draft: Draft, asked: readonly string[], states: Answer<ReadonlyMap<string, string>>): void {
   if (!states.ok) {
     if (asked.length > 0) announce(draft, 'poll:states:failed', { error: states.fault.message, running: draft.state.live.size });
-    for (const live of draft.state.live.values()) if (live.unseen > 0) putLive(draft, { ...live, unseen: 0 });
+    for (const id of asked) forgetMissed(draft, id);
     return;
   }
   for (const id of asked) {
@@ -22,6 +22,11 @@ export function reconcile(draft: Draft, asked: readonly string[], states: Answer
     const parked = draft.state.parked.get(id);
     if (parked) reconcileParked(draft, parked, states.value.get(id));
   }
+}
+
+function forgetMissed(draft: Draft, id: string): void {
+  const live = draft.state.live.get(id);
+  if (live && live.unseen > 0) putLive(draft, { ...live, unseen: 0 });
 }
 
 function reconcileRunning(draft: Draft, live: Live, state: string): void {

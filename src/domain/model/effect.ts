@@ -18,13 +18,13 @@ export type Effect =
   | { readonly do: 'stop-run'; readonly runId: string; readonly issueId: string; readonly reason: StopReason }
   | AskedEffect;
 
-/** An effect that is answered by exactly one event, also when its interpreter fails (`effect-failed`). */
 /** Issues whose runs keep settings that are no longer in force. */
 export interface OlderRuns {
   readonly settings: Settings;
   readonly ids: readonly string[];
 }
 
+/** An effect that is answered by exactly one event, also when its interpreter fails (`effect-failed`). */
 export type AskedEffect =
   /**
    * Candidates, and the states of the ids given; of a tracker that is no longer watched the states alone. Those of runs
