@@ -45,6 +45,7 @@ describe('the commands', () => {
     [['nothing.md', 'A-1'], 2, 'expected one workflow file, got 2: nothing.md A-1'],
     [['--port', '1', 'statsu'], 2, 'unknown command "statsu", did you mean "status"?'],
     [['help', 'initt'], 2, 'unknown command "initt", did you mean "init"?'],
+    [['--format', 'json', 'status'], 2, 'the command comes first: foray status …\nTry: foray status --help'],
     [['./nothing'], 1, 'error: workflow.missing: '],
     [['nothing.md'], 1, 'error: workflow.missing: '],
     [['validate', 'nothing'], 1, 'error: workflow.missing: '],

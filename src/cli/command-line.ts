@@ -70,6 +70,7 @@ function refuseMistyped(word: string | undefined): void {
 }
 
 function unknown(word: string): never {
+  if (named(word) !== null) throw new UsageError(`the command comes first: foray ${word} …`, word);
   const near = nearestWord(
     word,
     COMMANDS.map(({ name }) => name),
