@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shortText } from './short-text.ts';
+import { copyOf, shortText } from './short-text.ts';
 
 it.each([
   ['short', 10, 'short'],
@@ -9,4 +9,8 @@ it.each([
   ['', 3, ''],
 ])('%s is cut at %i', (text, longest, cut) => {
   expect(shortText(text, longest)).toBe(cut);
+});
+
+it('a copy is the same text', () => {
+  expect(copyOf('…ab🚀 c'.slice(1))).toBe('ab🚀 c');
 });

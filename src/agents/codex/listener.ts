@@ -1,4 +1,5 @@
 import { JsonRpcError, type JsonRpcPeerOptions } from '../../lib/json-rpc/index.ts';
+import { copyOf } from '../../lib/short-text.ts';
 import { answerTo, type ApprovalContext } from './approvals.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { createAccountLimits, type AccountLimits } from './classify.ts';
@@ -93,8 +94,7 @@ function createHeldNotes() {
   let held: string[] = [];
   return {
     add(text: string): void {
-      // A copy: a mere slice would keep the whole line it came from in memory.
-      if (held.length < MAX_HELD) held.push(Buffer.from(text.slice(0, 2 * HEAD_LENGTH)).toString());
+      if (held.length < MAX_HELD) held.push(copyOf(text.slice(0, 2 * HEAD_LENGTH)));
     },
     takeAll(): readonly string[] {
       const all = held;

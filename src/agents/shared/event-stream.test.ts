@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
+import { heldMb } from '../../../test/support/held-memory.ts';
 import { createEventStream } from './event-stream.ts';
 
 function streamOf(mask = (text: string) => text) {
@@ -83,6 +84,31 @@ describe('what the model says', () => {
     stream.endMessage();
     expect(texts().length).toBe(4);
     expect(texts().join(' ')).toBe(words);
+  });
+
+  it('is shown from its last words on where it is longer than what is kept', () => {
+    const { stream, texts } = streamOf();
+    stream.messagePart('early ');
+    stream.messagePart(`${'x'.repeat(100_000)} ${'last words '.repeat(1_500)}`);
+    stream.endMessage();
+    stream.close();
+    expect(texts()[0]).toMatch(/^…/);
+    expect(texts().join(' ')).not.toContain('early');
+    expect(texts().join('').replaceAll(/\s/g, '').length).toBeLessThanOrEqual(16_385);
+    expect(texts().at(-1)).toMatch(/last words$/);
+  });
+
+  it('and what tools say holds no more memory than what is shown of it', async () => {
+    const { stream, events } = streamOf();
+    const before = await heldMb();
+    for (let turn = 0; turn < 300; turn += 1) {
+      stream.message(`${turn}`.padEnd(10_000, 'said '));
+      stream.toolStarted({ id: `${turn}`, name: 'Bash', input: `${turn}`.padEnd(200_000, 'y') });
+      stream.toolEnded({ id: `${turn}`, ok: true, output: `${turn}`.padEnd(200_000, 'z') });
+      vi.advanceTimersByTime(1_000);
+    }
+    expect(events.length).toBeGreaterThan(1_000);
+    expect((await heldMb()) - before).toBeLessThan(10);
   });
 
   it('has its secrets taken out, also where one came in two pieces', () => {

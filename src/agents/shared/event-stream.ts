@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
+import { copyOf } from '../../lib/short-text.ts';
 import { createJoinedText, longestStart } from './joined-text.ts';
 import { createLatest, createRateLimit, type Allowance } from './rate-limit.ts';
 import { inputLine, outputLines } from './tool-text.ts';
@@ -158,9 +159,8 @@ function createCalls(pass: (event: AgentEvent) => void, mask: (text: string) => 
   };
 }
 
-/** A copy: a mere slice would keep the whole line it came from in memory. */
 function shortId(id: string): string {
-  return id.length <= LONGEST_NAME ? id : Buffer.from(id.slice(0, LONGEST_NAME)).toString();
+  return id.length <= LONGEST_NAME ? id : copyOf(id.slice(0, LONGEST_NAME));
 }
 
 function shortName(name: string): string {
@@ -170,5 +170,5 @@ function shortName(name: string): string {
 
 function clip(text: string): string {
   const start = longestStart(text);
-  return start.length === text.length ? text : `${start.slice(0, -1)}…`;
+  return copyOf(start.length === text.length ? text : `${start.slice(0, -1)}…`);
 }

@@ -24,6 +24,8 @@ export function createJoinedText(allowance: Allowance, show: (text: string) => v
   let held = '';
   let isEnded = false;
   let addedAt = 0;
+  /** The allowance is spent: until the next try the texts are not even looked at, however many come. */
+  let isHeldBack = false;
   let timer: NodeJS.Timeout | undefined;
 
   function arm(ms: number): void {
@@ -32,12 +34,18 @@ export function createJoinedText(allowance: Allowance, show: (text: string) => v
 
   function wake(): void {
     timer = undefined;
+    isHeldBack = false;
     let rest = isEnded || isLongAgo(addedAt) ? held.length : endOfWords(held);
     while (held.slice(0, rest).trim() !== '') {
-      if (!limit.take()) return arm(RETRY_MS);
+      if (!limit.take()) return holdBack();
       rest -= showPart(rest);
     }
     if (held.trim() !== '') arm(COLLECT_MS);
+  }
+
+  function holdBack(): void {
+    isHeldBack = true;
+    arm(RETRY_MS);
   }
 
   /** Shows as much as fits into one event, at most up to `end`. Returns how much that was. */
@@ -52,13 +60,14 @@ export function createJoinedText(allowance: Allowance, show: (text: string) => v
   return {
     add(piece) {
       if (piece === '') return;
-      held = bounded(isEnded && held !== '' ? `${held}\n${piece}` : held + piece);
+      held = bounded(isEnded && held !== '' ? `${held}\n` : held, piece);
       isEnded = false;
       addedAt = performance.now();
       arm(COLLECT_MS);
     },
     end() {
       isEnded = true;
+      if (isHeldBack) return;
       clearTimeout(timer);
       wake();
     },
@@ -75,8 +84,10 @@ function isLongAgo(addedAt: number): boolean {
   return performance.now() - addedAt > PAUSE_MS;
 }
 
-function bounded(text: string): string {
-  return text.length > 2 * LONGEST_HELD ? `…${text.slice(-LONGEST_HELD)}` : text;
+/** Both in a row. What is left out is never put together first: it may be long. */
+function bounded(held: string, piece: string): string {
+  if (held.length + piece.length <= 2 * LONGEST_HELD) return held + piece;
+  return `…${(held + piece.slice(-LONGEST_HELD)).slice(-LONGEST_HELD)}`;
 }
 
 /** How much of a text fits into one event, at most up to `end`: whole words where that leaves more than half. */

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { copyOf } from '../../lib/short-text.ts';
 
 /** The bounds that `AgentEvent` promises. */
 const LONGEST_INPUT = 500;
@@ -27,14 +28,15 @@ export function inputLine(input: unknown, mask: (text: string) => string): strin
   const line = mask(tellingPart(input).slice(0, 2 * LONGEST_INPUT))
     .replaceAll(/\s+/g, ' ')
     .trim();
-  return line.length > LONGEST_INPUT ? `${wholeStart(line, LONGEST_INPUT - 1)}…` : line;
+  return copyOf(line.length > LONGEST_INPUT ? `${wholeStart(line, LONGEST_INPUT - 1)}…` : line);
 }
 
 /** The last lines of what a tool gave back. */
 export function outputLines(output: unknown, mask: (text: string) => string): string {
   const text = stripVTControlCharacters(mask(textIn(output).slice(-2 * LONGEST_OUTPUT))).trimEnd();
   const lines = text.split(/\r?\n/).slice(-MOST_LINES).join('\n');
-  return lines.length > LONGEST_OUTPUT ? `…${lines.slice(-(LONGEST_OUTPUT - 1))}` : lines.trim() === '' ? '' : lines;
+  if (lines.trim() === '') return '';
+  return copyOf(lines.length > LONGEST_OUTPUT ? `…${lines.slice(-(LONGEST_OUTPUT - 1))}` : lines);
 }
 
 function tellingPart(input: unknown): string {
