@@ -86,8 +86,13 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'run:ceiling:blind': ({ issue, keys }) =>
     warn('the agent tells no figures, a ceiling has no effect', { ...of(issue), keys: keys.join(', ') }),
   'run:stop:requested': ({ issue, reason }) => info('stopping the run', { ...of(issue), reason }),
-  'run:review:failed': ({ issue, command, output, iteration }) =>
-    warn('verification failed, the agent gets another turn', { ...of(issue), command, iteration, output }),
+  'run:review:failed': ({ issue, command, output, iteration, isLast }) =>
+    warn(isLast ? 'verification failed, no turn is left to mend it' : 'verification failed, the agent gets another turn', {
+      ...of(issue),
+      command,
+      iteration,
+      output,
+    }),
   'run:worker:exited': ({ issue, exitKind, turns, error: reason }) =>
     record(exitKind === 'error' ? 'warn' : 'info', 'worker exiting', {
       ...of(issue),

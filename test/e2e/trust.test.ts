@@ -131,7 +131,7 @@ describe('agent.evidence: changes', () => {
       await daemon.record('handoff transition succeeded, releasing claim', { issue_identifier: id });
     for (const id of ['A-1', 'A-6', 'A-7']) {
       const retry = await daemon.record('retry scheduled', { issue_identifier: id });
-      expect(retry['error'], id).toContain('agent_no_evidence');
+      expect(retry['error'], `${id}\n${daemon.stderr()}`).toContain('agent_no_evidence');
     }
     const { retrying } = (await daemon.json('/api/v1/state')) as { retrying: { error: string }[] };
     expect(retrying).toHaveLength(3);

@@ -52,7 +52,7 @@ export interface Notices {
   /** The agent told no figures in its first turn, so these ceilings stop nothing. */
   'run:ceiling:blind': { issue: IssueRef; runId: string; keys: readonly string[] };
   'run:stop:requested': { issue: IssueRef; runId: string; reason: StopReason };
-  'run:review:failed': { issue: IssueRef; runId: string; command: string; output: string; iteration: number };
+  'run:review:failed': { issue: IssueRef; runId: string; command: string; output: string; iteration: number; isLast: boolean };
   'run:worker:exited': {
     issue: IssueRef;
     runId: string;

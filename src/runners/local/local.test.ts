@@ -67,7 +67,7 @@ async function play(scene: Scene) {
       fingerprint: () => Promise.resolve(scene.looks?.[seen.looks++] ?? scene.looks?.at(-1) ?? ''),
       verify: () => {
         seen.checks += 1;
-        return Promise.resolve({ ok: passes[seen.checks - 1] ?? passes.at(-1) ?? true, output: '' });
+        return Promise.resolve({ ok: passes[seen.checks - 1] ?? passes.at(-1) ?? true, output: `look ${seen.checks}` });
       },
     },
     promptFor: () => 'work',
@@ -88,7 +88,7 @@ async function play(scene: Scene) {
   runner.start(plan, { report: (said) => void reports.push(said), announce: (notice) => void notices.push(notice) });
   await expect.poll(() => reports.at(-1)?.type).toBe('run-exited');
   const last = reports.at(-1);
-  return { seen, reports, exit: last?.type === 'run-exited' ? last.exit : null };
+  return { seen, reports, notices, exit: last?.type === 'run-exited' ? last.exit : null };
 }
 
 describe('a run on this machine', () => {
@@ -148,6 +148,20 @@ describe('self_review', () => {
     const { seen, exit } = await play({ passes: [false], maxTurns: 1 });
     expect(seen).toMatchObject({ turns: 1, checks: 1 });
     expect(exit?.fault?.kind).toBe('verification_failed');
+  });
+
+  it('tells the output of every check that failed, also of the last one', async () => {
+    const { reports, notices } = await play({ passes: [false], maxIterations: 1 });
+    const failed = notices.flatMap((notice) => (notice.name === 'run:review:failed' ? [notice.facts] : []));
+    expect(failed).toMatchObject([
+      { command: 'check', output: 'look 1', isLast: false },
+      { command: 'check', output: 'look 2', isLast: true },
+    ]);
+    const said = reports.flatMap((report) => (report.type === 'agent-spoke' ? [report.event] : []));
+    expect(said).toEqual([
+      { type: 'notice', text: 'verification failed: check\nlook 1' },
+      { type: 'notice', text: 'verification failed: check\nlook 2' },
+    ]);
   });
 
   it('stops when the issue left its active state', async () => {

@@ -1,5 +1,6 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
 import { AgentError } from '../../domain/model/errors.ts';
+import { shortText } from '../../lib/short-text.ts';
 import type { AttemptDeps } from './attempt.ts';
 
 /** The turns that are left to mend what the verification found. */
@@ -33,11 +34,34 @@ export async function selfReview(
     );
     if (failure === null) return;
     const { command, output } = failure;
-    if (iteration > maxIterations || turns.turnsLeft() <= 0) throw stillFailing(command, iteration - 1);
-    deps.announce({ name: 'run:review:failed', facts: { issue: plan.issue, runId: plan.runId, command, output, iteration } });
+    const isLast = iteration > maxIterations || turns.turnsLeft() <= 0;
+    tell(plan, deps, { ...failure, iteration, isLast });
+    if (isLast) throw stillFailing(command, iteration - 1);
     await turns.take(fixPrompt(command, output));
     if (!(await turns.mayGoOn())) return;
   }
+}
+
+/** In the log, and among the events of the run: without its output nobody can tell why a run failed. */
+function tell(
+  plan: RunPlan,
+  deps: AttemptDeps,
+  failed: Failure & { readonly iteration: number; readonly isLast: boolean },
+): void {
+  const { issue, runId } = plan;
+  deps.announce({ name: 'run:review:failed', facts: { issue, runId, ...failed } });
+  const text = shortText(`verification failed: ${failed.command}`, LONGEST_COMMAND);
+  const event = { type: 'notice', text: `${text}\n${failed.output.slice(-LONGEST_OUTPUT)}`.trim() } as const;
+  deps.report({ type: 'agent-spoke', issueId: issue.id, runId, event });
+}
+
+/** What one event may hold of them. */
+const LONGEST_COMMAND = 1_000;
+const LONGEST_OUTPUT = 3_000;
+
+interface Failure {
+  readonly command: string;
+  readonly output: string;
 }
 
 function stillFailing(command: string, mended: number): AgentError {
@@ -49,7 +73,7 @@ function stillFailing(command: string, mended: number): AgentError {
 async function firstFailure(
   commands: readonly string[],
   verify: (command: string) => Promise<{ readonly ok: boolean; readonly output: string }>,
-): Promise<{ readonly command: string; readonly output: string } | null> {
+): Promise<Failure | null> {
   for (const command of commands) {
     const result = await verify(command);
     if (!result.ok) return { command, output: result.output };
