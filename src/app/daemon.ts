@@ -8,7 +8,7 @@ import { logNotices } from '../orchestrator/records.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { Logger, SteadyClock } from '../ports/runtime.ts';
 import { startTelemetry } from '../telemetry/index.ts';
-import { buildAdapters, knownAs, settleIdentity, tellIfPublic, type BuiltAdapters } from './build-adapters.ts';
+import { buildAdapters, type BuiltAdapters } from './build-adapters.ts';
 import { proveTracker, retriesIn, silenceIn, whileTold } from './check-tracker.ts';
 import { forgetOldRuns } from './forget-runs.ts';
 import type { Reign } from './leading.ts';
@@ -18,6 +18,7 @@ import { databaseName } from './own-store.ts';
 import { followWorkflow } from './reload.ts';
 import type { KnownSecrets } from './secrets.ts';
 import { serveHttp, type Served } from './serve-http.ts';
+import { knownAs, settleIdentity, tellIfPublic } from './settle-identity.ts';
 import type { WatchedTrackers } from './watched-trackers.ts';
 import { tellWarnings, type GoodWorkflow } from './workflow.ts';
 

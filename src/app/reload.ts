@@ -8,10 +8,11 @@ import type { Notice, Notices } from '../domain/model/notice.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
-import { buildAdapters, knownAs, settleIdentity, tellIfPublic, type BuiltAdapters } from './build-adapters.ts';
+import { buildAdapters, type BuiltAdapters } from './build-adapters.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
 import { placeOfStates } from './named-states.ts';
 import { keepsToken } from './serve-http.ts';
+import { knownAs, settleIdentity, tellIfPublic } from './settle-identity.ts';
 import { readWorkflowFile, requireGood, tellWarnings, WorkflowFault } from './workflow.ts';
 
 export interface ReloadDeps {

@@ -1,18 +1,14 @@
 import { announce, ask, change, type Draft } from '../draft.ts';
-import { MERGE_STRATEGIES, type CiConclusion, type MergeStatus, type ReviewDecision } from '../model/merge-request.ts';
+import { MERGE_STRATEGIES, type MergeStatus } from '../model/merge-request.ts';
 import type { ReactionOptions } from '../model/reaction.ts';
-import type { ValueOf } from '../model/data-shape.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
 import type { Findings } from '../model/findings.ts';
-import { onRefused } from './merge-answer.ts';
-import { ATTEMPTS, attemptsOn, SHOWS_WITHIN_MS, type Attempts } from './merge-attempts.ts';
+import { ATTEMPTS, attemptsOn, type Attempts } from './merge-attempts.ts';
 import { obstacleTo } from './merge-obstacle.ts';
+import { READING, readingOf, SETTLE_MS, type MergeCase, type MergeReading } from './merge-reading.ts';
+import { followSent } from './merge-sent.ts';
 import { couldNotRead, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
-
-/** What a merge was tried on. A refusal holds until one of these changes. */
-const READING = { decision: 'text', mergeability: 'text', ci: 'text' } as const;
-export type MergeReading = ValueOf<typeof READING>;
 
 const declaration = {
   kind: 'auto_merge',
@@ -59,9 +55,6 @@ export const AUTO_MERGE: Reaction<typeof declaration> = {
   judge: judgeAutoMerge,
 };
 
-/** A forge recomputes mergeability within a moment after a push or an approval: a first clean reading is looked at again after this. */
-const SETTLE_MS = 2_000;
-
 type AutoMerge = ReactionOptions['auto_merge'];
 type Progress = ReactionProgress<'auto_merge'>;
 type Waiting = Progress & { readonly mark: Extract<Progress['mark'], { at: 'waiting' }> };
@@ -85,19 +78,10 @@ function judgeAutoMerge(draft: Draft, watch: Watch, { merge, findings }: Look): 
 
 const NOT_ASKED = { ok: true, value: '' } as const;
 
-/** Everything that a merge is decided upon. */
-interface Case {
-  readonly settings: AutoMerge;
-  readonly merge: MergeStatus;
-  readonly findings: Findings;
-  readonly decision: ReviewDecision;
-  readonly ci: CiConclusion;
-}
-
-function judgeReading(draft: Draft, watch: Watch, facts: Case): void {
+function judgeReading(draft: Draft, watch: Watch, facts: MergeCase): void {
   const { settings, merge, decision, ci } = facts;
-  const { headSha, mergeability } = merge;
-  const seen: MergeReading = { decision, mergeability, ci };
+  const { headSha } = merge;
+  const seen = readingOf(facts);
   const before = progressOf(watch, 'auto_merge');
   const progress = { ...before, ...budgetFor(before, headSha, seen) };
   const { used, escalated, mark } = progress;
@@ -195,9 +179,9 @@ function offFrom(draft: Draft, { scope }: Findings): string | null {
   return why;
 }
 
-function mergeWhenSettled(draft: Draft, watch: Watch, facts: Case, { used, escalated, mark: waiting }: Waiting): void {
-  const { settings, merge, decision, ci } = facts;
-  const { headSha, mergeability } = merge;
+function mergeWhenSettled(draft: Draft, watch: Watch, facts: MergeCase, { used, escalated, mark: waiting }: Waiting): void {
+  const { settings, merge, decision } = facts;
+  const { headSha } = merge;
   const ready = { ...waiting, at: 'ready', decision } as const;
   const { mark } = progressOf(watch, 'auto_merge');
   if (mark.at !== 'ready' || mark.headSha !== headSha || mark.decision !== decision) {
@@ -211,8 +195,7 @@ function mergeWhenSettled(draft: Draft, watch: Watch, facts: Case, { used, escal
     request: watch.mergeRequest,
     order: { strategy: settings.strategy, expectedSha: headSha },
   });
-  const seen = { decision, mergeability, ci };
-  const merging = { at: 'merging', headSha, seen, ...attemptsOn(headSha, mark, draft.now) } as const;
+  const merging = { at: 'merging', headSha, seen: readingOf(facts), ...attemptsOn(headSha, mark, draft.now) } as const;
   if (asked) waitFor(draft, watch, 'auto_merge', 'the merge to finish', { mark: merging });
 }
 
@@ -220,42 +203,4 @@ function onlyTell(draft: Draft, watch: Watch, { strategy }: AutoMerge, headSha: 
   announce(draft, 'reaction:merge:would', { issue: watch.issue, number: watch.mergeRequest.number, headSha, strategy });
   const what = `it would be merged now (${strategy} of ${headSha.slice(0, 12)}), but dry_run is on`;
   waitFor(draft, watch, 'auto_merge', `nothing: ${what}`);
-}
-
-/** A merge of this head that the forge has taken is waited for, and not judged anew. False where there is none. */
-function followSent(draft: Draft, watch: Watch, facts: Case): boolean {
-  const { mark } = progressOf(watch, 'auto_merge');
-  if ((mark.at !== 'queued' && mark.at !== 'merged') || mark.headSha !== facts.merge.headSha) return false;
-  if (mark.at === 'queued') followQueue(draft, watch, facts);
-  else awaitShown(draft, watch, facts, mark.since ?? 0);
-  return true;
-}
-
-/** The forge's queue merges when its turn comes. A request that is no longer in it was refused. */
-function followQueue(draft: Draft, watch: Watch, { findings: { queue }, settings, merge }: Case): void {
-  if (!queue?.ok) return couldNotRead(draft, watch, 'auto_merge', queue?.fault.message ?? 'no answer about the merge queue');
-  if (queue.value) return waitFor(draft, watch, 'auto_merge', 'the merge queue of the forge');
-  onRefused(draft, watch, settings.budget, {
-    headSha: merge.headSha,
-    why: 'it left the merge queue unmerged',
-    isFinal: false,
-    unsure: false,
-  });
-}
-
-/** The forge said that it merged, and still shows the request open. It is asked again only once that has lasted too long. */
-function awaitShown(draft: Draft, watch: Watch, { settings, merge, decision, ci }: Case, since: number): void {
-  const { headSha, mergeability } = merge;
-  const waited = draft.now - since;
-  if (waited < SHOWS_WITHIN_MS) {
-    const nextAt = draft.now + Math.min(settings.pollIntervalMs, Math.max(SETTLE_MS, waited));
-    return waitFor(draft, watch, 'auto_merge', 'the forge to show the merge', { nextAt });
-  }
-  onRefused(draft, watch, settings.budget, {
-    headSha,
-    why: 'the forge said that it is merged, and still shows it open',
-    isFinal: false,
-    unsure: true,
-    seen: { decision, mergeability, ci },
-  });
 }

@@ -2,8 +2,8 @@ import { isRefusal } from '../model/errors.ts';
 import { announce, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { Watch } from '../model/watch.ts';
-import type { MergeReading } from './auto-merge.ts';
 import { attemptsIn } from './merge-attempts.ts';
+import type { MergeReading } from './merge-reading.ts';
 import { escalate, progressOf, waitFor } from './progress.ts';
 
 /** What became of the merge that was asked for. */
