@@ -1,6 +1,7 @@
 import { AgentError } from '../../domain/model/errors.ts';
 import { JsonRpcClosedError } from '../../lib/json-rpc/index.ts';
-import { departureError, within, type AgentConnection } from '../shared/connection.ts';
+import { within } from '../../lib/within.ts';
+import { departureError, type AgentConnection } from '../shared/connection.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { rpcError } from './classify.ts';
 import type { Opened } from './handshake.ts';

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { AgentError } from '../../domain/model/errors.ts';
 import { createJsonRpcPeer, type JsonRpcPeer, type JsonRpcPeerOptions } from '../../lib/json-rpc/index.ts';
 import { endStrays, ProcessStartError, type ProcessExit, type RunningProcess } from '../../lib/process/index.ts';
+import { within } from '../../lib/within.ts';
 import type { AgentDeps, SessionRequest } from '../../ports/agent.ts';
 import { startError } from './failures.ts';
 import { hostOf } from './host.ts';
@@ -75,15 +75,6 @@ export function departureError({ exit, stderr, whyEnded }: Departure, name: stri
   const said = lastWords(stderr);
   const kind = whyEnded === null ? 'agent_exited' : 'agent_protocol_error';
   return new AgentError({ kind, detail: said === '' ? detail : `${detail}: ${said}` });
-}
-
-/** Waits for the work, but no longer than this. False when it took longer. */
-export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
-  const timer = new AbortController();
-  const late = delay(ms, false, { signal: timer.signal }).catch(() => false);
-  const isDone = await Promise.race([work.then(() => true), late]);
-  timer.abort();
-  return isDone;
 }
 
 async function start({ command, env, request, deps, remedy }: ConnectionOptions): Promise<RunningProcess> {

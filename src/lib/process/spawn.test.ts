@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { processStartTime } from '../process-identity.ts';
 import { startProcess } from './spawn.ts';
 import type { ProcessOptions, RunningProcess } from './spawn.ts';
 import { isAlive } from '../../../test/support/processes.ts';
@@ -21,6 +23,12 @@ async function sh(script: string, options: Partial<ProcessOptions> = {}): Promis
   });
   running.push(child);
   return child;
+}
+
+/** Keeps the event loop from everything else, as a machine that is busy with others does. */
+function standStill(ms: number, until = (): boolean => false): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end && !until());
 }
 
 async function linesOf(child: RunningProcess): Promise<string[]> {
@@ -136,6 +144,21 @@ const outside = (program: string, args = ''): string =>
   `setsid sh -c "echo \\$\\$; exec ${program} ${args}" & until grep -q ${program} /proc/$!/comm; do sleep 0.01; done; exit 0`;
 
 describe('the end of a process', () => {
+  it('is told with its last words, also when it is heard of first and we are held up before they are read', async () => {
+    const child = await sh('read -r go; echo "last words" >&2', { stdin: 'pipe', drainMs: 50 });
+    const other = spawn('sh', ['-c', 'read -r go; echo x'], { stdio: ['pipe', 'pipe', 'ignore'] });
+    // The end of one process makes Node look for others that ended: it hears of ours before it has looked at its pipes.
+    other.stdout.once('data', () => {
+      void child.stdin.write('\n');
+      standStill(2_000, () => processStartTime(child.pid) === null);
+    });
+    void child.exited.then(() => setImmediate(() => standStill(200)));
+    other.stdin.write('\n');
+    standStill(2_000, () => processStartTime(other.pid ?? 0) === null);
+    await child.settled;
+    expect(child.stderrTail()).toBe('last words\n');
+  });
+
   it('ends the lines although a grandchild holds the output, and ends the grandchild', async () => {
     const child = await sh('sleep 60 & echo $!; exit 5', { drainMs: 50 });
     const [pid] = await linesOf(child);

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { childProcess } from '../child-process.ts';
+import { within } from '../within.ts';
 import { createExcerpt } from './excerpt.ts';
 import { createGroup } from './kill.ts';
 import type { ProcessGroup } from './kill.ts';
@@ -208,12 +208,6 @@ async function settle({ group, stdout, errors, exited, drainMs }: Settling): Pro
   errors.destroy();
   stdout.writerGone();
   return exit;
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const timer = new AbortController();
-  await Promise.race([work, delay(ms, undefined, { signal: timer.signal }).catch(() => {})]);
-  timer.abort();
 }
 
 /** A dead child's input fails with EPIPE: that is an answer, not a crash. */

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { createExcerpt } from '../process/excerpt.ts';
 import { ProcessStartError, startProcess } from '../process/spawn.ts';
 import type { ProcessExit, ProcessOptions, RunningProcess, StartFailure } from '../process/spawn.ts';
+import { within } from '../within.ts';
 import { BOOTSTRAP, dataFrames, firstLine, SIGN } from './far-side.ts';
 
 export interface SshTarget {
@@ -200,10 +200,4 @@ function readErrors(onStderr?: (chunk: Buffer) => void): FarErrors {
       rest = kept;
     },
   };
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const timer = new AbortController();
-  await Promise.race([work, delay(ms, undefined, { signal: timer.signal }).catch(() => {})]);
-  timer.abort();
 }
