@@ -149,7 +149,7 @@ export function isWell({ reason }: Explanation): boolean {
   return reason === null || WELL.has(reason);
 }
 
-const WELL: ReadonlySet<Reason> = new Set(['running', 'handing_off', 'handed_off', 'terminal']);
+const WELL: ReadonlySet<Reason> = new Set(['running', 'handing_off', 'completing', 'handed_off', 'terminal']);
 
 function entry(
   issue: Pick<IssueRef, 'identifier' | 'state'>,
@@ -176,6 +176,7 @@ const REMEDIES: Readonly<Record<Reason, string | null>> = {
   running: null,
   retrying: 'wait for its time, or: foray retry IDENTIFIER',
   handing_off: null,
+  completing: null,
   tracker_quota: 'wait for the reset, or lower tracker.quota_reserve_percent',
   next_poll: 'nothing: the next poll looks at it',
   just_released: 'wait for the next poll',

@@ -111,11 +111,16 @@ export function release(draft: Draft, issue: IssueRef, reason: string): void {
     runSettings: withoutEntry(runSettings, issue.id),
     judgedUnder: withoutEntry(judgedUnder, issue.id),
   });
-  const { inFlight } = draft.state.poll;
-  if (inFlight)
-    changePoll(draft, { inFlight: { ...inFlight, releasedMeanwhile: new Set(inFlight.releasedMeanwhile).add(issue.id) } });
+  outdatePoll(draft, issue.id);
   draft.writes.push({ write: 'release', issueId: issue.id });
   announce(draft, 'issue:claim:released', { issue, reason });
+}
+
+/** What the poll under way says of the issue may be older than what happens to it now. */
+export function outdatePoll(draft: Draft, issueId: string): void {
+  const { inFlight } = draft.state.poll;
+  if (inFlight)
+    changePoll(draft, { inFlight: { ...inFlight, releasedMeanwhile: new Set(inFlight.releasedMeanwhile).add(issueId) } });
 }
 
 function countSlots(draft: Draft, issueId: string, next: Claim | undefined): void {

@@ -6,7 +6,7 @@ import type { CiConclusion, MergeStatus } from '../model/merge-request.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import { noteMerged, tidyBranch } from '../reactions/branch.ts';
 import type { Findings, RequestReading } from '../model/findings.ts';
-import { completeMerge } from '../reactions/merge-completion.ts';
+import { completeMerge, noteLeft } from '../reactions/merge-completion.ts';
 import { hasWorkAfterMerge, isPastWindow, mustFinishCompletion } from '../reactions/after-merge.ts';
 import { whyNotOurs } from '../reactions/managed.ts';
 import { couldNotRead, endWatch, progressOf } from '../reactions/progress.ts';
@@ -50,7 +50,10 @@ export function onInspected(draft: Draft, event: Inspected): void {
   const { findings } = event;
   const issueState = findings.issueState.ok ? (findings.issueState.value ?? '') : '';
   if (stateIn(draft.state.settings.tracker.terminalStates, issueState)) return afterTerminal(draft, watch, event, issueState);
-  if (issueState !== '') putWatch(draft, { ...watch, issue: { ...watch.issue, state: issueState } });
+  if (issueState !== '') {
+    putWatch(draft, { ...watch, issue: { ...watch.issue, state: issueState } });
+    noteLeft(draft, current(draft, watch), issueState);
+  }
   if (!findings.merge.ok) return couldNotLook(draft, watch, event.due, findings.merge.fault.message);
   if (Object.values(findings).every((answer: Answer<unknown>) => answer.ok)) forgetUnreadable(draft, watch);
   judge(draft, watch, findings.merge.value, findings, event.due);

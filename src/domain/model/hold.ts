@@ -13,6 +13,7 @@ export const HOLDS = {
   running: { isPassing: true, means: 'a session works on it' },
   retrying: { isPassing: true, means: 'it waits in the retry queue' },
   handing_off: { isPassing: true, means: 'its handoff is under way' },
+  completing: { isPassing: true, means: 'its merge request is merged, and the move to its last state is under way' },
   just_released: { isPassing: true, means: 'it was released while the poll was under way' },
   removing_workspace: { isPassing: true, means: 'the workspace of its last run is being removed' },
   parked: { isPassing: false, means: 'it waits for a person' },

@@ -46,7 +46,7 @@ export interface PollInFlight {
   readonly asked: readonly string[];
   /** Candidates were not: the tracker is no longer watched. */
   readonly onlyStates?: boolean;
-  /** Issues whose claim ended after this poll began: what it says of them may be older than that. */
+  /** Issues whose claim or completion ended after this poll began: what it says of them may be older than that. */
   readonly releasedMeanwhile: ReadonlySet<string>;
   readonly stage: PollStage;
 }

@@ -1,6 +1,6 @@
-import { sameState } from '../model/issue.ts';
+import { sameState, type IssueRef } from '../model/issue.ts';
 import type { State } from '../model/state.ts';
-import type { Watch } from '../model/watch.ts';
+import { problemOf, type Watch } from '../model/watch.ts';
 import type { ReactionKind, ReactionMarks } from '../model/reaction.ts';
 import { progressOf, settingsOf } from './progress.ts';
 
@@ -35,6 +35,20 @@ export function isMidway(watch: Watch): boolean {
 export function isPastWindow({ settings }: State, watch: Watch, kind: ReactionKind, now: number): boolean {
   const window = settingsOf(settings.reactions, kind)?.watchWindowMs ?? 0;
   return window > 0 && now - watch.armedAt > window && !isMidway(watch);
+}
+
+/**
+ * How far the move of the issue of a merged request has come, where its state may be what the half of it left. One that failed
+ * for good counts until the issue is seen in another state; one that nobody will finish does not count.
+ */
+export function completionOf(state: State, { id, state: issueState }: IssueRef): 'under way' | 'failed' | null {
+  if (state.pending.complete?.has(id) === true) return 'under way';
+  const watch = state.watches.get(id);
+  if (watch === undefined || settingsOf(state.settings.reactions, 'merge_completion') === undefined) return null;
+  const { mark, escalated } = progressOf(watch, 'merge_completion');
+  if (mark.at !== 'begun') return null;
+  if (!escalated) return problemOf(watch) === null ? 'under way' : null;
+  return mark.left === undefined || sameState(mark.left, issueState) ? 'failed' : null;
 }
 
 /** True while a move that we began may have got only half way: some trackers label first and close afterwards. */

@@ -1,10 +1,12 @@
 import { isRefusal } from '../model/errors.ts';
 import { removeWorkspaceOf } from '../events/cleanup.ts';
-import { announce, ask, settle, type Draft } from '../draft.ts';
+import { announce, ask, outdatePoll, outdateReads, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
+import { sameState } from '../model/issue.ts';
 import type { Watch } from '../model/watch.ts';
-import { endWatch, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
+import { endWatch, escalate, isWorkedOn, progressOf, putProgress, waitFor } from './progress.ts';
 import type { Declaration, Reaction } from './reaction.ts';
+import { NO_MARK } from '../model/reaction.ts';
 
 const declaration = {
   kind: 'merge_completion',
@@ -18,8 +20,8 @@ const declaration = {
       about: 'State of the issue once its request is merged; one of `tracker.terminal_states`.',
     },
   },
-  // The move of the issue was asked for.
-  marks: { begun: {} },
+  // The move of the issue was asked for. `left`: the state that one which failed for good was first seen to have left.
+  marks: { begun: { left: 'text or absent' } },
   prompt: null,
 } as const satisfies Declaration;
 
@@ -27,6 +29,8 @@ export const MERGE_COMPLETION: Reaction<typeof declaration> = {
   ...declaration,
   needs: () => [],
   judge: (draft, watch) => waitFor(draft, watch, 'merge_completion', 'the merge'),
+  // What was begun may be half done, whoever has it tried again.
+  keepsMark: true,
 };
 
 /** The request is merged, by whomever: the issue moves on. True while there is still something to do. */
@@ -46,8 +50,20 @@ export function completeMerge(draft: Draft, watch: Watch): boolean {
   return true;
 }
 
+/** A move that failed for good keeps its issue from being worked on, as parking does: until its state is another one. */
+export function noteLeft(draft: Draft, watch: Watch, issueState: string): void {
+  const progress = progressOf(watch, 'merge_completion');
+  const { mark, escalated } = progress;
+  if (!escalated || mark.at !== 'begun' || (mark.left !== undefined && sameState(mark.left, issueState))) return;
+  const next = mark.left === undefined ? ({ at: 'begun', left: issueState } as const) : NO_MARK;
+  putProgress(draft, watch.issue.id, 'merge_completion', { ...progress, mark: next });
+}
+
 export function onCompletionAnswered(draft: Draft, event: Extract<Event, { type: 'completion-answered' }>): void {
   settle(draft, 'complete', event.issueId);
+  // What was read meanwhile may show the issue half way.
+  outdatePoll(draft, event.issueId);
+  outdateReads(draft, event.issueId);
   const watch = draft.state.watches.get(event.issueId);
   const settings = draft.state.settings.reactions.on.merge_completion;
   if (!watch || !settings) return;
@@ -62,6 +78,10 @@ export function onCompletionAnswered(draft: Draft, event: Extract<Event, { type:
   announce(draft, 'reaction:completion:failed', { issue, state: settings.targetState, error: fault.message });
   if (fault.kind === 'tracker_not_found') return endWatch(draft, watch, 'the tracker no longer has the issue');
   const used = progressOf(watch, 'merge_completion').used + 1;
-  if (isRefusal(fault) || used > settings.budget) return escalate(draft, watch, 'merge_completion', fault.message, { used });
+  if (isRefusal(fault) || used > settings.budget) {
+    // The next look, which is due at once, tells what the move left.
+    const changes = { used, mark: { at: 'begun' }, nextAt: draft.now } as const;
+    return escalate(draft, watch, 'merge_completion', fault.message, changes);
+  }
   waitFor(draft, watch, 'merge_completion', `another try after: ${fault.message}`, { used });
 }

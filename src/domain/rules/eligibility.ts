@@ -6,6 +6,7 @@ import type { HoldReason } from '../model/hold.ts';
 import type { TrackerSettings } from '../model/settings.ts';
 import type { Live, State } from '../model/state.ts';
 import { TRUST_REASONS } from './trust.ts';
+import { completionOf } from '../reactions/after-merge.ts';
 
 /** Why a candidate may not run, or null when it may. */
 export interface HoldVerdict {
@@ -27,6 +28,8 @@ export function cheapHold(state: State, issue: IssueRef): HoldVerdict | null {
   if (removal) return removal;
   const parked = state.parked.get(issue.id);
   if (parked) return hold('parked', `${parked.reason}: ${parked.detail}`);
+  const completion = completionHold(state, issue);
+  if (completion) return completion;
   if (state.lifecycle !== 'serving') return hold('draining', 'the service is stopping, or watches another tracker');
   if (state.operatorPause !== null) return hold('paused', pauseDetail(state.operatorPause));
   if (state.preflightProblem !== null) return hold('preflight_failed', state.preflightProblem);
@@ -62,6 +65,14 @@ function judgeState({ activeStates, terminalStates }: TrackerSettings, issueStat
 export function removalHold(state: State, issueId: string): HoldVerdict | null {
   if (state.pending['remove-workspace']?.has(issueId) !== true) return null;
   return hold('removing_workspace', 'the workspace of its last run is being removed');
+}
+
+/** A move that is half way may show the issue in an active state, which nobody put it into. */
+function completionHold(state: State, issue: IssueRef): HoldVerdict | null {
+  const completion = completionOf(state, issue);
+  if (completion === null) return null;
+  if (completion === 'under way') return hold('completing', 'it is moved to its last state, since its merge request is merged');
+  return hold('parked', 'escalated: merge_completion could not move the issue to its last state');
 }
 
 /** For people: who paused the service, and why. */
