@@ -80,6 +80,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     totals: NO_TOTALS,
     readings: new Map(),
     unreadable: new Map(),
+    accountUnknown: null,
     autoMergeOff: null,
   };
 }

@@ -168,6 +168,12 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     }),
   'reaction:read:failed': ({ issue, number, error: reason }) =>
     warn('merge request could not be read', { ...of(issue), number, error: reason }),
+  'reaction:account:unknown': ({ error: reason }) =>
+    warn('own account is not known, what it says counts as said by others', {
+      error: reason,
+      consequence: 'its approvals count for a merge, its labels are commands, and its comments are given to the agent',
+      remedy: 'let the token read its own account (GET /user), or take the token of a user who may',
+    }),
   'reaction:merge:queued': ({ issue, number, headSha }) =>
     info('merge request queued for its merge', { ...of(issue), number, head_sha: headSha }),
   'reaction:merge:postponed': ({ issue, number, headSha, why }) =>

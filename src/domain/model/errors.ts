@@ -212,11 +212,18 @@ export interface Fault {
   readonly retryAfterMs?: number;
   /** The remote said yes, and the rest of its answer could not be read: what was asked for may be done. */
   readonly isGarbled?: boolean;
+  /** The remote did not take the credential itself, which says nothing of what it may do. */
+  readonly isUnauthorized?: boolean;
 }
 
 /** Whether trying again cannot help: a lack of rights, or a request that the remote does not take as it is. */
 export function isRefusal({ kind, isGarbled = false }: Fault): boolean {
   return kind === 'tracker_auth_error' || (kind === 'tracker_payload_error' && !isGarbled);
+}
+
+/** Whether the remote will never tell it to this credential. One that was not taken at all may be taken the next time. */
+export function isNeverTold({ kind, isUnauthorized = false }: Fault): boolean {
+  return (kind === 'tracker_auth_error' || kind === 'tracker_not_found') && !isUnauthorized;
 }
 
 /** Turns anything thrown into a fault. This is the one table that says what retries, and how. */
@@ -228,7 +235,8 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof TrackerError) {
     const consequence = error.retryable ? 'back-off' : 'back-off-at-cap';
     const garbled = error.isGarbled ? { isGarbled: true } : {};
-    return { kind: error.kind, message: error.message, consequence, ...waitOf(error), ...garbled };
+    const unauthorized = error.status === 401 ? { isUnauthorized: true } : {};
+    return { kind: error.kind, message: error.message, consequence, ...waitOf(error), ...garbled, ...unauthorized };
   }
   if (error instanceof ScmConflictError) return { kind: 'scm_conflict_error', message: error.message, consequence: 'back-off' };
   if (error instanceof WorkspaceError) {

@@ -89,6 +89,8 @@ export interface Notices {
   'reaction:request:gone': { issue: IssueRef; owner: string; repo: string; number: number };
   /** Once per cause and request. */
   'reaction:read:failed': { issue: IssueRef; number: number; error: string };
+  /** Once per cause. */
+  'reaction:account:unknown': { error: string };
   'reaction:merge:queued': { issue: IssueRef; number: number; headSha: string };
   /** Once per head. */
   'reaction:merge:postponed': { issue: IssueRef; number: number; headSha: string; why: string };

@@ -88,6 +88,8 @@ export interface State {
   readonly readings: ReadonlyMap<string, RequestReading>;
   /** What could not be read at the last looks and was told, by issue id. */
   readonly unreadable: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Why the forge will not tell the account of our credential, as it was told; null while that is not so. */
+  readonly accountUnknown: string | null;
   /** Why this process merges nothing, or null when it may. */
   readonly autoMergeOff: string | null;
 }

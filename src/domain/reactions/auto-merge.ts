@@ -49,6 +49,7 @@ export const AUTO_MERGE: Reaction<typeof declaration> = {
   needs: ({ on }, watch) => [
     'scope',
     'decision',
+    'self',
     ...(on.auto_merge?.requireCi ? (['ciStatus'] as const) : []),
     ...(progressOf(watch, 'auto_merge').mark.at === 'queued' ? (['queue'] as const) : []),
   ],

@@ -69,7 +69,7 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   const mark = progress.mark.at === 'read' ? progress.mark.upTo : JOURNAL_START;
   const toRemove = stillToRemove(draft, watch, merge, labels.value);
   const news = labels.value.filter((event) => (markOf(event) ?? '') > mark);
-  const isPersons = (event: LabelEvent): boolean => !isOwnAccount(draft, watch, self, event.actor);
+  const isPersons = (event: LabelEvent): boolean => !isOwnAccount(self, event.actor);
   const present = new Set(merge.labels.map((label) => label.toLowerCase()));
   const names: Names = { review: settings.reviewLabel.toLowerCase(), fix: settings.fixLabel.toLowerCase() };
   const stands = (event: LabelEvent): boolean => isOrder(names, event) && isPersons(event) && !isTakenBack(news, event);

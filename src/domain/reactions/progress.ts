@@ -1,5 +1,6 @@
 import { announce, change, dropWatch, putWaiting, putWatch, queueWrite, type Draft } from '../draft.ts';
 import { CONTINUATION_MS } from '../rules/backoff.ts';
+import { isNeverTold } from '../model/errors.ts';
 import { sameState, stateIn } from '../model/issue.ts';
 import type { ReactionSettings } from '../model/settings.ts';
 import { NO_MARK, type ReactionBase, type ReactionContext, type ReactionKind, type TurnKind } from '../model/reaction.ts';
@@ -75,15 +76,20 @@ export function tellUnreadable(draft: Draft, { issue, mergeRequest }: Watch, why
  * the forge will never say.
  */
 export function whySelfUnknown(self: Findings['self']): string | null {
-  return self?.ok === false && !NEVER_TOLD.has(self.fault.kind) ? self.fault.message : null;
+  return self?.ok === false && !isNeverTold(self.fault) ? self.fault.message : null;
 }
 
-/** Some credentials may not ask for their own account. */
-const NEVER_TOLD: ReadonlySet<string> = new Set(['tracker_auth_error', 'tracker_not_found']);
+/** Some credentials may not ask for their own account. Then our own word counts as that of others, which is told once. */
+export function noteSelf(draft: Draft, self: Findings['self']): void {
+  if (self === undefined || whySelfUnknown(self) !== null) return;
+  const error = self.ok ? null : self.fault.message;
+  if (error === draft.state.accountUnknown) return;
+  change(draft, { accountUnknown: error });
+  if (error !== null) announce(draft, 'reaction:account:unknown', { error });
+}
 
 /** Whether an account is that of our own credential. Where the forge will not say who we are, nobody is. */
-export function isOwnAccount(draft: Draft, watch: Watch, self: Findings['self'], account: string): boolean {
-  if (self?.ok === false) tellUnreadable(draft, watch, self.fault.message);
+export function isOwnAccount(self: Findings['self'], account: string): boolean {
   return self?.ok === true && self.value !== '' && self.value.toLowerCase() === account.toLowerCase();
 }
 

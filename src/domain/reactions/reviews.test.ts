@@ -69,7 +69,19 @@ describe('review_comments and bot_review', () => {
     look(player, { ...said, self: { ok: false, fault: FAULT } });
     expect(player.state.claims.size).toBe(0);
     expect(progress(player, 'bot_review')?.waitingFor).toContain(FAULT.message);
-    look(player, { ...said, self: { ok: false, fault: { ...FAULT, kind: 'tracker_auth_error' } } }, 300_000);
+    const refused = { ...FAULT, kind: 'tracker_auth_error' } as const;
+    look(player, { ...said, self: { ok: false, fault: { ...refused, isUnauthorized: true } } }, 300_000);
+    expect(player.state.claims.size).toBe(0);
+    look(player, { ...said, self: { ok: false, fault: refused } }, 300_000);
     expect(player.state.claims.size).toBe(1);
+  });
+
+  it('tells once, and of what follows from it, that the forge will never say who we are', () => {
+    const player = watching(reactions);
+    const self = { ok: false, fault: { ...FAULT, kind: 'tracker_not_found' } } as const;
+    look(player, { reviews: ok([]), self });
+    look(player, { reviews: ok([comment('a')]), self });
+    expect(player.everTold('reaction:account:unknown')).toMatchObject([{ facts: { error: FAULT.message } }]);
+    expect(player.everTold('reaction:read:failed')).toEqual([]);
   });
 });

@@ -54,8 +54,7 @@ export const REVIEW_COMMENTS: Reaction<typeof reviewComments> = {
   ...reviewComments,
   needs: () => ['reviews', 'self'],
   judge: judgeReviews,
-  renew: (draft, watch, look, { reviewComments: queued }) =>
-    stillHeard(heardPeople(draft, watch, look), 'review_comments', queued),
+  renew: (draft, _watch, look, { reviewComments: queued }) => stillHeard(heardPeople(draft, look), 'review_comments', queued),
   keepsMark: true,
 };
 
@@ -80,7 +79,7 @@ export const BOT_REVIEW: Reaction<typeof botReview> = {
   ...botReview,
   needs: () => ['botReviews', 'self'],
   judge: judgeBotReviews,
-  renew: (draft, watch, look, { botReviewComments: queued }) => stillHeard(heardBots(draft, watch, look), 'bot_review', queued),
+  renew: (draft, _watch, look, { botReviewComments: queued }) => stillHeard(heardBots(draft, look), 'bot_review', queued),
   keepsMark: true,
 };
 
@@ -89,7 +88,7 @@ type CommentKind = 'review_comments' | 'bot_review';
 /** People's change requests. A turn starts only for a comment that no earlier run was given, and carries all that remain. */
 function judgeReviews(draft: Draft, watch: Watch, look: Look): void {
   const settings = draft.state.settings.reactions.on.review_comments;
-  const heard = heardPeople(draft, watch, look);
+  const heard = heardPeople(draft, look);
   if (!settings || !heard) return;
   if (!heard.ok) return couldNotRead(draft, watch, 'review_comments', heard.fault.message);
   const remaining = heard.value.filter(({ outdated }) => !outdated);
@@ -103,7 +102,7 @@ function judgeReviews(draft: Draft, watch: Watch, look: Look): void {
 /** Findings of review bots. */
 function judgeBotReviews(draft: Draft, watch: Watch, look: Look): void {
   const settings = draft.state.settings.reactions.on.bot_review;
-  const heard = heardBots(draft, watch, look);
+  const heard = heardBots(draft, look);
   if (!settings || !heard) return;
   if (!heard.ok) return couldNotRead(draft, watch, 'bot_review', heard.fault.message);
   const remaining = heard.value.filter(({ outdated }) => !outdated);
@@ -113,22 +112,20 @@ function judgeBotReviews(draft: Draft, watch: Watch, look: Look): void {
 type Heard = Answer<readonly ReviewComment[]> | undefined;
 
 /** What people said whose word counts. Until it is known who we are nobody is heard. */
-function heardPeople(draft: Draft, watch: Watch, { findings: { reviews, self } }: Look): Heard {
+function heardPeople(draft: Draft, { findings: { reviews, self } }: Look): Heard {
   if (!reviews?.ok) return reviews;
   if (self?.ok === false && whySelfUnknown(self) !== null) return self;
   const bots = namesOf(draft.state.settings.reactions.on.bot_review?.botUsernames ?? []);
-  const isPersons = ({ reviewer }: ReviewComment): boolean =>
-    !bots.has(reviewer.toLowerCase()) && !isOwnAccount(draft, watch, self, reviewer);
+  const isPersons = ({ reviewer }: ReviewComment): boolean => !bots.has(reviewer.toLowerCase()) && !isOwnAccount(self, reviewer);
   return { ok: true, value: reviews.value.filter(isPersons) };
 }
 
 /** What bots said, our own account only where it is named. */
-function heardBots(draft: Draft, watch: Watch, { findings: { botReviews, self } }: Look): Heard {
+function heardBots(draft: Draft, { findings: { botReviews, self } }: Look): Heard {
   if (!botReviews?.ok) return botReviews;
   if (self?.ok === false && whySelfUnknown(self) !== null) return self;
   const bots = namesOf(draft.state.settings.reactions.on.bot_review?.botUsernames ?? []);
-  const isBots = ({ reviewer }: ReviewComment): boolean =>
-    bots.has(reviewer.toLowerCase()) || !isOwnAccount(draft, watch, self, reviewer);
+  const isBots = ({ reviewer }: ReviewComment): boolean => bots.has(reviewer.toLowerCase()) || !isOwnAccount(self, reviewer);
   return { ok: true, value: botReviews.value.filter(isBots) };
 }
 

@@ -4,6 +4,7 @@ import type { CiProvider } from '../../ports/ci.ts';
 import type { MergeStatus, ScmAdapter } from '../../ports/scm.ts';
 import { deleteMergedBranch, mergeIfUnchanged } from './act.ts';
 import { createForge } from './forge.ts';
+import { whySelfUnknown } from '../../domain/reactions/progress.ts';
 
 const signal = new AbortController().signal;
 const REPO = { owner: 'acme', repo: 'app' };
@@ -57,6 +58,20 @@ describe('what the forge says of the token', () => {
     });
     for (let calls = 0; calls < 4; calls += 1) expect((await forge.readOwnAccount(signal)).ok).toBe(false);
     expect(asked).toBe(2);
+  });
+
+  it('is asked again after the credential itself was not taken', async () => {
+    let asked = 0;
+    const forge = forgeWith({
+      readOwnAccount: async () => {
+        asked += 1;
+        if (asked > 1) return 'foray';
+        throw new TrackerError({ kind: 'tracker_auth_error', method: 'GET', path: '/user', detail: 'no', status: 401 });
+      },
+    });
+    const first = await forge.readOwnAccount(signal);
+    expect(whySelfUnknown(first)).toContain('GET /user');
+    expect(await forge.readOwnAccount(signal)).toEqual({ ok: true, value: 'foray' });
   });
 });
 

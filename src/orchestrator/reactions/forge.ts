@@ -1,5 +1,4 @@
-import type { Answer } from '../../domain/model/errors.ts';
-import { TrackerError } from '../../domain/model/errors.ts';
+import { faultOf, isNeverTold, type Answer } from '../../domain/model/errors.ts';
 import type { ScopeCheck } from '../../domain/model/merge-request.ts';
 import type { CiProvider } from '../../ports/ci.ts';
 import type { Clock } from '../../ports/runtime.ts';
@@ -38,11 +37,9 @@ function once<Args extends unknown[], T>(read: (...args: Args) => Promise<T>): (
   let known: Promise<T> | null = null;
   return (...args) => {
     known ??= read(...args).catch((error: unknown) => {
-      if (!(error instanceof TrackerError && FINAL.has(error.kind))) known = null;
+      if (!isNeverTold(faultOf(error))) known = null;
       throw error;
     });
     return known;
   };
 }
-
-const FINAL: ReadonlySet<string> = new Set(['tracker_auth_error', 'tracker_not_found']);

@@ -153,6 +153,26 @@ describe('trust', () => {
     expect(await scm.readOwnAccount(signal)).toBe('foray-bot');
     expect(await scm.readDefaultBranch(REQUEST, signal)).toBe('main');
   });
+
+  it.each([403, 404])(
+    'asks the GraphQL side for the own account after a %i, as for an installation of an app',
+    async (status) => {
+      const { fake, scm } = await connect();
+      const refusal = json({ message: 'Resource not accessible by integration' }, status);
+      fake.failNext('GET /user', refusal);
+      expect(await scm.readOwnAccount(signal)).toBe('foray-bot');
+      fake.failNext('GET /user', refusal);
+      fake.failNext('POST /graphql', json({ data: null, errors: [{ type: 'FORBIDDEN', message: 'no' }] }));
+      await expect(scm.readOwnAccount(signal)).rejects.toMatchObject({ status });
+    },
+  );
+
+  it('takes a token that the remote does not know for no answer', async () => {
+    const { fake, scm } = await connect();
+    fake.failNext('GET /user', json({ message: 'Bad credentials' }, 401));
+    await expect(scm.readOwnAccount(signal)).rejects.toMatchObject({ status: 401 });
+    expect(asked(fake)).not.toContain('POST /graphql');
+  });
 });
 describe('reviews', () => {
   it('that stand against the request come with their comments and the lines of these', async () => {

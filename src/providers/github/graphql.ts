@@ -32,6 +32,16 @@ const answer = z.object({
   }),
 });
 
+// GraphQL reference, "Queries": viewer.
+const VIEWER = 'query { viewer { login } }';
+const viewerAnswer = z.object({ data: z.object({ viewer: z.object({ login: z.string().min(1) }) }) });
+
+/** The account of the token. Unlike the REST side it also tells that of an app's installation. */
+export async function readViewer(http: TrackerHttp, signal: AbortSignal): Promise<string> {
+  const { data } = await http.sendJson('POST', viewerAnswer, { body: { query: VIEWER }, onlyReads: true }, signal);
+  return data.viewer.login;
+}
+
 /** The remote's GraphQL side. */
 export function createGraphClient(access: ApiAccess, deps: TrackerHttpDeps, remedies: ClientRole['remedies']): TrackerHttp {
   return createClient(access, deps, { baseUrl: graphqlEndpoint(access.baseUrl), remedies, faultIn });

@@ -15,7 +15,7 @@ import type {
 import { MERGE_STRATEGIES } from '../../domain/model/merge-request.ts';
 import { createClient } from './client.ts';
 import { createCommitChecks, type ReadCommitChecks } from './commit-status.ts';
-import { createGraphClient, createPullFacts, type ReadPullFacts } from './graphql.ts';
+import { createGraphClient, createPullFacts, readViewer, type ReadPullFacts } from './graphql.ts';
 import { createPullGraph, type PullGraph, type PullQueue } from './pull-graph.ts';
 import { readLabelJournal } from './label-events.ts';
 import { isMerged, toMergeStatus, MERGEABLE_STATES } from './scm-map.ts';
@@ -25,6 +25,7 @@ import type { WireReviewComment } from './scm-schema.ts';
 import { scmRemedies } from './scm-routes.ts';
 import { checkMergeScope } from './scm-routes.ts';
 import { KIND, readScmSettings } from './settings.ts';
+import type { TrackerHttp } from '../shared/http.ts';
 
 /** Pull requests of any repository the token may see. Makes no request. */
 export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAdapter {
@@ -47,7 +48,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     readPendingReviews: (request, trust, signal) => pendingReviews(context, request, trust, signal),
     readBotReviewComments: (request, botUsernames, signal) => botReviewComments(context, request, botUsernames, signal),
     readLabelEvents: async (request, signal) => readLabelJournal(http, `${issuePath(request)}/events`, logger, signal),
-    readOwnAccount: context.routes.ownAccount,
+    readOwnAccount: (signal) => ownAccount(context, graphql, signal),
     readDefaultBranch: context.routes.defaultBranch,
     readBranchHead: context.routes.branchHead,
     isQueued: async (request, signal) => (await context.graph.readQueue(request, signal)).isQueued,
@@ -57,6 +58,18 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     removeLabel: context.routes.removeLabel,
     checkMergeScope: (_repo, signal) => checkMergeScope(http, signal),
   };
+}
+
+/** The answers to a token that may not ask the REST side for its own account, such as that of an app's installation. */
+const NOT_FOR_IT: readonly (number | undefined)[] = [403, 404];
+
+async function ownAccount({ routes }: Context, graphql: TrackerHttp, signal: AbortSignal): Promise<string> {
+  try {
+    return await routes.ownAccount(signal);
+  } catch (error) {
+    if (!(error instanceof TrackerError) || !NOT_FOR_IT.includes(error.status)) throw error;
+    return readViewer(graphql, signal).catch(() => Promise.reject(error));
+  }
 }
 
 /** What the operations share. */

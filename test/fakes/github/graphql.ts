@@ -23,7 +23,8 @@ const SCHEMA = buildSchema(`
   type EnqueuePullRequestPayload { mergeQueueEntry: MergeQueueEntry }
   type Mutation { enqueuePullRequest(input: EnqueuePullRequestInput!): EnqueuePullRequestPayload }
   type Repository { pullRequest(number: Int!): PullRequest }
-  type Query { repository(owner: String!, name: String!, followRenames: Boolean = true): Repository }
+  type User { login: String! }
+  type Query { viewer: User! repository(owner: String!, name: String!, followRenames: Boolean = true): Repository }
 `);
 
 /** Answers are 200 whatever is wrong with the query; what is wrong stands beside the data. */
@@ -37,6 +38,7 @@ export function answerGraph(context: RouteContext, request: RecordedRequest): An
 
 function root({ store, pulls }: RouteContext) {
   return {
+    viewer: { login: 'foray-bot' },
     repository: ({ owner, name }: { owner: string; name: string }) => {
       const repo = store.repo(`${owner}/${name}`);
       if (!repo) throw new NotFound(`Could not resolve to a Repository with the name '${owner}/${name}'.`);
