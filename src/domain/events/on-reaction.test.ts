@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createPlayer } from '../../../test/support/core.ts';
+import { NOTHING_DURABLE } from '../model/durable.ts';
 import {
   BASE,
   OPEN,
@@ -63,6 +65,22 @@ describe('watching', () => {
     look(player, { merge: ok({ ...OPEN, mergeability: 'unknown' }) });
     player.after(20_000);
     expect(player.state.watches.size).toBe(0);
+  });
+
+  it('outlasts a while without any reaction, as it was, and goes on after it', () => {
+    const player = watching({ merge_conflicts: { ...BASE, watchWindowMs: 3_600_000 } });
+    look(player, { merge: ok({ ...OPEN, mergeability: 'unknown' }) });
+    const { settings, watches } = player.state;
+    const none = { provider: null, connection: null, projects: [], votes: 'anyone', on: {} } as const;
+    player.send({ type: 'settings-changed', settings: { ...settings, reactions: none } });
+    player.after(60_000);
+    expect([...player.state.watches.values()]).toEqual([...watches.values()]);
+    const restarted = createPlayer(player.state.settings, { ...NOTHING_DURABLE, watches: [...watches.values()] });
+    restarted.after(60_000);
+    expect([...restarted.state.watches.values()]).toEqual([...watches.values()]);
+    player.send({ type: 'settings-changed', settings });
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
+    expect(player.state.claims.size).toBe(1);
   });
 
   it.each([

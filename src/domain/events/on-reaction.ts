@@ -17,8 +17,9 @@ import type { ReactionKind } from '../model/reaction.ts';
 import type { State } from '../model/state.ts';
 import type { Watch } from '../model/watch.ts';
 
-/** Looks at the merge requests whose time has come. One look serves all reactions that are due. */
+/** Looks at the merge requests whose time has come. One look serves all reactions that are due. Without any, all stay as they are. */
 export function inspectDueWatches(draft: Draft): void {
+  if (activeKinds(draft.state).length === 0) return;
   for (const watch of draft.state.watches.values()) {
     checkProject(draft, watch);
     const due = dueKinds(draft.state, current(draft, watch), draft.now);
