@@ -3,6 +3,7 @@ import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { BASE, SCM, OPEN, FAULT, ok, watching, look, progress, finishTurn, comment } from '../../../test/support/watched.ts';
+import { NOTHING_DURABLE } from '../model/durable.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
 import type { Findings } from '../model/findings.ts';
 
@@ -36,6 +37,40 @@ describe('auto_merge', () => {
       request: { number: 7 },
       order: { strategy: 'squash', expectedSha: 'sha1' },
     });
+  });
+
+  it.each([
+    ['stopped_by_operator', true],
+    ['blocked', true],
+    ['needs_person', true],
+    ['refused', true],
+    ['session_budget', true],
+    ['token_budget', true],
+    ['cost_budget', true],
+    ['out_of_attempts', true],
+    ['needs_review', false],
+    ['escalated', false],
+  ] as const)('of an issue that is parked (%s) waits for its release: %s', (reason, waits) => {
+    const { state } = watching({ auto_merge: autoMerge });
+    const [watch] = state.watches.values();
+    if (!watch) throw new Error('nothing is watched');
+    const parked = { issue: watch.issue, reason, detail: '', parkedAt: 0, stateAtPark: 'review' };
+    const player = createPlayer(state.settings, { ...NOTHING_DURABLE, watches: [watch], parked: [parked] });
+    lookTwice(player, READY);
+    expect(player.everAsked('merge')).toHaveLength(waits ? 0 : 1);
+    if (!waits) return;
+    expect(progress(player, 'auto_merge')?.waitingFor).toBe(`the parked issue to be released (${reason})`);
+    player.operator({ kind: 'unpark', identifier: 'T-1' });
+    lookTwice(player, READY);
+    expect(player.everAsked('merge')).toHaveLength(1);
+  });
+
+  it('goes on while the service is paused', () => {
+    const player = watching({ auto_merge: autoMerge });
+    look(player, READY);
+    player.operator({ kind: 'pause', reason: '' });
+    look(player, READY);
+    expect(player.asked('merge')).toHaveLength(1);
   });
 
   it.each<[string, Partial<Findings>]>([

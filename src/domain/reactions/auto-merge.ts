@@ -1,4 +1,5 @@
 import { announce, ask, change, type Draft } from '../draft.ts';
+import type { ParkReason } from '../model/claim.ts';
 import { MERGE_STRATEGIES, type MergeStatus } from '../model/merge-request.ts';
 import type { ReactionOptions } from '../model/reaction.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
@@ -168,8 +169,17 @@ function bareSinceOf({ mark }: Progress, headSha: string, now: number): number {
 /** What keeps us from judging at all. A run that is queued or goes on may push. */
 function reasonToHold(draft: Draft, watch: Watch, findings: Findings): string | null {
   const off = draft.state.autoMergeOff ?? offFrom(draft, findings);
-  return off ?? (isWorkedOn(draft, watch) ? 'the run under way to end' : null);
+  return off ?? (isWorkedOn(draft, watch) ? 'the run under way to end' : reasonOfPark(draft, watch));
 }
+
+/** What a person stopped, or an agent left unfinished, is not merged before a person lets it go on. */
+function reasonOfPark({ state }: Draft, { issue }: Watch): string | null {
+  const parked = state.parked.get(issue.id);
+  return parked && !MERGED_WHILE_PARKED.has(parked.reason) ? `the parked issue to be released (${parked.reason})` : null;
+}
+
+/** The work is done: a review is asked for, which approves the request; or another reaction asked for a person. */
+const MERGED_WHILE_PARKED: ReadonlySet<ParkReason> = new Set(['needs_review', 'escalated']);
 
 /** A credential that provably may not merge switches auto-merge off for the life of the process. */
 function offFrom(draft: Draft, { scope }: Findings): string | null {
