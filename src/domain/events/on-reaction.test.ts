@@ -256,6 +256,18 @@ describe('whose word counts', () => {
 });
 
 describe('a read that fails', () => {
+  it('stays told while looks for other reactions go well', () => {
+    const player = watching({ ci_failure: { ...BASE, maxLogLines: 0 }, merge_conflicts: { ...BASE, pollIntervalMs: 1_000 } });
+    const failing = { ci: { ok: false, fault: FAULT } } as const;
+    for (let looks = 0; looks < 40; looks += 1) {
+      const isDue = player.asked('inspect')[0]?.due.includes('ci_failure') === true;
+      look(player, isDue ? failing : {}, 1_000);
+      if (player.asked('inspect').length === 0) player.after(1_000);
+    }
+    expect(player.everAsked('inspect').filter(({ due }) => due.includes('ci_failure')).length).toBeGreaterThan(1);
+    expect(player.everTold('reaction:read:failed')).toHaveLength(1);
+  });
+
   it('is told once per cause and request, and again after it worked', () => {
     const player = watching({ review_comments: { ...BASE, debounceMs: 0, trust: 'anyone' as const } });
     const failing = { reviews: { ok: false, fault: FAULT } } as const;

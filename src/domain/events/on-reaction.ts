@@ -9,7 +9,7 @@ import type { Findings, RequestReading } from '../model/findings.ts';
 import { completeMerge, noteLeft } from '../reactions/merge-completion.ts';
 import { hasWorkAfterMerge, isPastWindow, mustFinishCompletion } from '../reactions/after-merge.ts';
 import { whyNotOurs } from '../reactions/managed.ts';
-import { couldNotRead, endWatch, noteSelf, progressOf, whySelfUnknown } from '../reactions/progress.ts';
+import { couldNotRead, endWatch, forgetUnreadable, noteSelf, progressOf, whySelfUnknown } from '../reactions/progress.ts';
 import { judgeQueued } from '../reactions/queued-turn.ts';
 import { activeReactions, reactionOf } from '../reactions/registry.ts';
 import { checkProject, current, noteLook, noteOpen, onClosed, onMissing, refuse } from '../reactions/request.ts';
@@ -56,18 +56,13 @@ export function onInspected(draft: Draft, event: Inspected): void {
     noteLeft(draft, current(draft, watch), issueState);
   }
   if (!findings.merge.ok) return couldNotLook(draft, watch, event.due, findings.merge.fault.message);
-  if (isReadable(findings)) forgetUnreadable(draft, watch);
+  if (isReadable(findings)) forgetUnreadable(draft, watch, event.due);
   judge(draft, watch, findings.merge.value, findings, event.due);
 }
 
 /** An account that the forge will never tell is nothing that could be read. */
 function isReadable({ self, ...rest }: Findings): boolean {
   return whySelfUnknown(self) === null && Object.values(rest).every((answer: Answer<unknown>) => answer.ok);
-}
-
-function forgetUnreadable(draft: Draft, { issue }: Watch): void {
-  const rest = new Map(draft.state.unreadable);
-  if (rest.delete(issue.id)) change(draft, { unreadable: rest });
 }
 
 function couldNotLook(draft: Draft, watch: Watch, due: readonly ReactionKind[], why: string): void {

@@ -5,6 +5,7 @@ import type { IssueRef } from './issue.ts';
 import type { OperatorPause } from './operator.ts';
 import type { RequestReading } from './findings.ts';
 import type { Quota } from './quota.ts';
+import type { ReactionKind } from './reaction.ts';
 import type { RunEvent, Spent, StopReason } from './run.ts';
 import type { Settings } from './settings.ts';
 import type { Watch } from './watch.ts';
@@ -86,8 +87,8 @@ export interface State {
   readonly totals: Totals;
   /** The last look at each watched merge request, by issue id. */
   readonly readings: ReadonlyMap<string, RequestReading>;
-  /** What could not be read at the last looks and was told, by issue id. */
-  readonly unreadable: ReadonlyMap<string, ReadonlySet<string>>;
+  /** What could not be read at the last looks and was told, by issue id: each cause with the reactions that met it. */
+  readonly unreadable: ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<ReactionKind>>>;
   /** Why the forge will not tell the account of our credential, as it was told; null while that is not so. */
   readonly accountUnknown: string | null;
   /** Why this process merges nothing, or null when it may. */

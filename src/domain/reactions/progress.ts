@@ -5,7 +5,7 @@ import { sameState, stateIn } from '../model/issue.ts';
 import type { ReactionSettings } from '../model/settings.ts';
 import { NO_MARK, type ReactionBase, type ReactionContext, type ReactionKind, type TurnKind } from '../model/reaction.ts';
 import type { Findings } from '../model/findings.ts';
-import { withEntry } from '../model/versioned-map.ts';
+import { withEntry, withoutEntry } from '../model/versioned-map.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
 
 const MAX_READ_BACKOFF_MS = 5 * 60_000;
@@ -51,7 +51,7 @@ export function waitFor<Kind extends ReactionKind>(
 export function couldNotRead(draft: Draft, watch: Watch, kind: ReactionKind, why: string): void {
   waitLonger(draft, watch, kind, `a readable answer: ${why}`);
   announce(draft, 'reaction:check:completed', { issue: watch.issue, kind, result: 'error', detail: why });
-  tellUnreadable(draft, watch, why);
+  tellUnreadable(draft, watch, kind, why);
 }
 
 /** A look brought nothing: the next one comes later and later. */
@@ -63,12 +63,23 @@ export function waitLonger(draft: Draft, watch: Watch, kind: ReactionKind, waiti
   putProgress(draft, watch.issue.id, kind, { ...progress, failures, nextAt: draft.now + delay, waitingFor });
 }
 
-/** Once per cause and request, until a look finds everything readable again. */
-export function tellUnreadable(draft: Draft, { issue, mergeRequest }: Watch, why: string): void {
-  const told = draft.state.unreadable.get(issue.id) ?? new Set();
-  if (told.has(why)) return;
-  change(draft, { unreadable: new Map(draft.state.unreadable).set(issue.id, new Set(told).add(why)) });
-  announce(draft, 'reaction:read:failed', { issue, number: mergeRequest.number, error: why });
+/** Once per cause and request, until every reaction that met it finds all readable again. */
+function tellUnreadable(draft: Draft, { issue, mergeRequest }: Watch, kind: ReactionKind, why: string): void {
+  const told = draft.state.unreadable.get(issue.id) ?? new Map<string, ReadonlySet<ReactionKind>>();
+  const kinds = told.get(why);
+  const causes = new Map(told).set(why, new Set(kinds).add(kind));
+  change(draft, { unreadable: withEntry(draft.state.unreadable, issue.id, causes) });
+  if (kinds === undefined) announce(draft, 'reaction:read:failed', { issue, number: mergeRequest.number, error: why });
+}
+
+/** A look found readable all that these reactions need. What others met says nothing of them. */
+export function forgetUnreadable(draft: Draft, { issue }: Watch, readable: readonly ReactionKind[]): void {
+  const told = draft.state.unreadable.get(issue.id);
+  if (told === undefined) return;
+  const causes = [...told].map(([why, kinds]) => [why, new Set([...kinds].filter((kind) => !readable.includes(kind)))] as const);
+  const rest = new Map(causes.filter(([, kinds]) => kinds.size > 0));
+  const { unreadable } = draft.state;
+  change(draft, { unreadable: rest.size > 0 ? withEntry(unreadable, issue.id, rest) : withoutEntry(unreadable, issue.id) });
 }
 
 /**

@@ -194,6 +194,16 @@ describe('a log that cannot be read', () => {
     expect((await ci.readCi(ask(), signal)).logExcerpt).toBe(EXCERPT);
   });
 
+  it('is told once while the cause is the same', async () => {
+    const { fake, ci, warnings } = await connect();
+    const job = fake.pulls.job({ sha: SHA, steps: STEPS, log: LOG });
+    for (const status of [403, 403, 410]) {
+      fake.failNext(`GET /repos/acme/widgets/actions/jobs/${job.id}/logs`, json({ message: 'no' }, status));
+      await ci.readCi(ask(), signal);
+    }
+    expect(warnings).toHaveLength(2);
+  });
+
   it('does not hold up an abort', async () => {
     const { fake, ci, warnings } = await connect();
     const job = fake.pulls.job({ sha: SHA, steps: STEPS, log: LOG });

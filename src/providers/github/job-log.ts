@@ -1,5 +1,6 @@
 import type { HttpResponse } from '../../lib/http/index.ts';
 import { createHttpClient, path } from '../../lib/http/index.ts';
+import { createLastTold } from '../../lib/last-told.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import { logTail } from '../shared/log-excerpt.ts';
@@ -19,6 +20,7 @@ export type ReadJobLog = (repo: RepoKey, jobId: string, maxLines: number, signal
 
 export function createJobLog(access: ApiAccess, http: TrackerHttp, deps: TrackerHttpDeps): ReadJobLog {
   const known = new Map<string, string>();
+  const told = createLastTold<string>();
   return async ({ owner, repo }, jobId, maxLines, signal) => {
     const job = path`/repos/${owner}/${repo}/actions/jobs/${jobId}`;
     const key = `${job} ${maxLines}`;
@@ -35,11 +37,8 @@ export function createJobLog(access: ApiAccess, http: TrackerHttp, deps: Tracker
     } catch (error) {
       signal.throwIfAborted();
       const said = error instanceof Error ? error.message : String(error);
-      deps.logger.warn('job log could not be read, the failure is shown without it', {
-        tracker_kind: KIND,
-        job_id: jobId,
-        error: said,
-      });
+      const facts = { tracker_kind: KIND, job_id: jobId, error: said };
+      if (told.isNews(job, said)) deps.logger.warn('job log could not be read, the failure is shown without it', facts);
       return '';
     }
   };

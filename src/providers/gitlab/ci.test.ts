@@ -195,6 +195,7 @@ describe('the log excerpt', () => {
     fake.merges.pipeline({ jobs: Array.from({ length: 5 }, () => ({ status: 'failed', trace: null })) }, 1);
     expect((await ci.readCi(ASK, never)).logExcerpt).toBe('');
     expect(sent()).toHaveLength(5);
+    await ci.readCi(ASK, never);
     expect(warnings()).toHaveLength(1);
   });
 

@@ -37,7 +37,7 @@ async function readCi(
   const checkRuns = entries.map(toCheckRun);
   const verdict = aggregate(checkRuns);
   const failing = entries.flatMap((entry) => (entry.id && isFailing(toCheckRun(entry)) ? [entry.id] : []));
-  const logExcerpt = maxLogLines > 0 ? await readExcerpt(project, failing, maxLogLines, signal) : '';
+  const logExcerpt = maxLogLines > 0 ? await readExcerpt(forge, project, { jobIds: failing, maxLogLines }, signal) : '';
   return { ...verdict, checkRuns, logExcerpt, ref };
 }
 
@@ -63,11 +63,16 @@ async function readStatuses(
 }
 
 /** The end of the first failing job's log. A report without one is better than none. */
-async function readExcerpt(project: Project, jobIds: readonly number[], maxLines: number, signal: AbortSignal): Promise<string> {
+async function readExcerpt(
+  { warnOnce }: GitlabForge,
+  project: Project,
+  { jobIds, maxLogLines }: { readonly jobIds: readonly number[]; readonly maxLogLines: number },
+  signal: AbortSignal,
+): Promise<string> {
   let reason: TrackerError | null = null;
   for (const id of jobIds.slice(0, TRACE_TRIES)) {
     try {
-      return logTail(plainTrace(await readTrace(project, id, signal)), maxLines);
+      return logTail(plainTrace(await readTrace(project, id, signal)), maxLogLines);
     } catch (error) {
       if (!(error instanceof TrackerError)) throw error;
       reason = error;
@@ -75,8 +80,8 @@ async function readExcerpt(project: Project, jobIds: readonly number[], maxLines
     }
   }
   if (reason) {
-    const facts = { tracker_kind: KIND, project: project.name, job_id: jobIds[0], error: reason.message };
-    project.logger.warn('job log could not be read, the report has no excerpt', facts);
+    const facts = { project: project.name, job_id: jobIds[0], error: reason.message };
+    warnOnce('job log could not be read, the report has no excerpt', facts);
   }
   return '';
 }
