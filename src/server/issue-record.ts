@@ -3,7 +3,8 @@ import type { IssueRef } from '../domain/model/issue.ts';
 import type { Run } from '../domain/model/run.ts';
 import type { Hold } from '../domain/model/hold.ts';
 import type { RunningView } from '../domain/views/running-view.ts';
-import type { RetryView, Snapshot, WatchView } from '../domain/views/snapshot.ts';
+import type { RetryView, Snapshot } from '../domain/views/snapshot.ts';
+import type { WatchView } from '../domain/views/watch-view.ts';
 import type { Daemon } from '../ports/daemon.ts';
 
 /** How many runs of one issue are shown at once. */

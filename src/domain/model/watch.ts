@@ -44,7 +44,7 @@ export const NOTHING_KNOWN: RequestFacts = { standing: { is: 'unread' }, head: n
 const GONE_AFTER = 2;
 
 /** What keeps the reactions from looking after the request at all, for people; null when nothing does. */
-export function problemOf({ facts: { standing, missing, closedAt } }: Watch): string | null {
+export function problemOf({ facts: { standing, missing, closedAt } }: Pick<Watch, 'facts'>): string | null {
   if (standing.is === 'unmanaged') return `merge request is not this issue's: ${standing.reason}`;
   if (missing >= GONE_AFTER) return 'the forge no longer has the merge request';
   return closedAt === null ? null : 'the merge request is closed';

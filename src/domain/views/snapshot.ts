@@ -7,10 +7,9 @@ import type { OperatorPause } from '../model/operator.ts';
 import type { Hold } from '../model/hold.ts';
 import type { PollState } from '../model/poll.ts';
 import type { State, Totals } from '../model/state.ts';
-import type { RequestReading } from '../model/findings.ts';
-import type { Watch } from '../model/watch.ts';
 import type { StartFault } from './start-fault.ts';
 import { type RunningView, runningView, handingOff } from './running-view.ts';
+import { type WatchView, watchView } from './watch-view.ts';
 
 /** The one read model: JSON API, dashboard, metrics and agent tools all show this. */
 export interface Snapshot {
@@ -54,11 +53,6 @@ export interface NotificationView extends Pick<NotificationTarget, 'format' | 'o
   readonly target: string;
   readonly waiting: number;
   readonly failing: { readonly since: number; readonly error: string; readonly tries: number; readonly nextTryAt: number } | null;
-}
-
-/** A watched merge request with the last look at it. */
-export interface WatchView extends Watch {
-  readonly reading: RequestReading | null;
 }
 
 interface TotalsView {
@@ -140,7 +134,7 @@ export function snapshotOf(state: State, now: number, { storeProblem, startFault
       return holdsOf(state);
     },
     pauses: [...state.pauses.values()],
-    watches: [...state.watches.values()].map((watch) => ({ ...watch, reading: state.readings.get(watch.issue.id) ?? null })),
+    watches: [...state.watches.values()].map((watch) => watchView(state, watch, now)),
     slots: { max: state.settings.agent.maxConcurrentAgents, available: globalSlots(state) },
     totals: {
       tokens: state.totals.tokens,

@@ -4,8 +4,9 @@ import type { IssueRef } from '../../domain/model/issue.ts';
 import type { Run, RunEvent } from '../../domain/model/run.ts';
 import type { Hold } from '../../domain/model/hold.ts';
 import type { RunningView } from '../../domain/views/running-view.ts';
-import type { RetryView, WatchView } from '../../domain/views/snapshot.ts';
-import { problemOf, type ReactionProgress } from '../../domain/model/watch.ts';
+import type { RetryView } from '../../domain/views/snapshot.ts';
+import type { ReactionView, WatchView } from '../../domain/views/watch-view.ts';
+import { problemOf } from '../../domain/model/watch.ts';
 import { isoTime } from '../envelope.ts';
 import { wireNames } from '../wire-names.ts';
 
@@ -137,13 +138,13 @@ export function watchEntry(watch: WatchView) {
   };
 }
 
-function reactionEntry(kind: string, progress: ReactionProgress) {
+function reactionEntry(kind: string, progress: ReactionView) {
   return {
     kind,
     attempts_used: progress.used,
     escalated: progress.escalated,
     waiting_for: progress.waitingFor,
-    next_check_at: isoTime(progress.nextAt),
+    next_check_at: progress.nextAt === null ? null : isoTime(progress.nextAt),
   };
 }
 

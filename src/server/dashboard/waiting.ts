@@ -1,8 +1,9 @@
 import { shownState } from '../../domain/model/issue.ts';
 import type { Parked } from '../../domain/model/claim.ts';
 import type { Hold, HoldReason } from '../../domain/model/hold.ts';
-import { problemOf, type ReactionProgress } from '../../domain/model/watch.ts';
-import type { Snapshot, WatchView } from '../../domain/views/snapshot.ts';
+import { problemOf } from '../../domain/model/watch.ts';
+import type { Snapshot } from '../../domain/views/snapshot.ts';
+import type { ReactionView, WatchView } from '../../domain/views/watch-view.ts';
 import { issueActions } from './actions.ts';
 import { naturalOrder, selectRows, type BoardQuery } from './board-query.ts';
 import { wordsOf } from './format.ts';
@@ -174,9 +175,11 @@ export function reactionList({ issue, reactions }: WatchView, now: number): Html
   </ul>`;
 }
 
-function reactionItem(key: string, kind: string, { used, escalated, waitingFor, nextAt }: ReactionProgress, now: number): Html {
+function reactionItem(key: string, kind: string, { used, escalated, waitingFor, nextAt }: ReactionView, now: number): Html {
   return html`<li data-key="reaction-${key}">
     <b>${wordsOf(kind)}</b> ${escalated && chip('bad', 'escalated')} <bdi>waits for ${waitingFor}</bdi>
-    <span class="quiet">${used > 0 && `· ${used} used `}· next check ${clock('until', nextAt, now)}</span>
+    <span class="quiet"
+      >${used > 0 && `· ${used} used `}${nextAt !== null && html`· next check ${clock('until', nextAt, now)}`}</span
+    >
   </li>`;
 }

@@ -131,7 +131,9 @@ export const SCHEMAS = {
     managed: orNull(FLAG),
     problem: orNull(TEXT),
     last_look: orNull(record(LOOK)),
-    reactions: listOf(record({ kind: TEXT, attempts_used: COUNT, escalated: FLAG, waiting_for: TEXT, next_check_at: TIME })),
+    reactions: listOf(
+      record({ kind: TEXT, attempts_used: COUNT, escalated: FLAG, waiting_for: TEXT, next_check_at: orNull(TIME) }),
+    ),
   }),
   Statistics: record({
     key: TEXT,
