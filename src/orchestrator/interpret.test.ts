@@ -42,7 +42,7 @@ const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Na
   inspect: { do: 'inspect', watch, due: ['auto_merge'], needs: [], settings },
   merge: { do: 'merge', issueId: '1', request, order: { strategy: 'squash', expectedSha: 's' } },
   'delete-branch': { do: 'delete-branch', issueId: '1', request, headSha: 'a' },
-  'remove-label': { do: 'remove-label', issueId: '1', request, label: 'l' },
+  'remove-label': { do: 'remove-label', issue, request, label: 'l' },
   complete: { do: 'complete', issue, target: 'done', begun: false },
   'remove-workspace': {
     do: 'remove-workspace',

@@ -199,8 +199,8 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     info('issue completed after its merge', { ...of(issue), target_state: state }),
   'reaction:completion:failed': ({ issue, state, error: reason }) =>
     warn('issue could not be completed after its merge', { ...of(issue), target_state: state, error: reason }),
-  'reaction:label:kept': ({ issueId, label, error: reason }) =>
-    warn('command label could not be removed', { issue_id: issueId, label, error: reason }),
+  'reaction:label:kept': ({ issue, label, error: reason }) =>
+    warn('command label could not be removed', { ...of(issue), label, error: reason }),
   'daemon:drain:cut': ({ running, writes }) =>
     warn('stopping without what did not end in time', { running, writes: writes.join(', ') || undefined }),
   'daemon:effect:failed': ({ effect, error: reason }) => error('an effect failed unexpectedly', { effect, error: reason }),

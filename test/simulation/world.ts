@@ -191,7 +191,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
           );
         case 'remove-label':
           forge.removeLabel(effect.request.number, effect.label);
-          return later({ type: 'label-removed', issueId: effect.issueId, label: effect.label, fault: null }, now, 2_000);
+          return later({ type: 'label-removed', issue: effect.issue, label: effect.label, fault: null }, now, 2_000);
         case 'complete': {
           const done = maybe(() => board.move(effect.issue.id, effect.target), 0.2);
           if (!done.ok && chance.happens(0.4)) board.move(effect.issue.id, effect.target);

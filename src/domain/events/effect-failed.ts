@@ -55,7 +55,7 @@ const FAILED: { readonly [Name in AskedName]: (effect: EffectNamed<Name>, fault:
     outcome: { kind: 'refused', fault, unsure: true },
   }),
   'delete-branch': ({ issueId }, fault) => ({ type: 'branch-deleted', issueId, fault }),
-  'remove-label': ({ issueId, label }, fault) => ({ type: 'label-removed', issueId, label, fault }),
+  'remove-label': ({ issue, label }, fault) => ({ type: 'label-removed', issue, label, fault }),
   complete: ({ issue }, fault) => ({ type: 'completion-answered', issueId: issue.id, fault }),
   'remove-workspace': ({ issueId, identifier, why }, fault) => ({
     type: 'workspace-removed',

@@ -69,7 +69,7 @@ export type AskedEffect =
   | { readonly do: 'merge'; readonly issueId: string; readonly request: MergeRequestRef; readonly order: MergeOrder }
   /** `headSha`: what was merged of it. */
   | { readonly do: 'delete-branch'; readonly issueId: string; readonly request: MergeRequestRef; readonly headSha: string }
-  | { readonly do: 'remove-label'; readonly issueId: string; readonly request: MergeRequestRef; readonly label: string }
+  | { readonly do: 'remove-label'; readonly issue: IssueRef; readonly request: MergeRequestRef; readonly label: string }
   /** Moves the issue of a merged request to its last state. */
   | {
       readonly do: 'complete';
@@ -115,7 +115,7 @@ export const EFFECTS: { readonly [Name in AskedName]: EffectKind<Name> } = {
   inspect: { subject: (effect) => effect.watch.issue.id, isWrite: false },
   merge: { subject: (effect) => effect.issueId, isWrite: true },
   'delete-branch': { subject: (effect) => effect.issueId, isWrite: true },
-  'remove-label': { subject: (effect) => `${effect.issueId} ${effect.label}`, isWrite: true },
+  'remove-label': { subject: (effect) => `${effect.issue.id} ${effect.label}`, isWrite: true },
   complete: { subject: (effect) => effect.issue.id, isWrite: true },
   'remove-workspace': { subject: (effect) => effect.issueId, isWrite: true },
 };

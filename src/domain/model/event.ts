@@ -2,7 +2,7 @@ import type { AgentPause } from './claim.ts';
 import type { AgentEvent, AgentStatus, ScmRecord } from './agent-event.ts';
 import type { Fault, Answer } from './errors.ts';
 import type { AskedEffect, AskedName } from './effect.ts';
-import type { Blocker, Issue } from './issue.ts';
+import type { Blocker, Issue, IssueRef } from './issue.ts';
 import type { AskedRequest, OperatorPause } from './operator.ts';
 import type { Quota } from './quota.ts';
 import type { ExitKind, Spent } from './run.ts';
@@ -94,7 +94,7 @@ export type Event =
     }
   | { readonly type: 'merge-answered'; readonly issueId: string; readonly expectedSha: string; readonly outcome: MergeOutcome }
   | { readonly type: 'branch-deleted'; readonly issueId: string; readonly fault: Fault | null }
-  | { readonly type: 'label-removed'; readonly issueId: string; readonly label: string; readonly fault: Fault | null }
+  | { readonly type: 'label-removed'; readonly issue: IssueRef; readonly label: string; readonly fault: Fault | null }
   | { readonly type: 'completion-answered'; readonly issueId: string; readonly fault: Fault | null }
   | {
       readonly type: 'workspace-removed';

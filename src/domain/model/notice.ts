@@ -107,7 +107,7 @@ export interface Notices {
   'reaction:branch:kept': { issue: IssueRef; branch: string; error: string };
   'reaction:completion:succeeded': { issue: IssueRef; state: string };
   'reaction:completion:failed': { issue: IssueRef; state: string; error: string };
-  'reaction:label:kept': { issueId: string; label: string; error: string };
+  'reaction:label:kept': { issue: IssueRef; label: string; error: string };
   /** What is stored for another tracker and therefore not acted upon. */
   'tracker:records:left': {
     label: string;

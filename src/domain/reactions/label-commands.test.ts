@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { issueWith } from '../../../test/support/issues.ts';
+import { issueWith, refWith } from '../../../test/support/issues.ts';
 import {
   FAULT,
   BASE,
@@ -13,7 +13,10 @@ import {
   ci,
   comment,
 } from '../../../test/support/watched.ts';
+import { recordOf } from '../../orchestrator/records.ts';
 import type { LabelEvent } from '../model/merge-request.ts';
+
+const ISSUE = refWith({ id: '1' });
 
 describe('label_commands', () => {
   const labelCommands = { ...BASE, reviewLabel: 'foray:review', fixLabel: 'foray:fix' };
@@ -23,6 +26,15 @@ describe('label_commands', () => {
     added: true,
     actor: 'eve',
     at,
+  });
+
+  it('says of which issue a label is that could not be taken off, also once nothing is watched', () => {
+    const player = watching({ label_commands: labelCommands });
+    look(player, { issueState: ok('done') });
+    expect(player.state.watches.size).toBe(0);
+    player.send({ type: 'label-removed', issue: ISSUE, label: 'foray:fix', fault: FAULT });
+    const [told] = player.told('reaction:label:kept');
+    expect(told && recordOf(told)?.attributes).toMatchObject({ issue_id: '1', issue_identifier: 'T-1', label: 'foray:fix' });
   });
 
   it('runs a command once and takes the label off', () => {
@@ -52,7 +64,7 @@ describe('label_commands', () => {
       const player = afterRestart();
       look(player, obeyed);
       expect(player.asked('remove-label')).toMatchObject([{ label: 'foray:fix' }]);
-      player.send({ type: 'label-removed', issueId: '1', label: 'foray:fix', fault: null });
+      player.send({ type: 'label-removed', issue: ISSUE, label: 'foray:fix', fault: null });
       look(player, obeyed);
       expect(player.asked('remove-label')).toHaveLength(0);
     });
@@ -113,12 +125,12 @@ describe('label_commands', () => {
       look(player, findings);
       expect(commandOf(player)).toBe('fix');
       expect(player.everAsked('remove-label').map(({ label }) => label)).toEqual(['foray:fix']);
-      player.send({ type: 'label-removed', issueId: '1', label: 'foray:fix', fault: null });
+      player.send({ type: 'label-removed', issue: ISSUE, label: 'foray:fix', fault: null });
       finishTurn(player);
       look(player, afterFirst);
       expect(commandOf(player)).toBe('review');
       expect(player.everAsked('remove-label').map(({ label }) => label)).toEqual(['foray:fix', 'foray:review']);
-      player.send({ type: 'label-removed', issueId: '1', label: 'foray:review', fault: null });
+      player.send({ type: 'label-removed', issue: ISSUE, label: 'foray:review', fault: null });
       finishTurn(player);
       look(player, { merge: ok(OPEN), labels: ok(both) });
       expect(player.state.claims.size).toBe(0);
@@ -127,7 +139,7 @@ describe('label_commands', () => {
     it('count against the budget: the second escalates and its label is removed', () => {
       const player = watching({ label_commands: labelCommands });
       look(player, findings);
-      player.send({ type: 'label-removed', issueId: '1', label: 'foray:fix', fault: null });
+      player.send({ type: 'label-removed', issue: ISSUE, label: 'foray:fix', fault: null });
       finishTurn(player);
       look(player, afterFirst);
       expect(progress(player, 'label_commands')).toMatchObject({ escalated: true, used: 1 });
@@ -214,7 +226,7 @@ describe('label_commands', () => {
     it('is per head; a command beyond it escalates and its label is removed', () => {
       const player = watching({ label_commands: labelCommands });
       look(player, command(1));
-      player.send({ type: 'label-removed', issueId: '1', label: 'foray:fix', fault: null });
+      player.send({ type: 'label-removed', issue: ISSUE, label: 'foray:fix', fault: null });
       finishTurn(player);
       look(player, command(2));
       expect(player.state.claims.size).toBe(0);

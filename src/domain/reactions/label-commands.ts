@@ -92,7 +92,7 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   if (reason !== null) return waitFor(draft, watch, 'label_commands', reason, { mark: readUpTo(mark, toRemove) });
   // Whatever was asked for after it comes next.
   const read = readUpTo(markOf(order) ?? mark, order.label);
-  ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: order.label });
+  ask(draft, { do: 'remove-label', issue: watch.issue, request: watch.mergeRequest, label: order.label });
   if (progress.used >= settings.budget) {
     const why = `the label ${order.label} came after ${progress.used} commands for ${merge.headSha.slice(0, 12)}`;
     return escalate(draft, watch, 'label_commands', why, { mark: read });
@@ -113,12 +113,12 @@ function contextOf(
 }
 
 /** The label was a command and is taken off as its receipt; when that fails the command still counts once. */
-export function onLabelRemoved(draft: Draft, { issueId, label, fault }: EventNamed<'label-removed'>): void {
-  settle(draft, 'remove-label', `${issueId} ${label}`);
-  const progress = draft.state.watches.get(issueId)?.reactions.label_commands;
+export function onLabelRemoved(draft: Draft, { issue, label, fault }: EventNamed<'label-removed'>): void {
+  settle(draft, 'remove-label', `${issue.id} ${label}`);
+  const progress = draft.state.watches.get(issue.id)?.reactions.label_commands;
   if (progress?.mark.at === 'read' && progress.mark.toRemove === label)
-    putProgress(draft, issueId, 'label_commands', { ...progress, mark: readUpTo(progress.mark.upTo) });
-  if (fault !== null) announce(draft, 'reaction:label:kept', { issueId, label, error: fault.message });
+    putProgress(draft, issue.id, 'label_commands', { ...progress, mark: readUpTo(progress.mark.upTo) });
+  if (fault !== null) announce(draft, 'reaction:label:kept', { issue, label, error: fault.message });
 }
 
 function readUpTo(upTo: string, toRemove?: string) {
@@ -136,7 +136,7 @@ function stillToRemove(draft: Draft, watch: Watch, { labels }: MergeStatus, jour
   const isThere = labels.some((label) => label.toLowerCase() === toRemove);
   const isSetAgain = journal.some((event) => event.label === toRemove && event.added && (markOf(event) ?? '') > upTo);
   if (!isThere || isSetAgain) return undefined;
-  ask(draft, { do: 'remove-label', issueId: watch.issue.id, request: watch.mergeRequest, label: toRemove });
+  ask(draft, { do: 'remove-label', issue: watch.issue, request: watch.mergeRequest, label: toRemove });
   return toRemove;
 }
 

@@ -39,10 +39,10 @@ export async function deleteRequestBranch(
 /** Takes a label that was obeyed off the request. */
 export async function removeRequestLabel(
   deps: InterpretDeps,
-  { issueId, request, label }: EffectNamed<'remove-label'>,
+  { issue, request, label }: EffectNamed<'remove-label'>,
 ): Promise<AnswerTo<'remove-label'>> {
   await forgeOf(deps).scm.removeLabel(request, label, deps.killed);
-  return { type: 'label-removed', issueId, label, fault: null };
+  return { type: 'label-removed', issue, label, fault: null };
 }
 
 /** Moves the issue of a merged request to where it ends. */

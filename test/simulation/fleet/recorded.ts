@@ -29,8 +29,8 @@ export const RECORDS: { readonly [Name in Written]: (records: DurableModel, effe
     return mark !== undefined && mayHaveMerged(mark) && 'headSha' in mark && mark.headSha === order.expectedSha;
   },
   'delete-branch': ({ watches }, { issueId }) => watches.get(issueId)?.reactions.auto_merge?.mark.at === 'merged',
-  'remove-label': ({ watches }, { issueId, label }) => {
-    const mark = watches.get(issueId)?.reactions.label_commands?.mark;
+  'remove-label': ({ watches }, { issue, label }) => {
+    const mark = watches.get(issue.id)?.reactions.label_commands?.mark;
     return mark?.at === 'read' && mark.toRemove === label;
   },
   complete: ({ watches }, { issue }) => watches.get(issue.id)?.reactions.merge_completion?.mark.at === 'begun',

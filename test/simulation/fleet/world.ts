@@ -140,7 +140,7 @@ export function createFleetWorld(
         return { type: 'branch-deleted', issueId: effect.issueId, fault: null };
       case 'remove-label':
         forge.removeLabel(effect.request.number, effect.label);
-        return { type: 'label-removed', issueId: effect.issueId, label: effect.label, fault: null };
+        return { type: 'label-removed', issue: effect.issue, label: effect.label, fault: null };
       case 'complete':
         move(effect.issue.id, effect.target);
         return { type: 'completion-answered', issueId: effect.issue.id, fault: null };
