@@ -234,9 +234,7 @@ export function faultOf(error: unknown): Fault {
   }
   if (error instanceof TrackerError) {
     const consequence = error.retryable ? 'back-off' : 'back-off-at-cap';
-    const garbled = error.isGarbled ? { isGarbled: true } : {};
-    const unauthorized = error.status === 401 ? { isUnauthorized: true } : {};
-    return { kind: error.kind, message: error.message, consequence, ...waitOf(error), ...garbled, ...unauthorized };
+    return { kind: error.kind, message: error.message, consequence, ...waitOf(error), ...natureOf(error) };
   }
   if (error instanceof ScmConflictError) return { kind: 'scm_conflict_error', message: error.message, consequence: 'back-off' };
   if (error instanceof WorkspaceError) {
@@ -250,6 +248,10 @@ export function faultOf(error: unknown): Fault {
   }
   if (error instanceof TemplateError) return { kind: 'template_error', message: error.message, consequence: 'back-off-at-cap' };
   return { kind: 'internal_error', message: error instanceof Error ? error.message : String(error), consequence: 'back-off' };
+}
+
+function natureOf({ isGarbled, status }: TrackerError): Pick<Fault, 'isGarbled' | 'isUnauthorized'> {
+  return { ...(isGarbled && { isGarbled }), ...(status === 401 && { isUnauthorized: true }) };
 }
 
 function waitOf({ retryAfterMs }: { readonly retryAfterMs: number | undefined }): Pick<Fault, 'retryAfterMs'> {
