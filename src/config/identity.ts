@@ -3,7 +3,12 @@
  * of host and project, trailing slashes, the API suffix, a user in the address.
  */
 export function identityOf(kind: string, endpoint: string, project: string): string {
-  return `${kind} ${plainEndpoint(endpoint)} ${project.trim().toLowerCase()}`;
+  return `${forgeIdentity(kind, endpoint)} ${project.trim().toLowerCase()}`;
+}
+
+/** Whose merge requests these are: the same without the project. */
+export function forgeIdentity(kind: string, endpoint: string): string {
+  return `${kind} ${plainEndpoint(endpoint)}`;
 }
 
 function plainEndpoint(endpoint: string): string {

@@ -57,6 +57,7 @@ describe('a reaction with nothing but its provider', () => {
     };
     expect(settings?.reactions).toEqual({
       provider: 'nsproject',
+      forge: 'nsproject https://gitlab.example.test',
       connection,
       projects: ['g/p'],
       votes: 'collaborators',

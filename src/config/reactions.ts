@@ -4,6 +4,7 @@ import { camelCase } from '../domain/model/data-shape.ts';
 import type { ReactionDefaults, ReactionKey } from '../domain/reactions/reaction.ts';
 import { REACTION_KINDS, reactionOf } from '../domain/reactions/registry.ts';
 import type { PlainMap } from './document.ts';
+import { forgeIdentity } from './identity.ts';
 import type { RoleKeys, WrittenReaction } from './reaction-keys.ts';
 import type { Sections } from './schema.ts';
 
@@ -14,7 +15,8 @@ export function reactionSettings(section: ReactionsSection, role: RoleKeys, side
   const { connection, projects, trust } = side;
   const entries = activeKinds(section).map((kind) => [kind, optionsOf(kind, section, { ...role, trust })]);
   const on = Object.fromEntries(entries) as Partial<ReactionOptions>;
-  return { provider: connection?.kind ?? null, connection, projects, votes: on.review_comments?.trust ?? trust, on };
+  const forge = connection && { forge: forgeIdentity(connection.kind, connection.endpoint) };
+  return { provider: connection?.kind ?? null, ...forge, connection, projects, votes: on.review_comments?.trust ?? trust, on };
 }
 
 /** What the checks found out about the forge of the reactions. */

@@ -181,7 +181,7 @@ const MARKS: { readonly [Kind in ReactionKind]: fc.Arbitrary<ReactionMarks[Kind]
     tried({ at: fc.constant('refused' as const), headSha: text, seen, unsure: fc.boolean() }),
     fc.constant({ at: 'tidied' as const }),
   ),
-  merge_completion: fc.constant({ at: 'begun' as const }),
+  merge_completion: fc.record({ at: fc.constant('begun' as const), left: text }, { requiredKeys: ['at'] }),
   label_commands: fc.record({ at: fc.constant('read' as const), upTo: text }),
 };
 
@@ -217,6 +217,7 @@ const watch: fc.Arbitrary<Watch> = fc.record({
     head: nullable(fc.record({ sha: text, runs: count })),
     runs: count,
     missing: count,
+    forge: fc.option(text),
     closedAt: fc.option(count),
   }),
   reactions,

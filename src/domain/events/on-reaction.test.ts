@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createPlayer } from '../../../test/support/core.ts';
+import { issueWith } from '../../../test/support/issues.ts';
 import { NOTHING_DURABLE } from '../model/durable.ts';
 import {
   BASE,
@@ -81,6 +82,49 @@ describe('watching', () => {
     player.send({ type: 'settings-changed', settings });
     look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
     expect(player.state.claims.size).toBe(1);
+  });
+
+  it('leaves a request alone while another forge is looked at, tells it once, and comes back with its forge', () => {
+    const player = watching({ merge_conflicts: BASE });
+    const { settings } = player.state;
+    const on = (forge: string) => {
+      player.send({ type: 'settings-changed', settings: { ...settings, reactions: { ...settings.reactions, forge } } });
+    };
+    look(player, {});
+    // One that an earlier version stored belongs to the forge that is looked at first.
+    on('nsproject https://a.test');
+    look(player, {});
+    expect(player.state.watches.get('1')?.facts.forge).toBe('nsproject https://a.test');
+    on('nsproject https://b.test');
+    for (let waits = 0; waits < 5; waits += 1) {
+      player.after(10_000);
+      expect(player.asked('inspect')).toHaveLength(0);
+    }
+    expect(player.everTold('reaction:request:refused')).toMatchObject([
+      { facts: { why: 'it is on nsproject https://a.test, and the reactions look at nsproject https://b.test' } },
+    ]);
+    on('nsproject https://a.test');
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
+    expect(player.state.claims.size).toBe(1);
+  });
+
+  it('keeps a request on its forge when a later run, with another one, names none', () => {
+    const player = watching({ merge_conflicts: BASE });
+    const { settings } = player.state;
+    const on = (forge: string) => {
+      player.send({ type: 'settings-changed', settings: { ...settings, reactions: { ...settings.reactions, forge } } });
+    };
+    look(player, {});
+    on('nsproject https://a.test');
+    look(player, {});
+    on('nsproject https://b.test');
+    player.poll([issueWith({ id: '1' })]);
+    player.exit('1', { scm: null });
+    expect(player.state.watches.get('1')?.facts.forge).toBe('nsproject https://a.test');
+    player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-2', outcome: { kind: 'succeeded' } });
+    player.poll([issueWith({ id: '1' })]);
+    player.exit('1', { scm: SCM });
+    expect(player.state.watches.get('1')?.facts).toMatchObject({ forge: 'nsproject https://b.test', standing: { is: 'unread' } });
   });
 
   it.each([

@@ -22,12 +22,15 @@ export function noteRun(draft: Draft, issueId: string): void {
  */
 export function armWatch(draft: Draft, live: Live, exit: RunExit, verdict: Verdict): void {
   noteRun(draft, live.issue.id);
-  const active = activeReactions(settingsFor(draft.state, live.issue.id).reactions);
+  const { reactions: settings } = settingsFor(draft.state, live.issue.id);
+  const active = activeReactions(settings);
   if (exit.kind !== 'normal' || isFinal(verdict) || active.length === 0) return;
   const before = draft.state.watches.get(live.issue.id);
   const mergeRequest = believed(draft, live, requestOf(exit.scm), before);
   if (!mergeRequest) return;
-  const isKnown = before !== undefined && sameRequest(before.mergeRequest, mergeRequest);
+  // One that this run did not name stays on the forge where it is.
+  const forge = mergeRequest === before?.mergeRequest ? before.facts.forge : (settings.forge ?? null);
+  const isKnown = before !== undefined && sameRequest(before.mergeRequest, mergeRequest) && isSameForge(before, forge);
   const facts = isKnown && before.mergeRequest.branch === mergeRequest.branch ? before.facts : NOTHING_KNOWN;
   const reactions = active.map((reaction) => {
     const { kind } = reaction;
@@ -38,7 +41,7 @@ export function armWatch(draft: Draft, live: Live, exit: RunExit, verdict: Verdi
     mergeRequest,
     armedAt: draft.now,
     attempt: live.attempt,
-    facts,
+    facts: { ...facts, forge },
     reactions: Object.fromEntries(reactions) as Watch['reactions'],
   });
   const { owner, repo, number } = mergeRequest;
@@ -95,6 +98,10 @@ function armed(
   if (progress === undefined) return freshProgress(now);
   if (!isKnown) return { ...freshProgress(now), used: progress.used };
   return { ...progress, mark: onRunEnded?.(progress.mark) ?? progress.mark, nextAt: now };
+}
+
+function isSameForge({ facts }: Watch, forge: string | null): boolean {
+  return facts.forge === null || facts.forge === forge;
 }
 
 /** Forges tell no case in the names of projects: another spelling is not another request. */

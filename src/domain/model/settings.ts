@@ -179,6 +179,8 @@ export type Trust = (typeof TRUST)[number];
 export interface ReactionSettings {
   /** Canonical kind, or null when none is on. All that are on name the same one. */
   readonly provider: string | null;
+  /** Its kind and address as one text, told apart as trackers are. */
+  readonly forge?: string;
   /** Projects whose merge requests are looked after, by path (or the id that the tracker is set to). */
   readonly projects: readonly string[];
   /** Whose votes count for and against a merge. */

@@ -23,6 +23,8 @@ export interface MergeRequestRef {
 /** What was found out about the request, besides what the run said of it. */
 export interface RequestFacts {
   readonly standing: Standing;
+  /** The forge that has it; null where an earlier version did not store that. */
+  readonly forge: string | null;
   /** How often a run of ours began or ended since the watch began. */
   readonly runs: number;
   /** The head at the last look that no run of ours went on at, and that count at the time. */
@@ -38,7 +40,14 @@ export type Standing =
   | { readonly is: 'unread' | 'managed' }
   | { readonly is: 'unmanaged'; readonly cause: 'project' | 'branch' | 'fork'; readonly reason: string };
 
-export const NOTHING_KNOWN: RequestFacts = { standing: { is: 'unread' }, head: null, runs: 0, missing: 0, closedAt: null };
+export const NOTHING_KNOWN: RequestFacts = {
+  standing: { is: 'unread' },
+  forge: null,
+  head: null,
+  runs: 0,
+  missing: 0,
+  closedAt: null,
+};
 
 /** Looks in a row without the request after which it counts as gone. */
 const GONE_AFTER = 2;

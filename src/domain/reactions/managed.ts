@@ -1,6 +1,6 @@
 import type { MergeStatus } from '../model/merge-request.ts';
 import type { ReactionSettings } from '../model/settings.ts';
-import type { MergeRequestRef, Standing } from '../model/watch.ts';
+import type { MergeRequestRef, Standing, Watch } from '../model/watch.ts';
 
 type Refusal = Extract<Standing, { is: 'unmanaged' }>;
 
@@ -24,6 +24,12 @@ export function whyNotOurs(settings: ReactionSettings, request: MergeRequestRef,
 export function whyForeign(settings: ReactionSettings, request: MergeRequestRef): Refusal | null {
   const mayBeAnId = settings.projects.some((project) => !project.includes('/'));
   return mayBeAnId || isOurProject(settings, request, '') ? null : foreignProject(request);
+}
+
+/** The same for one on another forge than the reactions look at now, which may have a request of the same number. */
+export function whyElsewhere({ forge }: ReactionSettings, { facts }: Pick<Watch, 'facts'>): Refusal | null {
+  if (forge === undefined || facts.forge === null || facts.forge === forge) return null;
+  return refusal('project', `it is on ${facts.forge}, and the reactions look at ${forge}`);
 }
 
 function isOurProject({ projects }: ReactionSettings, { owner, repo }: MergeRequestRef, projectId: string): boolean {

@@ -5,7 +5,7 @@ import type { State } from '../model/state.ts';
 import { withEntry } from '../model/versioned-map.ts';
 import { problemOf, type Watch } from '../model/watch.ts';
 import { isPastWindow } from './after-merge.ts';
-import { whyForeign } from './managed.ts';
+import { whyElsewhere, whyForeign } from './managed.ts';
 import { progressOf, putProgress, settingsOf } from './progress.ts';
 import type { Look } from './reaction.ts';
 import { REACTION_KINDS, reactionOf } from './registry.ts';
@@ -47,7 +47,7 @@ export function whyUnlooked(state: State, claim: WaitingClaim): string | null {
   if (turn === null || state.lifecycle !== 'serving') return null;
   if (watch === undefined) return 'its merge request is no longer watched';
   if (settingsOf(reactions, turn.kind) === undefined) return `${turn.kind} is switched off`;
-  return whyForeign(reactions, watch.mergeRequest)?.reason ?? problemOf(watch);
+  return (whyElsewhere(reactions, watch) ?? whyForeign(reactions, watch.mergeRequest))?.reason ?? problemOf(watch);
 }
 
 /**

@@ -2,16 +2,18 @@ import { announce, putWatch, type Draft } from '../draft.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
 import type { ReactionKind } from '../model/reaction.ts';
 import { problemOf, type RequestFacts, type Standing, type Watch } from '../model/watch.ts';
-import { whyForeign } from './managed.ts';
+import { whyElsewhere, whyForeign } from './managed.ts';
 import { endWatch, isWorkedOn, progressOf, putProgress, waitLonger } from './progress.ts';
 import { activeReactions } from './registry.ts';
 
-/** A request in a project that is not ours is never asked about; an edit of the workflow may make it ours. */
+/** A request in a project that is not ours, or on another forge, is never asked about; an edit of the workflow may make it ours. */
 export function checkProject(draft: Draft, watch: Watch): void {
   const { standing } = watch.facts;
-  const foreign = whyForeign(draft.state.settings.reactions, watch.mergeRequest);
+  const { reactions } = draft.state.settings;
+  const foreign = whyElsewhere(reactions, watch) ?? whyForeign(reactions, watch.mergeRequest);
   if (foreign !== null) return refuse(draft, watch, foreign);
   if (standing.is === 'unmanaged' && standing.cause === 'project') putFacts(draft, watch, { standing: { is: 'unread' } });
+  if (watch.facts.forge === null && reactions.forge !== undefined) putFacts(draft, watch, { forge: reactions.forge });
 }
 
 /** Not this request: told once. */

@@ -15,6 +15,7 @@ const FactsSchema = once(() =>
         z.object({ is: z.enum(['unread', 'managed']) }),
         z.object({ is: z.literal('unmanaged'), cause: z.enum(['project', 'branch', 'fork']), reason: z.string() }),
       ]),
+      forge: z.string().nullable(),
       head: z.object({ sha: z.string(), runs: z.number() }).nullable(),
       runs: z.number(),
       missing: z.number(),
