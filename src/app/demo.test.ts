@@ -1,6 +1,11 @@
-import { existsSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { startDemo } from './demo.ts';
 
@@ -31,4 +36,26 @@ it('the demo shows the life of a merge request: red checks, a fix, a review, a m
     await demo.done;
   }
   expect(existsSync(demo.directory)).toBe(false);
+});
+
+it('a demo that cannot start, for its port is taken, leaves nothing behind', async () => {
+  const clock = createSteadyClock();
+  const logger = { debug() {}, info() {}, warn() {}, error() {} };
+  const folder = await mkdtemp(path.join(tmpdir(), 'foray-no-demo-'));
+  vi.stubEnv('TMPDIR', folder);
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const servers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
+  const before = servers();
+  try {
+    const { port } = taken.address() as AddressInfo;
+    await expect(startDemo({ env: {}, version: '0', port, clock, logger })).rejects.toThrow(`port ${port} is in use`);
+    expect(readdirSync(folder)).toEqual([]);
+    // An open one would keep the process alive.
+    expect(servers()).toBe(before);
+  } finally {
+    vi.unstubAllEnvs();
+    taken.close();
+    await rm(folder, { recursive: true });
+  }
 });

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { provider as fileProvider } from '../providers/file/index.ts';
+import { createReleasers, type Releasers } from '../lib/releasers.ts';
 import type { Logger, SteadyClock } from '../ports/runtime.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { startDaemon, type RunningDaemon } from './daemon.ts';
@@ -29,11 +30,27 @@ const REVIEW_MS = 3_000;
 const REST_MS = 10_000;
 
 /** The whole service over made-up issues in a temporary folder, which is removed at the end. */
-export async function startDemo(options: DemoOptions): Promise<RunningDaemon & { readonly directory: string }> {
+export async function startDemo(options: DemoOptions): Promise<RunningDemo> {
+  const releasers = createReleasers((fault) => options.logger.error('closing failed', { error: String(fault) }));
+  try {
+    return await assemble(options, releasers);
+  } catch (error) {
+    await releasers.run();
+    throw error;
+  }
+}
+
+interface RunningDemo extends RunningDaemon {
+  readonly directory: string;
+}
+
+async function assemble(options: DemoOptions, releasers: Releasers): Promise<RunningDemo> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'foray-demo-'));
+  releasers.push(() => rm(directory, { recursive: true, force: true }));
   const { pace = 1, issues, clock } = options;
   const times = { checksMs: CHECKS_MS * pace, reviewMs: REVIEW_MS * pace };
   const forge = await startDemoForge(times, clock.now);
+  releasers.push(() => forge.close());
   const workflow = requireGood(
     await readWorkflowFile(await writeDemo({ directory, forgeUrl: forge.url, pace, issues }), options.env),
   );
@@ -46,13 +63,11 @@ export async function startDemo(options: DemoOptions): Promise<RunningDaemon & {
   });
   const over = new AbortController();
   const reporter = setInterval(createReporter(workflow, options, over.signal), 1_000 * pace);
-  const done = daemon.done.finally(async () => {
+  releasers.push(() => {
     clearInterval(reporter);
     over.abort();
-    await forge.close();
-    await rm(directory, { recursive: true, force: true });
   });
-  return { ...daemon, directory, done };
+  return { ...daemon, directory, done: daemon.done.finally(() => releasers.run()) };
 }
 
 /** Plays the people: files what is done again after a while, so that there is always something to see. */
