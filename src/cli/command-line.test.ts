@@ -58,6 +58,8 @@ describe('the commands', () => {
     [['completion', 'tcsh'], 2, 'completion is made for bash, zsh, fish, got "tcsh"\nTry: foray completion --help'],
     [['--port', 'x', 'nothing.md'], 2, 'got "x"\nTry: foray run --help'],
     [['worker'], 2, 'as in store.url\nTry: foray worker --help'],
+    [['stats', '--since', '2026-02-30'], 2, 'or a date such as 2026-03-01, got "2026-02-30"'],
+    [['stats', '--since', '2026-02-30T10:00:00Z'], 2, 'got "2026-02-30T10:00:00Z"'],
     [['stats', '--since', 'yesterday'], 2, '--since must be a span such as 12h or 7d'],
     [['stats', '--by', 'colour'], 2, '--by must be one of day, agent, state, issue'],
     [['stats', '--by', 'sate'], 2, 'got "sate", did you mean "state"?'],
@@ -70,6 +72,13 @@ describe('the commands', () => {
     expect(said.stdout).toBe('');
   });
 });
+
+it.each([[['--version']], [['-V']], [['run', '--version']], [['run', '-V']], [['--port', '0', '-V']]])(
+  '%j prints the version',
+  async (argv) => {
+    expect(await runHere(...argv)).toEqual({ code: 0, stdout: expect.stringMatching(/^foray \S+\n$/) as string, stderr: '' });
+  },
+);
 
 describe('--strict', () => {
   it('refuses a misspelt key, for validate, for a dry run and for a run', async () => {

@@ -12,7 +12,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.exitCode = await runCommandLine(argv);
 }
 
-/** A reader that has seen enough, such as `head`, is no failure. Node makes the stream when it is first used: so do we. */
+/** A reader that has seen enough, such as `head`, is no failure; a full disk is one, told in a line. Node makes the stream when it is first used: so do we. */
 function letReadersGo(): void {
   const made = Object.getOwnPropertyDescriptor(process, 'stdout')?.get;
   if (made === undefined) return;
@@ -21,13 +21,14 @@ function letReadersGo(): void {
     Object.defineProperty(process, 'stdout', { value: stream, configurable: true, enumerable: true });
     return stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit(0);
-      throw error;
+      process.stderr.write(`foray: standard output cannot be written: ${error.message}\n`);
+      process.exit(1);
     });
   };
   Object.defineProperty(process, 'stdout', { get, configurable: true, enumerable: true });
 }
 
-/** Resolves with the exit code. The only place that prints errors. */
+/** Resolves with the exit code. The only place that prints errors of a command. */
 export function runCommandLine(argv: readonly string[]): Promise<number> {
   return run(argv).catch((error: unknown) => report(error, asksForJson(argv)));
 }
@@ -39,11 +40,11 @@ async function run(argv: readonly string[]): Promise<number> {
   // Before the flags are read: those of a mistyped command are not the flags of a run.
   if (command === null && !first.startsWith('-')) refuseMistyped(argv[0]);
   if (asksForHelp(argv)) return print(command === null ? overview() : helpOf(command));
-  if (command !== null) return runCommand(command, readArgs(command, argv.slice(1)));
-  const args = readArgs(RUN_COMMAND, argv);
+  const chosen = command ?? RUN_COMMAND;
+  const args = readArgs(chosen, command === null ? argv : argv.slice(1));
   if (args.has('version')) return print(`foray ${FORAY_VERSION}\n`);
-  refuseMistyped(args.words[0]);
-  return runCommand(RUN_COMMAND, args);
+  if (command === null) refuseMistyped(args.words[0]);
+  return runCommand(chosen, args);
 }
 
 async function runCommand(chosen: Command, args: Args): Promise<number> {

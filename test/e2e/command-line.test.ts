@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPlayground, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { CLI, createPlayground, fileWorkflow, type Playground } from '../support/daemon.ts';
 
 let ground: Playground;
 beforeEach(async () => {
@@ -178,6 +180,19 @@ describe('usage', () => {
       stdout: expect.stringMatching(/^foray \d+\.\d+\.\d+\n$/) as string,
     });
   });
+
+  it.skipIf(!existsSync('/dev/full')).each([['-V'], ['schema']])(
+    '%s that cannot be written is a failure, told in a line',
+    async (word) => {
+      const shell = spawn('sh', ['-c', `"$0" "$1" ${word} > /dev/full`, process.execPath, CLI], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      let said = '';
+      shell.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      const [code] = (await once(shell, 'close')) as [number];
+      expect([code, said]).toEqual([1, expect.stringMatching(/^foray: standard output cannot be written: ENOSPC.*\n$/)]);
+    },
+  );
 
   it('prints the JSON Schema of the front matter', async () => {
     const finished = await ground.run(['schema']);

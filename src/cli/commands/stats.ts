@@ -30,8 +30,14 @@ const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 function readSince(text: string, now: number): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   if (count !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
-  const date = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  const date = isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(date))
     throw new UsageError(`--since must be a span such as 12h or 7d, or a date such as 2026-03-01, got "${text}"`);
   return date;
+}
+
+/** Whether the calendar has it: of the 30th of February a date would be made too. */
+function isDay(text: string): boolean {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
