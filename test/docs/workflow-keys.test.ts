@@ -27,6 +27,11 @@ it('the page of workflow keys is made from the schema (UPDATE_DOCS=1 renews it)'
   expect(await readFile(PAGE, 'utf8')).toBe(page);
 });
 
+it('every key of the page is explained', async () => {
+  const rows = (await readFile(PAGE, 'utf8')).split('\n').filter((line) => line.startsWith('| `'));
+  expect(rows.filter((row) => row.endsWith('|  |'))).toEqual([]);
+});
+
 function render(schema: Node): string {
   const sections = Object.entries(schema.properties ?? {}).map(([name, node]) => {
     const rows = rowsOf(name, node);

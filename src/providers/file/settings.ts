@@ -13,8 +13,7 @@ export const DEFAULTS: Provider['defaults'] = {
 
 /** The block `file`. That the path is there is a check of its own, with its own message. */
 export const OPTIONS = z.strictObject({
-  /** A JSON file or a directory of Markdown files, relative to the workflow file. */
-  path: z.string().optional(),
+  path: z.string().describe('A JSON file or a directory of Markdown files, relative to the workflow file.').optional(),
 });
 
 /** The absolute path of the issues; empty when none is given. */
