@@ -147,14 +147,11 @@ function pauseFindings(pause: OperatorPause | null): readonly Finding[] {
 /** Whether the port is free, unless our own service has it. */
 export async function checkPort({ settings }: GoodWorkflow): Promise<readonly Finding[]> {
   const { port, host } = settings.server;
-  if (port === null)
-    return [
-      finding('warning', 'server.port', 'no HTTP server: no dashboard, API or metrics', 'set server.port, or start with --port'),
-    ];
   if (port === 0) return [ok('server.port', 'any free port')];
   const records = await openRecords(settings, settings.tracker.identity).catch(() => null);
   const isOurs = records?.daemon != null;
   await records?.close();
+  if (port === null) return [isOurs ? ok('server.port', LEFT_TO_FLAG) : NO_SERVER];
   if (isOurs) return [ok('server.port', `${port}, served by the running service`)];
   const problem = await listenProblem(port, host);
   return [
@@ -168,6 +165,15 @@ export async function checkPort({ settings }: GoodWorkflow): Promise<readonly Fi
         ),
   ];
 }
+
+const NO_SERVER = finding(
+  'warning',
+  'server.port',
+  'no HTTP server: no dashboard, API or metrics',
+  'set server.port, or start with --port',
+);
+/** With which flags a service was started nobody wrote down. */
+const LEFT_TO_FLAG = 'not set: the running service has an HTTP server if it was started with --port';
 
 function listenProblem(port: number, host: string): Promise<string | null> {
   return new Promise((resolve) => {
