@@ -25,10 +25,15 @@ const TOKEN_VARIABLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The names people use, with what each needs. */
-export const KINDS: readonly KindFacts[] = PROVIDER_FACTS.map(({ kind, aliases, requires }) => {
+const KINDS: readonly KindFacts[] = PROVIDER_FACTS.map(({ kind, aliases, requires }) => {
   const name = aliases[0] ?? kind;
   return { name, needs: requires, tokenVariables: TOKEN_VARIABLES[name] ?? [] };
 });
+
+/** Every name that people may call a tracker by, for a kind that has several each of them. */
+export const TRACKER_NAMES: readonly string[] = PROVIDER_FACTS.flatMap(({ kind, aliases }) =>
+  aliases.length === 0 ? [kind] : aliases,
+);
 
 /** Whether an agent changes files, so that it needs something to work on. */
 export function startsProgram(agent: string): boolean {

@@ -64,6 +64,8 @@ describe('the commands', () => {
     [['stats', '--by', 'colour'], 2, '--by must be one of day, agent, state, issue'],
     [['stats', '--by', 'sate'], 2, 'got "sate", did you mean "state"?'],
     [['init', '--yes', '/nowhere/W.md'], 2, 'init needs --tracker'],
+    [['init', '--yes', '/nowhere/W.md'], 2, '(which tracker: file, linear, gitlab, github, gitea, forgejo, jira)'],
+    [['init', '--tracker', 'xyzzy', '--yes', '/nowhere/W.md'], 2, 'one of file, linear, gitlab, github, gitea, forgejo, jira,'],
     [['init', '--tracker', 'githbu', '--yes', '/nowhere/W.md'], 2, 'did you mean "github"?'],
   ])('%j ends with %i and says what is wrong', async (argv, code, words) => {
     const said = await runHere(...argv);

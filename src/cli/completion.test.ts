@@ -42,6 +42,7 @@ const LINES: readonly (readonly [typed: string, completed: string])[] = [
   ['status --format j', 'status --format json'],
   ['status --format=j', 'status --format=json'],
   ['init --tracker gith', 'init --tracker github'],
+  ['init --tracker forg', 'init --tracker forgejo'],
   ['init --agent cl', 'init --agent claude-code'],
   ['worker --root te', 'worker --root teams/'],
   ['completion z', 'completion zsh'],

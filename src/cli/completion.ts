@@ -1,4 +1,4 @@
-import { AGENT_NAMES, KINDS } from '../app/init.ts';
+import { AGENT_NAMES, TRACKER_NAMES } from '../app/init.ts';
 import { UsageError, type Command, type Flag } from './command.ts';
 import { COMMANDS, RUN_COMMAND } from './commands.ts';
 
@@ -113,7 +113,7 @@ function wordsFor({ choices, offered }: Flag): readonly string[] {
   return choices ?? (offered === undefined ? [] : OFFERED[offered]);
 }
 
-const OFFERED = { trackers: KINDS.map(({ name }) => name), agents: AGENT_NAMES };
+const OFFERED = { trackers: TRACKER_NAMES, agents: AGENT_NAMES };
 
 /** What follows a flag that takes a value is never taken for a file. */
 function bashValue(command: string, flag: Flag): string {

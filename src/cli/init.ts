@@ -3,7 +3,15 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { providerDeps, readBoardOrIssues } from '../app/board.ts';
-import { AGENT_NAMES, draftOf, kindNamed, KINDS, startsProgram, type KindFacts, type WorkflowDraft } from '../app/init.ts';
+import {
+  AGENT_NAMES,
+  draftOf,
+  kindNamed,
+  startsProgram,
+  TRACKER_NAMES,
+  type KindFacts,
+  type WorkflowDraft,
+} from '../app/init.ts';
 import { DEFAULT_AGENT_KIND } from '../config/agent-schema.ts';
 import { valueIn } from '../config/expand.ts';
 import { proposeStates } from '../app/propose.ts';
@@ -23,12 +31,20 @@ export async function init(args: Args, file: string): Promise<number> {
   if (existsSync(file) && !args.has('force')) return fail(`${file} exists already: --force overwrites it`);
   const terminal = process.stdin.isTTY && process.stdout.isTTY && !args.has('yes');
   const person = terminal ? createInterface({ input: process.stdin, output: process.stdout }) : null;
+  person?.once('SIGINT', () => {
+    person.close();
+    process.stderr.write('\nforay: interrupted\n');
+    process.exit(INTERRUPTED);
+  });
   try {
     return await write(args, file, person);
   } finally {
     person?.close();
   }
 }
+
+/** What shells expect of a command that Ctrl+C ended. */
+const INTERRUPTED = 130;
 
 async function write(args: Args, file: string, person: Interface | null): Promise<number> {
   const base = await basicAnswers(args, person);
@@ -79,7 +95,7 @@ async function basicAnswers(args: Args, person: Interface | null): Promise<Basic
     if (fallback === null) missing.push(`--${flag} (${question})`);
     return fallback ?? '';
   };
-  const tracker = (await answer('tracker', `which tracker: ${KINDS.map(({ name }) => name).join(', ')}`, null)).toLowerCase();
+  const tracker = (await answer('tracker', `which tracker: ${TRACKER_NAMES.join(', ')}`, null)).toLowerCase();
   const kind = tracker === '' ? null : kindOf(tracker);
   const project = await answer('project', kind?.name === 'file' ? 'path of the issues' : 'which project', null);
   const endpoint = kind?.needs.endpoint === true ? await answer('endpoint', 'address of the API', null) : args.value('endpoint');
@@ -98,12 +114,13 @@ async function basicAnswers(args: Args, person: Interface | null): Promise<Basic
 
 type Answer = (flag: string, question: string, fallback: string | null) => Promise<string>;
 
-/** The variable by convention, unless another one is named. */
+/** The variable by convention, unless another one is named. Nobody is asked for one that is set. */
 async function tokenOf(args: Args, kind: KindFacts, answer: Answer): Promise<string> {
   const set = kind.tokenVariables.find((name) => (process.env[name] ?? '') !== '');
+  if (set !== undefined && args.value('token-env') === null) return set;
   const form = kind.name === 'jira' ? ', as email:token' : '';
   const question = `variable that holds the token${form}; none of ${kind.tokenVariables.join(', ')} is set`;
-  const name = await answer('token-env', question, set ?? null);
+  const name = await answer('token-env', question, null);
   if (name !== '' && !/^[A-Za-z_]\w*$/.test(name))
     throw new UsageError(`--token-env is the name of a variable, never the token itself`);
   if (name !== '' && args.value('token-env') !== null && valueIn(process.env, name) === '')
@@ -114,10 +131,9 @@ async function tokenOf(args: Args, kind: KindFacts, answer: Answer): Promise<str
 function kindOf(tracker: string): KindFacts {
   const kind = kindNamed(tracker);
   if (kind !== null) return kind;
-  const names = KINDS.map(({ name }) => name);
-  const near = nearestWord(tracker, [...names, 'forgejo']);
+  const near = nearestWord(tracker, TRACKER_NAMES);
   throw new UsageError(
-    `--tracker must be one of ${names.join(', ')}, got "${tracker}"${near === null ? '' : `, did you mean "${near}"?`}`,
+    `--tracker must be one of ${TRACKER_NAMES.join(', ')}, got "${tracker}"${near === null ? '' : `, did you mean "${near}"?`}`,
   );
 }
 

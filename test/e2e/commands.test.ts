@@ -195,7 +195,10 @@ describe('beside a running service without HTTP', () => {
   it('doctor finds nothing wrong, and says so by its exit code', async () => {
     const { code, stdout } = await here('doctor', '--format', 'json');
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ ok: true });
+    const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: readonly { check: string; status: string }[] };
+    expect(ok).toBe(true);
+    // The service may have been started with --port.
+    expect(findings.find(({ check }) => check === 'server.port')).toMatchObject({ status: 'ok' });
   });
 });
 
@@ -303,12 +306,26 @@ it('init asks a person at a terminal, with what it found as the proposal', async
   );
 });
 
+it('init asks for no variable where one by convention is set', async ({ skip }) => {
+  if (!existsSync('/usr/bin/script')) return skip('no script program gives a terminal on this machine');
+  const command = `${process.execPath} ${CLI} init --endpoint http://127.0.0.1:9 TOKEN.md`;
+  const output = await atTerminal(command, ['gitlab', 'acme/shop', 'mock'], { GITLAB_TOKEN: 'test-token' });
+  expect(output).toContain('the tracker was not read; nothing was written');
+  expect(output).not.toContain('variable that holds the token');
+});
+
+it('init that is interrupted at a question ends as shells expect', async ({ skip }) => {
+  if (!existsSync('/usr/bin/script')) return skip('no script program gives a terminal on this machine');
+  const output = await atTerminal(`${process.execPath} ${CLI} init GONE.md; echo "code $?"`, ['file', '\u0003']);
+  expect(output).toMatch(/\r\nforay: interrupted\r\ncode 130\r\n/);
+});
+
 /** Answers each question after it was asked. */
-function atTerminal(command: string, answers: readonly string[]): Promise<string> {
+function atTerminal(command: string, answers: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], {
       cwd: ground.dir,
-      env: { PATH: process.env['PATH'], TERM: 'dumb' },
+      env: { PATH: process.env['PATH'], TERM: 'dumb', ...env },
     });
     const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
     const left = [...answers];
