@@ -59,11 +59,11 @@ export async function surveyBoard(
     (await adapters.agent.findProblem()) ??
     (await adapters.workspaces.findProblem());
   const state = { ...(await stateOf(adapters.workflow, deps.clock.now())), preflightProblem };
-  const asked = candidates.filter(
-    (issue) => isAskedAbout(issue) && holdOf(state, issue, undefined)?.reason === 'blockers_not_read',
-  );
-  const blockers = await readBlockers(tracker, new Set([...asked, ...blockersToRead(state, candidates)]), signal);
   const draft = openDraft(state, deps.clock.now());
+  const asked = candidates.filter(
+    (issue) => isAskedAbout(issue) && holdOf(draft, issue, undefined)?.reason === 'blockers_not_read',
+  );
+  const blockers = await readBlockers(tracker, new Set([...asked, ...blockersToRead(draft, candidates)]), signal);
   const surveyed: SurveyedIssue[] = [];
   for (const issue of candidates) {
     const whole = await readIfApproved(draft.state, issue, tracker, signal);
@@ -146,7 +146,7 @@ async function readIfApproved(state: State, issue: Issue, tracker: Tracker, sign
 
 /** One that would run takes its slot, so that the next one sees what is left. */
 function judge(draft: Draft, issue: Issue, read: Answer<readonly Blocker[]> | undefined): SurveyedIssue {
-  const verdict = holdOf(draft.state, issue, read);
+  const verdict = holdOf(draft, issue, read);
   const slots = { globalSlots: globalSlots(draft.state), stateSlots: stateSlots(draft.state, issue.state) };
   if (verdict === null) startRun(draft, refOf(issue), FIRST_START);
   return { issue, verdict, ...slots };

@@ -255,6 +255,12 @@ describe('after it', () => {
     });
     expect(await here('stop', 'A-1')).toMatchObject({ code: 1 });
     expect(await asJson('pause', '--reason', 'x')).toMatchObject({ kind: 'pause', outcome: 'taken', service_running: false });
+    // Its time has come: only the pause keeps it back.
+    expect(await asJson('explain', 'A-2')).toMatchObject([
+      { reason: 'paused', since: expect.any(String) as string, remedy: 'foray resume' },
+    ]);
+    const { candidates } = await asJson<{ candidates: readonly Record<string, unknown>[] }>('--dry-run');
+    expect(candidates).toContainEqual(expect.objectContaining({ issue_identifier: 'A-2', skip_reason: 'paused' }));
     expect((await here('resume')).code).toBe(0);
   });
 

@@ -52,7 +52,7 @@ export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchSt
     noteApproval(draft, issue);
     if (firstSights.length < FIRST_SIGHTS_PER_POLL && isFirstSight(draft.state, issue)) firstSights.push(refOf(issue));
     const blockers = read.get(issue.id);
-    const verdict = holdOf(draft.state, issue, blockers);
+    const verdict = holdOf(draft, issue, blockers);
     if (verdict === null) {
       startRun(draft, refOf(issue), FIRST_START);
       dispatched += 1;

@@ -49,7 +49,7 @@ function readNext(draft: Draft, lane: Lane): void {
   const lanes = queue.lanes.map((other) => (other === lane ? laneFrom(lane, lane.next + 1) : other));
   changePoll(draft, { queue: { ...queue, lanes } });
   const issue = lane.holds[lane.next]?.issue;
-  if (issue && cheapHold(draft.state, issue) === null) ask(draft, { do: 'read-candidate', issue });
+  if (issue && cheapHold(draft, issue) === null) ask(draft, { do: 'read-candidate', issue });
 }
 
 /** The lane with the next one to look at, from a place on. */
@@ -106,7 +106,7 @@ export function onCandidateRead(draft: Draft, event: EventNamed<'candidate-read'
 }
 
 function startIfFree(draft: Draft, issue: Issue): boolean {
-  const verdict = holdOf(draft.state, issue, undefined);
+  const verdict = holdOf(draft, issue, undefined);
   if (verdict === null) {
     startRun(draft, refOf(issue), FIRST_START, issue);
     return true;

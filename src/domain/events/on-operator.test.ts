@@ -3,6 +3,8 @@ import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { recover } from '../recover.ts';
+import { snapshotOf } from '../views/snapshot.ts';
+import type { WaitingClaim } from '../model/claim.ts';
 import type { Fault } from '../model/errors.ts';
 import type { Durable } from '../model/durable.ts';
 import type { IssueRequestKind, OperatorAnswer } from '../model/operator.ts';
@@ -138,6 +140,20 @@ describe('pause', () => {
     expect(player.asked('read-issue')).toHaveLength(1);
     player.poll([issueWith({ id: '2' })]);
     expect(player.asked('start-run')).toHaveLength(1);
+  });
+
+  it('is what holds a retry from the moment on that its time has come', () => {
+    const player = PLACES['waiting']?.() ?? running();
+    player.operator({ kind: 'pause', reason: 'release day' });
+    player.poll([issueWith({ id: '1' })]);
+    const { dueAt } = player.state.claims.get('1') as WaitingClaim;
+    const shownAt = (now: number) => snapshotOf(player.state, now).holds.map(({ reason, detail }) => [reason, detail]);
+    expect(shownAt(dueAt - 1)).toEqual([['retrying', expect.any(String)]]);
+    expect(shownAt(dueAt)).toEqual([['paused', 'paused by an operator (somebody): release day']]);
+    player.now = dueAt;
+    player.poll([issueWith({ id: '1' })]);
+    expect(player.state.holds.get('1')?.reason).toBe('paused');
+    expect(player.asked('start-run')).toEqual([]);
   });
 
   it('may be asked for again; the last reason counts and the first moment', () => {

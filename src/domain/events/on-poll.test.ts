@@ -105,9 +105,10 @@ function candidate(index: number, state: string, isRenamed: boolean): Issue {
 }
 
 /** None for what was started just now. */
-function expectedHold({ state, now }: Player, issue: Issue, since: ReadonlyMap<string, Pick<Hold, 'reason' | 'since'>>): Hold[] {
+function expectedHold(player: Player, issue: Issue, since: ReadonlyMap<string, Pick<Hold, 'reason' | 'since'>>): Hold[] {
+  const { state, now } = player;
   if (state.live.get(issue.id)?.startedAt === now) return [];
-  const verdict = holdOf(state, issue, undefined);
+  const verdict = holdOf(player, issue, undefined);
   if (verdict === null) throw new Error('it may run and was not started');
   const before = since.get(issue.id);
   return [{ issue: refOf(issue), ...verdict, since: before?.reason === verdict.reason ? before.since : now }];

@@ -114,7 +114,7 @@ function walk(draft: Draft): void {
 function choose(draft: Draft, stage: Extract<PollStage, { at: 'choosing' }>): void {
   const { candidates } = stage;
   const end = stage.index + CANDIDATES_PER_SLICE;
-  const chosen = blockersToRead(draft.state, [...stage.chosen, ...candidates.slice(stage.index, end)]);
+  const chosen = blockersToRead(draft, [...stage.chosen, ...candidates.slice(stage.index, end)]);
   if (end < candidates.length) {
     enter(draft, { ...stage, index: end, chosen });
     ask(draft, { do: 'go-on' });

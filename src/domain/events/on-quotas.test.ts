@@ -53,10 +53,10 @@ describe('a poll that the quota cannot pay for', () => {
     const player = createPlayer();
     const issue = issueWith({ id: '1', identifier: 'A-1', title: 'One', state: 'todo' });
     const hold = { issue, reason: 'next_poll' as const, detail: '' };
-    expect(presentHold(player.state, hold).reason).toBe('next_poll');
+    expect(presentHold(player, hold).reason).toBe('next_poll');
     hear(player, { remaining: 0 });
     player.after(0);
-    expect(presentHold(player.state, hold)).toEqual({ reason: 'tracker_quota', detail: player.state.poll.postponed?.reason });
+    expect(presentHold(player, hold)).toEqual({ reason: 'tracker_quota', detail: player.state.poll.postponed?.reason });
   });
 
   it('begins when a later reading pays for it', () => {

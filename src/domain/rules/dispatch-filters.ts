@@ -1,4 +1,4 @@
-import { blockerHold, cheapHold, globalSlots, slotHold, type HoldVerdict } from './eligibility.ts';
+import { blockerHold, cheapHold, globalSlots, slotHold, type HoldVerdict, type Moment } from './eligibility.ts';
 import { authorHold, approvalHold } from './trust.ts';
 import type { Answer } from '../model/errors.ts';
 import type { Blocker, Issue } from '../model/issue.ts';
@@ -8,16 +8,18 @@ import type { State } from '../model/state.ts';
 const BLOCKER_READS_PER_POLL = 4;
 
 /** Every dispatch filter, cheapest first. The dry run applies the same one. */
-export function holdOf(state: State, issue: Issue, read: Answer<readonly Blocker[]> | undefined): HoldVerdict | null {
-  const own = ownHold(state, issue);
+export function holdOf(moment: Moment, issue: Issue, read: Answer<readonly Blocker[]> | undefined): HoldVerdict | null {
+  const { state } = moment;
+  const own = ownHold(moment, issue);
   // One that the list shows to be blocked is not read for its approval.
   if (own?.reason === 'approval_not_read') return (issue.blockedBy && blockerHold(state, issue.blockedBy)) ?? own;
   return own ?? blockersVerdict(state, issue, read) ?? slotHold(state, issue.state);
 }
 
 /** What holds an issue by itself, without a look at others. */
-function ownHold(state: State, issue: Issue): HoldVerdict | null {
-  return cheapHold(state, issue) ?? authorHold(state.settings.tracker, issue) ?? approvalHold(state, issue);
+function ownHold(moment: Moment, issue: Issue): HoldVerdict | null {
+  const { state } = moment;
+  return cheapHold(moment, issue) ?? authorHold(state.settings.tracker, issue) ?? approvalHold(state, issue);
 }
 
 function blockersVerdict(state: State, issue: Issue, read: Answer<readonly Blocker[]> | undefined): HoldVerdict | null {
@@ -28,10 +30,11 @@ function blockersVerdict(state: State, issue: Issue, read: Answer<readonly Block
 }
 
 /** The candidates whose blockers must be read before they may run: those read longest ago first. */
-export function blockersToRead(state: State, candidates: readonly Issue[]): readonly Issue[] {
+export function blockersToRead(moment: Moment, candidates: readonly Issue[]): readonly Issue[] {
+  const { state } = moment;
   if (globalSlots(state) <= 0) return [];
   const needy = candidates.filter(
-    (issue) => issue.blockedBy === null && ownHold(state, issue) === null && slotHold(state, issue.state) === null,
+    (issue) => issue.blockedBy === null && ownHold(moment, issue) === null && slotHold(state, issue.state) === null,
   );
   const readAt = (issue: Issue): number => state.poll.blockersReadAt.get(issue.id) ?? 0;
   return [...needy].sort((a, b) => readAt(a) - readAt(b)).slice(0, BLOCKER_READS_PER_POLL);

@@ -1,5 +1,5 @@
 import { budgetSpent } from './budget.ts';
-import { holdsSlot } from '../model/claim.ts';
+import { holdsSlot, type Claim } from '../model/claim.ts';
 import { normalState, sameState, stateIn, type Blocker, type IssueRef } from '../model/issue.ts';
 import type { OperatorPause } from '../model/operator.ts';
 import type { HoldReason } from '../model/hold.ts';
@@ -14,8 +14,14 @@ export interface HoldVerdict {
   readonly detail: string;
 }
 
+/** What candidates are judged by: what is known, and what time it is. */
+export interface Moment {
+  readonly state: State;
+  readonly now: number;
+}
+
 /** The filters that cost nothing, in the order people ask about them. Blockers and slots come after. */
-export function cheapHold(state: State, issue: IssueRef): HoldVerdict | null {
+export function cheapHold({ state, now }: Moment, issue: IssueRef): HoldVerdict | null {
   const { tracker, agent } = state.settings;
   if (!isComplete(issue)) return hold('incomplete_record', 'the record lacks an id, identifier, title or state');
   const inactive = inactiveHold(tracker, issue.state);
@@ -23,7 +29,8 @@ export function cheapHold(state: State, issue: IssueRef): HoldVerdict | null {
   if (state.poll.inFlight?.releasedMeanwhile.has(issue.id))
     return hold('just_released', 'it is looked at again at the next poll');
   const claim = state.claims.get(issue.id);
-  if (claim) return hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
+  if (claim)
+    return pauseOfDue(state.operatorPause, claim, now) ?? hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
   const removal = removalHold(state, issue.id);
   if (removal) return removal;
   const parked = state.parked.get(issue.id);
@@ -59,6 +66,12 @@ function judgeState({ activeStates, terminalStates }: TrackerSettings, issueStat
   if (!stateIn(activeStates, issueState)) return hold('not_active', `state "${issueState}" is not an active state`);
   if (stateIn(terminalStates, issueState)) return hold('not_active', `state "${issueState}" is a terminal state`);
   return null;
+}
+
+/** The time of a waiting run has come, and only the pause keeps it back. A handoff is tried all the same. */
+export function pauseOfDue(pause: OperatorPause | null, claim: Claim, now: number): HoldVerdict | null {
+  if (pause === null || claim.phase !== 'waiting') return null;
+  return claim.then.kind === 'run' && claim.dueAt <= now ? hold('paused', pauseDetail(pause)) : null;
 }
 
 /** A run that started now would lose its workspace under its agent. */
@@ -180,9 +193,10 @@ export function waitsForSlot(reason: HoldReason): boolean {
  * Why a candidate of the last poll is not worked on now. What it was held for may be over: then it waits for the next
  * poll to see it again.
  */
-export function presentHold(state: State, { issue, reason, detail }: HoldVerdict & { readonly issue: IssueRef }): HoldVerdict {
-  const now = cheapHold(state, issue);
-  if (now) return now;
+export function presentHold(moment: Moment, { issue, reason, detail }: HoldVerdict & { readonly issue: IssueRef }): HoldVerdict {
+  const { state } = moment;
+  const cheap = cheapHold(moment, issue);
+  if (cheap) return cheap;
   if (reason === 'blocked_by' || reason === 'blockers_unresolved' || TRUST_REASONS.has(reason)) return hold(reason, detail);
   const { postponed } = state.poll;
   return slotHold(state, issue.state) ?? (postponed ? hold('tracker_quota', postponed.reason) : NEXT_POLL);

@@ -1,5 +1,5 @@
 import { addTokens, type TokenUsage } from '../model/agent-event.ts';
-import type { AgentPause, Parked, WaitingClaim } from '../model/claim.ts';
+import { earliestDue, type AgentPause, type Parked, type WaitingClaim } from '../model/claim.ts';
 import { globalSlots, presentHold } from '../rules/eligibility.ts';
 import { isNotification, type NotificationTarget } from '../model/notification.ts';
 import type { PostponedPoll, Quota } from '../model/quota.ts';
@@ -131,7 +131,7 @@ export function snapshotOf(state: State, now: number, { storeProblem, startFault
     retrying: waiting(state).map(retryView),
     parked: [...state.parked.values(), ...escalated(state)],
     get holds() {
-      return holdsOf(state);
+      return holdsOf(state, now);
     },
     pauses: [...state.pauses.values()],
     watches: [...state.watches.values()].map((watch) => watchView(state, watch, now)),
@@ -153,16 +153,17 @@ export function snapshotOf(state: State, now: number, { storeProblem, startFault
   };
 }
 
-/** As they are now, which is judged once: there may be thousands. */
-function holdsOf(state: State): readonly Hold[] {
+/** As they are now, which is judged once until one falls due: there may be thousands. */
+function holdsOf(state: State, now: number): readonly Hold[] {
   const kept = HOLDS.get(state);
-  if (kept !== undefined) return kept;
-  const holds = [...state.holds.values()].map((hold) => ({ ...hold, ...presentHold(state, hold) }));
-  HOLDS.set(state, holds);
+  if (kept !== undefined && now < kept.until) return kept.holds;
+  const holds = [...state.holds.values()].map((hold) => ({ ...hold, ...presentHold({ state, now }, hold) }));
+  const later = waiting(state).filter(({ dueAt }) => dueAt > now);
+  HOLDS.set(state, { holds, until: earliestDue(later) });
   return holds;
 }
 
-const HOLDS = new WeakMap<State, readonly Hold[]>();
+const HOLDS = new WeakMap<State, { readonly holds: readonly Hold[]; readonly until: number }>();
 
 function watchedQuotas({ quotas, settings }: State): readonly Quota[] {
   const kinds = [settings.tracker.kind, settings.reactions.connection?.kind];
