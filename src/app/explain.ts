@@ -3,8 +3,12 @@ import type { Claim, Parked, WaitingClaim } from '../domain/model/claim.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { refIn, sameState, stateIn, type IssueRef } from '../domain/model/issue.ts';
 import type { HoldReason } from '../domain/model/hold.ts';
+import type { Durable } from '../domain/model/durable.ts';
+import type { OperatorPause } from '../domain/model/operator.ts';
+import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
 import type { Watch } from '../domain/model/watch.ts';
+import { pauseOfDue } from '../domain/rules/eligibility.ts';
 import { TRUST_REASONS } from '../domain/rules/trust.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { statesNow, surveyBoard, type SurveyDeps, type SurveyedIssue } from './survey.ts';
@@ -34,16 +38,35 @@ export async function explainBoard(
 ): Promise<readonly Explanation[]> {
   const isAskedAbout = (issue: Named): boolean => identifier !== null && sameName(issue, identifier);
   const { candidates, state, tracker } = await surveyBoard(workflow, deps, signal, isAskedAbout);
-  const others = othersIn(state, candidates).filter(({ issue }) => identifier === null || isAskedAbout(issue));
+  const held = othersIn(state.watches.values(), state.parked.values(), state.claims.values());
+  for (const { issue } of candidates) held.delete(issue.id);
+  const others = [...held.values()].filter(({ issue }) => identifier === null || isAskedAbout(issue));
   const states = await statesNow(tracker, others.filter(isMovable).map(idOf), signal);
+  const around = { operatorPause: state.operatorPause, now: deps.clock.now(), tracker: state.settings.tracker };
   const known = [
     ...candidates.map((candidate) => ofCandidate(state, candidate)),
-    ...others.map((other) => ofOther(state, other, states?.get(idOf(other)))),
+    ...others.map((other) => ofOther(around, other, states?.get(idOf(other)))),
   ];
   if (identifier === null) return known;
-  const exact = known.filter((entry) => entry.identifier === identifier);
-  const found = exact.length > 0 ? exact : known.filter((entry) => sameName(entry, identifier));
+  const found = namedIn(known, identifier);
   return found.length > 0 ? found : [await ofStranger(state, tracker, identifier, signal)];
+}
+
+/** What the records alone tell, where the tracker cannot be asked; nothing of an issue that they do not know. */
+export function explainRecords(
+  { watches, parked, claims, operatorPause }: Durable,
+  { settings, now }: { readonly settings: GoodWorkflow['settings'] | null; readonly now: number },
+  identifier: string | null,
+): readonly Explanation[] {
+  const around = { operatorPause, now, tracker: settings?.tracker ?? UNTOLD };
+  const known = [...othersIn(watches, parked, claims).values()].map((other) => ofOther(around, other, undefined));
+  return identifier === null ? known : namedIn(known, identifier);
+}
+
+/** By the name as it was given, else ignoring case. */
+function namedIn(known: readonly Explanation[], identifier: string): readonly Explanation[] {
+  const exact = known.filter((entry) => entry.identifier === identifier);
+  return exact.length > 0 ? exact : known.filter((entry) => sameName(entry, identifier));
 }
 
 type Named = Pick<IssueRef, 'identifier'>;
@@ -56,7 +79,7 @@ function ofCandidate(state: State, { issue, verdict }: SurveyedIssue): Explanati
   if (verdict === null) return entry(issue, null, null, {});
   const claim = state.claims.get(issue.id);
   if (claim?.phase !== 'waiting' || verdict.reason !== 'retrying')
-    return entry(issue, verdict.reason, verdict.detail, timesOf(state, issue.id));
+    return entry(issue, verdict.reason, verdict.detail, timesOf(state, issue.id, verdict.reason));
   return ofWaiting(claim, issue, claim.error ? `attempt ${claim.attempt} follows: ${claim.error}` : verdict.detail);
 }
 
@@ -70,11 +93,19 @@ function ofWaiting({ error, since, dueAt }: WaitingClaim, issue: IssueRef, detai
 /** An issue we hold that is no candidate of this poll. */
 type Other = Watch | Parked | Claim;
 
-/** Of what is held in several ways a claim says most, then what it is parked for. */
-function othersIn({ watches, parked, claims }: State, candidates: readonly SurveyedIssue[]): readonly Other[] {
-  const others = new Map<string, Other>([...watches, ...parked, ...claims]);
-  for (const { issue } of candidates) others.delete(issue.id);
-  return [...others.values()];
+/** What those are judged by besides their own record. */
+interface Around {
+  readonly operatorPause: OperatorPause | null;
+  readonly now: number;
+  readonly tracker: Pick<TrackerSettings, 'terminalStates' | 'handoffState'>;
+}
+
+/** Of a file that cannot be read. */
+const UNTOLD: Around['tracker'] = { terminalStates: [], handoffState: null };
+
+/** By the id of the issue. Of what is held in several ways a claim says most, then what it is parked for. */
+function othersIn(watches: Iterable<Watch>, parked: Iterable<Parked>, claims: Iterable<Claim>): Map<string, Other> {
+  return new Map([...watches, ...parked, ...claims].map((other) => [idOf(other), other]));
 }
 
 function idOf({ issue }: Other): string {
@@ -86,22 +117,24 @@ function isMovable(other: Other): boolean {
   return 'parkedAt' in other || ('phase' in other && other.phase === 'waiting');
 }
 
-function ofOther(state: State, other: Other, at: string | undefined): Explanation {
-  if ('armedAt' in other) return ofWatched(state, other);
+function ofOther({ operatorPause, now, tracker }: Around, other: Other, at: string | undefined): Explanation {
+  if ('armedAt' in other) return ofWatched(tracker, other);
   const issue = at ? refIn(other.issue, at) : other.issue;
-  if (at && stateIn(state.settings.tracker.terminalStates, at)) return ofTerminal(issue);
-  if ('parkedAt' in other) return entry(issue, 'parked', `${other.reason}: ${other.detail}`, timesOf(state, issue.id));
+  if (at && stateIn(tracker.terminalStates, at)) return ofTerminal(issue);
+  if ('parkedAt' in other) return entry(issue, 'parked', `${other.reason}: ${other.detail}`, { since: other.parkedAt });
+  const pause = pauseOfDue(operatorPause, other, now);
+  if (pause) return entry(issue, pause.reason, pause.detail, sinceOf(operatorPause?.since));
   if (other.phase === 'waiting') return ofWaiting(other, issue, other.error);
-  return entry(issue, PHASES[other.phase], `attempt ${other.attempt}`, timesOf(state, issue.id));
+  return entry(issue, PHASES[other.phase], `attempt ${other.attempt}`, { since: other.since });
 }
 
 function ofTerminal(issue: Pick<IssueRef, 'identifier' | 'state'>): Explanation {
   return entry(issue, 'terminal', `state "${issue.state}" is a terminal state`, {});
 }
 
-function ofWatched(state: State, { issue, mergeRequest, armedAt }: Watch): Explanation {
+function ofWatched({ handoffState }: Around['tracker'], { issue, mergeRequest, armedAt }: Watch): Explanation {
   const { owner, repo, number } = mergeRequest;
-  const at = state.settings.tracker.handoffState ?? issue.state;
+  const at = handoffState ?? issue.state;
   return entry({ ...issue, state: at }, 'handed_off', `merge request ${owner}/${repo}#${number} is watched`, { since: armedAt });
 }
 
@@ -134,14 +167,17 @@ interface Times {
   readonly until?: number;
 }
 
-function timesOf(state: State, issueId: string): Times {
-  const claim = state.claims.get(issueId);
-  if (claim) return { since: claim.since };
-  const parked = state.parked.get(issueId);
-  if (parked) return { since: parked.parkedAt };
-  const pause = state.pauses.get(state.settings.agent.kind);
-  if (pause) return { until: pause.until };
-  return state.operatorPause === null ? {} : { since: state.operatorPause.since };
+/** Since when a service holds an issue for another reason it keeps to itself. */
+function timesOf({ claims, parked, pauses, operatorPause, settings }: State, issueId: string, reason: Reason): Times {
+  if (reason === 'paused') return sinceOf(operatorPause?.since);
+  if (reason === 'parked') return sinceOf(parked.get(issueId)?.parkedAt);
+  if (reason === 'running' || reason === 'handing_off') return sinceOf(claims.get(issueId)?.since);
+  const until = reason === 'agent_paused' ? pauses.get(settings.agent.kind)?.until : undefined;
+  return until === undefined ? {} : { until };
+}
+
+function sinceOf(since: number | undefined): Times {
+  return since === undefined ? {} : { since };
 }
 
 /** It would be dispatched, is worked on, or is done with. */

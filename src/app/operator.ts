@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
-import type { Env } from '../config/expand.ts';
+import type { LoadedWorkflow } from '../config/workflow.ts';
 import type { OperatorRequest } from '../domain/model/operator.ts';
 import { askThroughDatabase, type OperatorReply } from '../store/sqlite/operator.ts';
 import { StoreError } from '../store/errors.ts';
 import { aboutMe } from './leading.ts';
-import { readWorkflowFile, WorkflowFault } from './workflow.ts';
+import { databaseOf } from './records.ts';
+import { WorkflowFault } from './workflow.ts';
 
-/** Asks the service of a workflow file. Faults of the file do no harm while its database is known. */
-export async function askService(workflowPath: string, env: Env, request: OperatorRequest): Promise<OperatorReply> {
-  const { dbPath, storeUrl, settings, problems } = await readWorkflowFile(workflowPath, env);
-  if (dbPath === null) throw new WorkflowFault(problems);
-  const tracker = settings?.tracker.identity ?? null;
-  if (storeUrl !== null) return askShared(storeUrl, { configured: tracker, request, by: whoAsks() }, workflowPath);
+/** Asks the service of a workflow file, which was read. Faults of the file do no harm while its database is known. */
+export async function askService(loaded: LoadedWorkflow, request: OperatorRequest): Promise<OperatorReply> {
+  const database = await databaseOf(loaded);
+  if (database === null) throw new WorkflowFault(loaded.problems);
+  const { dbPath, storeUrl } = database;
+  const tracker = loaded.settings?.tracker.identity ?? null;
+  if (storeUrl !== null) return askShared(storeUrl, { configured: tracker, request, by: whoAsks() }, loaded.path);
   return askThroughDatabase({ path: dbPath, tracker }, request, whoAsks());
 }
 

@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
 import os from 'node:os';
+import { defaultDbPath } from '../config/paths.ts';
+import type { LoadedWorkflow } from '../config/workflow.ts';
 import type { Durable } from '../domain/model/durable.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { Fleet } from '../store/postgres/index.ts';
 import { isAlive, type Instance } from '../store/sqlite/instance.ts';
+import { isLockTaken } from '../store/sqlite/lock.ts';
 import { openStoreReadOnly, type ReadOnlyStore } from '../store/sqlite/read-only.ts';
 
 /** What the database says, and the daemon that has it, if one is at work. */
@@ -17,6 +21,21 @@ export interface Records extends Pick<ReadOnlyStore, 'listRuns' | 'findRun' | 'l
 
 /** Where the records are. */
 export type DatabaseSettings = Pick<Settings, 'dbPath' | 'storeUrl'>;
+
+/**
+ * Where the records of a workflow file are; null where nobody can tell. A file that cannot be read does not say it: then it
+ * is the database in the default place, if the service of this file is at work on it.
+ */
+export async function databaseOf({ dbPath, storeUrl, path }: FoundDatabase): Promise<DatabaseSettings | null> {
+  if (dbPath !== null) return { dbPath, storeUrl };
+  const byDefault = { dbPath: defaultDbPath(path), storeUrl: null };
+  if (!existsSync(byDefault.dbPath) || !(await isLockTaken(byDefault.dbPath))) return null;
+  const records = await openRecords(byDefault, null);
+  await records?.close();
+  return records?.daemon?.workflowPath === path ? byDefault : null;
+}
+
+type FoundDatabase = Pick<LoadedWorkflow, 'dbPath' | 'storeUrl' | 'path'>;
 
 /**
  * Opens the records of a workflow to read them; null when there are none yet. A file that does not say which tracker it

@@ -1,6 +1,11 @@
-import { explainBoard, isWell, type Explanation } from '../app/explain.ts';
+import { explainBoard, explainRecords, isWell, type Explanation } from '../app/explain.ts';
+import { databaseOf, openRecords } from '../app/records.ts';
+import { readWorkflowFile, requireGood } from '../app/workflow.ts';
+import type { LoadedWorkflow } from '../config/workflow.ts';
+import { TrackerError } from '../domain/model/errors.ts';
 import { utcMoment, printJson, printLine, printTable } from './output.ts';
-import { loadGood, onInterrupt, surveyDeps, tellServiceOf } from './reading.ts';
+import { faultLine, tellFaults, tellNote } from './problems.ts';
+import { onInterrupt, surveyDeps, tellService, tellServiceOf } from './reading.ts';
 
 export interface ExplainSettings {
   /** Null asks for every issue the service knows of. */
@@ -10,12 +15,49 @@ export interface ExplainSettings {
 }
 
 /** Tells why issues are worked on or not. For one issue the exit code says whether all is well with it. */
-export async function showExplanations({ identifier, workflowPath, asJson }: ExplainSettings): Promise<number> {
-  const workflow = await loadGood(workflowPath, asJson);
-  if (workflow === null) return 1;
-  const deps = surveyDeps(workflow, asJson);
-  const found = deps.secrets.maskDeep(await explainBoard(workflow, deps, identifier, onInterrupt()));
-  if (!asJson) await tellServiceOf(workflow);
+export async function showExplanations(settings: ExplainSettings): Promise<number> {
+  const loaded = await readWorkflowFile(settings.workflowPath, process.env);
+  if (loaded.settings === null) {
+    const known = await knownToService(loaded, settings, faultLine(loaded));
+    if (known === null) tellFaults(loaded, settings.asJson);
+    return known === null ? 1 : show(known, settings);
+  }
+  const workflow = requireGood(loaded);
+  const deps = surveyDeps(workflow, settings.asJson);
+  const interrupted = onInterrupt();
+  try {
+    const found = await explainBoard(workflow, deps, settings.identifier, interrupted);
+    if (!settings.asJson) await tellServiceOf(workflow);
+    return show(deps.secrets.maskDeep(found), settings);
+  } catch (error) {
+    if (interrupted.aborted || !(error instanceof TrackerError)) throw error;
+    const known = await knownToService(loaded, settings, error.message);
+    if (known === null) throw error;
+    return show(deps.secrets.maskDeep(known), settings);
+  }
+}
+
+/** What the records of a running service tell although the tracker was not read; null where they know nothing of it. */
+async function knownToService(
+  loaded: LoadedWorkflow,
+  { identifier, asJson }: ExplainSettings,
+  whyUnread: string,
+): Promise<readonly Explanation[] | null> {
+  const database = await databaseOf(loaded);
+  const records = database && (await openRecords(database, loaded.settings?.tracker.identity ?? null));
+  try {
+    if (!records?.daemon) return null;
+    const found = explainRecords(await records.load(), { settings: loaded.settings, now: Date.now() }, identifier);
+    if (identifier !== null && found.length === 0) return null;
+    if (!asJson) tellService(records);
+    tellNote('the tracker was not read; this is what the database holds', whyUnread, asJson);
+    return found;
+  } finally {
+    await records?.close();
+  }
+}
+
+function show(found: readonly Explanation[], { identifier, asJson }: ExplainSettings): number {
   if (asJson) printJson(found);
   else if (identifier === null) printTable(['ISSUE', 'STATE', 'DISPATCH', 'REASON', 'DETAIL'], found.map(rowOf), 'no issues');
   else for (const explanation of found) tell(explanation);

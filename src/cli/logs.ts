@@ -45,7 +45,7 @@ async function readRecorded(
   { workflowPath, asJson }: LogSettings,
   first: boolean,
 ): Promise<readonly RecordedRun[] | null> {
-  const reading = await openReading(workflowPath, asJson);
+  const reading = await openReading(workflowPath, asJson, first);
   if (reading === null) return null;
   const { records } = reading;
   if (first && !asJson) tellService(records);

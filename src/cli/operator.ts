@@ -1,13 +1,15 @@
 import { askService } from '../app/operator.ts';
-import { WorkflowFault } from '../app/workflow.ts';
+import { readWorkflowFile, WorkflowFault } from '../app/workflow.ts';
 import type { OperatorRequest } from '../domain/model/operator.ts';
 import { printJson } from './output.ts';
-import { printProblems } from './problems.ts';
+import { printProblems, tellUnreadable } from './problems.ts';
 
 /** Asks the service and prints its answer: what was taken on standard output, what was not on standard error. */
 export async function askAndPrint(workflowPath: string, request: OperatorRequest, asJson: boolean): Promise<number> {
   try {
-    const { answer, byDaemon } = await askService(workflowPath, process.env, request);
+    const loaded = await readWorkflowFile(workflowPath, process.env);
+    const { answer, byDaemon } = await askService(loaded, request);
+    if (loaded.dbPath === null) tellUnreadable(loaded, asJson);
     const by = byDaemon ? 'the running service' : 'the database: no service is running';
     if (asJson) printJson({ ...request, outcome: answer.outcome, message: answer.message, service_running: byDaemon });
     else if (answer.outcome === 'taken') process.stdout.write(`${answer.message} (${by})\n`);

@@ -3,6 +3,8 @@ import type { LoadedWorkflow } from '../config/workflow.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import { readWorkflowFile, requireGood, tellWarnings, type GoodWorkflow } from '../app/workflow.ts';
 import { createLog } from '../lib/log.ts';
+import type { Logger } from '../ports/runtime.ts';
+import { oneLine } from './output.ts';
 import type { LogFormat, RunSettings } from './run-settings.ts';
 
 /**
@@ -21,18 +23,17 @@ export async function openWorkflow(
 
 /** Warnings are records of a start, whose errors are lines like those of `validate`; where records are JSON, so are they. */
 function tellProblems(loaded: Pick<LoadedWorkflow, 'problems' | 'path'>, format: LogFormat, isStrict: boolean): void {
-  const logger = createLog({
-    level: 'warn',
-    format,
-    write: (line) => process.stderr.write(line),
-    now: Date.now,
-    // Messages of the loader have their secrets hidden.
-    mask: (text) => text,
-  });
+  const logger = stderrLog(format);
   const refused = loaded.problems.filter(({ severity }) => isStrict || severity === 'error');
   if (!isStrict) tellWarnings(loaded, logger);
   if (format === 'text') printProblems(refused);
   else for (const problem of refused) logger.error('workflow error', problemAttributes(problem, loaded.path));
+}
+
+function stderrLog(format: LogFormat): Logger {
+  const write = (line: string): boolean => process.stderr.write(line);
+  // Messages of the loader have their secrets hidden.
+  return createLog({ level: 'warn', format, write, now: Date.now, mask: (text) => text });
 }
 
 /** The workflow, or null after its errors were told in the form that was asked for. */
@@ -46,6 +47,23 @@ export function goodOrTold(loaded: LoadedWorkflow, asJson: boolean): GoodWorkflo
 export function tellFaults(loaded: Pick<LoadedWorkflow, 'problems' | 'path'>, asJson: boolean): void {
   if (asJson) tellProblems(loaded, 'json', false);
   else printProblems(loaded.problems);
+}
+
+/** A file that cannot be read keeps nobody from asking the service that runs with what it read before. */
+export function tellUnreadable(loaded: Pick<LoadedWorkflow, 'problems'>, asJson: boolean): void {
+  tellNote('the workflow file cannot be read; the running service is asked', faultLine(loaded), asJson);
+}
+
+/** The first fault of a file in a line. */
+export function faultLine({ problems }: Pick<LoadedWorkflow, 'problems'>): string {
+  const [first] = problems.filter(({ severity }) => severity === 'error');
+  return first === undefined ? '' : formatProblem(first);
+}
+
+/** What is to be said beside an answer: a line for people, a record for programs that asked for JSON. */
+export function tellNote(note: string, error: string, asJson: boolean): void {
+  if (asJson) stderrLog('json').warn(note, { error });
+  else process.stderr.write(`foray: ${note}: ${oneLine(error)}\n`);
 }
 
 export function printProblems(problems: readonly Problem[]): void {

@@ -1,23 +1,25 @@
-import { openRecords, type Records } from '../app/records.ts';
+import { databaseOf, openRecords, type Records } from '../app/records.ts';
 import { createKnownSecrets } from '../app/secrets.ts';
 import type { SurveyDeps } from '../app/survey.ts';
 import { readWorkflowFile, type GoodWorkflow } from '../app/workflow.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { createLog } from '../lib/log.ts';
-import { goodOrTold, tellFaults } from './problems.ts';
+import { goodOrTold, tellFaults, tellUnreadable } from './problems.ts';
 import { utcMoment } from './output.ts';
 
-/** Opens the records of a workflow file; only the place of its database matters. Faults are printed and give null. */
-export async function openReading(path: string, asJson: boolean): Promise<ReadWorkflow | null> {
+/**
+ * Opens the records of a workflow file; only the place of its database matters. Faults are printed and give null. Who looks
+ * again and again was told at first that the file cannot be read.
+ */
+export async function openReading(path: string, asJson: boolean, isFirst = true): Promise<ReadWorkflow | null> {
   const loaded = await readWorkflowFile(path, process.env);
-  if (loaded.dbPath === null) {
+  const database = await databaseOf(loaded);
+  if (database === null) {
     tellFaults(loaded, asJson);
     return null;
   }
-  return {
-    loaded,
-    records: await openRecords({ dbPath: loaded.dbPath, storeUrl: loaded.storeUrl }, loaded.settings?.tracker.identity ?? null),
-  };
+  if (loaded.dbPath === null && isFirst) tellUnreadable(loaded, asJson);
+  return { loaded, records: await openRecords(database, loaded.settings?.tracker.identity ?? null) };
 }
 
 export interface ReadWorkflow {

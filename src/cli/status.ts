@@ -21,8 +21,8 @@ export interface StatusSettings {
 /** Shows what the service of a workflow file is doing; with `watch` again and again. */
 export async function showStatus({ workflowPath, watch, asJson }: StatusSettings): Promise<number> {
   const interrupted = onInterrupt();
-  for (;;) {
-    const reading = await openReading(workflowPath, asJson);
+  for (let isFirst = true; ; isFirst = false) {
+    const reading = await openReading(workflowPath, asJson, isFirst);
     if (reading === null) return 1;
     const report = await gather(reading).finally(() => reading.records?.close());
     if (watch && !asJson && process.stdout.isTTY) process.stdout.write(CLEAR_SCREEN);

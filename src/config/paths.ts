@@ -17,7 +17,14 @@ export interface ReadPath {
 
 /** `db_path`, by default beside the workflow file. */
 export function readDbPath(written: string | undefined, context: PathContext): ReadPath {
-  return resolvePath('db_path', written ?? '.foray.db', context);
+  return resolvePath('db_path', written ?? DEFAULT_DB, context);
+}
+
+const DEFAULT_DB = '.foray.db';
+
+/** Where the database is unless the workflow file says otherwise. */
+export function defaultDbPath(workflowPath: string): string {
+  return path.resolve(path.dirname(workflowPath), DEFAULT_DB);
 }
 
 /** `workspace.root`, by default a state directory of the user that no other workflow file shares. */

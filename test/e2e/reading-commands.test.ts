@@ -87,6 +87,69 @@ describe('beside a service that asks for a token', () => {
   });
 });
 
+describe('beside a service that runs', () => {
+  const explained = (said: { readonly stdout: string }): unknown => JSON.parse(said.stdout);
+  const RUNNING = [{ identifier: 'A-1', state: 'todo', reason: 'running', since: expect.any(String) as string }];
+
+  it('a tracker that cannot be read keeps explain only from what the database does not know', async () => {
+    await ground.write('issues.json', '[{"id": "1",]');
+    const known = await here('explain', 'A-1', file);
+    expect(known).toMatchObject({ code: 0, stdout: expect.stringMatching(/^A-1 \(todo\): running\n/) as string });
+    expect(known.stderr).toMatch(
+      /^service: running .*\nforay: the tracker was not read; this is what the database holds: .*tracker_payload_error.*\n$/,
+    );
+    expect(explained(await here('explain', file, '--format', 'json'))).toMatchObject(RUNNING);
+    const unknown = await here('explain', 'A-2', file);
+    expect([unknown.code, unknown.stdout]).toEqual([1, '']);
+    expect(unknown.stderr).toMatch(/^foray: .*tracker_payload_error/);
+    await ground.writeIssues(ISSUES);
+  });
+
+  it('so does a credential that the command does not have', async () => {
+    const known = await runHere('explain', 'A-1', file, '--format', 'json');
+    expect([known.code, explained(known)]).toMatchObject([0, RUNNING]);
+    expect(JSON.parse(known.stderr)).toMatchObject({
+      level: 'WARN',
+      msg: 'the tracker was not read; this is what the database holds',
+      error: expect.stringContaining('server.token') as string,
+    });
+    expect(await runHere('explain', 'A-2', file)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: server\.token/) as string,
+    });
+  });
+
+  it('a file that cannot be read at all keeps nobody from asking it', async () => {
+    const before = await ground.read('WORKFLOW.md');
+    await ground.write('WORKFLOW.md', '---\ntracker: [\n---\nWork.\n');
+    const note = /^foray: the workflow file cannot be read; the running service is asked: error: workflow\.yaml: .*\(line \d+/m;
+    const rejected = await eventually(status, ({ problems }) => problems.some(({ what }) => what === 'workflow'));
+    expect(rejected.service.running).toBe(true);
+    for (const argv of [['status'], ['stats'], ['logs', 'A-1'], ['pause'], ['resume']]) {
+      const said = await here(...argv, file);
+      expect([argv, said.code, said.stderr]).toEqual([argv, 0, expect.stringMatching(note)]);
+    }
+    for (const argv of [
+      ['retry', 'A-9'],
+      ['unpark', 'A-9'],
+      ['stop', 'A-9'],
+    ])
+      expect((await here(...argv, file)).stderr, argv[0]).toMatch(/A-9/);
+    expect(explained(await here('explain', 'A-1', file, '--format', 'json'))).toMatchObject(RUNNING);
+    // The service of another file says nothing of this one.
+    const other = await ground.write('OTHER.md', '---\ntracker: [\n---\nWork.\n');
+    for (const command of ['status', 'pause', 'explain'])
+      expect(await here(command, other), command).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^error: workflow\.yaml/) as string,
+      });
+    await ground.write('WORKFLOW.md', before);
+    await eventually(status, ({ problems }) => problems.length === 0, 'no problem');
+  });
+});
+
 describe('what keeps the service back is told by the log, status, the probe and the page', () => {
   const page = async (): Promise<string> => textOf(await (await get('/')).text());
   const told = (what: string, message: RegExp) =>
