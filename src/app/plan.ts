@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { reasonToStop } from '../domain/events/on-issue-states.ts';
+import { reasonToLetGo } from '../domain/events/on-retry-due.ts';
 import type { RunningClaim } from '../domain/model/claim.ts';
 import { stateIn } from '../domain/model/issue.ts';
 import type { StopReason } from '../domain/model/run.ts';
@@ -44,7 +45,8 @@ export async function planOf(
   const goOn = runs.running.filter(({ issue }) => !ended.some(({ identifier }) => identifier === issue.identifier));
   const keptBy = goOn.map(({ issue }) => issue.identifier);
   const changes = [...changesOf(current.settings, next.settings), ...promptChange(current.body, next.body, keptBy)];
-  return { start, stop: [...ended, ...lastOnes(survey.state, goOn, runs.states)], changes };
+  const stop = [...ended, ...lastOnes(survey.state, goOn, runs.states), ...letGo(survey.state, runs)];
+  return { start, stop, changes };
 }
 
 /** Sessions that the next poll would end, by the settings that they started with: their issue has moved on the board. */
@@ -60,9 +62,11 @@ function endedOf({ state, running, states }: SurveyedRuns): EditPlan['stop'] {
 
 function whyStopped(at: string, reason: StopReason | null): string | null {
   if (reason === null) return null;
-  if (reason === 'vanished') return 'the tracker tells no state of it any more';
+  if (reason === 'vanished') return VANISHED;
   return reason === 'terminal' ? `state "${at}" is a terminal state` : `state "${at}" is not an active state`;
 }
+
+const VANISHED = 'the tracker tells no state of it any more';
 
 /** A session is finished with the settings that it started with; where the new file does not take its issue, it is the last. */
 function lastOnes(next: State, running: readonly RunningClaim[], states: SurveyedRuns['states']): EditPlan['stop'] {
@@ -72,8 +76,26 @@ function lastOnes(next: State, running: readonly RunningClaim[], states: Surveye
   return ofThisTracker.flatMap(({ issue }) => {
     const at = states?.get(issue.id) ?? issue.state;
     if (stateIn(activeStates, at) && !stateIn(terminalStates, at)) return [];
-    const why = stateIn(terminalStates, at) ? `state "${at}" would be terminal` : `state "${at}" would not be active`;
+    const why = whyNotTaken(at, stateIn(terminalStates, at) ? 'terminal' : 'inactive');
     return [{ identifier: issue.identifier, state: at, reason: `${why}: once its session is over` }];
+  });
+}
+
+function whyNotTaken(at: string, reason: 'terminal' | 'inactive'): string {
+  return reason === 'terminal' ? `state "${at}" would be terminal` : `state "${at}" would not be active`;
+}
+
+/** What waits to run again is looked at with the new settings when its time comes; where its state cannot be read, as it was last seen. */
+function letGo(next: State, { state, waiting, states }: SurveyedRuns): EditPlan['stop'] {
+  const ofThisTracker = waiting.filter(({ issue }) => next.claims.has(issue.id));
+  return ofThisTracker.flatMap((claim) => {
+    const { id, identifier, state: seen } = claim.issue;
+    const at = states === null ? seen : (states.get(id) ?? '');
+    if (at === '') return [{ identifier, state: at, reason: VANISHED }];
+    const reason = reasonToLetGo(next, claim, at);
+    if (reason === null) return [];
+    const already = whyStopped(at, reasonToLetGo(state, claim, at));
+    return [{ identifier, state: at, reason: already ?? whyNotTaken(at, reason) }];
   });
 }
 

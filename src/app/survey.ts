@@ -1,5 +1,5 @@
 import { openDraft, type Draft } from '../domain/draft.ts';
-import type { RunningClaim } from '../domain/model/claim.ts';
+import type { RunningClaim, WaitingClaim } from '../domain/model/claim.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import { faultOf, TrackerError, type Answer } from '../domain/model/errors.ts';
 import { refOf, type Blocker, type Issue, type IssueRef } from '../domain/model/issue.ts';
@@ -72,22 +72,25 @@ export async function surveyBoard(
   return { candidates: surveyed, state, tracker };
 }
 
-/** What runs, and the states of its issues as the tracker tells them now. */
+/** What runs or waits to run again, and the states of its issues as the tracker tells them now. */
 export interface SurveyedRuns {
   readonly state: State;
   readonly running: readonly RunningClaim[];
+  readonly waiting: readonly WaitingClaim[];
   /** Null where the tracker cannot be read. */
   readonly states: ReadonlyMap<string, string> | null;
 }
 
-/** Looks at the sessions of a service only, with the settings of its file. */
+/** Looks at the sessions and retries of a service only, with the settings of its file. */
 export async function surveyRuns(workflow: GoodWorkflow, deps: SurveyDeps, signal: AbortSignal): Promise<SurveyedRuns> {
   const state = await stateOf(workflow, deps.clock.now());
-  const running = [...state.claims.values()].filter((claim): claim is RunningClaim => claim.phase === 'running');
-  if (running.length === 0) return { state, running, states: new Map() };
+  const claims = [...state.claims.values()];
+  const running = claims.filter((claim) => claim.phase === 'running');
+  const waiting = claims.filter((claim) => claim.phase === 'waiting').filter(({ then }) => then.kind === 'run');
+  const ids = [...running, ...waiting].map(({ issue }) => issue.id);
+  if (ids.length === 0) return { state, running, waiting, states: new Map() };
   const { tracker } = await adaptersOf(workflow, deps);
-  const ids = running.map(({ issue }) => issue.id);
-  return { state, running, states: await statesNow(tracker, ids, signal) };
+  return { state, running, waiting, states: await statesNow(tracker, ids, signal) };
 }
 
 /** States by id; null where the tracker cannot be read. */

@@ -144,6 +144,7 @@ describe('beside a running service without HTTP', () => {
     // A session keeps the settings that it started with.
     expect(plan['stop']).toMatchObject([
       { identifier: 'A-1', reason: expect.stringMatching(/^state ".*" would not be active: once its session is over$/) },
+      { identifier: 'A-2', state: 'todo', reason: 'state "todo" would not be active' },
     ]);
     expect(plan['changes']).toContainEqual({ key: 'agent.max_turns', from: 1, to: 7 });
     expect(plan['changes']?.at(-1)).toMatchObject({
@@ -225,7 +226,8 @@ describe('between two polls', () => {
       (JSON.parse((await runHere('plan', own, own, '--format', 'json')).stdout) as { stop: unknown }).stop;
     expect(await stops()).toEqual([]);
     await between.writeIssues(issues.map((issue) => ({ ...issue, state: 'done' })));
-    expect(await stops()).toEqual([{ identifier: 'A-1', state: 'done', reason: 'state "done" is a terminal state' }]);
+    const moved = ['A-1', 'A-2'].map((identifier) => ({ identifier, state: 'done', reason: 'state "done" is a terminal state' }));
+    expect(await stops()).toEqual(moved);
     const told: unknown[] = [];
     for (const identifier of ['A-1', 'A-2']) {
       const { code, stdout } = await runHere('explain', identifier, own, '--format', 'json');
@@ -237,6 +239,7 @@ describe('between two polls', () => {
       ['A-2', 'done', 'terminal', 0],
     ]);
     await service.stop();
+    expect(await stops()).toEqual(moved);
   });
 });
 

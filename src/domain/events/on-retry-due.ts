@@ -87,13 +87,14 @@ export function onIssueRead(draft: Draft, event: Extract<Event, { type: 'issue-r
 function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   const { state } = draft;
   if (claim.then.kind !== 'run') return;
-  if (stateIn(state.settings.tracker.terminalStates, issue.state)) {
+  const moved = reasonToLetGo(state, claim, issue.state);
+  if (moved === 'terminal') {
     release(draft, refOf(issue), 'the issue is terminal');
     dropWatch(draft, issue.id);
     removeWorkspaceOf(draft, refOf(issue), 'the issue is terminal');
     return;
   }
-  if (!mayRunFrom(state, claim, issue.state)) {
+  if (moved === 'inactive') {
     release(draft, refOf(issue), `the issue moved to "${issue.state}"`);
     return;
   }
@@ -125,12 +126,17 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
 
 const NOT_NOW = { reason: 'no_global_slot', detail: 'no available orchestrator slots' } as const;
 
-/** A continuation that a reaction started may also run from the handoff state. */
-function mayRunFrom(state: State, claim: WaitingClaim, issueState: string): boolean {
-  const { activeStates, handoffState } = state.settings.tracker;
-  if (stateIn(activeStates, issueState)) return true;
+/** Why a waiting issue would not run again from this state. A continuation that a reaction started may from the handoff state. */
+export function reasonToLetGo(
+  { settings }: State,
+  claim: Pick<WaitingClaim, 'then'>,
+  issueState: string,
+): 'terminal' | 'inactive' | null {
+  const { activeStates, terminalStates, handoffState } = settings.tracker;
+  if (stateIn(terminalStates, issueState)) return 'terminal';
+  if (stateIn(activeStates, issueState)) return null;
   const isReaction = claim.then.kind === 'run' && claim.then.reaction !== null;
-  return isReaction && handoffState !== null && sameState(issueState, handoffState);
+  return isReaction && handoffState !== null && sameState(issueState, handoffState) ? null : 'inactive';
 }
 
 /** Stays in the queue with the same attempt: nothing was tried. The error stays unless there is a new one. */
