@@ -1,13 +1,13 @@
 import { readWorkflowFile } from '../app/workflow.ts';
 import { backUp } from '../store/sqlite/backup.ts';
 import { printLine } from './output.ts';
-import { printProblems } from './problems.ts';
+import { printErrors } from './problems.ts';
 
 /** Copies the database of a workflow file. */
 export async function backup(file: string, workflowPath: string): Promise<number> {
   const { dbPath, storeUrl, problems } = await readWorkflowFile(workflowPath, process.env);
   if (dbPath === null) {
-    printProblems(problems);
+    printErrors(problems);
     return 1;
   }
   if (storeUrl !== null) {

@@ -86,12 +86,21 @@ describe('--strict', () => {
   it('refuses a misspelt key, for validate, for a dry run and for a run', async () => {
     const file = await fileOf(fileWorkflow({ agents: 'kind: mock' }));
     expect(await runHere('validate', file)).toMatchObject({ code: 0 });
-    for (const argv of [['validate', '--strict'], ['--strict', '--dry-run'], ['--strict']]) {
+    const validated = await runHere('validate', '--strict', file);
+    expect(validated.code).toBe(1);
+    expect(validated.stderr).toMatch(
+      /^warning: config\.unknown_key: unknown key `agents`; did you mean `agent`\? \(line \d+, column 1\)$/m,
+    );
+    for (const argv of [['--strict', '--dry-run'], ['--strict']]) {
       const said = await runHere(...argv, file);
-      expect(said.code).toBe(1);
-      expect(said.stderr).toMatch(
-        /^warning: config\.unknown_key: unknown key `agents`; did you mean `agent`\? \(line \d+, column 1\)$/m,
-      );
+      expect([said.code, said.stdout, ...said.stderr.trim().split('\n')]).toEqual([
+        1,
+        '',
+        expect.stringMatching(/^level=WARN msg="workflow warning" check=config\.unknown_key .*line=\d+ column=1 time=/),
+        expect.stringMatching(
+          /^level=ERROR msg="foray failed" error="the workflow file has warnings, which --strict refuses" time=/,
+        ),
+      ]);
     }
   });
 
@@ -144,12 +153,17 @@ describe('what is wrong with the file, where records are JSON', () => {
     expect([code, stdout, JSON.parse(stderr)]).toEqual([1, '', told]);
   });
 
-  it('refuses warnings in the same form', async () => {
+  it('is the same for warnings that --strict refuses', async () => {
     const file = await fileOf(fileWorkflow({ agents: 'kind: mock' }));
     const { code, stderr } = await runHere('--strict', '--log-format', 'json', file);
-    expect([code, JSON.parse(stderr)]).toEqual([
+    const records = stderr
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect([code, ...records]).toEqual([
       1,
-      expect.objectContaining({ level: 'ERROR', msg: 'workflow error', file, column: 1 }),
+      expect.objectContaining({ level: 'WARN', msg: 'workflow warning', file, column: 1 }),
+      expect.objectContaining({ level: 'ERROR', msg: 'foray failed', error: expect.stringContaining('--strict') as string }),
     ]);
   });
 
@@ -161,6 +175,17 @@ describe('what is wrong with the file, where records are JSON', () => {
       expect(findings).toContainEqual(expect.objectContaining({ check, file, line, column: expect.any(Number) as number }));
   });
 });
+
+it.each([['explain'], ['status'], ['pause']])(
+  'foray %s tells only the errors of a file; its warnings are for validate',
+  async (name) => {
+    const file = await fileOf(fileWorkflow({ agents: 'kind: mock', agent: 'kind: claude', store: 'url: nowhere' }));
+    const { code, stderr } = await runHere(name, file);
+    expect(code).toBe(1);
+    expect(stderr).toContain('error: store.url: ');
+    expect(stderr).not.toContain('warning');
+  },
+);
 
 it('warnings of a start that fails are records, its errors lines', async () => {
   const file = await fileOf(fileWorkflow({ agents: 'kind: mock', agent: 'kind: claude' }));

@@ -23,7 +23,7 @@ import { makeDirectories } from '../lib/make-directories.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
 import { UsageError, type Args } from './command.ts';
 import { printLine } from './output.ts';
-import { printProblems } from './problems.ts';
+import { printErrors, printProblems } from './problems.ts';
 import { onInterrupt, toldWhileWaiting } from './reading.ts';
 
 /** Writes a workflow file. Asks for what is missing, but only a person at a terminal. */
@@ -50,7 +50,7 @@ async function write(args: Args, file: string, person: Interface | null): Promis
   const base = await basicAnswers(args, person);
   const first = firstDraft(file, base);
   if (first.settings === null) {
-    printProblems(first.problems.filter(({ severity }) => severity === 'error'));
+    printErrors(first.problems);
     return fail('nothing was written');
   }
   const secrets = createKnownSecrets();

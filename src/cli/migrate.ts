@@ -5,7 +5,7 @@ import { readWorkflowFile } from '../app/workflow.ts';
 import { UsageError } from './command.ts';
 import { openLog } from './logging.ts';
 import { printJson, printLine, printTable } from './output.ts';
-import { printProblems } from './problems.ts';
+import { printErrors } from './problems.ts';
 
 export interface MigrateArgs {
   /** Null takes `store.url` of the workflow file. */
@@ -18,7 +18,7 @@ export interface MigrateArgs {
 export async function moveDatabase({ to: target, workflowPath, asJson }: MigrateArgs): Promise<number> {
   const { dbPath, storeUrl, path, problems } = await readWorkflowFile(workflowPath, process.env);
   if (dbPath === null) {
-    printProblems(problems);
+    printErrors(problems);
     return 1;
   }
   const url = target === null ? storeUrl : addressOf(target);

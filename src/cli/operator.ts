@@ -2,7 +2,7 @@ import { askService } from '../app/operator.ts';
 import { readWorkflowFile, WorkflowFault } from '../app/workflow.ts';
 import type { OperatorRequest } from '../domain/model/operator.ts';
 import { printJson } from './output.ts';
-import { printProblems, tellUnreadable } from './problems.ts';
+import { printErrors, tellUnreadable } from './problems.ts';
 
 /** Asks the service and prints its answer: what was taken on standard output, what was not on standard error. */
 export async function askAndPrint(workflowPath: string, request: OperatorRequest, asJson: boolean): Promise<number> {
@@ -17,7 +17,7 @@ export async function askAndPrint(workflowPath: string, request: OperatorRequest
     return answer.outcome === 'taken' ? 0 : 1;
   } catch (error) {
     if (!(error instanceof WorkflowFault)) throw error;
-    printProblems(error.problems);
+    printErrors(error.problems);
     return 1;
   }
 }

@@ -7,27 +7,26 @@ import type { Logger } from '../ports/runtime.ts';
 import { oneLine } from './output.ts';
 import type { LogFormat, RunSettings } from './run-settings.ts';
 
-/**
- * Loads a workflow to run it. Errors are told and give null, as do warnings where they are not allowed; other warnings are
- * records of the run.
- */
+/** Loads a workflow to run it. Errors are told and give null, as do warnings where they are not allowed. */
 export async function openWorkflow(
   args: Pick<RunSettings, 'workflowPath' | 'isStrict' | 'logFormat'>,
 ): Promise<GoodWorkflow | null> {
   const loaded = await readWorkflowFile(args.workflowPath, process.env);
   const { problems, settings } = loaded;
   if (settings !== null && (!args.isStrict || problems.length === 0)) return requireGood(loaded);
-  tellProblems(loaded, args.logFormat ?? settings?.logging.format ?? 'text', args.isStrict);
+  const format = args.logFormat ?? settings?.logging.format ?? 'text';
+  tellProblems(loaded, format);
+  if (settings !== null)
+    stderrLog(format).error('foray failed', { error: 'the workflow file has warnings, which --strict refuses' });
   return null;
 }
 
 /** Warnings are records of a start, whose errors are lines like those of `validate`; where records are JSON, so are they. */
-function tellProblems(loaded: Pick<LoadedWorkflow, 'problems' | 'path'>, format: LogFormat, isStrict: boolean): void {
+function tellProblems(loaded: Pick<LoadedWorkflow, 'problems' | 'path'>, format: LogFormat): void {
   const logger = stderrLog(format);
-  const refused = loaded.problems.filter(({ severity }) => isStrict || severity === 'error');
-  if (!isStrict) tellWarnings(loaded, logger);
-  if (format === 'text') printProblems(refused);
-  else for (const problem of refused) logger.error('workflow error', problemAttributes(problem, loaded.path));
+  tellWarnings(loaded, logger);
+  if (format === 'text') printErrors(loaded.problems);
+  else for (const problem of errorsIn(loaded.problems)) logger.error('workflow error', problemAttributes(problem, loaded.path));
 }
 
 function stderrLog(format: LogFormat): Logger {
@@ -45,8 +44,8 @@ export function goodOrTold(loaded: LoadedWorkflow, asJson: boolean): GoodWorkflo
 
 /** What keeps a command from reading a workflow file. */
 export function tellFaults(loaded: Pick<LoadedWorkflow, 'problems' | 'path'>, asJson: boolean): void {
-  if (asJson) tellProblems(loaded, 'json', false);
-  else printProblems(loaded.problems);
+  if (asJson) tellProblems(loaded, 'json');
+  else printErrors(loaded.problems);
 }
 
 /** A file that cannot be read keeps nobody from asking the service that runs with what it read before. */
@@ -56,7 +55,7 @@ export function tellUnreadable(loaded: Pick<LoadedWorkflow, 'problems'>, asJson:
 
 /** The first fault of a file in a line. */
 export function faultLine({ problems }: Pick<LoadedWorkflow, 'problems'>): string {
-  const [first] = problems.filter(({ severity }) => severity === 'error');
+  const [first] = errorsIn(problems);
   return first === undefined ? '' : formatProblem(first);
 }
 
@@ -64,6 +63,15 @@ export function faultLine({ problems }: Pick<LoadedWorkflow, 'problems'>): strin
 export function tellNote(note: string, error: string, asJson: boolean): void {
   if (asJson) stderrLog('json').warn(note, { error });
   else process.stderr.write(`foray: ${note}: ${oneLine(error)}\n`);
+}
+
+/** As lines; warnings are left to `validate`. */
+export function printErrors(problems: readonly Problem[]): void {
+  printProblems(errorsIn(problems));
+}
+
+function errorsIn(problems: readonly Problem[]): readonly Problem[] {
+  return problems.filter(({ severity }) => severity === 'error');
 }
 
 export function printProblems(problems: readonly Problem[]): void {
