@@ -217,8 +217,8 @@ export interface Fault {
 }
 
 /** Whether trying again cannot help: a lack of rights, or a request that the remote does not take as it is. */
-export function isRefusal({ kind, isGarbled = false }: Fault): boolean {
-  return kind === 'tracker_auth_error' || (kind === 'tracker_payload_error' && !isGarbled);
+export function isRefusal({ kind, consequence, isGarbled = false }: Fault): boolean {
+  return kind === 'tracker_auth_error' || (kind === 'tracker_payload_error' && consequence !== 'back-off' && !isGarbled);
 }
 
 /** Whether the remote will never tell it to this credential. One that was not taken at all may be taken the next time. */

@@ -219,18 +219,18 @@ describe('auto_merge', () => {
   });
 
   it.each([
-    ['tracker_auth_error', true],
-    ['tracker_payload_error', true],
-    ['scm_conflict_error', false],
-    ['tracker_transport_error', false],
-  ])('a merge refused with %s asks a person at once: %s', (kind, atOnce) => {
+    ['tracker_auth_error', 'back-off-at-cap', true],
+    ['tracker_payload_error', 'back-off-at-cap', true],
+    ['scm_conflict_error', 'back-off', false],
+    ['tracker_transport_error', 'back-off', false],
+  ] as const)('a merge refused with %s (%s) asks a person at once: %s', (kind, consequence, atOnce) => {
     const player = watching({ auto_merge: autoMerge });
     lookTwice(player, READY);
     player.send({
       type: 'merge-answered',
       issueId: '1',
       expectedSha: 'sha1',
-      outcome: { kind: 'refused', fault: { ...FAULT, kind }, unsure: false },
+      outcome: { kind: 'refused', fault: { ...FAULT, kind, consequence }, unsure: false },
     });
     expect(progress(player, 'auto_merge')?.escalated).toBe(atOnce);
   });

@@ -51,14 +51,16 @@ describe('merge_completion', () => {
   });
 
   it.each([
-    ['tracker_auth_error', 'escalated'],
-    ['tracker_payload_error', 'escalated'],
-    ['tracker_not_found', 'ended'],
-    ['tracker_transport_error', 'again'],
-  ])('%s', (kind, then) => {
+    ['tracker_auth_error', 'back-off-at-cap', 'escalated'],
+    ['tracker_payload_error', 'back-off-at-cap', 'escalated'],
+    // A file that somebody is just saving.
+    ['tracker_payload_error', 'back-off', 'again'],
+    ['tracker_not_found', 'back-off-at-cap', 'ended'],
+    ['tracker_transport_error', 'back-off', 'again'],
+  ] as const)('%s with %s', (kind, consequence, then) => {
     const player = watching({ merge_completion: { ...mergeCompletion, budget: 2 } });
     look(player, { merge: ok({ ...OPEN, merged: true }) });
-    player.send({ type: 'completion-answered', issueId: '1', fault: { ...FAULT, kind } });
+    player.send({ type: 'completion-answered', issueId: '1', fault: { ...FAULT, kind, consequence } });
     const state =
       player.state.watches.size === 0 ? 'ended' : progress(player, 'merge_completion')?.escalated ? 'escalated' : 'again';
     expect(state).toBe(then);

@@ -8,6 +8,15 @@ export function payloadError(method: FileAccess, path: string, detail: string): 
   return new TrackerError({ kind: 'tracker_payload_error', method, path, detail });
 }
 
+/** A text that breaks off or is not what it shall be: perhaps somebody is just saving it, so it may heal within moments. */
+export function unreadable(method: FileAccess, path: string, detail: string): TrackerError {
+  return new TrackerError({ kind: 'tracker_payload_error', method, path, detail, retryable: true });
+}
+
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof TrackerError && error.kind === 'tracker_payload_error' && error.retryable;
+}
+
 export function notFound(method: FileAccess, path: string, id: string): TrackerError {
   return new TrackerError({ kind: 'tracker_not_found', method, path, detail: `no issue has the id "${id}"` });
 }

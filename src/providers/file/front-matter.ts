@@ -13,6 +13,8 @@ export interface MarkdownFile {
   readonly plain: ReadonlyMap<string, PlainValue> | null;
   /** Parsed when it is asked for. */
   readonly map: () => YAMLMap;
+  /** The same to be changed. */
+  readonly copy: () => Document;
   /** The front matter as plain values. Numbers and booleans are the text as written: `id: 007` keeps its zeros. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly body: string;
@@ -52,6 +54,7 @@ export function parseMarkdown(text: string): MarkdownFile {
     rest,
     plain,
     map: () => parsed().contents,
+    copy: () => parsed().clone(),
     data: plain ? textsOf(plain) : valuesOf(parsed(), place),
     body: rest.slice(closing[0].length).trim(),
   };

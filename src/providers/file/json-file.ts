@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { FoundRecord, IssueForm, SourceEdit, SourceReading } from './records.ts';
-import { notFound, payloadError } from './failures.ts';
+import { notFound, payloadError, unreadable } from './failures.ts';
 import type { FileAccess } from './failures.ts';
 import { isSame, joined } from './content.ts';
 import type { Content } from './content.ts';
@@ -150,18 +150,17 @@ function parseForEdit(file: string, content: Content): ParsedList {
 function parseValues(method: FileAccess, file: string, text: string): readonly unknown[] {
   const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
   const body = text.slice(mark.length);
-  const fail = (offset: number, why: string): never => {
-    throw payloadError(method, file, `${path.basename(file)}, ${placeOf(text, offset + mark.length)}: ${why}`);
-  };
-  const list = parse(body, fail);
-  return Array.isArray(list) ? (list as readonly unknown[]) : fail(skipBlanks(body, 0), 'the file must be a list of issues');
+  const told = (offset: number, why: string): string => `${path.basename(file)}, ${placeOf(text, offset + mark.length)}: ${why}`;
+  const list = parse(body, (offset, why) => unreadable(method, file, told(offset, why)));
+  if (Array.isArray(list)) return list as readonly unknown[];
+  throw payloadError(method, file, told(skipBlanks(body, 0), 'the file must be a list of issues'));
 }
 
-function parse(body: string, fail: (offset: number, why: string) => never): unknown {
+function parse(body: string, fail: (offset: number, why: string) => Error): unknown {
   try {
     return JSON.parse(body) as unknown;
   } catch {
     const fault = findFault(body);
-    return fail(fault?.offset ?? 0, fault?.message ?? 'this is not JSON');
+    throw fail(fault?.offset ?? 0, fault?.message ?? 'this is not JSON');
   }
 }

@@ -4,6 +4,7 @@ import { editRecord } from './json-edit.ts';
 import { EditRefusedError } from './edit.ts';
 import type { TimedEdit } from './edit.ts';
 import { elementsOf, placeOf, skipBlanks } from './json-text.ts';
+import { asRead, bytesOf, wholeTextOf } from './whole-text.ts';
 
 /** A JSON list as its file holds it. */
 export interface JsonList {
@@ -81,7 +82,7 @@ export function editList(list: JsonList): ListEditing {
     },
     result() {
       if (changed.size === 0) return null;
-      const values = [...changed].map(([index, text]): [number, unknown] => [index, JSON.parse(text)]);
+      const values = [...changed].map(([index, text]): [number, unknown] => [index, JSON.parse(asRead(text))]);
       return { list: withRecords(list, changed), changed: new Map(values) };
     },
   };
@@ -91,7 +92,7 @@ function textOfRecord(list: JsonList, index: number): string {
   const group = list.groups()[groupOf(index)];
   const [start, end] = [group?.starts[index % GROUP], group?.ends[index % GROUP]];
   if (group === undefined || start === undefined || end === undefined) throw new EditRefusedError('the record is gone');
-  return group.bytes.toString('utf8', start, end);
+  return wholeTextOf(group.bytes.subarray(start, end));
 }
 
 function withRecords(list: JsonList, changed: ReadonlyMap<number, string>): JsonList {
@@ -113,7 +114,7 @@ function withTexts({ bytes, starts, ends }: Group, texts: ReadonlyMap<number, st
     const text = texts.get(index);
     next.starts[index]! += moved;
     if (text !== undefined) {
-      const [record, start, end] = [Buffer.from(text, 'utf8'), starts[index]!, ends[index]!];
+      const [record, start, end] = [bytesOf(text), starts[index]!, ends[index]!];
       parts.push(bytes.subarray(copied, start), record);
       moved += record.length - (end - start);
       copied = end;

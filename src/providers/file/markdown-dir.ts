@@ -6,7 +6,9 @@ import type { TrackerError } from '../../domain/model/errors.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import { isSame, joined } from './content.ts';
 import type { FoundRecord, IssueForm, SourceEdit, SourceProblem, SourceReading } from './records.ts';
-import { notFound, payloadError } from './failures.ts';
+import { EditRefusedError } from './edit.ts';
+import type { TimedEdit } from './edit.ts';
+import { notFound, payloadError, unreadable } from './failures.ts';
 import { BY_NAME, closeFile, contentOf, createLook, openFile, syncDirectory } from './file-access.ts';
 import type { Look } from './file-access.ts';
 import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
@@ -17,6 +19,7 @@ import { nonEmptyText } from './schema.ts';
 import { share } from './shared-read.ts';
 import { settledStampOf, stampOf } from './stamp.ts';
 import type { FileVersion } from './stamp.ts';
+import { asRead, bytesOf, wholeTextOf } from './whole-text.ts';
 import { rewriteFile, UnreadableTextError } from './write-back.ts';
 
 /** A handful: the disk is kept busy and the pool of threads stays free for others. */
@@ -67,13 +70,13 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
       mayWrite,
       sync,
       edit(content) {
-        const before = parseForEdit(file, joined(content).toString('utf8'), id);
-        const after = editMarkdown(before, edit);
+        const before = parseForEdit(file, wholeTextOf(joined(content)), id);
+        const after = editOrRefuse(file, before, edit);
         edited = after ?? before;
-        return after && [Buffer.from(textOf(after), 'utf8')];
+        return after && [bytesOf(textOf(after))];
       },
       replaced(version) {
-        if (edited) files.set(name, { name, version, result: recordOf(name, edited) });
+        if (edited) files.set(name, { name, version, result: recordOf(name, readableOf(edited)) });
       },
     });
   }
@@ -84,7 +87,9 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
       await write(edit);
     } catch (error) {
       if (!isGone(error)) throw error;
-      await read();
+      const [fault] = (await read()).unreadable;
+      // The file that cannot be read may be the issue.
+      if (fault !== undefined && !names.has(edit.id)) throw unreadable('WRITE', directory, fault.text());
       await write(edit);
     }
   }
@@ -224,10 +229,25 @@ function recordOf(name: string, { data, body }: MarkdownFile): FoundRecord {
 function parseForEdit(file: string, text: string, id: string): MarkdownFile {
   try {
     const parsed = parseMarkdown(text);
-    if (idOf(parsed.data) !== id) throw notFound('WRITE', file, id);
+    if (idOf(readableOf(parsed).data) !== id) throw notFound('WRITE', file, id);
     return parsed;
   } catch (error) {
     if (!(error instanceof MarkdownFault)) throw error;
-    throw new UnreadableTextError(payloadError('WRITE', file, `${path.basename(file)}, ${error.place}: ${error.message}`));
+    throw new UnreadableTextError(unreadable('WRITE', file, `${path.basename(file)}, ${error.place}: ${error.message}`));
   }
+}
+
+/** Names the file: a folder may hold thousands. */
+function editOrRefuse(file: string, before: MarkdownFile, edit: TimedEdit): MarkdownFile | null {
+  try {
+    return editMarkdown(before, edit);
+  } catch (error) {
+    throw error instanceof EditRefusedError ? payloadError('WRITE', file, error.message) : error;
+  }
+}
+
+/** What the next look at it finds. */
+function readableOf(edited: MarkdownFile): MarkdownFile {
+  const text = textOf(edited);
+  return text.isWellFormed() ? edited : parseMarkdown(asRead(text));
 }

@@ -136,13 +136,39 @@ describe('editMarkdown', () => {
     expect(edit(text, { type: 'remove_label', label: 'ui' })).toBeNull();
   });
 
-  it.each([
-    { what: 'labels that are no list', before: 'labels: bug\n' },
-    { what: 'front matter in braces', before: '{state: a, labels: [b]}\n' },
-  ])('refuses $what', ({ before }) => {
-    expect(() => edit(withMatter(before), { type: 'add_label', label: 'x' })).toThrow(
+  it('refuses labels that are no list', () => {
+    expect(() => edit(withMatter('labels: bug\n'), { type: 'add_label', label: 'x' })).toThrow(
       expect.objectContaining({ name: 'EditRefusedError' }),
     );
+  });
+
+  it.each([
+    {
+      what: 'stands in braces',
+      before: '{id: 007, state: todo, labels: [b]} # by hand\n',
+      after: '{ id: "007", state: "In, Review", labels: [ b ] } # by hand\n',
+    },
+    {
+      what: 'has a state that others refer to',
+      before: 'id: 1 # mine\nstate: &s todo\nold: *s\n',
+      after: 'id: "1" # mine\nstate: In, Review\nold: todo\n',
+    },
+  ])('writes front matter anew that $what', ({ before, after }) => {
+    expect(edit(withMatter(before), { type: 'state', state: 'In, Review' })).toBe(withMatter(after));
+  });
+
+  it.each([
+    '{id: 1, state: todo}\n',
+    '{id: 1, state: todo, labels: [b], comments: [{body: x}], updated_at: x,}\n',
+    'id: 1\nlabels: &l [b]\nmine: *l\n',
+    'id: 1\nmine: &l [b]\nlabels: *l\ncomments: &c\n  - &d { body: x }\n  - *d\n',
+  ])('makes every change of %j', (matter) => {
+    const labelled = edit(withMatter(matter), { type: 'add_label', label: 'x' }) ?? '';
+    const commented = edit(labelled, { type: 'comment', comment }) ?? '';
+    const after = edit(commented, { type: 'remove_label', label: 'b' }) ?? commented;
+    const [before, now] = [parseMarkdown(withMatter(matter)).data, parseMarkdown(after).data];
+    expect(now).toMatchObject({ id: '1', labels: ['x'], ...(before['mine'] ? { mine: ['b'] } : {}) });
+    expect(now['comments']).toEqual([...((before['comments'] as object[] | undefined) ?? []), comment]);
   });
 
   it('keeps a comment of whatever text', () => {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isMap, isScalar, isSeq, stringify } from 'yaml';
+import { isMap, isScalar, isSeq, stringify, visit } from 'yaml';
 import type { Node, Pair, Range, YAMLMap, YAMLSeq } from 'yaml';
 import { sameState } from '../../domain/model/issue.ts';
 import { EditRefusedError, listOrRefuse, sameLabel } from './edit.ts';
@@ -8,18 +8,54 @@ import { MarkdownFault, parseMarkdown } from './front-matter.ts';
 import type { MarkdownFile } from './front-matter.ts';
 import { isPlain, type PlainValue } from './plain-matter.ts';
 
-/** Changes the front matter of one issue file and leaves every other character as it is. Null: nothing to change. */
+/**
+ * Changes the front matter of one issue file and leaves every other character as it is; where that cannot be done, as in a
+ * map within braces or with a value that others refer to, the front matter is written anew. Null: nothing to change.
+ */
 export function editMarkdown(before: MarkdownFile, edit: TimedEdit): MarkdownFile | null {
   try {
-    const changed = applyEdit(before, edit);
-    if (changed === null) return null;
-    const after = withTime(changed, edit.at);
+    return editInPlace(before, edit);
+  } catch (error) {
+    if (!(error instanceof EditRefusedError) && !(error instanceof MarkdownFault)) throw error;
+    return writeAnew(before, edit);
+  }
+}
+
+function editInPlace(before: MarkdownFile, edit: TimedEdit): MarkdownFile | null {
+  const changed = applyEdit(before, edit);
+  if (changed === null) return null;
+  const after = withTime(changed, edit.at);
+  requireOnlyChange(before, after, edit);
+  return after;
+}
+
+function writeAnew(before: MarkdownFile, edit: TimedEdit): MarkdownFile {
+  try {
+    const after = parseMarkdown(join(before, renderAnew(before, editedValue(before.data, edit), edit)));
     requireOnlyChange(before, after, edit);
     return after;
   } catch (error) {
     // It could be read before the change.
     throw error instanceof MarkdownFault ? unsafe(edit) : error;
   }
+}
+
+function editedValue(data: MarkdownFile['data'], edit: TimedEdit): unknown {
+  if (edit.type === 'state') return edit.state;
+  const list = listOrRefuse(data[KEYS[edit.type]], KEYS[edit.type]);
+  if (edit.type === 'comment') return [...list, edit.comment];
+  if (edit.type === 'add_label') return [...list, edit.label];
+  return list.filter((label) => !sameLabel(label, edit.label));
+}
+
+/** In the order and with the remarks it has. What others refer to is written out at each place: it may differ now. */
+function renderAnew({ head, copy, data }: MarkdownFile, value: unknown, { type, at }: TimedEdit): string {
+  const document = copy();
+  visit(document, { Alias: (_, alias) => document.createNode(alias.resolve(document)?.toJS(document)) });
+  visit(document, { Value: (_, node) => void delete node.anchor });
+  document.set(KEYS[type], value);
+  if ('updated_at' in data) document.set('updated_at', at);
+  return document.toString({ lineWidth: 0 }).replaceAll('\n', head.endsWith('\r\n') ? '\r\n' : '\n');
 }
 
 export function textOf(file: MarkdownFile): string {

@@ -121,6 +121,52 @@ describe('a write', () => {
     }
   });
 
+  it.each([
+    {
+      place: 'issues.json',
+      name: '',
+      text: '[{"id": "1", "identifier": "A", "title": "\xff", "state": "todo", "x": "\xe9\xc3"}]',
+    },
+    { place: '.', name: 'a.md', text: '---\nid: 1\nidentifier: A\ntitle: \xff\nstate: todo\n---\n\xe9\xc3 \xf0\x9f\n' },
+  ])('to $place keeps bytes that are no UTF-8', async ({ place, name, text }) => {
+    const target = path.join(directory, place, name);
+    await writeFile(target, text, 'latin1');
+    const tracker = open(place);
+    await tracker.transitionIssue('1', 'done', signal);
+    expect(await readFile(target, 'latin1')).toBe(text.replace('todo', 'done'));
+    expect(await tracker.fetchIssueById('1', signal)).toEqual(await open(place).fetchIssueById('1', signal));
+  });
+
+  it.each(['issues.json', 'issues'])('that meets half of %s heals soon, and waits for who is done in moments', async (place) => {
+    const target = place === 'issues' ? path.join(directory, place, '1.md') : file;
+    if (place === 'issues') await mkdir(path.join(directory, place));
+    const text = place === 'issues' ? '---\nid: "1"\nidentifier: A\ntitle: T\nstate: todo\n---\n' : JSON.stringify([issue(1)]);
+    const half = text.slice(0, 20);
+    await writeFile(target, text);
+    const tracker = open(place);
+    expect(await identifiers(tracker)).toHaveLength(1);
+    await writeFile(target, half);
+    const healing = { kind: 'tracker_payload_error', retryable: true };
+    await expect(tracker.fetchIssueStatesByIds(['1'], signal)).rejects.toMatchObject(healing);
+    await expect(tracker.commentIssue('1', 'done', signal)).rejects.toMatchObject(healing);
+    // Of a folder, a service that began meanwhile knows no issue.
+    await expect(open(place).commentIssue('1', 'done', signal)).rejects.toMatchObject(healing);
+    setTimeout(() => writeFileSync(target, text), 60);
+    expect(await tracker.fetchIssueStatesByIds(['1'], signal)).toEqual(new Map([['1', 'todo']]));
+    await writeFile(target, half);
+    setTimeout(() => writeFileSync(target, text), 60);
+    await tracker.commentIssue('1', 'done', signal);
+    expect(await tracker.fetchIssueComments('1', signal)).toMatchObject([{ body: 'done' }]);
+  });
+
+  it('that cannot be made names its file', async () => {
+    await writeFile(path.join(directory, 'a.md'), '---\nid: 1\nidentifier: A\ntitle: T\nstate: todo\nlabels: bug\n---\n');
+    await expect(open('.').labels?.add('1', 'x', signal)).rejects.toMatchObject({
+      message: `tracker: tracker_payload_error: WRITE ${path.join(directory, 'a.md')}: labels is not a list; make it one by hand`,
+      retryable: false,
+    });
+  });
+
   it('refuses an empty state or label', async () => {
     await save([issue(1)]);
     await expect(open().transitionIssue('1', ' ', signal)).rejects.toThrow('tracker: tracker_payload_error: WRITE');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { sameState, stateIn } from '../../domain/model/issue.ts';
 import type { Issue } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
@@ -8,7 +8,7 @@ import type { Tracker } from '../../ports/tracker.ts';
 import { createBoard } from './issue-board.ts';
 import type { Entry, IssueBoard } from './issue-board.ts';
 import type { IssueSource, SourceReading } from './records.ts';
-import { asTrackerErrors, notFound, payloadError } from './failures.ts';
+import { asTrackerErrors, isUnreadable, notFound, payloadError, unreadable } from './failures.ts';
 import { toComments, toIssue } from './map.ts';
 import { createReporter } from './records.ts';
 import { KIND, locationOf, realLocationOf } from './settings.ts';
@@ -18,6 +18,9 @@ import { createWriteQueue } from './write-queue.ts';
 
 /** Who our comments are from. */
 const AUTHOR = 'foray';
+
+const MOST_LOOKS = 3;
+const PAUSE_MS = 50;
 
 /**
  * Issues in local files. Every call reads them anew; writes take turns. A link is followed once: the place it leads to is
@@ -63,13 +66,27 @@ function createReads(
     return board;
   });
 
+  /** A text that cannot be read is looked at again a few times: whoever saves it takes milliseconds. */
+  function reading<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    return asTrackerErrors('READ', location, signal, async () => {
+      for (let looks = 1; ; looks += 1) {
+        try {
+          return await work();
+        } catch (error) {
+          if (!isUnreadable(error) || looks === MOST_LOOKS) throw error;
+          await delay(PAUSE_MS, undefined, { signal });
+        }
+      }
+    });
+  }
+
   function read<T>(signal: AbortSignal, use: (board: IssueBoard) => T | Promise<T>): Promise<T> {
-    return asTrackerErrors('READ', location, signal, async () => use(await readBoard(signal)));
+    return reading(signal, async () => use(await readBoard(signal)));
   }
 
   /** The same for one issue: its own file is enough, unless it tells of others or is no longer what it was. */
   function readOne<T>(id: string, signal: AbortSignal, use: (board: IssueBoard) => T): Promise<T> {
-    return asTrackerErrors('READ', location, signal, async () => {
+    return reading(signal, async () => {
       const known = last?.board.find(id);
       const found = known && (await source.find(id));
       const board = found && createBoard({ records: [found], unreadable: [] });
@@ -150,8 +167,10 @@ async function boardOf(reading: SourceReading): Promise<IssueBoard> {
 function entryOf(board: IssueBoard, id: string, location: string): Entry {
   const entry = board.find(id);
   if (entry !== undefined) return entry;
-  const fault = board.badRecords.find((record) => record.id === id) ?? board.unreadable[0];
-  throw fault === undefined ? notFound('READ', location, id) : payloadError('READ', location, fault.text());
+  const bad = board.badRecords.find((record) => record.id === id);
+  if (bad !== undefined) throw payloadError('READ', location, bad.text());
+  const [fault] = board.unreadable;
+  throw fault === undefined ? notFound('READ', location, id) : unreadable('READ', location, fault.text());
 }
 
 function statesOf(
@@ -165,7 +184,7 @@ function statesOf(
     return state === undefined ? [] : [[name, state] as const];
   });
   const [fault] = board.unreadable;
-  if (found.length < names.length && fault !== undefined) throw payloadError('READ', location, fault.text());
+  if (found.length < names.length && fault !== undefined) throw unreadable('READ', location, fault.text());
   return new Map(found);
 }
 
