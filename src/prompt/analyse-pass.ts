@@ -11,7 +11,9 @@ type TemplateCheck =
   /** A field of something that is nil for most issues, with no condition on it before. */
   | 'template.nil_field'
   /** A range over something that has no elements. */
-  | 'template.range';
+  | 'template.range'
+  /** A format of printf with a directive that there is not, or with too few or too many of them. */
+  | 'template.printf';
 
 /** What a check of the workflow file reports of a template. An error would fail the rendering that reaches it. */
 export interface TemplateProblem {

@@ -48,6 +48,11 @@ describe('analyseTemplate finds', () => {
     ['a field in a dead branch', '{{ if false }}{{ .issue.x }}{{ end }}', 'error unknown_field 24: unknown field .x of .issue'],
     ['a field in an else', '{{ if .attempt }}{{ else }}{{ .issue.x }}{{ end }}', 'error unknown_field 37: '],
     ['a field in a range else', '{{ range .issue.labels }}{{ else }}{{ .issue.x }}{{ end }}', 'error unknown_field 45: '],
+    ['a verb of printf', '{{ printf "%e" 1 }}', 'error printf 4: printf: unknown verb "%e"; known are %s %d '],
+    ['an index in a format', '{{ 1 | printf "%[1]d" }}', 'error printf 8: printf: unknown verb "%["; known are '],
+    ['a star in a format', '{{ printf "%*d" 1 2 }}', 'error printf 4: printf: unknown verb "%*"; known are '],
+    ['too few arguments', '{{ .issue.title | printf "%s %s" }}', 'error printf 19: printf: %s has no argument'],
+    ['too many arguments', '{{ printf "%s" 1 2 }}', 'error printf 4: printf: the format takes 1 arguments, got 2'],
     ['a field of an argument', '{{ print (upper .issue.titel) }}', 'error unknown_field 23: '],
     ['a field of a piped value', '{{ .issue.titel | upper }}', 'error unknown_field 10: '],
     [

@@ -1,4 +1,5 @@
 import { fieldHint, shortName } from './spelling.ts';
+import { findFormatFault } from './printf.ts';
 import { analyseCall, literalShape, union, withoutNil, type Known } from './analyse-call.ts';
 import {
   pathText,
@@ -124,12 +125,21 @@ function analyseExpression(analysis: Analysis, expression: Expression, dot: Alte
 function callShapes(analysis: Analysis, call: Expression & { kind: 'call' }, dot: Alternatives, piped?: Known): Alternatives {
   const readArgs = () => call.args.map((arg) => analyseExpression(analysis, arg, dot));
   // The operands of and, or guard each other from left to right.
-  const args = call.name === 'and' || call.name === 'or' ? whileTesting(analysis, readArgs) : readArgs();
-  return analyseCall(call.name, piped ? [...args, piped] : args, (at, map, key) => {
+  const own = call.name === 'and' || call.name === 'or' ? whileTesting(analysis, readArgs) : readArgs();
+  const args = piped ? [...own, piped] : own;
+  if (call.name === 'printf') reportFormat(analysis, call.at, args);
+  return analyseCall(call.name, args, (at, map, key) => {
     const check = map === ROOT ? 'template.unknown_variable' : 'template.unknown_field';
     const message = `the map has no entry ${JSON.stringify(shortName(key))}${fieldHint(key, Object.keys(map.fields))}`;
     analysis.problems.push({ at, severity: 'error', check, message });
   });
+}
+
+/** A format that the template spells fails in the same way for every issue. */
+function reportFormat(analysis: Analysis, at: number, [format, ...args]: readonly Known[]): void {
+  const fault = typeof format?.literal === 'string' ? findFormatFault(format.literal, args.length) : undefined;
+  if (fault === undefined) return;
+  analysis.problems.push({ at, severity: 'error', check: 'template.printf', message: `printf: ${fault}` });
 }
 
 function analyseField(analysis: Analysis, expression: FieldExpression, dot: Alternatives): Alternatives {

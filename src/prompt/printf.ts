@@ -1,15 +1,16 @@
 import { createText, type CallSite } from './call-site.ts';
 import { MAX_OUTPUT_BYTES, TOO_LARGE } from './limits.ts';
+import { quoted, quoteGo } from './quote-go.ts';
 import { quotedText } from './spelling.ts';
-import { formatNested, formatValue, isList, isMap, valueKindOf, type TemplateValue } from './value.ts';
+import { formatNested, formatValue, isList, isMap, sortedKeys, valueKindOf, type TemplateValue } from './value.ts';
 
 interface Directive {
+  /** As it is written. */
+  readonly text: string;
   readonly verb: string;
   readonly flags: string;
   readonly width: number;
   readonly precision: number | undefined;
-  /** Offset after the verb. */
-  readonly end: number;
 }
 
 /**
@@ -19,23 +20,54 @@ interface Directive {
 export function formatPrintf(format: string, args: readonly TemplateValue[], site: CallSite): string {
   const out = createText(site);
   let used = 0;
-  let at = 0;
-  for (let percent = format.indexOf('%'); percent >= 0; percent = format.indexOf('%', at)) {
-    out.add(format.slice(at, percent));
-    const directive = readDirective(format, percent, site);
-    at = directive.end;
-    if (directive.verb === '%') {
-      out.add('%');
+  for (const part of partsOf(format, site)) {
+    if (typeof part === 'string') {
+      out.add(part);
       continue;
     }
     const value = args[used];
-    if (value === undefined) throw site.fail(`%${directive.verb} has no argument`);
+    if (value === undefined) throw site.fail(missingArgument(part));
     used += 1;
-    out.add(formatDirective(directive, value, site, formatValue));
+    out.add(formatDirective(part, value, site, formatValue));
   }
-  out.add(format.slice(at));
-  if (used < args.length) throw site.fail(`the format takes ${used} arguments, got ${args.length}`);
+  if (used < args.length) throw site.fail(surplusArguments(used, args.length));
   return out.text();
+}
+
+/** What fails whatever the arguments are, where their number is known; undefined when nothing does. */
+export function findFormatFault(format: string, args: number): string | undefined {
+  const site: CallSite = { fail: (detail) => new FormatFault(detail), spend: () => {} };
+  try {
+    const directives = [...partsOf(format, site)].filter((part) => typeof part !== 'string');
+    const first = directives[args];
+    if (first !== undefined) return missingArgument(first);
+    return directives.length < args ? surplusArguments(directives.length, args) : undefined;
+  } catch (error) {
+    if (!(error instanceof FormatFault)) throw error;
+    return error.message;
+  }
+}
+
+class FormatFault extends Error {}
+
+function missingArgument({ verb }: Directive): string {
+  return `%${verb} has no argument`;
+}
+
+function surplusArguments(used: number, given: number): string {
+  return `the format takes ${used} arguments, got ${given}`;
+}
+
+/** The directives of a format, and the text between them. */
+function* partsOf(format: string, site: CallSite): Generator<Directive | string> {
+  let at = 0;
+  for (let percent = format.indexOf('%'); percent >= 0; percent = format.indexOf('%', at)) {
+    yield format.slice(at, percent);
+    const directive = readDirective(format, percent, site);
+    at = percent + directive.text.length;
+    yield directive.verb === '%' ? '%' : directive;
+  }
+  yield format.slice(at);
 }
 
 const HIGHEST_PRECISION = 100;
@@ -44,42 +76,58 @@ function readDirective(format: string, percent: number, site: CallSite): Directi
   // Every part is optional, so the pattern matches at once wherever it is tried.
   const pattern = /%([-+# 0]*)([0-9]*)(\.[0-9]*)?(.?)/suy;
   pattern.lastIndex = percent;
-  const [whole = '', flags = '', width = '', precision, verb = ''] = pattern.exec(format) ?? [];
+  const [text = '', flags = '', width = '', precision, verb = ''] = pattern.exec(format) ?? [];
   if (verb !== '%' && !Object.hasOwn(VERBS, verb)) {
     throw site.fail(
-      `unknown verb ${quotedText(whole)}; known are ${Object.keys(VERBS)
+      `unknown verb ${quotedText(text)}; known are ${Object.keys(VERBS)
         .map((name) => `%${name}`)
         .join(' ')} and %%`,
     );
   }
   if (Number(width) > MAX_OUTPUT_BYTES) throw site.fail(TOO_LARGE);
   if (precision && Number(precision.slice(1)) > HIGHEST_PRECISION)
-    throw site.fail(`the precision in ${quotedText(whole)} is over ${HIGHEST_PRECISION}`);
-  const end = percent + whole.length;
-  return { verb, flags, width: Number(width), precision: precision ? Number(precision.slice(1)) : undefined, end };
+    throw site.fail(`the precision in ${quotedText(text)} is over ${HIGHEST_PRECISION}`);
+  return { text, verb, flags, width: Number(width), precision: precision ? Number(precision.slice(1)) : undefined };
 }
 
 type Nil = (value: null) => string;
 
-/** One value under one directive; a list is printed element by element, as in Go. */
+/** One value under one directive; a list or map is printed element by element, as in Go. */
 function formatDirective(directive: Directive, value: TemplateValue, site: CallSite, nil: Nil): string {
-  if (isList(value)) {
-    const list = createText(site);
-    value.forEach((item, index) => list.add((index > 0 ? ' ' : '') + formatDirective(directive, item, site, formatNested)));
-    return `[${list.text()}]`;
+  if (isList(value) && !isGoSyntax(directive)) return `[${formatEach(directive, value, site)}]`;
+  if (isMap(value) && !isGoSyntax(directive) && !isBare(directive)) {
+    const entries = sortedKeys(value).map((key) => [key, value[key] ?? null] as const);
+    return `map[${entries.map((entry) => formatEach(directive, entry, site, ':')).join(' ')}]`;
   }
-  const text = value === null ? formatNil(directive.verb, nil) : VERBS[directive.verb]?.(value, directive);
+  const text = value === null ? formatNil(directive, nil) : VERBS[directive.verb]?.(value, directive);
   if (text === undefined)
     throw site.fail(
-      `%${directive.verb} cannot print ${value === null ? 'nil' : `the ${valueKindOf(value)} ${quotedText(formatValue(value))}`}`,
+      `${directive.text} cannot print ${value === null ? 'nil' : `the ${valueKindOf(value)} ${quotedText(formatValue(value))}`}`,
     );
   return pad(text, directive, typeof value === 'number');
 }
 
+function formatEach(directive: Directive, values: readonly TemplateValue[], site: CallSite, between = ' '): string {
+  const list = createText(site);
+  values.forEach((item, index) => list.add((index > 0 ? between : '') + formatDirective(directive, item, site, formatNested)));
+  return list.text();
+}
+
+/** `%#v`: a list or map would be spelled with the types that Go has for it. */
+function isGoSyntax({ verb, flags }: Directive): boolean {
+  return verb === 'v' && flags.includes('#');
+}
+
+/** A map is printed as a text whatever is in it, where nothing is asked of its entries. */
+function isBare({ text }: Directive): boolean {
+  return text === '%v' || text === '%s';
+}
+
 /** Nil has a text, but no number, truth or character. */
-function formatNil(verb: string, nil: Nil): string | undefined {
-  if (verb === 'q') return '""';
-  return verb === 'v' || verb === 's' ? nil(null) : undefined;
+function formatNil(directive: Directive, nil: Nil): string | undefined {
+  if (isGoSyntax(directive)) return formatNested(null);
+  if (directive.verb === 'q') return '""';
+  return directive.verb === 'v' || directive.verb === 's' ? nil(null) : undefined;
 }
 
 type Verb = (value: Exclude<TemplateValue, null>, directive: Directive) => string | undefined;
@@ -88,17 +136,12 @@ type Verb = (value: Exclude<TemplateValue, null>, directive: Directive) => strin
 const VERBS: Readonly<Record<string, Verb>> = {
   s: (value, { precision }) =>
     typeof value === 'string' ? cut(value, precision) : isMap(value) ? formatValue(value) : undefined,
-  d: (value, directive) =>
-    isWhole(value) ? signed(value, minimumDigits(Math.abs(value).toString(), directive), directive) : undefined,
-  v: (value, directive) => {
-    if (typeof value === 'number') return signed(value, formatValue(Math.abs(value)), directive);
-    return typeof value === 'string' ? cut(value, directive.precision) : formatValue(value);
-  },
-  q: (value, { precision }) => (typeof value === 'string' ? quoteGo(cut(value, precision)) : undefined),
+  d: (value, directive) => (isWhole(value) ? integer(value, 10, directive) : undefined),
+  v: plainly,
+  q: (value, { precision, flags }) => (typeof value === 'string' ? quoted(cut(value, precision), flags) : undefined),
   t: (value) => (typeof value === 'boolean' ? String(value) : undefined),
-  f: (value, directive) =>
-    typeof value === 'number' ? signed(value, fixed(Math.abs(value), directive.precision ?? 6), directive) : undefined,
-  x: (value, directive) => hexadecimal(value, directive),
+  f: (value, directive) => (typeof value === 'number' ? signed(value, fixed(Math.abs(value), directive), directive) : undefined),
+  x: hexadecimal,
   X: (value, directive) => hexadecimal(value, directive)?.toUpperCase(),
   c: (value) => (isWhole(value) && isCharacter(value) ? String.fromCodePoint(value) : undefined),
 };
@@ -109,6 +152,20 @@ function isWhole(value: TemplateValue): value is number {
 
 function isCharacter(code: number): boolean {
   return code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
+}
+
+/** `%v`. Its `+` and `#` mean the names and types of what is printed, not its signs and prefixes. */
+function plainly(value: Exclude<TemplateValue, null>, directive: Directive): string | undefined {
+  const plain = { ...directive, flags: directive.flags.replaceAll(/[+#]/g, '') };
+  if (typeof value === 'string') {
+    const text = cut(value, directive.precision);
+    return isGoSyntax(directive) ? quoteGo(text) : text;
+  }
+  if (isWhole(value)) return integer(value, 10, plain);
+  // With a precision Go counts the digits of all of it, which nobody expects who asks for some behind the point.
+  if (typeof value === 'number')
+    return directive.precision === undefined ? signed(value, formatValue(Math.abs(value)), plain) : undefined;
+  return isGoSyntax(directive) && typeof value !== 'boolean' ? undefined : formatValue(value);
 }
 
 /** The first characters of a text, where a precision asks for a cut. */
@@ -126,56 +183,53 @@ function signed(value: number, digits: string, { flags }: Directive): string {
   return sign + digits;
 }
 
-function minimumDigits(digits: string, { precision }: Directive): string {
-  return digits.padStart(precision ?? 0, '0');
+/** A precision is the least number of digits; without one, zeros up to the width are digits too, and a prefix comes before them. */
+function integer(value: number, base: 10 | 16, directive: Directive): string {
+  const { width, precision } = directive;
+  const sign = signed(value, '', directive);
+  const least = precision ?? (padsWithZeros(directive) ? width - sign.length : 0);
+  const digits = value === 0 && precision === 0 ? '' : Math.abs(value).toString(base).padStart(least, '0');
+  return digits === '' ? '' : sign + (base === 16 && directive.flags.includes('#') ? '0x' : '') + digits;
 }
 
-/** Numbers of 1e21 and more are whole, and toFixed would give them an exponent. */
-function fixed(value: number, precision: number): string {
-  if (value < 1e21) return value.toFixed(precision);
-  return precision > 0 ? `${BigInt(value)}.${'0'.repeat(precision)}` : `${BigInt(value)}`;
+/** Rounds the number that is really there, and half of a digit to the even one, as Go does; toFixed rounds that up. */
+function fixed(value: number, { precision = 6, flags }: Directive): string {
+  let [whole, halvings] = [value, 0n];
+  for (; !Number.isInteger(whole); halvings += 1n) whole *= 2;
+  const digits = String(divideToEven(BigInt(whole) * 10n ** BigInt(precision), 1n << halvings)).padStart(precision + 1, '0');
+  const point = digits.length - precision;
+  return precision === 0 && !flags.includes('#') ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
+function divideToEven(dividend: bigint, divisor: bigint): bigint {
+  const [quotient, twice] = [dividend / divisor, (dividend % divisor) * 2n];
+  const isUp = twice > divisor || (twice === divisor && quotient % 2n === 1n);
+  return isUp ? quotient + 1n : quotient;
+}
+
+/** Of a text the bytes, apart where a blank asks for it. */
 function hexadecimal(value: TemplateValue, directive: Directive): string | undefined {
-  const prefix = directive.flags.includes('#') ? '0x' : '';
-  if (typeof value === 'string') return prefix + Buffer.from(cut(value, directive.precision)).toString('hex');
-  if (!isWhole(value)) return undefined;
-  return signed(value, prefix + minimumDigits(Math.abs(value).toString(16), directive), directive);
+  if (isWhole(value)) return integer(value, 16, directive);
+  if (typeof value !== 'string') return undefined;
+  const bytes = Buffer.from(value).subarray(0, directive.precision).toString('hex');
+  const words = directive.flags.includes(' ') ? (bytes.match(/../g) ?? []) : [bytes];
+  const prefix = directive.flags.includes('#') && bytes !== '' ? '0x' : '';
+  return words.map((word) => prefix + word).join(' ');
 }
 
-/** Widths count characters. Zeros go between the sign and the digits of a number; text is never padded with them. */
-function pad(text: string, { flags, width, verb }: Directive, isNumber: boolean): string {
+function padsWithZeros({ flags }: Directive): boolean {
+  return flags.includes('0') && !flags.includes('-');
+}
+
+/** Widths count characters. Zeros go between the sign and the digits of a number, and before any other text. */
+function pad(text: string, directive: Directive, isNumber: boolean): string {
+  const { flags, width, verb, precision } = directive;
   const missing = width > 0 ? width - Array.from(text).length : 0;
   if (missing <= 0) return text;
   if (flags.includes('-')) return text + ' '.repeat(missing);
-  if (!flags.includes('0') || !isNumber || verb === 'c') return ' '.repeat(missing) + text;
-  const sign = /^[-+ ]/.exec(text)?.[0] ?? '';
+  // The digits of a whole number have all the zeros they get.
+  const isDigits = isNumber && 'dxXv'.includes(verb) && precision !== undefined;
+  if (!padsWithZeros(directive) || isDigits) return ' '.repeat(missing) + text;
+  const sign = isNumber && verb !== 'c' ? (/^[-+ ]/.exec(text)?.[0] ?? '') : '';
   return sign + '0'.repeat(missing) + text.slice(sign.length);
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '\u0007': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-};
-
-/** A string literal as Go writes it: printable characters stay, the others become escapes. */
-function quoteGo(text: string): string {
-  return `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escapeCharacter)}"`;
-}
-
-function escapeCharacter(character: string): string {
-  const escape = ESCAPES[character];
-  if (escape !== undefined) return escape;
-  const code = character.codePointAt(0) ?? 0;
-  // Half a surrogate pair is no character; Go would hold the replacement character in its place.
-  if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
-  if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
-  return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }

@@ -72,8 +72,9 @@ export function formatJson(value: TemplateValue): string {
     .join(',')}}`;
 }
 
-/** Go turns to exponents below 1e-4, and writes at least two digits in them. */
+/** Go turns to exponents below 1e-4, for fractions also from a million on, and writes at least two digits in them. */
 function formatNumber(value: number): string {
-  const small = value !== 0 && Math.abs(value) < 1e-4;
-  return (small ? value.toExponential() : String(value)).replace(/e([+-])([0-9])$/, 'e$10$2');
+  const size = Math.abs(value);
+  const isOdd = !Number.isInteger(value) && (size < 1e-4 || size >= 1e6);
+  return (isOdd ? value.toExponential() : String(value)).replace(/e([+-])([0-9])$/, 'e$10$2');
 }
