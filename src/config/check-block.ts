@@ -42,8 +42,9 @@ export function checkBlock<T>(schema: z.ZodType<T>, raw: unknown, name: BlockNam
     const problem: Problem = { severity: 'error', check: name.check, message, key: [name.key] };
     return { value: result.data ?? null, problems: [problem], faulty: new Set(['']) };
   }
-  const left = copyOf(raw ?? {}) as Record<string, unknown>;
+  const left = writtenIn(raw ?? {}) as Record<string, unknown>;
   const strict = refusingUnknown(schema);
+  problems.push(...emptyUnknownKeys(strict, raw ?? {}, { schema, left, name, elsewhere }));
   for (;;) {
     const result = strict.safeParse(left, ONE_LOOK);
     if (result.success) return { value: result.data, problems, faulty };
@@ -75,7 +76,7 @@ function refusingUnknown<T>(schema: z.ZodType<T>): z.ZodType<T> {
 /** Integers may be quoted everywhere, also where a kind's own schema asks for plain numbers. */
 function unquoteNumber(left: Record<string, unknown>, issue: z.core.$ZodIssue): boolean {
   if (issue.code !== 'invalid_type' || !['number', 'int'].includes(issue.expected)) return false;
-  const path = issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)));
+  const path = pathOf(issue);
   const value = valueAt(left, path);
   if (typeof value !== 'string' || !WHOLE_NUMBER.test(value)) return false;
   return Reflect.set(valueAt(left, path.slice(0, -1)) as object, path.at(-1)!, Number(value));
@@ -89,7 +90,7 @@ interface Context {
 }
 
 function problemsOf(issue: z.core.$ZodIssue, context: Context): readonly Problem[] {
-  const path = issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)));
+  const path = pathOf(issue);
   if (issue.code === 'unrecognized_keys') {
     return unknownKeys(path, issue.keys, context);
   }
@@ -107,6 +108,23 @@ function unknownKeys(path: Key, keys: readonly string[], { schema, name, elsewhe
   const known = declaredKeys(schema, path);
   if (path.length === 0) known.push(...(name.alsoKnown ?? []));
   return unknownKeyProblems(written(name, path).map(String), keys, { known, elsewhere });
+}
+
+/** A key without a value says nothing; one that nothing reads is misspelt all the same. */
+function emptyUnknownKeys(strict: z.ZodType, raw: PlainMap, context: Context): readonly Problem[] {
+  if (!holdsEmpty(raw)) return [];
+  const issues = strict.safeParse(raw, ONE_LOOK).error?.issues ?? [];
+  return issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return [];
+    const path = pathOf(issue);
+    const empty = issue.keys.filter((key) => valueAt(raw, [...path, key]) === undefined);
+    return unknownKeys(path, empty, context);
+  });
+}
+
+function holdsEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(holdsEmpty);
+  return isPlainMap(value) && Object.values(value).some((entry) => entry === undefined || holdsEmpty(entry));
 }
 
 /** Of a thousand unknown keys nobody wants the nearest spelling of each, and the search for it takes its time. */
@@ -150,6 +168,10 @@ function removeFault(left: Record<string, unknown>, issue: z.core.$ZodIssue): bo
   return issue.keys.map((key) => removeAt(left, [...issue.path.map(String), key])).includes(true);
 }
 
+function pathOf(issue: z.core.$ZodIssue): Key {
+  return issue.path.map((segment) => (typeof segment === 'number' ? segment : String(segment)));
+}
+
 function keyOf(issue: z.core.$ZodIssue): readonly string[] {
   const index = issue.path.findIndex((segment) => typeof segment === 'number');
   return (index < 0 ? issue.path : issue.path.slice(0, index)).map(String);
@@ -169,10 +191,11 @@ function valueAt(from: unknown, path: Key): unknown {
   }, from);
 }
 
-function copyOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyOf);
+/** A copy without the keys that have no value. */
+function writtenIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(writtenIn);
   if (!isPlainMap(value)) return value;
   const copy = Object.create(null) as Record<string, unknown>;
-  for (const [key, entry] of Object.entries(value)) copy[key] = copyOf(entry);
+  for (const [key, entry] of Object.entries(value)) if (entry !== undefined) copy[key] = writtenIn(entry);
   return copy;
 }

@@ -25,6 +25,7 @@ export interface SourcePosition {
 
 /** The front matter as plain data, with the position of every key. `data` is null when it could not be read. */
 export interface FrontMatter {
+  /** A key without a value is in it as undefined. */
   readonly data: PlainMap | null;
   readonly problems: readonly Problem[];
   positionOf(key: Key): SourcePosition | null;
@@ -147,14 +148,14 @@ function findDanglingAlias(document: Document.Parsed): { name: string; offset: n
   return found;
 }
 
-/** A copy without the keys whose value is null, which count as not written. */
+/** A copy in which keys whose value is null have none: they count as not written, and yet may be misspelt. */
 function plain(value: unknown, ancestors: readonly unknown[]): unknown {
   if (value === null) return undefined;
   if (ancestors.includes(value)) throw new Error('an anchor contains itself');
   if (Array.isArray(value)) return value.map((entry) => (entry === null ? null : plain(entry, [...ancestors, value])));
   if (!isPlainMap(value)) return value;
   const copy: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  for (const [key, entry] of Object.entries(value)) if (entry !== null) copy[key] = plain(entry, [...ancestors, value]);
+  for (const [key, entry] of Object.entries(value)) copy[key] = plain(entry, [...ancestors, value]);
   return copy;
 }
 

@@ -157,6 +157,15 @@ describe('the fault of one key', () => {
       'warning: config.unknown_key: unknown key `server.port_number`; did you mean `server.port`? (line 4, column 11)',
     ],
     ['pooling: {}', 'warning: config.unknown_key: unknown key `pooling`; did you mean `polling`? (line 4, column 1)'],
+    ['pooling:', 'warning: config.unknown_key: unknown key `pooling`; did you mean `polling`? (line 4, column 1)'],
+    [
+      'server: { prot: null }',
+      'warning: config.unknown_key: unknown key `server.prot`; did you mean `server.port`? (line 4, column 11)',
+    ],
+    [
+      'github: { useragent: ~ }',
+      'warning: config.unknown_key: unknown key `github.useragent`; did you mean `github.user_agent`? (line 4, column 11)',
+    ],
     ['zzzzzz: 1', 'warning: config.unknown_key: unknown key `zzzzzz` (line 4, column 1)'],
     [
       'github: { useragent: x }',
