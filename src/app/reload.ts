@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Env } from '../config/expand.ts';
 import { withPosition, type SourcePosition } from '../config/document.ts';
 import { formatProblem, problemFacts } from '../config/format.ts';
@@ -5,6 +6,7 @@ import { watchWorkflow } from '../config/watch.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import type { Notice, Notices } from '../domain/model/notice.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
@@ -150,16 +152,18 @@ function warnOfRestart(changed: readonly string[], logger: Logger): void {
   if (changed.length > 0) logger.warn('a changed setting takes effect at the next start', { keys: changed.join(', ') });
 }
 
-/** Some settings are read once, by the `first` that the service was started with. */
+/** Some settings are read once, by the `first` that the service was started with: an edit back to those is in force. */
 function keysForNextStart(before: BuiltAdapters, after: BuiltAdapters, first: BuiltAdapters): readonly string[] {
-  const [old, next] = [before.workflow.settings, after.workflow.settings];
-  const isKept = keepsToken(first.workflow.settings.server.host, next.server);
+  const [old, next, started] = [before.workflow.settings, after.workflow.settings, first.workflow.settings];
+  const waits = (value: (settings: Settings) => unknown): boolean =>
+    !isDeepStrictEqual(value(old), value(next)) && !isDeepStrictEqual(value(started), value(next));
+  const isKept = keepsToken(started.server.host, next.server);
   return [
-    old.server.port !== next.server.port && 'server.port',
-    old.server.host !== next.server.host && 'server.host',
+    waits(({ server }) => server.port) && 'server.port',
+    waits(({ server }) => server.host) && 'server.host',
     old.server.token !== next.server.token && isKept && 'server.token',
-    old.dbPath !== next.dbPath && 'db_path',
-    old.storeUrl !== next.storeUrl && 'store.url',
-    JSON.stringify(old.logging) !== JSON.stringify(next.logging) && 'logging',
+    waits(({ dbPath }) => dbPath) && 'db_path',
+    waits(({ storeUrl }) => storeUrl) && 'store.url',
+    waits(({ logging }) => logging) && 'logging',
   ].filter((key) => key !== false);
 }

@@ -171,6 +171,15 @@ describe('an edit of who may come in', () => {
     await daemon.stop();
   });
 
+  it('says that a setting waits for the next start, and nothing of an edit back to the one in force', async () => {
+    const daemon = await startWith('');
+    await edit(daemon, 'host: 127.0.0.2\ntoken: $OLD_DOOR', { logging: 'level: debug' });
+    expect(await daemon.record(RESTART)).toMatchObject({ keys: 'server.host, logging' });
+    await edit(daemon, '');
+    const { records } = await daemon.stop();
+    expect(records.filter(({ msg }) => msg === RESTART)).toHaveLength(1);
+  });
+
   it('hides the new secrets from agents, and the old ones still', async () => {
     await ground.write('agent.sh', '#!/bin/sh\necho "it is the-new-token" >&2\nenv > "$HOME/seen"\nexit 1\n');
     await chmod(ground.path('agent.sh'), 0o755);
