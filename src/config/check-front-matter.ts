@@ -62,7 +62,7 @@ export function checkFrontMatter(data: PlainMap, kinds: Kinds): CheckedFrontMatt
     blocks,
     provider,
     agentKind,
-    problems: [...problems, ...top.problems, ...blocks.problems].map(refuseUnknownReaction),
+    problems: [...problems, ...top.problems, ...blocks.problems].map(nameUnknownReaction),
     isFaulty: (key) => faulty.has(key) || faulty.has(key.split('.')[0]!),
   };
 }
@@ -123,10 +123,11 @@ function findElsewhere(kinds: Kinds): FindElsewhere {
   };
 }
 
-// A misspelt reaction would leave merge requests unwatched without a sign, so it is more than an unknown key.
-function refuseUnknownReaction(problem: Problem): Problem {
+/** A misspelt reaction leaves merge requests unwatched: who wrote it is shown all there are. */
+function nameUnknownReaction(problem: Problem): Problem {
   const [section, name, ...rest] = problem.key ?? [];
   if (problem.check !== 'config.unknown_key' || section !== 'reactions' || rest.length > 0) return problem;
-  const message = `unknown reaction \`${String(name)}\`; known reactions: ${REACTION_KINDS.join(', ')}${didYouMean(String(name), REACTION_KINDS)}`;
-  return { ...problem, severity: 'error', check: 'reactions.unknown_kind', message };
+  const near = didYouMean(String(name), [...REACTION_KINDS, 'projects']);
+  const message = `unknown reaction \`${String(name)}\`; known reactions: ${REACTION_KINDS.join(', ')}${near}`;
+  return { ...problem, check: 'reactions.unknown_kind', message };
 }

@@ -172,7 +172,13 @@ function connect(
     if (needed[key] && value[key] === '') return fallback ? [] : [missingKey(kind, name, written, key, own)];
     return (own?.[key]?.unset.length ?? 0) > 0 ? [incompleteKey(kind, name, key, own)] : [];
   });
-  return { connection, problems };
+  const faults = provider.connectionFaults?.(connection) ?? {};
+  const wrong = (['endpoint', 'project'] as const).flatMap((key): Problem[] => {
+    // The tracker's own values are judged by its own checks.
+    const isOwn = (own?.[key]?.value ?? '') !== '';
+    return isOwn && faults[key] !== undefined ? [unusableKey(kind, name, key, faults[key])] : [];
+  });
+  return { connection, problems: [...problems, ...wrong] };
 }
 
 function missingKey(
@@ -192,3 +198,12 @@ function incompleteKey(kind: string, name: string, key: keyof ExpandedConnection
   const message = `${name}.${key} is incomplete${unsetNote(own?.[key] ?? null)}`;
   return { severity: 'warning', check: `${kind}.${key}.unset_variable`, message, key: [name, key] };
 }
+
+/** What its adapter would be refused with when it is built. */
+function unusableKey(kind: string, name: string, key: keyof typeof UNUSABLE, fault: string): Problem {
+  const message = `tracker_payload_error: ${name}.${key} ${fault}`;
+  return { severity: 'error', check: `${kind}.${key}.${UNUSABLE[key]}`, message, key: [name, key] };
+}
+
+/** Named as the same checks of the tracker are. */
+const UNUSABLE = { endpoint: 'invalid', project: 'format' } as const;

@@ -15,7 +15,8 @@ export function managedProjects(
   const own = tracker.provider.kind === provider.kind ? (tracker.connection.project?.value ?? '') : '';
   const projects = [own, ...written].filter((project) => project !== '');
   const isMissing = tracker.provider.kind !== provider.kind && projects.length === 0 && !read.isFaulty('reactions.projects');
-  return { projects, problems: [...(isMissing ? [missing(name, tracker)] : []), ...written.flatMap(faultOf)] };
+  const faults = written.flatMap((project, index) => faultOf(project, index, provider));
+  return { projects, problems: [...(isMissing ? [missing(name, tracker)] : []), ...faults] };
 }
 
 function missing(name: string, { provider, section }: ReadTracker): Problem {
@@ -25,8 +26,10 @@ function missing(name: string, { provider, section }: ReadTracker): Problem {
   return { severity: 'error', check: 'reactions.projects.required', message, key: ['reactions'] };
 }
 
-function faultOf(project: string, index: number): readonly Problem[] {
-  if (/^[^\s/]+(?:\/[^\s/]+)+$/.test(project)) return [];
-  const message = `${JSON.stringify(project)} is not the path of a project, such as owner/repo`;
+function faultOf(project: string, index: number, { nestsProjects = false }: ProviderFacts): readonly Problem[] {
+  const parts = /^[^\s/]+(?:\/[^\s/]+)+$/.test(project) ? project.split('/').length : 0;
+  if (parts === 2 || (parts > 2 && nestsProjects)) return [];
+  const why = parts === 0 ? 'is not the path of a project, such as owner/repo' : 'has more parts than owner/repo';
+  const message = `${JSON.stringify(project)} ${why}`;
   return [{ severity: 'error', check: 'reactions.projects', message, key: ['reactions', 'projects', String(index)] }];
 }

@@ -118,7 +118,12 @@ describe('faults of reactions', () => {
     [
       'an unknown reaction',
       'reactions: { ci_fail: { provider: gitlab } }',
-      'error: reactions.unknown_kind: unknown reaction `ci_fail`; known reactions: ci_failure, review_comments, bot_review, merge_conflicts, auto_merge, merge_completion, label_commands; did you mean "ci_failure"? (line 3, column 14)',
+      'warning: reactions.unknown_kind: unknown reaction `ci_fail`; known reactions: ci_failure, review_comments, bot_review, merge_conflicts, auto_merge, merge_completion, label_commands; did you mean "ci_failure"? (line 3, column 14)',
+    ],
+    [
+      'a misspelt key that is no reaction',
+      'reactions: { project: [g/p] }',
+      'warning: reactions.unknown_kind: unknown reaction `project`; known reactions: ci_failure, review_comments, bot_review, merge_conflicts, auto_merge, merge_completion, label_commands; did you mean "projects"? (line 3, column 14)',
     ],
     [
       'an unknown provider',
@@ -289,6 +294,11 @@ describe('the connection', () => {
         'error: reactions.projects: "alone" is ',
         'error: reactions.projects: "a b/c" is ',
       ]);
+    });
+
+    it('takes no deeper ones of a forge that has none', () => {
+      const yaml = `${JIRA}\nreactions: { auto_merge: { provider: gitea }, projects: [g/p, a/b/c] }\ngitea: { api_key: k, endpoint: "https://x" }`;
+      expect(lines(yaml)).toEqual(['error: reactions.projects: "a/b/c" has more parts than owner/repo (line 3, column 63)']);
     });
   });
 });

@@ -37,6 +37,10 @@ export interface ProviderFacts {
   readonly options: ZodType<Readonly<Record<string, unknown>>>;
   /** The kind's own checks, in the documented order. Generic checks (required keys, state collisions) ran before. */
   check(input: ProviderCheckInput): readonly Problem[];
+  /** What would keep its merge-request and CI roles from being built, by the key of its block that is wrong. */
+  connectionFaults?(connection: Pick<ScmConnection, 'endpoint' | 'project'>): ConnectionFaults;
+  /** A project may lie deeper than `owner/repo`. */
+  readonly nestsProjects?: boolean;
   /** What it can do besides tracking issues. */
   readonly roles: readonly ProviderRole[];
   /** Whose reviews count by default; of a kind with merge requests. */
@@ -46,6 +50,9 @@ export interface ProviderFacts {
   /** An open issue without a state label is taken for one in the first active state. */
   readonly takesUnlabelled?: boolean;
 }
+
+/** Each in words that follow the name of the key. */
+export type ConnectionFaults = { readonly [Key in 'endpoint' | 'project']?: string | undefined };
 
 /** Making the labels that are its states, looking after merge requests, reading CI, opening merge requests. */
 export type ProviderRole = 'labels' | 'scm' | 'ci' | 'requests';

@@ -3,6 +3,7 @@ import { AGENT_FACTS } from '../agents/facts.ts';
 import { loadAgentKinds } from '../agents/registry.ts';
 import { formatProblem, problemFacts } from '../config/format.ts';
 import { readWorkflow } from '../config/workflow.ts';
+import { depsWith } from '../../test/fakes/adapter-deps.ts';
 import { PROVIDER_FACTS } from './facts.ts';
 import { loadProviders } from './registry.ts';
 
@@ -41,4 +42,31 @@ it.each([
     isRefused ? [`error: tracker.authors: tracker kind ${name} ${why} (line 4, column 3)`] : [],
   );
   for (const problem of found) expect(problemFacts(problem, 'WORKFLOW.md')).toMatchObject({ line: 4, column: 3 });
+});
+
+it.each([
+  { name: 'github', keys: 'endpoint: foo', line: 'error: repoissues.endpoint.invalid' },
+  { name: 'gitea', keys: 'endpoint: "http://x?a=1"', line: 'error: selfhosted.endpoint.invalid' },
+  { name: 'gitlab', keys: 'endpoint: foo', line: 'error: nsproject.endpoint.invalid' },
+  { name: 'nsproject', keys: 'endpoint: "http://x?a=1"', line: 'error: nsproject.endpoint.invalid' },
+  { name: 'gitlab', keys: 'project: alone', line: 'error: nsproject.project.format' },
+])('the block of $name with $keys is refused by a check as when it is built', ({ name, keys, line }) => {
+  const reactions = `reactions:\n  projects: [o/r]\n  auto_merge: { provider: ${name} }`;
+  const text = `---\ntracker: { kind: file }\nfile: { path: . }\n${name}: { api_key: k, endpoint: "https://x" }\n${reactions}\n---\nDo it.\n`;
+  const context = { env: {}, homeDir: '/home/op', providers: PROVIDERS, agentKinds: AGENT_KINDS, checkTemplate: () => [] };
+  const faultsOf = (written: string): string[] =>
+    readWorkflow(text.replace('endpoint: "https://x"', written), '/srv/WORKFLOW.md', context)
+      .problems.map(formatProblem)
+      .filter((problem) => problem.startsWith('error'));
+  expect(faultsOf('endpoint: "https://x"')).toEqual([]);
+  const written = keys.startsWith('project') ? `endpoint: "https://x", ${keys}` : keys;
+  const [found = ''] = faultsOf(written);
+  const [key = '', value = ''] = keys.replaceAll('"', '').split(': ');
+  const kind = PROVIDERS.find((provider) => provider.kind === name || provider.aliases.includes(name));
+  const connection = { kind: '', name, apiKey: 'k', endpoint: 'https://x', project: '', userAgent: '', [key]: value };
+  const build = (): unknown => kind?.createCi?.(connection, depsWith().deps);
+  expect(build).toThrow('tracker_payload_error');
+  const why = found.slice(`${line}: tracker_payload_error: `.length, found.indexOf(' (line 4, '));
+  expect(found.startsWith(`${line}: tracker_payload_error: ${name}.${key} `), found).toBe(true);
+  expect(build).toThrow(why);
 });

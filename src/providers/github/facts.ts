@@ -1,4 +1,5 @@
 import type { ProviderFacts } from '../../ports/provider.ts';
+import { endpointFault } from '../shared/endpoint.ts';
 import { check } from './checks.ts';
 import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
 
@@ -11,6 +12,7 @@ export const facts: ProviderFacts = {
   defaults: DEFAULTS,
   options: OPTIONS,
   check,
+  connectionFaults: ({ endpoint }) => ({ endpoint: endpointFault(endpoint) }),
   roles: ['labels', 'scm', 'ci', 'requests'],
   reviewTrust: 'collaborators',
   tellsCollaborators: true,

@@ -1,6 +1,7 @@
 import type { ProviderFacts } from '../../ports/provider.ts';
+import { endpointFault } from '../shared/endpoint.ts';
 import { check } from './checks.ts';
-import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
+import { DEFAULTS, KIND, OPTIONS, projectFault } from './settings.ts';
 
 /** GitLab issues, REST v4. States come from labels; only what the community edition has is relied on. */
 export const facts: ProviderFacts = {
@@ -11,6 +12,11 @@ export const facts: ProviderFacts = {
   defaults: DEFAULTS,
   options: OPTIONS,
   check,
+  connectionFaults: ({ endpoint, project }) => ({
+    endpoint: endpointFault(endpoint),
+    project: project === '' ? undefined : projectFault(project),
+  }),
+  nestsProjects: true,
   roles: ['labels', 'scm', 'ci', 'requests'],
   reviewTrust: 'anyone',
   tellsCollaborators: true,

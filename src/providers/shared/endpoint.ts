@@ -20,6 +20,12 @@ export function parseEndpoint(value: string): ParsedEndpoint {
   return { url, shown: withoutUser(url), secure: /^https:/i.test(url) };
 }
 
+/** What is wrong with an address, or undefined. */
+export function endpointFault(value: string): string | undefined {
+  const parsed = parseEndpoint(value);
+  return 'fault' in parsed ? parsed.fault : undefined;
+}
+
 /** Appends an API suffix such as `/api/v4`, unless the address ends in it already. */
 export function withSuffix(url: string, suffix: string): string {
   return url.endsWith(suffix) ? url : url + suffix;

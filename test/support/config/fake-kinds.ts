@@ -70,6 +70,7 @@ const nsproject: Provider = {
     terminalStates: ['done', 'wontfix'],
     activeStatesGateDispatch: false,
   },
+  nestsProjects: true,
   options: z.strictObject({ page_size: z.number().int().min(1).max(100).default(50).describe('Page size.') }),
   roles: ['scm', 'ci'],
   createScm: unused,
