@@ -159,6 +159,24 @@ describe('a write', () => {
     expect(await tracker.fetchIssueComments('1', signal)).toMatchObject([{ body: 'done' }]);
   });
 
+  it.each(['issues.json', '.'])(
+    'to %s takes away what a killed service left there an hour ago, and nothing else',
+    async (place) => {
+      await save([issue(1)]);
+      await writeFile(path.join(directory, 'a.md'), '---\nid: 1\nidentifier: A\ntitle: T\nstate: todo\n---\n');
+      const old = '.foray-0b6e4b4e-0d5e-4d5c-8f2e-0a6f3f1b2c3d.tmp';
+      const others = ['.foray-1b6e4b4e-0d5e-4d5c-8f2e-0a6f3f1b2c3d.tmp', '.foray-mine.tmp', 'notes.tmp'];
+      for (const name of [old, ...others]) await writeFile(path.join(directory, name), '');
+      const longAgo = Date.now() / 1000 - 3700;
+      for (const name of [old, '.foray-mine.tmp', 'notes.tmp']) await utimes(path.join(directory, name), longAgo, longAgo);
+      const tracker = open(place);
+      await tracker.fetchCandidateIssues(signal);
+      expect(await readdir(directory)).toContain(old);
+      await tracker.transitionIssue('1', 'done', signal);
+      expect((await readdir(directory)).sort()).toEqual([...others, 'a.md', 'issues.json'].sort());
+    },
+  );
+
   it('that cannot be made names its file', async () => {
     await writeFile(path.join(directory, 'a.md'), '---\nid: 1\nidentifier: A\ntitle: T\nstate: todo\nlabels: bug\n---\n');
     await expect(open('.').labels?.add('1', 'x', signal)).rejects.toMatchObject({

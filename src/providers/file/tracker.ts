@@ -66,19 +66,8 @@ function createReads(
     return board;
   });
 
-  /** A text that cannot be read is looked at again a few times: whoever saves it takes milliseconds. */
-  function reading<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    return asTrackerErrors('READ', location, signal, async () => {
-      for (let looks = 1; ; looks += 1) {
-        try {
-          return await work();
-        } catch (error) {
-          if (!isUnreadable(error) || looks === MOST_LOOKS) throw error;
-          await delay(PAUSE_MS, undefined, { signal });
-        }
-      }
-    });
-  }
+  const reading = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+    asTrackerErrors('READ', location, signal, () => lookingAgain(work, signal));
 
   function read<T>(signal: AbortSignal, use: (board: IssueBoard) => T | Promise<T>): Promise<T> {
     return reading(signal, async () => use(await readBoard(signal)));
@@ -123,6 +112,18 @@ function createReads(
     people: { readSelf: () => Promise.resolve(AUTHOR) },
     fetchIssueComments: (id, signal) => readOne(id, signal, (board) => report.fields(toComments(entryOf(board, id, location)))),
   };
+}
+
+/** A text that cannot be read is looked at again a few times: whoever saves it takes milliseconds. */
+async function lookingAgain<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let looks = 1; ; looks += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isUnreadable(error) || looks === MOST_LOOKS) throw error;
+      await delay(PAUSE_MS, undefined, { signal });
+    }
+  }
 }
 
 function createWrites(settings: TrackerSettings, { location, source, deps }: Context): Writes {

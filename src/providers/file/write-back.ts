@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { realpathSync, renameSync, rmSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import path from 'node:path';
@@ -21,6 +20,7 @@ import {
 import { withLock } from './lock.ts';
 import { dateBack, ownStampOf, stampOf } from './stamp.ts';
 import type { FileVersion } from './stamp.ts';
+import { temporaryIn } from './temporary.ts';
 
 /** Thrown by an edit that met a text it cannot read: perhaps somebody is just writing it, so it is read again. */
 export class UnreadableTextError extends Error {
@@ -115,7 +115,7 @@ async function lookAt(descriptor: number, known: FileVersion | null): Promise<Ba
 }
 
 async function replaceIfUnchanged(file: string, before: Base, after: Content, rewrite: Rewrite): Promise<boolean> {
-  const temporary = path.join(path.dirname(file), `.foray-${randomUUID()}.tmp`);
+  const temporary = temporaryIn(path.dirname(file));
   const made = createFile(temporary, before.stats);
   let isReplaced = false;
   try {
