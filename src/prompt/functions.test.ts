@@ -35,6 +35,8 @@ describe('functions beyond those of Go', () => {
     ['join prints nil as nothing', '{{ join "," .holes }}', ',a'],
     ['lower', '{{ lower "ÄBC" }}', 'äbc'],
     ['upper', '{{ "äbc" | upper }}', 'ÄBC'],
+    ['upper without a capital', '{{ upper "straße ŉ" }}', 'STRAßE ŉ'],
+    ['lower at the end of a word', '{{ lower "ΑΣ İ" }}', 'ασ i'],
     ['trim', '[{{ trim .text }}]', '[Ünïcode]'],
     ['default for nil', '{{ .nothing | default "y" }}', 'y'],
     ['default for the empty string', '{{ "" | default "y" }}', 'y'],

@@ -40,8 +40,8 @@ export const FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map<string, 
     { min: 1, max: Infinity, result: 'string', call: ([format, ...args], site) => formatPrintf(text(format, site), args, site) },
   ],
   ['join', { min: 2, max: 2, result: 'string', call: ([a, b], site) => join(a ?? null, b ?? null, site) }],
-  ['lower', { min: 1, max: 1, result: 'string', call: ([value], site) => text(value, site).toLowerCase() }],
-  ['upper', { min: 1, max: 1, result: 'string', call: ([value], site) => text(value, site).toUpperCase() }],
+  ['lower', { min: 1, max: 1, result: 'string', call: ([value], site) => lower(text(value, site)) }],
+  ['upper', { min: 1, max: 1, result: 'string', call: ([value], site) => upper(text(value, site)) }],
   ['trim', { min: 1, max: 1, result: 'string', call: ([value], site) => text(value, site).trim() }],
   [
     'default',
@@ -130,6 +130,19 @@ function join(a: TemplateValue, b: TemplateValue, site: CallSite): string {
   const out = createText(site);
   list.forEach((item, index) => out.add((index > 0 ? separator : '') + formatValue(item)));
   return out.text();
+}
+
+/** Each character becomes one, as in Go: the end of a word makes no other letter of its last. */
+function lower(words: string): string {
+  return Array.from(words, (character) => Array.from(character.toLowerCase())[0]).join('');
+}
+
+/** A letter whose capital takes two, such as ß, stays as it is. */
+function upper(words: string): string {
+  return Array.from(words, (character) => {
+    const capital = character.toUpperCase();
+    return Array.from(capital).length === 1 ? capital : character;
+  }).join('');
 }
 
 function toJson(value: TemplateValue, site: CallSite): string {
