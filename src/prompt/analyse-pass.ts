@@ -1,3 +1,4 @@
+import type { Flow } from './analyse-flow.ts';
 import { ROOT_SLOT } from './template.ts';
 import type { Alternatives, Shape } from './variables.ts';
 
@@ -35,6 +36,8 @@ interface Problem {
 export interface Analysis {
   /** By slot: every shape the variable is given anywhere in the template. */
   readonly variables: Alternatives[];
+  /** What they hold at the place that is looked at, where that is certain. */
+  flow: Flow;
   readonly problems: Problem[];
   /** Maps that a condition has looked at: from there on the author knows that they may be nil. */
   readonly tested: Set<Shape>;

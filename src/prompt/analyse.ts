@@ -1,4 +1,5 @@
 import { fieldHint, shortName } from './spelling.ts';
+import { flowWithin, forgetLoop, goOnBehind, heldIn, type Flow } from './analyse-flow.ts';
 import { findFormatFault } from './printf.ts';
 import { analyseCall, literalShape, union, withoutNil, type Known } from './analyse-call.ts';
 import {
@@ -43,7 +44,15 @@ export function analyseTemplate(template: Template): TemplateProblem[] {
 }
 
 function analysePass(template: Template, variables: Alternatives[]): Analysis {
-  const analysis: Analysis = { variables, problems: [], tested: new Set(), allTested: false, testing: false, changed: false };
+  const analysis: Analysis = {
+    variables,
+    flow: flowWithin(null),
+    problems: [],
+    tested: new Set(),
+    allTested: false,
+    testing: false,
+    changed: false,
+  };
   analyseNodes(analysis, template.nodes, [ROOT]);
   return analysis;
 }
@@ -57,16 +66,30 @@ function analyseNodes(analysis: Analysis, nodes: readonly Node[], dot: Alternati
 }
 
 function analyseChoice(analysis: Analysis, node: ChoiceNode, dot: Alternatives): void {
+  const ends: Flow[] = [];
   for (const { condition, body } of node.branches) {
     const shapes = whileTesting(analysis, () => analysePipe(analysis, condition, dot));
-    analyseNodes(analysis, body, node.kind === 'with' ? withoutNil(shapes) : dot);
+    ends.push(analyseBlock(analysis, body, node.kind === 'with' ? withoutNil(shapes) : dot));
   }
-  analyseNodes(analysis, node.otherwise, dot);
+  ends.push(analyseBlock(analysis, node.otherwise, dot));
+  goOnBehind(analysis.flow, ends);
+}
+
+/** What is known at its end. */
+function analyseBlock(analysis: Analysis, nodes: readonly Node[], dot: Alternatives): Flow {
+  const [before, within] = [analysis.flow, flowWithin(analysis.flow)];
+  analysis.flow = within;
+  analyseNodes(analysis, nodes, dot);
+  analysis.flow = before;
+  return within;
 }
 
 function analysePipe(analysis: Analysis, pipe: Pipe, dot: Alternatives): Alternatives {
   const { shapes } = analyseExpression(analysis, pipe.value, dot);
-  for (const slot of pipe.sets) widen(analysis, slot, shapes);
+  for (const slot of pipe.sets) {
+    widen(analysis, slot, shapes);
+    analysis.flow.set.set(slot, shapes);
+  }
   return shapes;
 }
 
@@ -84,8 +107,9 @@ function analyseRange(analysis: Analysis, node: RangeNode, dot: Alternatives): v
   const keys = union(usable.map((shape) => (shape.kind === 'map' ? STRING : NUMBER)));
   const values = [keys, items].slice(-pipe.sets.length);
   pipe.sets.forEach((slot, index) => widen(analysis, slot, values[index] ?? []));
-  analyseNodes(analysis, node.body, items);
-  analyseNodes(analysis, node.otherwise, dot);
+  forgetLoop(analysis.flow, node);
+  analyseBlock(analysis, node.body, items);
+  analyseBlock(analysis, node.otherwise, dot);
 }
 
 function itemsOf(shape: Shape): Alternatives {
@@ -108,8 +132,10 @@ function analyseExpression(analysis: Analysis, expression: Expression, dot: Alte
       return { at, shapes: [literalShape(expression.value)], literal: expression.value };
     case 'dot':
       return { at, shapes: noteTest(analysis, dot) };
-    case 'variable':
-      return { at, shapes: noteTest(analysis, analysis.variables[expression.slot] ?? [], expression.slot) };
+    case 'variable': {
+      const { slot } = expression;
+      return { at, shapes: noteTest(analysis, heldIn(analysis.flow, slot) ?? analysis.variables[slot] ?? [], slot) };
+    }
     case 'field':
       return { at, shapes: noteTest(analysis, analyseField(analysis, expression, dot)) };
     case 'call':
