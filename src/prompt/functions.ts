@@ -134,15 +134,17 @@ function join(a: TemplateValue, b: TemplateValue, site: CallSite): string {
 
 /** Each character becomes one, as in Go: the end of a word makes no other letter of its last. */
 function lower(words: string): string {
-  return Array.from(words, (character) => Array.from(character.toLowerCase())[0]).join('');
+  const letters = words.replace(/\P{ASCII}/gu, (letter) => Array.from(letter.toLowerCase())[0] ?? letter);
+  return letters.replace(/[A-Z]+/g, (run) => run.toLowerCase());
 }
 
 /** A letter whose capital takes two, such as ß, stays as it is. */
 function upper(words: string): string {
-  return Array.from(words, (character) => {
-    const capital = character.toUpperCase();
-    return Array.from(capital).length === 1 ? capital : character;
-  }).join('');
+  const capitals = words.replace(/\P{ASCII}/gu, (letter) => {
+    const capital = letter.toUpperCase();
+    return Array.from(capital).length === 1 ? capital : letter;
+  });
+  return capitals.replace(/[a-z]+/g, (run) => run.toUpperCase());
 }
 
 function toJson(value: TemplateValue, site: CallSite): string {
