@@ -3,6 +3,8 @@ import type { RunPlan } from '../domain/model/effect.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { sameState, type Blocker, type Issue } from '../domain/model/issue.ts';
 import type { Run } from '../domain/model/run.ts';
+import type { Settings } from '../domain/model/settings.ts';
+import { LABEL_COMMANDS } from '../domain/reactions/label-commands.ts';
 import type { ToolCalls } from '../ports/runner.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { MAX_TEXT, TOOL_NAMES, TOOLS, type ToolName } from './tools.ts';
@@ -123,8 +125,10 @@ const CALLS: Readonly<Record<ToolName, Call>> = {
 
 /** States an agent may move its issue to: those people work in, and the handoff. Never a terminal one. */
 export function allowedStates(plan: RunPlan): readonly string[] {
-  const { activeStates, handoffState } = plan.settings.tracker;
-  return handoffState === null ? activeStates : [...activeStates, handoffState];
+  const { activeStates, handoffState, approvalLabel } = plan.settings.tracker;
+  // Where a state is a label and this one the approval, the move would approve the issue.
+  const active = activeStates.filter((state) => approvalLabel === null || !sameState(state, approvalLabel));
+  return handoffState === null ? active : [...active, handoffState];
 }
 
 function allowedState(plan: RunPlan, wanted: string): string {
@@ -133,15 +137,26 @@ function allowedState(plan: RunPlan, wanted: string): string {
   return found;
 }
 
-/** Where a state is a label, adding one is a move; others are commands to this service. */
-function refuseReserved({ settings }: RunPlan, label: string): void {
-  const { activeStates, terminalStates, handoffState, inProgressState, noChangeState } = settings.tracker;
-  const states = [...activeStates, ...terminalStates, handoffState, inProgressState, noChangeState];
-  const { label_commands: labelCommands } = settings.reactions.on;
-  const commands = [labelCommands?.reviewLabel, labelCommands?.fixLabel];
-  const isOne = (names: readonly (string | null | undefined)[]): boolean => names.some((name) => name && sameState(name, label));
-  if (isOne(states)) throw new ToolFault(`the label ${label} stands for a state: use move_issue`);
-  if (isOne(commands)) throw new ToolFault(`the label ${label} is a command to the service, which only people give`);
+/** Where a state is a label, adding one is a move. Others are the word of people: it would be taken for theirs. */
+function refuseReserved({ settings }: RunPlan, wanted: string): void {
+  const label = wanted.trim();
+  const isOne = (names: readonly (string | null)[]): boolean => names.some((name) => name && sameState(name, label));
+  if (isOne([settings.tracker.approvalLabel])) throw new ToolFault(`the label ${label} approves issues, which only people do`);
+  if (isOne(stateNames(settings))) throw new ToolFault(`the label ${label} stands for a state: use move_issue`);
+  if (isOne(commandLabels(settings)))
+    throw new ToolFault(`the label ${label} is a command to the service, which only people give`);
+}
+
+function stateNames({ tracker }: Settings): readonly (string | null)[] {
+  const { activeStates, terminalStates, handoffState, inProgressState, noChangeState } = tracker;
+  return [...activeStates, ...terminalStates, handoffState, inProgressState, noChangeState];
+}
+
+/** While label commands are off their usual names: they may be switched on while the label is still there. */
+function commandLabels({ reactions }: Settings): readonly string[] {
+  const { label_commands: written } = reactions.on;
+  const { review_label: review, fix_label: fix } = LABEL_COMMANDS.keys;
+  return [written?.reviewLabel ?? review.default, written?.fixLabel ?? fix.default];
 }
 
 function runStatus(plan: RunPlan, progress: RunProgress): unknown {

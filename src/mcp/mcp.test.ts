@@ -41,7 +41,11 @@ const PLAN: RunPlan = {
   issueAsRead: null,
   resumeSessionId: null,
   holder: null,
-  settings: settingsWith({ agent: { maxTokens: 1_000 }, rest: { reactions: REACTIONS } }),
+  settings: settingsWith({
+    tracker: { approvalLabel: 'approved' },
+    agent: { maxTokens: 1_000 },
+    rest: { reactions: REACTIONS },
+  }),
 };
 
 const APPROVED = { digest: 'approved', labelling: '1' };
@@ -278,6 +282,12 @@ describe('the tools', () => {
     ['any argument where there is none', 'read_issue', { id: '2' }, 'it takes none'],
     ['a label of a terminal state', 'add_label', { label: 'Done ' }, 'stands for a state: use move_issue'],
     ['a label of the handoff state', 'add_label', { label: 'review' }, 'stands for a state'],
+    [
+      'the label that approves an issue',
+      'add_label',
+      { label: ' Approved' },
+      'the label Approved approves issues, which only people do',
+    ],
     ['a label that is a command', 'add_label', { label: 'foray:fix' }, 'only people give'],
     ['a refusal of the tracker', 'move_issue', { state: 'doing' }, 'tracker_auth_error: not allowed'],
   ])('refuse %s, and say why', async (_name, tool, args, message) => {
@@ -285,6 +295,19 @@ describe('the tools', () => {
     const answer = await agent.call(tool, args);
     expect(answer.isError).toBe(true);
     expect(answer.text).toContain(message);
+    expect(notebook.told).toEqual([]);
+  });
+
+  it.each(['foray:review', 'foray:fix'])('refuse the label %s also where label commands are off', async (label) => {
+    const agent = connectAgent(openRun({ ...PLAN, settings: settingsWith() }).env);
+    expect((await agent.call('add_label', { label })).text).toContain('only people give');
+    expect(notebook.told).toEqual([]);
+  });
+
+  it('refuse a move to a state whose label is the approval', async () => {
+    const settings = settingsWith({ tracker: { approvalLabel: 'todo' } });
+    const agent = connectAgent(openRun({ ...PLAN, settings }).env);
+    expect((await agent.call('move_issue', { state: 'todo' })).text).toContain('may be moved to doing, review; not to todo');
     expect(notebook.told).toEqual([]);
   });
 

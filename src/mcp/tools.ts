@@ -42,7 +42,8 @@ export const TOOLS: readonly ToolDefinition[] = [
   },
   {
     name: 'add_label',
-    description: 'Adds a label to the issue you work on. Labels that stand for a state or a command are not allowed.',
+    description:
+      'Adds a label to the issue you work on. Labels that stand for a state, a command or an approval are not allowed.',
     inputSchema: object({ label: text('The label.', 200) }),
     limit: 10,
   },
