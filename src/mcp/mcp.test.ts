@@ -10,6 +10,7 @@ import type { Issue } from '../domain/model/issue.ts';
 import type { ReactionSettings } from '../domain/model/settings.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { createToolCalls } from './calls.ts';
+import { titleFor } from './caller.ts';
 import { startToolHost, type ToolHost } from './host.ts';
 import { serveMcp } from './server.ts';
 import { TOOLS } from './tools.ts';
@@ -118,9 +119,13 @@ function connectAgent(env: Readonly<Record<string, string>>) {
       params: unknown = {},
     ): Promise<{ result?: Record<string, unknown>; error?: { code: number; message: string } }> {
       id += 1;
-      input.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+      return (await this.say(JSON.stringify({ jsonrpc: '2.0', id, method, params }))) as Awaited<ReturnType<typeof this.ask>>;
+    },
+    /** Writes one line, whatever it holds, and reads the next answer. */
+    async say(line: string): Promise<unknown> {
+      input.write(`${line}\n`);
       const { value } = await lines.next();
-      return JSON.parse(String(value)) as { result?: Record<string, unknown>; error?: { code: number; message: string } };
+      return JSON.parse(String(value));
     },
     async call(name: string, args: unknown = {}): Promise<{ text: string; isError: boolean }> {
       const { result } = await this.ask('tools/call', { name, arguments: args });
@@ -152,6 +157,42 @@ describe('the tool server', () => {
 
   it('knows nothing but its socket and the token of its run', () => {
     expect(Object.keys(openRun().env)).toEqual(['FORAY_TOOL_SOCKET', 'FORAY_TOOL_TOKEN']);
+  });
+
+  it.each([300_000, 3_000_000])('answers a call of %i characters by an error, and goes on', async (length) => {
+    const agent = connectAgent(openRun().env);
+    const { text, isError } = await agent.call('comment', { text: 'x'.repeat(length) });
+    expect(isError).toBe(true);
+    expect(text).toMatch(/^Error: a call may have 260000 characters, this one has \d+$/);
+    expect((await agent.call('comment', { text: 'shorter' })).isError).toBe(false);
+    expect(notebook.told).toEqual(['comment 1 shorter']);
+  });
+
+  it.each([
+    ['is cut off', '{"jsonrpc":"2.0","id":7,"method":"pi', null, -32700],
+    ['is no JSON', 'hello', null, -32700],
+    ['is a batch', '[{"jsonrpc":"2.0","id":7,"method":"ping"}]', null, -32600],
+    ['is an empty batch', '[]', null, -32600],
+    ['is a bare value', '1', null, -32600],
+    ['has no method', '{"jsonrpc":"2.0","id":7}', 7, -32600],
+    ['has a method that is no text', '{"jsonrpc":"2.0","id":"a","method":1}', 'a', -32600],
+    ['has an id that none can be', '{"jsonrpc":"2.0","id":{},"method":"ping"}', null, -32600],
+    ['has no id to answer to', '{"jsonrpc":"2.0","id":null,"method":"ping"}', null, -32600],
+  ])('answers a line that %s by an error, and goes on', async (_name, line, id, code) => {
+    const agent = connectAgent(openRun().env);
+    expect(await agent.say(line)).toMatchObject({ jsonrpc: '2.0', id, error: { code } });
+    expect((await agent.ask('ping')).result).toEqual({});
+  });
+
+  it('answers neither empty lines nor notifications nor answers', async () => {
+    const agent = connectAgent(openRun().env);
+    const unanswered = [
+      '',
+      ' ',
+      '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+      '{"jsonrpc":"2.0","id":9,"result":{}}',
+    ];
+    expect(await agent.say([...unanswered, '{"jsonrpc":"2.0","id":5,"method":"ping"}'].join('\n'))).toMatchObject({ id: 5 });
   });
 
   it('refuses a token of no run, and one of a run that is over', async () => {
@@ -189,10 +230,19 @@ describe('the socket', () => {
 
   it('ends a connection whose line has no end', async () => {
     const { env } = openRun();
-    const agent = connectAgent(env);
-    const answer = agent.ask('tools/call', { name: 'comment', arguments: { text: 'x'.repeat(400_000) } });
-    await agent.served;
-    await answer.catch(() => {});
+    const socket = connect(env['FORAY_TOOL_SOCKET'] ?? '');
+    const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+    const ask = async (method: string, params: object): Promise<{ result: { word: string } }> => {
+      socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`);
+      return JSON.parse(String((await lines.next()).value)) as { result: { word: string } };
+    };
+    const { result } = await ask('hello', { token: env['FORAY_TOOL_TOKEN'], pid: process.pid });
+    process.title = titleFor(result.word);
+    await ask('prove', {});
+    socket.on('error', () => {});
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write('x'.repeat(400_000));
+    await closed;
     expect(notebook.told).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { createJsonRpcPeer, JsonRpcError, RPC_CODES, type JsonRpcPeer } from '../lib/json-rpc/index.ts';
 import { titleFor } from './caller.ts';
+import { LONGEST_CALL } from './tools.ts';
 
 export interface McpServerOptions {
   readonly socketPath: string;
@@ -15,6 +16,8 @@ export interface McpServerOptions {
 /** Versions of the Model Context Protocol this server speaks; an unknown one is answered with the newest. */
 const PROTOCOL_VERSIONS = ['2025-06-18', '2025-03-26', '2024-11-05'];
 const CALL_TIMEOUT_MS = 120_000;
+/** Only so that an end is set: the memory is the agent's own, and what can be read is answered by name. */
+const LONGEST_MESSAGE = 64 * 1024 * 1024;
 
 /**
  * A Model Context Protocol server over stdio. It holds no credential of the tracker: every call is passed to the
@@ -28,13 +31,43 @@ export async function serveMcp(options: McpServerOptions): Promise<void> {
     send: (line) => void options.output.write(`${line}\n`),
     onNotification: () => {},
     onRequest: (method, params) => answer(method, params, tools, daemon.peer, options.version),
+    maxLineLength: LONGEST_MESSAGE,
   });
   const lines = createInterface({ input: options.input });
-  lines.on('line', (line) => agent.receive(line));
+  lines.on('line', (line) => {
+    const refusal = refusalOf(line);
+    if (refusal === null) agent.receive(line);
+    else options.output.write(`${JSON.stringify(refusal)}\n`);
+  });
   lines.on('error', () => {});
   await Promise.race([new Promise((resolve) => lines.once('close', resolve)), daemon.closed]);
   lines.close();
   daemon.end();
+}
+
+/**
+ * What a line that is no message is answered with, see https://www.jsonrpc.org/specification#response_object. Here that is
+ * a client's mistake which it would wait on; the agents that we start write other things between their messages.
+ */
+function refusalOf(line: string): object | null {
+  if (line.trim() === '') return null;
+  let message: unknown;
+  try {
+    message = JSON.parse(line);
+  } catch {
+    return refusal(null, RPC_CODES.parseError, 'the line is not JSON');
+  }
+  if (Array.isArray(message)) return refusal(null, RPC_CODES.invalidRequest, 'batches are not taken: send one message a line');
+  if (typeof message !== 'object' || message === null) return refusal(null, RPC_CODES.invalidRequest, 'the line is no message');
+  const { id, method } = message as Readonly<Record<string, unknown>>;
+  const isNamed = typeof id === 'string' || typeof id === 'number';
+  if (id !== undefined && !isNamed) return refusal(null, RPC_CODES.invalidRequest, 'the id must be a text or a number');
+  if (typeof method === 'string' || 'result' in message || 'error' in message) return null;
+  return refusal(isNamed ? id : null, RPC_CODES.invalidRequest, 'the message has no method');
+}
+
+function refusal(id: string | number | null, code: number, message: string): object {
+  return { jsonrpc: '2.0', id, error: { code, message } };
 }
 
 /** Shows the run's token, and proves by its title that it is this process that does so. Gives back the tools. */
@@ -59,7 +92,7 @@ async function answer(method: string, params: unknown, tools: unknown, daemon: J
     case 'tools/list':
       return { tools };
     case 'tools/call':
-      return toolResult(await daemon.request('call', params, { timeoutMs: CALL_TIMEOUT_MS }));
+      return toolResult(await callTool(params, daemon));
     default:
       throw new JsonRpcError(RPC_CODES.methodNotFound, `unknown method ${method}`);
   }
@@ -68,6 +101,13 @@ async function answer(method: string, params: unknown, tools: unknown, daemon: J
 function protocolVersion(params: unknown): string {
   const wanted = (params as { protocolVersion?: unknown } | null)?.protocolVersion;
   return PROTOCOL_VERSIONS.find((version) => version === wanted) ?? PROTOCOL_VERSIONS[0] ?? '';
+}
+
+/** One that is too long would cost the connection, and with it every later call of the session. */
+async function callTool(params: unknown, daemon: JsonRpcPeer): Promise<unknown> {
+  const length = JSON.stringify(params ?? null).length;
+  if (length > LONGEST_CALL) return { ok: false, error: `a call may have ${LONGEST_CALL} characters, this one has ${length}` };
+  return daemon.request('call', params, { timeoutMs: CALL_TIMEOUT_MS });
 }
 
 function toolResult(answered: unknown): unknown {

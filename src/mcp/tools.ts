@@ -19,6 +19,8 @@ const object = (properties: Readonly<Record<string, unknown>>) => ({
 });
 
 export const MAX_TEXT = 16_000;
+/** Name and arguments of one call, as JSON. A line of the socket has room for it. */
+export const LONGEST_CALL = 260_000;
 
 export const TOOLS: readonly ToolDefinition[] = [
   {

@@ -1,5 +1,6 @@
 /** The codes that JSON-RPC 2.0 reserves, see https://www.jsonrpc.org/specification#error_object. */
 export const RPC_CODES = {
+  parseError: -32700,
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
