@@ -40,12 +40,13 @@ export async function serveHttp(
   const notices = keepNotices(daemon.notices);
   releasers.push(() => notices.stop());
   const load = once(async () => {
-    const { createSite, createMetrics } = await import('../server/index.ts');
-    return { createSite, metrics: createMetrics(notices, measured, daemon.hosts) };
+    const { createEndedLogins, createMetrics, createSite } = await import('../server/index.ts');
+    const metrics = createMetrics(notices, measured, daemon.hosts);
+    return { createSite, metrics, endedLogins: createEndedLogins(daemon.clock.now) };
   });
   const siteOf = (doors: AppOptions) => async (): Promise<Site> => {
-    const { createSite, metrics } = await load();
-    return createSite(daemon, metrics, doors);
+    const { createSite, metrics, endedLogins } = await load();
+    return createSite(daemon, metrics, { ...doors, endedLogins });
   };
   let doors = doorsOf(place.server, host);
   const server = await listen(siteOf(doors), port, { host });

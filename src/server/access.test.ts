@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { aRun, aSnapshot, createFakeDaemon } from '../../test/support/fake-daemon.ts';
 import { createAccess, isSame } from './access.ts';
+import { createEndedLogins } from './ended-logins.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp, routes, type AppOptions } from './routes.ts';
 
@@ -119,17 +120,29 @@ describe('the login page', () => {
     expect(await response.text()).toContain('This is not the token.');
   });
 
-  it.each(['//evil.example', 'https://evil.example', '/\\evil.example', 'javascript:alert(1)', ''])(
-    'never leads to "%s"',
-    async (next) => {
-      const response = await logIn(setUp().app, { token: TOKEN, next });
-      expect(response.headers.get('location')).toBe('/');
-    },
-  );
+  it.each([
+    '//evil.example',
+    'https://evil.example',
+    '/\\evil.example',
+    '/\t/evil.example',
+    '/\n/evil.example',
+    '/\r/evil.example',
+    '/\0/evil.example',
+    '/ /evil.example',
+    ' //evil.example',
+    '\t//evil.example',
+    'javascript:alert(1)',
+    '',
+  ])('never leads to %j', async (next) => {
+    const response = await logIn(setUp().app, { token: TOKEN, next });
+    expect(response.headers.get('location')).toBe('/');
+  });
 
   it('takes a form of a few fields and nothing larger', async () => {
     const { app } = setUp();
-    expect((await logIn(app, { token: TOKEN, name: 'x'.repeat(20_000) })).status).toBe(400);
+    const large = await logIn(app, { token: TOKEN, name: 'x'.repeat(20_000) });
+    expect(large.status).toBe(413);
+    expect(await large.json()).toMatchObject({ error: { code: 'body_too_large' } });
     expect((await app.request('/session', { method: 'POST', body: '{}' })).status).toBe(400);
   });
 
@@ -165,7 +178,31 @@ describe('the login page', () => {
     const response = await app.request('/logout', { method: 'POST', headers: { cookie } });
     expect(response.headers.get('set-cookie')).toMatch(/Max-Age=0/);
   });
+
+  it('is over with the logging out, also for who copied the cookie', async () => {
+    const { app } = setUp();
+    const [mine = '', other = ''] = await Promise.all([1, 2].map(() => cookieOf(app)));
+    const status = async (cookie: string) => (await app.request('/api/v1/state', { headers: { cookie } })).status;
+    await app.request('/logout', { method: 'POST', headers: { cookie: mine } });
+    expect(await status(mine)).toBe(401);
+    expect(await status(other)).toBe(200);
+  });
+
+  it('stays over when the server is told other hosts', async () => {
+    const endedLogins = createEndedLogins(() => 0);
+    const { app } = setUp({ token: TOKEN, endedLogins });
+    const cookie = await cookieOf(app);
+    await app.request('/logout', { method: 'POST', headers: { cookie } });
+    const edited = setUp({ token: TOKEN, allowedHosts: ['foray.example'], endedLogins });
+    expect((await edited.app.request('/api/v1/state', { headers: { cookie } })).status).toBe(401);
+  });
 });
+
+/** That of somebody who just logged in. */
+async function cookieOf(app: ReturnType<typeof setUp>['app']): Promise<string> {
+  const response = await logIn(app, { token: TOKEN, name: 'Ada' });
+  return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}
 
 /** What a promise gives, while the clock runs ahead. */
 async function inFastTime<T>(promise: Promise<T>): Promise<T> {

@@ -1,8 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import { readRequestBody } from './body.ts';
 import { loginPage } from './dashboard/login.ts';
+import { createEndedLogins, type EndedLogins } from './ended-logins.ts';
 import { fail } from './envelope.ts';
 import type { ClientConnection } from './events-stream.ts';
 import { createGuesses, type Guesses } from './guesses.ts';
@@ -28,7 +29,7 @@ export interface Access {
   readonly guard: MiddlewareHandler;
   readonly getLogin: (c: ServerContext) => Response | Promise<Response>;
   readonly postLogin: (c: ServerContext) => Promise<Response>;
-  readonly postLogout: (c: ServerContext) => Response;
+  readonly postLogout: (c: ServerContext) => Promise<Response>;
   /** For the record: the name given at login, else the address the request came from. */
   operatorOf(c: ServerContext): string;
 }
@@ -38,21 +39,26 @@ export function loginOf(c: Context): string | null {
   return (c.get(LOGIN) as string | undefined) ?? null;
 }
 
-export function createAccess(token: string | null, now: () => number = Date.now): Access {
+export function createAccess(
+  token: string | null,
+  now: () => number = Date.now,
+  ended: EndedLogins = createEndedLogins(now),
+): Access {
   // The cookie is signed with what follows from the token: a new token ends every login.
   const key = createHash('sha256').update(`foray login ${token}`).digest('hex');
-  const nameOf = async (c: Context): Promise<string | null> => {
+  const loginIn = async (c: Context): Promise<Login | null> => {
     const value = token === null ? null : await getSignedCookie(c, key, cookieName(c));
-    return typeof value === 'string' ? loggedInName(value, now()) : null;
+    const login = typeof value === 'string' ? readLogin(value) : null;
+    return login === null || login.until <= now() || ended.has(login.value) ? null : login;
   };
   const logins = createGuesses(FREE_LOGINS, now);
   const requests = createGuesses(FREE_REQUESTS, now);
   return {
     guard: async (c, next) => {
       if (token === null || OPEN_PATHS.test(c.req.path)) return next();
-      const name = await nameOf(c);
-      c.set(LOGIN, name ?? undefined);
-      if (name !== null) return next();
+      const login = await loginIn(c);
+      c.set(LOGIN, login?.name);
+      if (login !== null) return next();
       const given = bearerOf(c);
       const verdict = given === undefined ? 'wrong' : await judge(given, token, requests, addressOf(c));
       if (verdict === 'right') return next();
@@ -66,9 +72,10 @@ export function createAccess(token: string | null, now: () => number = Date.now)
     },
     getLogin: (c) => c.html(loginPage({ next: localPath(c.req.query('next')) })),
     async postLogin(c) {
-      const form = await formOf(c);
-      if (form === null && token !== null)
-        return fail(c, 'bad_request', `The body must be a form of at most ${MAX_FORM_BYTES} bytes.`);
+      const body = await readRequestBody(c, MAX_FORM_BYTES);
+      if (body === null && token !== null) return fail(c, 'body_too_large', `The body may have ${MAX_FORM_BYTES} bytes.`);
+      const form = body && (await formOf(c, body));
+      if (form === null && token !== null) return fail(c, 'bad_request', 'The body must be a form.');
       const next = localPath(textOf(form?.get('next')));
       if (token === null) return c.redirect(next, 303);
       const verdict = await judge(textOf(form?.get('token')).trim(), token, logins, addressOf(c));
@@ -81,7 +88,9 @@ export function createAccess(token: string | null, now: () => number = Date.now)
       await giveCookie(c, value, key);
       return c.redirect(next, 303);
     },
-    postLogout(c) {
+    async postLogout(c) {
+      const login = await loginIn(c);
+      if (login !== null) ended.add(login.value, login.until);
       deleteCookie(c, cookieName(c), { path: '/' });
       return c.redirect('/login', 303);
     },
@@ -100,15 +109,23 @@ async function giveCookie(c: Context, value: string, key: string): Promise<void>
   });
 }
 
-/** What the cookie says: until when the login holds, and the name that was given. */
-function loginValue(name: string, until: number): string {
-  return `${until} ${name}`;
+/** One login, as its cookie says. */
+interface Login {
+  /** No two have the same: one can be ended without the others. */
+  readonly value: string;
+  /** A cookie that was copied must not outlive the one in the browser. */
+  readonly until: number;
+  /** As it was given. */
+  readonly name: string;
 }
 
-/** Null when the login is over: a cookie that was copied must not outlive the one in the browser. */
-function loggedInName(value: string, now: number): string | null {
-  const [, until, name] = /^(\d{1,15}) (.*)$/s.exec(value) ?? [];
-  return until !== undefined && Number(until) > now ? (name ?? '') : null;
+function loginValue(name: string, until: number): string {
+  return `${until}.${randomBytes(9).toString('base64url')} ${name}`;
+}
+
+function readLogin(value: string): Login | null {
+  const [, until, name] = /^(\d{1,15})\.[\w-]+ (.*)$/s.exec(value) ?? [];
+  return until === undefined || name === undefined ? null : { value, until: Number(until), name };
 }
 
 function bearerOf(c: Context): string | undefined {
@@ -126,13 +143,10 @@ function addressOf(c: ServerContext): string {
   return c.env?.address ?? 'unknown address';
 }
 
-/** The fields of a form; null where the body is none, or too long. */
-async function formOf(c: Context): Promise<FormData | null> {
-  const body = await readRequestBody(c, MAX_FORM_BYTES);
+/** The fields of a form; null where the body is none. */
+async function formOf(c: Context, body: Buffer): Promise<FormData | null> {
   const type = c.req.header('content-type') ?? '';
-  return body === null
-    ? null
-    : new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData().catch(() => null);
+  return new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData().catch(() => null);
 }
 
 /** Takes the same time whatever is given. */
@@ -155,10 +169,13 @@ function pathOf(c: Context): string {
   return localPath(`${pathname}${search}`);
 }
 
-/** Only a path of ours: never a way to another site. */
+/** Only a path of ours: never a way to another site. Browsers leave tabs and line breaks out of an address, and take a backslash for a slash. */
 function localPath(path: string | undefined): string {
-  return path !== undefined && /^\/(?![/\\])[^\\\r\n]*$/.test(path) ? path : '/';
+  if (path === undefined || !/^\/(?!\/)[^\\\s\p{Cc}]*$/u.test(path)) return '/';
+  return URL.parse(path, SOMEWHERE)?.origin === SOMEWHERE ? path : '/';
 }
+
+const SOMEWHERE = 'http://localhost';
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
