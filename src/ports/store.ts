@@ -82,6 +82,8 @@ export interface RunQuery {
   /** Only runs of this tracker. */
   readonly tracker?: string;
   readonly identifier?: string;
+  /** With an identifier that no run has: that of the newest run whose name differs from it only in upper and lower case. */
+  readonly anyCase?: boolean;
   /** With an identifier: only runs of one tracker, this one where it has any of that name, else the one that had the last. */
   readonly mostly?: string;
   readonly limit: number;

@@ -172,7 +172,7 @@ function pathOf(c: Context): string {
 /** Only a path of ours: never a way to another site. Browsers leave tabs and line breaks out of an address, and take a backslash for a slash. */
 function localPath(path: string | undefined): string {
   if (path === undefined || !/^\/(?!\/)[^\\\s\p{Cc}]*$/u.test(path)) return '/';
-  return URL.parse(path, SOMEWHERE)?.origin === SOMEWHERE ? path : '/';
+  return URL.canParse(path, SOMEWHERE) && new URL(path, SOMEWHERE).origin === SOMEWHERE ? path : '/';
 }
 
 const SOMEWHERE = 'http://localhost';

@@ -1,20 +1,20 @@
 import type { Parked } from '../domain/model/claim.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
-import type { Run } from '../domain/model/run.ts';
 import type { Hold } from '../domain/model/hold.ts';
 import type { RunningView } from '../domain/views/running-view.ts';
 import type { RetryView, Snapshot } from '../domain/views/snapshot.ts';
 import type { WatchView } from '../domain/views/watch-view.ts';
 import type { Daemon } from '../ports/daemon.ts';
+import { readRunList, type RunList } from './run-list.ts';
 
 /** How many runs of one issue are shown at once. */
-export const RUNS_OF_ISSUE = 50;
+const RUNS_OF_ISSUE = 50;
 
 /** Where an issue is now, the most telling first. */
 export type IssueStatus = 'running' | 'waiting' | 'parked' | 'held' | 'watched' | 'handed_off' | 'not_running';
 
 /** All that is known of one issue, whatever its place. */
-export interface IssueRecord {
+export interface IssueRecord extends RunList {
   readonly issue: IssueRef;
   readonly place: IssueStatus;
   readonly running: RunningView | null;
@@ -22,8 +22,6 @@ export interface IssueRecord {
   readonly parked: Parked | null;
   readonly hold: Hold | null;
   readonly watch: WatchView | null;
-  /** Newest first. */
-  readonly runs: readonly Run[];
 }
 
 /** By the name as it was given, else by its qualified form, else ignoring case; null when nobody has heard of it. */
@@ -36,13 +34,13 @@ export async function findIssueRecord(daemon: Daemon, snapshot: Snapshot, name: 
   const identifier = found?.identifier ?? name;
   const tracker = daemon.trackerOf(identifier);
   // One that is at work is shown with its own history alone; of one that is only remembered, what there is.
-  const whose = found === undefined ? { mostly: tracker } : { tracker };
-  const runs = await daemon.history.listRuns({ identifier, ...whose, limit: RUNS_OF_ISSUE });
-  const issue = found ?? runs[0]?.issue;
-  return issue === undefined ? null : recordOf(snapshot, issue, runs);
+  const whose = found === undefined ? { mostly: tracker, anyCase: true } : { tracker };
+  const list = await readRunList(daemon.history, { identifier, ...whose, limit: RUNS_OF_ISSUE });
+  const issue = found ?? list.runs[0]?.issue;
+  return issue === undefined ? null : recordOf(snapshot, issue, list);
 }
 
-function recordOf(snapshot: Snapshot, issue: IssueRef, runs: readonly Run[]): IssueRecord {
+function recordOf(snapshot: Snapshot, issue: IssueRef, list: RunList): IssueRecord {
   const record = {
     issue,
     running: snapshot.running.find(({ issueId }) => issueId === issue.id) ?? null,
@@ -50,7 +48,7 @@ function recordOf(snapshot: Snapshot, issue: IssueRef, runs: readonly Run[]): Is
     parked: snapshot.parked.find((parked) => parked.issue.id === issue.id) ?? null,
     hold: snapshot.holds.find((hold) => hold.issue.id === issue.id) ?? null,
     watch: snapshot.watches.find((watch) => watch.issue.id === issue.id) ?? null,
-    runs,
+    ...list,
   };
   return { ...record, place: placeOf(record) };
 }

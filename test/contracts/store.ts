@@ -169,6 +169,17 @@ function historyContract(harness: () => StoreHarness): void {
     expect(await list({ limit: 10 })).toEqual(['c', 'b', 'a']);
   });
 
+  it('finds the runs of a name ignoring case where that is asked for: its own first, else those of the spelling that ran last', async () => {
+    const named = (id: string, startedAt: number, identifier: string) =>
+      aRun(id, startedAt, { issue: { ...issue(id), identifier } });
+    await write(named('a', 1, 'Eng-1'), named('b', 2, 'ENG-1'), named('c', 3, 'eng-2'), named('d', 4, 'Eng-1'));
+    expect(await list({ identifier: 'eng-1', limit: 9 })).toEqual([]);
+    expect(await list({ identifier: 'eng-1', anyCase: true, limit: 9 })).toEqual(['d', 'a']);
+    expect(await list({ identifier: 'ENG-1', anyCase: true, limit: 9 })).toEqual(['b']);
+    expect(await list({ identifier: 'ENG-2', anyCase: true, mostly: TRACKER, limit: 9 })).toEqual(['c']);
+    expect(await list({ identifier: 'eng-3', anyCase: true, limit: 9 })).toEqual([]);
+  });
+
   it('goes on after a run, losing none of those that started at once', async () => {
     const runs = Array.from({ length: 25 }, (_, index) => aRun(`r${String(index).padStart(2, '0')}`, 1 + Math.floor(index / 20)));
     await write(...runs);
@@ -366,8 +377,9 @@ function operatorContract(harness: () => StoreHarness): void {
     const { store } = harness();
     await store.apply(TRACKER, [{ write: 'run', run: aRun('r1', 1, { issue: issue('1') }) }]);
     await store.addRequest({ kind: 'retry', identifier: issue('1').identifier }, by, TRACKER);
+    await store.addRequest({ kind: 'retry', identifier: issue('1').identifier.toLowerCase() }, by, TRACKER);
     await store.addRequest({ kind: 'resume' }, by, null);
-    expect((await store.takeRequests([TRACKER])).map(({ hasRuns }) => hasRuns)).toEqual([true, false]);
+    expect((await store.takeRequests([TRACKER])).map(({ hasRuns }) => hasRuns)).toEqual([true, true, false]);
   });
 
   it('hands a request about an issue only to a daemon that works on its tracker, by whatever name it goes', async () => {

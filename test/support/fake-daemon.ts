@@ -101,13 +101,13 @@ export function createFakeDaemon(
           since,
           by,
         ),
-      listRuns: async ({ identifier, limit, before, after }) =>
+      listRuns: async ({ identifier, anyCase, limit, before, after }) =>
         daemon.runs
           .filter(
             ({ startedAt, id }) =>
               after === undefined || startedAt < after.startedAt || (startedAt === after.startedAt && id < after.id),
           )
-          .filter((run) => identifier === undefined || run.issue.identifier === identifier)
+          .filter((run) => identifier === undefined || isNamed(run, identifier, anyCase === true))
           .filter((run) => before === undefined || run.startedAt < before)
           .slice(0, limit),
       findRun: async (id) => {
@@ -246,4 +246,8 @@ export function aRun(id: string, changes: Partial<Run> = {}): Run {
     error: null,
     ...changes,
   };
+}
+
+function isNamed({ issue }: Run, identifier: string, anyCase: boolean): boolean {
+  return anyCase ? issue.identifier.toLowerCase() === identifier.toLowerCase() : issue.identifier === identifier;
 }

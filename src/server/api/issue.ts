@@ -1,9 +1,8 @@
 import type { Context } from 'hono';
 import type { Daemon } from '../../ports/daemon.ts';
 import { fail } from '../envelope.ts';
-import { findIssueRecord, RUNS_OF_ISSUE, type IssueRecord } from '../issue-record.ts';
+import { findIssueRecord, type IssueRecord } from '../issue-record.ts';
 import { holdEntry, issueFields, parkedEntry, retryEntry, runEntry, runningEntry, watchEntry } from './entries.ts';
-import { cursorOf } from './runs.ts';
 import { noSnapshot, readSnapshot } from './v1.ts';
 
 /** One issue, whatever its place: claim, retry, parked, watch, runs, holds. */
@@ -18,8 +17,7 @@ export function getIssueRecord(daemon: Daemon) {
   };
 }
 
-function recordBody({ issue, place, running, retry, parked, hold, watch, runs }: IssueRecord) {
-  const last = runs.length < RUNS_OF_ISSUE ? undefined : runs.at(-1);
+function recordBody({ issue, place, running, retry, parked, hold, watch, runs, nextCursor }: IssueRecord) {
   return {
     ...issueFields(issue),
     place,
@@ -29,6 +27,6 @@ function recordBody({ issue, place, running, retry, parked, hold, watch, runs }:
     watch: watch && watchEntry(watch),
     holds: hold === null ? [] : [holdEntry(hold)],
     runs: runs.map(runEntry),
-    next_cursor: last === undefined ? null : cursorOf(last),
+    next_cursor: nextCursor,
   };
 }

@@ -72,6 +72,12 @@ describe('GET /api/v2/runs', () => {
     expect(seen).toEqual(['r-3', 'r-2', 'r-1']);
   });
 
+  it('has no next page after one that is exactly full', async () => {
+    const { body } = await get('/api/v2/runs?limit=3', { runs: RUNS });
+    expect(body.runs).toHaveLength(3);
+    expect(body.next_cursor).toBeNull();
+  });
+
   it.each([
     'limit=0',
     'cursor=',
@@ -92,6 +98,24 @@ describe('GET /api/v2/runs', () => {
     const { status, body } = await get(`/api/v2/runs?${query}`, { runs: RUNS });
     expect(status).toBe(400);
     expect(body).toEqual({ error: { code: 'bad_request', message: expect.stringContaining(query.split('=')[0] ?? '') } });
+  });
+});
+
+describe('GET /api/v2/issues/{identifier}', () => {
+  it.each(['ENG-1', 'eng-1'])('finds an issue that is finished by the name %s', async (name) => {
+    const { status, body } = await get(`/api/v2/issues/${name}`, { runs: RUNS });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ issue_identifier: 'ENG-1', runs: [{ id: 'r-2' }, { id: 'r-1' }] });
+  });
+
+  it.each([
+    [50, false],
+    [51, true],
+  ])('of %i runs tells whether there are more', async (count, hasMore) => {
+    const runs = Array.from({ length: count }, (_, index) => aRun(`r-${index}`, { startedAt: NOON - index }));
+    const { body } = await get('/api/v2/issues/ENG-1', { runs });
+    expect(body.runs).toHaveLength(50);
+    expect(body.next_cursor !== null).toBe(hasMore);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
-import type { Run } from '../../domain/model/run.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import type { RunQuery } from '../../ports/store.ts';
 import { fail } from '../envelope.ts';
+import { positionOf, readRunList } from '../run-list.ts';
 import { eventEntry, runEntry } from './entries.ts';
 
 const DEFAULT_RUNS = 50;
@@ -13,9 +13,8 @@ export function getRuns(daemon: Daemon) {
   return async (c: Context): Promise<Response> => {
     const query = runQuery(c.req.query());
     if (typeof query === 'string') return fail(c, 'bad_request', query);
-    const runs = await daemon.history.listRuns(query);
-    const last = runs.length < query.limit ? undefined : runs.at(-1);
-    return c.json({ runs: runs.map(runEntry), next_cursor: last === undefined ? null : cursorOf(last) });
+    const { runs, nextCursor } = await readRunList(daemon.history, query);
+    return c.json({ runs: runs.map(runEntry), next_cursor: nextCursor });
   };
 }
 
@@ -43,16 +42,6 @@ function runQuery(given: Record<string, string>): RunQuery | string {
     ...(before === undefined ? {} : { before }),
     ...(after === undefined ? {} : { after }),
   };
-}
-
-/** A position in the list, encoded so that clients take it as it is. */
-export function cursorOf({ startedAt, id }: Run): string {
-  return Buffer.from(`${startedAt} ${id}`).toString('base64url');
-}
-
-export function positionOf(cursor: string): { readonly startedAt: number; readonly id: string } | null {
-  const [, startedAt, id] = /^(\d{1,15}) (.{1,200})$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  return startedAt === undefined || id === undefined ? null : { startedAt: Number(startedAt), id };
 }
 
 function wholeNumber(text: string): number | null {

@@ -3,8 +3,8 @@ import type { Run, RunStatus } from '../../domain/model/run.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import type { LifetimeTotals } from '../../ports/store.ts';
-import { cursorOf, positionOf } from '../api/runs.ts';
 import { readSnapshot } from '../api/v1.ts';
+import { positionOf, readRunList } from '../run-list.ts';
 import { selectRows, type BoardQuery } from './board-query.ts';
 import { footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
@@ -54,14 +54,13 @@ export function getHistoryPage(daemon: Daemon) {
     if (snapshot === null) return c.html(noStatePage(daemon), 503);
     const { identifier = '', cursor } = c.req.query();
     const after = cursor === undefined ? null : positionOf(cursor);
-    const runs = await daemon.history.listRuns({
+    const { runs, nextCursor } = await readRunList(daemon.history, {
       limit: PAGE_SIZE,
       ...(identifier !== '' && { identifier }),
       ...(after && { after }),
     });
-    const last = runs.length < PAGE_SIZE ? undefined : runs.at(-1);
     const next =
-      last && `/history?${new URLSearchParams({ ...(identifier && { identifier }), cursor: cursorOf(last) }).toString()}`;
+      nextCursor && `/history?${new URLSearchParams({ ...(identifier && { identifier }), cursor: nextCursor }).toString()}`;
     const body = html`${masthead(c, daemon, snapshot, '/history')}
       <main data-key="main">
         <h1 class="spoken">Runs</h1>
@@ -74,10 +73,10 @@ export function getHistoryPage(daemon: Daemon) {
             <button>Show its runs</button>
           </form>`,
           runTable(runs, snapshot, identifier === '' ? 'No run yet.' : 'There is no run of this issue.'),
-          (next !== undefined || after !== null) &&
+          (next !== null || after !== null) &&
             html`<nav class="pager" aria-label="Pages of this list">
               ${after !== null && html`<a href="/history">Newest</a>`}
-              ${next !== undefined && html`<a href="${next}" rel="next">Older</a>`}
+              ${next !== null && html`<a href="${next}" rel="next">Older</a>`}
             </nav>`,
         ])}
       </main>

@@ -8,7 +8,7 @@ import type { JournalEntry } from '../../domain/views/chronicle.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { readSnapshot } from '../api/v1.ts';
-import { findIssueRecord, RUNS_OF_ISSUE, type IssueStatus, type IssueRecord } from '../issue-record.ts';
+import { findIssueRecord, type IssueStatus, type IssueRecord } from '../issue-record.ts';
 import { issueActions } from './actions.ts';
 import { fact, footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
@@ -176,8 +176,8 @@ function mergeRequestOf({ watch }: IssueRecord, { generatedAt: now }: Snapshot):
 }
 
 /** Whether there are more runs than the page shows. */
-function isCut({ runs }: IssueRecord): boolean {
-  return runs.length >= RUNS_OF_ISSUE;
+function isCut({ nextCursor }: IssueRecord): boolean {
+  return nextCursor !== null;
 }
 
 interface TimelineEntry {

@@ -13,6 +13,7 @@ import { WORKERS } from './010-workers.ts';
 import { HINTS } from './011-hints.ts';
 import { REQUEST_TRACKERS } from './012-request-trackers.ts';
 import { MACHINES } from './013-machines.ts';
+import { NAMES_IN_ANY_CASE } from './014-names-in-any-case.ts';
 
 /**
  * One step of the schema. A text is for both databases: written for SQLite, and what PostgreSQL spells differently (types,
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { sqlite: '', postgres: HINTS },
   REQUEST_TRACKERS,
   { sqlite: '', postgres: MACHINES },
+  NAMES_IN_ANY_CASE,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -27,7 +27,7 @@ export function createOperatorRequests(): { take(trackers: readonly string[]): W
 }
 
 const OWN_RUNS = "(operator_requests.tracker = '' OR runs.tracker = operator_requests.tracker)";
-const HAS_RUNS = `CASE WHEN EXISTS (SELECT 1 FROM runs WHERE runs.identifier = operator_requests.identifier AND ${OWN_RUNS}) THEN 1 ELSE 0 END AS has_runs`;
+const HAS_RUNS = `CASE WHEN EXISTS (SELECT 1 FROM runs WHERE lower(runs.identifier) = lower(operator_requests.identifier) AND ${OWN_RUNS}) THEN 1 ELSE 0 END AS has_runs`;
 /** The name that it was asked under may have been found to be another one's meanwhile. */
 const OWNER =
   'COALESCE((SELECT identity FROM tracker_names WHERE tracker_names.name = operator_requests.tracker), operator_requests.tracker) AS tracker';

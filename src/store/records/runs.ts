@@ -49,10 +49,12 @@ export const RUNS = defineTable({ name: 'runs', key: 'id', columns: Columns, toR
 
 /** Newest first; of runs that started in the same millisecond, by id. */
 export function* listRuns(query: RunQuery): Work<readonly Run[]> {
+  const { identifier: given } = query;
+  const identifier = given === undefined || query.anyCase !== true ? given : yield* spellingOf(given);
   const conditions = [
     ...(query.tracker === undefined ? [] : [{ sql: 'tracker = ?', values: [query.tracker] }]),
-    ...(query.identifier === undefined ? [] : [{ sql: 'identifier = ?', values: [query.identifier] }]),
-    ...(query.identifier === undefined || query.mostly === undefined ? [] : [ofOneTracker(query.identifier, query.mostly)]),
+    ...(identifier === undefined ? [] : [{ sql: 'identifier = ?', values: [identifier] }]),
+    ...(identifier === undefined || query.mostly === undefined ? [] : [ofOneTracker(identifier, query.mostly)]),
     ...(query.before === undefined ? [] : [{ sql: 'started_at < ?', values: [query.before] }]),
     ...(query.after === undefined ? [] : [{ sql: '(started_at, id) < (?, ?)', values: [query.after.startedAt, query.after.id] }]),
   ];
@@ -60,6 +62,14 @@ export function* listRuns(query: RunQuery): Work<readonly Run[]> {
   const values = conditions.flatMap((condition) => condition.values);
   const sql = `SELECT * FROM runs ${where} ORDER BY started_at DESC, id DESC LIMIT ?`;
   return yield* records(RUNS.read, sql, ...values, query.limit);
+}
+
+/** Issues of one tracker may differ in case alone: the name as it was given comes first. The databases lower ASCII letters only. */
+function* spellingOf(given: string): Work<string> {
+  const lower = given.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const order = 'CASE WHEN identifier = ? THEN 0 ELSE 1 END, started_at DESC, id DESC';
+  const row = yield* get(`SELECT identifier FROM runs WHERE lower(identifier) = ? ORDER BY ${order} LIMIT 1`, lower, given);
+  return row ? String(row.identifier) : given;
 }
 
 /** Trackers may have issues of the same name: those of one are no history of another. */

@@ -68,7 +68,8 @@ export function createMemoryStore(): Store {
       for (const write of writes) (WRITERS[write.write] as (kept: Kept, write: Write) => void)(keptOf(tracker), write);
     },
     spentOn: async (tracker, issueIds) => issueIds.flatMap((id) => keptOf(tracker).spent.get(id) ?? []),
-    async listRuns({ tracker, identifier, before = Infinity, after, limit }) {
+    async listRuns({ tracker, identifier: given, anyCase, before = Infinity, after, limit }) {
+      const identifier = given !== undefined && anyCase ? spelling(allRuns(), given) : given;
       const isAfter = ({ startedAt, id }: Run) =>
         after === undefined || startedAt < after.startedAt || (startedAt === after.startedAt && id < after.id);
       const wanted = (run: Run) =>
@@ -191,7 +192,17 @@ const WRITERS: { readonly [K in Write['write']]: (kept: Kept, write: Extract<Wri
 };
 
 function hasRuns(runs: readonly Run[], request: OperatorRequest): boolean {
-  return 'identifier' in request && runs.some((run) => run.issue.identifier === request.identifier);
+  return 'identifier' in request && runs.some((run) => sameName(run, request.identifier));
+}
+
+/** The given one where a run has it, else that of the newest run whose name differs only in case. */
+function spelling(runs: readonly Run[], given: string): string {
+  const found = runs.filter((run) => sameName(run, given)).toSorted(newestFirst);
+  return (found.find(({ issue }) => issue.identifier === given) ?? found[0])?.issue.identifier ?? given;
+}
+
+function sameName({ issue }: Run, identifier: string): boolean {
+  return issue.identifier.toLowerCase() === identifier.toLowerCase();
 }
 
 function interruptRuns(runs: Map<string, Run>, at: number): void {
