@@ -40,13 +40,12 @@ export async function serveHttp(
   const notices = keepNotices(daemon.notices);
   releasers.push(() => notices.stop());
   const load = once(async () => {
-    const { createEndedLogins, createMetrics, createSite } = await import('../server/index.ts');
-    const metrics = createMetrics(notices, measured, daemon.hosts);
-    return { createSite, metrics, endedLogins: createEndedLogins(daemon.clock.now) };
+    const { createSite, createMetrics } = await import('../server/index.ts');
+    return { createSite, metrics: createMetrics(notices, measured, daemon.hosts) };
   });
   const siteOf = (doors: AppOptions) => async (): Promise<Site> => {
-    const { createSite, metrics, endedLogins } = await load();
-    return createSite(daemon, metrics, { ...doors, endedLogins });
+    const { createSite, metrics } = await load();
+    return createSite(daemon, metrics, doors);
   };
   let doors = doorsOf(place.server, host);
   const server = await listen(siteOf(doors), port, { host });

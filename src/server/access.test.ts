@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { aRun, aSnapshot, createFakeDaemon } from '../../test/support/fake-daemon.ts';
 import { createAccess, isSame } from './access.ts';
-import { createEndedLogins } from './ended-logins.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp, routes, type AppOptions } from './routes.ts';
 
@@ -22,7 +21,7 @@ async function logIn(app: ReturnType<typeof setUp>['app'], fields: Record<string
 describe('a token', () => {
   it('is asked for on every route but probes, webhooks and the login page', async () => {
     const { app, daemon, metrics } = setUp();
-    const table = routes(daemon, metrics, { access: createAccess(TOKEN), webhookSecret: null });
+    const table = routes(daemon, metrics, { access: createAccess(TOKEN, daemon), webhookSecret: null });
     const open = ['/livez', '/readyz', '/login', '/session', '/hooks/:kind', '/assets/dashboard.css'];
     for (const { method, path } of table) {
       const { status } = await app.request(path.replace(':kind', 'github'), { method });
@@ -188,13 +187,22 @@ describe('the login page', () => {
     expect(await status(other)).toBe(200);
   });
 
-  it('stays over when the server is told other hosts', async () => {
-    const endedLogins = createEndedLogins(() => 0);
-    const { app } = setUp({ token: TOKEN, endedLogins });
+  it('stays over after a restart', async () => {
+    const { app, daemon, metrics } = setUp();
     const cookie = await cookieOf(app);
     await app.request('/logout', { method: 'POST', headers: { cookie } });
-    const edited = setUp({ token: TOKEN, allowedHosts: ['foray.example'], endedLogins });
-    expect((await edited.app.request('/api/v1/state', { headers: { cookie } })).status).toBe(401);
+    const restarted = createApp(daemon, metrics, { token: TOKEN });
+    expect((await restarted.request('/api/v1/state', { headers: { cookie } })).status).toBe(401);
+  });
+
+  it('is over and lets others in also when nothing can be stored or read', async () => {
+    const { app, daemon } = setUp();
+    daemon.notes.addNotes = () => Promise.reject(new Error('disk on fire'));
+    daemon.notes.listNotes = () => Promise.reject(new Error('disk on fire'));
+    const [mine = '', other = ''] = await Promise.all([1, 2].map(() => cookieOf(app)));
+    const status = async (cookie: string) => (await app.request('/api/v1/state', { headers: { cookie } })).status;
+    expect((await app.request('/logout', { method: 'POST', headers: { cookie: mine } })).status).toBe(303);
+    expect([await status(mine), await status(other)]).toEqual([401, 200]);
   });
 });
 

@@ -1,9 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
+import type { Daemon } from '../ports/daemon.ts';
 import { readRequestBody } from './body.ts';
 import { loginPage } from './dashboard/login.ts';
-import { createEndedLogins, type EndedLogins } from './ended-logins.ts';
+import { rememberEndedLogins } from './ended-logins.ts';
 import { fail } from './envelope.ts';
 import type { ClientConnection } from './events-stream.ts';
 import { createGuesses, type Guesses } from './guesses.ts';
@@ -39,17 +40,16 @@ export function loginOf(c: Context): string | null {
   return (c.get(LOGIN) as string | undefined) ?? null;
 }
 
-export function createAccess(
-  token: string | null,
-  now: () => number = Date.now,
-  ended: EndedLogins = createEndedLogins(now),
-): Access {
+export function createAccess(token: string | null, daemon: Pick<Daemon, 'clock' | 'logger' | 'notes'>): Access {
+  const { now } = daemon.clock;
+  const ended = rememberEndedLogins(daemon, LOGIN_LASTS_S * 1000);
   // The cookie is signed with what follows from the token: a new token ends every login.
   const key = createHash('sha256').update(`foray login ${token}`).digest('hex');
   const loginIn = async (c: Context): Promise<Login | null> => {
     const value = token === null ? null : await getSignedCookie(c, key, cookieName(c));
     const login = typeof value === 'string' ? readLogin(value) : null;
-    return login === null || login.until <= now() || ended.has(login.value) ? null : login;
+    if (login === null || login.until <= now()) return null;
+    return (await ended.has(login.value)) ? null : login;
   };
   const logins = createGuesses(FREE_LOGINS, now);
   const requests = createGuesses(FREE_REQUESTS, now);
@@ -90,7 +90,7 @@ export function createAccess(
     },
     async postLogout(c) {
       const login = await loginIn(c);
-      if (login !== null) ended.add(login.value, login.until);
+      if (login !== null) await ended.add(login.value);
       deleteCookie(c, cookieName(c), { path: '/' });
       return c.redirect('/login', 303);
     },

@@ -1,23 +1,47 @@
-/** More than people log out of in thirty days; of more, the one that ended longest ago is forgotten. */
-const MAX_ENDED = 10_000;
+import { createHash } from 'node:crypto';
+import type { Daemon } from '../ports/daemon.ts';
 
-/** Logins that somebody ended: their cookies are signed and in time, and must not be taken again. */
+/** More than people log out of in thirty days; of more, those that ended longest ago are looked for in the store alone. */
+const MAX_REMEMBERED = 10_000;
+
+/** Logins that somebody ended, over restarts too: their cookies are signed and in time, and must not be taken again. */
 export interface EndedLogins {
-  /** `until`: when it would be over by itself. */
-  add(login: string, until: number): void;
-  has(login: string): boolean;
+  add(login: string): Promise<void>;
+  has(login: string): Promise<boolean>;
 }
 
-export function createEndedLogins(now: () => number): EndedLogins {
-  /** By when each is over; the one that ended longest ago first. */
-  const ended = new Map<string, number>();
+/** `lastsMs`: how long a login lasts by itself. */
+export function rememberEndedLogins(daemon: Pick<Daemon, 'clock' | 'logger' | 'notes'>, lastsMs: number): EndedLogins {
+  const { clock, logger, notes } = daemon;
+  /** In the order they ended: the store may not have taken them, or not yet. */
+  const ended = new Set<string>();
   return {
-    add(login, until) {
-      for (const [known, over] of ended) if (over <= now()) ended.delete(known);
-      ended.set(login, until);
-      const [oldest] = ended.keys();
-      if (ended.size > MAX_ENDED && oldest !== undefined) ended.delete(oldest);
+    async add(login) {
+      const subject = subjectOf(login);
+      ended.add(subject);
+      const [oldest] = ended;
+      if (ended.size > MAX_REMEMBERED && oldest !== undefined) ended.delete(oldest);
+      try {
+        await notes.addNotes([{ at: clock.now(), subject, body: '' }]);
+      } catch (error) {
+        logger.warn('the end of a login could not be written down', { error: String(error) });
+      }
     },
-    has: (login) => ended.has(login),
+    async has(login) {
+      const subject = subjectOf(login);
+      if (ended.has(subject)) return true;
+      try {
+        return (await notes.listNotes({ subject, since: clock.now() - lastsMs, limit: 1 })).length > 0;
+      } catch (error) {
+        // People look at the pages when the database does not answer, of all times.
+        logger.warn('ended logins could not be read', { error: String(error) });
+        return false;
+      }
+    },
   };
+}
+
+/** One of its own, so that looking for one does not read the others. What is stored opens nothing. */
+function subjectOf(login: string): string {
+  return `login ended ${createHash('sha256').update(login).digest('base64')}`;
 }

@@ -9,7 +9,7 @@ function setUp(daemon: FakeDaemon = busyDaemon()) {
   return {
     daemon,
     app: createApp(daemon, metrics),
-    table: routes(daemon, metrics, { access: createAccess(null), webhookSecret: null }),
+    table: routes(daemon, metrics, { access: createAccess(null, daemon), webhookSecret: null }),
   };
 }
 

@@ -16,7 +16,6 @@ import { getIssuePage } from './dashboard/issue-page.ts';
 import { getRunPage, getTranscriptRows } from './dashboard/run-page.ts';
 import { getStatisticsPage } from './dashboard/statistics-page.ts';
 import { createDirect, type Direct } from './direct.ts';
-import type { EndedLogins } from './ended-logins.ts';
 import { fail } from './envelope.ts';
 import { getEvents, type ClientConnection } from './events-stream.ts';
 import { getLiveness, getReadiness } from './health.ts';
@@ -29,8 +28,6 @@ export interface AppOptions {
   readonly token?: string | null;
   readonly allowedHosts?: readonly string[];
   readonly webhookSecret?: string | null;
-  /** Of the site before, where an edit of the file replaces it. */
-  readonly endedLogins?: EndedLogins;
 }
 
 export interface Route {
@@ -57,7 +54,7 @@ export function createSite(daemon: Daemon, metrics: Metrics, options: AppOptions
 /** Everything the server answers, without a socket: host, then token, method, origin and route. */
 export function createApp(daemon: Daemon, metrics: Metrics, options: AppOptions = {}): App {
   const { token = null, allowedHosts = [], webhookSecret = null } = options;
-  const access = createAccess(token, daemon.clock.now, options.endedLogins);
+  const access = createAccess(token, daemon);
   const app = createSecureApp();
   app.use('*', guardHost(allowedHosts), access.guard);
   // Pages and what they are made of; the API is sent as it is.

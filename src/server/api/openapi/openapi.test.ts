@@ -18,7 +18,7 @@ interface Described {
 function setUp(daemon = busyAfternoon()) {
   const metrics = createMetrics(daemon.notices, () => daemon.snapshot());
   const app = createApp(daemon, metrics);
-  const table = routes(daemon, metrics, { access: createAccess(null), webhookSecret: null });
+  const table = routes(daemon, metrics, { access: createAccess(null, daemon), webhookSecret: null });
   return { daemon, app, table };
 }
 
