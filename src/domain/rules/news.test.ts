@@ -78,6 +78,16 @@ describe('what people are told', () => {
     expect(texts(player)[0]).toMatch(/waits for a person \(out_of_attempts\): .* - then run foray unpark A-1$/);
   });
 
+  it('a failure that parks after others not again to who wants failures alone', () => {
+    const player = telling([{ ...EVERYTHING, on: ['failed'] }], { maxAttempts: 2 });
+    player.exit('1', { kind: 'error', fault: FAULT });
+    player.after(400_000);
+    player.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1', identifier: 'A-1' }) } });
+    player.exit('1', { kind: 'error', fault: FAULT });
+    expect(player.state.parked.has('1')).toBe(true);
+    expect(texts(player)).toEqual(['failed: A-1 "Add a page": a run failed, it is tried again: agent: turn_failed: it broke']);
+  });
+
   it('an issue that is over its budget as that', () => {
     const player = telling([EVERYTHING], { maxTokens: 10 });
     const tokens = { inputTokens: 9, outputTokens: 9, totalTokens: 18, cacheReadTokens: 0 };

@@ -61,8 +61,8 @@ const NEWS: { readonly [Name in NoticeName]?: (facts: Notices[Name], before: Sta
     issue,
     text: `${named(issue)} is finished and in "${state}"${requestOf(after, issue)}: please review it`,
   }),
-  'run:worker:exited': ({ issue, status, error }, _before, after) =>
-    status === 'failed' && isFirstFailure(after, issue.id)
+  'run:worker:exited': ({ issue, status, error }, before, after) =>
+    status === 'failed' && isFirstFailure(before, after, issue.id)
       ? { event: 'failed', issue, text: `${named(issue)}: a run failed, ${afterFailure(after, issue.id)}: ${brief(error ?? '')}` }
       : null,
   'issue:park:entered': ({ issue, reason, detail }) => ({
@@ -105,10 +105,10 @@ const DOWN_AFTER = 3;
 
 const BUDGETS: ReadonlySet<ParkReason> = new Set(['session_budget', 'token_budget', 'cost_budget']);
 
-/** Those that follow in a row count as one failure; one that was parked for it has no claim left. */
-function isFirstFailure({ claims }: State, issueId: string): boolean {
-  const claim = claims.get(issueId);
-  return claim === undefined || claim.failures === 1;
+/** Those that follow in a row count as one failure; one that was parked for it has no claim left, but had one before. */
+function isFirstFailure(before: State, after: State, issueId: string): boolean {
+  const claim = after.claims.get(issueId);
+  return claim === undefined ? (before.claims.get(issueId)?.failures ?? 0) === 0 : claim.failures === 1;
 }
 
 function afterFailure({ claims }: State, issueId: string): string {
