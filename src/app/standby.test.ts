@@ -52,6 +52,11 @@ async function setUp() {
     status: async (token: string) =>
       (await fetch(new URL('/api/v2/runs', standby.url ?? ''), { headers: { authorization: `Bearer ${token}` } })).status,
     announce: notices.announce,
+    uptime: async () => {
+      await standby.look(leader);
+      const ready = (await (await fetch(new URL('/readyz', standby.url ?? ''))).json()) as { uptime_seconds: number };
+      return ready.uptime_seconds;
+    },
     /** What it says once it has read what the leader has written. */
     async says() {
       await chronicle.samplesSince(0);
@@ -91,6 +96,14 @@ it('a standby tells why its leader cannot read the tracker, as long as it cannot
   const healed = await says();
   expect(healed.page).not.toMatch(/The last poll failed|Nothing is dispatched\. /);
   expect(healed.holds).toMatchObject({ tracker_problem: null, preflight_problem: null });
+});
+
+it('a standby tells how long its process runs, however often it looks at its leader', async () => {
+  const { uptime } = await setUp();
+  const before = process.uptime();
+  const told = [await uptime(), await uptime()];
+  expect(told[0]).toBeGreaterThanOrEqual(before - 0.1);
+  expect(told[1]).toBeGreaterThanOrEqual(told[0] ?? 0);
 });
 
 it('a standby lets in whom the file lets in by now', async () => {

@@ -18,6 +18,7 @@ import type { Leader } from '../store/postgres/index.ts';
 import { keepChronicle, troublesSince, type Trouble } from './chronicle.ts';
 import type { DaemonOptions } from './daemon.ts';
 import { kindsOf } from './open-pages.ts';
+import { processStart } from './process-start.ts';
 import { serveHttp, type Served } from './serve-http.ts';
 import type { PassedOn } from './shared-hints.ts';
 import { readWorkflowFile } from './workflow.ts';
@@ -158,7 +159,7 @@ function stateOf({ workflow, clock }: Pick<DaemonOptions, 'workflow' | 'clock'>,
   const state = rebuilt(workflow.settings, durable, 'standby', clock.now());
   const running = new Set([...state.claims.values()].flatMap((claim) => (claim.phase === 'running' ? [claim.runId] : [])));
   const live = runs.filter((run) => running.has(run.id)).map(liveOf);
-  return { ...state, live: new Map(live.map((entry) => [entry.issue.id, entry])) };
+  return { ...state, startedAt: processStart(clock), live: new Map(live.map((entry) => [entry.issue.id, entry])) };
 }
 
 function liveOf(run: Run): Live {

@@ -5,6 +5,7 @@ import { addTotals, NO_TOTALS, type State, type Totals } from '../domain/model/s
 import type { Loop } from '../orchestrator/loop.ts';
 import type { ForeignRecords, Store } from '../ports/store.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
+import { processStart } from './process-start.ts';
 import {
   openWatchedTracker,
   type WatchedTracker,
@@ -179,7 +180,7 @@ function createOpening(
       foreign = await deps.store.enter(adapters.workflow.names);
       opened += 1;
       const instance = `${deps.instance}${opened > 1 ? `t${opened}` : ''}`;
-      const startedAt = roster.active?.loop.state().startedAt ?? deps.clock.now();
+      const startedAt = roster.active?.loop.state().startedAt ?? processStart(deps.clock);
       return openWatchedTracker(adapters, deps, { ...context, instance, startedAt });
     },
     tellLeft() {

@@ -91,6 +91,28 @@ describe('GET /api/v2/openapi.json', () => {
     expect(validate.errors).toBeNull();
   });
 
+  it.each(['leader', 'standby'] as const)('/readyz of a %s answers as described', async (role) => {
+    const leader = { host: 'build-7', pid: 7, url: null, since: NOON, epoch: 3 };
+    for (const view of [
+      { role, leader },
+      { role, leader: null },
+    ]) {
+      const daemon = { ...createFakeDaemon(), leader: () => view };
+      const metrics = createMetrics(daemon.notices, () => daemon.snapshot());
+      const validate = ajv.compile({ $ref: 'api#/paths/~1readyz/get/responses/200/content/application~1json/schema' });
+      validate(await (await createApp(daemon, metrics).request('/readyz')).json());
+      expect(validate.errors).toBeNull();
+    }
+  });
+
+  it('POST /api/v2/pause takes what it is described to take', async () => {
+    const validate = ajv.compile({ $ref: 'api#/paths/~1api~1v2~1pause/post/requestBody/content/application~1json/schema' });
+    for (const body of [{}, { reason: 'release day' }, { reason: 'release day', ticket: 'OPS-1' }, { reason: 5 }, [], null]) {
+      const { status } = await setUp().app.request('/api/v2/pause', { method: 'POST', body: JSON.stringify(body) });
+      expect(validate(body), JSON.stringify(body)).toBe(status === 202);
+    }
+  });
+
   it('names the query parameters that are read', () => {
     const { paths } = document;
     const names = (paths['/api/v2/runs']?.['get']?.parameters ?? []).map(({ name }) => name);

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../envelope.ts';
-import { AMOUNT, COUNT, FLAG, listOf, oneOf, orNull, record, ref, TEXT, TIME, type Schema } from './schemas.ts';
+import { AMOUNT, COUNT, FLAG, listOf, oneOf, openRecord, orNull, record, ref, TEXT, TIME, type Schema } from './schemas.ts';
 
 /** What one route takes and gives. Routes of pages are not described here. */
 export interface Operation {
@@ -24,6 +24,8 @@ const readiness = record({
   uptime_seconds: AMOUNT,
   checks: record({ database: verdict, preflight: verdict, workflow: verdict }),
   'workflow_error?': TEXT,
+  'role?': oneOf('leader', 'standby'),
+  'leader?': orNull(record({ host: TEXT, pid: COUNT, url: orNull(TEXT), since: TIME, epoch: COUNT })),
   'poll_postponed?': record({ reason: TEXT, until: TIME }),
 });
 const refreshed = record({ queued: FLAG, coalesced: FLAG, requested_at: TIME, operations: listOf(oneOf('poll', 'reconcile')) });
@@ -142,7 +144,7 @@ export const OPERATIONS: readonly Operation[] = [
     method: 'post',
     path: '/api/v2/pause',
     summary: 'Dispatch nothing new until resumed',
-    body: record({ 'reason?': TEXT }),
+    body: openRecord({ 'reason?': TEXT }),
     answers: { 202: ref('Requested') },
     errors: ['bad_request', 'forbidden_origin', 'not_possible_now', 'body_too_large'],
   },

@@ -30,6 +30,11 @@ export function record(fields: Readonly<Record<string, Schema>>): Schema {
   };
 }
 
+/** The same for what is sent to us: fields that nobody asked for are let be. */
+export function openRecord(fields: Readonly<Record<string, Schema>>): Schema {
+  return { ...record(fields), additionalProperties: true };
+}
+
 export function ref(name: keyof typeof SCHEMAS): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
