@@ -6,7 +6,7 @@ import { beginPoll, lookUpRunning } from './on-poll.ts';
 import { postponeUnpaid } from './on-quotas.ts';
 import { inspectDueWatches, nextInspection } from './on-reaction.ts';
 import { fireDueRetries, nextRetry } from './on-retry-due.ts';
-import { SAVE_EVERY_MS, saveLive } from './on-run.ts';
+import { nextSave, saveLive } from './on-run.ts';
 import type { StopReason } from '../model/run.ts';
 import { settingsFor, type Live, type State } from '../model/state.ts';
 
@@ -63,7 +63,7 @@ function tellWhatHangs(draft: Draft): void {
 function watchOver(draft: Draft, live: Live): void {
   const reason = overdue(draft.state, live, draft.now);
   if (reason) stopRun(draft, live.issue.id, reason);
-  if (draft.now - live.savedAt >= SAVE_EVERY_MS) {
+  if (draft.now >= nextSave(live)) {
     const current = draft.state.live.get(live.issue.id);
     if (current) saveLive(draft, current);
   }
@@ -86,7 +86,7 @@ function patience(state: State, live: Live): { readonly ms: number; readonly rea
 
 /** When a run is to be saved or stopped at the latest. */
 function deadline(state: State, live: Live): number {
-  const save = live.savedAt + SAVE_EVERY_MS;
+  const save = nextSave(live);
   if (live.turnStartedAt === null || live.stopping !== null) return save;
   const { ms } = patience(state, live);
   const silence = ms > 0 ? live.lastEventAt + ms : Infinity;

@@ -35,6 +35,18 @@ describe('what is recorded of a run', () => {
     expect(player.told('run:agent:spoke')[0]?.facts).toMatchObject({ details: { prompt: 'mend it' } });
   });
 
+  it('is stored within a second of its start, and then every five', () => {
+    const player = running();
+    player.send({ type: 'turn-started', ...ids, turn: 1, prompt: 'mend it' });
+    const stored = (): number => player.writes.filter(({ write }) => write === 'run-events').length;
+    const storedAfter = [900, 100, 4_900, 100].map((ms) => {
+      say(player, { type: 'message', text: 'on it' });
+      player.after(ms);
+      return stored();
+    });
+    expect(storedAfter).toEqual([0, 1, 0, 1]);
+  });
+
   it('keeps what a tool was called with, what it gave back and how long it took', () => {
     const player = running();
     say(player, { type: 'tool_started', toolId: 't1', name: 'Bash', input: 'npm test' });

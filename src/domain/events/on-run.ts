@@ -10,7 +10,9 @@ import { runOf } from './start-run.ts';
 import { settingsFor, type Live } from '../model/state.ts';
 
 /** A live run's figures and events are stored at least this often. */
-export const SAVE_EVERY_MS = 5_000;
+const SAVE_EVERY_MS = 5_000;
+/** Commands read the store, and a crash leaves what is there: a run that is not over by then shows that it began. */
+const FIRST_SAVE_MS = 1_000;
 /** More events than this are stored at once. */
 const MOST_UNSAVED = 200;
 const USAGE_EVERY_MS = 5_000;
@@ -62,6 +64,11 @@ export function onRunProgress(draft: Draft, event: RunProgress): void {
       onAgentEvent(draft, live, event.event);
       return;
   }
+}
+
+/** When its figures and events are to be stored again. */
+export function nextSave({ startedAt, savedAt }: Live): number {
+  return savedAt + (savedAt === startedAt ? FIRST_SAVE_MS : SAVE_EVERY_MS);
 }
 
 /** Stores figures and events that a crash would lose. */
