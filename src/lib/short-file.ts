@@ -13,9 +13,9 @@ const WRITING = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | con
 const LONGEST = 64 * 1024;
 
 /** Null where there is none; empty for what is no such file. */
-export function readShortFile(file: string): string | null {
+export function readShortFile(file: string, longest = LONGEST): string | null {
   try {
-    return contentOf(openSync(file, READING));
+    return contentOf(openSync(file, READING), longest);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
@@ -24,10 +24,10 @@ export function readShortFile(file: string): string | null {
   }
 }
 
-function contentOf(descriptor: number): string {
+function contentOf(descriptor: number, longest: number): string {
   try {
     const stats = fstatSync(descriptor);
-    return stats.isFile() && stats.size <= LONGEST ? readFileSync(descriptor, 'utf8') : '';
+    return stats.isFile() && stats.size <= longest ? readFileSync(descriptor, 'utf8') : '';
   } finally {
     closeSync(descriptor);
   }

@@ -26,8 +26,15 @@ export interface Workspaces {
   readStatus(path: string): Promise<AgentStatus | null>;
   /** The merge request named in `.foray/scm.json`, or null. */
   readScm(path: string): Promise<ScmRecord | null>;
-  /** One text for the work in a workspace: it differs when something was changed, committed or branched. */
-  fingerprint(path: string, signal: AbortSignal): Promise<string>;
+  /**
+   * After `beforeRun`: what is there before the agent begins, as one text. Where a run before did not end well and left work
+   * behind, what was there before that one: this is kept until `settleWork`.
+   */
+  workBefore(subject: WorkspaceSubject, signal: AbortSignal): Promise<string>;
+  /** Whether something was done since then: a commit, a changed file or a pushed branch. */
+  hasWorkSince(subject: WorkspaceSubject, before: string, signal: AbortSignal): Promise<boolean>;
+  /** A run ended well: the next one is to show work of its own. */
+  settleWork(subject: WorkspaceSubject): Promise<void>;
   /** After a good run: commits, pushes and opens the merge request, where that is set up. Null when there is none. */
   deliver(subject: WorkspaceSubject, signal: AbortSignal): Promise<ScmRecord | null>;
   /** Names of the directories under the root. */

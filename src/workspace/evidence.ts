@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { lstat, readdir } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { createLookingGit } from '../git/looking.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
@@ -10,12 +11,51 @@ const TIMEOUT_MS = 60_000;
 const MOST_LEVELS = 5;
 
 /**
- * What the work in a workspace amounts to, as one text that differs when something was done: in a git repository its
- * commits, branches and changed files, elsewhere every file. What an agent says of itself in our folder does not count.
+ * What is in a workspace, as one text to compare a later look with: in a git repository its commits and branches and the
+ * changed files, elsewhere every file. What an agent says of itself in our folder does not count.
  */
-export async function fingerprintOf(workspace: string, signal: AbortSignal, user: ProgramUser | null = null): Promise<string> {
+export async function lookAtWork(workspace: string, signal: AbortSignal, user: ProgramUser | null = null): Promise<string> {
   const found = await describeRepository(workspace, { signal, user, levels: MOST_LEVELS });
-  return hashOf(found ?? [await describeAll(workspace, '')]);
+  return found === null ? filesText(workspace, []) : workText(REPOSITORY, found);
+}
+
+/** Whether something was done since that look. */
+export async function hasWorkSince(
+  before: string,
+  workspace: string,
+  signal: AbortSignal,
+  user: ProgramUser | null = null,
+): Promise<boolean> {
+  const found = await describeRepository(workspace, { signal, user, levels: MOST_LEVELS });
+  const isRepository = found !== null && before.startsWith(`${REPOSITORY}\n`);
+  return showsWork(before, isRepository ? workText(REPOSITORY, found) : await filesText(workspace, found?.marks ?? []));
+}
+
+/**
+ * Whether two looks differ by work: a commit or a pushed branch that was not there, or other files. Those that are gone are
+ * no work, and neither is a repository that is.
+ */
+export function showsWork(before: string, after: string): boolean {
+  const [was, is] = [readWork(before), readWork(after)];
+  const isGone = was.kind === REPOSITORY && (is.kind !== REPOSITORY || (was.marks.size > 0 && is.marks.size === 0));
+  if (isGone) return false;
+  return was.state !== is.state || [...is.marks].some((mark) => !was.marks.has(mark));
+}
+
+const REPOSITORY = 'repository';
+
+/** Lines: what it is, its marks, and last all the rest as one hash. */
+function readWork(text: string): { readonly kind: string; readonly marks: ReadonlySet<string>; readonly state: string } {
+  const [kind = '', ...lines] = text.trimEnd().split('\n');
+  return { kind, marks: new Set(lines.slice(0, -1)), state: lines.at(-1) ?? '' };
+}
+
+function workText(kind: string, { marks, changed }: Described): string {
+  return [kind, ...marks, hashOf(changed)].join('\n');
+}
+
+async function filesText(workspace: string, marks: readonly string[]): Promise<string> {
+  return workText('files', { marks, changed: [await describeAll(workspace, '')] });
 }
 
 interface Looking {
@@ -24,8 +64,16 @@ interface Looking {
   readonly levels: number;
 }
 
-/** Null where there is no repository. */
-async function describeRepository(directory: string, looking: Looking): Promise<readonly string[] | null> {
+interface Described {
+  /** The commits that are worked on, whatever names they have, and the branches that were pushed or fetched. */
+  readonly marks: readonly string[];
+  /** The files that differ from the last commit. */
+  readonly changed: readonly string[];
+}
+
+/** Null where there is no repository of its own: one that the workspaces are in is none of theirs. */
+async function describeRepository(directory: string, looking: Looking): Promise<Described | null> {
+  if (look(path.join(directory, '.git')) === null) return null;
   const { signal, user } = looking;
   const git = createLookingGit(directory, user, TIMEOUT_MS, signal);
   const filters = await git(['config', '--name-only', '--null', '--get-regexp', String.raw`^filter\.`]).catch(() => null);
@@ -36,27 +84,38 @@ async function describeRepository(directory: string, looking: Looking): Promise<
     throw error;
   });
   if (status === null) return null;
-  const entries = status.split('\0').filter((entry) => entry !== '' && !entry.slice(3).startsWith(`${DATA_FOLDER}/`));
-  const changed = await Promise.all(
-    entries.map(async (entry) => `${entry}\n${await describe(path.join(directory, entry.slice(3)))}`),
-  );
+  const names = status.split('\0').map((entry) => entry.slice(3));
+  const changed: string[] = [];
+  for (const name of names.filter((each) => each !== '' && !each.startsWith(`${DATA_FOLDER}/`)))
+    changed.push(`${name}\n${await describe(path.join(directory, name))}`);
   const submodules = await describeSubmodules(directory, (await git(['ls-files', '--stage', '-z'])) ?? '', looking);
-  return [(await git(['rev-parse', 'HEAD'])) ?? '', (await git(['for-each-ref'])) ?? '', ...changed, ...submodules];
+  const marks = marksOf((await git(['rev-parse', 'HEAD'])) ?? '', (await git(REFS)) ?? '');
+  return { marks: [...marks, ...submodules.marks], changed: [...changed, ...submodules.changed] };
+}
+
+const REFS = ['for-each-ref', '--format=%(objectname) %(refname)', 'refs/heads', 'refs/remotes'];
+
+/** A branch of our own is just a name for its commit; one of a remote tells that it was pushed. */
+function marksOf(head: string, refs: string): readonly string[] {
+  const lines = refs.split('\n').filter((line) => line !== '' && !/^\S+ refs\/remotes\/[^/]+\/HEAD$/.test(line));
+  const marks = lines.map((line) => (line.includes(' refs/remotes/') ? line : (line.split(' ')[0] ?? '')));
+  return [...new Set([head.trim(), ...marks])].filter((mark) => mark !== '').toSorted();
 }
 
 /** Git would look into submodules with their own filters: each is looked at by itself instead. */
 const STATUS = ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all', '--ignore-submodules=dirty'];
 
 /** Of those that are checked out. */
-async function describeSubmodules(directory: string, index: string, looking: Looking): Promise<readonly string[]> {
+async function describeSubmodules(directory: string, index: string, looking: Looking): Promise<Described> {
   const names = index.split('\0').flatMap((entry) => /^160000 \S+ \d\t(.+)$/s.exec(entry)?.[1] ?? []);
-  const found: string[] = [];
+  const marks: string[] = [];
+  const changed: string[] = [];
   for (const name of looking.levels > 0 ? names : []) {
-    const place = path.join(directory, name);
-    if (look(path.join(place, '.git')) === null) continue;
-    found.push(name, ...((await describeRepository(place, { ...looking, levels: looking.levels - 1 })) ?? []));
+    const found = await describeRepository(path.join(directory, name), { ...looking, levels: looking.levels - 1 });
+    marks.push(...(found?.marks ?? []).map((mark) => `${mark} ${JSON.stringify(name)}`));
+    changed.push(name, ...(found?.changed ?? []));
   }
-  return found;
+  return { marks, changed };
 }
 
 /** Settings that take the programs out of these filters: a file is compared as it is. By environment, which takes any name. */
@@ -74,20 +133,38 @@ function withoutFilters(keys: readonly string[]): Record<string, string> {
   return { GIT_CONFIG_COUNT: String(settings.length), ...(Object.fromEntries(pairs) as Record<string, string>) };
 }
 
+/** What git keeps for itself is no file of the work. */
 async function describeAll(root: string, folder: string): Promise<string> {
   const entries = await readdir(path.join(root, folder), { withFileTypes: true });
   const lines: string[] = [];
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const name = path.join(folder, entry.name);
-    if (name === DATA_FOLDER) continue;
+    if (name === DATA_FOLDER || entry.name === '.git') continue;
     lines.push(entry.isDirectory() ? await describeAll(root, name) : `${name} ${await describe(path.join(root, name))}`);
   }
   return lines.join('\n');
 }
 
+/** In bytes: what is larger is told by its size and time, since reading it twice in every run would cost too much. */
+const LONGEST_READ = 4 * 1024 * 1024;
+/** A link is not followed, and a pipe that is put in its place meanwhile does not hold us. */
+const READING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** By its content: the time alone changes when nothing did. */
 async function describe(file: string): Promise<string> {
   const stats = await lstat(file).catch(() => null);
-  return stats === null ? 'gone' : `${stats.size} ${stats.mtimeMs} ${stats.mode}`;
+  if (stats === null) return 'gone';
+  const content = await contentOf(file, stats).catch(() => null);
+  return `${stats.size} ${stats.mode} ${content ?? stats.mtimeMs}`;
+}
+
+/** Null for what is not read. */
+async function contentOf(file: string, stats: Stats): Promise<string | null> {
+  if (stats.isSymbolicLink()) return hashOf([await readlink(file)]);
+  if (!stats.isFile() || stats.size > LONGEST_READ) return null;
+  return createHash('sha256')
+    .update(await readFile(file, { flag: READING }))
+    .digest('hex');
 }
 
 function hashOf(parts: readonly string[]): string {

@@ -9,10 +9,10 @@ import type { Removal, Workspaces, WorkspaceSubject } from '../ports/workspace.t
 import { codeOf, DATA_FOLDER, hasDirectory, look, realRoot } from './containment.ts';
 import type { Delivery } from './delivery.ts';
 import { clearOldRemovals, moveAside } from './aside.ts';
-import { fingerprintOf } from './evidence.ts';
+import { hasWorkSince, lookAtWork } from './evidence.ts';
 import { createHookRunner, type RunHook } from './hooks.ts';
 import { dropMark } from './marks.ts';
-import { chooseDirectory, findOwnDirectory, findUnmarked, type SignedRoot } from './choose-directory.ts';
+import { chooseDirectory, findOwnDirectory, findUnmarked, type DirectoryChoice, type SignedRoot } from './choose-directory.ts';
 import { isWorkspaceKey, workspaceNames } from './key.ts';
 import { prepareWorkspace } from './prepare.ts';
 import { createEarlierFiles } from './earlier-files.ts';
@@ -22,6 +22,7 @@ import { readScmFile } from './scm-file.ts';
 import { readStatusFile } from './status-file.ts';
 import { clearUnfinished } from './unfinished.ts';
 import { runVerification } from './verify.ts';
+import { dropWorkNote, putWorkNote, readWorkNote } from './work-note.ts';
 
 export interface WorkspaceDeps {
   /** Where the workspaces are. Made when the first one is prepared. */
@@ -51,10 +52,20 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   const begun = new Map<string, string>();
   const keyOf = ({ tracker, issueId }: WorkspaceSubject): string => `${tracker} ${issueId}`;
   const place = (): SignedRoot => ({ root: realRoot(root), key: deps.markKey });
-  const own = (subject: WorkspaceSubject): string => {
+  /** What was there before the runs that did not end well and left work behind. */
+  const unsettled = new Map<string, string>();
+  const ownChoice = (subject: WorkspaceSubject): DirectoryChoice => {
     const found = findOwnDirectory(place(), subject);
-    if (found) return found.path;
+    if (found) return found;
     throw gone(subject);
+  };
+  const own = (subject: WorkspaceSubject): string => ownChoice(subject).path;
+  /** Before the hook, whose changes are nobody's work. */
+  const findUnsettled = async (subject: WorkspaceSubject, signal: AbortSignal): Promise<void> => {
+    const { name, path: workspace } = ownChoice(subject);
+    const note = readWorkNote(place(), name, subject);
+    if (note !== null && (await hasWorkSince(note, workspace, signal, user))) unsettled.set(keyOf(subject), note);
+    else unsettled.delete(keyOf(subject));
   };
 
   return {
@@ -72,6 +83,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     beforeRun: (subject, signal) =>
       attempt('before_run', async () => {
         const workspace = own(subject);
+        await findUnsettled(subject, signal);
         await delivery?.update(workspace, subject, signal);
         const failure = await runHook('before_run', subject, workspace, signal);
         if (failure !== null) throw failure;
@@ -80,6 +92,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
       }),
     async afterRun(subject, signal) {
       begun.delete(keyOf(subject));
+      unsettled.delete(keyOf(subject));
       if (subject.hooks.afterRun === null) return;
       try {
         await runHook('after_run', subject, own(subject), signal);
@@ -92,7 +105,16 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     verify: (check, signal) => attempt('verification', () => runVerification(check, deps, signal)),
     readStatus: async (workspace) => ((await prepared.isPrepared(workspace, 'status')) ? null : readStatusFile(workspace, deps)),
     readScm: async (workspace) => ((await prepared.isPrepared(workspace, 'scm.json')) ? null : readScmFile(workspace, deps)),
-    fingerprint: (workspace, signal) => attempt('evidence', () => fingerprintOf(workspace, signal, user)),
+    workBefore: (subject, signal) =>
+      attempt('evidence', async () => {
+        const { name, path: workspace } = ownChoice(subject);
+        const earlier = unsettled.get(keyOf(subject));
+        const before = earlier ?? (await lookAtWork(workspace, signal, user));
+        if (earlier === undefined) putWorkNote(place(), name, subject, before);
+        return before;
+      }),
+    hasWorkSince: (subject, before, signal) => attempt('evidence', () => hasWorkSince(before, own(subject), signal, user)),
+    settleWork: (subject) => attempt('evidence', async () => dropWorkNote(place().root, ownChoice(subject).name)),
     async deliver(subject, signal) {
       // A workspace that was taken away under its agent holds no work that could be handed over.
       const workspace = own(subject);
@@ -137,7 +159,10 @@ async function removeFor(
   if (own) {
     const { removed } = await removeWorkspace(own.path, subject, { runHook, user }, signal);
     // One that is there again was made for another issue meanwhile, and so was its mark.
-    if (look(own.path) === null) dropMark(place.root, own.name);
+    if (look(own.path) === null) {
+      dropMark(place.root, own.name);
+      dropWorkNote(place.root, own.name);
+    }
     return { removed, path: own.path, aside: null };
   }
   if (!unmarked) {

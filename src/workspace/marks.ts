@@ -66,7 +66,7 @@ function isWritten(file: string, text: string): boolean {
 const NOT_NEW: ReadonlySet<string | undefined> = new Set(['EEXIST', 'ENOENT', 'ENOTDIR', 'ELOOP']);
 
 /** Whatever is in its place or in that of the next one was left by a crash or put there by an agent. */
-function replaceMark(file: string, text: string): void {
+export function replaceMark(file: string, text: string): void {
   const folder = path.dirname(file);
   const next = `${file}.new`;
   if (!hasDirectory(folder)) makeDirectoriesNow(folder, 0o700);
@@ -102,13 +102,14 @@ function shortened(name: string): string {
   return `${name.slice(0, 200)}+${createHash('sha256').update(name).digest('hex').slice(0, 16)}`;
 }
 
-function signatureOf(name: string, { tracker, issueId }: MarkSubject, key: string): string {
+/** Of a mark, or of a text beside it. */
+export function signatureOf(name: string, { tracker, issueId }: MarkSubject, key: string, text?: string): string {
   return createHmac('sha256', key)
-    .update(JSON.stringify([name, tracker, issueId]))
+    .update(JSON.stringify([name, tracker, issueId, ...(text === undefined ? [] : [text])]))
     .digest('hex');
 }
 
-function sameText(a: string, b: string): boolean {
+export function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -13,6 +13,7 @@ import { putMark } from './marks.ts';
 import { chooseDirectory, type SignedRoot } from './choose-directory.ts';
 import { clearUnfinished, isUnfinished, markUnfinished } from './unfinished.ts';
 import { removeIfThere, removeTree } from './remove.ts';
+import { dropWorkNote } from './work-note.ts';
 
 /** Not for everybody: a workspace holds source code and what the agent leaves behind. */
 const DIRECTORY_MODE = 0o750;
@@ -46,6 +47,7 @@ export async function prepareWorkspace(
   if (choice.owner !== 'own') putMark(place.root, choice, subject, place.key);
   const isFilledLater = isFilled(subject, filling);
   const created = !choice.exists;
+  if (created) dropWorkNote(place.root, choice.name);
   if (created) makeDirectory(workspace, isFilledLater);
   if (created && filling.user) await giveTo(filling.user, workspace);
   if (created && isFilledLater) await finishCreation(workspace, subject, filling, signal);

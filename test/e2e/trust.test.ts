@@ -103,6 +103,7 @@ describe('agent.evidence: changes', () => {
       { id: '5', identifier: 'A-5', title: 'Pushes a branch', state: 'todo' },
       { id: '6', identifier: 'A-6', title: 'Only says so', state: 'todo' },
       { id: '7', identifier: 'A-7', title: 'Only says so, outside of a repository', state: 'todo' },
+      { id: '8', identifier: 'A-8', title: 'Only gives names', state: 'todo' },
     ]);
     // The mock changes no files; a verification command stands in for an agent that does.
     const agent = 'kind: mock\nmax_turns: 1\nevidence: changes';
@@ -117,7 +118,8 @@ describe('agent.evidence: changes', () => {
     const deeds = [
       'A-2|A-3) touch made ;;',
       'A-4) git -c user.name=a -c user.email=a@b commit -q --allow-empty -m work ;;',
-      'A-5) git init -q --bare ../../far-away.git; git push -q ../../far-away.git HEAD:refs/heads/work; git branch work ;;',
+      'A-5) git init -q --bare ../../far-away.git; git remote add origin ../../far-away.git; git push -q origin HEAD:refs/heads/work ;;',
+      'A-8) git checkout -qb work; git tag v1 ;;',
       `A-6|A-7) printf '%s' '${claim}' > .foray/scm.json ;;`,
     ];
     const self = `enabled: true\nverification_commands:\n  - >-\n    case "$(basename "$PWD")" in ${deeds.join(' ')} esac`;
@@ -129,12 +131,12 @@ describe('agent.evidence: changes', () => {
     const daemon = await ground.start();
     for (const id of ['A-2', 'A-3', 'A-4', 'A-5'])
       await daemon.record('handoff transition succeeded, releasing claim', { issue_identifier: id });
-    for (const id of ['A-1', 'A-6', 'A-7']) {
+    for (const id of ['A-1', 'A-6', 'A-7', 'A-8']) {
       const retry = await daemon.record('retry scheduled', { issue_identifier: id });
       expect(retry['error'], `${id}\n${daemon.stderr()}`).toContain('agent_no_evidence');
     }
     const { retrying } = (await daemon.json('/api/v1/state')) as { retrying: { error: string }[] };
-    expect(retrying).toHaveLength(3);
+    expect(retrying).toHaveLength(4);
     expect(retrying[0]?.error).toContain('agent_no_evidence');
     expect((await daemon.json('/api/v2/parked'))['parked']).toEqual([]);
     expect(daemon.records().filter(({ msg }) => msg === 'scm file ignored')).toEqual([]);

@@ -29,10 +29,11 @@ export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: Abort
     workspacePath = workspace.path;
     deps.report({ type: 'run-prepared', ...idsOf(plan), workspacePath });
     await deps.adapters.workspaces.beforeRun(subjectOf(plan), signal);
-    const before = await fingerprint(plan, workspacePath, deps, signal);
+    const before = await workBefore(plan, deps, signal);
     await takeTurns({ plan, issue, workspacePath }, progress, deps, signal);
-    await requireEvidence(plan, { workspacePath, before, status: progress.status }, deps, signal);
+    await requireEvidence(plan, { before, status: progress.status }, deps, signal);
     const scm = progress.status?.word === 'blocked' ? null : await deps.adapters.workspaces.deliver(subjectOf(plan), signal);
+    if (before !== null) await deps.adapters.workspaces.settleWork(subjectOf(plan));
     exit = { kind: 'normal', turns: progress.turns, fault: null, status: progress.status, scm };
   } catch (error) {
     exit = failedExit(error, progress.turns, signal);
@@ -43,22 +44,22 @@ export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: Abort
 }
 
 /** Null where no change is asked for. */
-async function fingerprint(plan: RunPlan, path: string, deps: AttemptDeps, signal: AbortSignal): Promise<string | null> {
-  return plan.settings.agent.evidence === 'changes' ? deps.adapters.workspaces.fingerprint(path, signal) : null;
+async function workBefore(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<string | null> {
+  return plan.settings.agent.evidence === 'changes' ? deps.adapters.workspaces.workBefore(subjectOf(plan), signal) : null;
 }
 
 /** A run that is to show changes and shows none has failed, unless its agent said that it has none to make. */
 async function requireEvidence(
   plan: RunPlan,
-  { workspacePath, before, status }: { workspacePath: string; before: string | null; status: AgentStatus | null },
+  { before, status }: { before: string | null; status: AgentStatus | null },
   deps: AttemptDeps,
   signal: AbortSignal,
 ): Promise<void> {
   if (before === null || status?.word === 'no-change-needed' || status?.word === 'blocked') return;
-  if ((await fingerprint(plan, workspacePath, deps, signal)) !== before) return;
+  if (await deps.adapters.workspaces.hasWorkSince(subjectOf(plan), before, signal)) return;
   throw new AgentError({
     kind: 'agent_no_evidence',
-    detail: 'the run ended well but left no commit, no changed file and no branch behind (agent.evidence is changes)',
+    detail: 'the run ended well but left no commit, no changed file and no pushed branch behind (agent.evidence is changes)',
   });
 }
 

@@ -16,6 +16,7 @@ interface Scene {
   readonly passes?: readonly boolean[];
   /** The issue's state after each turn. */
   readonly states?: readonly string[];
+  readonly deliveryFails?: boolean;
   readonly startFails?: boolean;
   readonly evidence?: 'any' | 'changes';
   /** What the agent says at its end; null where it says nothing. */
@@ -27,7 +28,7 @@ interface Scene {
 
 /** One run over adapters of plain values, and what became of it. */
 async function play(scene: Scene) {
-  const seen = { turns: 0, checks: 0, opened: 0, closed: 0, looks: 0 };
+  const seen = { turns: 0, checks: 0, opened: 0, closed: 0, looks: 0, settled: 0 };
   const said = scene.says === undefined ? { word: 'needs-human-review', statement: '' } : scene.says;
   const reports: RunReport[] = [];
   const notices: Notice[] = [];
@@ -61,10 +62,12 @@ async function play(scene: Scene) {
       prepare: () => Promise.resolve({ path: '/workspaces/T-1', created: true }),
       beforeRun: () => Promise.resolve(),
       afterRun: () => Promise.resolve(),
-      deliver: () => Promise.resolve(null),
+      deliver: () => (scene.deliveryFails ? Promise.reject(new Error('no such remote')) : Promise.resolve(null)),
       readStatus: () => Promise.resolve(seen.turns === 0 ? null : said),
       readScm: () => Promise.resolve(scene.scm ?? null),
-      fingerprint: () => Promise.resolve(scene.looks?.[seen.looks++] ?? scene.looks?.at(-1) ?? ''),
+      workBefore: async () => scene.looks?.[seen.looks++] ?? '',
+      hasWorkSince: async (_subject: unknown, before: string) => (scene.looks?.[seen.looks++] ?? scene.looks?.at(-1)) !== before,
+      settleWork: async () => void (seen.settled += 1),
       verify: () => {
         seen.checks += 1;
         return Promise.resolve({ ok: passes[seen.checks - 1] ?? passes.at(-1) ?? true, output: `look ${seen.checks}` });
@@ -113,16 +116,23 @@ describe('agent.evidence: changes', () => {
     ['with a record of a request alone', { scm }],
     ['without a change and without a word', { says: null, maxTurns: 1 }],
   ])('fails a run %s', async (_name, scene) => {
-    const { exit } = await play({ ...scene, evidence: 'changes', looks: ['same'] });
+    const { exit, seen } = await play({ ...scene, evidence: 'changes', looks: ['same'] });
     expect(exit).toMatchObject({ kind: 'error', fault: { kind: 'agent_no_evidence' } });
+    expect(seen.settled).toBe(0);
   });
 
   it.each<[string, Scene]>([
     ['with a change', { looks: ['before', 'after'] }],
     ['whose agent says that there is none to make', { looks: ['same'], says: { word: 'no-change-needed', statement: 'fine' } }],
   ])('accepts a run %s', async (_name, scene) => {
-    const { exit } = await play({ ...scene, evidence: 'changes' });
+    const { exit, seen } = await play({ ...scene, evidence: 'changes' });
     expect(exit).toMatchObject({ kind: 'normal' });
+    expect(seen.settled).toBe(1);
+  });
+
+  it('still counts what a run did that could not hand it over', async () => {
+    const { exit, seen } = await play({ looks: ['before', 'after'], evidence: 'changes', deliveryFails: true });
+    expect([exit?.kind, seen.settled]).toEqual(['error', 0]);
   });
 
   it('is not asked for otherwise', async () => {

@@ -7,11 +7,12 @@ import { createHookRunner, type RunHook } from '../hooks.ts';
 import { isWorkspaceKey, markNameOf, workspaceNames } from '../key.ts';
 import { judgeMark, markText } from '../marks.ts';
 import { choose, isOwn, type DirectoryChoice } from '../choose-directory.ts';
+import { showsWork } from '../evidence.ts';
 import { parseScm, SCM_BYTES } from '../scm-file.ts';
 import { runScript } from '../script.ts';
 import { parseStatus, STATUS_BYTES } from '../status-file.ts';
 import { createTurns, type InTurn } from './in-turn.ts';
-import { nameOf, readWord, textOf } from './read-word.ts';
+import { readWord, textOf } from './read-word.ts';
 import { asWorkspaceError, runFar, type FarHost } from './run-far.ts';
 import * as scripts from './scripts.ts';
 
@@ -60,7 +61,13 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
     readStatus: (workspace) =>
       readWord(far, words, { workspace, word: 'status', bytes: STATUS_BYTES }, (text) => parseStatus(text, deps)),
     readScm: (workspace) => readWord(far, words, { workspace, word: 'scm.json', bytes: SCM_BYTES }, parseScm),
-    fingerprint: (workspace, signal) => far.run(scripts.FINGERPRINT, [nameOf(workspace)], signal),
+    // Nothing is kept on a host: an interrupted run's work is counted only as far as the next one adds to it.
+    workBefore: (subject, signal) => lookAtWork(far, subject, 'either', signal),
+    hasWorkSince: async (subject, before, signal) => {
+      const as = before.startsWith('files\n') ? 'files' : 'either';
+      return showsWork(before, await lookAtWork(far, subject, as, signal));
+    },
+    settleWork: () => Promise.resolve(),
     async deliver(subject, signal) {
       // A workspace that was taken away under its agent holds no work that could be handed over.
       const { bare } = await own(far, subject, signal);
@@ -111,6 +118,11 @@ async function survey(
     return { name, path: directory, exists: kind === 'directory', owner, bare: bare === '-' ? null : bare };
   });
   return { root, candidates };
+}
+
+async function lookAtWork(far: Far, subject: WorkspaceSubject, as: 'either' | 'files', signal: AbortSignal): Promise<string> {
+  const { name } = await own(far, subject, signal);
+  return far.run(scripts.LOOK_AT_WORK, [name, as], signal);
 }
 
 async function own(far: Far, subject: WorkspaceSubject, signal: AbortSignal): Promise<FarChoice> {

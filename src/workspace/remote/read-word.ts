@@ -40,7 +40,7 @@ export async function readWord<T>(
 }
 
 /** Workspaces are handed around as paths: only a name that can be ours is touched. */
-export function nameOf(workspace: string): string {
+function nameOf(workspace: string): string {
   const name = path.posix.basename(workspace);
   if (isWorkspaceKey(name)) return name;
   throw new WorkspaceError('refused', `${workspace} is not a workspace under the root`, { retryable: false });

@@ -123,16 +123,37 @@ describe('a workspace on another host', () => {
 
   it('shows what changed in it', async () => {
     const { path: place } = await workspaces.prepare(subject(), signal);
-    const plain = await workspaces.fingerprint(place, signal);
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: place, stdio: 'pipe' });
+    const look = () => workspaces.workBefore(subject(), signal);
+    const shows = (before: string) => workspaces.hasWorkSince(subject(), before, signal);
+    const plain = await look();
     await writeFile(`${place}/.foray/status`, 'blocked');
-    expect(await workspaces.fingerprint(place, signal)).toBe(plain);
+    git('init', '-q');
+    expect(await shows(plain)).toBe(false);
     await writeFile(`${place}/a`, '1');
-    const one = await workspaces.fingerprint(place, signal);
-    expect(one).not.toBe(plain);
-    execFileSync('git', ['init', '-q', place]);
-    const untracked = await workspaces.fingerprint(place, signal);
+    expect(await shows(plain)).toBe(true);
+    const untracked = await look();
     await writeFile(`${place}/a`, '2');
-    expect(await workspaces.fingerprint(place, signal)).not.toBe(untracked);
+    expect(await shows(untracked)).toBe(true);
+    git('add', 'a');
+    git('commit', '-qm', 'first');
+    const committed = await look();
+    git('checkout', '-qb', 'work');
+    git('tag', 'v1');
+    expect(await shows(committed)).toBe(false);
+    await rename(`${place}/.git`, `${root}/aside`);
+    expect(await shows(committed)).toBe(false);
+    await rename(`${root}/aside`, `${place}/.git`);
+    git('init', '-q', '--bare', `${root}/far.git`);
+    git('push', '-q', `${root}/far.git`, 'HEAD:refs/heads/work');
+    expect(await shows(committed)).toBe(false);
+    git('remote', 'add', 'origin', `${root}/far.git`);
+    git('push', '-q', 'origin', 'HEAD:refs/heads/work');
+    expect(await shows(committed)).toBe(true);
+    const pushed = await look();
+    git('commit', '--allow-empty', '-qm', 'second');
+    expect(await shows(pushed)).toBe(true);
   });
 
   it('is looked at without a program that a repository in it names', async () => {
@@ -164,11 +185,12 @@ describe('a workspace on another host', () => {
     for (const [key, value] of Object.entries(remote)) git(place, 'config', `remote.origin.${key}`, value);
     await symlink('/dev/zero', `${place}/endless`);
     await workspaces.beforeRun(subject(), signal);
-    const before = await workspaces.fingerprint(place, signal);
+    const look = () => workspaces.workBefore(subject(), signal);
+    const before = await look();
     await writeFile(`${place}/inner/known.ts`, 'y');
-    const within = await workspaces.fingerprint(place, signal);
+    const within = await look();
     await writeFile(`${place}/known.ts`, 'y');
-    expect(new Set([before, within, await workspaces.fingerprint(place, signal)]).size).toBe(3);
+    expect(new Set([before, within, await look()]).size).toBe(3);
     expect(existsSync(ran)).toBe(false);
   });
 

@@ -126,22 +126,32 @@ if folder "$root/$1" && folder "$root/$1/.foray"; then
 fi
 `;
 
-/** Name: one line for the work that was done there. Submodules are looked at as files: git would use their own filters. */
-export const FINGERPRINT = `${ROOT}${GIT}
+/**
+ * Name, and whether it is looked at as files whatever it is: what is there, in the lines that `showsWork` compares. Submodules
+ * are looked at as files: git would use their own filters.
+ */
+export const LOOK_AT_WORK = `${ROOT}${GIT}
 cd -- "$root/$1" || exit 6
 files() { find "$1" \\( -path ./.foray -o -name .git \\) -prune -o -type f -exec cksum {} + -o -type l -exec ls -ld {} +; }
-if g rev-parse --git-dir >/dev/null; then
+marks() {
+  { g rev-parse --verify HEAD; g for-each-ref '--format=%(objectname)' refs/heads
+    g for-each-ref '--format=%(objectname) %(refname)' refs/remotes | grep -v ' refs/remotes/[^/]*/HEAD$'; } | sort -u
+}
+repository=no
+if there .git && g rev-parse --git-dir >/dev/null; then repository=yes; fi
+if [ $repository = yes ] && [ "$2" != files ]; then
   without_filters
+  echo repository; marks
   {
-    g rev-parse HEAD; g for-each-ref
-    g status --porcelain=v1 --no-renames --untracked-files=all --ignore-submodules=dirty | grep -v '^...\\.foray/'
+    g status --porcelain=v1 --no-renames --untracked-files=all --ignore-submodules=dirty | cut -c 4- | grep -v '^\\.foray/'
     g diff --no-ext-diff --no-textconv --ignore-submodules=dirty --binary HEAD -- . ':!.foray'
     g ls-files -z --others --exclude-standard -- . ':!.foray' |
       xargs -0 sh -c 'for file; do if [ -L "$file" ]; then ls -ld -- "$file"; else cksum -- "$file"; fi; done' sh
     g ls-files --stage | sed -n 's/^160000 [^	]*	//p' | while IFS= read -r place; do files "./$place"; done
   } 2>/dev/null | cksum
 else
-  files . | cksum
+  echo files; if [ $repository = yes ]; then marks; fi
+  files . | sort | cksum
 fi
 `;
 
