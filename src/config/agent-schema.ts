@@ -38,7 +38,10 @@ const sessionKeys = {
     {},
   ),
   turn_timeout_ms: byDefault(milliseconds(1, 'Time one turn may take.'), 3_600_000),
-  read_timeout_ms: byDefault(milliseconds(1, 'Time an agent may take to answer when it starts.'), 5000),
+  read_timeout_ms: byDefault(
+    milliseconds(1, 'Time an agent may take to answer; one that starts gets a minute, unless this is less than the default.'),
+    5000,
+  ),
   stall_timeout_ms: byDefault(
     milliseconds(-(2 ** 31), 'Silence after which a turn counts as stalled; 0 or less: never.'),
     300_000,
@@ -64,7 +67,7 @@ const issueKeys = {
   evidence: byDefault(
     choice(
       ['any', 'changes'],
-      'What a successful run must show: model text or a tool call in every turn (`any`), or also a commit, a changed file or a branch in the workspace (`changes`).',
+      'What a successful run must show: model text or a tool call in every turn (`any`), or also a commit, a changed file or a pushed branch (`changes`).',
     ),
     'any',
   ),

@@ -84,7 +84,7 @@ describe('a turn that is aborted', () => {
       process.on('SIGTERM', () => {});
       process.stdin.on('end', () => {});
       setInterval(() => say('still talking'), 1);`,
-      { readTimeoutMs: 100, stopGraceMs: 200 },
+      { readTimeoutMs: 2_000, stopGraceMs: 200 },
     );
     const startedAt = performance.now();
     const { result, toldLater } = await abortedTurn(live);
@@ -113,7 +113,7 @@ describe('a session that is stopped', () => {
 
   it('cancels the turn that runs', async () => {
     const live = await open(`handlers['session/prompt'] = () => { ${WORK} return forever(); };`, {
-      readTimeoutMs: 50,
+      readTimeoutMs: 2_000,
       stopGraceMs: 50,
     });
     let stopping: Promise<void> | undefined;

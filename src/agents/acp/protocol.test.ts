@@ -56,7 +56,7 @@ describe('what is sent', () => {
         return forever();
       };`,
       { model: 'y', mode: 'b' },
-      { readTimeoutMs: 500, stopGraceMs: 100 },
+      { readTimeoutMs: 2_000, stopGraceMs: 100 },
     );
     for (const resumeSessionId of [null, 's1']) {
       const session = await agent.startSession(stage.request({ resumeSessionId, toolServer }), never);

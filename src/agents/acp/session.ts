@@ -7,6 +7,7 @@ import { connect, departureError, type AgentConnection } from '../shared/connect
 import { createEventStream, type EventStream } from '../shared/event-stream.ts';
 import { cancelled, detailOf, failedTurn, masked } from '../shared/failures.ts';
 import { aliveEvery, maskFor } from '../shared/run-environment.ts';
+import { startPatience } from '../shared/start-patience.ts';
 import { envFor } from './args.ts';
 import { kindOf } from './classify.ts';
 import { openSession, type HandshakeParts, type Opened } from './handshake.ts';
@@ -24,9 +25,6 @@ export interface SessionParts {
   readonly conversations: Conversations;
   readonly request: SessionRequest;
 }
-
-/** Agents load models and tools before they answer. */
-const LONGEST_HANDSHAKE_MS = 60_000;
 
 /** Starts the agent and opens a session with it. Throws an AgentError, after every process of it is gone. */
 export async function startSession(parts: SessionParts, signal: AbortSignal): Promise<AgentSession> {
@@ -144,7 +142,7 @@ function handshakeParts(parts: SessionParts, { peer }: AgentConnection, listener
     options,
     request,
     clock: deps.clock,
-    timeoutMs: Math.max(settings.readTimeoutMs, LONGEST_HANDSHAKE_MS),
+    timeoutMs: startPatience(settings),
     beforeLoad: async (sessionId, ways, signal) => {
       const wait = waitBeforeLoad(conversations.openedAt(sessionId), deps.clock.now(), ways);
       if (wait > 0) await delay(wait, undefined, { signal });

@@ -33,6 +33,14 @@ const refused = (agent: Agent, changes = {}): Promise<unknown> =>
   );
 
 describe('opening a session', () => {
+  it('waits no longer than an operator says who says less than the default', async () => {
+    const agent = await stage.agent(`handlers['initialize'] = () => new Promise(() => {});`, {}, { readTimeoutMs: 300 });
+    expect(await refused(agent)).toMatchObject({
+      kind: 'agent_protocol_error',
+      message: expect.stringContaining('no answer to initialize within 300 ms') as string,
+    });
+  });
+
   it('says who we are and what we cannot do, and starts in the workspace', async () => {
     const agent = await stage.agent(`handlers['session/prompt'] = () => {
       writeFileSync('env.json', JSON.stringify({ cwd: process.cwd(), ...process.env }));

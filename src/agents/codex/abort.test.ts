@@ -35,7 +35,7 @@ describe('an aborted turn', () => {
   });
 
   it('ends a stubborn process and what it left outside of its group', async () => {
-    const fake = fakeCodex({}, { stopGraceMs: 200, readTimeoutMs: 200 });
+    const fake = fakeCodex({}, { stopGraceMs: 200, readTimeoutMs: 2_000 });
     const controller = new AbortController();
     const session = await fake.start({ ignoreSigterm: true, ignoreInterrupt: true });
     const events: AgentEvent[] = [];

@@ -12,7 +12,8 @@ import { kindOfText, LOGIN_REMEDY } from './classify.ts';
 import { createListener, type Listener } from './listener.ts';
 import type { Options } from './options.ts';
 import { accountAnswer, threadAnswer } from './parse.ts';
-import { askedPerson, startPatience, takeTurn, watchTurn } from './turn.ts';
+import { startPatience } from '../shared/start-patience.ts';
+import { askedPerson, takeTurn, watchTurn } from './turn.ts';
 
 export interface SessionParts {
   /** Program and arguments that stand before ours. */

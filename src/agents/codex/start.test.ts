@@ -19,6 +19,14 @@ describe('the start of a session', () => {
     expect(fake.ledger.map((line) => line.split(' ')[0])).toEqual(['started', 'ended']);
   });
 
+  it('waits no longer than an operator says who says less than the default', async () => {
+    const fake = fakeCodex({}, { readTimeoutMs: 300 });
+    await expect(fake.start({ silentOn: 'thread/start' })).rejects.toMatchObject({
+      kind: 'agent_protocol_error',
+      message: expect.stringContaining('codex did not get ready within 300 ms') as string,
+    });
+  });
+
   it('needs no login where the provider needs none', async () => {
     const fake = fakeCodex();
     await fake.start({ account: null, requiresOpenaiAuth: false });

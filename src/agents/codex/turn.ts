@@ -4,6 +4,7 @@ import { JsonRpcError, JsonRpcTimeoutError } from '../../lib/json-rpc/index.ts';
 import { departureError, type AgentConnection } from '../shared/connection.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { cancelled, needsPerson } from '../shared/failures.ts';
+import { startPatience } from '../shared/start-patience.ts';
 import { sandboxPolicy, turnParams } from './args.ts';
 import { fullText, turnErrorOf } from './classify.ts';
 import { judge, mayHaveLostCalls, type Evidence } from './judge.ts';
@@ -37,11 +38,6 @@ export interface TurnParts {
   readonly settings: AgentSettings;
   readonly now: () => number;
   readonly changedBefore: boolean;
-}
-
-/** How long Codex may take over what needs its servers and models to be loaded. */
-export function startPatience({ readTimeoutMs }: AgentSettings): number {
-  return Math.max(readTimeoutMs, 60_000);
 }
 
 /**
@@ -82,9 +78,12 @@ async function judgeTurn(parts: TurnParts, end: TurnEnd): Promise<AgentError | n
   return judge(end, evidence, { limits: listener.limits, now: now(), sandbox, sandboxWorks, changedBefore });
 }
 
+/** No start: a machine under load may take its time. */
+const SANDBOX_MS = 60_000;
+
 /** Has Codex run a command that does nothing, in the sandbox of the turn. */
 async function trySandbox({ connection, options, workspacePath, settings }: TurnParts): Promise<boolean> {
-  const timeoutMs = startPatience(settings);
+  const timeoutMs = Math.max(settings.readTimeoutMs, SANDBOX_MS);
   const params = { command: ['true'], cwd: workspacePath, sandboxPolicy: sandboxPolicy(options, workspacePath), timeoutMs };
   try {
     return commandAnswer.parse(await connection.peer.request('command/exec', params, { timeoutMs })).exitCode === 0;

@@ -80,7 +80,7 @@ const SETTINGS: AgentSettings = {
   maxConcurrentAgents: 10,
   maxConcurrentAgentsByState: {},
   turnTimeoutMs: 3_600_000,
-  readTimeoutMs: 1_000,
+  readTimeoutMs: 5_000,
   stallTimeoutMs: 300_000,
   toolTimeoutMs: 1_800_000,
   stopGraceMs: 1_000,

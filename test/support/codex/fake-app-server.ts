@@ -126,7 +126,7 @@ export const FAKE_SETTINGS: AgentSettings = {
   maxConcurrentAgents: 10,
   maxConcurrentAgentsByState: {},
   turnTimeoutMs: 3_600_000,
-  readTimeoutMs: 500,
+  readTimeoutMs: 5_000,
   stallTimeoutMs: 300_000,
   toolTimeoutMs: 1_800_000,
   stopGraceMs: 500,
