@@ -29,8 +29,11 @@ describe('a process', () => {
     expect(await fake.noted('stdin', 1)).toBe('ü'.repeat(2_000_000));
   });
 
-  it('that stays silent after its result is ended, and its result counts', async () => {
-    const fake = await fakeWith([prints('success').replace(/exit 0$/, 'exec sleep 60')]);
+  it.each([
+    ['', 'exec sleep 60'],
+    [' and closes its output', 'exec sleep 60 >&- 2>&-'],
+  ])('that stays silent after its result%s is ended, and its result counts', async (_what, rest) => {
+    const fake = await fakeWith([prints('success').replace(/exit 0$/, rest)]);
     const options = optionsSchema().parse({});
     const { settings, deps, request } = fake;
     const session = startSession({ command: ['claude'], options, settings, deps, request, mcpFile: null, lingerMs: 50 });

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProcessHost, ProcessStart, StartedProcess } from '../../ports/process.ts';
+import type { ProcessEnd, ProcessHost, ProcessStart, StartedProcess } from '../../ports/process.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { epochMs } from '../shared/reset-time.ts';
 import type { Ending, Evidence } from './judge.ts';
@@ -38,8 +38,7 @@ export async function takeTurn(turn: TurnProcess, signal: AbortSignal): Promise<
   void child.stdin.write(turn.prompt).then(() => child.stdin.end());
   const over = new AbortController();
   try {
-    const ended = readToEnd(child, turn).then(() => child.settled);
-    const exit = await Promise.race([ended, endOnAbort(child, turn.patience, signal, over.signal)]);
+    const exit = await Promise.race([readToEnd(child, turn), endOnAbort(child, turn.patience, signal, over.signal)]);
     return { code: exit?.code ?? null, signal: exit === null ? 'SIGKILL' : exit.signal, stderr: child.stderrTail() };
   } catch (error) {
     await child.kill();
@@ -49,15 +48,19 @@ export async function takeTurn(turn: TurnProcess, signal: AbortSignal): Promise<
   }
 }
 
-/** Background work of the agent may keep it alive after its result, even for ever: silence ends it. */
-async function readToEnd(child: StartedProcess, { reader, patience }: TurnProcess): Promise<void> {
+/** Background work of the agent may keep it alive after its result, even for ever and with its output closed: silence ends it. */
+async function readToEnd(child: StartedProcess, { reader, patience }: TurnProcess): Promise<ProcessEnd> {
   let timer: NodeJS.Timeout | undefined;
-  for await (const line of child.lines()) {
-    reader.accept(line);
+  try {
+    for await (const line of child.lines()) {
+      reader.accept(line);
+      clearTimeout(timer);
+      if (reader.hasResult()) timer = setTimeout(() => void child.stop(patience.stopGraceMs), patience.lingerMs).unref();
+    }
+    return await child.settled;
+  } finally {
     clearTimeout(timer);
-    if (reader.hasResult()) timer = setTimeout(() => void child.stop(patience.stopGraceMs), patience.lingerMs).unref();
   }
-  clearTimeout(timer);
 }
 
 /** Settles only after an abort, with null, when the process is gone or given up. */
