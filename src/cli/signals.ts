@@ -1,5 +1,7 @@
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+/** A terminal that is closed hangs up: what would end us at once leaves our agents running. */
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 type Signal = keyof typeof EXIT_CODES;
+const SIGNALS = Object.keys(EXIT_CODES) as readonly Signal[];
 
 export interface SignalHandlers {
   stop(signal: Signal): void;
@@ -15,12 +17,10 @@ export function onSignals(handlers: SignalHandlers): { release(): void } {
     else handlers.stop(signal);
     asked = true;
   };
-  process.on('SIGINT', handle);
-  process.on('SIGTERM', handle);
+  for (const signal of SIGNALS) process.on(signal, handle);
   return {
     release() {
-      process.off('SIGINT', handle);
-      process.off('SIGTERM', handle);
+      for (const signal of SIGNALS) process.off(signal, handle);
     },
   };
 }

@@ -9,10 +9,11 @@ beforeEach(async () => {
 afterEach(() => ground.cleanup());
 
 it.each([
+  ['SIGHUP', 129],
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)('a second %s ends at once with %d, and takes its processes along', async (signal, code) => {
-  const hooks = `before_run: |\n  trap '' TERM INT\n  echo $$ > ${ground.path('hook.pid')}\n  sleep 600`;
+  const hooks = `before_run: |\n  trap '' TERM INT HUP\n  echo $$ > ${ground.path('hook.pid')}\n  sleep 600`;
   await ground.write('WORKFLOW.md', fileWorkflow({ hooks, agent: 'kind: mock\nstop_grace_ms: 60000' }));
   await ground.writeIssues([{ id: '1', identifier: 'A-1', title: 'First', state: 'todo' }]);
   const daemon = await ground.start();
