@@ -155,6 +155,30 @@ describe('budgets', () => {
     expect(player.state.parked.get('1')).toMatchObject({ reason: 'token_budget', stateAtPark: 'todo' });
   });
 
+  it.each([
+    [2, '2.50 USD used (agent.max_cost_usd is 2)', 2.5],
+    [0.000_02, '0.000025 USD used (agent.max_cost_usd is 0.00002)', 0.000_025],
+  ])('tells what was used of %d USD', (maxCostUsd, detail, costUsd) => {
+    const player = createPlayer(settingsWith({ agent: { maxCostUsd } }));
+    player.poll([issueWith({ id: '1' })]);
+    player.send({ type: 'agent-spoke', issueId: '1', runId: 'run-1', event: { type: 'usage', tokens, costUsd } });
+    player.exit('1', { kind: 'cancelled' });
+    expect(player.state.parked.get('1')).toMatchObject({ reason: 'cost_budget', detail });
+  });
+
+  it('lets a session end that used just its budget, and dispatches no other', () => {
+    const player = createPlayer(settingsWith({ agent: { maxTokens: 1_100 } }));
+    player.poll([issueWith({ id: '1' })]);
+    player.send({ type: 'agent-spoke', issueId: '1', runId: 'run-1', event: { type: 'usage', tokens } });
+    expect(player.asked('stop-run')).toEqual([]);
+    const fault = { kind: 'turn_failed', message: 'agent: turn_failed: 500', consequence: 'back-off' } as const;
+    player.exit('1', { kind: 'error', fault });
+    expect(player.state.parked.has('1')).toBe(false);
+    player.after(600_000);
+    player.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1' }) } });
+    expect(player.state.parked.get('1')?.reason).toBe('token_budget');
+  });
+
   it('parks at dispatch what has used its sessions; a person lets it run again', () => {
     const spent = [{ issueId: '1', sessions: 2, tokens: 0, costUsd: 0 }];
     const player = createPlayer(settingsWith({ agent: { maxSessions: 2 } }), { ...NOTHING_DURABLE, spent });

@@ -1,5 +1,5 @@
 import { CONTINUATION_MS } from '../rules/backoff.ts';
-import { spentOn } from '../rules/budget.ts';
+import { spentOn, usdText } from '../rules/budget.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import {
   announce,
@@ -94,7 +94,7 @@ function afterStop(reason: StopReason, state: State, live: Live, exit: RunExit):
       return {
         then: 'park',
         reason,
-        detail: `${spentOn(state, live.issue.id).costUsd.toFixed(2)} USD used (agent.max_cost_usd is ${agent.maxCostUsd})`,
+        detail: `${usdText(spentOn(state, live.issue.id).costUsd)} USD used (agent.max_cost_usd is ${agent.maxCostUsd})`,
       };
     case 'operator':
       return parkedByOperator(state, live);

@@ -186,20 +186,20 @@ describe('what a run costs', () => {
     expect(limited.asked('stop-run')).toMatchObject([{ reason: 'cost_budget' }]);
   });
 
-  it('stops a session within its turn', () => {
+  it('stops a session within its turn once it is over its budget', () => {
     const player = costing(3, 'claude-sonnet-4-5');
-    say(player, usage(0.5));
+    for (const millions of [0.1, 0.3, 1]) say(player, usage(millions));
     expect(player.asked('stop-run')).toEqual([]);
-    say(player, usage(1));
+    say(player, usage(1.001));
     expect(player.asked('stop-run')).toMatchObject([{ reason: 'cost_budget' }]);
   });
 
   it('counts what is only guessed for ceilings alone', () => {
     const player = createPlayer(settingsWith({ agent: { maxTokens: 1_000 } }));
     player.poll([issueWith({ id: '1' })]);
-    say(player, { type: 'usage', tokens: { ...TOKENS, totalTokens: 100 }, estimatedTokens: 899 });
-    expect(player.asked('stop-run')).toEqual([]);
     say(player, { type: 'usage', tokens: { ...TOKENS, totalTokens: 100 }, estimatedTokens: 900 });
+    expect(player.asked('stop-run')).toEqual([]);
+    say(player, { type: 'usage', tokens: { ...TOKENS, totalTokens: 100 }, estimatedTokens: 901 });
     expect(player.asked('stop-run')).toMatchObject([{ reason: 'token_budget' }]);
     expect(player.state.spent.get('1')?.tokens).toBe(100);
   });

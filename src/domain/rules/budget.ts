@@ -16,7 +16,7 @@ export function budgetSpent(state: State, issueId: string): BudgetVerdict | null
 }
 
 /**
- * Which budget a running session has used up, or null; `underWay` is what the turn used that is not counted yet.
+ * Which budget a running session is over, or null; one that used just what it may is not. `underWay` is what the turn used that is not counted yet.
  * Sessions are counted when they start, so they do not stop one.
  */
 export function budgetBroken(
@@ -27,10 +27,14 @@ export function budgetBroken(
   const { maxTokens, maxCostUsd } = settingsFor(state, live.issue.id).agent;
   const counted = spentOn(state, live.issue.id);
   const spent = { ...counted, tokens: counted.tokens + underWay.tokens, costUsd: counted.costUsd + underWay.costUsd };
-  if (maxTokens > 0 && spent.tokens >= maxTokens) return { reason: 'token_budget', detail: tokenDetail(spent, maxTokens) };
-  if (maxCostUsd > 0 && spent.costUsd >= maxCostUsd) return { reason: 'cost_budget', detail: costDetail(spent, maxCostUsd) };
+  if (maxTokens > 0 && spent.tokens > maxTokens) return { reason: 'token_budget', detail: tokenDetail(spent, maxTokens) };
+  if (maxCostUsd > 0 && spent.costUsd - maxCostUsd > LEAST_USD)
+    return { reason: 'cost_budget', detail: costDetail(spent, maxCostUsd) };
   return null;
 }
+
+/** Less than this is what adding prices up leaves over. */
+const LEAST_USD = 1e-9;
 
 /** The ceilings that cannot be kept, because the agent tells nothing they could be held against. */
 export function blindCeilings(settings: Settings, { tokensMeasured, reportedCost }: Live): readonly string[] {
@@ -93,8 +97,16 @@ function tokenDetail(spent: Spent, limit: number): string {
 }
 
 function costDetail(spent: Spent, limit: number): string {
-  return `${spent.costUsd.toFixed(2)} of ${limit.toFixed(2)} USD used (agent.max_cost_usd)`;
+  return `${usdText(spent.costUsd)} of ${usdText(limit)} USD used (agent.max_cost_usd)`;
 }
+
+/** In cents, and where that says too little with as many digits as say something. */
+export function usdText(usd: number): string {
+  const digits = usd > 0 ? Math.min(Math.max(2, 1 - Math.floor(Math.log10(usd))), MOST_DIGITS) : 2;
+  return usd.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, '$1');
+}
+
+const MOST_DIGITS = 12;
 
 /** Whether a hold says that a budget is used up: such an issue waits for a person. */
 export function isBudget(reason: string): reason is 'session_budget' | 'token_budget' | 'cost_budget' {
