@@ -81,6 +81,27 @@ it('a credential shows nowhere: log, API, pages, metrics, database, child enviro
     for (const form of secrets.flatMap(formsOf)) expect(text.includes(form), `${place} shows ${form}`).toBe(false);
 });
 
+it('a credential in the title of an issue is shown and stored nowhere, and hooks get the title as it is', async () => {
+  const others = otherSecrets();
+  const secret = others['SERVER_TOKEN'] ?? '';
+  const hooks = 'before_run: printf %s "$FORAY_ISSUE_TITLE" > title';
+  await ground.write('WORKFLOW.md', stageWorkflow(stage, { ...OTHER_SECTIONS, hooks }));
+  await stage.add({ title: `Use ${secret} there`, state: stage.states.todo });
+  const daemon = await ground.start(['--port', '0', '--log-level', 'debug'], { env: { ...stage.env, ...others } });
+  await daemon.record('handoff transition succeeded, releasing claim');
+  const shown: Record<string, string> = {};
+  for (const route of ['/', '/api/v1/state', '/api/v2/runs'])
+    shown[route] = await (await daemon.get(route, { headers: { authorization: `Bearer ${secret}` } })).text();
+  const [workspace] = await workspaces();
+  expect(await ground.read(`ws/${workspace}/title`)).toBe(`Use ${secret} there`);
+  await daemon.stop();
+  shown['log'] = daemon.stderr();
+  shown['database'] = readFileSync(ground.path('.foray.db'), 'latin1');
+  expect(shown['database']).toContain('Use [redacted] there');
+  expect(shown['/api/v2/runs']).toContain('Use [redacted] there');
+  for (const [place, text] of Object.entries(shown)) expect(text.includes(secret), place).toBe(false);
+});
+
 const FULL = process.env['FORAY_FAULTS'] === 'full';
 /** What reads the workflow file, and meets a database and a tracker that do not answer. The whole suite runs the first ones. */
 const COMMANDS: readonly (readonly string[])[] = [

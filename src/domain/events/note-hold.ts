@@ -27,11 +27,12 @@ export function noteHold(
 /** Thousands are held poll after poll for the same reason: what did not change is kept as it is. */
 function isSameHold(before: Hold, issue: Issue, { reason, detail }: HoldVerdict): boolean {
   const { title, url, state, displayIdentifier, stateAssumed = false } = before.issue;
+  const shown = issue.shown ?? issue;
   return (
     before.reason === reason &&
     before.detail === detail &&
-    title === issue.title &&
-    url === issue.url &&
+    title === shown.title &&
+    url === shown.url &&
     state === issue.state &&
     displayIdentifier === issue.displayIdentifier &&
     stateAssumed === (issue.stateAssumed ?? false)

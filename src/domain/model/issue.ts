@@ -34,6 +34,8 @@ export interface Issue {
   readonly stateAssumed?: boolean;
   /** What an approval is held against. On whole reads only, where `tracker.approval_label` is set. */
   readonly approvable?: Approvable;
+  /** What is kept and shown instead of the tracker's own text, where that holds a secret. */
+  readonly shown?: { readonly title: string; readonly url: string };
 }
 
 /** A person as far as the tracker tells. */
@@ -95,7 +97,8 @@ export interface IssueRef {
 
 /** The part of an issue that the core keeps. */
 export function refOf(issue: Issue): IssueRef {
-  const { id, identifier, displayIdentifier, title, url, state } = issue;
+  const { id, identifier, displayIdentifier, state } = issue;
+  const { title, url } = issue.shown ?? issue;
   return { id, identifier, displayIdentifier, title, url, state, ...(issue.stateAssumed ? { stateAssumed: true } : {}) };
 }
 

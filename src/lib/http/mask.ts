@@ -38,7 +38,7 @@ export function maskCutSecrets(text: string, secrets: readonly string[]): string
 // `https://user:pass@host/` becomes `https://[redacted]@host/`.
 function maskUserinfo(text: string): string {
   // The last @ before the path ends the user part: a password may hold an @ itself.
-  if (!text.includes('://')) return text;
+  if (!text.includes('@') || !text.includes('://')) return text;
   // A scheme has a bounded length: without one, a long run of letters takes quadratic time.
   return text.replace(/([a-z][a-z0-9+.-]{0,30}:\/\/)[^/?#\s"'<>]*@/gi, `$1${REDACTED}@`);
 }

@@ -19,27 +19,30 @@ export interface AttemptDeps extends RunListener {
 export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<RunExit> {
   const progress: Progress = { turns: 0, status: null, costUsd: 0 };
   let workspacePath = '';
+  let subject = subjectOf(plan);
   let exit: RunExit;
   try {
-    const expected = await deps.adapters.workspaces.pathFor(subjectOf(plan));
+    const expected = await deps.adapters.workspaces.pathFor(subject);
     if (expected !== null) deps.report({ type: 'workspace-chosen', ...idsOf(plan), workspacePath: expected });
     const issue = await readIssue(plan, deps, signal);
     if (issue === null) return { kind: 'normal', turns: 0, fault: null, status: null, scm: null };
-    const workspace = await deps.adapters.workspaces.prepare(subjectOf(plan), signal);
+    // What we keep of a title has no secrets in it; hooks and the merge request get it as it is.
+    subject = { ...subject, title: issue.title };
+    const workspace = await deps.adapters.workspaces.prepare(subject, signal);
     workspacePath = workspace.path;
     deps.report({ type: 'run-prepared', ...idsOf(plan), workspacePath });
-    await deps.adapters.workspaces.beforeRun(subjectOf(plan), signal);
+    await deps.adapters.workspaces.beforeRun(subject, signal);
     const before = await workBefore(plan, deps, signal);
     await takeTurns({ plan, issue, workspacePath }, progress, deps, signal);
     await requireEvidence(plan, { before, status: progress.status }, deps, signal);
-    const scm = progress.status?.word === 'blocked' ? null : await deps.adapters.workspaces.deliver(subjectOf(plan), signal);
-    if (before !== null) await deps.adapters.workspaces.settleWork(subjectOf(plan));
+    const scm = progress.status?.word === 'blocked' ? null : await deps.adapters.workspaces.deliver(subject, signal);
+    if (before !== null) await deps.adapters.workspaces.settleWork(subject);
     exit = { kind: 'normal', turns: progress.turns, fault: null, status: progress.status, scm };
   } catch (error) {
     exit = failedExit(error, progress.turns, signal);
   }
   if (workspacePath === '') return exit;
-  await deps.adapters.workspaces.afterRun(subjectOf(plan), deps.killed);
+  await deps.adapters.workspaces.afterRun(subject, deps.killed);
   return { ...exit, scm: exit.scm ?? (await deps.adapters.workspaces.readScm(workspacePath)) };
 }
 
