@@ -82,7 +82,8 @@ export function parseScm(text: string): ScmRecord {
 
 function decode(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    // Editors of some systems begin a file with a mark of its encoding.
+    return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
   } catch {
     // The parser's own message quotes the text, which may hold anything.
     throw unusable('it is not valid JSON');

@@ -74,7 +74,7 @@ describe('.foray/scm.json', () => {
   });
 
   it('names the merge request; what else it holds is ignored', async () => {
-    await write('scm.json', JSON.stringify({ ...record, note: 'x' }));
+    await write('scm.json', `\uFEFF${JSON.stringify({ ...record, note: 'x' })}`);
     expect(await bench.workspaces.readScm(workspace)).toEqual(read);
   });
 

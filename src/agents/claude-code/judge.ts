@@ -96,7 +96,7 @@ function byResult(findings: Evidence, result: ResultRecord, circumstances: Circu
 /** What only a person can answer, or null. */
 function askedPerson(findings: Evidence, result: ResultRecord, { mode, changedBefore }: Circumstances): string | null {
   const tool = result.denials.find((denial) => PERSON_TOOLS.includes(denial.name));
-  if (tool) return `${tool.name} needs a person, and none is there`;
+  if (tool) return `${tool.name} needs a person, and none is there${tool.question === '' ? '' : `: ${tool.question}`}`;
   if (result.denials.length > 0 && !findings.toolWorked) return refusedText(namesOf(result));
   if (mode === 'plan' && hasWorked(findings)) return `it made a plan that nobody approved: ${findings.text}`;
   const question = findings.changed || changedBefore ? null : openQuestion(findings.text);

@@ -63,6 +63,12 @@ export interface AssistantRecord {
   readonly error: string;
 }
 
+/** A tool call that was refused. */
+export interface Denial extends Pick<ToolCall, 'id' | 'name'> {
+  /** What it would have asked a person, or the plan it would have shown; empty for other tools. */
+  readonly question: string;
+}
+
 export interface ResultRecord {
   readonly type: 'result';
   /** Its own word of success: the subtype alone is no proof, an API failure has `success` too. */
@@ -71,7 +77,7 @@ export interface ResultRecord {
   readonly status: number | null;
   readonly stopReason: string;
   readonly text: string;
-  readonly denials: readonly Pick<ToolCall, 'id' | 'name'>[];
+  readonly denials: readonly Denial[];
   /** Over all models, sub-agents included. */
   readonly figures: Figures | null;
   /** Without sub-agents. */
@@ -184,12 +190,19 @@ function readResult(raw: Raw): StreamRecord {
     status: statusOf(raw['api_error_status']),
     stopReason: textOf(raw['stop_reason']),
     text: [textOf(raw['result']), ...errors].filter((text) => text !== '').join('; '),
-    denials: denials.map((denial) => ({ id: textOf(denial['tool_use_id']), name: textOf(denial['tool_name']) })),
+    denials: denials.map(readDenial),
     figures: sumOf(objectOf(raw['modelUsage'])) ?? own,
     own,
     costUsd: amountOf(raw['total_cost_usd']),
     apiMs: amountOf(raw['duration_api_ms']),
   };
+}
+
+function readDenial(raw: Raw): Denial {
+  const input = objectOf(raw['tool_input']);
+  const asked = [...objectsIn(input?.['questions']).map((entry) => textOf(entry['question'])), textOf(input?.['plan'])];
+  const question = asked.filter((text) => text !== '').join(' ');
+  return { id: textOf(raw['tool_use_id']), name: textOf(raw['tool_name']), question };
 }
 
 type FigureFields = Readonly<Record<keyof Figures, string>>;

@@ -120,6 +120,21 @@ describe('the traps', () => {
     expect(messageOf(verdict)).toContain(`agent_needs_person: ${tool} needs a person`);
   });
 
+  it.each([
+    [
+      'AskUserQuestion',
+      { questions: [{ question: 'Which database?', options: [] }, { question: 'And when?' }] },
+      'Which database? And when?',
+    ],
+    ['ExitPlanMode', { plan: '1. Rename it.' }, '1. Rename it.'],
+  ])('a refused %s tells what it asks', (tool, input, asked) => {
+    const lines = recorded('success');
+    const denial = { tool_name: tool, tool_use_id: 't9', tool_input: input };
+    const result = { ...JSON.parse(lines.at(-1)!), permission_denials: [denial] };
+    const { verdict } = replay([...lines.slice(0, -1), JSON.stringify(result)], EXIT_0);
+    expect(messageOf(verdict)).toBe(`agent: agent_needs_person: ${tool} needs a person, and none is there: ${asked}`);
+  });
+
   it.each(['constructor', 'toString'])('a failed turn that says %s is no turn that was cut short', (subtype) => {
     const lines = recorded('max-turns').map((line) => line.replace('error_max_turns', subtype));
     expect(replay(lines, EXIT_1).verdict).toMatchObject({ type: 'failed' });
