@@ -157,7 +157,7 @@ function createTracker(store: Pick<Store, 'spentOn'>) {
       case 'hand-off':
         return [Promise.resolve(handOff(effect))];
       case 'sweep':
-        return [Promise.resolve({ type: 'sweep-answered', states: closed(effect.workspaces), missing: [] })];
+        return [Promise.resolve({ type: 'sweep-answered', states: closed(effect.workspaces), missing: [], waiting: [] })];
       case 'remove-workspace':
         return [Promise.resolve(removed(effect))];
       case 'read-terminal':

@@ -101,6 +101,7 @@ function firstPoll(now: number): PollState {
     postponed: null,
     pacedTo: null,
     sweepAfter: '',
+    unseenWaiting: new Set(),
     last: null,
   };
 }

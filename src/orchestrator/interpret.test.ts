@@ -38,7 +38,7 @@ const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Na
   'hand-off': { do: 'hand-off', issue, handoff: { runId: 'r', target: 'review' }, settings, begun: false },
   'write-out': { do: 'write-out', entry: { id: 'o', issue, write: { kind: 'comment', text: 't' }, tries: 0, dueAt: 0 } },
   'read-terminal': { do: 'read-terminal', states: ['done'], workspaces: [] },
-  sweep: { do: 'sweep', workspaces: [{ issueId: '1', path: '/w/T-1' }] },
+  sweep: { do: 'sweep', workspaces: [{ issueId: '1', path: '/w/T-1' }], waiting: [] },
   inspect: { do: 'inspect', watch, due: ['auto_merge'], needs: [], settings },
   merge: { do: 'merge', issueId: '1', request, order: { strategy: 'squash', expectedSha: 's' } },
   'delete-branch': { do: 'delete-branch', issueId: '1', request, headSha: 'a' },

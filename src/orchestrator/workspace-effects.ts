@@ -43,17 +43,17 @@ async function finishedAmong(
     .filter(({ state }) => stateIn(states, state));
 }
 
-/** Asks only about workspaces that are still there. */
-export async function sweep(deps: InterpretDeps, { workspaces }: EffectNamed<'sweep'>): Promise<AnswerTo<'sweep'>> {
+/** Asks only about workspaces that are still there, and about what waits. */
+export async function sweep(deps: InterpretDeps, { workspaces, waiting }: EffectNamed<'sweep'>): Promise<AnswerTo<'sweep'>> {
   const adapters = deps.adapters();
   const names = new Set(await adapters.workspaces.list());
   // Of another host nobody knows from here; it is asked when the workspace is to be removed.
   const isThere = ({ path }: { readonly path: string }): boolean =>
     hostPathOf(path).host !== null || names.has(directoryName(path));
-  const ids = workspaces.filter(isThere).map(({ issueId }) => issueId);
+  const ids = [...workspaces.filter(isThere).map(({ issueId }) => issueId), ...waiting];
   const missing = workspaces.filter((workspace) => !isThere(workspace)).map(({ path }) => path);
   const states = ids.length === 0 ? new Map<string, string>() : await adapters.tracker.fetchIssueStatesByIds(ids, deps.killed);
-  return { type: 'sweep-answered', states: { ok: true, value: states }, missing };
+  return { type: 'sweep-answered', states: { ok: true, value: states }, missing, waiting };
 }
 
 function directoryName(path: string): string {

@@ -148,7 +148,8 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
             {
               type: 'sweep-answered',
               missing: [],
-              states: maybe(() => board.states(effect.workspaces.map(({ issueId }) => issueId))),
+              waiting: effect.waiting,
+              states: maybe(() => board.states([...effect.workspaces.map(({ issueId }) => issueId), ...effect.waiting])),
             },
             now,
             2_000,

@@ -49,7 +49,7 @@ export function onCleanupAnswered(draft: Draft, event: Extract<Event, { type: 'c
   for (const issue of event.issues.value) onTerminal(draft, issue, issue.state);
 }
 
-/** Now and then: look up the issues whose workspaces are still here, and let old ones go. */
+/** Now and then: look up the issues whose workspaces are still here and those that wait, and let old workspaces go. */
 export function sweepIfDue(draft: Draft): void {
   if (draft.state.poll.count === 0 || draft.state.poll.count % SWEEP_EVERY_POLLS !== 0) return;
   const idle = idleWorkspaces(draft.state);
@@ -61,21 +61,39 @@ export function sweepIfDue(draft: Draft): void {
     );
   }
   const batch = nextBatch(idle, draft.state.poll.sweepAfter);
-  if (batch.length === 0) return;
-  const asked = ask(draft, { do: 'sweep', workspaces: batch.map(({ issueId, path }) => ({ issueId, path })) });
-  if (asked) changePoll(draft, { sweepAfter: batch.at(-1)?.path ?? '' });
+  const waiting = lastDue(draft.state);
+  if (batch.length === 0 && waiting.length === 0) return;
+  const asked = ask(draft, { do: 'sweep', workspaces: batch.map(({ issueId, path }) => ({ issueId, path })), waiting });
+  if (asked && batch.length > 0) changePoll(draft, { sweepAfter: batch.at(-1)?.path ?? '' });
 }
 
 export function onSweepAnswered(draft: Draft, event: Extract<Event, { type: 'sweep-answered' }>): void {
   settle(draft, 'sweep', '');
   for (const path of event.missing) dropWorkspace(draft, path);
-  if (!event.states.ok) return;
+  if (!event.states.ok) return changePoll(draft, { unseenWaiting: new Set() });
+  sweepWaiting(draft, event.waiting, event.states.value);
   for (const [issueId, state] of event.states.value) {
     const [workspace] = workspacesOf(draft.state, issueId);
     if (workspace === undefined || !isIdle(draft.state, issueId)) continue;
     if (!stateIn(draft.state.settings.tracker.terminalStates, state)) continue;
     onTerminal(draft, { id: issueId, identifier: workspace.identifier, title: workspace.title }, state);
   }
+}
+
+/** What waits for its next try has nothing to wait for once it is finished, or when two sweeps in a row did not find it. */
+function sweepWaiting(draft: Draft, asked: readonly string[], states: ReadonlyMap<string, string>): void {
+  const { unseenWaiting, last } = draft.state.poll;
+  const unseen = new Set<string>();
+  for (const id of asked) {
+    const claim = draft.state.claims.get(id);
+    if (claim?.phase !== 'waiting') continue;
+    const state = states.get(id) ?? '';
+    if (stateIn(draft.state.settings.tracker.terminalStates, state)) onTerminal(draft, claim.issue, state);
+    else if (state === '' && unseenWaiting.has(id)) release(draft, claim.issue, 'the tracker no longer has the issue');
+    // While polls fail, such as for a token that lost its access, that an issue is not found says nothing of it.
+    else if (state === '' && last?.error == null) unseen.add(id);
+  }
+  changePoll(draft, { unseenWaiting: unseen });
 }
 
 export function onWorkspaceRemoved(draft: Draft, event: Extract<Event, { type: 'workspace-removed' }>): void {
@@ -110,6 +128,16 @@ function idleWorkspaces(state: State): readonly WorkspaceRecord[] {
 
 function isIdle(state: State, issueId: string): boolean {
   return !state.claims.has(issueId) && !state.parked.has(issueId);
+}
+
+/** Those of the waiting that are looked at last by themselves. */
+function lastDue(state: State): readonly string[] {
+  if (state.claims.size === state.occupied) return [];
+  const waiting = [...state.claims.values()].filter((claim) => claim.phase === 'waiting');
+  return waiting
+    .toSorted((a, b) => b.dueAt - a.dueAt)
+    .slice(0, SWEEP_SIZE)
+    .map(({ issue }) => issue.id);
 }
 
 /** Goes round by path: the batch after the last one, from the start again when that is the end. */

@@ -38,7 +38,7 @@ const FAILED: { readonly [Name in AskedName]: (effect: EffectNamed<Name>, fault:
   }),
   'write-out': ({ entry }, fault) => ({ type: 'outbox-answered', id: entry.id, fault }),
   'read-terminal': (_effect, fault) => ({ type: 'cleanup-answered', issues: { ok: false, fault } }),
-  sweep: (_effect, fault) => ({ type: 'sweep-answered', states: { ok: false, fault }, missing: [] }),
+  sweep: (_effect, fault) => ({ type: 'sweep-answered', states: { ok: false, fault }, missing: [], waiting: [] }),
   inspect: ({ watch, due }, fault) => ({
     type: 'inspected',
     issueId: watch.issue.id,

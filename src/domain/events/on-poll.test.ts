@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
+import { settingsWith } from '../../../test/support/settings.ts';
 import { refOf, type Issue } from '../model/issue.ts';
 import type { Hold } from '../model/hold.ts';
-import { listOf } from '../model/versioned-map.ts';
+import { listOf, withEntry } from '../model/versioned-map.ts';
 import { inDispatchOrder } from '../rules/dispatch-order.ts';
 import { holdOf } from '../rules/dispatch-filters.ts';
 
@@ -191,4 +192,50 @@ it('a poll that could not look a running issue up is none of two in a row that d
   expect(player.everAsked('stop-run')).toEqual([]);
   player.poll([], {});
   expect(player.everAsked('stop-run')).toHaveLength(1);
+});
+
+describe('an issue that waits for its next try', () => {
+  const fault = { kind: 'turn_failed', message: 'agent: turn_failed: 500', consequence: 'back-off' } as const;
+  /** Failed, with a long wait ahead; polls go on as often as it takes for a sweep. */
+  const waiting = (): Player => {
+    const player = createPlayer(settingsWith({ agent: { maxRetryBackoffMs: 86_400_000 } }));
+    player.poll([issueWith({ id: '1' })]);
+    player.send({ type: 'run-prepared', issueId: '1', runId: 'run-1', workspacePath: '/w/T-1' });
+    player.exit('1', { kind: 'error', fault });
+    const claim = player.state.claims.get('1');
+    if (claim?.phase === 'waiting')
+      player.state = { ...player.state, claims: withEntry(player.state.claims, '1', { ...claim, dueAt: Infinity }) };
+    return player;
+  };
+  const sweep = (player: Player, states: ReadonlyMap<string, string> | null): void => {
+    const before = player.everAsked('sweep').length;
+    while (player.everAsked('sweep').length === before) player.poll([], {});
+    expect(player.everAsked('sweep').at(-1)).toMatchObject({ waiting: ['1'] });
+    const answer = states === null ? ({ ok: false, fault } as const) : ({ ok: true, value: states } as const);
+    player.send({ type: 'sweep-answered', states: answer, missing: [], waiting: ['1'] });
+  };
+
+  it('is let go when it is finished meanwhile, and its workspace removed', () => {
+    const player = waiting();
+    sweep(player, new Map([['1', 'todo']]));
+    expect(player.state.claims.has('1')).toBe(true);
+    sweep(player, new Map([['1', 'done']]));
+    expect(player.state.claims.has('1')).toBe(false);
+    expect(player.everAsked('remove-workspace')).toMatchObject([{ issueId: '1' }]);
+  });
+
+  it('is let go when two looks in a row do not find it, and its workspace stays', () => {
+    const player = waiting();
+    for (const states of [new Map<string, string>(), null, new Map<string, string>()]) sweep(player, states);
+    expect(player.state.claims.has('1')).toBe(true);
+    sweep(player, new Map());
+    expect(player.state.claims.has('1')).toBe(false);
+    expect(player.everAsked('remove-workspace')).toEqual([]);
+  });
+
+  it('is the only one that costs a look where no workspace lies about', () => {
+    const player = createPlayer();
+    for (let polls = 0; polls < 25; polls += 1) player.poll([]);
+    expect(player.everAsked('sweep')).toEqual([]);
+  });
 });

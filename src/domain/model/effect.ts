@@ -56,8 +56,12 @@ export type AskedEffect =
   /** Issues already in terminal states, for workspace cleanup. */
   /** With the workspaces that we know to have made. */
   | { readonly do: 'read-terminal'; readonly states: readonly string[]; readonly workspaces: readonly WorkspaceRecord[] }
-  /** States of issues whose workspaces are still here. */
-  | { readonly do: 'sweep'; readonly workspaces: readonly Pick<WorkspaceRecord, 'issueId' | 'path'>[] }
+  /** States of issues whose workspaces are still here, and of those that wait in the retry queue. */
+  | {
+      readonly do: 'sweep';
+      readonly workspaces: readonly Pick<WorkspaceRecord, 'issueId' | 'path'>[];
+      readonly waiting: readonly string[];
+    }
   /** One look at a merge request, for every reaction that is due. */
   | {
       readonly do: 'inspect';

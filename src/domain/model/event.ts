@@ -81,7 +81,14 @@ export type Event =
   | { readonly type: 'handoff-answered'; readonly issueId: string; readonly runId: string; readonly outcome: HandoffOutcome }
   | { readonly type: 'outbox-answered'; readonly id: string; readonly fault: Fault | null }
   | { readonly type: 'cleanup-answered'; readonly issues: Answer<readonly TerminalIssue[]> }
-  | { readonly type: 'sweep-answered'; readonly states: Answer<ReadonlyMap<string, string>>; readonly missing: readonly string[] }
+  | {
+      readonly type: 'sweep-answered';
+      readonly states: Answer<ReadonlyMap<string, string>>;
+      /** Workspaces that are no longer there. */
+      readonly missing: readonly string[];
+      /** Those that were asked about because they wait. */
+      readonly waiting: readonly string[];
+    }
   | {
       readonly type: 'inspected';
       readonly issueId: string;

@@ -29,6 +29,8 @@ export interface PollState {
   readonly pacedTo: number | null;
   /** The workspace after which the next sweep goes on. */
   readonly sweepAfter: string;
+  /** Waiting issues that the last sweep did not find. */
+  readonly unseenWaiting: ReadonlySet<string>;
   readonly last: {
     readonly at: number;
     readonly durationMs: number;

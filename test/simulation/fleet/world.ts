@@ -110,7 +110,8 @@ export function createFleetWorld(
         return {
           type: 'sweep-answered',
           missing: [],
-          states: maybe(() => statesOf(effect.workspaces.map(({ issueId }) => issueId))),
+          waiting: effect.waiting,
+          states: maybe(() => statesOf([...effect.workspaces.map(({ issueId }) => issueId), ...effect.waiting])),
         };
       case 'inspect': {
         const { issue, mergeRequest, armedAt, facts } = effect.watch;
