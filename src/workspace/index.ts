@@ -9,7 +9,7 @@ import type { Removal, Workspaces, WorkspaceSubject } from '../ports/workspace.t
 import { codeOf, DATA_FOLDER, hasDirectory, look, realRoot } from './containment.ts';
 import type { Delivery } from './delivery.ts';
 import { clearOldRemovals, moveAside } from './aside.ts';
-import { hasWorkSince, lookAtWork } from './evidence.ts';
+import { hasWorkSince } from './evidence.ts';
 import { createHookRunner, type RunHook } from './hooks.ts';
 import { dropMark } from './marks.ts';
 import { chooseDirectory, findOwnDirectory, findUnmarked, type DirectoryChoice, type SignedRoot } from './choose-directory.ts';
@@ -22,7 +22,8 @@ import { readScmFile } from './scm-file.ts';
 import { readStatusFile } from './status-file.ts';
 import { clearUnfinished } from './unfinished.ts';
 import { runVerification } from './verify.ts';
-import { dropWorkNote, putWorkNote, readWorkNote } from './work-note.ts';
+import { createWorkBefore } from './work-before.ts';
+import { dropWorkNote } from './work-note.ts';
 
 export interface WorkspaceDeps {
   /** Where the workspaces are. Made when the first one is prepared. */
@@ -52,21 +53,13 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   const begun = new Map<string, string>();
   const keyOf = ({ tracker, issueId }: WorkspaceSubject): string => `${tracker} ${issueId}`;
   const place = (): SignedRoot => ({ root: realRoot(root), key: deps.markKey });
-  /** What was there before the runs that did not end well and left work behind. */
-  const unsettled = new Map<string, string>();
   const ownChoice = (subject: WorkspaceSubject): DirectoryChoice => {
     const found = findOwnDirectory(place(), subject);
     if (found) return found;
     throw gone(subject);
   };
   const own = (subject: WorkspaceSubject): string => ownChoice(subject).path;
-  /** Before the hook, whose changes are nobody's work. */
-  const findUnsettled = async (subject: WorkspaceSubject, signal: AbortSignal): Promise<void> => {
-    const { name, path: workspace } = ownChoice(subject);
-    const note = readWorkNote(place(), name, subject);
-    if (note !== null && (await hasWorkSince(note, workspace, signal, user))) unsettled.set(keyOf(subject), note);
-    else unsettled.delete(keyOf(subject));
-  };
+  const workBefore = createWorkBefore(place, user);
 
   return {
     findProblem: async () => (await findRootProblem(root)) ?? (user && findReachProblem(root, user)),
@@ -82,8 +75,9 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
       attempt('prepare', () => prepareWorkspace(place(), subject, { delivery, runHook, user }, signal)),
     beforeRun: (subject, signal) =>
       attempt('before_run', async () => {
-        const workspace = own(subject);
-        await findUnsettled(subject, signal);
+        const directory = ownChoice(subject);
+        const { path: workspace } = directory;
+        await workBefore.recall(subject, directory, signal);
         await delivery?.update(workspace, subject, signal);
         const failure = await runHook('before_run', subject, workspace, signal);
         if (failure !== null) throw failure;
@@ -92,7 +86,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
       }),
     async afterRun(subject, signal) {
       begun.delete(keyOf(subject));
-      unsettled.delete(keyOf(subject));
+      workBefore.forget(subject);
       if (subject.hooks.afterRun === null) return;
       try {
         await runHook('after_run', subject, own(subject), signal);
@@ -105,14 +99,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     verify: (check, signal) => attempt('verification', () => runVerification(check, deps, signal)),
     readStatus: async (workspace) => ((await prepared.isPrepared(workspace, 'status')) ? null : readStatusFile(workspace, deps)),
     readScm: async (workspace) => ((await prepared.isPrepared(workspace, 'scm.json')) ? null : readScmFile(workspace, deps)),
-    workBefore: (subject, signal) =>
-      attempt('evidence', async () => {
-        const { name, path: workspace } = ownChoice(subject);
-        const earlier = unsettled.get(keyOf(subject));
-        const before = earlier ?? (await lookAtWork(workspace, signal, user));
-        if (earlier === undefined) putWorkNote(place(), name, subject, before);
-        return before;
-      }),
+    workBefore: (subject, signal) => attempt('evidence', () => workBefore.take(subject, ownChoice(subject), signal)),
     hasWorkSince: (subject, before, signal) => attempt('evidence', () => hasWorkSince(before, own(subject), signal, user)),
     settleWork: (subject) => attempt('evidence', async () => dropWorkNote(place().root, ownChoice(subject).name)),
     async deliver(subject, signal) {
