@@ -19,7 +19,7 @@ import { trackProcessGroups } from './process-groups.ts';
 import { createRequestMeter } from './request-meter.ts';
 import { createRootLocks } from './root-locks.ts';
 import { openRunTools } from './run-tools.ts';
-import { withShownIssues } from './shown-issues.ts';
+import { createShownIssues, withShownIssue } from './shown-issues.ts';
 import { createWatchedTrackers, type WatchedTrackers } from './watched-trackers.ts';
 
 /** What runs need, whatever tracker they are of. */
@@ -64,6 +64,7 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
     instance,
     announce,
     screen,
+    showIssues: createShownIssues(secrets),
     onStoreFault,
     killed,
     hosts,
@@ -156,7 +157,7 @@ function createScreen({ secrets }: DaemonOptions, onRunExited: (runId: string) =
   return (event) => {
     crashPoint(`answered by ${event.type}`);
     if (event.type === 'run-exited') onRunExited(event.runId);
-    return MASKED.has(event.type) ? secrets.maskDeep(event) : withShownIssues(event, secrets.mask);
+    return MASKED.has(event.type) ? secrets.maskDeep(event) : withShownIssue(event, secrets);
   };
 }
 

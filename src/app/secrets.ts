@@ -3,6 +3,8 @@ import { createMask } from '../lib/http/index.ts';
 /** Every secret value known so far. It only grows: what was a secret before an edit of the workflow still is one. */
 export interface KnownSecrets {
   add(values: readonly string[]): void;
+  /** How many there are: what was masked before the last one came may hold it. */
+  count(): number;
   mask(text: string): string;
   /** Masks every text inside plain data. */
   maskDeep<T>(value: T): T;
@@ -31,6 +33,7 @@ export function createKnownSecrets(): KnownSecrets {
       for (const value of values) if (value !== '') known.add(value);
       maskKnown = createMask([...known]);
     },
+    count: () => known.size,
     mask,
     maskDeep: <T>(value: T) => (known.size === 0 ? value : (maskDeep(value) as T)),
   };

@@ -1,25 +1,44 @@
-import type { Answer } from '../domain/model/errors.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Event } from '../domain/model/event.ts';
 import type { Issue } from '../domain/model/issue.ts';
+import { CANDIDATES_PER_SLICE } from '../domain/model/poll.ts';
+import type { KnownSecrets } from './secrets.ts';
 
-/** The event with what is kept and shown of its issues: their title and address without secrets. Agents and the tracker get the text itself. */
-export function withShownIssues(event: Event, mask: (text: string) => string): Event {
-  switch (event.type) {
-    case 'poll-answered':
-      return { ...event, candidates: mapped(event.candidates, (issues) => issues.map((issue) => withShown(issue, mask))) };
-    case 'candidate-read':
-    case 'issue-read':
-      return { ...event, issue: mapped(event.issue, (issue) => issue && withShown(issue, mask)) };
-    default:
-      return event;
-  }
+type Secrets = Pick<KnownSecrets, 'mask' | 'count'>;
+
+/**
+ * Gives the candidates of a poll what is kept and shown of them: title and address without secrets. Agents and the tracker get
+ * the text itself. A long list is walked in slices, and of one that was looked at before nothing is looked at again.
+ */
+export function createShownIssues({ mask, count }: Secrets): (issues: readonly Issue[]) => Promise<readonly Issue[]> {
+  let known = new WeakMap<Issue, Issue>();
+  let secrets = 0;
+  return async (issues) => {
+    if (count() !== secrets) [known, secrets] = [new WeakMap(), count()];
+    let changed: Issue[] | null = null;
+    let looked = 0;
+    for (const [index, issue] of issues.entries()) {
+      const before = known.get(issue);
+      const shown = before ?? withShown(issue, mask);
+      if (before === undefined) known.set(issue, shown);
+      if (shown !== issue) (changed ??= issues.slice())[index] = shown;
+      looked += before === undefined ? 1 : 0;
+      if (looked === CANDIDATES_PER_SLICE) {
+        looked = 0;
+        await nextTurn();
+      }
+    }
+    return changed ?? issues;
+  };
 }
 
-function mapped<T>(answer: Answer<T>, map: (value: T) => T): Answer<T> {
-  return answer.ok ? { ok: true, value: map(answer.value) } : answer;
+/** The same for an issue that is read by itself. */
+export function withShownIssue(event: Event, { mask }: Secrets): Event {
+  if ((event.type !== 'candidate-read' && event.type !== 'issue-read') || !event.issue.ok || event.issue.value === null)
+    return event;
+  return { ...event, issue: { ok: true, value: withShown(event.issue.value, mask) } };
 }
 
-/** A hundred thousand may be looked at in one go, and nearly none of them holds a secret. */
 function withShown(issue: Issue, mask: (text: string) => string): Issue {
   const { title, url } = issue;
   const both = `${title}\n${url}`;

@@ -1,5 +1,6 @@
 import type { RunPlan } from '../domain/model/effect.ts';
 import type { Event } from '../domain/model/event.ts';
+import type { Issue } from '../domain/model/issue.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { createOrdering } from '../orchestrator/in-order.ts';
@@ -30,6 +31,8 @@ export interface WatchedTrackerDeps {
   readonly clock: SteadyClock;
   /** Looks at an event on its way to a loop: hides secrets in it. */
   readonly screen: (event: Event) => Event;
+  /** Gives candidates what is kept and shown of them. */
+  readonly showIssues: (issues: readonly Issue[]) => Promise<readonly Issue[]>;
   readonly onStoreFault: (fault: unknown, tries: number) => void;
   readonly killed: AbortSignal;
   readonly hosts: SshHosts;
@@ -57,8 +60,9 @@ export async function openWatchedTracker(
 ): Promise<WatchedTracker> {
   const { settings } = adapters.workflow;
   const { identity } = settings.tracker;
-  const { store, clock, screen, onStoreFault, killed, resumeDelayMs, leading } = deps;
+  const { store, clock, screen, showIssues, onStoreFault, killed, resumeDelayMs, leading } = deps;
   const durable = await store.load(identity);
+  const order = createOrdering();
   const bySettings = new WeakMap<object, BuiltAdapters>();
   const own = (): BuiltAdapters => tracker.adapters;
   const builtFor = (ofRun: Settings): BuiltAdapters => bySettings.get(ofRun) ?? own();
@@ -70,7 +74,7 @@ export async function openWatchedTracker(
     findPreflightProblem,
     spentOn: (issueIds) => store.spentOn(identity, issueIds),
     runner: createRunner(deps, builtFor),
-    inOrder: createOrdering(),
+    inOrder: async (issues) => showIssues(await order(issues)),
     killed,
   });
   const loop = createLoop(
