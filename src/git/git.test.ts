@@ -196,6 +196,22 @@ describe('what the remote refuses', () => {
     await expect(publish(repository, worktree, 'work', never)).rejects.toThrow(/Protected branch.*allow pushes to foray/s);
   });
 
+  it.each([
+    ['Host key verification failed.', 'host_key', false, /known_hosts/],
+    ['sh: 1: ssh: not found', 'no_ssh', false, /install an SSH client/],
+    ['git@git.example: Permission denied (publickey).', 'auth', false, /SSH key/],
+    ['ssh: Could not resolve hostname git.example: Name or service not known', 'network', true, /could not be reached/],
+    ['kex_exchange_identification: Connection closed by remote host', 'network', true, /could not be reached/],
+  ] as const)('by SSH is told with its cause: %s', async (said, refusal, retryable, remedy) => {
+    const ssh = path.join(home, 'ssh-that-fails');
+    writeFileSync(ssh, `#!/bin/sh\nprintf 'Warning: of no use\\n${said}\\r\\n' >&2\nexit 255\n`, { mode: 0o755 });
+    const repository = repositoryWith(null, { ...process.env, GIT_SSH_COMMAND: ssh }, 'ssh://git@git.example');
+    const failure = await repository.refresh(never).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ refusal, retryable, detail: expect.stringMatching(remedy) as string });
+    expect(String(failure)).toContain(`${said} | fatal: Could not read from remote repository.`);
+    expect(String(failure)).not.toContain('of no use');
+  });
+
   it('a wrong token is told, and never shown', async () => {
     const repository = repositoryWith('wrong-token-of-somebody');
     const failure = await repository.refresh(never).catch((error: unknown) => error);

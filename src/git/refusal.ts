@@ -1,13 +1,16 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
 
 /** Why a remote did not take or give something, told by what git prints. */
-export type RefusalKind = 'conflict' | 'auth' | 'protected' | 'diverged' | 'not_found' | 'network' | 'other';
+export type RefusalKind =
+  'conflict' | 'auth' | 'protected' | 'diverged' | 'not_found' | 'host_key' | 'no_ssh' | 'network' | 'other';
 
 /** In this order: a protected branch is also told as a failed push, a refused login also as an access failure. */
 const SIGNS: readonly (readonly [RefusalKind, RegExp])[] = [
   ['conflict', /merge conflict/i],
   ['protected', /protected branch|GH006|pre-receive hook declined|not allowed to push|hook declined/i],
   ['diverged', /non-fast-forward|fetch first|stale info|\[rejected\]/i],
+  ['host_key', /host key verification failed/i],
+  ['no_ssh', /cannot run ssh|\bssh: (?:command )?not found|\bssh: no such file/i],
   [
     'auth',
     /authentication failed|could not read (?:username|password)|permission (?:to .* )?denied|access denied|returned error: 40[13]|publickey|write access .* not granted/i,
@@ -18,7 +21,7 @@ const SIGNS: readonly (readonly [RefusalKind, RegExp])[] = [
   ],
   [
     'network',
-    /could not resolve|couldn't connect|failed to connect|connection (?:refused|reset|timed out)|timed out|unexpected disconnect|early eof|returned error: 5\d\d|returned error: 429|remote end hung up/i,
+    /could not resolve|couldn't connect|failed to connect|connection (?:refused|reset|closed|timed out)|timed out|unexpected disconnect|early eof|returned error: 5\d\d|returned error: 429|remote end hung up/i,
   ],
 ];
 
@@ -28,6 +31,9 @@ const REMEDIES: Readonly<Record<RefusalKind, string>> = {
   protected: 'a rule of the forge protects the branch: allow pushes to foray/* for the account of the token',
   diverged: 'somebody else pushed to the branch: it is brought together with their commits and tried again',
   not_found: 'check workspace.repo, and that the credential may see the repository',
+  host_key:
+    'the key of the server is not the known one: compare it with what the forge publishes, then write it to ~/.ssh/known_hosts of the user of the service',
+  no_ssh: 'install an SSH client where Foray runs, or write workspace.repo as an https address',
   network: 'the server could not be reached; it is tried again',
   other: 'see the message of git',
 };
@@ -39,6 +45,8 @@ const RETRYABLE: Readonly<Record<RefusalKind, boolean>> = {
   protected: false,
   diverged: true,
   not_found: false,
+  host_key: false,
+  no_ssh: false,
   network: true,
   other: true,
 };
@@ -70,8 +78,15 @@ const SAID_CHARACTERS = 4_000;
 
 /** What git said, in one line: the lines that carry the reason, or the last one. */
 function lastWords(stderr: string): string {
-  const lines = stderr.split('\n').map((line) => line.trim());
-  const telling = lines.filter((line) => /^(?:remote:|fatal:|error:|!)/.test(line));
-  const kept = telling.length > 0 ? telling : lines.filter((line) => line !== '').slice(-1);
+  const lines = stderr
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const telling = lines.filter((line, at) => TELLING.test(line) || CUT_OFF.test(lines[at + 1] ?? ''));
+  const kept = telling.length > 0 ? telling : lines.slice(-1);
   return kept.join(' | ').slice(0, SHOWN_CHARACTERS);
 }
+
+const TELLING = /^(?:remote:|fatal:|error:|!)/;
+/** All that git knows when ssh ends early. Why it did stands in the line before, which ssh or the shell wrote. */
+const CUT_OFF = /^fatal: could not read from remote repository/i;
