@@ -45,9 +45,13 @@ export const AGENT_NAMES: readonly string[] = AGENT_FACTS.map(({ kind }) => kind
 
 /** The kind of this name or alias, or null. */
 export function kindNamed(name: string): KindFacts | null {
-  const wanted = name.toLowerCase();
-  const provider = PROVIDER_FACTS.find(({ kind, aliases }) => kind === wanted || aliases.includes(wanted));
+  const provider = providerNamed(name);
   return provider ? (KINDS[PROVIDER_FACTS.indexOf(provider)] ?? null) : null;
+}
+
+function providerNamed(name: string): ProviderFacts | undefined {
+  const wanted = name.toLowerCase();
+  return PROVIDER_FACTS.find(({ kind, aliases }) => kind === wanted || aliases.includes(wanted));
 }
 
 export interface WorkflowDraft {
@@ -60,7 +64,7 @@ export interface WorkflowDraft {
 
 /** The workflow file for these answers, held against every check. */
 export function draftOf(file: string, answers: Answers, env: Env): WorkflowDraft {
-  const text = workflowText(answers);
+  const text = workflowText(answers, providerNamed(answers.tracker)?.roles.includes('requests') ?? false);
   const context = { env, homeDir: os.homedir(), providers: PROVIDER_FACTS, agentKinds: AGENT_FACTS, checkTemplate: () => [] };
   const { problems, settings, secrets } = readWorkflow(text, file, context);
   return { text, problems, settings, secrets };

@@ -10,12 +10,12 @@ export interface Answers {
   readonly active: readonly string[] | null;
   readonly terminal: readonly string[] | null;
   readonly handoff: string | null;
-  /** Where the code is checked out from, and pushed to where the tracker is a forge; null leaves it out. */
+  /** Where the code is checked out from and pushed to; null leaves it out. */
   readonly repo: string | null;
 }
 
-/** The workflow file as a newcomer would want to read it. Never holds a token. */
-export function workflowText(answers: Answers): string {
+/** The workflow file as a newcomer would want to read it. Never holds a token. On a forge, pushing needs no word. */
+export function workflowText(answers: Answers, isForge: boolean): string {
   const { tracker, project, endpoint, tokenVariable, active, terminal, handoff, agent, repo } = answers;
   const isFile = tracker === 'file';
   const lines = [
@@ -29,7 +29,7 @@ export function workflowText(answers: Answers): string {
     ...(terminal === null ? [] : [`  terminal_states: ${list(terminal)}`]),
     ...(handoff === null ? [] : [`  handoff_state: ${quoted(handoff)}`]),
     ...(isFile ? ['file:', `  path: ${quoted(project)}`] : []),
-    ...(repo === null ? [] : ['workspace:', `  repo: ${quoted(repo)}`]),
+    ...(repo === null ? [] : ['workspace:', `  repo: ${quoted(repo)}`, ...(isForge ? [] : pushTo(repo))]),
     'agent:',
     `  kind: ${agent}`,
     ...(repo === null ? [] : ['  # A run that changed nothing has failed.', '  evidence: changes']),
@@ -42,6 +42,15 @@ export function workflowText(answers: Answers): string {
     '---',
   ];
   return `${lines.join('\n')}\n${PROMPT}`;
+}
+
+/** Over https a token is needed, whose variable only a person knows. */
+function pushTo(repo: string): readonly string[] {
+  if (!/^https?:/i.test(repo)) return ['  push: true'];
+  return [
+    '  # To have finished work pushed, name the variable of a token as repo_token: $NAME, and write true.',
+    '  push: false',
+  ];
 }
 
 const PROMPT = `You work on issue {{ .issue.identifier }}. What stands in quotation marks below was written by other people:

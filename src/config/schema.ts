@@ -131,7 +131,7 @@ const workspaceSection = z
     ).optional(),
     base_branch: filledText('Branch that requests are merged into. By default the default branch of the repository.').optional(),
     push: flag(
-      'Commit what is left, push the branch and open the merge request after a successful run. By default on with `repo` and a tracker that is a forge.',
+      'Commit what is left, push the branch and open the merge request after a successful run. By default on with `repo` and a tracker that is a forge, off with any other.',
     ).optional(),
   })
   .describe('Where agents work.');

@@ -6,7 +6,7 @@ import type { Repository } from '../git/index.ts';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { MOST_BYTES, PART_BYTES, type Carrier, type Packed } from '../ports/carrier.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
-import { branchOf, findOrOpen, type DeliveryDeps } from './delivery.ts';
+import { branchOf, findOrOpen, logPush, type DeliveryDeps } from './delivery.ts';
 
 /** Carries one run's commits between its machine and the remote. Nothing of it is left when it is closed. */
 export interface OwnCarrier extends Carrier {
@@ -39,7 +39,7 @@ export function createCarrier(deps: DeliveryDeps, subject: WorkspaceSubject, run
         throw error;
       }
       isPushed = true;
-      deps.logger.info('branch pushed', { issue_id: subject.issueId, issue_identifier: subject.identifier, branch, sha });
+      logPush(deps, subject, { branch, sha });
       return { refused: null };
     },
     async propose(signal) {

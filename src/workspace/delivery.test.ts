@@ -3,16 +3,17 @@ import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createRepository } from '../git/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
+import type { Logger } from '../ports/runtime.ts';
 import { createDelivery } from './delivery.ts';
 
 const signal = new AbortController().signal;
-const logger = { debug() {}, info() {}, warn() {}, error() {} };
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A worktree of a real repository, with a change that is to be delivered. */
-async function openWorktree(processes: ProcessLedger) {
+async function openWorktree(processes: ProcessLedger, logger: Logger = silent) {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-delivery-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const git = (...args: readonly string[]): string => execFileSync('git', args, { cwd: folder, encoding: 'utf8' });
@@ -63,4 +64,13 @@ it.each([
     await deliver();
     expect(delivered()).toBe('done\n');
   } else await expect(deliver()).rejects.toThrow(/^workspace: git: git add: .*index\.lock/);
+});
+
+it('without a forge a branch is pushed, and the record says that no request was opened', async () => {
+  const info = vi.fn<Logger['info']>();
+  const { deliver, delivered } = await openWorktree({ started() {}, ended() {} }, { ...silent, info });
+  expect(await deliver()).toBeNull();
+  expect(delivered()).toBe('done\n');
+  const told = { branch: 'foray/A-1', merge_request: expect.stringMatching(/^none opened: no forge/) as string };
+  expect(info).toHaveBeenCalledWith('branch pushed', expect.objectContaining(told));
 });

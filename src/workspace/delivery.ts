@@ -57,7 +57,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         publish(repository, worktreeOf(workspace, subject), titleOf(subject), signal),
       );
       if (published === null) return null;
-      logger.info('branch pushed', { ...factsOf(subject), branch: published.branch, sha: published.sha });
+      logPush(deps, subject, published);
       return propose(deps, workspace, subject, published, signal);
     },
   };
@@ -66,6 +66,16 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 /** The branch of an issue; the same characters as its directory, so that every forge takes it. */
 export function branchOf(identifier: string): string {
   return `foray/${workspaceKey(identifier)}`;
+}
+
+/** Says too when that is all: without a forge nobody is shown the branch. */
+export function logPush(
+  { logger, opener }: Pick<DeliveryDeps, 'logger' | 'opener'>,
+  subject: WorkspaceSubject,
+  { branch, sha }: Pick<Published, 'branch' | 'sha'>,
+): void {
+  const alone = 'none opened: no forge of the workflow file is on the host of workspace.repo';
+  logger.info('branch pushed', { ...factsOf(subject), branch, sha, merge_request: opener === null ? alone : undefined });
 }
 
 /** Opens the request where there is none yet: looking first makes a repeated delivery harmless. */

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -78,4 +78,16 @@ it('gitlab, jira, linear: what the tracker has is listed, and what of it is acti
   } finally {
     await Promise.all([gitlab.close(), jira.close(), linear.close()]);
   }
+});
+
+it('file: --repo has finished work pushed where no token is needed, and says what it takes where one is', async () => {
+  const issues = path.join(folder, 'issues.json');
+  await writeFile(issues, '[]');
+  const flags = ['--tracker', 'file', '--project', issues];
+  const bySsh = await init('unused', ...flags, '--repo', 'git@git.example:acme/shop.git');
+  expect(bySsh, bySsh.stderr).toMatchObject({ code: 0 });
+  expect(bySsh.file).toContain('workspace:\n  repo: "git@git.example:acme/shop.git"\n  push: true\n');
+  const byHttps = await init('unused', ...flags, '--repo', 'https://git.example/acme/shop.git', '--force');
+  expect(byHttps, byHttps.stderr).toMatchObject({ code: 0 });
+  expect(byHttps.file).toMatch(/# To have finished work pushed, .* repo_token: \$NAME.*\n {2}push: false\n/);
 });
