@@ -28,6 +28,17 @@ describe('the proxy for an address', () => {
   });
 });
 
-it.each(['proxy.test:3128', 'socks5://proxy.test', 'not an address'])('%j is refused by the name of its variable', (value) => {
+it.each([
+  'proxy.test:3128',
+  'socks5://proxy.test',
+  'not an address',
+  'http://proxy.test:3128/proxy',
+  'http://proxy.test:3128/?a=b',
+  'http://proxy.test:3128/#a',
+])('%j is refused by the name of its variable', (value) => {
   expect(() => proxySettings({ HTTPS_PROXY: value })).toThrow(/^HTTPS_PROXY is not the address of a proxy: write it as http:/);
+});
+
+it.each(['http://user:secret@proxy.test:3128', 'http://proxy.test:3128/'])('%j is taken', (HTTPS_PROXY) => {
+  expect(proxySettings({ HTTPS_PROXY })).toMatchObject({ httpsProxy: HTTPS_PROXY });
 });

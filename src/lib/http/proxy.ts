@@ -19,9 +19,10 @@ export function proxySettings(env: Env): EnvHttpProxyAgent.Options | null {
   };
 }
 
-/** The library would say that some address is wrong, and not which. */
+/** The library would say that some address is wrong, and not which. It takes none with a path, a query or a fragment. */
 function checkProxy(name: string, value: string): void {
-  if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return;
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url && /^https?:$/.test(url.protocol) && `${url.pathname}${url.search}${url.hash}` === '/') return;
   throw new Error(`${name} is not the address of a proxy: write it as http://HOST:PORT, or unset it`);
 }
 
