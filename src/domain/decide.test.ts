@@ -162,6 +162,11 @@ describe('reconciliation', () => {
     long.after(5_000);
     expect(long.asked('stop-run')[0]?.reason).toBe('turn_timeout');
     long.exit('1', { kind: 'cancelled' });
+    // It has failed: records and figures count it as such.
+    const failed = { exitKind: 'error', status: 'failed', error: expect.stringContaining('turn_timeout') as string };
+    expect(long.told('run:worker:exited')).toMatchObject([{ facts: failed }]);
+    silent.exit('1', { kind: 'cancelled' });
+    expect(silent.told('run:worker:exited')).toMatchObject([{ facts: { exitKind: 'error', status: 'failed' } }]);
     expect(long.state.claims.get('1')).toMatchObject({
       phase: 'waiting',
       error: expect.stringContaining('turn_timeout') as string,

@@ -21,6 +21,17 @@ describe('after a run', () => {
     expect(player.state.claims.size).toBe(0);
   });
 
+  it('is cancelled, and no failure, when a person stopped it or its issue is over', () => {
+    const stopped = running();
+    stopped.operator({ kind: 'stop', identifier: issueWith({ id: '1' }).identifier });
+    stopped.exit('1', { kind: 'cancelled' });
+    expect(stopped.told('run:worker:exited')).toMatchObject([{ facts: { exitKind: 'cancelled', status: 'cancelled' } }]);
+    const over = running();
+    over.poll([], { '1': 'done' });
+    over.exit('1', { kind: 'cancelled' });
+    expect(over.told('run:worker:exited')).toMatchObject([{ facts: { exitKind: 'cancelled', status: 'cancelled' } }]);
+  });
+
   it('continues after a second without a handoff state, with the conversation kept', () => {
     const player = running({ tracker: { handoffState: null } });
     player.send({ type: 'session-started', issueId: '1', runId: 'run-1', sessionId: 's-1' });

@@ -132,7 +132,8 @@ function closeRun(draft: Draft, live: Live, claim: RunningClaim, exit: RunExit, 
   announce(draft, 'run:worker:exited', {
     issue: live.issue,
     runId: live.runId,
-    exitKind: exit.kind,
+    // A run that we stopped because it stalled or took too long has failed, as its history says too.
+    exitKind: status === 'failed' ? 'error' : exit.kind,
     status,
     turns: exit.turns,
     durationMs,
