@@ -11,23 +11,31 @@ export interface TelemetryDeps {
 /** How long what was not sent yet may take when the daemon ends. */
 const FLUSH_MS = 3_000;
 
+/** Where a collector is named, in the order of the exporter. */
+const ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
+
 /**
  * Sends traces to the collector that OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) names. Without
  * one nothing is loaded. Returns the way to stop, which sends what is left.
  */
 export async function startTelemetry(deps: TelemetryDeps): Promise<() => Promise<void>> {
   const { env, logger, version } = deps;
-  const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '';
-  if (endpoint === '' || env['OTEL_SDK_DISABLED'] === 'true') return async () => {};
+  const variable = ENDPOINTS.find((name) => (env[name] ?? '').trim() !== '');
+  if (variable === undefined || env['OTEL_SDK_DISABLED'] === 'true') return async () => {};
+  const endpoint = withoutCredential(env[variable] ?? '');
+  if (endpoint === null) {
+    logger.warn('no traces are sent, the address of the collector is none', { variable, remedy: 'write it as http://HOST:PORT' });
+    return async () => {};
+  }
   const { openTracer } = await import('./tracer.ts');
   const { traceNotices } = await import('./spans.ts');
-  const { tracer, shutdown } = openTracer(version, env);
+  const { tracer, shutdown } = openTracer(version, env, FLUSH_MS);
   const spans = traceNotices(tracer, deps);
-  logger.info('traces are sent', { endpoint: withoutCredential(endpoint) });
+  logger.info('traces are sent', { endpoint });
   return async () => {
     spans.stop();
     const sent = await Promise.race([shutdown().then(() => true), afterwards(FLUSH_MS)]).catch(() => false);
-    if (!sent) logger.warn('the last traces could not be sent', { endpoint: withoutCredential(endpoint) });
+    if (!sent) logger.warn('the last traces could not be sent', { endpoint });
   };
 }
 
@@ -37,8 +45,9 @@ function afterwards(ms: number): Promise<false> {
   });
 }
 
-function withoutCredential(endpoint: string): string {
-  if (!URL.canParse(endpoint)) return '(not an address)';
-  const { origin, pathname } = new URL(endpoint);
-  return `${origin}${pathname}`;
+/** Null for what is no address that traces can be sent to. */
+function withoutCredential(endpoint: string): string | null {
+  if (!URL.canParse(endpoint)) return null;
+  const { protocol, origin, pathname } = new URL(endpoint);
+  return /^https?:$/.test(protocol) ? `${origin}${pathname}` : null;
 }

@@ -68,5 +68,20 @@ it('a collector that is not there harms nothing, and no variable loads nothing',
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
   const daemon = await ground.start(['--port', '0'], { env });
   await daemon.record('handoff transition succeeded, releasing claim');
+  const before = Date.now();
   expect((await daemon.stop()).code).toBe(0);
+  // Three seconds for the traces, and none for what would be tried after them.
+  expect(Date.now() - before).toBeLessThan(4_500);
+});
+
+it('an address that is none is told by its variable, and nothing is sent', async ({ onTestFinished }) => {
+  const ground = await createPlayground();
+  onTestFinished(() => ground.cleanup());
+  await ground.writeIssues([]);
+  await ground.write('WORKFLOW.md', fileWorkflow({ agent: 'kind: mock' }));
+  const daemon = await ground.start(['--port', '0'], { env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'nonsense' } });
+  const told = { variable: 'OTEL_EXPORTER_OTLP_ENDPOINT' };
+  await daemon.record('no traces are sent, the address of the collector is none', told);
+  await daemon.stop();
+  expect(daemon.stderr()).not.toContain('traces are sent endpoint');
 });
