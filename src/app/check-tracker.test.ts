@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { TrackerError } from '../domain/model/errors.ts';
 import type { Tracker } from '../ports/tracker.ts';
-import { checkBeforePolls, proveTracker, tellSlowPolls } from './check-tracker.ts';
+import { checkBeforePolls, proveTracker, startWords, tellSlowPolls } from './check-tracker.ts';
 
 const signal = new AbortController().signal;
 const facts = { method: 'GET', path: '/', detail: 'slow down' } as const;
@@ -14,6 +14,15 @@ function check(preflight: () => Promise<void>) {
     answer: proveTracker({ kind: 'repoissues', preflight } as unknown as Tracker, tell, { pollMs: 30_000, signal }),
   };
 }
+
+it('after a failure that was told, silence is not', () => {
+  const told: string[] = [];
+  const { tellRetry, tellSilence } = startWords(({ name }) => void told.push(name));
+  tellSilence('repoissues');
+  tellRetry({ error: 'status 500', kind: 'tracker_transport_error', retryInMs: 1_000, tries: 1 });
+  tellSilence('repoissues');
+  expect(told).toEqual(['tracker:answer:awaited', 'tracker:start:failed']);
+});
 
 describe('the tracker at start', () => {
   it('that asks to wait postpones the polls instead of ending the start', async () => {

@@ -58,6 +58,22 @@ export function retriesIn(announce: (notice: Notice) => void): TellRetry {
   return (facts) => announce({ name: 'tracker:start:failed', facts });
 }
 
+/** Both of a start. What has failed is told with its cause: that nothing was answered would be wrong after it. */
+export function startWords(announce: (notice: Notice) => void): {
+  readonly tellRetry: TellRetry;
+  readonly tellSilence: TellSilence;
+} {
+  const [tellRetry, tellSilence] = [retriesIn(announce), silenceIn(announce)];
+  let hasFailed = false;
+  return {
+    tellRetry(facts) {
+      hasFailed = true;
+      tellRetry(facts);
+    },
+    tellSilence: (kind) => (hasFailed ? undefined : tellSilence(kind)),
+  };
+}
+
 /** The same tracker, whose check is made before its first poll where the start could not make it. */
 export function checkBeforePolls(tracker: Tracker): Tracker {
   let isOwed = false;

@@ -9,7 +9,7 @@ import type { NoticeBus } from '../ports/events.ts';
 import type { Logger, SteadyClock } from '../ports/runtime.ts';
 import { startTelemetry } from '../telemetry/index.ts';
 import { buildAdapters, type BuiltAdapters } from './build-adapters.ts';
-import { proveTracker, retriesIn, silenceIn, whileTold } from './check-tracker.ts';
+import { proveTracker, startWords, whileTold, type TellSilence } from './check-tracker.ts';
 import { forgetOldRuns } from './forget-runs.ts';
 import type { Reign } from './leading.ts';
 import { openPages, type Pages } from './open-pages.ts';
@@ -71,7 +71,8 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const runs = await openRuns(options, { announce, killed: killed.signal, servedAt: () => url, releasers });
   const { store, trackers, processes } = runs;
   // Only the start is kept back by them: while an edit is tried, the last good file is in force.
-  const atStart = { ...runs.adapterDeps, tellRetry: retriesIn(announce) };
+  const { tellRetry, tellSilence } = startWords(announce);
+  const atStart = { ...runs.adapterDeps, tellRetry };
   const built = await knownAs(await buildAdapters(workflow, atStart, null), store);
   await runs.watch(built);
   const pages = openPages(options, runs, notices, releasers);
@@ -81,7 +82,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const served = await serveHttp(pages.daemon, { server: workflow.settings.server, port: options.port }, releasers);
   ({ url } = served);
   const startUp = AbortSignal.any([killed.signal, options.interrupted]);
-  await begin({ options, runs, pages, served, notices, announce, releasers, startUp }, built);
+  await begin({ options, runs, pages, served, notices, announce, tellSilence, releasers, startUp }, built);
   const done = trackers.done.finally(() => {
     killed.abort(new Error('the service has stopped'));
     processes.killAll();
@@ -106,16 +107,16 @@ interface Assembled {
   readonly served: Served;
   readonly notices: NoticeBus;
   readonly announce: (notice: Notice) => void;
+  readonly tellSilence: TellSilence;
   readonly releasers: Releasers;
   readonly startUp: AbortSignal;
 }
 
 /** Proves the tracker, then lets the loops run and follows the edits of the workflow file. */
 async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> {
-  const { options, runs, pages, served, notices, announce, releasers, startUp } = assembled;
+  const { options, runs, pages, served, notices, announce, tellSilence, releasers, startUp } = assembled;
   const { store, trackers, adapterDeps } = runs;
   const { logger } = options;
-  const tellSilence = silenceIn(announce);
   const postponed = await proveTracker(built.tracker, tellSilence, {
     pollMs: built.workflow.settings.polling.intervalMs,
     signal: startUp,
@@ -136,7 +137,7 @@ async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> 
 }
 
 function postponedPolls({ retryInMs, error, kind }: Notices['tracker:start:postponed']): Event {
-  return { type: 'polls-postponed', byMs: retryInMs, error, remedy: remedyFor(kind) };
+  return { type: 'polls-postponed', byMs: retryInMs, error, remedy: remedyFor(kind, error) };
 }
 
 /** What remotes say is left of their budgets decides when the watched tracker is polled next. */

@@ -43,14 +43,14 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
           error,
           error_kind: kind,
           retry_in_ms: retryInMs,
-          remedy: remedyFor(kind) ?? undefined,
+          remedy: remedyFor(kind, error) ?? undefined,
         }),
   'tracker:start:postponed': ({ error, kind, retryInMs }) =>
     warn('the tracker asks to wait, polling begins later', {
       error,
       error_kind: kind,
       retry_in_ms: retryInMs,
-      remedy: remedyFor(kind) ?? undefined,
+      remedy: remedyFor(kind, error) ?? undefined,
     }),
   'poll:tick:postponed': ({ reason, resource, until }) =>
     warn('poll waits for the quota of the tracker', { reason, resource, until: new Date(until).toISOString() }),
@@ -204,14 +204,17 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'daemon:drain:cut': ({ running, writes }) =>
     warn('stopping without what did not end in time', { running, writes: writes.join(', ') || undefined }),
   'daemon:effect:failed': ({ effect, error: reason }) => error('an effect failed unexpectedly', { effect, error: reason }),
-  'operator:request:answered': ({ request, by, answer }) =>
-    record(answer.outcome === 'taken' ? 'info' : 'warn', `operator request ${answer.outcome}`, {
+  'operator:request:answered': ({ request, by, answer }) => {
+    const facts = {
       request: request.kind,
       issue_identifier: 'identifier' in request ? request.identifier : undefined,
       reason: request.kind === 'pause' && request.reason !== '' ? request.reason : undefined,
       by,
       answer: answer.message,
-    }),
+    };
+    if (answer.outcome === 'taken') return info('operator request taken', facts);
+    return answer.outcome === 'refused' ? warn('operator request refused', facts) : warn('operator request unknown', facts);
+  },
   'daemon:drain:started': ({ running }) => info('draining', { running }),
 };
 

@@ -3,7 +3,7 @@ import { TRACKER_ERROR_RETRYABLE } from './errors.ts';
 import { remedyFor, remedyForRun } from './remedies.ts';
 
 it.each(Object.keys(TRACKER_ERROR_RETRYABLE))('%s has a remedy', (kind) => {
-  expect(remedyFor(kind)).toEqual(expect.any(String));
+  expect(remedyFor(kind, '')).toEqual(expect.any(String));
 });
 
 it.each([
@@ -29,7 +29,12 @@ it.each([
   else expect(remedyForRun(error)).toBe(remedy);
 });
 
+it('an address that leads elsewhere is not mended by waiting', () => {
+  const error = 'tracker: tracker_api_error: GET /x: redirected to another origin (https://new.example), not followed';
+  expect(remedyFor('tracker_api_error', error)).toMatch(/^check tracker\.endpoint/);
+});
+
 it('names that every object has are no kinds', () => {
-  expect(remedyFor('constructor')).toBeNull();
+  expect(remedyFor('constructor', '')).toBeNull();
   expect(remedyForRun('agent: constructor: x')).toBeNull();
 });

@@ -21,8 +21,12 @@ export const IF_SILENT = 'check tracker.endpoint, the network and the proxy wher
 /** The file of the `file` kind says in its own words what to do about it. */
 const OF_FILE = /\btracker: \w+: (?:READ|WRITE) /;
 
-export function remedyFor(kind: string, error = ''): string | null {
+/** No waiting mends an address that only leads on. */
+const REDIRECTED = /\bredirected to (?:another origin|an address that is none)|\bmore than \d+ redirects/;
+
+export function remedyFor(kind: string, error: string): string | null {
   if (OF_FILE.test(error)) return 'it is read again at every poll; foray doctor tells more';
+  if (REDIRECTED.test(error)) return 'check tracker.endpoint: that address leads somewhere else';
   return Object.hasOwn(TRACKER_REMEDIES, kind) ? TRACKER_REMEDIES[kind as TrackerErrorKind] : null;
 }
 

@@ -79,7 +79,7 @@ export function troubleOf({ name, facts }: Notice, at: number): ToldTrouble | nu
       return { what: 'tracker', text: `the tracker has not answered yet; ${IF_SILENT}`, isSilence: true };
     case 'tracker:start:failed':
     case 'tracker:start:postponed': {
-      const text = [facts.error, remedyFor(facts.kind) ?? []].flat().join('; ');
+      const text = [facts.error, remedyFor(facts.kind, facts.error) ?? []].flat().join('; ');
       return { what: 'tracker', text, nextTryAt: at + facts.retryInMs };
     }
     case 'poll:tick:completed':

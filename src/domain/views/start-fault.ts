@@ -14,7 +14,7 @@ export interface StartFault {
 export function startFaultAfter({ name, facts }: Notice, before: StartFault | null, at: number): StartFault | null {
   switch (name) {
     case 'tracker:start:failed':
-      return { at, error: facts.error, remedy: remedyFor(facts.kind), nextTryAt: at + facts.retryInMs };
+      return { at, error: facts.error, remedy: remedyFor(facts.kind, facts.error), nextTryAt: at + facts.retryInMs };
     case 'tracker:start:postponed':
     case 'poll:tick:failed':
     case 'poll:tick:completed':

@@ -149,7 +149,8 @@ function sendable(headers: Readonly<Record<string, string>>): Readonly<Record<st
     const plain = value.trim();
     // The value may be a token: the message of whoever cannot send it would quote it.
     if (/[^\t\x20-\x7e\x80-\xff]/.test(plain)) {
-      throw new HttpRefusedError(`the value of the ${name} header holds a character that cannot be sent`);
+      const header = name.toLowerCase();
+      throw new HttpRefusedError(`the value of the ${name} header holds a character that cannot be sent`, { header });
     }
     found[name.toLowerCase()] = plain;
   }

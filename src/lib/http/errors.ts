@@ -22,10 +22,14 @@ export class HttpRefusedError extends Error {
   /** The status of the redirect that was not followed. */
   readonly status: number | undefined;
 
-  constructor(detail: string, facts: { status?: number } = {}) {
+  /** The header that cannot be sent, in lower case. */
+  readonly header: string | undefined;
+
+  constructor(detail: string, facts: { status?: number; header?: string } = {}) {
     super(detail);
     this.name = 'HttpRefusedError';
     this.status = facts.status;
+    this.header = facts.header;
   }
 }
 

@@ -108,17 +108,24 @@ export function networkErrorOf(
   }
   if (error instanceof HttpRefusedError) {
     // A redirect that was not followed is an answer of its status; everything else refused is an unusable address.
+    if (TOKEN_HEADERS.has(error.header ?? ''))
+      return new TrackerError({ ...facts, kind: 'tracker_auth_error', detail: UNSENDABLE });
     const kind = error.status === undefined ? 'tracker_payload_error' : kindOf(statuses, error.status);
     return new TrackerError({ ...facts, kind, status: error.status, detail: place.mask(error.message) });
   }
   return error;
 }
 
+/** What carries the token, by kind. */
+const TOKEN_HEADERS: ReadonlySet<string> = new Set(['authorization', 'private-token']);
+const UNSENDABLE =
+  'the token holds a character that cannot be sent: correct tracker.api_key, or the file or variable that it comes from';
+
 /** The words of the system mean little to most people. */
 function meaningOf({ code = '', message, proxy }: HttpTransportError): string {
   if (proxy !== undefined)
     return `: the proxy ${proxy.address} cannot be reached: correct or unset ${proxy.variable}, or except the host in NO_PROXY`;
-  const certificate = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)/.test(code);
+  const certificate = !Object.hasOwn(MEANINGS, code) && /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)/.test(code);
   if (certificate) return ': the certificate is not trusted; NODE_EXTRA_CA_CERTS names that of an authority of your own';
   if (message.startsWith('Proxy response'))
     return ': the proxy that HTTP_PROXY or HTTPS_PROXY names lets nothing through to this host';
@@ -134,6 +141,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no host of this name',
   EHOSTUNREACH: 'there is no way to that host',
   ENETUNREACH: 'there is no network',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name; check the address',
+  CERT_HAS_EXPIRED: 'the certificate has expired; who runs the server has to renew it',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet; is the clock of this machine right?',
   EPROTO: 'it does not speak TLS: is the address http?',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS: is the address http?',
 };

@@ -4,9 +4,9 @@ import type { Handler, ReplyHeaders, TestServer } from '../../../test/support/ht
 import { empty, hang, json, resetMidBody, router, startServer, text, truncatedJson } from '../../../test/support/http-server.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
-import { createConditionalCache } from '../../lib/http/index.ts';
+import { createConditionalCache, HttpTransportError } from '../../lib/http/index.ts';
 import type { LogAttributes, Logger } from '../../ports/runtime.ts';
-import { whenMissing } from './failures.ts';
+import { networkErrorOf, whenMissing } from './failures.ts';
 import type { StatusTable } from './failures.ts';
 import type { TrackerHttpSettings } from './http.ts';
 import { createTrackerHttp } from './http.ts';
@@ -231,6 +231,26 @@ describe('network and payload faults', () => {
     const { http } = await connect(() => undefined);
     expect((await failureOf(http.send('DELETE', { path: '/labels/..' }, never))).kind).toBe('tracker_payload_error');
   });
+
+  it.each([
+    ['ERR_TLS_CERT_ALTNAME_INVALID', /: the certificate is for another host name; check the address$/],
+    ['CERT_HAS_EXPIRED', /: the certificate has expired/],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', /: the certificate is not trusted; NODE_EXTRA_CA_CERTS/],
+  ])('a certificate refused with %s is told by what is wrong with it', (code, meaning) => {
+    const place = { method: 'GET', path: '/x', mask: (said: string) => said };
+    const error = networkErrorOf(new HttpTransportError('refused', { code }), STATUSES, place);
+    expect(error).toMatchObject({ kind: 'tracker_transport_error', detail: expect.stringMatching(meaning) as string });
+  });
+
+  it.each(['Authorization', 'PRIVATE-TOKEN'])(
+    'a token in %s that cannot be sent is an auth error that names its key',
+    async (name) => {
+      const { http } = await connect(() => undefined, { headers: { [name]: 'hush\u2028hush' } });
+      const error = await failureOf(http.send('GET', { path: '/x' }, never));
+      expect(error).toMatchObject({ kind: 'tracker_auth_error', detail: expect.stringContaining('tracker.api_key') as string });
+      expect(error.message).not.toContain('hush');
+    },
+  );
 
   it('an abort is rethrown as its reason', async () => {
     const { server: remote, http } = await connect(() => hang());
