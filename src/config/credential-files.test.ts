@@ -39,6 +39,15 @@ describe('a credential', () => {
     expect(problems[0]?.message).toContain(path.join(dir, 'none'));
   });
 
+  it('whose file is empty is told by the file, not as a variable that is not set', async () => {
+    await writeFile(path.join(dir, 'empty'), '\n');
+    const { problems } = await load({ TOKEN_FILE: 'empty' });
+    expect(problems[0]).toMatchObject({
+      check: 'credentials.unreadable',
+      message: expect.stringMatching(/that TOKEN_FILE names, .*empty, which cannot be read: it is empty$/) as string,
+    });
+  });
+
   it("of systemd's folder that is there and cannot be read is told as such, not as missing", async () => {
     await mkdir(path.join(dir, 'credentials', 'TOKEN'), { recursive: true });
     const { problems } = await load({ CREDENTIALS_DIRECTORY: path.join(dir, 'credentials') });

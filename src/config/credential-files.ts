@@ -52,7 +52,9 @@ function placeOf(name: string, env: Env, workflowDir: string): Place | null {
 /** Editors and `echo` end a file with a line break. */
 function credentialIn(text: string): string {
   if (text.length > MOST_CHARACTERS) throw new Error('it is too long for a credential');
-  return text.replace(/[\r\n]+$/, '');
+  const credential = text.replace(/[\r\n]+$/, '');
+  if (credential.trim() === '') throw new Error('it is empty');
+  return credential;
 }
 
 function unreadable(name: string, { file, variable, isOneOfMany }: Place, error: unknown): Problem {

@@ -77,6 +77,10 @@ describe('the fault of one key', () => {
       'server: { host: 0.0.0.0 }',
       'error: server.token.required: server.host "0.0.0.0" lets other machines in, so server.token is needed: write server.token: $NAME, or leave server.host out (line 4, column 11)',
     ],
+    [
+      'server: { host: localhost }',
+      'error: server.token.required: server.host "localhost" is not 127.0.0.1, so server.token is needed: write server.token: $NAME, or leave server.host out (line 4, column 11)',
+    ],
     ['server: { token: $UNSET }', 'error: server.token: must not be empty: $UNSET is not set (line 4, column 11)'],
     ['server: { webhooks: { secret: "" } }', 'error: server.webhooks.secret: must not be empty (line 4, column 23)'],
     ['server: { port: -1 }', 'error: server.port: must be a whole number from 0 to 65535, got -1 (line 4, column 11)'],

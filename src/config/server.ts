@@ -57,7 +57,12 @@ function tokenMissing(host: string): Problem {
   return {
     severity: 'error',
     check: 'server.token.required',
-    message: `server.host "${host}" lets other machines in, so server.token is needed: write server.token: $NAME, or leave server.host out`,
+    message: `server.host "${host}" ${whyToken(host)}, so server.token is needed: write server.token: $NAME, or leave server.host out`,
     key: ['server', 'host'],
   };
+}
+
+/** A name of this machine may stand for more than the one address. */
+function whyToken(host: string): string {
+  return /^(?:localhost|\[?::1\]?|127\.[\d.]+)$/i.test(host) ? `is not ${LOOPBACK}` : 'lets other machines in';
 }
