@@ -3,6 +3,7 @@ import { NOTIFICATION_EVENTS, NOTIFICATION_FORMATS, type NotificationTarget } fr
 import type { Problem } from '../domain/model/problem.ts';
 import { type Env, expand, type Expanded, unsetNote } from './expand.ts';
 import { byDefault, choice, filledText, text } from './fields.ts';
+import { isLoopback } from './loopback.ts';
 
 const targetKeys = z.strictObject({
   url: filledText('Address that messages are posted to, as `$NAME`: whoever knows it can post to it.'),
@@ -68,12 +69,10 @@ function addressProblems(url: Expanded, index: number): readonly Problem[] {
     return [fault(index, 'url', `must be an address that begins with https://${unsetNote(url)}`)];
   }
   const { protocol, hostname } = new URL(url.value);
-  if (protocol === 'https:' || LOOPBACK.has(hostname)) return [];
+  if (protocol === 'https:' || isLoopback(hostname)) return [];
   const message = 'is not encrypted (http): whoever is on the way reads the messages and the address; write https://';
   return [{ ...fault(index, 'url', message), severity: 'warning', check: 'notifications.url.unencrypted' }];
 }
-
-const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** What comes after the host is what makes the address a secret: it is hidden by itself too. */
 function pathOf(url: Expanded): readonly Expanded[] {

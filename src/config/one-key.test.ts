@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FILE_TRACKER, read, added } from '../../test/support/config/read-workflow.ts';
+import { FILE_TRACKER, lines, read, added } from '../../test/support/config/read-workflow.ts';
 
 describe('the fault of one key', () => {
   const rows: readonly (readonly [yaml: string, line: string])[] = [
@@ -45,6 +45,14 @@ describe('the fault of one key', () => {
     [
       'agent: { max_concurrent_agents_by_state: { tood: 1 } }',
       'warning: agent.max_concurrent_agents_by_state.unknown_state: "tood" is none of the active states, so its limit holds nothing back; did you mean "todo"? (line 4, column 44)',
+    ],
+    [
+      'workspace: { repo: ftp://git.example/acme/shop.git }',
+      'error: workspace.repo: must start with https://, http://, ssh://, file:// or git@host:, or be an absolute path (line 4, column 14)',
+    ],
+    [
+      'workspace: { repo: acme/shop }',
+      'error: workspace.repo: must be an address such as git@host:owner/name.git or https://host/owner/name.git, or an absolute path (line 4, column 14)',
     ],
     [
       'logging: { level: wran }',
@@ -181,6 +189,15 @@ describe('the fault of one key', () => {
 
   it.each(rows)('%s', (yaml, line) => {
     expect(added(yaml)).toEqual([line]);
+  });
+
+  it('is told of a repository on plain http, where a token goes along', () => {
+    const yaml = `${FILE_TRACKER}workspace: { repo: "http://git.example/acme/shop.git", repo_token: $T }`;
+    expect(lines(yaml, { env: { T: 'some-token-of-ours' } })).toEqual([
+      'warning: workspace.repo.insecure: workspace.repo http://git.example is plain http: the token is sent in cleartext (line 4, column 14)',
+    ]);
+    expect(lines(yaml)).toEqual([]);
+    expect(lines(yaml.replace('git.example', '127.0.0.1:3000'), { env: { T: 'some-token-of-ours' } })).toEqual([]);
   });
 
   it('leaves the settings in force when it is only a warning', () => {

@@ -1,5 +1,6 @@
 import type { Problem } from '../domain/model/problem.ts';
 import type { RepoSettings, ScmConnection, TrackerSettings } from '../domain/model/settings.ts';
+import { isLoopback } from './loopback.ts';
 import { type ExpandedConnection, type Env, expand, type Expanded, unsetNote } from './expand.ts';
 
 /** The keys of `workspace` that are about its repository. */
@@ -46,7 +47,7 @@ export function readRepo(keys: RepoKeys, context: RepoContext): ReadRepo {
     name: address.name,
     connection,
   };
-  return { repo, problems: push && address.isHttp && repo.token === null ? [withoutToken(address)] : [] };
+  return { repo, problems: tokenProblems(repo, address) };
 }
 
 /** What the secrets of the repository keys are, in the form of a tracker's. */
@@ -74,12 +75,13 @@ function addressOf(url: string): RemoteAddress | string {
   try {
     parsed = new URL(url);
   } catch {
-    return 'must be an address such as git@host:owner/name.git or https://host/owner/name.git';
+    return 'must be an address such as git@host:owner/name.git or https://host/owner/name.git, or an absolute path';
   }
   if (parsed.password !== '' || (parsed.username !== '' && parsed.protocol.startsWith('http'))) {
     return 'holds a credential: write the address without it, and the token as $NAME in workspace.repo_token';
   }
-  if (!['https:', 'http:', 'ssh:', 'file:'].includes(parsed.protocol)) return 'must start with https://, ssh:// or git@host:';
+  if (!['https:', 'http:', 'ssh:', 'file:'].includes(parsed.protocol))
+    return 'must start with https://, http://, ssh://, file:// or git@host:, or be an absolute path';
   return named(parsed.host, parsed.pathname, parsed.protocol.startsWith('http'));
 }
 
@@ -111,11 +113,27 @@ function isSameHost(host: string, endpoint: string): boolean {
   return bare === api || `api.${bare}` === api;
 }
 
+/** Without a token nothing can be pushed by http; with one, plain http shows it to everybody on the way. */
+function tokenProblems({ url, token, push }: RepoSettings, address: RemoteAddress): readonly Problem[] {
+  if (token === null) return push && address.isHttp ? [withoutToken(address)] : [];
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !isLoopback(hostname) ? [insecure(address)] : [];
+}
+
 function withoutToken({ host }: RemoteAddress): Problem {
   return fault(
     'repo_token',
     `pushing to ${host} needs a token: no forge of this file is on that host, so set workspace.repo_token: $NAME, or push: false`,
   );
+}
+
+function insecure({ host }: RemoteAddress): Problem {
+  return {
+    severity: 'warning',
+    check: 'workspace.repo.insecure',
+    message: `workspace.repo http://${host} is plain http: the token is sent in cleartext`,
+    key: ['workspace', 'repo'],
+  };
 }
 
 function fault(key: string, message: string): Problem {
