@@ -30,11 +30,13 @@ export async function checkRepo(
   } catch (error) {
     signal.throwIfAborted();
     const message = error instanceof GitRefusal ? error.detail : error instanceof Error ? error.message : String(error);
-    return [finding('warning', 'workspace.repo', `${url} cannot be read: ${message}`, remedyFor(token))];
+    return [finding('warning', 'workspace.repo', `${url} cannot be read: ${message}`, remedyFor(token, error))];
   }
 }
 
-function remedyFor(token: string | null): string {
+function remedyFor(token: string | null, error: unknown): string {
+  if (error instanceof GitRefusal && ['host_key', 'no_ssh'].includes(error.refusal))
+    return 'do as the message says, for the user of the service';
   const login = token === null ? 'a key or token that may read it' : 'that its token may read it';
   return `check the address in workspace.repo and ${login}`;
 }

@@ -22,6 +22,8 @@ it.each([
   ['template: line 3, column 9: index 5 is out of range', /correct the prompt/],
   ["workspace: prepare: ENOENT: no such file or directory, mkdir '/proc/x'", /workspace\.root/],
   ["workspace: fetch: fatal: '/nowhere/repo.git' does not appear to be a git repository", /workspace\.repo/],
+  ['workspace: fetch: Host key verification failed. | fatal: Could not read from remote repository.', /known_hosts/],
+  ['workspace: fetch: sh: 1: ssh: not found | fatal: Could not read from remote repository.', /install an SSH client/],
   ['agent: turn_failed: it said so', null],
   ['some other words', null],
 ])('what ended a run with "%s" has its remedy', (error, remedy) => {

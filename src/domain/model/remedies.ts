@@ -34,13 +34,18 @@ export function remedyFor(kind: string, error: string): string | null {
 export function remedyForRun(error: string): string | null {
   const hook = /\bworkspace: hook (\w+):/.exec(error)?.[1];
   if (hook !== undefined) return `mend hooks.${hook} of the workflow file`;
-  const step = /\bworkspace: (\w+): /.exec(error)?.[1] ?? '';
-  if (Object.hasOwn(WORKSPACE_REMEDIES, step)) return WORKSPACE_REMEDIES[step] ?? null;
+  const step = /\bworkspace: (\w+): /.exec(error)?.[1];
+  if (step !== undefined) return remedyForStep(step, error);
   const [, area, kind = ''] = /\b(agent|tracker): (\w+): /.exec(error) ?? [];
   if (area === 'tracker') return remedyFor(kind, error);
   if (/\btemplate: line \d/.test(error))
     return 'correct the prompt of the workflow file at that line, with if around what may be missing';
   return area === 'agent' && Object.hasOwn(AGENT_REMEDIES, kind) ? (AGENT_REMEDIES[kind] ?? null) : null;
+}
+
+function remedyForStep(step: string, error: string): string | null {
+  const bySsh = SSH_REMEDIES.find(([sign]) => sign.test(error))?.[1];
+  return bySsh ?? (Object.hasOwn(WORKSPACE_REMEDIES, step) ? (WORKSPACE_REMEDIES[step] ?? null) : null);
 }
 
 /** By the step that failed. */
@@ -49,6 +54,12 @@ const WORKSPACE_REMEDIES: Readonly<Record<string, string>> = {
   clone: 'check workspace.repo and the credential for it',
   fetch: 'check workspace.repo and the credential for it',
 };
+
+/** What no other address or credential mends. */
+const SSH_REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/host key verification failed/i, 'write the key of the server to ~/.ssh/known_hosts of the user of the service'],
+  [/cannot run ssh|\bssh: (?:command )?not found/i, 'install an SSH client, or write workspace.repo as an https address'],
+];
 
 /** What a person can do about an issue that waits for one. */
 export const PARK_REMEDIES: Readonly<Record<ParkReason, string>> = {

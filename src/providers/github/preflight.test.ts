@@ -33,6 +33,13 @@ describe('preflight', () => {
     expect(fake.requests).toHaveLength(1);
   });
 
+  it('ends start-up for a token that cannot be sent, by its key and without a request', async () => {
+    const { fake, tracker } = await connect({}, { apiKey: 'tok\u2028en-of-ours' });
+    const error = await failureOf(tracker.preflight?.(signal) ?? Promise.resolve());
+    expect(error).toMatchObject({ kind: 'tracker_auth_error', message: expect.stringContaining('tracker.api_key') as string });
+    expect(fake.requests).toHaveLength(0);
+  });
+
   it('is patient for a while', async () => {
     const { fake, tracker, warnings } = await connect();
     fake.failNext(/GET/, json({ message: 'Oops' }, 502));
