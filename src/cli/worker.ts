@@ -63,5 +63,8 @@ export async function work({ url, slots, labels, name, root: asked }: WorkerArgs
 }
 
 function stateDirectory(): string {
-  return process.env['XDG_STATE_HOME'] ?? path.join(os.homedir(), '.local', 'state');
+  const configured = process.env['XDG_STATE_HOME'] ?? '';
+  const state = path.isAbsolute(configured) ? configured : path.join(os.homedir(), '.local', 'state');
+  if (path.isAbsolute(state)) return state;
+  throw new UsageError('the home directory is not known: set HOME to an absolute path, or give --root');
 }

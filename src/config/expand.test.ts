@@ -91,6 +91,18 @@ describe('paths', () => {
     expect(readWorkspaceRoot(undefined, { ...context, homeDir: '/home/op', env }).path).toMatch(expected);
   });
 
+  it.each(['', 'home'])('below a home of %j are an error, and land nowhere by chance', (homeDir) => {
+    const lost = { ...context, homeDir, env: {} };
+    const told = {
+      severity: 'error',
+      message: expect.stringContaining(`HOME is "${homeDir}": set HOME to an absolute path`) as string,
+    };
+    expect(readWorkspaceRoot(undefined, lost).problems).toMatchObject([{ ...told, check: 'workspace.root' }]);
+    expect(readDbPath('~/foray.db', lost).problems).toMatchObject([{ ...told, check: 'db_path' }]);
+    expect(readWorkspaceRoot('/abs', lost).problems).toEqual([]);
+    expect(readWorkspaceRoot(undefined, { ...lost, env: { XDG_STATE_HOME: '/state' } }).problems).toEqual([]);
+  });
+
   it('of two workflow files never share a default root', () => {
     const roots = ['/a/W.md', '/a/X.md', '/W.md'].map(
       (workflowPath) => readWorkspaceRoot(undefined, { ...context, workflowPath }).path,

@@ -49,7 +49,10 @@ function tooLarge(absolute: string): WorkflowFile {
 function refusedBy(error: NodeJS.ErrnoException, absolute: string): WorkflowFile {
   if (error.code === 'ENOENT')
     return refused('workflow.missing', `there is no file ${absolute}: name another one, or let foray init write it`);
-  return refused('workflow.unreadable', `${absolute} cannot be read: ${error.code ?? error.message}`);
+  const remedy = ['EACCES', 'EPERM'].includes(error.code ?? '')
+    ? ': let the user that runs foray read it and search its folders'
+    : '';
+  return refused('workflow.unreadable', `${absolute} cannot be read: ${error.code ?? error.message}${remedy}`);
 }
 
 function refused(check: string, message: string): WorkflowFile {

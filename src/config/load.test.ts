@@ -72,6 +72,16 @@ describe('loading a file', () => {
     expect(problems[0]!.message).toContain(file);
   });
 
+  // Permissions do not bind root.
+  it.skipIf(process.getuid?.() === 0)('says what to do about a file that may not be read', async () => {
+    const file = path.join(folder, 'closed.md');
+    await writeFile(file, GOOD, { mode: 0o000 });
+    const { problems } = await loadWorkflow(file, fakeContext());
+    expect(problems[0]?.message).toBe(
+      `${file} cannot be read: EACCES: let the user that runs foray read it and search its folders`,
+    );
+  });
+
   it('refuses a path through a file', async () => {
     await loadBytes(GOOD);
     const { problems } = await loadWorkflow(path.join(folder, 'WORKFLOW.md', 'x'), fakeContext());

@@ -30,19 +30,29 @@ export function defaultDbPath(workflowPath: string): string {
 /** `workspace.root`, by default a state directory of the user that no other workflow file shares. */
 export function readWorkspaceRoot(written: string | undefined, context: PathContext): ReadPath {
   if (written !== undefined) return resolvePath('workspace.root', written, context);
-  return { path: path.join(stateDirectory(context), 'foray', 'workspaces', workflowName(context.workflowPath)), problems: [] };
+  const state = stateDirectory(context);
+  const problems = path.isAbsolute(state) ? [] : [homeless('workspace.root', context)];
+  return { path: path.resolve(state, 'foray', 'workspaces', workflowName(context.workflowPath)), problems };
 }
 
 // An unset variable is an error here: without it `$BASE/work` would quietly become `/work`.
 function resolvePath(check: string, written: string, context: PathContext): ReadPath {
   const expanded = expand(written, 'anywhere', context.env);
-  const home = /^~(?=\/|$)/.test(written) ? context.homeDir + expanded.value.slice(1) : expanded.value;
+  const isBelowHome = /^~(?=\/|$)/.test(written);
+  const home = isBelowHome ? context.homeDir + expanded.value.slice(1) : expanded.value;
   const resolved = path.resolve(path.dirname(context.workflowPath), home);
+  if (isBelowHome && !path.isAbsolute(context.homeDir)) return { path: resolved, problems: [homeless(check, context)] };
   if (expanded.unset.length === 0) return { path: resolved, problems: [] };
   return {
     path: resolved,
     problems: [{ severity: 'error', check, message: `cannot be expanded${unsetNote(expanded)}`, key: check.split('.') }],
   };
+}
+
+/** Without a home, what belongs below it would land wherever the service was started, or beside the workflow file. */
+function homeless(check: string, { homeDir }: PathContext): Problem {
+  const message = `the home directory is not known, as HOME is "${homeDir}": set HOME to an absolute path, or write ${check} as one`;
+  return { severity: 'error', check, message, key: check.split('.') };
 }
 
 // The XDG base directory rules say to ignore a relative value.

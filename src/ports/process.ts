@@ -5,7 +5,10 @@
 export interface ProcessHost {
   start(options: ProcessStart): Promise<StartedProcess>;
   /** Looks for a program as a start would. */
-  findProgram(program: string, env: Readonly<Record<string, string>>): Promise<'found' | 'missing' | 'not_executable'>;
+  findProgram(
+    program: string,
+    env: Readonly<Record<string, string>>,
+  ): Promise<'found' | 'missing' | 'directory' | 'not_executable'>;
 }
 
 export interface ProcessStart {

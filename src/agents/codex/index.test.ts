@@ -32,7 +32,7 @@ describe('the kind codex', () => {
     ['no program', null, '/no/such', `cannot find the program codex: ${remedy}`],
     ['no PATH', null, '', `cannot find the program codex: ${remedy}`],
     ['a file that is not executable', ['plain'], folder, `the program plain is not executable by this user: ${remedy}`],
-    ['a folder', [folder], '', `cannot find the program ${folder}: ${remedy}`],
+    ['a folder', [folder], '', `${folder} is a directory and no program: ${remedy}`],
   ])('looks for its program: %s', async (_name, command, searchPath, problem) => {
     expect(await problemOf(command, searchPath)).toBe(problem);
   });

@@ -20,6 +20,7 @@ export function startError(error: ProcessStartError, remedy: string): AgentError
 /** What `findProblem` says of the program of an agent, or null. */
 export function programProblem(program: string, state: ProgramState, remedy: string): string | null {
   if (state === 'missing') return `cannot find the program ${program}: ${remedy}`;
+  if (state === 'directory') return `${program} is a directory and no program: ${remedy}`;
   return state === 'not_executable' ? `the program ${program} is not executable by this user: ${remedy}` : null;
 }
 

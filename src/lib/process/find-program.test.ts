@@ -20,11 +20,15 @@ describe('findProgram', () => {
     { program: 'good', state: 'found' },
     { program: 'plain', state: 'not_executable' },
     { program: 'none', state: 'missing' },
-    { program: 'folder', state: 'missing' },
   ])('$program on the PATH is $state', async ({ program, state }) => {
     const env = { PATH: `/no/such/folder::${dir}` };
     expect(await findProgram(program, env)).toBe(state);
     expect(await findProgram(path.join(dir, program), {})).toBe(state);
+  });
+
+  it('a folder is no program, and told where it is named by its path', async () => {
+    expect(await findProgram('folder', { PATH: dir })).toBe('missing');
+    expect(await findProgram(path.join(dir, 'folder'), {})).toBe('directory');
   });
 
   it('finds nothing without a PATH', async () => {

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-export type ProgramState = 'found' | 'missing' | 'not_executable';
+export type ProgramState = 'found' | 'missing' | 'directory' | 'not_executable';
 
 /** Looks for a program as a start would: on the PATH of `env`, or at its path. Starts nothing. */
 export async function findProgram(program: string, env: Readonly<Record<string, string>>): Promise<ProgramState> {
@@ -17,7 +17,9 @@ export async function findProgram(program: string, env: Readonly<Record<string, 
 
 async function look(file: string): Promise<ProgramState> {
   try {
-    if (!(await stat(file)).isFile()) return 'missing';
+    const found = await stat(file);
+    if (found.isDirectory()) return 'directory';
+    if (!found.isFile()) return 'missing';
   } catch {
     return 'missing';
   }

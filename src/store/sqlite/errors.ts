@@ -20,6 +20,9 @@ const EXPLANATIONS: Readonly<Record<number, Explanation>> = {
   26: { kind: 'corrupt', what: 'is not a database', remedy: 'move the file away or change db_path' },
 };
 
+/** By the code of the system, for the files beside it. The folder is what a person can look at. */
+const SYSTEM_CODES: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR']);
+
 const UNEXPLAINED: Explanation = {
   kind: 'failed',
   what: 'failed',
@@ -30,9 +33,14 @@ const UNEXPLAINED: Explanation = {
 export function storeErrorOf(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   if (error instanceof UnreadableRow) return unreadable(path, error);
-  const explanation = EXPLANATIONS[primaryCodeOf(error)] ?? UNEXPLAINED;
+  const explanation = EXPLANATIONS[primaryCodeOf(error)] ?? placeFault(path, error) ?? UNEXPLAINED;
   const detail = error instanceof Error ? error.message : String(error);
   return new StoreError({ ...explanation, path, what: `${explanation.what} (${detail})`, cause: error });
+}
+
+function placeFault(path: string, error: unknown): Explanation | null {
+  if (!(error instanceof Error && 'code' in error && SYSTEM_CODES.has(error.code))) return null;
+  return { kind: 'unwritable', what: `its directory ${dirname(path)} takes no file of ours`, remedy: UNWRITABLE_REMEDY };
 }
 
 function unreadable(path: string, error: UnreadableRow): StoreError {

@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StoreError } from '../errors.ts';
+import { storeErrorOf } from './errors.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { openStore } from './open.ts';
 import { openSqlite } from './sqlite.ts';
@@ -166,6 +167,14 @@ await openStore({ path: process.argv[2], owner, clock: { now: () => 1 } }).then(
     const remedy = 'make the file and its directory writable for this user, or change db_path';
     expect((await opener.lines.next()).value).toBe(`database ${path}: ${what(path)}: ${remedy}`);
     await opener.exited;
+  });
+});
+
+it('a place that takes no file is told with its folder and the remedy', () => {
+  const refused = Object.assign(new Error("EROFS: read-only file system, open '/data/x.db.lock'"), { code: 'EROFS' });
+  expect(storeErrorOf('/data/x.db.lock', refused)).toMatchObject({
+    kind: 'unwritable',
+    message: `database /data/x.db.lock: its directory /data takes no file of ours (${refused.message}): make the file and its directory writable for this user, or change db_path`,
   });
 });
 
