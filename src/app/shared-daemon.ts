@@ -69,44 +69,56 @@ async function withDoorsOf(options: SharedOptions): Promise<SharedOptions> {
   return { ...options, workflow: { ...workflow, settings, secretVariables } };
 }
 
+/** A database that does not answer keeps the pages back no longer than this: probes ask them whether this one is alive. */
+const PAGES_WITHIN_MS = 1_000;
+
 /** Serves what the leader has stored until it is this one's turn. */
 async function standBy(db: Postgres, options: SharedOptions): Promise<Reign> {
-  const { workflow, logger, clock, version } = options;
-  const { createPostgresStore, readFleet } = await import('../store/postgres/index.ts');
+  const { workflow, logger, version } = options;
   const me = aboutMe(randomBytes(5).toString('hex'), workflow.path, version);
-  let standby: Standby | null = null;
+  let isTold = false;
+  let opened: Promise<Standby> | null = null;
+  const pages = (): Promise<Standby> => (opened ??= openPages(db, me.id, options));
+  const late = setTimeout(() => void pages(), PAGES_WITHIN_MS);
   const look = async (leader: Leader | null) => {
-    if (standby === null) {
-      const { host, pid, url } = leader ?? { host: '', pid: 0, url: null };
-      const facts = { database: databaseName(workflow.settings), leader_host: host, leader_pid: pid, leader_url: url };
-      logger.info('standing by', facts);
-      standby = await openStandby(options, {
-        store: createPostgresStore(db, { owner: me.id, clock, epoch: null }),
-        passedOn: passOn(db, { clock, logger }),
-        readHosts: async () => {
-          const { workers, holders } = await db.read(readFleet());
-          return hostViewsOf(workers, {
-            runsOf: (id) => [...holders.values()].filter((holder) => holder === id).length,
-            version,
-          });
-        },
-      });
-    }
+    const { host, pid, url } = leader ?? { host: '', pid: 0, url: null };
+    const facts = { database: databaseName(workflow.settings), leader_host: host, leader_pid: pid, leader_url: url };
+    if (!isTold) logger.info('standing by', facts);
+    isTold = true;
+    const standby = await pages();
     await standby.look(leader);
     return { ...me, url: standby.url };
   };
   try {
     return await waitToLead({ db, me }, look, logger, options.interrupted);
   } finally {
-    await (standby as Standby | null)?.stop();
+    clearTimeout(late);
+    await (await (opened as Promise<Standby> | null))?.stop();
   }
+}
+
+/** The pages of a daemon that does not lead, with nothing on them yet. */
+async function openPages(db: Postgres, owner: string, options: SharedOptions): Promise<Standby> {
+  const { logger, clock, version } = options;
+  const { createPostgresStore, readFleet } = await import('../store/postgres/index.ts');
+  return openStandby(options, {
+    store: createPostgresStore(db, { owner, clock, epoch: null }),
+    passedOn: passOn(db, { clock, logger }),
+    readHosts: async () => {
+      const { workers, holders } = await db.read(readFleet());
+      return hostViewsOf(workers, {
+        runsOf: (id) => [...holders.values()].filter((holder) => holder === id).length,
+        version,
+      });
+    },
+  });
 }
 
 /** Works until the service is stopped or another one leads. */
 async function lead(reign: Reign, options: SharedOptions, turn: Turn): Promise<void> {
   const { leadership } = reign;
   const { logger } = options;
-  const { isUnreachable } = await import('../store/postgres/index.ts');
+  const { isNotLeading, isUnreachable } = await import('../store/postgres/index.ts');
   const over = new AbortController();
   let lost: string | null = null;
   void leadership.lost.then((why) => {
@@ -124,7 +136,8 @@ async function lead(reign: Reign, options: SharedOptions, turn: Turn): Promise<v
     turn.daemon = null;
   } catch (error) {
     const isBeginning = turn.daemon === null;
-    if (lost === null && !(isBeginning && isUnreachable(error))) throw error;
+    const isGone = isUnreachable(error) || isNotLeading(error);
+    if (lost === null && !(isBeginning && isGone)) throw error;
     lost ??= textOf(error);
     turn.daemon = null;
   } finally {

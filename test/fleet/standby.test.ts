@@ -1,8 +1,10 @@
 import { hostname } from 'node:os';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { buildCrashing } from '../faults/crashing-command.ts';
 import { createPlayground, eventually, fileWorkflow, workflowText, type Playground } from '../support/daemon.ts';
 import { startServer, text } from '../support/http-server.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { openLink } from './link.ts';
 
 let postgres: TestPostgres;
 let playground: Playground;
@@ -153,6 +155,33 @@ it('lets a leader that was stopped and wakes up store and do nothing', async () 
   await Promise.all([first.stop(), second.stop()]);
 });
 
+describe('a leader that sleeps while it begins', () => {
+  let cli: string;
+  beforeAll(async () => {
+    cli = await buildCrashing();
+  });
+
+  it.each(['3 before committing', '3 after committing', '4 before committing'])(
+    'stands by when it wakes up and another one leads (%s)',
+    async (step) => {
+      await playground.writeIssues([]);
+      await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL' }));
+      const env = { DATABASE_URL: url };
+      const first = await playground.start(['--port', '0'], {
+        cli,
+        env: { ...env, FORAY_TEST_FREEZE_AT: step },
+        until: 'leading',
+      });
+      const second = await playground.start(['--port', '0'], { env });
+      await second.record('leading');
+      first.signal('SIGCONT');
+      await first.record('standing by');
+      expect((await first.stop()).code).toBe(0);
+      await second.stop();
+    },
+  );
+});
+
 it('leaves no process behind when it is killed, for a leader elsewhere could not end it', async () => {
   await playground.writeIssues([issue(1)]);
   const hooks = `before_run: "echo $$ > ${playground.path('pid')}; exec sleep 300"\ntimeout_ms: 200000`;
@@ -189,6 +218,36 @@ it('goes on after the server was restarted under it, and loses nothing', async (
   expect(await daemon.json('/readyz')).toMatchObject({ checks: { database: 'pass' } });
   expect(await postgres.query('SELECT identifier, status FROM foray.runs ORDER BY rowid', url)).toHaveLength(2);
   await daemon.stop();
+});
+
+it('is alive and not ready when it was cut off and does not lead any more', async () => {
+  await playground.writeIssues([]);
+  await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL' }));
+  const link = await openLink(postgres.port);
+  const cut = await playground.start(['--port', '0'], { env: { DATABASE_URL: link.through(url) } });
+  const other = await playground.start(['--port', '0'], { env: { DATABASE_URL: url } });
+  await other.record('standing by');
+  // Until the leader has seen that another one is there.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  link.cut();
+  await cut.record('no longer leading, standing by');
+  const at = await eventually(
+    () => cut.records().filter(({ msg }) => msg === 'http server listening')[1]?.['url'],
+    (found) => found !== undefined,
+    'the pages of the one that is cut off',
+  );
+  expect((await fetch(new URL('/livez', at))).status).toBe(200);
+  const ready = await fetch(new URL('/readyz', at));
+  expect(ready.status).toBe(503);
+  expect(await ready.json()).toMatchObject({ role: 'standby', leader: null, checks: { database: 'fail' } });
+  link.heal();
+  await eventually(
+    async () => (await fetch(new URL('/readyz', at))).status,
+    (status) => status === 200,
+    'the database to be told',
+  );
+  await Promise.all([cut.stop(), other.stop()]);
+  await link.close();
 });
 
 it('waits for a server that was made a replica, says so, and goes on with the one that takes writes', async () => {

@@ -5,7 +5,7 @@ import type { Row, SqlValue, Work } from '../records/work.ts';
 import { addressOf, driverAddress } from './address.ts';
 import { checkedClient } from './checked-client.ts';
 import { numbered } from './dialect.ts';
-import { postgresErrorOf, TAKES_NO_WRITES } from './errors.ts';
+import { InDoubt, postgresErrorOf, TAKES_NO_WRITES } from './errors.ts';
 
 /** A database on a server. Whatever it throws is a StoreError. */
 export interface Postgres {
@@ -29,16 +29,6 @@ export interface Session {
   /** Resolves when the connection is gone, by whatever cause. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
-}
-
-/** Where the connection broke while the server was asked to commit: only the server knows whether it did. */
-export class InDoubt extends Error {
-  readonly transaction: string;
-
-  constructor(transaction: string, cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
-    this.transaction = transaction;
-  }
 }
 
 const CONNECT_MS = 5_000;
@@ -76,11 +66,11 @@ export async function openPostgres(url: string): Promise<Postgres> {
     try {
       return await work();
     } catch (error) {
-      throw error instanceof InDoubt ? error : postgresErrorOf(address, error);
+      throw postgresErrorOf(address, error);
     }
   };
   const transaction = <T>(begin: string, work: Work<T>, epoch: number | null = null): Promise<T> =>
-    explained(() => withClient(pool, (client) => within(client, { begin, epoch }, work)));
+    explained(() => withClient(pool, (client) => within(client, { address, begin, epoch }, work)));
 
   return {
     address,
@@ -123,11 +113,18 @@ function isServersWord(error: unknown): boolean {
   return !('code' in error) || error.code !== TAKES_NO_WRITES;
 }
 
+/** How a transaction is carried out, and on which database. */
+interface How {
+  readonly address: string;
+  readonly begin: string;
+  readonly epoch: number | null;
+}
+
 /**
  * One transaction. Steps whose rows nobody waits for are sent at once after each other, so that a unit of work takes two
  * rounds to the server however many writes it has. The commit is asked for only when the epoch was confirmed.
  */
-async function within<T>(client: PoolClient, how: { begin: string; epoch: number | null }, work: Work<T>): Promise<T> {
+async function within<T>(client: PoolClient, how: How, work: Work<T>): Promise<T> {
   const sent: Promise<QueryResult<Row>>[] = [];
   const send = (sql: string, values: readonly SqlValue[] = [], wantsRows = true): Promise<QueryResult<Row>> => {
     const answer = client.query<Row>(values.length === 0 ? sql : queryOf(sql, values, wantsRows));
@@ -149,7 +146,7 @@ async function within<T>(client: PoolClient, how: { begin: string; epoch: number
     if (how.begin === WRITE) crashPoint('after committing');
     return result;
   } catch (error) {
-    if (committing) throw isServersWord(error) || transactionId === null ? error : new InDoubt(transactionId, error);
+    if (committing) throw isServersWord(error) || transactionId === null ? error : new InDoubt(how.address, transactionId, error);
     await client.query('ROLLBACK').catch(() => {});
     throw (await firstFailure(sent)) ?? error;
   }

@@ -50,11 +50,24 @@ const UNEXPLAINED: Explanation = {
 /** Turns what the driver threw into words for an operator. */
 export function postgresErrorOf(address: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  if (error instanceof UnreadableRow) return unreadable(address, error);
+  return error instanceof UnreadableRow ? unreadable(address, error) : new StoreError(explained(address, error));
+}
+
+/** Where the connection broke while the server was asked to commit: only the server knows whether it did. */
+export class InDoubt extends StoreError {
+  readonly transaction: string;
+
+  constructor(address: string, transaction: string, cause: unknown) {
+    super(explained(address, cause));
+    this.transaction = transaction;
+  }
+}
+
+function explained(address: string, error: unknown): StoreErrorFacts {
   const explanation = explain(error);
   const detail =
     error instanceof AggregateError ? String(error.errors[0]) : error instanceof Error ? error.message : String(error);
-  return new StoreError({ ...explanation, path: address, what: `${explanation.what} (${detail})`, cause: error });
+  return { ...explanation, path: address, what: `${explanation.what} (${detail})`, cause: error };
 }
 
 /** Whether the epoch of this daemon is over. */

@@ -9,9 +9,9 @@ import { statistics } from '../records/statistics.ts';
 import { enterTracker, nameTracker, storedIdentity } from '../records/trackers.ts';
 import { get, type Work } from '../records/work.ts';
 import { applyWrites, loadDurable } from '../records/writes.ts';
-import { InDoubt, wasCommitted, type Postgres } from './connection.ts';
+import { wasCommitted, type Postgres } from './connection.ts';
 import { POSTGRES_DAY_OF_START } from './dialect.ts';
-import { postgresErrorOf, TAKES_NO_WRITES } from './errors.ts';
+import { InDoubt, postgresErrorOf, TAKES_NO_WRITES } from './errors.ts';
 import { findSpent } from './spent.ts';
 
 export interface PostgresStoreDeps {
@@ -50,7 +50,7 @@ export function createPostgresStore(db: Postgres, { owner, clock, epoch }: Postg
         await underEpoch(applyWrites(writes, { tracker, hold }));
       } catch (error) {
         if (error instanceof InDoubt) inDoubt.set(writes, error.transaction);
-        throw error instanceof InDoubt ? postgresErrorOf(db.address, error.cause) : error;
+        throw error;
       }
     },
     spentOn: (tracker, issueIds) => db.read(findSpent(tracker, issueIds)),

@@ -13,8 +13,8 @@ import type {
 } from '../../ports/run-queue.ts';
 import { REMOVAL_PREFIX } from '../../ports/run-queue.ts';
 import { all, run, type Row, type Work } from '../records/work.ts';
-import { InDoubt, wasCommitted, type Postgres } from './connection.ts';
-import { postgresErrorOf } from './errors.ts';
+import { wasCommitted, type Postgres } from './connection.ts';
+import { InDoubt, postgresErrorOf } from './errors.ts';
 import { jobLibrary, NOW, openJobPool, silentLogger, taskOf } from './job-pool.ts';
 
 /** The leader's side of the queue, fenced by its epoch. Jobs are those of graphile-worker, one for each run. */
@@ -60,7 +60,7 @@ async function surely(db: Postgres, write: () => Promise<void>, signal: AbortSig
     await write();
   } catch (error) {
     if (!(error instanceof InDoubt)) throw error;
-    if (!(await cameTrue(db, error.transaction, signal))) throw postgresErrorOf(db.address, error.cause);
+    if (!(await cameTrue(db, error.transaction, signal))) throw error;
   }
 }
 
