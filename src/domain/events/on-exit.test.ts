@@ -134,6 +134,35 @@ describe('after a run', () => {
     expect(player.asked('remove-workspace')).toHaveLength(1);
   });
 
+  it('keeps the workspace of an issue that was reopened while its run was being stopped', () => {
+    const player = running();
+    player.poll([], { 1: 'done' });
+    expect(player.asked('stop-run')).toMatchObject([{ reason: 'terminal' }]);
+    player.poll([issueWith({ id: '1' })], { 1: 'todo' });
+    player.exit('1', { kind: 'cancelled' });
+    expect(player.asked('remove-workspace')).toEqual([]);
+    expect(player.state.claims.size).toBe(0);
+    player.poll([issueWith({ id: '1' })]);
+    expect(player.asked('start-run')).toHaveLength(1);
+  });
+
+  it('removes the workspace of an issue that was finished while its run was being stopped', () => {
+    const player = running();
+    player.poll([], { 1: 'somewhere else' });
+    player.poll([], { 1: 'done' });
+    player.exit('1', { kind: 'cancelled' });
+    expect(player.asked('remove-workspace')).toMatchObject([{ why: 'the issue is terminal' }]);
+  });
+
+  it('parks an issue that an operator stopped and that was reopened meanwhile', () => {
+    const player = running();
+    player.poll([], { 1: 'done' });
+    player.operator({ kind: 'stop', identifier: 'T-1' });
+    player.poll([issueWith({ id: '1' })], { 1: 'todo' });
+    player.exit('1', { kind: 'cancelled' });
+    expect(player.state.parked.get('1')?.reason).toBe('stopped_by_operator');
+  });
+
   it('starts no run while the workspace of the last one is being removed', () => {
     const player = running();
     player.send({ type: 'state-seen', issueId: '1', runId: 'run-1', state: 'done' });

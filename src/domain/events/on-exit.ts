@@ -47,15 +47,19 @@ export function judgeExit(state: State, live: Live, exit: RunExit): Verdict {
   const stopped = stopping === null ? null : afterStop(stopping, state, live, exit);
   if (stopped) return stopped;
   if (exit.kind === 'normal') return afterNormalExit(state, live, exit);
-  if (stateIn(settingsFor(state, live.issue.id).tracker.terminalStates, live.issue.state))
-    return released('the issue is terminal', true);
+  if (isOver(state, live)) return released('the issue is terminal', true);
   const fault = exit.fault ?? { kind: 'internal_error', message: 'the run ended without saying why', consequence: 'back-off' };
   return { then: 'retry', fault };
 }
 
-/** A person's word counts more than our own reasons, unless the issue is over. */
+/** A person's word counts more than our own reasons. */
 function stopReasonOf(state: State, live: Live): StopReason | null {
-  return live.stopping !== 'terminal' && operatorOf(state, live) !== null ? 'operator' : live.stopping;
+  return operatorOf(state, live) !== null ? 'operator' : live.stopping;
+}
+
+/** By the state that was read last. */
+function isOver(state: State, { issue }: Live): boolean {
+  return stateIn(settingsFor(state, issue.id).tracker.terminalStates, issue.state);
 }
 
 function operatorOf(state: State, live: Live): string | null {
@@ -64,8 +68,7 @@ function operatorOf(state: State, live: Live): string | null {
 }
 
 function parkedByOperator(state: State, live: Live): Verdict {
-  if (stateIn(settingsFor(state, live.issue.id).tracker.terminalStates, live.issue.state))
-    return released('the issue is terminal', true);
+  if (isOver(state, live)) return released('the issue is terminal', true);
   return { then: 'park', reason: 'stopped_by_operator', detail: stoppedBy(operatorOf(state, live) ?? '') };
 }
 
@@ -73,9 +76,11 @@ function afterStop(reason: StopReason, state: State, live: Live, exit: RunExit):
   const { agent } = settingsFor(state, live.issue.id);
   switch (reason) {
     case 'terminal':
-      return released('the issue is terminal', true);
     case 'inactive':
-      return released(`the issue moved to "${live.issue.state}"`, false);
+      // A stop takes a while: the issue may have been moved again, and one that is open keeps its workspace.
+      return isOver(state, live)
+        ? released('the issue is terminal', true)
+        : released(`the issue moved to "${live.issue.state}"`, false);
     case 'vanished':
       return released('the tracker no longer gives the issue a state', false);
     case 'stalled':

@@ -30,13 +30,17 @@ function forgetMissed(draft: Draft, id: string): void {
 }
 
 function reconcileRunning(draft: Draft, live: Live, state: string): void {
-  if (live.stopping !== null) return;
+  const issue = state === '' ? live.issue : refIn(live.issue, state);
+  if (live.stopping !== null) {
+    // What becomes of it is decided when it has exited, by the state of then.
+    if (issue !== live.issue) putLive(draft, { ...live, issue });
+    return;
+  }
   if (state === '') {
     putLive(draft, { ...live, unseen: live.unseen + 1 });
     if (live.unseen + 1 >= UNSEEN_LIMIT) stopRun(draft, live.issue.id, 'vanished');
     return;
   }
-  const issue = refIn(live.issue, state);
   // Of most there is nothing new, and all that was made of them still holds.
   if (issue !== live.issue || live.unseen > 0) putLive(draft, { ...live, unseen: 0, issue });
   const reason = reasonToStop(draft.state, live, state);
