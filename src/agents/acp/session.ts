@@ -6,6 +6,7 @@ import type { AgentDeps, AgentSession, SessionRequest, Turn, TurnResult } from '
 import { connect, departureError, type AgentConnection } from '../shared/connection.ts';
 import { createEventStream, type EventStream } from '../shared/event-stream.ts';
 import { cancelled, detailOf, failedTurn, masked } from '../shared/failures.ts';
+import { stopPatience } from '../shared/patience.ts';
 import { aliveEvery, maskFor } from '../shared/run-environment.ts';
 import { startPatience } from '../shared/start-patience.ts';
 import { envFor } from './args.ts';
@@ -54,7 +55,7 @@ export async function startSession(parts: SessionParts, signal: AbortSignal): Pr
       listener,
       usage,
       clock: deps.clock,
-      cancelMs: settings.readTimeoutMs,
+      patience: stopPatience(settings),
       mask,
       settings,
     });
@@ -88,7 +89,7 @@ interface OpenSession extends TurnParts {
 
 /** A conversation with one process that lives as long as the session. */
 function createSession(parts: OpenSession): AgentSession {
-  const { opened, connection, mask, settings } = parts;
+  const { opened, connection, mask, settings, patience } = parts;
   const stopped = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   let turns = 0;
@@ -102,7 +103,7 @@ function createSession(parts: OpenSession): AgentSession {
       if (isFirst) for (const text of opened.notices) events.notice(text);
       const { verdict, changed } = await takeTurn(parts, { prompt, events, isFirst, changedBefore }, signal);
       changedBefore ||= changed;
-      if (signal.aborted) return await giveUp();
+      if (signal.aborted) return await giveUp(patience.leaveMs);
       if (!verdict.ok) return failedTurn(verdict.error, mask);
       if (verdict.notice !== undefined) events.notice(verdict.notice);
       return { ok: true };
@@ -112,8 +113,8 @@ function createSession(parts: OpenSession): AgentSession {
   }
 
   /** A turn that was told to stop is cancelled, whatever the agent said meanwhile. */
-  async function giveUp(): Promise<TurnResult> {
-    await connection.stop();
+  async function giveUp(graceMs: number): Promise<TurnResult> {
+    await connection.stop(graceMs);
     return failedTurn(cancelled(), mask);
   }
 
@@ -122,7 +123,7 @@ function createSession(parts: OpenSession): AgentSession {
     hasTools: opened.hasTools,
     runTurn(turn, onEvent, signal) {
       const either = AbortSignal.any([signal, stopped.signal]);
-      if (either.aborted) return giveUp();
+      if (either.aborted) return giveUp(settings.stopGraceMs);
       const result = run(turn, createEventStream({ onEvent, mask, aliveMs: aliveEvery(settings) }), either);
       running = result.catch(() => {});
       return result;

@@ -3,6 +3,7 @@ import { JsonRpcClosedError } from '../../lib/json-rpc/index.ts';
 import { within } from '../../lib/within.ts';
 import { departureError, type AgentConnection } from '../shared/connection.ts';
 import type { EventStream } from '../shared/event-stream.ts';
+import type { StopPatience } from '../shared/patience.ts';
 import { rpcError } from './classify.ts';
 import type { Opened } from './handshake.ts';
 import { judge, type Circumstances, type TurnFacts, type TurnVerdict } from './judge.ts';
@@ -17,8 +18,7 @@ export interface TurnParts {
   readonly listener: Listener;
   readonly usage: Usage;
   readonly clock: { now(): number };
-  /** How long a cancelled turn may take to give in. */
-  readonly cancelMs: number;
+  readonly patience: StopPatience;
 }
 
 export interface TurnInput {
@@ -76,10 +76,10 @@ function aborted(signal: AbortSignal, over: AbortSignal): Promise<Ending> {
 }
 
 /** Asks the agent to give in, and gives it some time to do so. */
-async function interrupt({ opened, connection, listener, cancelMs }: TurnParts, answer: Promise<unknown>): Promise<void> {
+async function interrupt({ opened, connection, listener, patience }: TurnParts, answer: Promise<unknown>): Promise<void> {
   listener.cancelTurn();
   connection.peer.notify('session/cancel', { sessionId: opened.sessionId });
-  await within(cancelMs, answer);
+  await within(patience.interruptMs, answer);
 }
 
 function countUsage(usage: Usage, events: EventStream, ending: Ending): void {

@@ -6,6 +6,7 @@ import { createEventStream, type EventStream } from '../shared/event-stream.ts';
 import { cancelled, failedTurn, startError } from '../shared/failures.ts';
 import { hostOf } from '../shared/host.ts';
 import { ledgerOf } from '../shared/ledger.ts';
+import { stopPatience } from '../shared/patience.ts';
 import { aliveEvery, maskFor, runMarker } from '../shared/run-environment.ts';
 import { argsFor, envFor, type Conversation } from './args.ts';
 import { judge, type TurnVerdict } from './judge.ts';
@@ -108,11 +109,11 @@ function createProcessRunner(parts: SessionParts, env: Record<string, string>, c
 
 const LINGER_MS = 120_000;
 
-/** Half of the grace is for the interrupt, the rest for ending the group. A finished turn must not look stalled. */
+/** A finished turn must not look stalled. */
 function patienceOf({ settings, lingerMs = LINGER_MS }: SessionParts): Patience {
-  const { readTimeoutMs, stopGraceMs, stallTimeoutMs } = settings;
+  const { stopGraceMs, stallTimeoutMs } = settings;
   const longest = stallTimeoutMs > 0 ? Math.min(lingerMs, stallTimeoutMs / 2) : lingerMs;
-  return { interruptMs: Math.min(readTimeoutMs, stopGraceMs / 2), stopGraceMs, lingerMs: longest };
+  return { ...stopPatience(settings), stopGraceMs, lingerMs: longest };
 }
 
 /** The conversation of a session: which one it is, and what was said about it. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessEnd, ProcessHost, ProcessStart, StartedProcess } from '../../ports/process.ts';
 import type { EventStream } from '../shared/event-stream.ts';
+import type { StopPatience } from '../shared/patience.ts';
 import { epochMs } from '../shared/reset-time.ts';
 import type { Ending, Evidence } from './judge.ts';
 import { parseLine, type AssistantRecord, type ResultRecord, type StreamRecord, type ToolCall } from './parse.ts';
@@ -15,9 +16,7 @@ export interface TurnProcess {
   readonly patience: Patience;
 }
 
-export interface Patience {
-  /** How long an interrupted process may take to leave by itself before the whole group is ended. */
-  readonly interruptMs: number;
+export interface Patience extends StopPatience {
   readonly stopGraceMs: number;
   /** How long a process may stay silent after its result. */
   readonly lingerMs: number;
@@ -67,7 +66,7 @@ async function readToEnd(child: StartedProcess, { reader, patience }: TurnProces
 async function endOnAbort(child: StartedProcess, patience: Patience, signal: AbortSignal, over: AbortSignal): Promise<null> {
   if (!signal.aborted) await aborted(signal, over);
   await interrupt(child, patience.interruptMs);
-  await child.stop(Math.max(patience.stopGraceMs - patience.interruptMs, 1));
+  await child.stop(patience.leaveMs);
   await delay(LAST_LINES_MS, undefined, { signal: over, ref: false }).catch(() => {});
   return null;
 }

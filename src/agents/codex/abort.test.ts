@@ -10,7 +10,7 @@ afterEach(cleanUp);
 
 describe('an aborted turn', () => {
   it('is interrupted in the words of Codex, and the process ends', async () => {
-    const fake = fakeCodex({}, { readTimeoutMs: 10_000 });
+    const fake = fakeCodex({}, { readTimeoutMs: 10_000, stopGraceMs: 20_000 });
     const session = await fake.start();
     const controller = new AbortController();
     const prompt = JSON.stringify([...say(recorded.message('at work')), { untilInterrupted: true }]);
@@ -35,7 +35,7 @@ describe('an aborted turn', () => {
   });
 
   it('ends a stubborn process and what it left outside of its group', async () => {
-    const fake = fakeCodex({}, { stopGraceMs: 200, readTimeoutMs: 2_000 });
+    const fake = fakeCodex({}, { stopGraceMs: 200, readTimeoutMs: 30_000 });
     const controller = new AbortController();
     const session = await fake.start({ ignoreSigterm: true, ignoreInterrupt: true });
     const events: AgentEvent[] = [];

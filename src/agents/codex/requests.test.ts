@@ -20,7 +20,7 @@ describe('requests of Codex', () => {
   });
 
   it('that only a person can answer end the turn, and the next one too', async () => {
-    const fake = fakeCodex({}, { readTimeoutMs: 10_000 });
+    const fake = fakeCodex({}, { readTimeoutMs: 10_000, stopGraceMs: 20_000 });
     const session = await fake.start();
     const { result } = await fake.turn(session, [{ ask: recorded.ASKED_PERSON }, { untilInterrupted: true }]);
     expect(result).toMatchObject({ fault: { kind: 'agent_needs_person', consequence: 'park' } });

@@ -5,6 +5,7 @@ import { departureError, type AgentConnection } from '../shared/connection.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { cancelled, needsPerson } from '../shared/failures.ts';
 import { startPatience } from '../shared/start-patience.ts';
+import { stopPatience } from '../shared/patience.ts';
 import { sandboxPolicy, turnParams } from './args.ts';
 import { fullText, turnErrorOf } from './classify.ts';
 import { judge, mayHaveLostCalls, type Evidence } from './judge.ts';
@@ -58,7 +59,7 @@ export async function takeTurn(parts: TurnParts, prompt: string, signal: AbortSi
     if (!signal.aborted && listener.question() === null) return result;
     await interrupt(parts);
     if (!signal.aborted) return askedPerson(listener.question() ?? '');
-    await connection.stop();
+    await connection.stop(stopPatience(parts.settings).leaveMs);
     return cancelled();
   } finally {
     stopped.forget();
@@ -118,8 +119,9 @@ function notStarted(error: Error): AgentError {
 async function interrupt({ connection, watch, threadId, settings }: TurnParts): Promise<void> {
   const turnId = watch.turnId();
   if (turnId === null) return;
-  const late = aborted(AbortSignal.timeout(settings.readTimeoutMs));
-  connection.peer.request('turn/interrupt', { threadId, turnId }, { timeoutMs: settings.readTimeoutMs }).catch(() => {});
+  const { interruptMs: timeoutMs } = stopPatience(settings);
+  const late = aborted(AbortSignal.timeout(timeoutMs));
+  connection.peer.request('turn/interrupt', { threadId, turnId }, { timeoutMs }).catch(() => {});
   await Promise.race([watch.ended, connection.over, late.promise]);
   late.forget();
 }

@@ -14,8 +14,8 @@ export interface AgentConnection {
   readonly peer: JsonRpcPeer;
   /** Resolves when the process is gone, with everything it started. */
   readonly over: Promise<Departure>;
-  /** Lets the agent leave by itself, then ends it and everything it started. Safe to repeat. */
-  stop(): Promise<void>;
+  /** Lets the agent leave by itself, then ends it and everything it started. Safe to repeat: the grace of the first counts. */
+  stop(graceMs?: number): Promise<void>;
 }
 
 /** How a process left. */
@@ -108,19 +108,19 @@ async function read(child: RunningProcess, peer: JsonRpcPeer): Promise<void> {
 }
 
 /** The same end for all who ask. */
-function createStop(child: RunningProcess, peer: JsonRpcPeer, options: ConnectionOptions): () => Promise<void> {
+function createStop(child: RunningProcess, peer: JsonRpcPeer, options: ConnectionOptions): AgentConnection['stop'] {
   const { stopGraceMs, request, deps } = options;
   let stopping: Promise<void> | null = null;
-  async function end(): Promise<void> {
+  async function end(graceMs: number): Promise<void> {
     const startedAt = performance.now();
     peer.close('the session is over');
     child.stdin.end();
-    await within(Math.min(LEAVE_MS, stopGraceMs / 2), child.exited);
-    await child.stop(Math.max(1, stopGraceMs - (performance.now() - startedAt)));
+    await within(Math.min(LEAVE_MS, graceMs / 2), child.exited);
+    await child.stop(Math.max(1, graceMs - (performance.now() - startedAt)));
     await endStrays(runMarker(request), STRAY_GRACE_MS);
     ledgerOf(deps).ended(child.pid);
   }
-  return () => (stopping ??= end());
+  return (graceMs = stopGraceMs) => (stopping ??= end(graceMs));
 }
 
 const LAST_WORDS_LENGTH = 2_000;
