@@ -4,6 +4,7 @@ import { issueWith } from '../../test/support/issues.ts';
 import { settingsWith } from '../../test/support/settings.ts';
 import { NOTHING_DURABLE } from './model/durable.ts';
 import type { Fault } from './model/errors.ts';
+import { snapshotOf } from './views/snapshot.ts';
 
 const FAULT: Fault = { kind: 'turn_failed', message: 'agent: turn_failed: it broke', consequence: 'back-off' };
 describe('dispatch', () => {
@@ -74,6 +75,23 @@ describe('dispatch', () => {
         ?.issues.map((issue) => issue.id)
         .slice(0, 2),
     ).toEqual(['5', '6']);
+  });
+
+  it('tells of blockers that wait to be read, and that they could not be read until they are read again', () => {
+    const player = createPlayer(settingsWith({ agent: { maxConcurrentAgents: 9 } }));
+    const issues = ['1', '2', '3', '4', '5', '6'].map((id) => issueWith({ id, blockedBy: null }));
+    const shown = () => snapshotOf(player.state, player.now).holds.map(({ reason }) => reason);
+    const failing = (...ids: string[]) => new Map(ids.map((id) => [id, { ok: false, fault: FAULT } as const]));
+    player.poll(issues);
+    player.send({ type: 'blockers-answered', blockers: failing('1', '2', '3', '4') });
+    expect(shown()).toEqual([...Array<string>(4).fill('blockers_unresolved'), 'blockers_not_read', 'blockers_not_read']);
+    player.poll(issues);
+    player.send({ type: 'blockers-answered', blockers: failing('5', '6', '1', '2') });
+    expect(shown()).toEqual(Array<string>(6).fill('blockers_unresolved'));
+    expect(player.everTold('issue:candidate:held')).toHaveLength(8);
+    player.poll(issues);
+    player.send({ type: 'blockers-answered', blockers: new Map([['3', { ok: true, value: [] }]]) });
+    expect(player.asked('start-run').map(({ plan }) => plan.issue.id)).toEqual(['3']);
   });
 
   it('holds everything while the preflight fails, and says why', () => {

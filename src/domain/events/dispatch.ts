@@ -8,7 +8,7 @@ import type { State } from '../model/state.ts';
 import { listOf, mapOfList } from '../model/versioned-map.ts';
 import { isBudget } from '../rules/budget.ts';
 import { holdOf } from '../rules/dispatch-filters.ts';
-import { isSlotTaken } from '../rules/eligibility.ts';
+import { isSlotTaken, type HoldVerdict } from '../rules/eligibility.ts';
 import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
 import { lanesOf } from './fill-slots.ts';
 import { TOLD_EACH, noteHold } from './note-hold.ts';
@@ -52,13 +52,15 @@ export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchSt
     noteApproval(draft, issue);
     if (firstSights.length < FIRST_SIGHTS_PER_POLL && isFirstSight(draft.state, issue)) firstSights.push(refOf(issue));
     const blockers = read.get(issue.id);
-    const verdict = holdOf(draft, issue, blockers);
-    if (verdict === null) {
+    const found = holdOf(draft, issue, blockers);
+    if (found === null) {
       startRun(draft, refOf(issue), FIRST_START);
       dispatched += 1;
       continue;
     }
-    const hold = noteHold(draft, issue, verdict, last.of(issue.id), news);
+    const before = last.of(issue.id);
+    const verdict = untilReadAgain(found, before);
+    const hold = noteHold(draft, issue, verdict, before, news);
     held.add(hold);
     counts[verdict.reason] = (counts[verdict.reason] ?? 0) + 1;
     if (blockers !== undefined && !isSlotTaken(verdict)) fruitless += 1;
@@ -79,6 +81,12 @@ export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchSt
   if (end >= candidates.length) return endDispatch(draft, inFlight, next);
   enter(draft, next);
   ask(draft, { do: 'go-on' });
+}
+
+/** Blockers are read in turn: that they could not be read holds until they are. */
+function untilReadAgain(found: HoldVerdict, before: Hold | undefined): HoldVerdict {
+  if (found.reason !== 'blockers_not_read' || before?.reason !== 'blockers_unresolved') return found;
+  return { reason: before.reason, detail: before.detail };
 }
 
 /**

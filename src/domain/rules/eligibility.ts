@@ -199,7 +199,8 @@ export function presentHold(moment: Moment, { issue, reason, detail }: HoldVerdi
   if (cheap) return cheap;
   if (reason === 'blocked_by' || reason === 'blockers_unresolved' || TRUST_REASONS.has(reason)) return hold(reason, detail);
   const { postponed } = state.poll;
-  return slotHold(state, issue.state) ?? (postponed ? hold('tracker_quota', postponed.reason) : NEXT_POLL);
+  const waits = slotHold(state, issue.state) ?? (postponed && hold('tracker_quota', postponed.reason));
+  return waits ?? (reason === 'blockers_not_read' ? hold(reason, detail) : NEXT_POLL);
 }
 
 const NEXT_POLL: HoldVerdict = {
