@@ -1,6 +1,7 @@
 import type { Parked } from '../domain/model/claim.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
 import type { Hold } from '../domain/model/hold.ts';
+import { handedOffSince } from '../domain/views/chronicle.ts';
 import type { RunningView } from '../domain/views/running-view.ts';
 import type { RetryView, Snapshot } from '../domain/views/snapshot.ts';
 import type { WatchView } from '../domain/views/watch-view.ts';
@@ -37,7 +38,16 @@ export async function findIssueRecord(daemon: Daemon, snapshot: Snapshot, name: 
   const whose = found === undefined ? { mostly: tracker, anyCase: true } : { tracker };
   const list = await readRunList(daemon.history, { identifier, ...whose, limit: RUNS_OF_ISSUE });
   const issue = found ?? list.runs[0]?.issue;
-  return issue === undefined ? null : recordOf(snapshot, issue, list);
+  return issue === undefined ? null : withOutcome(daemon, recordOf(snapshot, issue, list));
+}
+
+/** A run that succeeds is not always followed by the handoff: the issue may have been moved, finished or deleted meanwhile. */
+async function withOutcome(daemon: Daemon, record: IssueRecord): Promise<IssueRecord> {
+  const [last] = record.runs;
+  if (record.place !== 'handed_off' || last === undefined) return record;
+  const { identifier } = record.issue;
+  const journal = await daemon.chronicle.journalOf(identifier, daemon.trackerOf(identifier));
+  return handedOffSince(journal, last.startedAt) === false ? { ...record, place: 'not_running' } : record;
 }
 
 function recordOf(snapshot: Snapshot, issue: IssueRef, list: RunList): IssueRecord {

@@ -1,3 +1,4 @@
+import { sameState } from '../model/issue.ts';
 import { IF_SILENT, remedyFor } from '../model/remedies.ts';
 import type { Notice } from '../model/notice.ts';
 import type { ProblemFacts } from '../model/problem.ts';
@@ -26,15 +27,27 @@ function identifierOf({ facts }: Notice): string | null {
   return 'request' in facts && 'identifier' in facts.request ? facts.request.identifier : null;
 }
 
+const HANDED_OFF = 'handed off to ';
+const NOT_HANDED_OFF = 'not handed off: ';
+
+/** Whether an issue was handed off since a moment, by the last that was said of it; null where nothing was. */
+export function handedOffSince(journal: readonly JournalEntry[], since: number): boolean | null {
+  const isAbout = ({ at, text }: JournalEntry): boolean =>
+    at >= since && (text.startsWith(HANDED_OFF) || text.startsWith(NOT_HANDED_OFF));
+  return journal.findLast(isAbout)?.text.startsWith(HANDED_OFF) ?? null;
+}
+
 function saidOf({ name, facts }: Notice): readonly [Tone, string] | null {
   switch (name) {
     case 'handoff:transition:succeeded':
-      return ['good', `handed off to ${facts.state}`];
+      return ['good', `${HANDED_OFF}${facts.state}`];
     case 'handoff:transition:refused':
     case 'handoff:transition:failed':
       return ['bad', `handoff to ${facts.state} failed: ${facts.error}`];
     case 'handoff:transition:skipped':
-      return ['plain', `not handed off: ${facts.reason}`];
+      return sameState(facts.issue.state, facts.state)
+        ? ['good', `${HANDED_OFF}${facts.state} by somebody else`]
+        : ['plain', `${NOT_HANDED_OFF}${facts.reason}`];
     case 'issue:park:entered':
       return ['warn', `parked (${words(facts.reason)}): ${facts.detail}`];
     case 'issue:park:released':

@@ -189,3 +189,25 @@ it('GET /api/v2/issues/{identifier} knows an issue by its runs alone', async () 
   const { app } = setUp(createFakeDaemon({ runs: [run] }));
   expect(await (await app.request('/api/v2/issues/OLD-9')).json()).toMatchObject({ place: 'handed_off', runs: [{ id: 'r-9' }] });
 });
+
+it.each([
+  ['succeeded', { name: 'handoff:transition:succeeded', facts: { issue: anIssue('OLD-9'), state: 'review' } }, 'handed_off'],
+  [
+    'was skipped',
+    { name: 'handoff:transition:skipped', facts: { issue: anIssue('OLD-9'), state: 'review', reason: 'it moved' } },
+    'not_running',
+  ],
+  [
+    'was skipped, for the issue was there already',
+    {
+      name: 'handoff:transition:skipped',
+      facts: { issue: { ...anIssue('OLD-9'), state: 'Review' }, state: 'review', reason: 'it moved' },
+    },
+    'handed_off',
+  ],
+] as const)('GET /api/v2/issues/{identifier} knows whether the handoff %s', async (_name, notice, place) => {
+  const daemon = createFakeDaemon({ runs: [aRun('r-9', { issue: anIssue('OLD-9'), startedAt: NOON })] });
+  const { app } = setUp(daemon);
+  daemon.notices.announce(notice);
+  expect(await (await app.request('/api/v2/issues/OLD-9')).json()).toMatchObject({ place });
+});
