@@ -6,6 +6,7 @@ import { EFFECTS, type AskedEffect, type AskedName } from '../domain/model/effec
 import type { Event } from '../domain/model/event.ts';
 import { refOf } from '../domain/model/issue.ts';
 import { NOTHING_KNOWN, type Watch } from '../domain/model/watch.ts';
+import { StoreError } from '../store/errors.ts';
 import type { InterpretDeps } from './effect-deps.ts';
 import { createInterpreter } from './interpret.ts';
 
@@ -56,10 +57,10 @@ const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Na
 };
 
 /** An interpreter whose whole world throws, and what it reports. */
-function brokenInterpreter() {
+function brokenInterpreter(fault = new Error('the world is broken')) {
   const reported: Event[] = [];
   const broken = (): never => {
-    throw new Error('the world is broken');
+    throw fault;
   };
   const deps: InterpretDeps = {
     adapters: broken,
@@ -114,6 +115,22 @@ describe('every effect that is asked for', () => {
     });
     expect(player.state.pending[effect.do]?.size).toBe(0);
     expect(player.told('daemon:effect:failed')).toHaveLength(1);
+  });
+
+  it.each([
+    ['cannot be reached', 'unreachable', []],
+    ['is led by another foray', 'not-leading', []],
+    ['failed', 'failed', ['daemon:effect:failed']],
+  ] as const)('poll tells of a database that %s in its own words', async (what, kind, told) => {
+    const fault = new StoreError({ path: 'postgres://h/d', kind, what, remedy: 'wait' });
+    const { reported, interpret } = brokenInterpreter(fault);
+    const player = createPlayer(settings);
+    player.send({ type: 'clock' });
+    for (const effect of player.asked('poll')) interpret(effect);
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const event of reported) player.send(event);
+    expect(player.told('daemon:effect:failed').map(({ name }) => name)).toEqual(told);
+    expect(player.told('poll:tick:failed')).toMatchObject([{ facts: { error: `database postgres://h/d: ${what}: wait` } }]);
   });
 
   it('read-blockers reads on after one that fails: it holds its own candidate alone', async () => {

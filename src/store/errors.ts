@@ -1,3 +1,5 @@
+import { RecordsError } from '../domain/model/errors.ts';
+
 export type StoreErrorKind =
   | 'corrupt'
   | 'unwritable'
@@ -20,7 +22,7 @@ export interface StoreErrorFacts {
 }
 
 /** Reads `database <path>: <what is wrong>: <what to do>`. */
-export class StoreError extends Error {
+export class StoreError extends RecordsError {
   readonly kind: StoreErrorKind;
   readonly path: string;
 
@@ -29,5 +31,9 @@ export class StoreError extends Error {
     this.name = 'StoreError';
     this.kind = facts.kind;
     this.path = facts.path;
+  }
+
+  get isAway(): boolean {
+    return this.kind === 'unreachable' || this.kind === 'not-leading';
   }
 }

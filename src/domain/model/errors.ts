@@ -202,6 +202,12 @@ export class TemplateError extends Error {
   }
 }
 
+/** The records could not be read or written. */
+export abstract class RecordsError extends Error {
+  /** The database is out of reach or another service's: no fault of this one, and it may come back. */
+  abstract readonly isAway: boolean;
+}
+
 /** An error as data: what the core, the store and the API keep of one. */
 export interface Fault {
   readonly kind: string;
@@ -246,6 +252,8 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof NotificationError) {
     return { kind: 'notification_error', message: error.message, consequence: 'back-off', ...waitOf(error) };
   }
+  if (error instanceof RecordsError && error.isAway)
+    return { kind: 'database_away', message: error.message, consequence: 'back-off' };
   if (error instanceof TemplateError) return { kind: 'template_error', message: error.message, consequence: 'back-off-at-cap' };
   return { kind: 'internal_error', message: error instanceof Error ? error.message : String(error), consequence: 'back-off' };
 }
