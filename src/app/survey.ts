@@ -5,7 +5,7 @@ import { faultOf, TrackerError, type Answer } from '../domain/model/errors.ts';
 import { refOf, type Blocker, type Issue, type IssueRef } from '../domain/model/issue.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
-import { blockersToRead, holdOf } from '../domain/rules/dispatch-filters.ts';
+import { BLOCKER_READS_PER_POLL, holdOf } from '../domain/rules/dispatch-filters.ts';
 import { FIRST_START, startRun } from '../domain/events/start-run.ts';
 import { rebuilt, recover } from '../domain/recover.ts';
 import { inDispatchOrder } from '../domain/rules/dispatch-order.ts';
@@ -42,7 +42,7 @@ export interface Survey {
 
 /**
  * Exactly one poll, as the daemon would judge it: what would be dispatched, and why the rest would not. Writes nothing. The
- * blockers of issues that are asked about are read whatever else there is to read.
+ * few reads of blockers go to issues that would get a slot; those of issues that are asked about are read in any case.
  */
 export async function surveyBoard(
   workflow: GoodWorkflow,
@@ -65,9 +65,14 @@ export async function surveyBoard(
   );
   const blockers = await readBlockers(tracker, new Set([...asked, ...blockersToRead(draft, candidates)]), signal);
   const surveyed: SurveyedIssue[] = [];
+  let reads = 0;
   for (const issue of candidates) {
     const whole = await readIfApproved(draft.state, issue, tracker, signal);
-    surveyed.push(judge(draft, whole, blockers.get(issue.id)));
+    const isAsked = isAskedAbout(issue);
+    const mayRead = isAsked || (reads < BLOCKER_READS_PER_POLL && slotHold(draft.state, issue.state) === null);
+    const blockers = mayRead ? await readBlockers(draft.state, whole, tracker, signal) : undefined;
+    if (blockers !== undefined && !isAsked) reads += 1;
+    surveyed.push(judge(draft, whole, blockers));
   }
   return { candidates: surveyed, state, tracker };
 }
@@ -167,20 +172,18 @@ async function stateOf(workflow: GoodWorkflow, now: number): Promise<State> {
   }
 }
 
+/** Of one that nothing else holds; undefined where they need not be read, or the tracker cannot tell them. */
 async function readBlockers(
+  state: State,
+  issue: Issue,
   tracker: Tracker,
-  issues: ReadonlySet<Issue>,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, Answer<readonly Blocker[]>>> {
-  const read = new Map<string, Answer<readonly Blocker[]>>();
-  for (const issue of issues) {
-    if (!tracker.blockers) break;
-    try {
-      read.set(issue.id, { ok: true, value: await tracker.blockers.read(issue.id, signal) });
-    } catch (error) {
-      signal.throwIfAborted();
-      read.set(issue.id, { ok: false, fault: faultOf(error) });
-    }
+): Promise<Answer<readonly Blocker[]> | undefined> {
+  if (!tracker.blockers || holdOf(state, issue, undefined)?.reason !== 'blockers_not_read') return undefined;
+  try {
+    return { ok: true, value: await tracker.blockers.read(issue.id, signal) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { ok: false, fault: faultOf(error) };
   }
-  return read;
 }

@@ -5,7 +5,7 @@ import type { Blocker, Issue } from '../model/issue.ts';
 import type { State } from '../model/state.ts';
 
 /** At most this many issues have their blockers read in one poll. */
-const BLOCKER_READS_PER_POLL = 4;
+export const BLOCKER_READS_PER_POLL = 4;
 
 /** Every dispatch filter, cheapest first. The dry run applies the same one. */
 export function holdOf(moment: Moment, issue: Issue, read: Answer<readonly Blocker[]> | undefined): HoldVerdict | null {

@@ -37,6 +37,23 @@ describe('a dry run', () => {
   });
 });
 
+it.each(KINDS.filter((kind) => WITH_BLOCKERS.includes(kind)))(
+  'a dry run of %s reads the blockers of an issue that would get a slot, not of those for which none is left',
+  async (kind) => {
+    const stage = await buildStage(kind, ground);
+    const { states } = stage;
+    for (const title of ['A', 'B', 'C', 'D', 'E']) await stage.add({ title, state: states.todo });
+    await stage.add({ title: 'Last', state: states.doing });
+    const agent = `kind: mock\nmax_concurrent_agents_by_state: { "${states.todo}": 1 }`;
+    await ground.write('WORKFLOW.md', stageWorkflow(stage, { agent }));
+    const { records } = await ground.run(['--dry-run', 'WORKFLOW.md'], { env: stage.env });
+    const candidates = records.filter(({ msg }) => msg === 'dry run candidate');
+    const started = candidates.filter((record) => record['would_dispatch'] === 'true').map((record) => record['state']);
+    expect(started.sort()).toEqual([states.todo, states.doing].sort());
+    await stage.close();
+  },
+);
+
 describe('an explanation', () => {
   it.each(KINDS.filter((kind) => WITH_BLOCKERS.includes(kind)))(
     'of one issue of %s knows its blockers, however many others wait for theirs to be read',
