@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => postgres?.remove());
 beforeEach(async () => {
-  playground = await createPlayground({ patienceMs: 30_000 });
+  playground = await createPlayground({ patienceMs: 50_000 });
   url = await postgres.createDatabase();
 });
 afterEach(() => playground.cleanup());
@@ -248,7 +248,7 @@ it('is alive and not ready when it was cut off and does not lead any more', asyn
   );
   await Promise.all([cut.stop(), other.stop()]);
   await link.close();
-});
+}, 100_000);
 
 it('waits for a server that was made a replica, says so, and goes on with the one that takes writes', async () => {
   await playground.writeIssues([issue(1)]);
