@@ -79,7 +79,7 @@ async function standBy(db: Postgres, options: SharedOptions): Promise<Reign> {
   let isTold = false;
   let opened: Promise<Standby> | null = null;
   const pages = (): Promise<Standby> => (opened ??= openPages(db, me.id, options));
-  const late = setTimeout(() => void pages(), PAGES_WITHIN_MS);
+  const late = setTimeout(() => pages().catch(() => {}), PAGES_WITHIN_MS);
   const look = async (leader: Leader | null) => {
     const { host, pid, url } = leader ?? { host: '', pid: 0, url: null };
     const facts = { database: databaseName(workflow.settings), leader_host: host, leader_pid: pid, leader_url: url };

@@ -60,17 +60,13 @@ export async function surveyBoard(
     (await adapters.workspaces.findProblem());
   const state = { ...(await stateOf(adapters.workflow, deps.clock.now())), preflightProblem };
   const draft = openDraft(state, deps.clock.now());
-  const asked = candidates.filter(
-    (issue) => isAskedAbout(issue) && holdOf(draft, issue, undefined)?.reason === 'blockers_not_read',
-  );
-  const blockers = await readBlockers(tracker, new Set([...asked, ...blockersToRead(draft, candidates)]), signal);
   const surveyed: SurveyedIssue[] = [];
   let reads = 0;
   for (const issue of candidates) {
     const whole = await readIfApproved(draft.state, issue, tracker, signal);
     const isAsked = isAskedAbout(issue);
     const mayRead = isAsked || (reads < BLOCKER_READS_PER_POLL && slotHold(draft.state, issue.state) === null);
-    const blockers = mayRead ? await readBlockers(draft.state, whole, tracker, signal) : undefined;
+    const blockers = mayRead ? await readBlockers(draft, whole, tracker, signal) : undefined;
     if (blockers !== undefined && !isAsked) reads += 1;
     surveyed.push(judge(draft, whole, blockers));
   }
@@ -174,12 +170,12 @@ async function stateOf(workflow: GoodWorkflow, now: number): Promise<State> {
 
 /** Of one that nothing else holds; undefined where they need not be read, or the tracker cannot tell them. */
 async function readBlockers(
-  state: State,
+  draft: Draft,
   issue: Issue,
   tracker: Tracker,
   signal: AbortSignal,
 ): Promise<Answer<readonly Blocker[]> | undefined> {
-  if (!tracker.blockers || holdOf(state, issue, undefined)?.reason !== 'blockers_not_read') return undefined;
+  if (!tracker.blockers || holdOf(draft, issue, undefined)?.reason !== 'blockers_not_read') return undefined;
   try {
     return { ok: true, value: await tracker.blockers.read(issue.id, signal) };
   } catch (error) {

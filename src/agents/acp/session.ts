@@ -6,9 +6,8 @@ import type { AgentDeps, AgentSession, SessionRequest, Turn, TurnResult } from '
 import { connect, departureError, type AgentConnection } from '../shared/connection.ts';
 import { createEventStream, type EventStream } from '../shared/event-stream.ts';
 import { cancelled, detailOf, failedTurn, masked } from '../shared/failures.ts';
-import { stopPatience } from '../shared/patience.ts';
+import { startPatience, stopPatience } from '../shared/patience.ts';
 import { aliveEvery, maskFor } from '../shared/run-environment.ts';
-import { startPatience } from '../shared/start-patience.ts';
 import { envFor } from './args.ts';
 import { kindOf } from './classify.ts';
 import { openSession, type HandshakeParts, type Opened } from './handshake.ts';

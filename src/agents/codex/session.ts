@@ -12,7 +12,7 @@ import { kindOfText, LOGIN_REMEDY } from './classify.ts';
 import { createListener, type Listener } from './listener.ts';
 import type { Options } from './options.ts';
 import { accountAnswer, threadAnswer } from './parse.ts';
-import { startPatience } from '../shared/start-patience.ts';
+import { startPatience } from '../shared/patience.ts';
 import { askedPerson, takeTurn, watchTurn } from './turn.ts';
 
 export interface SessionParts {
