@@ -194,6 +194,17 @@ it('a poll that could not look a running issue up is none of two in a row that d
   expect(player.everAsked('stop-run')).toHaveLength(1);
 });
 
+it('a running issue that the list of the poll shows goes on, though the lookup does not find it', () => {
+  const player = createPlayer();
+  const issue = issueWith({ id: '1' });
+  player.poll([issue]);
+  for (let polls = 0; polls < 4; polls += 1) player.poll([issue], {});
+  expect(player.everAsked('stop-run')).toEqual([]);
+  player.poll([], {});
+  player.poll([], {});
+  expect(player.everAsked('stop-run')).toMatchObject([{ reason: 'vanished' }]);
+});
+
 describe('an issue that waits for its next try', () => {
   const fault = { kind: 'turn_failed', message: 'agent: turn_failed: 500', consequence: 'back-off' } as const;
   /** Failed, with a long wait ahead; polls go on as often as it takes for a sweep. */

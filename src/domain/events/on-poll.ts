@@ -43,9 +43,10 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
 }
 
 /** Each issue by the answer of the tracker that was asked for it. */
-function reconcileAll(draft: Draft, asked: readonly string[], { states, olderStates = [] }: EventNamed<'poll-answered'>): void {
+function reconcileAll(draft: Draft, asked: readonly string[], event: EventNamed<'poll-answered'>): void {
+  const { olderStates = [] } = event;
   const older = new Set(olderStates.flatMap(({ ids }) => ids));
-  reconcile(draft, older.size === 0 ? asked : asked.filter((id) => !older.has(id)), states);
+  reconcile(draft, older.size === 0 ? asked : asked.filter((id) => !older.has(id)), statesWithListed(asked, event));
   const current = new Set(older.size === 0 ? [] : asked);
   for (const { ids, states: own } of olderStates)
     reconcile(
@@ -53,6 +54,21 @@ function reconcileAll(draft: Draft, asked: readonly string[], { states, olderSta
       ids.filter((id) => current.has(id)),
       own,
     );
+}
+
+/**
+ * What the lookup misses and the list of the same poll shows is there: a run that was stopped for it would be started again at
+ * once, poll after poll.
+ */
+function statesWithListed(
+  asked: readonly string[],
+  { states, candidates }: EventNamed<'poll-answered'>,
+): EventNamed<'poll-answered'>['states'] {
+  if (!states.ok || !candidates.ok) return states;
+  const missed = new Set(asked.filter((id) => (states.value.get(id) ?? '') === ''));
+  if (missed.size === 0) return states;
+  const listed = candidates.value.filter(({ id }) => missed.has(id)).map(({ id, state }) => [id, state] as const);
+  return { ok: true, value: new Map([...states.value, ...listed]) };
 }
 
 /** Whose claim ended after the poll began was read before that, and is looked up again by the next one. */
