@@ -88,12 +88,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
       begun.delete(keyOf(subject));
       workBefore.forget(subject);
       if (subject.hooks.afterRun === null) return;
-      try {
-        await runHook('after_run', subject, own(subject), signal);
-      } catch (error) {
-        const { issueId: issue_id, identifier: issue_identifier } = subject;
-        deps.logger.warn('hook failed', { issue_id, issue_identifier, hook: 'after_run', reason: String(error) });
-      }
+      await orWarn(deps.logger, subject, async () => runHook('after_run', subject, own(subject), signal));
     },
     remove: (subject, signal) => attempt('remove', () => removeFor(place(), subject, { ...deps, runHook, user }, signal)),
     verify: (check, signal) => attempt('verification', () => runVerification(check, deps, signal)),
@@ -111,6 +106,20 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     },
     list: () => attempt('list', () => listWorkspaces(root)),
   };
+}
+
+/** What comes after a run cannot fail it any more. */
+async function orWarn(
+  logger: Logger,
+  { issueId, identifier }: WorkspaceSubject,
+  afterRun: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await afterRun();
+  } catch (error) {
+    const facts = { issue_id: issueId, issue_identifier: identifier, hook: 'after_run', reason: String(error) };
+    logger.warn('hook failed', facts);
+  }
 }
 
 /** Numbers of directories are given again soon; the moment it was made tells them apart where the file system keeps it. */

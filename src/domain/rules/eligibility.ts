@@ -29,8 +29,7 @@ export function cheapHold({ state, now }: Moment, issue: IssueRef): HoldVerdict 
   if (state.poll.inFlight?.releasedMeanwhile.has(issue.id))
     return hold('just_released', 'it is looked at again at the next poll');
   const claim = state.claims.get(issue.id);
-  if (claim)
-    return pauseOfDue(state.operatorPause, claim, now) ?? hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
+  if (claim) return claimHold(state, claim, now);
   const removal = removalHold(state, issue.id);
   if (removal) return removal;
   const parked = state.parked.get(issue.id);
@@ -66,6 +65,10 @@ function judgeState({ activeStates, terminalStates }: TrackerSettings, issueStat
   if (!stateIn(activeStates, issueState)) return hold('not_active', `state "${issueState}" is not an active state`);
   if (stateIn(terminalStates, issueState)) return hold('not_active', `state "${issueState}" is a terminal state`);
   return null;
+}
+
+function claimHold({ operatorPause }: State, claim: Claim, now: number): HoldVerdict {
+  return pauseOfDue(operatorPause, claim, now) ?? hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
 }
 
 /** The time of a waiting run has come, and only the pause keeps it back. A handoff is tried all the same. */
