@@ -136,14 +136,19 @@ async function lead(reign: Reign, options: SharedOptions, turn: Turn): Promise<v
     turn.daemon = null;
   } catch (error) {
     const isBeginning = turn.daemon === null;
-    const isGone = isUnreachable(error) || isNotLeading(error);
-    if (lost === null && !(isBeginning && isGone)) throw error;
-    lost ??= textOf(error);
+    if (lost === null && isBeginning)
+      lost = isUnreachable(error) || isNotLeading(error) ? textOf(error) : await whyOver(leadership);
+    if (lost === null) throw error;
     turn.daemon = null;
   } finally {
     await leadership.leave();
   }
   if (lost !== null) logger.warn('no longer leading, standing by', { reason: lost, epoch: leadership.epoch });
+}
+
+/** Whatever fails may fail because this one slept and another one leads by now; null while this one surely does. */
+function whyOver(leadership: Reign['leadership']): Promise<string | null> {
+  return leadership.confirm().then(() => null, textOf);
 }
 
 function textOf(fault: unknown): string {

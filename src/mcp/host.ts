@@ -1,11 +1,12 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chownSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import type { AgentStatus } from '../domain/model/agent-event.ts';
 import { createJsonRpcPeer, JsonRpcError, RPC_CODES } from '../lib/json-rpc/index.ts';
+import { processStartTime } from '../lib/process-identity.ts';
 import type { RunPlan } from '../domain/model/effect.ts';
 import type { ToolServer } from '../ports/agent.ts';
 import type { ToolCalls } from '../ports/runner.ts';
@@ -84,17 +85,31 @@ export async function startToolHost(options: ToolHostOptions): Promise<ToolHost>
   };
 }
 
-/** A folder that only we can enter. One that somebody else made in our name is left alone. */
+/**
+ * A folder that only we can enter. One that somebody else made in our name is left alone, and so is that of another daemon of
+ * the same scope which lives: on a shared database it may lead while we wake up from a sleep.
+ */
 async function privateDirectory(scope: string): Promise<string> {
   const hash = createHash('sha256').update(scope).digest('hex').slice(0, 12);
-  const wanted = path.join(os.tmpdir(), `foray-tools-${hash}`);
+  const prefix = `foray-tools-${hash}-`;
+  const wanted = path.join(os.tmpdir(), `${prefix}${process.pid}`);
   try {
-    await rm(wanted, { recursive: true, force: true });
+    await removeLeft(prefix);
     await mkdir(wanted, { mode: 0o700 });
     return wanted;
   } catch {
     return mkdtemp(path.join(os.tmpdir(), 'foray-tools-'));
   }
+}
+
+/** What daemons that are gone left, and a life of our number before us. */
+async function removeLeft(prefix: string): Promise<void> {
+  const names = (await readdir(os.tmpdir())).filter((name) => name.startsWith(prefix));
+  const left = names.filter((name) => {
+    const pid = Number(name.slice(prefix.length));
+    return pid === process.pid || processStartTime(pid) === null;
+  });
+  for (const name of left) await rm(path.join(os.tmpdir(), name), { recursive: true, force: true });
 }
 
 /** A stranger may say no more than a token takes; a run no more than its longest call. */

@@ -1,4 +1,6 @@
+import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
 import { connect } from 'node:net';
+import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -254,6 +256,16 @@ describe('the socket', () => {
     await expect(connectAgent(other.env).served).rejects.toThrow('this token belongs to another session');
     expect(env['FORAY_TOOL_TOKEN']).not.toBe(other.env['FORAY_TOOL_TOKEN']);
   });
+});
+
+it('the socket of a daemon of the same scope is left alone while that lives, and taken away when it is gone', async () => {
+  const own = path.dirname(openRun().env['FORAY_TOOL_SOCKET'] ?? '');
+  const [living, gone] = [process.ppid, 1_999_999].map((pid) => own.replace(/\d+$/, String(pid)));
+  for (const folder of [living, gone]) mkdirSync(folder ?? '');
+  await host.stop();
+  host = await startToolHost({ logger: SILENT, command: 'node', args: [], scope: import.meta.url, pidsOf });
+  expect([living, gone].map((folder) => existsSync(folder ?? ''))).toEqual([true, false]);
+  rmdirSync(living ?? '');
 });
 
 describe('the tools', () => {
