@@ -93,8 +93,10 @@ async function privateDirectory(scope: string): Promise<string> {
   const hash = createHash('sha256').update(scope).digest('hex').slice(0, 12);
   const prefix = `foray-tools-${hash}-`;
   const wanted = path.join(os.tmpdir(), `${prefix}${process.pid}`);
+  // Nobody waits for it: a folder for temporary files may have thousands of entries.
+  void removeLeft(prefix).catch(() => {});
   try {
-    await removeLeft(prefix);
+    await rm(wanted, { recursive: true, force: true });
     await mkdir(wanted, { mode: 0o700 });
     return wanted;
   } catch {
@@ -102,13 +104,10 @@ async function privateDirectory(scope: string): Promise<string> {
   }
 }
 
-/** What daemons that are gone left, and a life of our number before us. */
+/** What daemons that are gone left. */
 async function removeLeft(prefix: string): Promise<void> {
   const names = (await readdir(os.tmpdir())).filter((name) => name.startsWith(prefix));
-  const left = names.filter((name) => {
-    const pid = Number(name.slice(prefix.length));
-    return pid === process.pid || processStartTime(pid) === null;
-  });
+  const left = names.filter((name) => processStartTime(Number(name.slice(prefix.length))) === null);
   for (const name of left) await rm(path.join(os.tmpdir(), name), { recursive: true, force: true });
 }
 
