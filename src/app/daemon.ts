@@ -2,7 +2,7 @@ import type { Env } from '../config/expand.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice, Notices } from '../domain/model/notice.ts';
 import { remedyFor } from '../domain/model/remedies.ts';
-import { createReleasers, type Releasers } from '../lib/releasers.ts';
+import { assembled, type Releasers } from '../lib/releasers.ts';
 import { createNotices } from '../orchestrator/notices.ts';
 import { logNotices } from '../orchestrator/records.ts';
 import type { NoticeBus } from '../ports/events.ts';
@@ -50,13 +50,8 @@ export interface RunningDaemon {
 
 /** Config to adapters to orchestrator to server. Whatever was opened is closed again when start-up fails half way. */
 export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
-  const releasers = createReleasers((fault) => options.logger.error('closing failed', { error: textOf(fault) }));
-  try {
-    return await assemble(options, releasers);
-  } catch (error) {
-    await releasers.run();
-    throw error;
-  }
+  const onFault = (fault: unknown): void => options.logger.error('closing failed', { error: textOf(fault) });
+  return assembled(onFault, (releasers) => assemble(options, releasers));
 }
 
 async function assemble(options: DaemonOptions, releasers: Releasers): Promise<RunningDaemon> {

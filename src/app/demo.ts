@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { provider as fileProvider } from '../providers/file/index.ts';
-import { createReleasers, type Releasers } from '../lib/releasers.ts';
+import { assembled, type Releasers } from '../lib/releasers.ts';
 import type { Logger, SteadyClock } from '../ports/runtime.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { startDaemon, type RunningDaemon } from './daemon.ts';
@@ -31,13 +31,8 @@ const REST_MS = 10_000;
 
 /** The whole service over made-up issues in a temporary folder, which is removed at the end. */
 export async function startDemo(options: DemoOptions): Promise<RunningDemo> {
-  const releasers = createReleasers((fault) => options.logger.error('closing failed', { error: String(fault) }));
-  try {
-    return await assemble(options, releasers);
-  } catch (error) {
-    await releasers.run();
-    throw error;
-  }
+  const onFault = (fault: unknown): void => options.logger.error('closing failed', { error: String(fault) });
+  return assembled(onFault, (releasers) => assemble(options, releasers));
 }
 
 interface RunningDemo extends RunningDaemon {

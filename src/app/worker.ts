@@ -5,7 +5,7 @@ import { loadAgentKinds } from '../agents/registry.ts';
 import type { Env } from '../config/expand.ts';
 import { hostName } from '../domain/model/host-path.ts';
 import { endGroup, endStrays } from '../lib/process/index.ts';
-import { createReleasers, type Releasers } from '../lib/releasers.ts';
+import { assembled, type Releasers } from '../lib/releasers.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { AgentKind } from '../ports/agent-kind.ts';
 import type { RunAdapters } from '../ports/runner.ts';
@@ -50,13 +50,8 @@ const SILENT_SECONDS = 20;
 
 /** A worker of this machine. What an earlier one on the same root left running is ended first. */
 export async function openWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const releasers = createReleasers((fault) => options.logger.error('closing failed', { error: String(fault) }));
-  try {
-    return await assemble(options, releasers);
-  } catch (error) {
-    await releasers.run();
-    throw error;
-  }
+  const onFault = (fault: unknown): void => options.logger.error('closing failed', { error: String(fault) });
+  return assembled(onFault, (releasers) => assemble(options, releasers));
 }
 
 async function assemble(options: WorkerOptions, releasers: Releasers): Promise<RunningWorker> {

@@ -19,3 +19,17 @@ export function createReleasers(onFault: (fault: unknown) => void): Releasers {
     },
   };
 }
+
+/** Puts something together of parts that are pushed as they are opened. When that fails half way, they are closed again. */
+export async function assembled<T>(
+  onFault: (fault: unknown) => void,
+  assemble: (releasers: Releasers) => Promise<T>,
+): Promise<T> {
+  const releasers = createReleasers(onFault);
+  try {
+    return await assemble(releasers);
+  } catch (error) {
+    await releasers.run();
+    throw error;
+  }
+}
