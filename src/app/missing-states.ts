@@ -1,6 +1,6 @@
 import { withPosition } from '../config/document.ts';
 import type { Problem } from '../domain/model/problem.ts';
-import { faultOf } from '../domain/model/errors.ts';
+import { faultOf } from '../domain/model/fault.ts';
 import { stateIn } from '../domain/model/issue.ts';
 import type { NoticeBus } from '../ports/events.ts';
 import type { ProviderDeps } from '../ports/provider.ts';

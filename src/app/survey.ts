@@ -1,7 +1,8 @@
 import { openDraft, type Draft } from '../domain/draft.ts';
 import type { RunningClaim, WaitingClaim } from '../domain/model/claim.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
-import { faultOf, TrackerError, type Answer } from '../domain/model/errors.ts';
+import { TrackerError } from '../domain/model/errors.ts';
+import { faultOf, type Answer } from '../domain/model/fault.ts';
 import { refOf, type Blocker, type Issue, type IssueRef } from '../domain/model/issue.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { empty, startServer, text } from '../../test/support/http-server.ts';
-import { faultOf, type Fault } from '../domain/model/errors.ts';
+import { faultOf, type Fault } from '../domain/model/fault.ts';
 import { NO_ISSUE, NOTIFICATION_EVENTS, type NotificationEntry, type NotificationTarget } from '../domain/model/notification.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
 import type { Notifier } from '../ports/events.ts';

@@ -1,4 +1,4 @@
-import { faultOf, type Answer } from '../domain/model/errors.ts';
+import { faultOf, type Answer } from '../domain/model/fault.ts';
 
 /** What came of it, as data. */
 export async function answer<T>(promise: Promise<T>): Promise<Answer<T>> {

@@ -1,6 +1,7 @@
 import type { OutboxEntry, TrackerWrite } from '../domain/model/claim.ts';
 import type { AskedEffect, AskedName, Effect, EffectNamed } from '../domain/model/effect.ts';
-import { faultOf, TrackerError, type Fault, type Answer } from '../domain/model/errors.ts';
+import { TrackerError } from '../domain/model/errors.ts';
+import { faultOf, type Fault, type Answer } from '../domain/model/fault.ts';
 import type { AnswerTo, Event, HandoffOutcome } from '../domain/model/event.ts';
 import { sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
 import { isNotification } from '../domain/model/notification.ts';

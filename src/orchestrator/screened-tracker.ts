@@ -1,4 +1,5 @@
-import { faultOf, TrackerError } from '../domain/model/errors.ts';
+import { TrackerError } from '../domain/model/errors.ts';
+import { faultOf } from '../domain/model/fault.ts';
 import type { Issue, IssueComment, Person } from '../domain/model/issue.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
 import { isTrusted } from '../domain/rules/trust.ts';

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../domain/model/agent-event.ts';
-import type { Fault } from '../domain/model/errors.ts';
+import type { Fault } from '../domain/model/fault.ts';
 import type { ProcessHost } from './process.ts';
 
 /** One coding agent, such as a command-line program. Sessions are independent and may run at once. */

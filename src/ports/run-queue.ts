@@ -1,4 +1,4 @@
-import type { Answer } from '../domain/model/errors.ts';
+import type { Answer } from '../domain/model/fault.ts';
 import type { RunPlan } from '../domain/model/effect.ts';
 import type { RunReport } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';

@@ -1,5 +1,5 @@
 import type { Effect, RunPlan } from '../../src/domain/model/effect.ts';
-import type { Fault, Answer } from '../../src/domain/model/errors.ts';
+import type { Fault, Answer } from '../../src/domain/model/fault.ts';
 import type { Event, RunExit } from '../../src/domain/model/event.ts';
 import type { ReviewCommentContext } from '../../src/domain/reactions/reviews.ts';
 import type { ReactionKind } from '../../src/domain/model/reaction.ts';

@@ -1,5 +1,5 @@
 import type { Effect, RunPlan } from '../../src/domain/model/effect.ts';
-import type { Fault, Answer } from '../../src/domain/model/errors.ts';
+import type { Fault, Answer } from '../../src/domain/model/fault.ts';
 import type { Event } from '../../src/domain/model/event.ts';
 import type { Blocker, Issue } from '../../src/domain/model/issue.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';

@@ -3,7 +3,7 @@ import { createPlayer, type Player } from './core.ts';
 import { issueWith } from './issues.ts';
 import { settingsWith } from './settings.ts';
 import type { Effect } from '../../src/domain/model/effect.ts';
-import type { Fault } from '../../src/domain/model/errors.ts';
+import type { Fault } from '../../src/domain/model/fault.ts';
 import type { MergeStatus, ReviewComment } from '../../src/domain/model/merge-request.ts';
 import type { ReactionSettings } from '../../src/domain/model/settings.ts';
 import type { ReactionKind } from '../../src/domain/model/reaction.ts';

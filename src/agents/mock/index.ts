@@ -1,5 +1,6 @@
 import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../../domain/model/agent-event.ts';
-import { AgentError, faultOf } from '../../domain/model/errors.ts';
+import { AgentError } from '../../domain/model/errors.ts';
+import { faultOf } from '../../domain/model/fault.ts';
 import type { Agent, AgentDeps, AgentSession, ProcessLedger, SessionRequest, TurnResult } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
 import type { Clock } from '../../ports/runtime.ts';

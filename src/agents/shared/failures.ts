@@ -1,4 +1,5 @@
-import { AgentError, faultOf, type Fault } from '../../domain/model/errors.ts';
+import { AgentError } from '../../domain/model/errors.ts';
+import { faultOf, type Fault } from '../../domain/model/fault.ts';
 import type { ProcessStartError, ProgramState } from '../../lib/process/index.ts';
 import type { TurnResult } from '../../ports/agent.ts';
 

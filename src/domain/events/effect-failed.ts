@@ -1,6 +1,6 @@
 import { announce, type Draft } from '../draft.ts';
 import type { AskedEffect, AskedName, EffectNamed } from '../model/effect.ts';
-import type { Fault } from '../model/errors.ts';
+import type { Fault } from '../model/fault.ts';
 import type { AnswerTo, EventNamed } from '../model/event.ts';
 
 /** An effect could not be carried out: gives the answer that says so. What nobody foresaw is also told. */

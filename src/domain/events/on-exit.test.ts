@@ -3,7 +3,7 @@ import { createPlayer } from '../../../test/support/core.ts';
 import { issueWith, refWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { NOTHING_DURABLE } from '../model/durable.ts';
-import type { Fault } from '../model/errors.ts';
+import type { Fault } from '../model/fault.ts';
 
 const FAULT: Fault = { kind: 'turn_failed', message: 'agent: turn_failed: it broke', consequence: 'back-off' };
 describe('after a run', () => {

@@ -1,7 +1,7 @@
 import { backoffMs, cappedBackoffMs } from '../rules/backoff.ts';
 import type { RunningClaim } from '../model/claim.ts';
 import { announce, park, putPause, putWaiting, queueWrite, type Draft } from '../draft.ts';
-import type { Fault } from '../model/errors.ts';
+import type { Fault } from '../model/fault.ts';
 import type { IssueRef } from '../model/issue.ts';
 import { settingsFor } from '../model/state.ts';
 

@@ -4,7 +4,7 @@ import { backoffMs, cappedBackoffMs, CONTINUATION_MS } from '../rules/backoff.ts
 import type { HandoffClaim, WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import { announce, dropDeparted, dropWatch, settle, putWaiting, queueWrite, release, type Draft } from '../draft.ts';
-import type { Fault } from '../model/errors.ts';
+import type { Fault } from '../model/fault.ts';
 import type { Event } from '../model/event.ts';
 
 /** The tracker's answer to a handoff. Until it has one, the claim stays and the handoff is tried again. */

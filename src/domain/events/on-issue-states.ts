@@ -1,5 +1,5 @@
 import { announce, order, putLive, putParked, unpark, type Draft } from '../draft.ts';
-import type { Answer } from '../model/errors.ts';
+import type { Answer } from '../model/fault.ts';
 import { refIn, sameState, stateIn } from '../model/issue.ts';
 import type { Parked } from '../model/claim.ts';
 import type { StopReason } from '../model/run.ts';

@@ -5,7 +5,7 @@ import { settingsWith } from '../../../test/support/settings.ts';
 import { recover } from '../recover.ts';
 import { snapshotOf } from '../views/snapshot.ts';
 import type { WaitingClaim } from '../model/claim.ts';
-import type { Fault } from '../model/errors.ts';
+import type { Fault } from '../model/fault.ts';
 import type { Durable } from '../model/durable.ts';
 import type { IssueRequestKind, OperatorAnswer } from '../model/operator.ts';
 

@@ -1,7 +1,7 @@
 import { backoffMs } from '../rules/backoff.ts';
 import { announce, ask, dropOutbox, settle, putOutbox, type Draft } from '../draft.ts';
 import type { OutboxEntry, TrackerWrite } from '../model/claim.ts';
-import type { Fault } from '../model/errors.ts';
+import type { Fault } from '../model/fault.ts';
 import type { Event } from '../model/event.ts';
 import { isNotification, type NotificationEntry } from '../model/notification.ts';
 import type { State } from '../model/state.ts';

@@ -1,5 +1,5 @@
 import { ask, isPending, change, settleRead, putWatch, release, type Draft } from '../draft.ts';
-import type { Answer } from '../model/errors.ts';
+import type { Answer } from '../model/fault.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn } from '../model/issue.ts';
 import type { CiConclusion, MergeStatus } from '../model/merge-request.ts';

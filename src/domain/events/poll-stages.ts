@@ -1,5 +1,5 @@
 import { announce, changePoll, type Draft } from '../draft.ts';
-import type { Fault } from '../model/errors.ts';
+import type { Fault } from '../model/fault.ts';
 import type { PollInFlight, PollStage } from '../model/poll.ts';
 import { remedyFor } from '../model/remedies.ts';
 import type { State } from '../model/state.ts';

@@ -2,7 +2,7 @@ import type { Approvable, IssueRef } from './issue.ts';
 import type { NotificationWrite } from './notification.ts';
 import type { ReactionContext } from './reaction.ts';
 import type { Trigger } from './run.ts';
-import type { Fault } from './errors.ts';
+import type { Fault } from './fault.ts';
 
 /**
  * Our hold on one issue, durable: written before anything is done for the issue and deleted only when it is released.

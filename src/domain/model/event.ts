@@ -1,6 +1,6 @@
 import type { AgentPause } from './claim.ts';
 import type { AgentEvent, AgentStatus, ScmRecord } from './agent-event.ts';
-import type { Fault, Answer } from './errors.ts';
+import type { Fault, Answer } from './fault.ts';
 import type { AskedEffect, AskedName } from './effect.ts';
 import type { Blocker, Issue, IssueRef } from './issue.ts';
 import type { AskedRequest, OperatorPause } from './operator.ts';

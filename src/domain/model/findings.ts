@@ -1,4 +1,4 @@
-import type { Answer } from './errors.ts';
+import type { Answer } from './fault.ts';
 import type {
   CiConclusion,
   CiReport,

@@ -1,4 +1,4 @@
-import type { Answer } from './errors.ts';
+import type { Answer } from './fault.ts';
 import type { Blocker, Issue, IssueRef } from './issue.ts';
 import type { PostponedPoll } from './quota.ts';
 import type { HeldSoFar } from './held.ts';

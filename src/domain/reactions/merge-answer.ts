@@ -1,4 +1,4 @@
-import { isRefusal } from '../model/errors.ts';
+import { isRefusal } from '../model/fault.ts';
 import { announce, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { Watch } from '../model/watch.ts';

@@ -1,4 +1,4 @@
-import { isRefusal } from '../model/errors.ts';
+import { isRefusal } from '../model/fault.ts';
 import { removeWorkspaceOf } from '../events/cleanup.ts';
 import { announce, ask, outdatePoll, outdateReads, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';

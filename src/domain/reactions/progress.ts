@@ -1,6 +1,6 @@
 import { announce, change, dropWatch, putWaiting, putWatch, queueWrite, type Draft } from '../draft.ts';
 import { CONTINUATION_MS } from '../rules/backoff.ts';
-import { isNeverTold } from '../model/errors.ts';
+import { isNeverTold } from '../model/fault.ts';
 import { sameState, stateIn } from '../model/issue.ts';
 import type { ReactionSettings } from '../model/settings.ts';
 import { NO_MARK, type ReactionBase, type ReactionContext, type ReactionKind, type TurnKind } from '../model/reaction.ts';

@@ -1,5 +1,5 @@
 import { announce, type Draft } from '../draft.ts';
-import type { Answer } from '../model/errors.ts';
+import type { Answer } from '../model/fault.ts';
 import type { ReviewComment } from '../model/merge-request.ts';
 import type { ValueOf } from '../model/data-shape.ts';
 import type { ReactionContext } from '../model/reaction.ts';

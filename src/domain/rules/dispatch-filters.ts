@@ -1,6 +1,6 @@
 import { blockerHold, cheapHold, globalSlots, slotHold, type HoldVerdict, type Moment } from './eligibility.ts';
 import { authorHold, approvalHold } from './trust.ts';
-import type { Answer } from '../model/errors.ts';
+import type { Answer } from '../model/fault.ts';
 import type { Blocker, Issue } from '../model/issue.ts';
 import type { State } from '../model/state.ts';
 

@@ -3,7 +3,7 @@ import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { NOTHING_DURABLE } from '../model/durable.ts';
-import type { Fault } from '../model/errors.ts';
+import type { Fault } from '../model/fault.ts';
 import { isNotification, NOTIFICATION_EVENTS, type NotificationEntry, type NotificationTarget } from '../model/notification.ts';
 import type { AgentSettings } from '../model/settings.ts';
 

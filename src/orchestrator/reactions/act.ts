@@ -1,5 +1,6 @@
 import type { Effect } from '../../domain/model/effect.ts';
-import { faultOf, ScmConflictError, TrackerError, type Fault } from '../../domain/model/errors.ts';
+import { ScmConflictError, TrackerError } from '../../domain/model/errors.ts';
+import { faultOf, type Fault } from '../../domain/model/fault.ts';
 import type { MergeOutcome } from '../../domain/model/event.ts';
 import { sameState } from '../../domain/model/issue.ts';
 import type { MergeRequestRef } from '../../domain/model/watch.ts';

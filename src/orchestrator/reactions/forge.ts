@@ -1,4 +1,4 @@
-import { faultOf, isNeverTold, type Answer } from '../../domain/model/errors.ts';
+import { faultOf, isNeverTold, type Answer } from '../../domain/model/fault.ts';
 import type { ScopeCheck } from '../../domain/model/merge-request.ts';
 import type { CiProvider } from '../../ports/ci.ts';
 import type { Clock } from '../../ports/runtime.ts';

@@ -1,5 +1,6 @@
 import type { Effect } from '../../domain/model/effect.ts';
-import { TrackerError, type Answer } from '../../domain/model/errors.ts';
+import { TrackerError } from '../../domain/model/errors.ts';
+import type { Answer } from '../../domain/model/fault.ts';
 import type { MergeStatus } from '../../domain/model/merge-request.ts';
 import type { Findings, Need } from '../../domain/model/findings.ts';
 import { whyNotOurs } from '../../domain/reactions/managed.ts';

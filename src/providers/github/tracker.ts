@@ -1,4 +1,5 @@
-import { faultOf, TrackerError } from '../../domain/model/errors.ts';
+import { TrackerError } from '../../domain/model/errors.ts';
+import { faultOf } from '../../domain/model/fault.ts';
 import { type Blocker, type Issue, normalState } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';

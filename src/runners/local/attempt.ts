@@ -1,6 +1,7 @@
 import type { AgentStatus } from '../../domain/model/agent-event.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
-import { AgentError, faultOf, TrackerError, type Fault } from '../../domain/model/errors.ts';
+import { AgentError, TrackerError } from '../../domain/model/errors.ts';
+import { faultOf, type Fault } from '../../domain/model/fault.ts';
 import type { RunExit } from '../../domain/model/event.ts';
 import { sameState, stateIn, type Issue } from '../../domain/model/issue.ts';
 import type { AgentSession, Turn } from '../../ports/agent.ts';

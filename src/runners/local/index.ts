@@ -1,4 +1,4 @@
-import { faultOf } from '../../domain/model/errors.ts';
+import { faultOf } from '../../domain/model/fault.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { RunExit } from '../../domain/model/event.ts';
 import type { RunAdapters, RunListener, Runner } from '../../ports/runner.ts';

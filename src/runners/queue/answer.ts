@@ -1,5 +1,5 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
-import { faultOf, type Fault } from '../../domain/model/errors.ts';
+import { faultOf, type Fault } from '../../domain/model/fault.ts';
 import type { Carrier } from '../../ports/carrier.ts';
 import type { RunAnswer, RunRequest } from '../../ports/run-queue.ts';
 import type { ToolCalls } from '../../ports/runner.ts';

@@ -1,4 +1,5 @@
-import { WorkspaceError, type Fault } from '../../domain/model/errors.ts';
+import { WorkspaceError } from '../../domain/model/errors.ts';
+import type { Fault } from '../../domain/model/fault.ts';
 import type { Carrier, Packed, PushAnswer } from '../../ports/carrier.ts';
 import type { OpenRequest } from '../../ports/scm.ts';
 import type { RunRequest } from '../../ports/run-queue.ts';

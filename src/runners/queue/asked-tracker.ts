@@ -1,4 +1,5 @@
-import { TrackerError, type Fault, type TrackerErrorKind } from '../../domain/model/errors.ts';
+import { TrackerError, type TrackerErrorKind } from '../../domain/model/errors.ts';
+import type { Fault } from '../../domain/model/fault.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { Issue } from '../../domain/model/issue.ts';
 import type { RunRequest } from '../../ports/run-queue.ts';

@@ -1,5 +1,5 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
-import type { Fault } from '../../domain/model/errors.ts';
+import type { Fault } from '../../domain/model/fault.ts';
 import type { RunExit } from '../../domain/model/event.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { RunListener, Runner } from '../../ports/runner.ts';

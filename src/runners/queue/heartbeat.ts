@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Fault } from '../../domain/model/errors.ts';
+import type { Fault } from '../../domain/model/fault.ts';
 import type { WorkerSeat } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import { GIVEN_AWAY, type HeldRuns } from './held-runs.ts';

@@ -1,4 +1,4 @@
-import { faultOf, type Answer } from '../../domain/model/errors.ts';
+import { faultOf, type Answer } from '../../domain/model/fault.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { Carrier } from '../../ports/carrier.ts';

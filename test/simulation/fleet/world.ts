@@ -1,6 +1,6 @@
 import type { AskedEffect, EffectNamed, RunPlan } from '../../../src/domain/model/effect.ts';
-import type { Answer } from '../../../src/domain/model/errors.ts';
-import type { Fault } from '../../../src/domain/model/errors.ts';
+import type { Answer } from '../../../src/domain/model/fault.ts';
+import type { Fault } from '../../../src/domain/model/fault.ts';
 import type { Event, RunExit } from '../../../src/domain/model/event.ts';
 import { stateIn, type Issue } from '../../../src/domain/model/issue.ts';
 import type { Spent } from '../../../src/domain/model/run.ts';
