@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPlayer } from '../../../test/support/core.ts';
+import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { NOTHING_DURABLE } from '../model/durable.ts';
 import {
@@ -17,6 +17,12 @@ import {
   ci,
   comment,
 } from '../../../test/support/watched.ts';
+
+/** An edit that names another forge. */
+function lookAt(player: Player, forge: string): void {
+  const { settings } = player.state;
+  player.send({ type: 'settings-changed', settings: { ...settings, reactions: { ...settings.reactions, forge } } });
+}
 
 describe('watching', () => {
   it('is armed by a normal exit with a merge request, also after a handoff', () => {
@@ -86,10 +92,7 @@ describe('watching', () => {
 
   it('leaves a request alone while another forge is looked at, tells it once, and comes back with its forge', () => {
     const player = watching({ merge_conflicts: BASE });
-    const { settings } = player.state;
-    const on = (forge: string) => {
-      player.send({ type: 'settings-changed', settings: { ...settings, reactions: { ...settings.reactions, forge } } });
-    };
+    const on = (forge: string): void => lookAt(player, forge);
     look(player, {});
     // One that an earlier version stored belongs to the forge that is looked at first.
     on('nsproject https://a.test');
@@ -110,10 +113,7 @@ describe('watching', () => {
 
   it('keeps a request on its forge when a later run, with another one, names none', () => {
     const player = watching({ merge_conflicts: BASE });
-    const { settings } = player.state;
-    const on = (forge: string) => {
-      player.send({ type: 'settings-changed', settings: { ...settings, reactions: { ...settings.reactions, forge } } });
-    };
+    const on = (forge: string): void => lookAt(player, forge);
     look(player, {});
     on('nsproject https://a.test');
     look(player, {});
