@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RemovalJob } from '../../src/ports/run-queue.ts';
 import { createAsk } from '../../src/runners/queue/asking.ts';
+import { startWorker } from '../../src/runners/queue/worker.ts';
 import { openPostgres } from '../../src/store/postgres/connection.ts';
 import { tryToLead, type InstanceFacts } from '../../src/store/postgres/leadership.ts';
 import { migratePostgres } from '../../src/store/postgres/migrate.ts';
@@ -18,6 +19,7 @@ import type { Write } from '../../src/ports/store.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { openLink } from './link.ts';
 import { createChance } from '../support/random.ts';
+import { createLogRecorder } from '../support/workspaces.ts';
 import { aParked, CLOCK, TRACKER } from '../support/store/database.ts';
 
 let postgres: TestPostgres;
@@ -98,7 +100,7 @@ async function openQueue() {
   await seat.beat({ load: 0, draining: false });
   const look = () => queue.look({ heard: [], answering: [] });
   const workerId = (await look()).workers[0]?.id ?? '';
-  const job = { removedDays: 0, markKey: 'k' } as unknown as RemovalJob;
+  const job = { removal: {}, removedDays: 0, markKey: 'k' } as unknown as RemovalJob;
   return {
     queue,
     link,
@@ -139,6 +141,8 @@ describe('a worker whose connection breaks', () => {
       else link.cut();
     });
     await give('long');
+    // Otherwise the cut may take it away on its way here.
+    await vi.waitUntil(() => worked.length === 1, 30_000);
     await give('short');
     await vi.waitUntil(() => worked.length === 2, 30_000);
     await delay(500);
@@ -152,6 +156,34 @@ describe('a worker whose connection breaks', () => {
     expect(isDrained).toBe(false);
     finish();
     await drained;
+    await close();
+  });
+});
+
+describe('a job that is lost on its way to the worker that took it', () => {
+  it('is begun all the same, once, and ends', async () => {
+    const { link, seat, look, give, close } = await openQueue();
+    const removed: string[] = [];
+    const worker = await startWorker({
+      seat,
+      logger: createLogRecorder(),
+      loadNow: () => 0,
+      adaptersFor: () => expect.unreachable('there are no runs here'),
+      remove: async ({ markKey }) => {
+        removed.push(markKey);
+        return { removed: true, path: '/w', aside: null };
+      },
+    });
+    link.cutAt('get_job');
+    await give('removal-1');
+    await delay(2_000);
+    link.heal();
+    await vi.waitUntil(async () => (await look()).words.length > 0, 30_000);
+    expect((await look()).words).toMatchObject([{ runId: 'removal-1', words: [{ removed: { ok: true } }] }]);
+    await delay(5_000);
+    expect(removed).toEqual(['k']);
+    worker.drain();
+    await worker.done;
     await close();
   });
 });

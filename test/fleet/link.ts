@@ -6,17 +6,19 @@ export interface Link {
   through(url: string): string;
   cutAfter(bytes: number): void;
   cutAtCommit(): void;
+  /** Just after something was sent that has these words. */
+  cutAt(words: string): void;
   /** At once, and for whoever comes, until it is healed. */
   cut(): void;
   heal(): void;
   close(): Promise<void>;
 }
 
-/** A way to the server that can be cut: at once, after some more bytes, or just after a commit was asked for. */
+/** A way to the server that can be cut: at once, after some more bytes, or just after something was asked for. */
 export async function openLink(serverPort: number, host = '127.0.0.1'): Promise<Link> {
   const open = new Set<Socket>();
   let budget = Infinity;
-  let atCommit = false;
+  let at: string | null = null;
   let isCut = false;
   const server = createServer((client) => {
     if (isCut) return void client.destroy();
@@ -32,7 +34,7 @@ export async function openLink(serverPort: number, host = '127.0.0.1'): Promise<
       there.write(bytes);
       budget -= bytes.length;
       // What was sent arrives, its answer does not.
-      if (budget < 0 || (atCommit && bytes.includes('COMMIT'))) client.destroy();
+      if (budget < 0 || (at !== null && bytes.includes(at))) client.destroy();
     });
     there.on('data', (bytes) => client.writable && client.write(bytes));
   });
@@ -42,14 +44,15 @@ export async function openLink(serverPort: number, host = '127.0.0.1'): Promise<
   return {
     through: (url) => url.replace(`127.0.0.1:${serverPort}/`, `${host}:${port}/`),
     cutAfter: (bytes) => void (budget = bytes),
-    cutAtCommit: () => void (atCommit = true),
+    cutAtCommit: () => void (at = 'COMMIT'),
+    cutAt: (words) => void (at = words),
     cut() {
       isCut = true;
       for (const socket of open) socket.destroy();
     },
     heal() {
       budget = Infinity;
-      atCommit = false;
+      at = null;
       isCut = false;
     },
     async close() {

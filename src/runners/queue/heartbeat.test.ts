@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 
 /** A worker with one run, and a database that can be out of reach. */
 function setUp() {
-  const state = { isCut: false, given: new Set(['r-1']), held: new Set(['r-1']), lost: [] as string[] };
+  const state = { isCut: false, given: new Set(['r-1']), held: new Set(['r-1']), lost: [] as string[], missed: [] as string[] };
   const said: { runId: string; words: readonly RunMessage[] }[] = [];
   const seat = {
     beat: (): Promise<WorkerNews> =>
@@ -22,13 +22,20 @@ function setUp() {
   };
   const held = {
     ids: () => state.held.keys(),
+    notBegun: (given: Iterable<string>) => [...given].filter((id) => !state.held.has(id)),
     stop: () => {},
     lose(id: string) {
       state.lost.push(id);
       state.held.delete(id);
     },
   };
-  const heart = createHeartbeat({ seat, logger: createLogRecorder(), held, stateNow: () => ({ load: 0, draining: false }) });
+  const heart = createHeartbeat({
+    seat,
+    logger: createLogRecorder(),
+    held,
+    onMissed: (runId) => state.missed.push(runId),
+    stateNow: () => ({ load: 0, draining: false }),
+  });
   return { state, said, heart };
 }
 
@@ -73,5 +80,20 @@ describe('a worker that cannot reach the database', () => {
     await heart.beat();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(isSure).toBe(true);
+  });
+});
+
+describe('a run that the queue did not hand over', () => {
+  it('is begun when it was this worker’s at two heartbeats in a row', async () => {
+    const { state, heart } = setUp();
+    state.given.add('r-2');
+    await heart.beat();
+    state.given.add('r-3');
+    expect(state.missed).toEqual([]);
+    await heart.beat();
+    expect(state.missed).toEqual(['r-2']);
+    state.held.add('r-2').add('r-3');
+    await heart.beat();
+    expect(state.missed).toEqual(['r-2']);
   });
 });

@@ -16,7 +16,9 @@ export interface Heartbeat {
 export interface HeartParts {
   readonly seat: Pick<WorkerSeat, 'beat' | 'say'>;
   readonly logger: Logger;
-  readonly held: Pick<HeldRuns, 'ids' | 'stop' | 'lose'>;
+  readonly held: Pick<HeldRuns, 'ids' | 'notBegun' | 'stop' | 'lose'>;
+  /** Hears of a run that is this worker's and was not handed to it. */
+  readonly onMissed: (runId: string) => void;
   readonly stateNow: () => { readonly load: number; readonly draining: boolean };
 }
 
@@ -28,11 +30,13 @@ const SURE_MS = 10_000;
 /** After whatever the run has said. */
 const LAST_WORD = 1_000_000_000;
 
-export function createHeartbeat({ seat, logger, held, stateNow }: HeartParts): Heartbeat {
+export function createHeartbeat({ seat, logger, held, onMissed, stateNow }: HeartParts): Heartbeat {
   let heardAt = performance.now();
   let refused: string | null = null;
   /** Given up while the database was out of reach: the leader waits for them. */
   const dropped = new Set<string>();
+  /** At the last beat. The queue hands a run over well before the next, unless it was lost on the way. */
+  let notBegun: readonly string[] = [];
   const silentMs = (): number => performance.now() - heardAt;
   const { sure, answered } = createAssurance(silentMs);
 
@@ -54,6 +58,9 @@ export function createHeartbeat({ seat, logger, held, stateNow }: HeartParts): H
       if (news.runs.has(runId)) await seat.say(runId, LAST_WORD, [lastWordOf(runId)]);
       dropped.delete(runId);
     }
+    const waiting = held.notBegun(news.runs.keys());
+    for (const runId of waiting) if (notBegun.includes(runId)) onMissed(runId);
+    notBegun = waiting;
   }
 
   function giveUpWhenCutOff(): void {

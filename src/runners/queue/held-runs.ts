@@ -34,8 +34,10 @@ export interface HeldRunsDeps {
 /** The jobs that a worker works on. */
 export interface HeldRuns {
   ids(): Iterable<string>;
-  /** Works on a job until it has ended and everything it said is stored, or may not be. */
+  /** Works on a job until it has ended and everything it said is stored, or may not be. Never twice on the same one. */
   work(id: string): Promise<void>;
+  /** Those of the jobs of this worker that it never began. */
+  notBegun(given: Iterable<string>): readonly string[];
   stop(runId: string, reason: StopReason): void;
   /** The job is another's now, or nobody's: its agent stops and nothing more is written. */
   lose(id: string, why: string): void;
@@ -45,6 +47,8 @@ export const GIVEN_AWAY = 'it was given to another';
 
 export function createHeldRuns({ seat, logger, adaptersFor, remove, killed }: HeldRunsDeps): HeldRuns {
   const leases = new Map<string, AbortController>();
+  /** Ended here, though they may still be this worker's. */
+  const ended = new Set<string>();
   const jobs = new Map<string, RunAdapters>();
   const runner = createLocalRunner({ adaptersOf: ({ runId }) => jobs.get(runId)!, killed });
 
@@ -57,7 +61,7 @@ export function createHeldRuns({ seat, logger, adaptersFor, remove, killed }: He
   }
 
   async function work(id: string): Promise<void> {
-    if (leases.has(id)) return;
+    if (leases.has(id) || ended.has(id)) return;
     const lease = new AbortController();
     leases.set(id, lease);
     try {
@@ -70,6 +74,7 @@ export function createHeldRuns({ seat, logger, adaptersFor, remove, killed }: He
       logger.info('run ended', { run_id: id, told: !lease.signal.aborted });
     } finally {
       leases.delete(id);
+      remember(ended, id);
     }
   }
 
@@ -89,7 +94,22 @@ export function createHeldRuns({ seat, logger, adaptersFor, remove, killed }: He
     }
   }
 
-  return { ids: () => leases.keys(), work, stop: (runId, reason) => void runner.stop(runId, reason), lose };
+  return {
+    ids: () => leases.keys(),
+    work,
+    notBegun: (given) => [...given].filter((id) => !leases.has(id) && !ended.has(id)),
+    stop: (runId, reason) => void runner.stop(runId, reason),
+    lose,
+  };
+}
+
+/** More than any worker has at once, so that the leader has long taken the oldest back. */
+const MAX_REMEMBERED = 10_000;
+
+function remember(ids: Set<string>, id: string): void {
+  ids.add(id);
+  const [oldest] = ids;
+  if (ids.size > MAX_REMEMBERED && oldest !== undefined) ids.delete(oldest);
 }
 
 async function answerOf(removal: Promise<Removal>): Promise<Answer<Removal>> {

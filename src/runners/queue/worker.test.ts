@@ -75,3 +75,22 @@ describe('a job that a worker takes while a heartbeat is under way', () => {
     await worker.done;
   });
 });
+
+describe('a job that has ended', () => {
+  it('is not begun again while the leader has not taken it back', async () => {
+    const { worker, beats, said, work, finish } = await start();
+    const given = { refused: null, runs: new Map([['r1', null]]) };
+    const working = work('r1');
+    await expect.poll(() => (finish(), said.length)).toBe(1);
+    await working;
+    for (let beat = 0; beat < 3; beat += 1) {
+      await expect.poll(() => beats.length, { timeout: 10_000 }).toBe(1);
+      beats.shift()?.(given);
+    }
+    await work('r1');
+    expect(said).toHaveLength(1);
+    worker.kill();
+    await expect.poll(() => (beats.shift()?.(NOTHING), beats.length)).toBe(0);
+    await worker.done;
+  });
+});

@@ -25,14 +25,25 @@ export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<Run
     adaptersFor: (job, asked) => startingWhenSure(deps.adaptersFor(job, asked), () => heart),
     killed: killed.signal,
   });
-  const heart: Heartbeat = createHeartbeat({ seat, logger, held, stateNow: () => ({ load: loadNow(), draining }) });
+  const working = new Set<Promise<void>>();
+  const heart: Heartbeat = createHeartbeat({
+    seat,
+    logger,
+    held,
+    onMissed: (runId) => void (draining || work(runId)),
+    stateNow: () => ({ load: loadNow(), draining }),
+  });
+
+  async function work(runId: string): Promise<void> {
+    const going = held
+      .work(runId)
+      .catch((error: unknown) => logger.error('a run could not be worked on', { run_id: runId, error: String(error) }));
+    working.add(going);
+    await going.finally(() => working.delete(going));
+  }
 
   await heart.beat();
-  const taking = await seat.takeJobs((runId) =>
-    held
-      .work(runId)
-      .catch((error: unknown) => logger.error('a run could not be worked on', { run_id: runId, error: String(error) })),
-  );
+  const taking = await seat.takeJobs(work);
   const beating = heart.beatUntil(over.signal);
   let finish = (): void => {};
   const done = new Promise<void>((resolve) => (finish = resolve)).then(async () => {
@@ -45,7 +56,10 @@ export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<Run
     drain() {
       draining = true;
       void heart.beat().catch(() => {});
-      void taking.drain().then(finish);
+      void taking
+        .drain()
+        .then(() => Promise.all(working))
+        .then(finish);
     },
     kill() {
       killed.abort(new Error('the worker was told to stop at once'));
