@@ -1,43 +1,29 @@
-import type { BigIntStats } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TrackerError } from '../../domain/model/errors.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
-import { isSame, joined } from './content.ts';
-import type { FoundRecord, IssueForm, SourceEdit, SourceProblem, SourceReading } from './records.ts';
+import { joined } from './content.ts';
 import { EditRefusedError } from './edit.ts';
 import type { TimedEdit } from './edit.ts';
 import { notFound, payloadError, unreadable } from './failures.ts';
-import { BY_NAME, closeFile, contentOf, createLook, openFile, syncDirectory } from './file-access.ts';
-import type { Look } from './file-access.ts';
-import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
+import { BY_NAME, createLook, syncDirectory } from './file-access.ts';
+import { MarkdownFault, parseMarkdown } from './front-matter.ts';
 import type { MarkdownFile } from './front-matter.ts';
 import { withLock } from './lock.ts';
 import { editMarkdown, textOf } from './markdown-edit.ts';
-import { nonEmptyText } from './schema.ts';
+import { idOf, isProblem, isRecord, namesById, readFiles, readIssue, recordOf } from './markdown-files.ts';
+import type { IssueFile } from './markdown-files.ts';
+import type { IssueForm, SourceEdit, SourceReading } from './records.ts';
 import { share } from './shared-read.ts';
-import { settledStampOf, stampOf } from './stamp.ts';
-import type { FileVersion } from './stamp.ts';
 import { asRead, bytesOf, wholeTextOf } from './whole-text.ts';
 import { rewriteFile, UnreadableTextError } from './write-back.ts';
 
-/** A handful: the disk is kept busy and the pool of threads stays free for others. */
-const READERS = 4;
-/** More of them: files that are synced at the same time reach the disk together. */
+/** Files that are synced at the same time reach the disk together. */
 const WRITERS = 16;
 /** So many are written under one lock, which nobody may hold for long. */
 const MOST_AT_ONCE = 64;
 
-interface IssueFile {
-  readonly name: string;
-  readonly version: FileVersion;
-  readonly result: FoundRecord | SourceProblem;
-}
-
 /** Issues as Markdown files of one directory, in the order of their names. */
 export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDeps['mayWrite']): IssueForm {
-  // Only a file that somebody else touched is read again, and only one whose content changed is parsed again.
   let files = new Map<string, IssueFile>();
   // Replacements that end at the same time reach the disk together.
   const syncHere = share(() => syncDirectory(directory));
@@ -139,91 +125,8 @@ function placesById(edits: readonly SourceEdit[]): ReadonlyMap<string, readonly 
   return places;
 }
 
-/** Of two files with one id the first one counts. */
-function namesById(records: readonly FoundRecord[]): ReadonlyMap<string, string> {
-  const names = new Map<string, string>();
-  for (const { value, label } of records) {
-    const id = idOf(value);
-    if (id !== null && !names.has(id)) names.set(id, label);
-  }
-  return names;
-}
-
 function isGone(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT' || (error as Partial<TrackerError>).kind === 'tracker_not_found';
-}
-
-function isRecord(result: FoundRecord | SourceProblem): result is FoundRecord {
-  return 'value' in result;
-}
-
-function isProblem(result: FoundRecord | SourceProblem): result is SourceProblem {
-  return 'key' in result;
-}
-
-function idOf(value: unknown): string | null {
-  return nonEmptyText((value as Record<string, unknown> | null)?.['id']);
-}
-
-async function readFiles(
-  directory: string,
-  known: ReadonlyMap<string, IssueFile>,
-  look: Look<BigIntStats>,
-): Promise<IssueFile[]> {
-  const names = (await readdir(directory)).filter((name) => /^[^.].*\.(md|markdown)$/i.test(name)).sort();
-  const found: (IssueFile | null)[] = [];
-  const waiting = names.entries();
-  const reader = async (): Promise<void> => {
-    for (const [index, name] of waiting) found[index] = await readIssue(path.join(directory, name), known.get(name), look);
-  };
-  await Promise.all(Array.from({ length: READERS }, reader));
-  return found.filter((file) => file !== null);
-}
-
-/** Null for a file that went away meanwhile, or never was one. */
-async function readIssue(file: string, before: IssueFile | undefined, look: Look<BigIntStats>): Promise<IssueFile | null> {
-  try {
-    const stats = await look(file);
-    if (before !== undefined && before.version.stamp === stampOf(stats)) return before;
-    const bytes = await readNow(file);
-    const version = { content: [bytes], stamp: settledStampOf(stats), isOwn: false };
-    if (before !== undefined && isSame(before.version.content, bytes)) return { ...before, version };
-    const name = path.basename(file);
-    const result = parseFile(name, bytes.toString('utf8'));
-    // Parsing YAML takes its time: one file at a go.
-    await nextTurn();
-    return { name, version, result };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'EISDIR' || code === 'ENOTDIR') return null;
-    throw error;
-  }
-}
-
-/** Its drive has just answered. */
-async function readNow(file: string): Promise<Buffer> {
-  const descriptor = openFile(file);
-  try {
-    return await contentOf(descriptor);
-  } finally {
-    closeFile(descriptor);
-  }
-}
-
-function parseFile(name: string, text: string): FoundRecord | SourceProblem {
-  // A note beside the issues. An empty file may be one that is just being written.
-  if (!hasFrontMatter(text) && text.trim() !== '') return { value: null, label: name, place: () => `${name} (no front matter)` };
-  try {
-    return recordOf(name, parseMarkdown(text));
-  } catch (error) {
-    if (!(error instanceof MarkdownFault)) throw error;
-    const fault = `${name}, ${error.place}: ${error.message}`;
-    return { key: fault, text: () => fault };
-  }
-}
-
-function recordOf(name: string, { data, body }: MarkdownFile): FoundRecord {
-  return { value: { ...data, description: body || data['description'] }, label: name, place: () => name };
 }
 
 function parseForEdit(file: string, text: string, id: string): MarkdownFile {
