@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createControlGroups } from '../../src/lib/process/index.ts';
 import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
-import { isAlive } from '../support/processes.ts';
+import { isAlive, mayGroup } from '../support/processes.ts';
 
 let ground: Playground;
 beforeEach(async () => {
@@ -26,17 +23,6 @@ process.stdin.on('end', () => {
   say({ type: 'result', subtype: 'success', is_error: false, session_id, result: 'done', usage: { input_tokens: 1, output_tokens: 1 } });
 });
 `;
-
-/** Whether this user may make control groups here; without them such a process is out of reach, as the docs say. */
-async function mayGroup(): Promise<boolean> {
-  const child = spawn('sleep', ['60'], { stdio: 'ignore' });
-  const groups = createControlGroups(`foray-test-${process.pid}`);
-  groups.add('x', child.pid ?? 0);
-  const inside = readFileSync(`/proc/${child.pid}/cgroup`, 'utf8').includes('foray-test');
-  child.kill('SIGKILL');
-  await groups.endAll();
-  return inside;
-}
 
 describe.runIf(await mayGroup())('a process that left its session and its environment', () => {
   it.each([

@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { createControlGroups } from '../../src/lib/process/index.ts';
 
 /** Whether a process runs; one that only waits for its parent to take notice does not. */
 export function isAlive(pid: number | string): boolean {
@@ -14,4 +16,15 @@ function stateOf(pid: number | string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Whether this user may make control groups here; without them such a process is out of reach, as the docs say. */
+export async function mayGroup(): Promise<boolean> {
+  const child = spawn('sleep', ['60'], { stdio: 'ignore' });
+  const groups = createControlGroups(`foray-test-${process.pid}`);
+  groups.add('x', child.pid ?? 0);
+  const inside = readFileSync(`/proc/${child.pid}/cgroup`, 'utf8').includes('foray-test');
+  child.kill('SIGKILL');
+  await groups.endAll();
+  return inside;
 }

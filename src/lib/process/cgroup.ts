@@ -29,10 +29,10 @@ export function createControlGroups(prefix: string, base: string | null = ownGro
     if (!usable) return;
     try {
       makeDirectoriesNow(directoryOf(name), 0o755);
-      for (const member of familyOf(pid)) writeFileSync(path.join(directoryOf(name), 'cgroup.procs'), String(member));
-    } catch (error) {
-      // The process may have ended already; anything else means that groups are not for us.
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') usable = false;
+      addFamily(path.join(directoryOf(name), 'cgroup.procs'), pid);
+    } catch {
+      // Groups are not for us.
+      usable = false;
     }
   }
 
@@ -47,10 +47,21 @@ export function createControlGroups(prefix: string, base: string | null = ownGro
   };
 }
 
-/** The process, and what it may have started before it got here. */
-function familyOf(pid: number): readonly number[] {
-  const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
-  return [pid, ...children.flatMap(familyOf)];
+/** The process first: what it starts from then on is inside, and what it started before is among its children. */
+function addFamily(members: string, pid: number): void {
+  try {
+    writeFileSync(members, String(pid));
+  } catch (error) {
+    // It may have ended already.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+  for (const child of childrenOf(pid)) addFamily(members, child);
+}
+
+/** Each of its threads has children of its own. */
+function childrenOf(pid: number): readonly number[] {
+  const lists = listed(`/proc/${pid}/task`).map((thread) => read(`/proc/${pid}/task/${thread}/children`));
+  return lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number));
 }
 
 /** Where this process is in the tree of control groups; null without cgroup v2. */
