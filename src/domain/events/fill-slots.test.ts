@@ -267,3 +267,38 @@ describe('a due retry without a slot', () => {
     expect(play.asked('read-issue').map(({ issueId }) => issueId)).toEqual(['1']);
   });
 });
+
+describe('a due retry that is being read', () => {
+  const due = (byState: Record<string, number> = {}, slots = 1): Player => {
+    const play = player(slots, byState);
+    play.poll([issueWith({ id: '1' })]);
+    play.exit('1', { kind: 'error', fault });
+    play.after(20_000);
+    expect(play.asked('read-issue').map(({ issueId }) => issueId)).toEqual(['1']);
+    return play;
+  };
+
+  it('keeps its slot from the candidates of a poll that ends first', () => {
+    const play = due();
+    play.poll(issues());
+    expect([...play.state.live.keys()]).toEqual([]);
+    expect(play.state.holds.get('2')).toMatchObject({ reason: 'no_global_slot', detail: 'a retry that is due has the free slot' });
+    play.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1' }) } });
+    expect([...play.state.live.keys()]).toEqual(['1']);
+  });
+
+  it('keeps its slot of a state, and none of another', () => {
+    const play = due({ todo: 1 }, 3);
+    play.poll(issues((id) => ({ state: id === '3' ? 'doing' : 'todo' })));
+    expect([...play.state.live.keys()]).toEqual(['3']);
+    expect(play.state.holds.get('2')).toMatchObject({ reason: 'no_state_slot' });
+  });
+
+  it('leaves the slot to them when it is let go', () => {
+    const play = due();
+    play.poll(issues());
+    play.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: null } });
+    expect(answerReads(play, (id) => issueWith({ id }))).toEqual(['2']);
+    expect([...play.state.live.keys()]).toEqual(['2']);
+  });
+});

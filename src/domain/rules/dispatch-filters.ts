@@ -1,4 +1,4 @@
-import { blockerHold, cheapHold, globalSlots, slotHold, type HoldVerdict, type Moment } from './eligibility.ts';
+import { blockerHold, cheapHold, globalSlots, newcomerSlotHold, type HoldVerdict, type Moment } from './eligibility.ts';
 import { authorHold, approvalHold } from './trust.ts';
 import type { Answer } from '../model/fault.ts';
 import type { Blocker, Issue } from '../model/issue.ts';
@@ -13,7 +13,7 @@ export function holdOf(moment: Moment, issue: Issue, read: Answer<readonly Block
   const own = ownHold(moment, issue);
   // One that the list shows to be blocked is not read for its approval.
   if (own?.reason === 'approval_not_read') return (issue.blockedBy && blockerHold(state, issue.blockedBy)) ?? own;
-  return own ?? blockersVerdict(state, issue, read) ?? slotHold(state, issue.state);
+  return own ?? blockersVerdict(state, issue, read) ?? newcomerSlotHold(state, issue.state);
 }
 
 /** What holds an issue by itself, without a look at others. */
@@ -34,7 +34,7 @@ export function blockersToRead(moment: Moment, candidates: readonly Issue[]): re
   const { state } = moment;
   if (globalSlots(state) <= 0) return [];
   const needy = candidates.filter(
-    (issue) => issue.blockedBy === null && ownHold(moment, issue) === null && slotHold(state, issue.state) === null,
+    (issue) => issue.blockedBy === null && ownHold(moment, issue) === null && newcomerSlotHold(state, issue.state) === null,
   );
   const readAt = (issue: Issue): number => state.poll.blockersReadAt.get(issue.id) ?? 0;
   return [...needy].sort((a, b) => readAt(a) - readAt(b)).slice(0, BLOCKER_READS_PER_POLL);

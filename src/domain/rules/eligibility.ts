@@ -112,6 +112,23 @@ export function slotHold(state: State, issueState: string): HoldVerdict | null {
   return full === undefined ? null : hold('no_state_slot', `all slots of state "${full}" are taken`);
 }
 
+/** The same for a newcomer: a retry that is due and being read has its slot already. */
+export function newcomerSlotHold(state: State, issueState: string): HoldVerdict | null {
+  const taken = slotHold(state, issueState);
+  const reading = state.pending['read-issue']?.size ?? 0;
+  if (taken !== null || reading === 0) return taken;
+  if (globalSlots(state) <= reading) return hold('no_global_slot', FOR_RETRIES);
+  const isFull = (name: string): boolean => stateSlots(state, name) <= entering(state, retriesRead(state), name);
+  return limitedStates(state, issueState).some(isFull) ? hold('no_state_slot', FOR_RETRIES) : null;
+}
+
+const FOR_RETRIES = 'a retry that is due has the free slot';
+
+/** The waiting issues that are being read before they run again. */
+function retriesRead({ pending, claims }: State): readonly (IssueRef | undefined)[] {
+  return [...(pending['read-issue']?.keys() ?? [])].map((id) => claims.get(id)?.issue);
+}
+
 /** Said of thousands of candidates at every poll: it is made once for each number that was ever configured. */
 function allTaken(slots: number): HoldVerdict {
   const known = ALL_TAKEN.get(slots);
@@ -136,18 +153,22 @@ export function openSlots(state: State): number {
 /** Whether an issue of this state could have a slot that nobody is being read for. */
 export function hasOpenSlot(state: State, issueState: string): boolean {
   if (openSlots(state) <= 0) return false;
+  return limitedStates(state, issueState).every((name) => stateSlots(state, name) > readFor(state, name));
+}
+
+/** Of the states an issue would enter, those with a limit of their own. */
+function limitedStates(state: State, issueState: string): readonly string[] {
   const limits = state.settings.agent.maxConcurrentAgentsByState;
-  const limited = statesEntered(state, issueState).filter((name) => limits[normalState(name)] !== undefined);
-  return limited.every((name) => stateSlots(state, name) > readFor(state, name));
+  return statesEntered(state, issueState).filter((name) => limits[normalState(name)] !== undefined);
 }
 
 /** How many are being read that would take a slot of this state. */
 function readFor(state: State, name: string): number {
-  const { 'read-issue': waiting, 'read-candidate': candidates } = state.pending;
-  const issues = [
-    ...[...(waiting?.keys() ?? [])].map((id) => state.claims.get(id)?.issue),
-    ...[...(candidates?.keys() ?? [])].map((id) => state.holds.get(id)?.issue),
-  ];
+  const candidates = [...(state.pending['read-candidate']?.keys() ?? [])].map((id) => state.holds.get(id)?.issue);
+  return entering(state, [...retriesRead(state), ...candidates], name);
+}
+
+function entering(state: State, issues: readonly (IssueRef | undefined)[], name: string): number {
   return issues.filter((issue) => issue && statesEntered(state, issue.state).some((entered) => sameState(entered, name))).length;
 }
 
@@ -202,7 +223,7 @@ export function presentHold(moment: Moment, { issue, reason, detail }: HoldVerdi
   if (cheap) return cheap;
   if (reason === 'blocked_by' || reason === 'blockers_unresolved' || TRUST_REASONS.has(reason)) return hold(reason, detail);
   const { postponed } = state.poll;
-  const waits = slotHold(state, issue.state) ?? (postponed && hold('tracker_quota', postponed.reason));
+  const waits = newcomerSlotHold(state, issue.state) ?? (postponed && hold('tracker_quota', postponed.reason));
   return waits ?? (reason === 'blockers_not_read' ? hold(reason, detail) : NEXT_POLL);
 }
 
