@@ -109,6 +109,17 @@ describe('field mapping', () => {
     expect(toComment(COMMENT.parse(wire))).toMatchObject(expected);
   });
 
+  it.each([
+    ['plain', 'Ann Smith', ['Ann Smith', 'z@x.y', 'acc-z']],
+    ['an account id', '712020:acc-ann', ['z@x.y', 'acc-z']],
+    ['an account id of the older form', '5B10ac8d82e05b22cc7d4ef5', ['z@x.y', 'acc-z']],
+    ['an e-mail address', 'ann@x.y', ['z@x.y', 'acc-z']],
+  ])('nobody passes for another by a display name: %s', (_, displayName, names) => {
+    const person = { accountId: 'acc-z', displayName, emailAddress: 'z@x.y' };
+    expect(mapped({ creator: person }).author).toEqual({ id: 'acc-z', names, mayWrite: null });
+    expect(toComment(COMMENT.parse({ id: '5', author: person })).writer).toMatchObject({ names });
+  });
+
   it('whatever fits a schema can be mapped', () => {
     const keys = fc.constantFrom(
       'summary',

@@ -1,6 +1,6 @@
 import type { Blocker, Issue, IssueComment, Person } from '../../domain/model/issue.ts';
 import { flatten } from './document.ts';
-import { personOf } from '../shared/person.ts';
+import { chosenName, personOf } from '../shared/person.ts';
 import type { WireComment, WireIssue, WirePerson } from './schema.ts';
 
 /** The field-mapping table of the specification. Comments take a request of their own. */
@@ -33,7 +33,7 @@ export function toComment({ id, author, body, created }: WireComment): IssueComm
 }
 
 function toPerson(wire: WirePerson): Person | null {
-  return personOf(wire?.accountId, [wire?.displayName, wire?.emailAddress, wire?.accountId]);
+  return personOf(wire?.accountId, [chosenName(wire?.displayName), wire?.emailAddress, wire?.accountId]);
 }
 
 /** Null unless the whole of it is a number. */

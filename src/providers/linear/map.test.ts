@@ -71,6 +71,16 @@ describe('graphql field mapping', () => {
     expect(toComments([given])).toMatchObject([{ id: 'c', author, body: '*x*', createdAt: '2026-01-01T00:00:00Z' }]);
   });
 
+  it.each([
+    ['plain', { displayName: 'ann', name: 'Ann Smith' }, ['ann', 'Ann Smith', 'z@x.y']],
+    ['a display name that is an e-mail address', { displayName: 'ann@x.y', name: 'Ann' }, ['Ann', 'z@x.y']],
+    ['a name that is an e-mail address', { displayName: 'ann', name: ' ann@x.y' }, ['ann', 'z@x.y']],
+  ])('nobody passes for another by a name: %s', (_, chosen, names) => {
+    const person = { id: 'u-z', email: 'z@x.y', ...chosen };
+    expect(issue({ creator: person }).author).toEqual({ id: 'u-z', names, mayWrite: null });
+    expect(toComments([COMMENT.parse({ id: 'c', user: person })])).toMatchObject([{ writer: { names } }]);
+  });
+
   it('comments: newest first becomes oldest first, also within one instant', () => {
     const at = (id: string, createdAt: string) => COMMENT.parse({ id, body: '', createdAt });
     const given = [

@@ -1,6 +1,6 @@
 import type { Blocker, Issue, IssueComment, Person } from '../../domain/model/issue.ts';
 import { ageOf } from '../shared/rfc3339.ts';
-import { personOf } from '../shared/person.ts';
+import { chosenName, personOf } from '../shared/person.ts';
 import type { WireComment, WireIssue, WireUser } from './schema.ts';
 import { NESTED_CAP } from './settings.ts';
 
@@ -82,5 +82,5 @@ function toComment({ id, body, createdAt, user, botActor }: WireComment): IssueC
 }
 
 function toPerson({ id, displayName, name, email }: WireUser): Person | null {
-  return personOf(id, [displayName, name, email]);
+  return personOf(id, [chosenName(displayName), chosenName(name), email]);
 }

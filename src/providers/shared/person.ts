@@ -12,6 +12,12 @@ export function personOf(
   return key === '' ? null : { id: key, names: known, mayWrite };
 }
 
+/** A name that its owner chose. One in the form of an e-mail address or an account id is none: it would pass for another person's. */
+export function chosenName(name: string | null | undefined): string | null {
+  const text = name?.trim() ?? '';
+  return /[@:]|^[\da-f]{24}$/i.test(text) ? null : (name ?? null);
+}
+
 /** The last time that a label was put on, as one text; empty when the journal does not tell. */
 export function lastLabelling(
   events: readonly { readonly id: string; readonly label: string; readonly added: boolean }[],
