@@ -107,7 +107,7 @@ interface KnownPeople {
   known(person: Person | null | undefined, signal: AbortSignal): Promise<Person | null>;
   /** The same; what may heal fails instead, so that a comment is not left out by chance. */
   certain(person: Person | null | undefined, signal: AbortSignal): Promise<Person | null>;
-  /** Our own account, or null where the tracker does not tell. */
+  /** Our own account, or null where the tracker does not tell. What may heal fails instead: a digest with our own words in it stays. */
   self(signal: AbortSignal): Promise<string | null>;
 }
 
@@ -156,10 +156,12 @@ function createPeople(people: People | undefined, { clock, logger }: ScreenDeps)
         own = await people.readSelf(signal);
       } catch (error) {
         signal.throwIfAborted();
-        warnOnce(
-          'our own account could not be read: our comments count as a change of an approved issue',
-          faultOf(error).message,
-        );
+        const { message } = faultOf(error);
+        if (error instanceof TrackerError && error.retryable) {
+          warnOnce('our own account could not be read for now: approved issues wait until it can', message);
+          throw error;
+        }
+        warnOnce('our own account could not be read: our comments count as a change of an approved issue', message);
       }
       return own;
     },

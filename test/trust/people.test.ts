@@ -3,6 +3,7 @@ import type { Issue } from '../../src/domain/model/issue.ts';
 import type { TrackerSettings } from '../../src/domain/model/settings.ts';
 import { authorHold } from '../../src/domain/rules/trust.ts';
 import { startFakeGitea } from '../fakes/gitea.ts';
+import { json } from '../support/http-server.ts';
 import { settingsWith } from '../support/settings.ts';
 import { FORGES, KINDS, REMOTES, screened, type Remote } from './remotes.ts';
 
@@ -131,4 +132,28 @@ it('selfhosted: a token that may not ask holds the issue, and says why', async (
   expect(warnings).toEqual(['it could not be read who may write to the project: their word does not count until it can']);
   await tracker.fetchCandidateIssues(signal);
   expect(warnings).toHaveLength(1);
+});
+
+describe('our own account', () => {
+  const FOR_NOW = 'our own account could not be read for now: approved issues wait until it can';
+  const FOR_GOOD = 'our own account could not be read: our comments count as a change of an approved issue';
+  it.each([
+    ['is out of order for a while: no digest is told that would hold our own words for good', 500, FOR_NOW],
+    ['is refused: our words count as a change', 403, FOR_GOOD],
+  ])('%s', async (_, status, warning) => {
+    const fake = await startFakeGitea();
+    const settings = { kind: 'selfhosted', endpoint: fake.url, apiKey: fake.token, project: fake.project };
+    remote = { ...({} as Remote), settings, close: () => fake.close() };
+    fake.permit('foray-bot', 'write');
+    const id = String(fake.addIssue({ labels: ['todo', 'approved'] }));
+    const { tracker, warnings } = screened(remote, { approvalLabel: 'approved' });
+    const digest = async (): Promise<string | undefined> => (await tracker.fetchIssueById(id, signal)).approvable?.digest;
+    await tracker.commentIssue(id, 'Foray started work on this issue.', signal);
+    fake.failNext('GET /user', json({ message: 'no' }, status));
+    const first = await digest().catch(() => undefined);
+    expect(warnings).toEqual([warning]);
+    const later = await digest();
+    expect(later).not.toContain('Foray started');
+    expect(first).toEqual(status === 500 ? undefined : expect.stringContaining('Foray started'));
+  });
 });

@@ -1,5 +1,6 @@
 import { announce, ask, change, changePoll, park, settleRead, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
+import type { Fault } from '../model/fault.ts';
 import type { Hold } from '../model/hold.ts';
 import { normalState, refOf, type Issue, type IssueRef } from '../model/issue.ts';
 import type { Lane } from '../model/poll.ts';
@@ -94,7 +95,8 @@ export function onCandidateRead(draft: Draft, event: EventNamed<'candidate-read'
   if (event.issue.ok && event.issue.value !== null) noteApproval(draft, event.issue.value);
   const started = event.issue.ok && event.issue.value !== null && startIfFree(draft, event.issue.value);
   if (started) return;
-  if (event.issue.ok && event.issue.value === null) change(draft, { holds: withoutEntry(draft.state.holds, event.issueId) });
+  if (!event.issue.ok) tellUnread(draft, event.issueId, event.issue.fault);
+  else if (event.issue.value === null) change(draft, { holds: withoutEntry(draft.state.holds, event.issueId) });
   // One that may run and found its slot taken was not guessed at.
   if (event.issue.ok && isSlotTaken(draft.state.holds.get(event.issueId))) return;
   const { queue, readInVainAt } = draft.state.poll;
@@ -103,6 +105,14 @@ export function onCandidateRead(draft: Draft, event: EventNamed<'candidate-read'
     queue: { ...queue, fruitless: queue.fruitless + 1 },
     readInVainAt: new Map([...kept, [event.issueId, draft.now]]),
   });
+}
+
+/** One that waits to be read whole says why it could not be. */
+function tellUnread(draft: Draft, issueId: string, { message }: Fault): void {
+  const hold = draft.state.holds.get(issueId);
+  if (hold?.reason !== 'approval_not_read') return;
+  const detail = `it could not be read whole, which is tried again at the next poll: ${message}`;
+  change(draft, { holds: withEntry(draft.state.holds, issueId, { ...hold, detail }) });
 }
 
 function startIfFree(draft: Draft, issue: Issue): boolean {

@@ -167,6 +167,21 @@ describe('tracker.approval_label', () => {
     expect(held(play, '1')).toBe('approval_not_read');
   });
 
+  it('says of one that could not be read why, until it is', () => {
+    const play = player(LABEL, 1);
+    play.poll([listed('1')]);
+    const fault = { kind: 'tracker_api_error', message: 'GET /user: status 500', consequence: 'back-off' } as const;
+    play.send({ type: 'candidate-read', issueId: '1', issue: { ok: false, fault } });
+    play.poll([listed('1')]);
+    expect(play.state.holds.get('1')).toMatchObject({
+      reason: 'approval_not_read',
+      detail: expect.stringContaining('status 500'),
+    });
+    expect(play.state.approvals.size).toBe(0);
+    answer(play, whole('1'));
+    expect(running(play)).toEqual(['1']);
+  });
+
   it('issues that turn out to be blocked when they are read do not keep others from being read', () => {
     const play = player(LABEL, 1);
     const ids = Array.from({ length: 40 }, (_, index) => `${index + 1}`);

@@ -35,7 +35,7 @@ export function approvalHold(state: State, issue: Issue): TrustVerdict | null {
   if (label === null) return null;
   if (!issue.labels.includes(label)) return { reason: 'not_approved', detail: `it does not carry the label "${label}"` };
   const { approvable } = issue;
-  if (!approvable) return knownChange(state, issue.id) ?? NOT_READ;
+  if (!approvable) return lastLook(state, issue.id) ?? NOT_READ;
   const approval = state.approvals.get(issue.id);
   if (!approval || isNewApproval(approval, approvable, label) || approval.digest === approvable.digest) return null;
   return { reason: 'changed_after_approval', detail: changedDetail(label) };
@@ -46,10 +46,11 @@ const NOT_READ: TrustVerdict = {
   detail: 'it is read whole before it starts, to see that what was approved is what it says',
 };
 
-/** A list does not tell whether what was changed is as approved again: until it is read whole, it counts as changed. */
-function knownChange(state: State, issueId: string): TrustVerdict | null {
+/** A list does not tell what reading it whole does: what the last try found holds until the next. */
+function lastLook(state: State, issueId: string): TrustVerdict | null {
   const before = state.holds.get(issueId);
-  return before?.reason === 'changed_after_approval' ? { reason: before.reason, detail: before.detail } : null;
+  if (before?.reason !== 'changed_after_approval' && before?.reason !== 'approval_not_read') return null;
+  return { reason: before.reason, detail: before.detail };
 }
 
 function changedDetail(label: string): string {
