@@ -160,7 +160,10 @@ export function putRun(draft: Draft, run: Run): void {
 
 /** Queues a comment or label for the tracker. The id is derived, so that deciding twice queues once. */
 export function queueWrite(draft: Draft, issue: IssueRef, id: string, write: TrackerWrite): void {
-  if (draft.state.outbox.has(id)) return;
+  const { outbox, runSettings, writeSettings } = draft.state;
+  if (outbox.has(id)) return;
+  const own = runSettings.get(issue.id);
+  if (own) change(draft, { writeSettings: withEntry(writeSettings, id, own) });
   putOutbox(draft, { id, issue, write, tries: 0, dueAt: draft.now });
 }
 
@@ -170,7 +173,8 @@ export function putOutbox(draft: Draft, entry: OutboxEntry): void {
 }
 
 export function dropOutbox(draft: Draft, id: string): void {
-  change(draft, { outbox: withoutEntry(draft.state.outbox, id) });
+  const { outbox, writeSettings } = draft.state;
+  change(draft, { outbox: withoutEntry(outbox, id), writeSettings: withoutEntry(writeSettings, id) });
   draft.writes.push({ write: 'outbox-done', id });
 }
 

@@ -3,6 +3,7 @@ import { createPlayer } from '../../test/support/core.ts';
 import { issueWith } from '../../test/support/issues.ts';
 import { settingsWith } from '../../test/support/settings.ts';
 import { EFFECTS, type AskedEffect, type AskedName } from '../domain/model/effect.ts';
+import { TrackerError } from '../domain/model/errors.ts';
 import type { Event } from '../domain/model/event.ts';
 import { refOf } from '../domain/model/issue.ts';
 import { NOTHING_KNOWN, type Watch } from '../domain/model/watch.ts';
@@ -37,7 +38,11 @@ const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Na
     },
   },
   'hand-off': { do: 'hand-off', issue, handoff: { runId: 'r', target: 'review' }, settings, begun: false },
-  'write-out': { do: 'write-out', entry: { id: 'o', issue, write: { kind: 'comment', text: 't' }, tries: 0, dueAt: 0 } },
+  'write-out': {
+    do: 'write-out',
+    entry: { id: 'o', issue, write: { kind: 'comment', text: 't' }, tries: 0, dueAt: 0 },
+    settings,
+  },
   'read-terminal': { do: 'read-terminal', states: ['done'], workspaces: [] },
   sweep: { do: 'sweep', workspaces: [{ issueId: '1', path: '/w/T-1' }], waiting: [] },
   inspect: { do: 'inspect', watch, due: ['auto_merge'], needs: [], settings },
@@ -76,12 +81,12 @@ function brokenInterpreter(fault = new Error('the world is broken')) {
   return { reported, interpret: createInterpreter(deps) };
 }
 
-/** An interpreter over a tracker with these members. */
-function interpreterWith(tracker: object, more: object = {}) {
+/** An interpreter over a tracker with these members. Runs may have begun with another one. */
+function interpreterWith(tracker: object, more: object = {}, ofRuns: object = tracker) {
   const reported: Event[] = [];
   const deps: InterpretDeps = {
     adapters: () => ({ tracker, ...more }) as never,
-    adaptersOf: () => ({ tracker, ...more }) as never,
+    adaptersOf: () => ({ tracker: ofRuns, ...more }) as never,
     runner: { start: () => {}, stop: () => 'told' },
     report: (event) => void reported.push(event),
     announce: () => {},
@@ -205,6 +210,35 @@ describe('every effect that is asked for', () => {
     interpret({ ...ONE_OF_EACH['hand-off'], begun });
     await expect.poll(() => reported).toMatchObject([{ type: 'handoff-answered', outcome: { kind: 'succeeded' } }]);
     expect(made).toBe(moves);
+  });
+
+  describe.each(['hand-off', 'write-out'] as const)('%s after an edit of the credential', (name) => {
+    const refused = (): never => {
+      throw new TrackerError({ kind: 'tracker_auth_error', method: 'GET', path: '/issues/1', detail: 'status 401', status: 401 });
+    };
+    const trackerNamed = (key: string, wrote: string[], isRevoked: boolean) => ({
+      fetchIssueStatesByIds: async () => (isRevoked ? refused() : new Map([['1', 'todo']])),
+      transitionIssue: async () => void wrote.push(key),
+      fetchIssueComments: async () => (isRevoked ? refused() : []),
+      commentIssue: async () => void wrote.push(key),
+    });
+
+    it.each([
+      ['writes with the one its run began with', false, false, ['old'], null],
+      ['writes with the present one where that one is refused by now', true, false, ['new'], null],
+      ['fails where both are refused', true, true, [], 'tracker_auth_error'],
+    ])('%s', async (_, isOldRevoked, isNewRevoked, expected, fault) => {
+      const wrote: string[] = [];
+      const tracker = trackerNamed('new', wrote, isNewRevoked);
+      const own = trackerNamed('old', wrote, isOldRevoked);
+      const { reported, interpret } = interpreterWith(tracker, {}, own);
+      interpret(ONE_OF_EACH[name]);
+      await expect.poll(() => reported).toHaveLength(1);
+      expect(wrote).toEqual(expected);
+      expect(reported[0]).toMatchObject(
+        fault === null ? { type: expect.stringContaining('-answered') } : { fault: { kind: fault } },
+      );
+    });
   });
 
   it('read-terminal asks the tracker nothing where no directory is', async () => {

@@ -6,6 +6,7 @@ import type { AnswerTo, Event, HandoffOutcome } from '../domain/model/event.ts';
 import { sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
 import { isNotification } from '../domain/model/notification.ts';
 import type { Spent } from '../domain/model/run.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import { CANDIDATES_PER_SLICE } from '../domain/model/poll.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { answer } from './answer.ts';
@@ -155,44 +156,66 @@ async function findIssue(deps: InterpretDeps, issueId: string): Promise<Issue | 
 /** Reads the state once more before writing, so that a terminal or moved issue is never overwritten. */
 async function handOff(deps: InterpretDeps, effect: EffectNamed<'hand-off'>): Promise<AnswerTo<'hand-off'>> {
   const { issue, handoff, settings, begun } = effect;
-  const { tracker } = deps.adaptersOf(settings);
-  const answered = (outcome: HandoffOutcome): AnswerTo<'hand-off'> => ({
-    type: 'handoff-answered',
-    issueId: issue.id,
-    runId: handoff.runId,
-    outcome,
-  });
-  const state = (await tracker.fetchIssueStatesByIds([issue.id], deps.killed)).get(issue.id);
-  if (state === undefined) return answered({ kind: 'gone' });
-  if (sameState(state, handoff.target)) {
-    if (begun && tracker.movesInSteps) await tracker.transitionIssue(issue.id, handoff.target, deps.killed);
-    return answered({ kind: 'succeeded' });
-  }
-  if (stateIn(settings.tracker.terminalStates, state)) return answered({ kind: 'terminal', state });
-  if (!stateIn(settings.tracker.activeStates, state)) return answered({ kind: 'moved', state });
-  await tracker.transitionIssue(issue.id, handoff.target, deps.killed);
-  return answered({ kind: 'succeeded' });
+  const outcome = await asRun(deps, settings, (tracker, isSecond) =>
+    moveOn(tracker, { ...effect, begun: begun || isSecond }, deps.killed),
+  );
+  return { type: 'handoff-answered', issueId: issue.id, runId: handoff.runId, outcome };
 }
 
-async function writeOut(deps: InterpretDeps, { entry }: EffectNamed<'write-out'>): Promise<AnswerTo<'write-out'>> {
-  await send(deps, entry);
+async function moveOn(
+  tracker: Tracker,
+  { issue, handoff, settings, begun }: EffectNamed<'hand-off'>,
+  signal: AbortSignal,
+): Promise<HandoffOutcome> {
+  const state = (await tracker.fetchIssueStatesByIds([issue.id], signal)).get(issue.id);
+  if (state === undefined) return { kind: 'gone' };
+  if (sameState(state, handoff.target)) {
+    if (begun && tracker.movesInSteps) await tracker.transitionIssue(issue.id, handoff.target, signal);
+    return { kind: 'succeeded' };
+  }
+  if (stateIn(settings.tracker.terminalStates, state)) return { kind: 'terminal', state };
+  if (!stateIn(settings.tracker.activeStates, state)) return { kind: 'moved', state };
+  await tracker.transitionIssue(issue.id, handoff.target, signal);
+  return { kind: 'succeeded' };
+}
+
+/**
+ * Writes with the tracker that the run began with. Where an edit replaced that one and its credential is refused by now, as
+ * after a key was changed, the present one is tried once: both are of the identity that this loop is for.
+ */
+async function asRun<T>(
+  deps: InterpretDeps,
+  settings: Settings,
+  write: (tracker: Tracker, isSecond: boolean) => Promise<T>,
+): Promise<T> {
+  const { tracker } = deps.adaptersOf(settings);
+  try {
+    return await write(tracker, false);
+  } catch (error) {
+    const present = deps.adapters().tracker;
+    const isRefused = error instanceof TrackerError && error.kind === 'tracker_auth_error';
+    if (!isRefused || present === tracker) throw error;
+    return write(present, true);
+  }
+}
+
+async function writeOut(deps: InterpretDeps, { entry, settings }: EffectNamed<'write-out'>): Promise<AnswerTo<'write-out'>> {
+  if (isNotification(entry)) await deps.adapters().notifier.send(entry, deps.killed);
+  else await asRun(deps, settings, (tracker) => send(tracker, entry, deps.killed));
   return { type: 'outbox-answered', id: entry.id, fault: null };
 }
 
 /** A comment may have arrived although we never heard so: its text names its run, so it is looked for first. */
-async function send(deps: InterpretDeps, entry: OutboxEntry): Promise<void> {
-  if (isNotification(entry)) return deps.adapters().notifier.send(entry, deps.killed);
-  const { tracker } = deps.adapters();
+async function send(tracker: Tracker, entry: OutboxEntry, signal: AbortSignal): Promise<void> {
   const { issue } = entry;
   const write = entry.write as TrackerWrite;
   if (write.kind === 'label') {
-    await tracker.labels?.add(issue.id, write.label, deps.killed);
+    await tracker.labels?.add(issue.id, write.label, signal);
     return;
   }
-  const comments = await tracker.fetchIssueComments(issue.id, deps.killed);
+  const comments = await tracker.fetchIssueComments(issue.id, signal);
   const wanted = wordsOf(write.text);
-  if (!comments.some((comment) => wordsOf(comment.body) === wanted))
-    await tracker.commentIssue(issue.id, write.text, deps.killed);
+  if (!comments.some((comment) => wordsOf(comment.body) === wanted)) await tracker.commentIssue(issue.id, write.text, signal);
 }
 
 /** Trackers reformat what they are given; the words stay. */

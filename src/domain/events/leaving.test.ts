@@ -36,6 +36,11 @@ describe('a run keeps what it began with', () => {
     player.send(answerHandoff(player.state, '1'));
     expect([...player.state.outbox.keys()]).toEqual([`completion:${runId}`]);
     expect(player.state.runSettings.size).toBe(0);
+    player.after(1);
+    const [out] = player.everAsked('write-out');
+    expect(out?.settings).toBe(first);
+    player.send({ type: 'outbox-answered', id: `completion:${runId}`, fault: null });
+    expect(player.state.writeSettings.size).toBe(0);
   });
 
   it('and a limit that it meets pauses its own agent', () => {

@@ -18,7 +18,8 @@ const MESSAGE_LIFE_MS = 24 * 3_600_000;
 export function sendDueWrites(draft: Draft): void {
   for (const entry of draft.state.outbox.values()) if (isNotification(entry)) dropUnaddressed(draft, entry);
   for (const entry of nextWrites(draft.state)) {
-    if (entry.dueAt <= draft.now) ask(draft, { do: 'write-out', entry });
+    const { settings, writeSettings } = draft.state;
+    if (entry.dueAt <= draft.now) ask(draft, { do: 'write-out', entry, settings: writeSettings.get(entry.id) ?? settings });
   }
 }
 

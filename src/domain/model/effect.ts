@@ -52,7 +52,7 @@ export type AskedEffect =
       /** An earlier try may have got half way: then the state alone does not tell that it is done. */
       readonly begun: boolean;
     }
-  | { readonly do: 'write-out'; readonly entry: OutboxEntry }
+  | { readonly do: 'write-out'; readonly entry: OutboxEntry; readonly settings: Settings }
   /** Issues already in terminal states, for workspace cleanup. */
   /** With the workspaces that we know to have made. */
   | { readonly do: 'read-terminal'; readonly states: readonly string[]; readonly workspaces: readonly WorkspaceRecord[] }

@@ -67,6 +67,8 @@ export interface State {
 
   /** The settings that each issue's last run began with: they hold until its handoff is written. By issue id. */
   readonly runSettings: ReadonlyMap<string, Settings>;
+  /** Those of the run that each comment or label is written for, by the id of its entry in the outbox. */
+  readonly writeSettings: ReadonlyMap<string, Settings>;
   /** The settings under which each queued turn of a reaction was last judged, by issue id. */
   readonly judgedUnder: ReadonlyMap<string, Settings>;
   /** What is known of each running session, by issue id. */
