@@ -2,7 +2,7 @@ import { openDraft, type Draft } from '../domain/draft.ts';
 import type { RunningClaim, WaitingClaim } from '../domain/model/claim.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import { TrackerError } from '../domain/model/errors.ts';
-import { faultOf, type Answer } from '../domain/model/fault.ts';
+import type { Answer } from '../domain/model/fault.ts';
 import { refOf, type Blocker, type Issue, type IssueRef } from '../domain/model/issue.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
@@ -12,6 +12,7 @@ import { rebuilt, recover } from '../domain/recover.ts';
 import { inDispatchOrder } from '../domain/rules/dispatch-order.ts';
 import { globalSlots, slotHold, stateSlots, type HoldVerdict } from '../domain/rules/eligibility.ts';
 import { approvalHold } from '../domain/rules/trust.ts';
+import { readBlockersOf } from '../orchestrator/read-blockers.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { fleetProblem } from '../runners/queue/known-workers.ts';
 import { createSshHosts } from '../runners/ssh/hosts.ts';
@@ -68,7 +69,7 @@ export async function surveyBoard(
     const isAsked = isAskedAbout(issue);
     const mayRead = isAsked || (reads < BLOCKER_READS_PER_POLL && slotHold(draft.state, issue.state) === null);
     const blockers = mayRead ? await readBlockers(draft, whole, tracker, signal) : undefined;
-    if (blockers !== undefined && !isAsked) reads += 1;
+    if (blockers !== undefined && tracker.blockers && !isAsked) reads += 1;
     surveyed.push(judge(draft, whole, blockers));
   }
   return { candidates: surveyed, state, tracker };
@@ -169,18 +170,15 @@ async function stateOf(workflow: GoodWorkflow, now: number): Promise<State> {
   }
 }
 
-/** Of one that nothing else holds; undefined where they need not be read, or the tracker cannot tell them. */
+/** Of one that nothing else holds; undefined where they need not be read. */
 async function readBlockers(
   draft: Draft,
   issue: Issue,
   tracker: Tracker,
   signal: AbortSignal,
 ): Promise<Answer<readonly Blocker[]> | undefined> {
-  if (!tracker.blockers || holdOf(draft, issue, undefined)?.reason !== 'blockers_not_read') return undefined;
-  try {
-    return { ok: true, value: await tracker.blockers.read(issue.id, signal) };
-  } catch (error) {
-    signal.throwIfAborted();
-    return { ok: false, fault: faultOf(error) };
-  }
+  if (holdOf(draft, issue, undefined)?.reason !== 'blockers_not_read') return undefined;
+  const blockers = await readBlockersOf(tracker, issue.id, signal);
+  signal.throwIfAborted();
+  return blockers;
 }

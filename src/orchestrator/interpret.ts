@@ -11,6 +11,7 @@ import { CANDIDATES_PER_SLICE } from '../domain/model/poll.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { answer } from './answer.ts';
 import type { InterpretDeps } from './effect-deps.ts';
+import { readBlockersOf } from './read-blockers.ts';
 import { readTerminal, sweep, removeIssueWorkspace } from './workspace-effects.ts';
 import { lookAt, mergeRequest, deleteRequestBranch, removeRequestLabel, completeIssue } from './reactions/effects.ts';
 
@@ -117,18 +118,11 @@ async function spentOn(deps: InterpretDeps, candidates: readonly Issue[]): Promi
 
 /** One after the other. One that cannot be read holds its own candidate alone. */
 async function readBlockers(deps: InterpretDeps, { issues }: EffectNamed<'read-blockers'>): Promise<AnswerTo<'read-blockers'>> {
-  const reader = deps.adapters().tracker.blockers;
+  const { tracker } = deps.adapters();
   const blockers = new Map<string, Answer<readonly Blocker[]>>();
-  for (const issue of issues) {
-    blockers.set(issue.id, reader ? await answer(reader.read(issue.id, deps.killed)) : UNREADABLE);
-  }
+  for (const issue of issues) blockers.set(issue.id, await readBlockersOf(tracker, issue.id, deps.killed));
   return { type: 'blockers-answered', blockers };
 }
-
-const UNREADABLE: Answer<readonly Blocker[]> = {
-  ok: false,
-  fault: { kind: 'tracker_api_error', message: 'the tracker gave an incomplete list of blockers', consequence: 'back-off' },
-};
 
 async function goOn(): Promise<AnswerTo<'go-on'>> {
   await new Promise((resolve) => setImmediate(resolve));

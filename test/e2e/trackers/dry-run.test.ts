@@ -55,6 +55,18 @@ it.each(KINDS.filter((kind) => WITH_BLOCKERS.includes(kind)))(
 );
 
 describe('an explanation', () => {
+  it('of issues of graphql with more labels than it tells says what the service says, of every one', async () => {
+    const stage = await buildStage('graphql', ground);
+    const labels = Array.from({ length: 26 }, (_, n) => `l${n}`);
+    for (const title of ['A', 'B', 'C', 'D', 'E']) await stage.add({ title, state: stage.states.todo, labels });
+    await ground.write('WORKFLOW.md', stageWorkflow(stage));
+    const { stdout } = await ground.run(['explain', '--format', 'json', 'WORKFLOW.md'], { env: stage.env });
+    const found = JSON.parse(stdout) as readonly { readonly reason: string; readonly remedy: string }[];
+    expect(found.map(({ reason }) => reason)).toEqual(Array<string>(5).fill('blockers_unresolved'));
+    expect(found[0]?.remedy).toContain('25');
+    await stage.close();
+  });
+
   it.each(KINDS.filter((kind) => WITH_BLOCKERS.includes(kind)))(
     'of one issue of %s knows its blockers, however many others wait for theirs to be read',
     async (kind) => {
