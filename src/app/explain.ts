@@ -9,7 +9,7 @@ import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
 import type { Watch } from '../domain/model/watch.ts';
 import { pauseOfDue } from '../domain/rules/eligibility.ts';
-import { TRUST_REASONS } from '../domain/rules/trust.ts';
+import { distrustOf } from '../domain/rules/trust.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { statesNow, surveyBoard, type SurveyDeps, type SurveyedIssue } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
@@ -84,10 +84,10 @@ function ofCandidate(state: State, { issue, verdict }: SurveyedIssue): Explanati
 }
 
 /** One that waits for its time, or for what the last look at it found. */
-function ofWaiting({ error, since, dueAt }: WaitingClaim, issue: IssueRef, detail: string): Explanation {
-  const [, name, rest = ''] = /^(\w+): (.*)$/s.exec(error) ?? [];
-  const distrust = [...TRUST_REASONS].find((reason) => reason === name);
-  return distrust === undefined ? entry(issue, 'retrying', detail, { since, until: dueAt }) : entry(issue, distrust, rest, {});
+function ofWaiting(claim: WaitingClaim, issue: IssueRef, detail: string): Explanation {
+  const distrust = distrustOf(claim);
+  if (distrust) return entry(issue, distrust.reason, distrust.detail, {});
+  return entry(issue, 'retrying', detail, { since: claim.since, until: claim.dueAt });
 }
 
 /** An issue we hold that is no candidate of this poll. */

@@ -5,8 +5,9 @@ import { removeWorkspaceOf } from './cleanup.ts';
 import { announce, ask, change, dropWatch, isPending, settleRead, park, putClaim, release, type Draft } from '../draft.ts';
 import { blockerHold, globalSlots, hasOpenSlot, removalHold, slotHold } from '../rules/eligibility.ts';
 import type { Event } from '../model/event.ts';
-import { refOf, sameState, stateIn, type Issue } from '../model/issue.ts';
-import { approvalHold, authorHold } from '../rules/trust.ts';
+import { refOf, sameState, stateIn, type Issue, type IssueRef } from '../model/issue.ts';
+import { withEntry } from '../model/versioned-map.ts';
+import { approvalHold, authorHold, distrustError, distrustOf, type TrustVerdict } from '../rules/trust.ts';
 import { dropUnlooked, mayBegin, whyUnlooked } from '../reactions/queued-turn.ts';
 import { noteApproval } from './approval.ts';
 import { handOff } from './on-exit.ts';
@@ -105,7 +106,8 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   }
   const distrust = authorHold(state.settings.tracker, issue) ?? approvalHold(state, issue);
   if (distrust) {
-    const error = `${distrust.reason}: ${distrust.detail}`;
+    const error = distrustError(distrust);
+    tellDistrust(draft, claim, refOf(issue), distrust);
     waitOn(draft, { ...claim, issue: refOf(issue) }, { delayMs: state.settings.polling.intervalMs, reason: error, error });
     return;
   }
@@ -116,12 +118,21 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   if (hold) {
     const isSlotAwaited = hold.reason === 'no_global_slot' || hold.reason === 'no_state_slot';
     const delayMs = isSlotAwaited ? 0 : state.settings.polling.intervalMs;
-    waitOn(draft, { ...claim, issue: refOf(issue) }, { delayMs, reason: hold.detail, error: claim.error });
+    const error = distrustOf(claim) === null ? claim.error : '';
+    waitOn(draft, { ...claim, issue: refOf(issue) }, { delayMs, reason: hold.detail, error });
     return;
   }
   const { attempt, failures, refusals, sessionId } = claim;
   const { trigger, reaction } = claim.then;
   startRun(draft, refOf(issue), { attempt, failures, refusals, trigger, sessionId, reaction }, issue);
+}
+
+/** Told once per reason, as that of a candidate is. */
+function tellDistrust(draft: Draft, claim: WaitingClaim, issue: IssueRef, distrust: TrustVerdict): void {
+  const { holds } = draft.state;
+  if (distrustOf(claim)?.reason === distrust.reason) return;
+  announce(draft, 'issue:candidate:held', { issue, ...distrust });
+  if (holds.has(issue.id)) change(draft, { holds: withEntry(holds, issue.id, { issue, ...distrust, since: draft.now }) });
 }
 
 const NOT_NOW = { reason: 'no_global_slot', detail: 'no available orchestrator slots' } as const;

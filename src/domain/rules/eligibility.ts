@@ -5,7 +5,7 @@ import type { OperatorPause } from '../model/operator.ts';
 import type { HoldReason } from '../model/hold.ts';
 import type { TrackerSettings } from '../model/settings.ts';
 import type { Live, State } from '../model/state.ts';
-import { TRUST_REASONS } from './trust.ts';
+import { distrustOf, TRUST_REASONS } from './trust.ts';
 import { completionOf } from '../reactions/after-merge.ts';
 
 /** Why a candidate may not run, or null when it may. */
@@ -68,7 +68,8 @@ function judgeState({ activeStates, terminalStates }: TrackerSettings, issueStat
 }
 
 function claimHold({ operatorPause }: State, claim: Claim, now: number): HoldVerdict {
-  return pauseOfDue(operatorPause, claim, now) ?? hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
+  const distrust = claim.phase === 'waiting' ? distrustOf(claim) : null;
+  return pauseOfDue(operatorPause, claim, now) ?? distrust ?? hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
 }
 
 /** The time of a waiting run has come, and only the pause keeps it back. A handoff is tried all the same. */

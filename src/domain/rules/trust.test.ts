@@ -128,6 +128,29 @@ describe('tracker.approval_label', () => {
     expect(running(play)).toEqual(['1']);
   });
 
+  it('tells once per reason of a retry that is held, and shows the reason among the holds', () => {
+    const play = player(LABEL);
+    play.poll([listed('1')]);
+    answer(play, whole('1'));
+    fail(play, '1');
+    play.poll([listed('1')]);
+    expect(held(play, '1')).toBe('retrying');
+    for (let times = 0; times < 2; times += 1) {
+      readRetry(play, whole('1', 'two'));
+      play.poll([listed('1')]);
+      expect(held(play, '1')).toBe('changed_after_approval');
+    }
+    readRetry(play, issueWith({ id: '1', comments: [] }));
+    const told = play.everTold('issue:candidate:held').flatMap(({ facts }) => ('reason' in facts ? [facts.reason] : []));
+    expect(told.filter((reason) => reason === 'changed_after_approval' || reason === 'not_approved')).toEqual([
+      'changed_after_approval',
+      'not_approved',
+    ]);
+    readRetry(play, { ...whole('1', 'two'), blockedBy: [OPEN_BLOCKER] });
+    play.poll([listed('1')]);
+    expect(held(play, '1')).toBe('retrying');
+  });
+
   it('keeps what was approved when the issue is away for a while: the same label approves no later edit', () => {
     const play = player(LABEL);
     play.poll([listed('1')]);

@@ -1,11 +1,11 @@
-import type { Approval } from '../model/claim.ts';
+import type { Approval, WaitingClaim } from '../model/claim.ts';
 import type { Approvable, Issue, Person } from '../model/issue.ts';
 import type { TrackerSettings } from '../model/settings.ts';
 import type { HoldReason } from '../model/hold.ts';
 import type { State } from '../model/state.ts';
 
 type Authors = TrackerSettings['authors'];
-type TrustVerdict = { readonly reason: HoldReason; readonly detail: string };
+export type TrustVerdict = { readonly reason: HoldReason; readonly detail: string };
 
 /** Whether the word of a person counts. What is not known does not make anybody trusted. */
 export function isTrusted(authors: Authors, person: Person | null | undefined): boolean {
@@ -70,3 +70,14 @@ export const TRUST_REASONS: ReadonlySet<HoldReason> = new Set([
   'approval_not_read',
   'changed_after_approval',
 ]);
+
+/** The error of a retry that waits for people to trust its issue. */
+export function distrustError({ reason, detail }: TrustVerdict): string {
+  return `${reason}: ${detail}`;
+}
+
+/** What a waiting retry found when its issue was last read, where that is a matter of trust. */
+export function distrustOf({ error }: Pick<WaitingClaim, 'error'>): TrustVerdict | null {
+  const reason = [...TRUST_REASONS].find((name) => error.startsWith(`${name}: `));
+  return reason === undefined ? null : { reason, detail: error.slice(reason.length + 2) };
+}
