@@ -7,6 +7,7 @@ const of = (kind: TrackerErrorKind, more: { status?: number; retryAfterMs?: numb
 
 it.each([
   [of('tracker_auth_error', { status: 401 }), 'see the message: the address, the token and its scopes, the project'],
+  [of('tracker_auth_error', { status: 500 }), 'see the message: the address, the token and its scopes, the project'],
   [of('tracker_api_error', { status: 429 }), 'the tracker limits requests: ask again when the time is over'],
   [of('tracker_api_error', { status: 403, retryAfterMs: 9 }), 'the tracker limits requests: ask again when the time is over'],
   [of('tracker_api_error', { status: 418 }), 'ask again later'],
