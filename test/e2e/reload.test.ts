@@ -3,6 +3,7 @@ import { chmod } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPlayground, eventually, fileWorkflow, type Playground, type RunningDaemon } from '../support/daemon.ts';
 import { rawRequest } from '../support/raw-request.ts';
+import { buildStage, stageWorkflow } from './trackers/stage.ts';
 
 let ground: Playground;
 beforeEach(async () => {
@@ -89,6 +90,24 @@ describe('an edit to a tracker that is out of reach', () => {
     const { records } = await daemon.stop();
     expect(records.filter(({ msg }) => msg === 'workflow reloaded')).toHaveLength(1);
     expect(records.filter(({ msg }) => msg?.startsWith('poll failed'))).toEqual([]);
+  });
+});
+
+describe('an edit that the tracker does not take', () => {
+  it('is rejected with its reason, and the last good file goes on', { timeout: 60_000 }, async () => {
+    const stage = await buildStage('wfboard', ground);
+    const good = stageWorkflow(stage);
+    await ground.write('WORKFLOW.md', good);
+    const daemon = await ground.start(['--port', '0'], { env: stage.env });
+    await daemon.record('tick completed', { candidates: '0' });
+    await ground.write('WORKFLOW.md', good.replace('active_states: [', 'active_states: [Nowhere, '));
+    await daemon.record('workflow edit rejected, the last good one stays in force');
+    expect((await daemon.json('/readyz'))['workflow_error']).toContain('Nowhere');
+    expect(await daemon.json('/api/v2/workflow')).toMatchObject({ rejected: { reason: expect.stringContaining('Nowhere') } });
+    await stage.add({ title: 'Goes on', state: stage.states.todo });
+    await daemon.record('handoff transition succeeded, releasing claim');
+    await daemon.stop();
+    await stage.close();
   });
 });
 

@@ -87,6 +87,17 @@ describe('preflight', () => {
     expect(records[0]?.attributes.error).toContain("'Nowhere' does not exist");
   });
 
+  it.each<[string, Partial<TrackerSettings>, string]>([
+    ['an unknown state', { activeStates: ['Nowhere'] }, '"Backlog"'],
+    ['a filter that is none', { queryFilter: 'labels = = x' }, 'tracker.query_filter'],
+  ])('%s does not replace what is in force', async (_, changes, words) => {
+    const { fake, tracker } = await connect(changes);
+    if (changes.queryFilter) fake.failNext('GET /search/jql', json({ errorMessages: ['Error in the JQL Query'] }, 400));
+    const error = await failureOf(tracker.preflight?.(never, { mustAnswer: true }) ?? Promise.resolve());
+    expect(error).toMatchObject({ kind: 'tracker_payload_error', retryable: false, status: 400 });
+    expect(error.message).toContain(words);
+  });
+
   it.each([
     ['a server error', () => empty(503)],
     ['a broken connection', () => reset()],

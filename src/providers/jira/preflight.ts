@@ -16,7 +16,8 @@ export interface PreflightParts {
 
 /**
  * A wrong account or project ends start-up. A site that is only away does not: the first poll asks it again. One that
- * asks to wait is left alone until then, by whoever starts.
+ * asks to wait is left alone until then, by whoever starts. What the site does not take, such as a status it does not
+ * know, is no reason to end a start; but it does not replace what is in force and works.
  */
 export async function preflight(
   parts: PreflightParts,
@@ -27,9 +28,10 @@ export async function preflight(
   if (!failure) return;
   if (failure.asksToWait || (mustAnswer && failure.retryable)) throw failure;
   const { kind, status, detail, retryable } = failure;
-  const remedy = remedyFor(failure);
+  const known = isUnknownStatus(failure) ? await knownStatuses(parts, signal) : undefined;
+  const isFinal = mustAnswer && status === 400;
+  const remedy = remedyFor(failure) ?? (isFinal ? editRemedy(known) : undefined);
   if (remedy === undefined) {
-    const known = isUnknownStatus(failure) ? await knownStatuses(parts, signal) : undefined;
     const facts = { tracker_kind: KIND, error: failure.message, known_statuses: known };
     return parts.deps.logger.warn('tracker preflight failed for now, starting all the same', facts);
   }
@@ -61,6 +63,11 @@ const STATUSES_MS = 2000;
 async function knownStatuses({ statuses }: PreflightParts, signal: AbortSignal): Promise<string | undefined> {
   const names = await statuses(AbortSignal.any([signal, AbortSignal.timeout(STATUSES_MS)])).catch(() => []);
   return names.length === 0 ? undefined : names.map((name) => JSON.stringify(name)).join(', ');
+}
+
+function editRemedy(known: string | undefined): string {
+  const states = known === undefined ? 'tracker.active_states' : `tracker.active_states (the project has ${known})`;
+  return `; check ${states} and tracker.query_filter`;
 }
 
 /** What to do about a failure that no waiting heals. Undefined for all others. */
