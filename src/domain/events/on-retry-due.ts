@@ -3,7 +3,7 @@ import { budgetSpent } from '../rules/budget.ts';
 import { earliestDue, type WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from './cleanup.ts';
 import { announce, ask, change, dropWatch, isPending, settleRead, park, putClaim, release, type Draft } from '../draft.ts';
-import { blockerHold, globalSlots, hasOpenSlot, removalHold, slotHold } from '../rules/eligibility.ts';
+import { blockerHold, globalSlots, hasOpenSlot, isSlotTaken, removalHold, slotHold } from '../rules/eligibility.ts';
 import type { Event } from '../model/event.ts';
 import { refOf, sameState, stateIn, type Issue, type IssueRef } from '../model/issue.ts';
 import { withEntry } from '../model/versioned-map.ts';
@@ -105,19 +105,13 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
     return;
   }
   const distrust = authorHold(state.settings.tracker, issue) ?? approvalHold(state, issue);
-  if (distrust) {
-    const error = distrustError(distrust);
-    tellDistrust(draft, claim, refOf(issue), distrust);
-    waitOn(draft, { ...claim, issue: refOf(issue) }, { delayMs: state.settings.polling.intervalMs, reason: error, error });
-    return;
-  }
+  if (distrust) return waitForTrust(draft, claim, refOf(issue), distrust);
   const hold =
     removalHold(state, issue.id) ??
     blockerHold(state, issue.blockedBy ?? []) ??
     (mayStartRuns(state) ? slotHold(state, issue.state) : NOT_NOW);
   if (hold) {
-    const isSlotAwaited = hold.reason === 'no_global_slot' || hold.reason === 'no_state_slot';
-    const delayMs = isSlotAwaited ? 0 : state.settings.polling.intervalMs;
+    const delayMs = isSlotTaken(hold) ? 0 : state.settings.polling.intervalMs;
     const error = distrustOf(claim) === null ? claim.error : '';
     waitOn(draft, { ...claim, issue: refOf(issue) }, { delayMs, reason: hold.detail, error });
     return;
@@ -127,12 +121,15 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   startRun(draft, refOf(issue), { attempt, failures, refusals, trigger, sessionId, reaction }, issue);
 }
 
-/** Told once per reason, as that of a candidate is. */
-function tellDistrust(draft: Draft, claim: WaitingClaim, issue: IssueRef, distrust: TrustVerdict): void {
-  const { holds } = draft.state;
-  if (distrustOf(claim)?.reason === distrust.reason) return;
-  announce(draft, 'issue:candidate:held', { issue, ...distrust });
-  if (holds.has(issue.id)) change(draft, { holds: withEntry(holds, issue.id, { issue, ...distrust, since: draft.now }) });
+/** Until the next poll. Told once per reason, as that of a candidate is. */
+function waitForTrust(draft: Draft, claim: WaitingClaim, issue: IssueRef, distrust: TrustVerdict): void {
+  const { holds, settings } = draft.state;
+  if (distrustOf(claim)?.reason !== distrust.reason) {
+    announce(draft, 'issue:candidate:held', { issue, ...distrust });
+    if (holds.has(issue.id)) change(draft, { holds: withEntry(holds, issue.id, { issue, ...distrust, since: draft.now }) });
+  }
+  const error = distrustError(distrust);
+  waitOn(draft, { ...claim, issue }, { delayMs: settings.polling.intervalMs, reason: error, error });
 }
 
 const NOT_NOW = { reason: 'no_global_slot', detail: 'no available orchestrator slots' } as const;
