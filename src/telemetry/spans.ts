@@ -55,7 +55,8 @@ const HANDLERS: { readonly [Name in NoticeName]?: (traces: Traces, facts: Notice
   'run:agent:spoke': traceTool,
   'run:tokens:counted': countTokens,
   'run:worker:exited': endRun,
-  'reaction:merge:succeeded': (traces, { issue, number }) => traceMerge(traces, issue, number, null),
+  // What somebody else merged is no work of ours.
+  'reaction:merge:succeeded': (traces, { issue, number, byUs }) => byUs && traceMerge(traces, issue, number, null),
   'reaction:merge:failed': (traces, { issue, number, error }) => traceMerge(traces, issue, number, error),
   'issue:claim:released': (traces, { issue, reason }) => endIssue(traces, issue, reason),
   'issue:park:entered': (traces, { issue, reason }) => endIssue(traces, issue, `parked: ${reason}`),

@@ -219,6 +219,7 @@ const watch: fc.Arbitrary<Watch> = fc.record({
     missing: count,
     forge: fc.option(text),
     closedAt: fc.option(count),
+    mergedByOthers: fc.boolean(),
   }),
   reactions,
 });

@@ -172,6 +172,37 @@ describe('watching', () => {
 });
 
 describe('a merge by whomever', () => {
+  const MERGED = { merge: ok({ ...OPEN, merged: true, headSha: 'sha9' }) };
+
+  it.each([
+    ['the issue goes on', {}],
+    ['it closed the issue', { issueState: ok('done') }],
+  ])('is told when %s', (_name, findings) => {
+    const player = watching({ merge_conflicts: BASE });
+    look(player, { ...MERGED, ...findings });
+    expect(player.everTold('reaction:merge:succeeded')).toMatchObject([{ facts: { number: 7, headSha: 'sha9', byUs: false } }]);
+  });
+
+  it('is told once, also over a restart, while the issue is still to be moved', () => {
+    const on = { merge_completion: { ...BASE, budget: 5, targetState: 'done' } };
+    const first = watching(on);
+    look(first, MERGED);
+    first.send({ type: 'completion-answered', issueId: '1', fault: FAULT });
+    look(first, MERGED);
+    expect(first.everTold('reaction:merge:succeeded')).toHaveLength(1);
+    const second = createPlayer(first.state.settings, { ...NOTHING_DURABLE, watches: [...first.state.watches.values()] });
+    look(second, MERGED);
+    expect(second.everAsked('complete')).toHaveLength(1);
+    expect(second.everTold('reaction:merge:succeeded')).toEqual([]);
+  });
+
+  it("is not told of a request that is not this issue's", () => {
+    const player = watching({ merge_conflicts: BASE });
+    look(player, { merge: ok({ ...OPEN, merged: true, headBranch: 'another' }), issueState: ok('done') });
+    expect(player.state.watches.size).toBe(0);
+    expect(player.everTold('reaction:merge:succeeded')).toEqual([]);
+  });
+
   it('lets a queued turn go, which would work on what is over', () => {
     const player = watching({
       review_comments: { ...BASE, debounceMs: 0, trust: 'anyone' as const },

@@ -72,7 +72,9 @@ function couldNotLook(draft: Draft, watch: Watch, due: readonly ReactionKind[], 
 /** The issue is over. Where a merge of ours is why, what belongs to it is still done: the branch, and the whole move. */
 function afterTerminal(draft: Draft, watch: Watch, { findings, due }: Inspected, issueState: string): void {
   const { merge } = findings;
-  if (merge.ok && merge.value?.merged) noteMerged(draft, watch);
+  if (merge.ok && merge.value?.merged && whyNotOurs(draft.state.settings.reactions, watch.mergeRequest, merge.value) === null) {
+    noteMerged(draft, watch, merge.value);
+  }
   const noted = current(draft, watch);
   if (hasWorkAfterMerge(draft.state, noted, issueState)) {
     if (!merge.ok) return couldNotLook(draft, noted, due, merge.fault.message);
@@ -109,7 +111,7 @@ function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: 
  */
 function afterMerge(draft: Draft, watch: Watch, merge: MergeStatus): void {
   dropQueuedTurn(draft, watch, 'its merge request is merged');
-  noteMerged(draft, watch);
+  noteMerged(draft, watch, merge);
   if (tidyBranch(draft, current(draft, watch), merge)) return;
   if (!completeMerge(draft, current(draft, watch))) endWatch(draft, current(draft, watch), 'merged');
 }

@@ -33,6 +33,8 @@ export interface RequestFacts {
   readonly missing: number;
   /** Since when it was seen closed; null while it is open. */
   readonly closedAt: number | null;
+  /** Somebody else merged it, which was told. */
+  readonly mergedByOthers: boolean;
 }
 
 /** Whether it is this issue's own. What a run says of its request is a claim, which the first look checks. */
@@ -47,6 +49,7 @@ export const NOTHING_KNOWN: RequestFacts = {
   runs: 0,
   missing: 0,
   closedAt: null,
+  mergedByOthers: false,
 };
 
 /** Looks in a row without the request after which it counts as gone. */

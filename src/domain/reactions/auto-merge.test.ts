@@ -401,7 +401,7 @@ describe('auto_merge', () => {
     const blocked = { ...READY, merge: ok({ ...OPEN, mergeability: 'unknown' as const }) };
     for (let looks = 0; looks < 8; looks += 1) look(player, blocked);
     look(player, { merge: ok({ ...OPEN, merged: true }) });
-    expect(player.everTold('reaction:merge:succeeded')).toEqual([]);
+    expect(player.everTold('reaction:merge:succeeded')).toMatchObject([{ facts: { byUs: false } }]);
     expect(player.everAsked('delete-branch')).toEqual([]);
   });
 

@@ -1,16 +1,18 @@
-import { announce, ask, settle, type Draft } from '../draft.ts';
+import { announce, ask, putWatch, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
 import type { Watch } from '../model/watch.ts';
 import { mayHaveMerged, mustDeleteBranch } from './after-merge.ts';
 import { progressOf, putProgress, waitFor } from './progress.ts';
 
-/** A merge whose answer was lost turns out to be done: it was ours. */
-export function noteMerged(draft: Draft, watch: Watch): void {
+/** The request turns out to be merged, which is told once. One whose answer was lost was ours. */
+export function noteMerged(draft: Draft, watch: Watch, merge: MergeStatus): void {
   const { mark } = progressOf(watch, 'auto_merge');
-  if (!mayHaveMerged(mark) || !('headSha' in mark)) return;
-  const { headSha } = mark;
-  announce(draft, 'reaction:merge:succeeded', { issue: watch.issue, number: watch.mergeRequest.number, headSha, byUs: true });
+  if (mark.at === 'merged' || mark.at === 'tidied' || watch.facts.mergedByOthers) return;
+  const byUs = mayHaveMerged(mark);
+  const headSha = byUs && 'headSha' in mark ? mark.headSha : merge.headSha;
+  announce(draft, 'reaction:merge:succeeded', { issue: watch.issue, number: watch.mergeRequest.number, headSha, byUs });
+  if (!byUs) return putWatch(draft, { ...watch, facts: { ...watch.facts, mergedByOthers: true } });
   waitFor(draft, watch, 'auto_merge', 'nothing', {
     mark: { at: 'merged', headSha, since: draft.now },
     escalated: false,

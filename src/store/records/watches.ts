@@ -20,6 +20,7 @@ const FactsSchema = once(() =>
       runs: z.number(),
       missing: z.number(),
       closedAt: z.number().nullable(),
+      mergedByOthers: z.boolean(),
     }),
   ),
 );
