@@ -186,14 +186,18 @@ const MARKS: { readonly [Kind in ReactionKind]: fc.Arbitrary<ReactionMarks[Kind]
 };
 
 const progressOf = <Kind extends ReactionKind>(kind: Kind): fc.Arbitrary<ReactionProgress<Kind>> =>
-  fc.record({
-    used: count,
-    mark: fc.oneof(fc.constant(NO_MARK), MARKS[kind]),
-    escalated: fc.boolean(),
-    failures: count,
-    nextAt: moment,
-    waitingFor: text,
-  }) as fc.Arbitrary<ReactionProgress<Kind>>;
+  fc.record(
+    {
+      used: count,
+      mark: fc.oneof(fc.constant(NO_MARK), MARKS[kind]),
+      escalated: fc.boolean(),
+      asked: fc.record({ at: moment, why: text }),
+      failures: count,
+      nextAt: moment,
+      waitingFor: text,
+    },
+    { requiredKeys: ['used', 'mark', 'escalated', 'failures', 'nextAt', 'waitingFor'] },
+  ) as fc.Arbitrary<ReactionProgress<Kind>>;
 
 const reactions: fc.Arbitrary<Watch['reactions']> = fc.record(
   Object.fromEntries(REACTION_KINDS.map((kind) => [kind, progressOf(kind)])),

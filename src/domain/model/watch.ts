@@ -69,6 +69,8 @@ export interface ReactionProgress<Kind extends ReactionKind = ReactionKind> {
   /** What it last acted upon. */
   readonly mark: ReactionMarks[Kind];
   readonly escalated: boolean;
+  /** When it last asked for a person, and why; absent where it never did, or an earlier version stored it. */
+  readonly asked?: { readonly at: number; readonly why: string };
   /** A label command gave the budget back: its turns count against that of the commands. */
   readonly restored?: boolean;
   /** Reads that failed in a row. */

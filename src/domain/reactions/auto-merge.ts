@@ -8,7 +8,7 @@ import { ATTEMPTS, attemptsOn, type Attempts } from './merge-attempts.ts';
 import { obstacleTo } from './merge-obstacle.ts';
 import { READING, readingOf, SETTLE_MS, type MergeCase, type MergeReading } from './merge-reading.ts';
 import { followSent } from './merge-sent.ts';
-import { couldNotRead, escalate, isWorkedOn, progressOf, waitFor } from './progress.ts';
+import { couldNotRead, escalate, isWorkedOn, personFor, progressOf, waitFor } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
 
 const declaration = {
@@ -98,10 +98,7 @@ function judgeReading(draft: Draft, watch: Watch, facts: MergeCase): void {
     detail: obstacle ?? headSha,
   });
   const attempts = before.escalated && !escalated ? {} : attemptsOn(headSha, mark, draft.now);
-  if (escalated) {
-    const waitingFor = before.escalated ? before.waitingFor : 'a person';
-    return waitFor(draft, watch, 'auto_merge', waitingFor, { mark: withoutDoubt(mark, attempts) });
-  }
+  if (escalated) return waitFor(draft, watch, 'auto_merge', personFor(before.asked?.why), { mark: withoutDoubt(mark, attempts) });
   const waiting = { at: 'waiting', headSha, bareSince, ...attempts } as const;
   if (obstacle === null) return mergeWhenSettled(draft, watch, facts, { ...progress, mark: waiting });
   const nextAt = draft.now + settings.pollIntervalMs;

@@ -44,6 +44,7 @@ describe('ci_failure', () => {
     expect([...player.state.outbox.values()].map((entry) => entry.write)).toEqual([{ kind: 'label', label: 'needs-human' }]);
     look(player, { merge: ok({ ...OPEN, headSha: 'sha2' }), ci: ci('failing', 'sha2') });
     expect(player.told('reaction:escalation:raised')).toHaveLength(0);
+    expect(progress(player, 'ci_failure')?.waitingFor).toBe('a person: CI fails on sha2 after 1 fix turns');
   });
 
   it('a head that somebody else pushed has a new budget', () => {

@@ -180,7 +180,7 @@ export function escalate<Kind extends ReactionKind>(
 ): void {
   const settings = settingsOf(draft.state.settings.reactions, kind);
   if (!settings || progressOf(watch, kind).escalated) {
-    waitFor(draft, watch, kind, 'a person', changes);
+    waitFor(draft, watch, kind, personFor(why), changes);
     return;
   }
   const { issue } = watch;
@@ -188,8 +188,13 @@ export function escalate<Kind extends ReactionKind>(
   if (settings.escalation === 'label') queueWrite(draft, issue, id, { kind: 'label', label: settings.escalationLabel });
   if (settings.escalation === 'comment')
     queueWrite(draft, issue, id, { kind: 'comment', text: escalationText(watch, kind, why) });
-  waitFor(draft, watch, kind, `a person: ${why}`, { ...changes, escalated: true });
+  waitFor(draft, watch, kind, personFor(why), { ...changes, escalated: true, asked: { at: draft.now, why } });
   announce(draft, 'reaction:escalation:raised', { issue, kind, action: settings.escalation, why });
+}
+
+/** What a reaction waits for that asked for a person, with the reason where it is known. */
+export function personFor(why: string | undefined): string {
+  return why === undefined ? 'a person' : `a person: ${why}`;
 }
 
 /** The watch is over: nothing is left to do for this merge request. */

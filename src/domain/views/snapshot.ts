@@ -1,5 +1,6 @@
 import { addTokens, type TokenUsage } from '../model/agent-event.ts';
 import { earliestDue, type AgentPause, type Parked, type WaitingClaim } from '../model/claim.ts';
+import { personFor } from '../reactions/progress.ts';
 import { globalSlots, presentHold } from '../rules/eligibility.ts';
 import { isNotification, type NotificationTarget } from '../model/notification.ts';
 import type { PostponedPoll, Quota } from '../model/quota.ts';
@@ -7,6 +8,7 @@ import type { OperatorPause } from '../model/operator.ts';
 import type { Hold } from '../model/hold.ts';
 import type { PollState } from '../model/poll.ts';
 import type { State, Totals } from '../model/state.ts';
+import type { ReactionProgress } from '../model/watch.ts';
 import type { StartFault } from './start-fault.ts';
 import { type RunningView, runningView, handingOff } from './running-view.ts';
 import { type WatchView, watchView } from './watch-view.ts';
@@ -210,12 +212,14 @@ function waiting(state: State): readonly WaitingClaim[] {
 /** A reaction that asked for a person is shown with the parked issues; `foray unpark` lets it try again. */
 function escalated(state: State): readonly Parked[] {
   return [...state.watches.values()].flatMap((watch) => {
-    const kinds = Object.entries(watch.reactions).filter(([, progress]) => progress.escalated);
+    const kinds = Object.entries<ReactionProgress>(watch.reactions).filter(([, progress]) => progress.escalated);
     if (kinds.length === 0) return [];
-    const detail = kinds.map(([kind, progress]) => `${kind}: ${progress.waitingFor}`).join('; ');
-    return [
-      { issue: watch.issue, reason: 'escalated', detail, parkedAt: watch.armedAt, stateAtPark: watch.issue.state } as const,
-    ];
+    // What it looks at meanwhile does not change why a person is needed.
+    const detail = kinds
+      .map(([kind, { asked, waitingFor }]) => `${kind}: ${asked ? personFor(asked.why) : waitingFor}`)
+      .join('; ');
+    const parkedAt = Math.min(...kinds.map(([, { asked }]) => asked?.at ?? watch.armedAt));
+    return [{ issue: watch.issue, reason: 'escalated', detail, parkedAt, stateAtPark: watch.issue.state } as const];
   });
 }
 

@@ -27,6 +27,7 @@ const progressOf = (kind: ReactionKind) =>
     schemaOf<Omit<ReactionProgress, 'mark'>>()({
       used: z.number(),
       escalated: z.boolean(),
+      asked: z.object({ at: z.number(), why: z.string() }).optional(),
       restored: z.boolean().optional(),
       failures: z.number(),
       nextAt: z.number(),

@@ -48,7 +48,7 @@ describe('kill -9 around turns', { timeout: 60_000 }, () => {
     forge.ci(forge.number(), 'red');
     await lost;
     await scene.kill();
-    await scene.waiting('ci_failure', 'a person');
+    await scene.waiting('ci_failure', /^a person: CI fails on /);
     await scene.daemon().stop();
     expect(scene.told('a person is needed for the merge request')).toEqual([]);
     expect(forge.issueOf(scene.id).comments).toHaveLength(1);
