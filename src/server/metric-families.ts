@@ -168,7 +168,10 @@ export const FAMILIES: readonly Family[] = [
     name: 'svc_issue_parks_total',
     help: 'Issues set aside for a person, by why.',
     labels: { reason: PARK_REASONS },
-    on: { 'issue:park:entered': ({ reason }) => one({ reason }) },
+    on: {
+      'issue:park:entered': ({ reason }) => one({ reason }),
+      'reaction:escalation:raised': () => one({ reason: 'escalated' }),
+    },
   },
   {
     name: 'svc_workflow_reloads_total',

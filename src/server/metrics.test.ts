@@ -161,7 +161,7 @@ const COUNTED: readonly (readonly [notice: Notice, series: Readonly<Record<strin
   ],
   [
     { name: 'reaction:escalation:raised', facts: { issue, kind: 'ci_failure', action: 'label', why: '' } },
-    { 'svc_reaction_escalations_total{kind="ci_failure"}': 1 },
+    { 'svc_reaction_escalations_total{kind="ci_failure"}': 1, 'svc_issue_parks_total{reason="escalated"}': 1 },
   ],
   [
     { name: 'reaction:merge:succeeded', facts: { issue, number: 1, headSha: 'a', byUs: true } },
@@ -253,6 +253,29 @@ describe('gauges', () => {
     [`svc_build_info{version="${FORAY_VERSION}",node_version="${process.version}"}`, 1],
   ])('%s is %d', async (series, expected) => {
     expect(await setUp(snapshot).value(series)).toBe(expected);
+  });
+
+  it('of what is gone go with the next scrape', async () => {
+    const target = { target: 'HOOK', format: 'json', on: [], waiting: 2, failing: null } as const;
+    const quota = {
+      kind: 'repoissues',
+      resource: 'core',
+      remaining: 7,
+      limit: 9,
+      resetAt: NOON,
+      rule: 'show' as const,
+      pollCost: 1,
+    };
+    let current = aSnapshot({ notifications: [target], quotas: [quota] });
+    const metrics = createMetrics(createNotices(), () => current);
+    const before = await metrics.render();
+    expect(before).toContain('svc_notifications_waiting{target="HOOK"} 2');
+    expect(before).toContain('svc_quota_remaining{kind="repoissues",resource="core"} 7');
+    current = aSnapshot();
+    const after = await metrics.render();
+    expect(after).not.toContain('HOOK');
+    expect(after).not.toContain('repoissues');
+    expect(after).toContain('svc_sessions_running 0');
   });
 
   it('do not break the page when there is no snapshot', async () => {

@@ -49,6 +49,7 @@ function addBuildInfo(registry: Registry): void {
   gauge.set(info, 1);
 }
 
+/** What is no longer there, such as a target that was taken out of the file, goes with the next scrape. */
 function addGauge(registry: Registry, { name, help, labels = [], read }: Measure, current: () => Snapshot | null): void {
   new Gauge({
     name,
@@ -58,6 +59,7 @@ function addGauge(registry: Registry, { name, help, labels = [], read }: Measure
     collect() {
       const snapshot = current();
       if (snapshot === null) return;
+      this.reset();
       for (const sample of read(snapshot)) this.set(sample.labels, sample.value);
     },
   });
