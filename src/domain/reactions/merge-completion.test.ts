@@ -12,6 +12,10 @@ describe('merge_completion', () => {
     look(player, {});
     expect(player.asked('complete')).toHaveLength(0);
     look(player, { merge: ok({ ...OPEN, merged: true }) });
+    expect(player.everTold('reaction:check:completed').map(({ facts }) => facts)).toMatchObject([
+      { kind: 'merge_completion', result: 'waiting' },
+      { kind: 'merge_completion', result: 'merged' },
+    ]);
     expect(player.asked('complete')[0]?.target).toBe('done');
     player.send({ type: 'completion-answered', issueId: '1', fault: null });
     expect(player.state.watches.size).toBe(0);
@@ -45,7 +49,7 @@ describe('merge_completion', () => {
     player.send({ type: 'completion-answered', issueId: '1', fault: { ...FAULT, kind: 'tracker_auth_error' } });
     look(player, { merge: ok({ ...OPEN, merged: true }) });
     expect(player.asked('complete')).toHaveLength(0);
-    expect(progress(player, 'merge_completion')?.waitingFor).toBe('a person');
+    expect(progress(player, 'merge_completion')?.waitingFor).toBe('a person: no answer');
     look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('done') });
     expect(player.state.watches.size).toBe(0);
   });

@@ -4,7 +4,7 @@ import { announce, ask, outdatePoll, outdateReads, settle, type Draft } from '..
 import type { Event } from '../model/event.ts';
 import { sameState } from '../model/issue.ts';
 import type { Watch } from '../model/watch.ts';
-import { endWatch, escalate, isWorkedOn, progressOf, putProgress, waitFor } from './progress.ts';
+import { endWatch, escalate, isWorkedOn, personFor, progressOf, putProgress, waitFor } from './progress.ts';
 import type { Declaration, Reaction } from './reaction.ts';
 import { NO_MARK } from '../model/reaction.ts';
 
@@ -28,25 +28,33 @@ const declaration = {
 export const MERGE_COMPLETION: Reaction<typeof declaration> = {
   ...declaration,
   needs: () => [],
-  judge: (draft, watch) => waitFor(draft, watch, 'merge_completion', 'the merge'),
+  judge(draft, watch) {
+    noteCheck(draft, watch, 'waiting');
+    waitFor(draft, watch, 'merge_completion', 'the merge');
+  },
   // What was begun may be half done, whoever has it tried again.
   keepsMark: true,
 };
+
+function noteCheck(draft: Draft, { issue }: Watch, result: 'waiting' | 'merged'): void {
+  announce(draft, 'reaction:check:completed', { issue, kind: 'merge_completion', result, detail: '' });
+}
 
 /** The request is merged, by whomever: the issue moves on. True while there is still something to do. */
 export function completeMerge(draft: Draft, watch: Watch): boolean {
   const settings = draft.state.settings.reactions.on.merge_completion;
   if (!settings) return false;
+  noteCheck(draft, watch, 'merged');
   const { issue } = watch;
-  const { mark, escalated } = progressOf(watch, 'merge_completion');
+  const { mark, escalated, asked } = progressOf(watch, 'merge_completion');
   if (escalated || draft.state.claims.has(issue.id)) {
     const run = isWorkedOn(draft, watch) ? 'the run under way to end' : 'the handoff to finish';
-    waitFor(draft, watch, 'merge_completion', escalated ? 'a person' : run);
+    waitFor(draft, watch, 'merge_completion', escalated ? personFor(asked?.why) : run);
     return true;
   }
   const target = settings.targetState;
-  const asked = ask(draft, { do: 'complete', issue, target, begun: mark.at === 'begun' });
-  if (asked) waitFor(draft, watch, 'merge_completion', `the issue to move to "${target}"`, { mark: { at: 'begun' } });
+  const isAsked = ask(draft, { do: 'complete', issue, target, begun: mark.at === 'begun' });
+  if (isAsked) waitFor(draft, watch, 'merge_completion', `the issue to move to "${target}"`, { mark: { at: 'begun' } });
   return true;
 }
 
