@@ -194,7 +194,6 @@ describe('over a socket', () => {
   it.each([
     ['no HTTP at all', 'hello there\r\n\r\n', 400],
     ['a broken header', 'GET / HTTP/1.1\r\nHost: localhost\r\nbad header\r\n\r\n', 400],
-    ['no Host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['a backslash in the path', 'GET /a\\b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 400],
     ['headers without end', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ])('%s is answered with %s', async (_, request, status) => {
@@ -203,7 +202,7 @@ describe('over a socket', () => {
     expect((await fetch(`http://127.0.0.1:${server.port}/livez`)).status).toBe(200);
   });
 
-  it('no Host, which HTTP/1.0 allows, is no known one', async () => {
+  it.each(['1.0', '1.1'])('no Host is no known one, in HTTP/%s', async (version) => {
     const { server } = await serve();
     for (const line of [
       'GET /livez',
@@ -212,8 +211,9 @@ describe('over a socket', () => {
       'FOO /livez',
       'CONNECT localhost:80',
     ]) {
-      const answer = await exchange(server.port, `${line} HTTP/1.0\r\n\r\n`);
+      const answer = await exchange(server.port, `${line} HTTP/${version}\r\nConnection: close\r\n\r\n`);
       expect(answer, line).toMatch(/^HTTP\/1\.1 403 .*"code":"forbidden_host"/s);
+      expect(answer.toLowerCase(), line).toContain('x-content-type-options: nosniff');
     }
   });
 

@@ -49,7 +49,8 @@ export async function listen(site: LoadSite, port: number, { host = LOOPBACK, si
   signal?.throwIfAborted();
   const stopping = new AbortController();
   const answering = createAnswering(site, stopping.signal);
-  const server = createServer(LIMITS, answering.request);
+  // A request without a Host gets what any host gets that is not ours; Node would say nothing but 400.
+  const server = createServer({ ...LIMITS, requireHostHeader: false }, answering.request);
   server.timeout = SILENCE_MS;
   const connections = trackConnections(server);
   answerUnparsedRequests(server, connections, answering.load);
