@@ -57,8 +57,17 @@ describe('a token', () => {
     expect(await late[5]?.json()).toMatchObject({ error: { code: 'too_many_tries' } });
   });
 
-  it('is not asked for where none is set', async () => {
-    expect((await setUp({}).app.request('/api/v1/state')).status).toBe(200);
+  it('is not asked for where none is set, and the login page leads on', async () => {
+    const { app } = setUp({});
+    expect((await app.request('/api/v1/state')).status).toBe(200);
+    for (const [path, next] of [
+      ['/login', '/'],
+      ['/login?next=/history', '/history'],
+      ['/login?next=//evil.example', '/'],
+    ] as const) {
+      const response = await app.request(path);
+      expect([response.status, response.headers.get('location')], path).toEqual([303, next]);
+    }
   });
 
   it('is compared whole', () => {

@@ -70,7 +70,10 @@ export function createAccess(token: string | null, daemon: Pick<Daemon, 'clock' 
       if (wantsPage(c)) return c.html(loginPage({ next: pathOf(c) }), 401);
       return fail(c, 'unauthorized', 'This server asks for its token: send Authorization: Bearer, or log in at /login.');
     },
-    getLogin: (c) => c.html(loginPage({ next: localPath(c.req.query('next')) })),
+    getLogin(c) {
+      const next = localPath(c.req.query('next'));
+      return token === null ? c.redirect(next, 303) : c.html(loginPage({ next }));
+    },
     async postLogin(c) {
       const body = await readRequestBody(c, MAX_FORM_BYTES);
       if (body === null && token !== null) return fail(c, 'body_too_large', `The body may have ${MAX_FORM_BYTES} bytes.`);

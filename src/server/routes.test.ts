@@ -27,7 +27,7 @@ function concrete(path: string): string {
 
 const ENDPOINTS = [
   ['GET', '/', 200, 'text/html'],
-  ['GET', '/login', 200, 'text/html'],
+  ['GET', '/login', 303, ''],
   ['POST', '/session', 303, ''],
   ['POST', '/logout', 303, ''],
   ['POST', '/hooks/github', 404, 'application/json'],
