@@ -28,7 +28,7 @@ export interface Pages {
 }
 
 export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus, releasers: Releasers): Pages {
-  const { workflow, clock, logger, version, reign } = options;
+  const { workflow, clock, logger, version, reign, secrets } = options;
   const { store, trackers } = runs;
   const start = followStart(notices, clock);
   releasers.push(start.stop);
@@ -48,6 +48,7 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
     store,
     notices,
     logger,
+    mask: secrets.mask,
     report: (asked) => loopFor(trackers, asked).report({ type: 'operator-asked', asked }),
     trackers: () => trackers.states().map(({ settings }) => settings.tracker.identity),
   });
@@ -67,6 +68,7 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
     chronicle,
     notes: store,
     ask: operatorRequests.ask,
+    mask: secrets.mask,
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
     workflow: workflowStatus.status,
     hosts: runs.hosts,

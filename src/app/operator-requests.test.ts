@@ -19,6 +19,7 @@ async function open(name: string) {
     store,
     notices,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
+    mask: (text) => text.replaceAll('hush', '[redacted]'),
     report: (asked) => reported.push(asked),
     trackers: () => [TRACKER],
   });
@@ -50,4 +51,18 @@ describe('while the service is still starting', () => {
     await expect.poll(() => reported.map(({ request }) => request.kind), PATIENCE).toEqual(['resume']);
     requests.stop();
   });
+});
+
+it('hides a secret in the reason of a pause, whoever stored it, and leaves the name of an issue as it is', async () => {
+  const { store, requests, reported } = await open('secret.db');
+  requests.start();
+  await store.addRequest({ kind: 'pause', reason: 'the key is hush' }, 'somebody', null);
+  await store.addRequest({ kind: 'stop', identifier: 'hush-1' }, 'somebody', null);
+  await expect
+    .poll(() => reported.map(({ request }) => request), PATIENCE)
+    .toEqual([
+      { kind: 'pause', reason: 'the key is [redacted]' },
+      { kind: 'stop', identifier: 'hush-1' },
+    ]);
+  requests.stop();
 });

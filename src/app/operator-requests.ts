@@ -21,18 +21,20 @@ export interface OperatorRequestsDeps {
   readonly store: Pick<Store, 'addRequest' | 'takeRequests' | 'findAnswer'>;
   readonly notices: Pick<NoticeBus, 'listen'>;
   readonly logger: Logger;
+  /** Hides the secrets that are known. */
+  readonly mask: (text: string) => string;
   readonly report: (asked: AskedRequest) => void;
   /** The trackers that are worked on, the watched one first. */
   readonly trackers: () => readonly string[];
 }
 
 /** Where the requests of people arrive, from the database and over HTTP alike. */
-export function openOperatorRequests({ store, notices, logger, report, trackers }: OperatorRequestsDeps): OperatorRequests {
+export function openOperatorRequests({ store, notices, logger, mask, report, trackers }: OperatorRequestsDeps): OperatorRequests {
   const waiting = new Map<string, (answer: OperatorAnswer) => void>();
   let started = false;
   const look = async (): Promise<void> => {
     if (!started) return;
-    for (const asked of await store.takeRequests(trackers())) report(asked);
+    for (const asked of await store.takeRequests(trackers())) report(withShownReason(asked, mask));
   };
   const unlisten = notices.listen((notice) => {
     if (notice.name !== 'operator:request:answered') return;
@@ -64,6 +66,12 @@ export function openOperatorRequests({ store, notices, logger, report, trackers 
       unlisten();
     },
   };
+}
+
+/** What people read of a pause. The name of an issue stays as it is: it is looked for. */
+function withShownReason(asked: AskedRequest, mask: OperatorRequestsDeps['mask']): AskedRequest {
+  const { request } = asked;
+  return request.kind === 'pause' ? { ...asked, request: { ...request, reason: mask(request.reason) } } : asked;
 }
 
 /** Whether the issue is known, and where it stands, is not known before the start. */

@@ -107,12 +107,13 @@ function followDoors({ workflow, env, secrets, logger }: Omit<DaemonOptions, 're
 }
 
 /** What does not change while it stands by. */
-function aboutService({ workflow, version, clock, logger }: Omit<DaemonOptions, 'reign'>) {
+function aboutService({ workflow, version, clock, logger, secrets }: Omit<DaemonOptions, 'reign'>) {
   const appliedAt = clock.now();
   return {
     version,
     clock,
     logger,
+    mask: secrets.mask,
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
     workflow: () => ({ path: workflow.path, appliedAt, warnings: [], rejected: null, problems: [] }),
     isDraining: () => false,

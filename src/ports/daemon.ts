@@ -27,6 +27,8 @@ export interface Daemon {
   trackerOf(identifier: string): string;
   /** Asks for something as an operator; `by` says who. The answer comes when it has been stored. */
   ask(request: OperatorRequest, by: string): Promise<OperatorAnswer>;
+  /** A text that came from outside, without the secrets that are known. */
+  mask(text: string): string;
   /** Where this service is: two of them must never look alike. */
   readonly place: ServicePlace;
   workflow(): WorkflowStatus;

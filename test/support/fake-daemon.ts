@@ -33,6 +33,8 @@ export interface FakeDaemon extends Daemon {
   /** What was asked for, and what is answered. */
   readonly asked: { request: OperatorRequest; by: string }[];
   answer: OperatorAnswer;
+  /** The one secret that it knows. */
+  readonly secret: string;
   /** What follows from a request. */
   onAsked?: () => void;
   readonly logged: readonly { level: LogLevel; message: string; attributes: LogAttributes }[];
@@ -65,6 +67,8 @@ export function createFakeDaemon(
     runEvents: [],
     asked: [],
     answer: { outcome: 'taken', message: 'done' },
+    secret: 'hush-hush-hush',
+    mask: (text) => text.replaceAll(daemon.secret, '[redacted]'),
     logged,
     clock,
     logger,

@@ -79,6 +79,14 @@ describe('POST /api/v2/pause', () => {
     expect(daemon.asked).toMatchObject([{ request: { kind: 'pause', reason } }]);
   });
 
+  it('shows no secret that its reason holds, not even one that is cut in half', async () => {
+    const { daemon, post } = setUp();
+    const reason = `${'x'.repeat(490)} ${daemon.secret}`;
+    const response = await post('/api/v2/pause', { body: JSON.stringify({ reason }) });
+    expect(await response.json()).toMatchObject({ reason: `${'x'.repeat(490)} [redacted` });
+    expect(JSON.stringify(daemon.asked)).not.toContain(daemon.secret.slice(0, 4));
+  });
+
   it.each(['soon', '{"reason":5}', 'null', '{"reason":'])('refuses the body %s', async (body) => {
     const { daemon, post } = setUp();
     expect((await post('/api/v2/pause', { body })).status).toBe(400);

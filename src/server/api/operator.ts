@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { IssueRequestKind, OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
+import { shortText } from '../../lib/short-text.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import type { Access } from '../access.ts';
 import { readRequestBody } from '../body.ts';
@@ -18,7 +19,7 @@ export function postPause(daemon: Daemon, access: Access) {
   return async (c: Context): Promise<Response> => {
     const body = await readRequestBody(c, MAX_BODY_BYTES);
     if (body === null) return fail(c, 'body_too_large', `The body may have ${MAX_BODY_BYTES} bytes.`);
-    const reason = reasonOf(body.toString());
+    const reason = reasonOf(body.toString(), daemon.mask);
     if (reason === null) return fail(c, 'bad_request', 'The body must be empty or JSON such as {"reason": "release day"}.');
     return carryOut(c, daemon, access, { kind: 'pause', reason });
   };
@@ -43,14 +44,14 @@ function subjectOf(request: OperatorRequest): { issue_identifier?: string; reaso
   return 'reason' in request ? { reason: request.reason } : {};
 }
 
-/** Null when the body is something else. */
-function reasonOf(body: string): string | null {
+/** Null when the body is something else. Masked before it is cut: half a secret is not known for one. */
+function reasonOf(body: string, mask: Daemon['mask']): string | null {
   if (body.trim() === '') return '';
   try {
     const sent: unknown = JSON.parse(body);
     if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return null;
     const { reason = '' } = sent as { readonly reason?: unknown };
-    return typeof reason === 'string' ? reason.trim().slice(0, MAX_REASON) : null;
+    return typeof reason === 'string' ? shortText(mask(reason.trim()), MAX_REASON) : null;
   } catch {
     return null;
   }
