@@ -1,3 +1,4 @@
+import { shownTitle } from '../lib/short-text.ts';
 import type { NotificationEntry, NotificationTarget } from '../domain/model/notification.ts';
 
 /** What is posted, before it becomes JSON. `link` is the page to look at, or empty. */
@@ -7,7 +8,8 @@ export function bodyOf(format: NotificationTarget['format'], entry: Notification
 
 function jsonBody({ id, issue, write }: NotificationEntry, link: string): object {
   const { event, over, at, text } = write;
-  const about = { id: issue.id, identifier: issue.identifier, title: issue.title, url: issue.url, state: issue.state };
+  const { identifier, title, url, state } = issue;
+  const about = { id: issue.id, identifier, title: shownTitle(title), url, state };
   return { id, event, over, at: new Date(at).toISOString(), text, issue: issue.id === '' ? null : about, url: link };
 }
 

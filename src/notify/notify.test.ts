@@ -56,7 +56,8 @@ describe('a message', () => {
     const server = await startServer(() => empty(204));
     onTestFinished(() => server.close());
     const notifier = notifierAt(server.url, { secret: 'shared' });
-    await notifier.send(entryWith('A-1 is finished, the password is hunter2'), never);
+    const issue = { ...ISSUE, title: 'x'.repeat(100_000) };
+    await notifier.send(entryWith('A-1 is finished, the password is hunter2', issue), never);
     const [request] = server.requests;
     expect(request?.json()).toEqual({
       id: 'abc-n1',
@@ -64,7 +65,7 @@ describe('a message', () => {
       over: false,
       at: '1970-01-01T00:00:00.000Z',
       text: 'A-1 is finished, the password is [redacted]',
-      issue: { id: '1', identifier: 'A-1', title: 'Hi', url: 'https://tracker/1', state: 'review' },
+      issue: { id: '1', identifier: 'A-1', title: `${'x'.repeat(499)}…`, url: 'https://tracker/1', state: 'review' },
       url: 'https://foray.test/issues/A-1',
     });
     const signature = createHmac('sha256', 'shared')

@@ -65,6 +65,14 @@ describe('GET /api/v2/events', () => {
     expect(await next()).toContain('"agent_kind":"mock","until":"2026-03-01T12:00:00.000Z"');
   });
 
+  it('tells no more of a title than is shown of it', async () => {
+    const { daemon, next } = await open('?names=issue:park:entered');
+    await next();
+    const issue = anIssue('ENG-1', { title: 'x'.repeat(100_000) });
+    daemon.notices.announce({ name: 'issue:park:entered', facts: { issue, reason: 'blocked', detail: '' } });
+    expect((await next())?.length).toBeLessThan(1_000);
+  });
+
   it('hints at most four times a second, and once more at the end', async () => {
     const { daemon, next } = await open('?names=snapshot-changed');
     await next();

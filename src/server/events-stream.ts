@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import type { Notice } from '../domain/model/notice.ts';
+import { shownTitle } from '../lib/short-text.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { fail, isoTime } from './envelope.ts';
 import { throttled } from './throttle.ts';
@@ -125,7 +126,12 @@ function createEncoder({ clock }: Daemon): (notice: Notice) => Uint8Array {
 }
 
 function noticeText(notice: Notice, now: number): string {
-  return eventText(notice.name, { at: isoTime(now), ...(wireNames(notice.facts) as object) });
+  return eventText(notice.name, { at: isoTime(now), ...(wireNames(shownFacts(notice.facts)) as object) });
+}
+
+function shownFacts(facts: Notice['facts']): object {
+  if (!('issue' in facts)) return facts;
+  return { ...facts, issue: { ...facts.issue, title: shownTitle(facts.issue.title) } };
 }
 
 function eventText(name: string, data: object): string {

@@ -1,4 +1,5 @@
 import { percentEncoded } from '../../lib/percent-encoded.ts';
+import { shownTitle } from '../../lib/short-text.ts';
 import { shownState } from '../../domain/model/issue.ts';
 import type { Context } from 'hono';
 import type { IssueRequestKind } from '../../domain/model/operator.ts';
@@ -66,7 +67,7 @@ function heading({ issue, place }: IssueRecord): Html {
   const name = shownIdentifier(issue);
   return html`<div class="heading" data-key="heading">
     <h1>
-      <bdi>${name}</bdi> <span class="title"><bdi>${issue.title}</bdi></span>
+      <bdi>${name}</bdi> <span class="title"><bdi>${shownTitle(issue.title)}</bdi></span>
     </h1>
     <p>
       ${chip(PLACE_TONES[place], wordsOf(place))}

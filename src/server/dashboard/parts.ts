@@ -1,4 +1,5 @@
 import { percentEncoded } from '../../lib/percent-encoded.ts';
+import { shownTitle } from '../../lib/short-text.ts';
 import { clockText, utcText, type ClockKind } from './format.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
 
@@ -32,7 +33,7 @@ export function issueCell(issue: Named, href: string = issueHref(issue.identifie
   const name = shownIdentifier(issue);
   return html`<a class="issue" href="${href}"><bdi>${name}</bdi></a>
     ${isLink(issue.url) && html`<a class="outside" href="${issue.url}" aria-label="${name} in the tracker" title="in the tracker">${OUTSIDE}</a>`}
-    <span class="sub title"><bdi>${issue.title}</bdi></span>`;
+    <span class="sub title"><bdi>${shownTitle(issue.title)}</bdi></span>`;
 }
 
 const OUTSIDE = html`<svg viewBox="0 0 16 16" width="11" height="11" aria-hidden="true" focusable="false">

@@ -1,4 +1,5 @@
 import { percentEncoded } from '../../lib/percent-encoded.ts';
+import { shownTitle } from '../../lib/short-text.ts';
 import type { Context } from 'hono';
 import type { Run, RunEvent } from '../../domain/model/run.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
@@ -55,7 +56,7 @@ function heading(run: Run): Html {
       <a href="${issueHref(run.issue.identifier)}"><bdi>${name}</bdi></a> / run
     </p>
     <h1>
-      <bdi>${name}</bdi> <span class="title"><bdi>${run.issue.title}</bdi></span>
+      <bdi>${name}</bdi> <span class="title"><bdi>${shownTitle(run.issue.title)}</bdi></span>
     </h1>
     ${run.status === 'running' && issueActions(['stop'], run.issue.identifier, name)}
   </div>`;

@@ -67,6 +67,23 @@ describe('nasty values', () => {
     }
   });
 
+  it('a title without end is cut on every page', async () => {
+    const issue = anIssue('ENG-1', { title: `${'x'.repeat(100_000)}` });
+    const daemon = createFakeDaemon({
+      runs: [aRun('r-1', { issue })],
+      current: aSnapshot({
+        running: [aRunning('ENG-1', { title: issue.title })],
+        holds: [{ issue, reason: 'blocked_by', detail: '', since: NOON }],
+      }),
+    });
+    for (const path of ['/', '/history', '/runs/r-1', '/issues/ENG-1']) {
+      const { status, page } = await load(path, daemon);
+      expect(status, path).toBe(200);
+      expect(page, path).toContain(`${'x'.repeat(499)}…`);
+      expect(page, path).not.toContain('x'.repeat(500));
+    }
+  });
+
   it.each(['javascript:alert(1)', 'data:text/html,x', '//evil.example', ' javascript:alert(1)', ''])(
     '"%s" never becomes a link',
     async (url) => {
