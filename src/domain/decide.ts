@@ -9,7 +9,7 @@ import { onRunExited } from './events/on-exit.ts';
 import { onHandoffAnswered } from './events/on-handoff.ts';
 import { stopRun } from './events/on-issue-states.ts';
 import { onOperatorAsked } from './events/on-operator.ts';
-import { onOutboxAnswered } from './events/on-outbox.ts';
+import { onOutboxAnswered, waitsForWritesUntil } from './events/on-outbox.ts';
 import { fillSlots, onCandidateRead } from './events/fill-slots.ts';
 import { onBlockersAnswered, onPollAnswered, onWentOn } from './events/on-poll.ts';
 import { onInspected } from './events/on-reaction.ts';
@@ -154,11 +154,11 @@ function onStopRequested(draft: Draft): void {
 
 /**
  * Whether a draining daemon has nothing left to wait for: no session, and no write that is under way. Reads may be cut
- * short. What hangs is given up at the end of the grace.
+ * short. What hangs is given up at the end of the grace, and a message to somebody before that.
  */
 export function isDrained(state: State, now: number): boolean {
   if (state.lifecycle !== 'draining') return false;
-  return (state.drainBy !== null && now >= state.drainBy) || (state.live.size === 0 && pendingWrites(state).length === 0);
+  return (state.drainBy !== null && now >= state.drainBy) || (state.live.size === 0 && now >= waitsForWritesUntil(state));
 }
 
 /** Whether a tracker that is no longer watched has nothing left to do: no session, no handoff, no comment. */

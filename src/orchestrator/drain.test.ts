@@ -22,6 +22,23 @@ describe('a stop ends', () => {
     expect(player.told('daemon:drain:cut')).toHaveLength(isTold ? 1 : 0);
   });
 
+  it('soon although a receiver of messages hangs, which is told again after the next start', () => {
+    const target = { name: 'OPS', url: 'https://ops.test/', format: 'json', on: ['paused'], secret: null } as const;
+    const player = createPlayer(settingsWith({ agent: { stopGraceMs: 5_000 }, rest: { notifications: [target] } }));
+    player.operator({ kind: 'pause', reason: '' });
+    player.after(0);
+    expect(player.asked('write-out')).toHaveLength(1);
+    const asked = player.now;
+    player.send({ type: 'stop-requested' });
+    expect(isDrained(player.state, player.now)).toBe(false);
+    player.now = nextWake(player.state);
+    player.send({ type: 'clock' });
+    expect(player.now).toBe(asked + 2_000);
+    expect(isDrained(player.state, player.now)).toBe(true);
+    expect(player.everTold('daemon:drain:cut')).toEqual([]);
+    expect(player.state.outbox.size).toBe(1);
+  });
+
   it('although a session does not end, and says so', () => {
     const player = createPlayer(settings);
     player.poll([issueWith({ id: '1' })]);

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createPlayground, eventually, fileWorkflow } from '../support/daemon.ts';
-import { empty, startServer, type RecordedRequest } from '../support/http-server.ts';
+import { empty, hang, startServer, type RecordedRequest } from '../support/http-server.ts';
 
 const PATH = '/services/T01/B02/partthatnobodymaysee';
 const SECRET = 'what-we-share-with-the-receiver';
@@ -95,3 +95,31 @@ it(
     for (const hidden of [receiver.url, PATH, SECRET, 'partthatnobodymaysee']) expect(everything).not.toContain(hidden);
   },
 );
+
+it('a receiver that hangs does not hold up the stop, and hears it after the next start', { timeout: 60_000 }, async (test) => {
+  const ground = await createPlayground();
+  let isUp = false;
+  const receiver = await startServer(() => (isUp ? empty(204) : hang()));
+  test.onTestFinished(async () => {
+    await ground.cleanup();
+    await receiver.close();
+  });
+  await ground.writeIssues([]);
+  const sections = { agent: 'kind: mock', server: 'public_url: https://foray.example.org/', notifications: '- { url: $HOOK }' };
+  await ground.write('WORKFLOW.md', fileWorkflow(sections));
+  const env = { HOOK: receiver.url };
+  const first = await ground.start(['--port', '0'], { env });
+  expect((await ground.run(['pause'], { env })).code).toBe(0);
+  await receiver.arrived(1);
+  const began = performance.now();
+  const { code, stderr } = await first.stop();
+  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(code).toBe(0);
+  expect(stderr).not.toContain('stopping without what did not end in time');
+  isUp = true;
+  const second = await ground.start(['--port', '0'], { env });
+  await receiver.arrived(2);
+  const [before, after] = receiver.requests;
+  expect(after?.headers['x-foray-delivery']).toBe(before?.headers['x-foray-delivery']);
+  await second.stop();
+});

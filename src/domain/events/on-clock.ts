@@ -1,7 +1,7 @@
 import { cleanupIfDue, sweepIfDue } from './cleanup.ts';
 import { announce, ask, dropPause, isPending, pendingWrites, type Draft } from '../draft.ts';
 import { stopRun } from './on-issue-states.ts';
-import { nextWrites, sendDueWrites } from './on-outbox.ts';
+import { nextWrites, sendDueWrites, waitsForWritesUntil } from './on-outbox.ts';
 import { beginPoll, lookUpRunning } from './on-poll.ts';
 import { postponeUnpaid } from './on-quotas.ts';
 import { inspectDueWatches, nextInspection } from './on-reaction.ts';
@@ -44,7 +44,8 @@ export function nextWake(state: State): number {
 /** What falls due while the service is as it is. */
 function nextOfLifecycle(state: State): number {
   const { lifecycle, poll } = state;
-  if (lifecycle === 'draining') return state.drainBy ?? Infinity;
+  if (lifecycle === 'draining')
+    return Math.min(state.drainBy ?? Infinity, state.live.size > 0 ? Infinity : waitsForWritesUntil(state));
   const isResting = poll.inFlight === null;
   if (lifecycle === 'leaving') return isResting && state.live.size > 0 ? poll.nextAt : Infinity;
   let next = Math.min(poll.cleanupAt ?? Infinity, isResting ? Math.min(poll.nextAt, poll.refreshAt ?? Infinity) : Infinity);

@@ -1,5 +1,5 @@
 import { backoffMs } from '../rules/backoff.ts';
-import { announce, ask, dropOutbox, settle, putOutbox, type Draft } from '../draft.ts';
+import { announce, ask, dropOutbox, pendingWrites, settle, putOutbox, type Draft } from '../draft.ts';
 import type { OutboxEntry, TrackerWrite } from '../model/claim.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Event } from '../model/event.ts';
@@ -32,6 +32,16 @@ export function nextWrites(state: State): readonly OutboxEntry[] {
     served.add(entry.write.target);
     return isFirst;
   });
+}
+
+/** How long a stopping service waits for a receiver. What it does not take is stored, and told after the next start. */
+const MESSAGE_GRACE_MS = 2_000;
+
+/** Until when a stopping service waits for the writes under way: not at all where there are none, for ever where one is no message. */
+export function waitsForWritesUntil(state: State): number {
+  if (pendingWrites(state).some((name) => name !== 'write-out')) return Infinity;
+  const sending = [...(state.pending['write-out']?.keys() ?? [])].map((id) => state.outbox.get(id));
+  return Math.max(...sending.map((entry) => (entry && isNotification(entry) ? entry.dueAt + MESSAGE_GRACE_MS : Infinity)));
 }
 
 /** Its target is no longer in the workflow file. */

@@ -68,7 +68,7 @@ describe('nasty values', () => {
   });
 
   it('a title without end is cut on every page', async () => {
-    const issue = anIssue('ENG-1', { title: `${'x'.repeat(100_000)}` });
+    const issue = anIssue('ENG-1', { title: 'x'.repeat(100_000) });
     const daemon = createFakeDaemon({
       runs: [aRun('r-1', { issue })],
       current: aSnapshot({
