@@ -9,6 +9,8 @@ import type { State } from '../model/state.ts';
 /** After this many tries a comment or label is given up, with a warning. */
 const MAX_TRIES = 8;
 const MAX_DELAY_MS = 10 * 60_000;
+/** A receiver that asks for no wait at all, or for a moment that is over, would be asked without a rest. */
+const LEAST_DELAY_MS = 1_000;
 /** With the jitter of the backoff. */
 export const MAX_WRITE_DELAY_MS = 1.1 * MAX_DELAY_MS;
 /** A message that nobody could be told for so long is given up. */
@@ -83,6 +85,7 @@ function onMessageFailed(draft: Draft, entry: NotificationEntry, fault: Fault): 
   const gaveUp = draft.now - at >= MESSAGE_LIFE_MS;
   announce(draft, 'notification:message:failed', { target, event, error: fault.message, tries, gaveUp });
   if (gaveUp) return dropOutbox(draft, entry.id);
-  const delay = Math.min(fault.retryAfterMs ?? backoffMs(tries, MAX_DELAY_MS, entry.id), MAX_DELAY_MS);
+  const wanted = Math.max(fault.retryAfterMs ?? backoffMs(tries, MAX_DELAY_MS, entry.id), LEAST_DELAY_MS);
+  const delay = Math.min(wanted, MAX_DELAY_MS);
   putOutbox(draft, { ...entry, tries, dueAt: draft.now + delay, write: { ...entry.write, error: fault.message } });
 }

@@ -160,12 +160,20 @@ describe('how messages get there', () => {
     player.operator({ kind: 'pause', reason: '' });
     player.after(0);
     const { id } = waiting(player)[0]!;
-    player.send({ type: 'outbox-answered', id, fault: { ...DOWN, retryAfterMs: 500 } });
-    expect(waiting(player)[0]?.dueAt).toBe(player.now + 500);
+    player.send({ type: 'outbox-answered', id, fault: { ...DOWN, retryAfterMs: 5_000 } });
+    expect(waiting(player)[0]?.dueAt).toBe(player.now + 5_000);
     player.after(24 * 3_600_000);
     player.send({ type: 'outbox-answered', id, fault: DOWN });
     expect(waiting(player)).toEqual([]);
     expect(player.told('notification:message:failed')).toMatchObject([{ facts: { gaveUp: true, tries: 2 } }]);
+  });
+
+  it.each([0, 500])('not without a rest where the receiver asks for %i ms', (retryAfterMs) => {
+    const player = telling();
+    player.operator({ kind: 'pause', reason: '' });
+    player.after(0);
+    player.send({ type: 'outbox-answered', id: waiting(player)[0]!.id, fault: { ...DOWN, retryAfterMs } });
+    expect(waiting(player)[0]?.dueAt).toBe(player.now + 1_000);
   });
 
   it('once, also when the same happens again before it was sent; what changed in between is told', () => {
