@@ -6,6 +6,8 @@ const NOW = Date.parse('2026-11-15T12:00:00Z');
 describe('how long a kind rests after a limit', () => {
   it.each([
     ['what the agent knows of the limit', { text: 'resets in 1 hour', toldAt: NOW + 5 }, NOW + 5],
+    ['a minute where that moment has just gone by', { text: 'usage limit reached', toldAt: NOW - 1_000 }, NOW + 60_000],
+    ['what the text says where it is long over', { text: 'resets in 1 hour', toldAt: 1_000 }, NOW + 3_600_000],
     ['what the text says', { text: 'usage limit reached, resets in 1 hour', retryAfterMs: 9 }, NOW + 3_600_000],
     ['what the remote asked for', { text: 'API Error: Request rejected (429)', retryAfterMs: 2_000 }, NOW + 2_000],
     ['a header that is quoted', { text: '429 Too Many Requests, retry-after: 2' }, NOW + 2_000],

@@ -1,5 +1,5 @@
 import { AgentError } from '../../domain/model/errors.ts';
-import { resetTimeIn } from './reset-time.ts';
+import { plausibleReset, resetTimeIn } from './reset-time.ts';
 
 /** A provider that does no more work for now. */
 export interface LimitReached {
@@ -24,8 +24,8 @@ const USED_UP =
  * The one rule for every agent: the kind rests until the moment that the remote named. Where it named none, an account
  * that is used up rests for as long as the core decides, and a rate limit for as long as the remote asked or a minute.
  */
-export function limitError({ detail, text, now, toldAt, retryAfterMs }: LimitReached): AgentError {
-  const told = toldAt ?? resetTimeIn(text, now);
+export function limitError({ detail, text, now, toldAt = null, retryAfterMs }: LimitReached): AgentError {
+  const told = (toldAt === null ? undefined : plausibleReset(toldAt, now)) ?? resetTimeIn(text, now);
   const resetsAt = told ?? (USED_UP.test(text) ? undefined : now + (retryAfterMs ?? RATE_LIMIT_MS));
   return new AgentError({ kind: 'agent_usage_limit', detail, ...(resetsAt === undefined ? {} : { resetsAt }) });
 }

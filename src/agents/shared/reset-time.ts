@@ -2,7 +2,7 @@
 export function resetTimeIn(text: string, now: number): number | undefined {
   for (const read of READERS) {
     const at = read(text, now);
-    if (at !== null) return plausible(at, now);
+    if (at !== null) return plausibleReset(at, now);
   }
   return undefined;
 }
@@ -19,7 +19,8 @@ const FARTHEST = 32 * DAY;
 /** A time that has just gone by is not meant for tomorrow: the text is rounded, and our clocks differ. */
 const SLACK = 10 * MINUTE;
 
-function plausible(at: number, now: number): number | undefined {
+/** The moment that was named, as far as one can rest until it: one that is over would have the next session begin at once. */
+export function plausibleReset(at: number, now: number): number | undefined {
   if (at < now - SLACK || at > now + FARTHEST) return undefined;
   return at > now ? at : now + MINUTE;
 }
