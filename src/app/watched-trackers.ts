@@ -1,6 +1,7 @@
 import { isRetired } from '../domain/decide.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import { addTotals, NO_TOTALS, type State, type Totals } from '../domain/model/state.ts';
 import type { Loop } from '../orchestrator/loop.ts';
 import type { ForeignRecords, Store } from '../ports/store.ts';
@@ -220,12 +221,18 @@ function createWatching(
       if (before !== null && before !== next) before.loop.report({ type: 'tracker-left' });
       if (started) {
         tellLeft();
-        if (next === known) next.loop.report({ type: 'settings-changed', settings });
+        if (next === known) comeBack(next, before, settings);
         else next.loop.start();
       }
       elsewhere.countAnew();
     },
   };
+}
+
+/** Goes on with a tracker, be it the one that was watched all the time; what was told meanwhile is not told again. */
+function comeBack({ loop }: WatchedTracker, before: WatchedTracker | null, settings: Settings): void {
+  if (before !== null && before.loop !== loop) loop.report({ type: 'news-told', told: [...before.loop.state().told.values()] });
+  loop.report({ type: 'settings-changed', settings });
 }
 
 /** The states of all trackers; the same list as long as none of them changed. */

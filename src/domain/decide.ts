@@ -60,6 +60,7 @@ const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventN
   'sessions-elsewhere': (draft, { running }) => change(draft, { elsewhere: running }),
   'agent-paused': (draft, { pause }) => change(draft, { pauses: new Map(draft.state.pauses).set(pause.agentKind, pause) }),
   'service-paused': (draft, { pause }) => change(draft, { operatorPause: pause }),
+  'news-told': (draft, { told }) => change(draft, { told: new Map(told.map((one) => [one.subject, one])) }),
   'refresh-requested': onRefreshRequested,
   'quotas-read': (draft, { quotas }) => onQuotasRead(draft, quotas),
   'webhook-received': onWebhookReceived,

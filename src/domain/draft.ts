@@ -4,6 +4,7 @@ import type { Write } from './model/durable.ts';
 import { EFFECTS, type AskedEffect, type AskedName, type Decision, type Effect, type Pending } from './model/effect.ts';
 import type { IssueRef } from './model/issue.ts';
 import type { Notices, NoticeName } from './model/notice.ts';
+import type { Told } from './model/notification.ts';
 import type { OperatorAnswer, OperatorPause } from './model/operator.ts';
 import type { Run, Spent } from './model/run.ts';
 import type { PollState } from './model/poll.ts';
@@ -218,6 +219,16 @@ export function dropApproval(draft: Draft, issueId: string): void {
 export function putOperatorPause(draft: Draft, pause: OperatorPause | null): void {
   change(draft, { operatorPause: pause });
   draft.writes.push({ write: 'operator-pause', pause });
+}
+
+export function putTold(draft: Draft, told: Told): void {
+  change(draft, { told: withEntry(draft.state.told, told.subject, told) });
+  draft.writes.push({ write: 'told', told });
+}
+
+export function dropTold(draft: Draft, subject: Told['subject']): void {
+  change(draft, { told: withoutEntry(draft.state.told, subject) });
+  draft.writes.push({ write: 'told-over', subject });
 }
 
 /** What a person is told; stored with whatever the request changed. */

@@ -5,7 +5,7 @@ import type { Decision } from './model/effect.ts';
 import { clampDueTimes } from './events/clock-set.ts';
 import { RESTART_ERROR } from './events/on-exit.ts';
 import { parkStopped } from './events/on-operator.ts';
-import { queueNews } from './rules/news.ts';
+import { queueNews, startNews } from './rules/news.ts';
 import { lookAgain } from './reactions/queued-turn.ts';
 import type { PollState } from './model/poll.ts';
 import type { Settings } from './model/settings.ts';
@@ -23,7 +23,7 @@ export function recover(settings: Settings, durable: Durable, instance: string, 
   for (const claim of draft.state.claims.values()) if (claim.phase === 'running') requeue(draft, claim.issue.id, delayMs);
   clampDueTimes(draft);
   lookAgain(draft);
-  queueNews(draft, rested);
+  queueNews(draft, rested, startNews(rested));
   return closeDraft(draft);
 }
 
@@ -70,6 +70,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     watches: new Map(durable.watches.map((watch) => [watch.issue.id, watch])),
     approvals: new Map(durable.approvals.map((approval) => [approval.issueId, approval])),
     operatorPause: durable.operatorPause,
+    told: new Map(durable.told.map((told) => [told.subject, told])),
     live: new Map(),
     departed: new Map(),
     holds: new Map(),

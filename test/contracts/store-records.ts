@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { PARK_REASONS } from '../../src/domain/model/claim.ts';
-import { NOTIFICATION_EVENTS } from '../../src/domain/model/notification.ts';
+import { LASTING, NOTIFICATION_EVENTS, type Told } from '../../src/domain/model/notification.ts';
 import type { Approval, AgentPause, Claim, Handoff, OutboxEntry, Parked, WorkspaceRecord } from '../../src/domain/model/claim.ts';
 import type { IssueRef } from '../../src/domain/model/issue.ts';
 import type { Run, RunEvent, RunEventDetails, RunStatus, Spent, Trigger } from '../../src/domain/model/run.ts';
@@ -273,6 +273,8 @@ const event: fc.Arbitrary<RunEvent> = fc.record(
   { requiredKeys: ['runId', 'at', 'type', 'text'] },
 );
 
+const told: fc.Arbitrary<Told> = fc.record({ subject: fc.constantFrom(...LASTING), what: text });
+
 /** Any write there is; `satisfies` keeps the table complete. */
 const WRITES = {
   claim: claim.map((value) => ({ write: 'claim' as const, claim: value })),
@@ -299,6 +301,8 @@ const WRITES = {
     write: 'operator-pause' as const,
     pause: value,
   })),
+  told: told.map((value) => ({ write: 'told' as const, told: value })),
+  'told-over': fc.constantFrom(...LASTING).map((subject) => ({ write: 'told-over' as const, subject })),
   answer: fc.record({ message: text, at: moment }).map(({ message, at }) => ({
     write: 'answer' as const,
     requestId: '7',

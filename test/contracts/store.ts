@@ -125,12 +125,13 @@ function durableContract(open: () => Promise<StoreHarness>, harness: () => Store
       { write: 'spent', spent: { issueId: '1', sessions: 1, tokens: 2, costUsd: 3 } },
       { write: 'run', run: aRun('a', 1) },
       { write: 'pause', pause: { agentKind: 'mock', until: 9, reason: 'limit' } },
+      { write: 'told', told: { subject: 'pause', what: 'lunch' } },
     ]);
     expect(await others('other')).toEqual([
       { identity: TRACKER, label: `label of ${TRACKER}`, claims: 0, retries: 0, parked: 1, outbox: 1, watches: 0, workspaces: 0 },
     ]);
     const pauses = [{ agentKind: 'mock', until: 9, reason: 'limit' }];
-    expect(await store.load('other')).toEqual({ ...NOTHING_DURABLE, pauses });
+    expect(await store.load('other')).toEqual({ ...NOTHING_DURABLE, pauses, told: [{ subject: 'pause', what: 'lunch' }] });
     await store.apply('other', [
       { write: 'park', parked: { ...parkedIssue('1'), detail: 'of the other' } },
       { write: 'unpark', issueId: '1' },
@@ -455,6 +456,9 @@ function modelOf(writes: readonly Write[]): Durable {
     operatorPause: writes.reduce<OperatorPause | null>(
       (pause, write) => (write.write === 'operator-pause' ? write.pause : pause),
       null,
+    ),
+    told: lastOf(writes, (write) =>
+      write.write === 'told' ? [write.told.subject, write.told] : write.write === 'told-over' && [write.subject],
     ),
   };
 }

@@ -26,6 +26,12 @@ async function startReceiver() {
   };
 }
 
+interface Message {
+  readonly event: string;
+  readonly over: boolean;
+  readonly text: string;
+}
+
 it(
   'a receiver that fails, is slow and comes back is told everything once, over kill -9 too',
   { timeout: 60_000 },
@@ -123,3 +129,56 @@ it('a receiver that hangs does not hold up the stop, and hears it after the next
   expect(after?.headers['x-foray-delivery']).toBe(before?.headers['x-foray-delivery']);
   await second.stop();
 });
+
+it(
+  'a pause and an outage are told once each, and when they are over, whatever daemon runs',
+  { timeout: 60_000 },
+  async (test) => {
+    const ground = await createPlayground();
+    const receiver = await startReceiver();
+    receiver.setUp(true);
+    test.onTestFinished(async () => {
+      await ground.cleanup();
+      await receiver.close();
+    });
+    await ground.writeIssues([]);
+    await ground.write('WORKFLOW.md', fileWorkflow({ notifications: '- { url: $HOOK, on: [paused, down] }' }));
+    const env = { HOOK: receiver.url };
+    // A kill before an answer is noted leads to a second message with the same id.
+    const told = () => [
+      ...new Map(receiver.taken.map((request) => [request.headers['x-foray-delivery'], request.json() as Message])).values(),
+    ];
+    const heard = (count: number) =>
+      eventually(
+        () => told().length,
+        (length) => length >= count,
+        `${count} messages`,
+      );
+
+    expect((await ground.run(['pause', '--reason', 'night'], { env })).code).toBe(0);
+    const first = await ground.start(['--port', '0'], { env });
+    await heard(1);
+    await ground.write('issues.json', '[{');
+    await heard(2);
+    first.signal('SIGKILL');
+    await first.exited;
+    expect((await ground.run(['resume'], { env })).code).toBe(0);
+
+    const second = await ground.start(['--port', '0'], { env });
+    await heard(3);
+    const failures = () =>
+      second.records().filter(({ msg }) => msg === 'poll failed, nothing dispatched until the next one').length;
+    await eventually(failures, (count) => count > 3, 'an outage that goes on');
+    await second.stop();
+    await ground.writeIssues([]);
+    const third = await ground.start(['--port', '0'], { env });
+    await heard(4);
+    await third.stop();
+    expect(told().map(({ event, over, text }) => [event, over, text])).toEqual([
+      ['paused', false, expect.stringMatching(/^Foray was paused by .+ \(night\)/)],
+      ['down', false, expect.stringMatching(/^the tracker could not be read 3 times in a row/)],
+      ['paused', true, 'Foray dispatches again, resumed while it was stopped'],
+      ['down', true, 'the tracker can be read again'],
+    ]);
+  },
+);

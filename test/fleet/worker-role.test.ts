@@ -32,6 +32,7 @@ const FORBIDDEN = [
   'watches',
   'spent',
   'approvals',
+  'told',
   'operator_requests',
   'leader',
   'worker_runs',

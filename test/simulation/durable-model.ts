@@ -12,17 +12,19 @@ export interface DurableModel {
   readonly pauses: Map<string, Durable['pauses'][number]>;
   readonly watches: Map<string, Durable['watches'][number]>;
   readonly approvals: Map<string, Durable['approvals'][number]>;
+  readonly told: Map<string, Durable['told'][number]>;
   operatorPause: Durable['operatorPause'];
 }
 
-/** What a store keeps of the service itself, whatever tracker is watched: pauses of agents, and that of an operator. */
+/** What a store keeps of the service itself, whatever tracker is watched: pauses of agents, that of an operator, and what was told. */
 export interface ServiceModel {
   readonly pauses: DurableModel['pauses'];
+  readonly told: DurableModel['told'];
   operatorPause: DurableModel['operatorPause'];
 }
 
 export function createServiceModel(): ServiceModel {
-  return { pauses: new Map(), operatorPause: null };
+  return { pauses: new Map(), told: new Map(), operatorPause: null };
 }
 
 /** The records of one tracker. */
@@ -36,6 +38,7 @@ export function createDurableModel(service: ServiceModel = createServiceModel())
     pauses: service.pauses,
     watches: new Map(),
     approvals: new Map(),
+    told: service.told,
     get operatorPause() {
       return service.operatorPause;
     },
@@ -60,6 +63,7 @@ export function loadModel(model: DurableModel): Durable {
     watches: [...model.watches.values()],
     approvals: [...model.approvals.values()],
     operatorPause: model.operatorPause,
+    told: [...model.told.values()],
   };
 }
 
@@ -72,6 +76,8 @@ export function differences(model: DurableModel, state: State, now = -Infinity):
   if (!samePauses(unexpired(model.pauses, now), unexpired(state.pauses, now))) different.push('pauses');
   if (!remembersSpent(model, state)) different.push('spent');
   if (model.operatorPause !== state.operatorPause) different.push('operatorPause');
+  // One that was left hears of it when it is watched again.
+  if (state.lifecycle !== 'leaving' && !sameMap(model.told, state.told)) different.push('told');
   return different;
 }
 
@@ -140,6 +146,12 @@ function applyWrite(model: DurableModel, write: Write): void {
       return;
     case 'operator-pause':
       model.operatorPause = write.pause;
+      return;
+    case 'told':
+      model.told.set(write.told.subject, write.told);
+      return;
+    case 'told-over':
+      model.told.delete(write.subject);
       return;
     case 'answer':
     case 'run':

@@ -198,7 +198,18 @@ export function createTracked(place: Place, settings: Settings, context: Tracked
 }
 
 /** What must be stored with every change; what agents say changes none of it. */
-const DURABLE = ['claims', 'parked', 'outbox', 'workspaces', 'spent', 'pauses', 'watches', 'approvals', 'operatorPause'] as const;
+const DURABLE = [
+  'claims',
+  'parked',
+  'outbox',
+  'workspaces',
+  'spent',
+  'pauses',
+  'watches',
+  'approvals',
+  'operatorPause',
+  'told',
+] as const;
 
 const TURN_KINDS: ReadonlySet<string> = new Set(['ci_failure', 'review_comments', 'bot_review', 'merge_conflicts']);
 

@@ -178,5 +178,6 @@ function durableOf({ state }: Player): Durable {
     watches: [...state.watches.values()],
     approvals: [...state.approvals.values()],
     operatorPause: state.operatorPause,
+    told: [...state.told.values()],
   };
 }

@@ -1,4 +1,5 @@
 import type { AgentPause, Approval, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
+import type { Told } from './notification.ts';
 import type { OperatorAnswer, OperatorPause } from './operator.ts';
 import type { Run, RunEvent, Spent } from './run.ts';
 import type { Watch } from './watch.ts';
@@ -14,6 +15,7 @@ export interface Durable {
   readonly watches: readonly Watch[];
   readonly approvals: readonly Approval[];
   readonly operatorPause: OperatorPause | null;
+  readonly told: readonly Told[];
 }
 
 export const NOTHING_DURABLE: Durable = {
@@ -26,6 +28,7 @@ export const NOTHING_DURABLE: Durable = {
   watches: [],
   approvals: [],
   operatorPause: null,
+  told: [],
 };
 
 export type Write =
@@ -56,5 +59,9 @@ export type Write =
   | { readonly write: 'unapprove'; readonly issueId: string }
   /** Null lets issues be dispatched again. */
   | { readonly write: 'operator-pause'; readonly pause: OperatorPause | null }
+  /** Inserts or replaces what was told of something that lasts. */
+  | { readonly write: 'told'; readonly told: Told }
+  /** It is over. */
+  | { readonly write: 'told-over'; readonly subject: Told['subject'] }
   /** What became of a request; it is not handed out again. */
   | { readonly write: 'answer'; readonly requestId: string; readonly answer: OperatorAnswer; readonly at: number };

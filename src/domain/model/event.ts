@@ -3,6 +3,7 @@ import type { AgentEvent, AgentStatus, ScmRecord } from './agent-event.ts';
 import type { Fault, Answer } from './fault.ts';
 import type { AskedEffect, AskedName } from './effect.ts';
 import type { Blocker, Issue, IssueRef } from './issue.ts';
+import type { Told } from './notification.ts';
 import type { AskedRequest, OperatorPause } from './operator.ts';
 import type { Quota } from './quota.ts';
 import type { ExitKind, Spent } from './run.ts';
@@ -30,6 +31,8 @@ export type Event =
   | { readonly type: 'agent-paused'; readonly pause: AgentPause }
   /** An operator paused or resumed the service while another tracker was watched. */
   | { readonly type: 'service-paused'; readonly pause: OperatorPause | null }
+  /** What was told of things that last, while another tracker was watched. */
+  | { readonly type: 'news-told'; readonly told: readonly Told[] }
   | { readonly type: 'refresh-requested' }
   /** The tracker asked to be left alone for a while. */
   | { readonly type: 'polls-postponed'; readonly byMs: number; readonly error: string; readonly remedy: string | null }

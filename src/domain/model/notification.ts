@@ -18,6 +18,16 @@ export interface NotificationTarget {
   readonly secret: string | null;
 }
 
+/** What lasts until it is over: a person's pause, a tracker that cannot be read, and that no session can start. */
+export const LASTING = ['pause', 'tracker', 'sessions'] as const;
+
+/** Something that lasts and was told: the next process neither tells it again nor leaves its end out. Durable. */
+export interface Told {
+  readonly subject: (typeof LASTING)[number];
+  /** What it was then: another reason or problem is told anew. */
+  readonly what: string;
+}
+
 /** One message for one target, as it waits in the outbox. */
 export interface NotificationWrite {
   readonly kind: 'notification';

@@ -2,6 +2,7 @@ import { addTokens, NO_TOKENS, type TokenUsage } from './agent-event.ts';
 import type { AgentPause, Approval, Claim, OutboxEntry, Parked, WorkspaceRecord } from './claim.ts';
 import type { Pending } from './effect.ts';
 import type { IssueRef } from './issue.ts';
+import type { Told } from './notification.ts';
 import type { OperatorPause } from './operator.ts';
 import type { RequestReading } from './findings.ts';
 import type { Quota } from './quota.ts';
@@ -25,7 +26,7 @@ import type { PollState } from './poll.ts';
  *   parked       it needs a person: blocked, over budget, out of attempts; kept until its tracker state changes
  *   released     the issue is terminal, moved on, or gone
  *
- * `claims` to `operatorPause` are durable: each is changed only together with the write that stores it (see draft.ts), so
+ * `claims` to `told` are durable: each is changed only together with the write that stores it (see draft.ts), so
  * memory equals the store after every event (of `spent`, the part that is in memory). The rest is rebuilt after a restart.
  */
 export interface State {
@@ -64,6 +65,8 @@ export interface State {
   readonly approvals: ReadonlyMap<string, Approval>;
   /** Set while a person keeps the service from dispatching. */
   readonly operatorPause: OperatorPause | null;
+  /** What lasts and was told, by subject. */
+  readonly told: ReadonlyMap<Told['subject'], Told>;
 
   /** The settings that each issue's last run began with: they hold until its handoff is written. By issue id. */
   readonly runSettings: ReadonlyMap<string, Settings>;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
-import { NOTHING_DURABLE } from '../model/durable.ts';
+import { NOTHING_DURABLE, type Durable } from '../model/durable.ts';
 import type { Fault } from '../model/fault.ts';
 import { isNotification, NOTIFICATION_EVENTS, type NotificationEntry, type NotificationTarget } from '../model/notification.ts';
 import type { AgentSettings } from '../model/settings.ts';
@@ -43,6 +43,22 @@ function failPolls(player: Player, times: number): void {
       preflightProblem: null,
     });
   }
+}
+
+/** Polls that can read the tracker, with what stands in the way of sessions. */
+function pollWith(player: Player, ...problems: readonly (string | null)[]): void {
+  const answer = { candidates: { ok: true, value: [] }, states: { ok: true, value: new Map<string, string>() } } as const;
+  for (const preflightProblem of problems) {
+    player.now = Math.max(player.now, player.state.poll.nextAt);
+    player.send({ type: 'clock' });
+    player.send({ type: 'poll-answered', ...answer, preflightProblem });
+  }
+}
+
+/** The next process, which begins with what is stored; everything was sent, and a command may have changed something. */
+function restarted({ state }: Player, changed: Partial<Durable> = {}, targets = [EVERYTHING]): Player {
+  const durable = { ...NOTHING_DURABLE, operatorPause: state.operatorPause, told: [...state.told.values()], ...changed };
+  return createPlayer(settingsWith({ rest: { notifications: targets } }), durable);
 }
 
 describe('what people are told', () => {
@@ -122,13 +138,83 @@ describe('what people are told', () => {
 
   it('a service that cannot start sessions', () => {
     const player = createPlayer(settingsWith({ rest: { notifications: [EVERYTHING] } }));
-    const answer = { candidates: { ok: true, value: [] }, states: { ok: true, value: new Map<string, string>() } } as const;
-    for (const preflightProblem of ['no program', 'no program', null]) {
-      player.now = Math.max(player.now, player.state.poll.nextAt);
-      player.send({ type: 'clock' });
-      player.send({ type: 'poll-answered', ...answer, preflightProblem });
-    }
+    pollWith(player, 'no program', 'no program', null);
     expect(texts(player)).toEqual(['down: no session can start: no program', 'down over: sessions can start again']);
+  });
+});
+
+describe('what lasts over a restart', () => {
+  const PAUSE = { reason: 'night', by: 'Ada', since: 5 };
+
+  it('an outage that goes on is not told again, and its end is', () => {
+    const before = telling();
+    failPolls(before, 3);
+    expect(before.writes).toContainEqual({ write: 'told', told: { subject: 'tracker', what: '' } });
+    const next = restarted(before);
+    failPolls(next, 4);
+    expect(texts(next)).toEqual([]);
+    const last = restarted(next);
+    last.poll([]);
+    last.poll([]);
+    expect(texts(last)).toEqual(['down over: the tracker can be read again']);
+    failPolls(last, 3);
+    expect(texts(last)).toHaveLength(2);
+  });
+
+  it('nor is what keeps sessions from starting, unless it is something else', () => {
+    const before = telling();
+    pollWith(before, 'no program');
+    const next = restarted(before);
+    pollWith(next, 'no program', 'no room');
+    expect(texts(next)).toEqual(['down: no session can start: no room']);
+    const last = restarted(next);
+    pollWith(last, null, null);
+    expect(texts(last)).toEqual(['down over: sessions can start again']);
+  });
+
+  it('a pause is told once; one that was asked for without a daemon at the start', () => {
+    const paused = 'paused: Foray was paused by Ada (night): run foray resume to let it dispatch again';
+    const first = restarted(telling(), { operatorPause: PAUSE });
+    expect(texts(first)).toEqual([paused]);
+    expect(first.writes).toContainEqual({ write: 'told', told: { subject: 'pause', what: 'night' } });
+    const next = restarted(first);
+    expect(texts(next)).toEqual([]);
+    expect(texts(restarted(next, { operatorPause: { ...PAUSE, reason: 'day' } }))).toEqual([
+      expect.stringContaining('paused by Ada (day)'),
+    ]);
+    next.operator({ kind: 'resume' });
+    expect(texts(next)).toEqual(['paused over: Foray dispatches again, resumed by somebody']);
+    expect(texts(restarted(next))).toEqual([]);
+  });
+
+  it('a pause that was lifted without a daemon is over at the start', () => {
+    const player = telling();
+    player.operator({ kind: 'pause', reason: 'a' });
+    const next = restarted(player, { operatorPause: null });
+    expect(texts(next)).toEqual(['paused over: Foray dispatches again, resumed while it was stopped']);
+    expect(texts(restarted(next))).toEqual([]);
+  });
+
+  it('is told to nobody who heard nothing of its beginning', () => {
+    const deaf = { ...EVERYTHING, on: ['handoff'] as const };
+    const player = telling([deaf]);
+    player.operator({ kind: 'pause', reason: 'a' });
+    failPolls(player, 3);
+    expect(texts(restarted(player, { operatorPause: null }))).toEqual([]);
+    const told = telling();
+    failPolls(told, 3);
+    const next = restarted(told, {}, []);
+    next.poll([]);
+    expect([...next.state.told.values()]).toEqual([]);
+  });
+
+  it('is not told by a tracker that is watched again, where another one told it', () => {
+    const player = telling();
+    player.send({ type: 'tracker-left' });
+    player.send({ type: 'news-told', told: [{ subject: 'tracker', what: '' }] });
+    player.send({ type: 'settings-changed', settings: player.state.settings });
+    player.poll([]);
+    expect(texts(player)).toEqual(['down over: the tracker can be read again']);
   });
 });
 

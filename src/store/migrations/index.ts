@@ -14,6 +14,7 @@ import { HINTS } from './011-hints.ts';
 import { REQUEST_TRACKERS } from './012-request-trackers.ts';
 import { MACHINES } from './013-machines.ts';
 import { NAMES_IN_ANY_CASE } from './014-names-in-any-case.ts';
+import { TOLD_SCHEMA } from './015-told.ts';
 
 /**
  * One step of the schema. A text is for both databases: written for SQLite, and what PostgreSQL spells differently (types,
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   REQUEST_TRACKERS,
   { sqlite: '', postgres: MACHINES },
   NAMES_IN_ANY_CASE,
+  TOLD_SCHEMA,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

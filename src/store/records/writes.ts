@@ -10,6 +10,7 @@ import { PAUSES } from './pauses.ts';
 import { addRunEvents } from './run-events.ts';
 import { interruptRuns, RUNS } from './runs.ts';
 import { SPENT } from './spent.ts';
+import { TOLD } from './told.ts';
 import { WATCHES } from './watches.ts';
 import type { Work } from './work.ts';
 import { WORKSPACES } from './workspaces.ts';
@@ -43,6 +44,8 @@ const WRITERS: { readonly [K in Write['write']]: Writer<K> } = {
   approve: ({ approval }, { tracker }) => APPROVALS.put(tracker, approval),
   unapprove: ({ issueId }, { tracker }) => APPROVALS.remove(tracker, issueId),
   'operator-pause': ({ pause }) => writeOperatorPause(pause),
+  told: ({ told }) => TOLD.put(told),
+  'told-over': ({ subject }) => TOLD.remove(subject),
   answer: ({ requestId, answer, at }) => writeAnswer(requestId, answer, at),
 };
 
@@ -69,5 +72,6 @@ export function* loadDurable(tracker: string): Work<Durable> {
     watches: yield* WATCHES.load(tracker),
     approvals: yield* APPROVALS.load(tracker),
     operatorPause: yield* readOperatorPause(),
+    told: yield* TOLD.load(),
   };
 }

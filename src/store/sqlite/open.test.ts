@@ -193,6 +193,16 @@ describe('a database that opens', () => {
     expect(existsSync(`${path}-journal`)).toBe(false);
   });
 
+  it('takes a pause that an earlier version left behind as one that was told', async () => {
+    const path = await edited('paused.db', (db) => {
+      db.exec('DROP TABLE told; DELETE FROM schema_migrations WHERE version > 14; DELETE FROM operator_pause');
+      db.exec("INSERT INTO operator_pause VALUES (1, 'a release', 'Ada', 5)");
+    });
+    const store = await open(path);
+    expect((await store.load(TRACKER)).told).toEqual([{ subject: 'pause', what: 'a release' }]);
+    await store.close();
+  });
+
   it('waits for a program that keeps it busy, and tells so once', async () => {
     const path = await filledDatabase('busy.db');
     const other = await openSqlite(path);

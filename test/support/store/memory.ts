@@ -22,6 +22,7 @@ type Kept = { readonly [K in keyof Lists]: Map<string, Lists[K][number]> } & {
 /** What holds for every tracker. */
 interface Shared {
   readonly pauses: Map<string, Durable['pauses'][number]>;
+  readonly told: Map<string, Durable['told'][number]>;
   operatorPause: OperatorPause | null;
   readonly requests: { id: string; request: OperatorRequest; by: string; tracker: string; answer: OperatorAnswer | null }[];
 }
@@ -38,7 +39,7 @@ export function createMemoryStore(): Store {
   const trackers = new Map<string, Kept>();
   const labels = new Map<string, string>();
   const names = new Map<string, string>();
-  const shared: Shared = { pauses: new Map(), operatorPause: null, requests: [] };
+  const shared: Shared = { pauses: new Map(), told: new Map(), operatorPause: null, requests: [] };
   const forgotten: Run[] = [];
   const notes: Note[] = [];
   const handedOut = new Set<string>();
@@ -158,6 +159,7 @@ function nothingKept(shared: Shared): Kept {
     workspaces: new Map(),
     spent: new Map(),
     pauses: shared.pauses,
+    told: shared.told,
     watches: new Map(),
     approvals: new Map(),
     shared,
@@ -186,6 +188,8 @@ const WRITERS: { readonly [K in Write['write']]: (kept: Kept, write: Extract<Wri
   approve: (kept, { approval }) => kept.approvals.set(approval.issueId, approval),
   unapprove: (kept, { issueId }) => kept.approvals.delete(issueId),
   'operator-pause': (kept, { pause }) => void (kept.shared.operatorPause = pause),
+  told: (kept, { told }) => kept.told.set(told.subject, told),
+  'told-over': (kept, { subject }) => kept.told.delete(subject),
   answer(kept, { requestId, answer }) {
     for (const asked of kept.shared.requests) if (asked.id === requestId) asked.answer = answer;
   },
@@ -233,6 +237,7 @@ function durableOf(kept: Kept): Durable {
     watches: [...kept.watches.values()],
     approvals: [...kept.approvals.values()],
     operatorPause: kept.shared.operatorPause,
+    told: [...kept.told.values()],
   };
 }
 
