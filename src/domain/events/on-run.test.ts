@@ -47,6 +47,17 @@ describe('what is recorded of a run', () => {
     expect(storedAfter).toEqual([0, 1, 0, 1]);
   });
 
+  it('has the figures that the budget counts, in one unit of work with them', () => {
+    const player = running();
+    say(player, { type: 'usage', tokens: TOKENS });
+    expect(player.writes).toMatchObject([
+      { write: 'spent', spent: { tokens: 100 } },
+      { write: 'run', run: { id: 'run-1', status: 'running', tokens: TOKENS, tokensMeasured: true } },
+    ]);
+    say(player, { type: 'usage', tokens: TOKENS });
+    expect(player.writes).toEqual([]);
+  });
+
   it('keeps what a tool was called with, what it gave back and how long it took', () => {
     const player = running();
     say(player, { type: 'tool_started', toolId: 't1', name: 'Bash', input: 'npm test' });

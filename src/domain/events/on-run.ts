@@ -73,11 +73,16 @@ export function nextSave({ startedAt, savedAt }: Live): number {
 
 /** Stores figures and events that a crash would lose. */
 export function saveLive(draft: Draft, live: Live): void {
-  const claim = draft.state.claims.get(live.issue.id);
-  if (claim?.phase !== 'running') return;
-  putRun(draft, runOf(draft, live, claim.trigger, 'running', null));
+  if (!saveFigures(draft, live)) return;
   saveEvents(draft, live);
   putLive(draft, { ...live, savedAt: draft.now, unsavedEvents: [] });
+}
+
+function saveFigures(draft: Draft, live: Live): boolean {
+  const claim = draft.state.claims.get(live.issue.id);
+  if (claim?.phase !== 'running') return false;
+  putRun(draft, runOf(draft, live, claim.trigger, 'running', null));
+  return true;
 }
 
 export function saveEvents(draft: Draft, { unsavedEvents }: Live): void {
@@ -151,7 +156,11 @@ function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'u
   };
   putLive(draft, next);
   const addedCost = (next.costUsd ?? 0) - (live.costUsd ?? 0);
-  if (added.totalTokens > 0 || addedCost !== 0) countSpent(draft, live, added, addedCost);
+  if (added.totalTokens > 0 || addedCost !== 0) {
+    countSpent(draft, live, added, addedCost);
+    // With it, so that after a crash the history has what the budget counts.
+    saveFigures(draft, next);
+  }
   countCost(draft, next, reportedCost?.costUsd ?? 0);
   const guess = { ...NO_TOKENS, inputTokens: event.estimatedTokens ?? 0 };
   const underWay = { tokens: guess.inputTokens, costUsd: rates === null ? 0 : priceOf(guess, rates) };
