@@ -83,6 +83,16 @@ describe('what people are told', () => {
     expect(texts(player)).toEqual([]);
   });
 
+  it('no failure again because of a limit that the retry meets: that is told as a pause', () => {
+    const player = telling();
+    player.exit('1', { kind: 'error', fault: FAULT });
+    player.after(400_000);
+    player.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1', identifier: 'A-1' }) } });
+    const limit: Fault = { kind: 'agent_usage_limit', message: 'agent: used up', consequence: 'pause-agent' };
+    player.exit('1', { kind: 'error', fault: limit });
+    expect(waiting(player).map(({ write }) => write.event)).toEqual(['failed', 'paused']);
+  });
+
   it('a failure that parks once, as that; to who wants failures alone, as one', () => {
     const failures = { ...EVERYTHING, name: 'FAILS', on: ['failed'] as const };
     const player = telling([EVERYTHING, failures], { maxAttempts: 1 });

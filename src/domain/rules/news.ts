@@ -119,10 +119,10 @@ const DOWN_AFTER = 3;
 
 const BUDGETS: ReadonlySet<ParkReason> = new Set(['session_budget', 'token_budget', 'cost_budget']);
 
-/** Those that follow in a row count as one failure; one that was parked for it has no claim left, but had one before. */
+/** Those that follow in a row count as one failure; a limit of the agent counts as none. One that was parked has no claim left. */
 function isFirstFailure(before: State, after: State, issueId: string): boolean {
-  const claim = after.claims.get(issueId);
-  return claim === undefined ? (before.claims.get(issueId)?.failures ?? 0) === 0 : claim.failures === 1;
+  if ((before.claims.get(issueId)?.failures ?? 0) > 0) return false;
+  return (after.claims.get(issueId)?.failures ?? 1) === 1;
 }
 
 function afterFailure({ claims }: State, issueId: string): string {
