@@ -4,11 +4,10 @@ import { TrackerError } from '../domain/model/errors.ts';
 import { refIn, sameState, stateIn, type IssueRef } from '../domain/model/issue.ts';
 import type { HoldReason } from '../domain/model/hold.ts';
 import type { Durable } from '../domain/model/durable.ts';
-import type { OperatorPause } from '../domain/model/operator.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
 import type { Watch } from '../domain/model/watch.ts';
-import { pauseOfDue } from '../domain/rules/eligibility.ts';
+import { endingHold, pauseOfDue } from '../domain/rules/eligibility.ts';
 import { distrustOf } from '../domain/rules/trust.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { statesNow, surveyBoard, type SurveyDeps, type SurveyedIssue } from './survey.ts';
@@ -42,7 +41,7 @@ export async function explainBoard(
   for (const { issue } of candidates) held.delete(issue.id);
   const others = [...held.values()].filter(({ issue }) => identifier === null || isAskedAbout(issue));
   const states = await statesNow(tracker, others.filter(isMovable).map(idOf), signal);
-  const around = { operatorPause: state.operatorPause, now: deps.clock.now(), tracker: state.settings.tracker };
+  const around = { state, now: deps.clock.now(), tracker: state.settings.tracker };
   const known = [
     ...candidates.map((candidate) => ofCandidate(state, candidate)),
     ...others.map((other) => ofOther(around, other, states?.get(idOf(other)))),
@@ -55,10 +54,14 @@ export async function explainBoard(
 /** What the records alone tell, where the tracker cannot be asked; nothing of an issue that they do not know. */
 export function explainRecords(
   { watches, parked, claims, operatorPause }: Durable,
-  { settings, now }: { readonly settings: GoodWorkflow['settings'] | null; readonly now: number },
+  {
+    settings,
+    now,
+    endingElsewhere,
+  }: Pick<Around, 'now'> & Pick<State, 'endingElsewhere'> & { readonly settings: GoodWorkflow['settings'] | null },
   identifier: string | null,
 ): readonly Explanation[] {
-  const around = { operatorPause, now, tracker: settings?.tracker ?? UNTOLD };
+  const around = { state: { operatorPause, endingElsewhere }, now, tracker: settings?.tracker ?? UNTOLD };
   const known = [...othersIn(watches, parked, claims).values()].map((other) => ofOther(around, other, undefined));
   return identifier === null ? known : namedIn(known, identifier);
 }
@@ -95,7 +98,7 @@ type Other = Watch | Parked | Claim;
 
 /** What those are judged by besides their own record. */
 interface Around {
-  readonly operatorPause: OperatorPause | null;
+  readonly state: Pick<State, 'operatorPause' | 'endingElsewhere'>;
   readonly now: number;
   readonly tracker: Pick<TrackerSettings, 'terminalStates' | 'handoffState'>;
 }
@@ -117,13 +120,16 @@ function isMovable(other: Other): boolean {
   return 'parkedAt' in other || ('phase' in other && other.phase === 'waiting');
 }
 
-function ofOther({ operatorPause, now, tracker }: Around, other: Other, at: string | undefined): Explanation {
+function ofOther(around: Around, other: Other, at: string | undefined): Explanation {
+  const { state, now, tracker } = around;
   if ('armedAt' in other) return ofWatched(tracker, other);
   const issue = at ? refIn(other.issue, at) : other.issue;
   if (at && stateIn(tracker.terminalStates, at)) return ofTerminal(issue);
   if ('parkedAt' in other) return entry(issue, 'parked', `${other.reason}: ${other.detail}`, { since: other.parkedAt });
-  const pause = pauseOfDue(operatorPause, other, now);
-  if (pause) return entry(issue, pause.reason, pause.detail, sinceOf(operatorPause?.since));
+  const ending = other.phase === 'waiting' ? endingHold(around, issue.id) : null;
+  if (ending) return entry(issue, ending.reason, ending.detail, endingTimes(state, issue.id));
+  const pause = pauseOfDue(state.operatorPause, other, now);
+  if (pause) return entry(issue, pause.reason, pause.detail, sinceOf(state.operatorPause?.since));
   if (other.phase === 'waiting') return ofWaiting(other, issue, other.error);
   return entry(issue, PHASES[other.phase], `attempt ${other.attempt}`, { since: other.since });
 }
@@ -168,11 +174,18 @@ interface Times {
 }
 
 /** Since when a service holds an issue for another reason it keeps to itself. */
-function timesOf({ claims, parked, pauses, operatorPause, settings }: State, issueId: string, reason: Reason): Times {
+function timesOf(state: State, issueId: string, reason: Reason): Times {
+  const { claims, parked, pauses, operatorPause, settings } = state;
+  if (reason === 'ending_elsewhere') return endingTimes(state, issueId);
   if (reason === 'paused') return sinceOf(operatorPause?.since);
   if (reason === 'parked') return sinceOf(parked.get(issueId)?.parkedAt);
   if (reason === 'running' || reason === 'handing_off') return sinceOf(claims.get(issueId)?.since);
   const until = reason === 'agent_paused' ? pauses.get(settings.agent.kind)?.until : undefined;
+  return until === undefined ? {} : { until };
+}
+
+function endingTimes({ endingElsewhere }: Pick<State, 'endingElsewhere'>, issueId: string): Times {
+  const until = endingElsewhere.get(issueId);
   return until === undefined ? {} : { until };
 }
 
@@ -217,6 +230,7 @@ const REMEDIES: Readonly<Record<Reason, string | null>> = {
   next_poll: 'nothing: the next poll looks at it',
   just_released: 'wait for the next poll',
   removing_workspace: 'nothing: it is looked at again when the directory is gone',
+  ending_elsewhere: 'nothing: it starts when its session under the leader before is surely over',
   parked: 'change its state in the tracker, or: foray unpark IDENTIFIER',
   draining: 'start the service again',
   paused: 'foray resume',

@@ -19,6 +19,8 @@ export interface OwnStore extends Store {
   readonly workspaceKey: string;
   /** How long runs that were under way must wait before they start again: those of a lost leader may still go on elsewhere. */
   readonly resumeDelayMs: number;
+  /** Until when those may that an earlier change of leader cut short, by issue id. */
+  endingElsewhere(tracker: string): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Names the database apart from others; no password in it. */
@@ -39,7 +41,7 @@ async function openFile({ workflow, clock, logger }: DaemonOptions, instance: st
   releasers.push(() => store.close());
   const { dbPath } = workflow.settings;
   await endLeftovers({ processes: store.processes, dbPath, runIds: store.runningRuns() }, logger);
-  return { ...store, workspaceKey: store.workspaceKey(), resumeDelayMs: 0 };
+  return { ...store, workspaceKey: store.workspaceKey(), resumeDelayMs: 0, endingElsewhere: async () => new Map() };
 }
 
 /** A leader that is stopped is silent for so long; its successor starts what ran here later than that. */
@@ -50,7 +52,8 @@ const SILENT_SECONDS = 30;
  * them when they hear of it, or when they have heard nothing for long enough: only then may these start again.
  */
 async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Reign, releasers: Releasers): Promise<OwnStore> {
-  const { createPostgresStore, openProcessRecords, readOnceAtStart, isNotLeading } = await import('../store/postgres/index.ts');
+  const { createPostgresStore, openProcessRecords, readEnding, readOnceAtStart, isNotLeading } =
+    await import('../store/postgres/index.ts');
   const { db, leadership, me } = reign;
   const store = createPostgresStore(db, { owner: me.id, clock, epoch: leadership.epoch });
   const records = await openProcessRecords(db, { machine: me.machine, instance: me.id });
@@ -65,6 +68,7 @@ async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Rei
     processes,
     workspaceKey,
     resumeDelayMs: Math.max(reign.resumeDelayMs, areGivenAway ? LOST_AFTER_MS : 0),
+    endingElsewhere: (tracker) => db.read(readEnding(tracker, clock.now())),
     async apply(tracker, writes) {
       try {
         await store.apply(tracker, writes);

@@ -15,6 +15,8 @@ export interface Records extends Pick<ReadOnlyStore, 'listRuns' | 'findRun' | 'l
   /** The tracker that the workflow file names, by the name it is stored under. */
   readonly tracker: string;
   load(): Promise<Durable>;
+  /** Until when sessions that a change of leader cut short may go on elsewhere, by issue id. */
+  endingElsewhere(): Promise<ReadonlyMap<string, number>>;
   /** Its workers; null where the database is not shared. */
   readonly fleet: () => Promise<Fleet | null>;
 }
@@ -50,6 +52,7 @@ export async function openRecords({ dbPath, storeUrl }: DatabaseSettings, tracke
   return {
     ...store,
     load: () => store.load(identity),
+    endingElsewhere: async () => new Map(),
     fleet: async () => null,
     tracker: identity,
     daemon: recorded !== null && isAlive(recorded, os.hostname()) ? recorded : null,
@@ -58,7 +61,7 @@ export async function openRecords({ dbPath, storeUrl }: DatabaseSettings, tracke
 
 /** The leader counts as at work while it says so. */
 async function openShared(url: string, tracker: string | null): Promise<Records | null> {
-  const { createPostgresStore, openPostgres, readFleet, readLeader, readLastTracker, isUpToDate } =
+  const { createPostgresStore, openPostgres, readEnding, readFleet, readLeader, readLastTracker, isUpToDate } =
     await import('../store/postgres/index.ts');
   const db = await openPostgres(url);
   try {
@@ -73,6 +76,7 @@ async function openShared(url: string, tracker: string | null): Promise<Records 
     return {
       ...store,
       load: () => store.load(identity),
+      endingElsewhere: () => db.read(readEnding(identity, Date.now())),
       fleet: () => db.read(readFleet()),
       tracker: identity,
       daemon: isAtWork ? { ...leader, startedAt: leader.since } : null,

@@ -163,8 +163,9 @@ async function stateOf(workflow: GoodWorkflow, now: number): Promise<State> {
   const records = await openRecords(workflow.settings, workflow.settings.tracker.identity);
   try {
     const durable: Durable = (await records?.load()) ?? NOTHING_DURABLE;
-    if (records?.daemon) return rebuilt(workflow.settings, durable, 'survey', now);
-    return recover(workflow.settings, durable, 'survey', now).state;
+    const endingElsewhere = (await records?.endingElsewhere()) ?? new Map<string, number>();
+    if (records?.daemon) return rebuilt(workflow.settings, durable, 'survey', now, endingElsewhere);
+    return recover(workflow.settings, durable, 'survey', now, { delayMs: 0, endingElsewhere }).state;
   } finally {
     await records?.close();
   }

@@ -7,12 +7,12 @@ import { createOrdering } from '../orchestrator/in-order.ts';
 import { createInterpreter } from '../orchestrator/interpret.ts';
 import { createLoop, type Loop } from '../orchestrator/loop.ts';
 import type { SteadyClock, WritePermission } from '../ports/runtime.ts';
-import type { Store } from '../ports/store.ts';
 import { createSshRunner } from '../runners/ssh/index.ts';
 import type { SshHosts } from '../runners/ssh/hosts.ts';
 import { createPlacedRunner } from '../runners/placed.ts';
 import type { RunParts } from '../runners/queue/given-runs.ts';
 import type { QueueRunner } from '../runners/queue/index.ts';
+import type { OwnStore } from './own-store.ts';
 import { whileLeading } from './while-leading.ts';
 import type { BuiltAdapters } from './build-adapters.ts';
 import { withCrashPoints } from './crash-points.ts';
@@ -27,7 +27,7 @@ export interface WatchedTracker {
 }
 
 export interface WatchedTrackerDeps {
-  readonly store: Pick<Store, 'load' | 'apply' | 'spentOn'>;
+  readonly store: Pick<OwnStore, 'load' | 'apply' | 'spentOn' | 'endingElsewhere'>;
   readonly clock: SteadyClock;
   /** Looks at an event on its way to a loop: hides secrets in it. */
   readonly screen: (event: Event) => Event;
@@ -62,6 +62,7 @@ export async function openWatchedTracker(
   const { identity } = settings.tracker;
   const { store, clock, screen, showIssues, onStoreFault, killed, resumeDelayMs, leading } = deps;
   const durable = await store.load(identity);
+  const elsewhere = { delayMs: resumeDelayMs, endingElsewhere: await store.endingElsewhere(identity) };
   const order = createOrdering();
   const bySettings = new WeakMap<object, BuiltAdapters>();
   const own = (): BuiltAdapters => tracker.adapters;
@@ -85,7 +86,7 @@ export async function openWatchedTracker(
       store: { apply: (writes) => store.apply(identity, writes) },
       clock,
       onStoreFault,
-      resumeDelayMs,
+      elsewhere,
       startedAt,
       // A server comes back; a full disk needs a person, and a restart.
       ...(leading === null ? {} : { storePatienceMs: Infinity }),

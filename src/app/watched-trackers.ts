@@ -15,7 +15,7 @@ import {
 } from './watched-tracker.ts';
 
 export interface WatchedTrackersDeps extends WatchedTrackerDeps {
-  readonly store: Pick<Store, 'enter' | 'load' | 'apply' | 'spentOn'>;
+  readonly store: WatchedTrackerDeps['store'] & Pick<Store, 'enter'>;
   /** Prefix of run ids, unique to this process. */
   readonly instance: string;
   readonly announce: (notice: Notice) => void;

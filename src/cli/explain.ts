@@ -47,7 +47,8 @@ async function knownToService(
   const records = database && (await openRecords(database, loaded.settings?.tracker.identity ?? null));
   try {
     if (!records?.daemon) return null;
-    const found = explainRecords(await records.load(), { settings: loaded.settings, now: Date.now() }, identifier);
+    const around = { settings: loaded.settings, now: Date.now(), endingElsewhere: await records.endingElsewhere() };
+    const found = explainRecords(await records.load(), around, identifier);
     if (identifier !== null && found.length === 0) return null;
     if (!asJson) tellService(records);
     tellNote('the tracker was not read; this is what the database holds', whyUnread, asJson);

@@ -91,11 +91,19 @@ function subjectOf(effect: AskedEffect): string {
   return (EFFECTS[effect.do].subject as (effect: AskedEffect) => string)(effect);
 }
 
-export function putClaim(draft: Draft, claim: Claim): void {
+export function putClaim(draft: Draft, wanted: Claim): void {
+  const claim = afterItsEnd(draft.state, wanted);
   countSlots(draft, claim.issue.id, claim);
   if (claim.phase === 'waiting' && claim.dueAt < draft.state.retriesFrom) change(draft, { retriesFrom: claim.dueAt });
   change(draft, { claims: withEntry(draft.state.claims, claim.issue.id, claim) });
   draft.writes.push({ write: 'claim', claim });
+}
+
+/** No run falls due while the last one of its issue may go on elsewhere. */
+function afterItsEnd({ endingElsewhere }: State, claim: Claim): Claim {
+  if (claim.phase !== 'waiting' || claim.then.kind !== 'run') return claim;
+  const until = endingElsewhere.get(claim.issue.id);
+  return until !== undefined && claim.dueAt < until ? { ...claim, dueAt: until } : claim;
 }
 
 /** Puts a claim into the retry queue: the one place where a waiting claim is made. */

@@ -1,9 +1,9 @@
-import { closeDraft, openDraft, putWaiting, type Draft } from './draft.ts';
+import { change, closeDraft, openDraft, putClaim, putWaiting, type Draft } from './draft.ts';
 import { earliestDue, holdsSlot, type WorkspaceRecord } from './model/claim.ts';
 import type { Durable } from './model/durable.ts';
 import type { Decision } from './model/effect.ts';
 import { clampDueTimes } from './events/clock-set.ts';
-import { RESTART_ERROR } from './events/on-exit.ts';
+import { NEW_LEADER_ERROR, RESTART_ERROR } from './events/on-exit.ts';
 import { parkStopped } from './events/on-operator.ts';
 import { queueNews, startNews } from './rules/news.ts';
 import { lookAgain } from './reactions/queued-turn.ts';
@@ -11,25 +11,53 @@ import type { PollState } from './model/poll.ts';
 import type { Settings } from './model/settings.ts';
 import { NO_TOTALS, type State } from './model/state.ts';
 
+/** What may still go on under the leader before. */
+export interface Elsewhere {
+  /** How long its runs may; not at all where its processes are surely gone. */
+  readonly delayMs: number;
+  /** Until when those may that an earlier change of leader cut short, by issue id. */
+  readonly endingElsewhere: ReadonlyMap<string, number>;
+}
+
+const NOTHING_ELSEWHERE: Elsewhere = { delayMs: 0, endingElsewhere: new Map() };
+
 /**
  * The state a daemon starts with. What was running when the last one died is put back into the retry queue, due at
  * once, or later where its session may still go on elsewhere; handoffs under way are asked for again by the first clock
  * event; everything else goes on where it was.
  */
-export function recover(settings: Settings, durable: Durable, instance: string, now: number, delayMs = 0): Decision {
-  const rested = rebuilt(settings, durable, instance, now);
+export function recover(
+  settings: Settings,
+  durable: Durable,
+  instance: string,
+  now: number,
+  { delayMs, endingElsewhere }: Elsewhere = NOTHING_ELSEWHERE,
+): Decision {
+  const rested = rebuilt(settings, durable, instance, now, endingElsewhere);
   const draft = openDraft(rested, now);
-  draft.writes.push({ write: 'interrupt-runs', at: now });
-  for (const claim of draft.state.claims.values()) if (claim.phase === 'running') requeue(draft, claim.issue.id, delayMs);
+  const error = delayMs > 0 ? NEW_LEADER_ERROR : RESTART_ERROR;
+  draft.writes.push({ write: 'interrupt-runs', at: now, error: delayMs > 0 ? error : null });
+  for (const claim of draft.state.claims.values())
+    if (claim.phase === 'running') requeue(draft, claim.issue.id, { delayMs, error });
   clampDueTimes(draft);
+  keepWaiting(draft);
   lookAgain(draft);
   queueNews(draft, rested, startNews(rested));
   return closeDraft(draft);
 }
 
-function requeue(draft: Draft, issueId: string, delayMs: number): void {
+/** What was made due while nobody led waits on as well. */
+function keepWaiting(draft: Draft): void {
+  for (const issueId of draft.state.endingElsewhere.keys()) {
+    const claim = draft.state.claims.get(issueId);
+    if (claim?.phase === 'waiting') putClaim(draft, claim);
+  }
+}
+
+function requeue(draft: Draft, issueId: string, { delayMs, error }: { readonly delayMs: number; readonly error: string }): void {
   const claim = draft.state.claims.get(issueId);
   if (claim?.phase !== 'running') return;
+  if (delayMs > 0) change(draft, { endingElsewhere: new Map(draft.state.endingElsewhere).set(issueId, draft.now + delayMs) });
   if (claim.stoppedBy !== null) return parkStopped(draft, { ...claim, stoppedBy: claim.stoppedBy });
   const { issue, attempt, failures, refusals, sessionId, reaction, trigger } = claim;
   putWaiting(draft, {
@@ -39,13 +67,19 @@ function requeue(draft: Draft, issueId: string, delayMs: number): void {
     refusals,
     sessionId,
     delayMs,
-    error: RESTART_ERROR,
+    error,
     then: { kind: 'run', trigger: reaction === null ? 'restart' : trigger, reaction },
   });
 }
 
 /** The records as they are, with nothing running. */
-export function rebuilt(settings: Settings, durable: Durable, instance: string, now: number): State {
+export function rebuilt(
+  settings: Settings,
+  durable: Durable,
+  instance: string,
+  now: number,
+  endingElsewhere: State['endingElsewhere'] = NOTHING_ELSEWHERE.endingElsewhere,
+): State {
   return {
     settings,
     lifecycle: 'serving',
@@ -73,6 +107,7 @@ export function rebuilt(settings: Settings, durable: Durable, instance: string, 
     told: new Map(durable.told.map((told) => [told.subject, told])),
     live: new Map(),
     departed: new Map(),
+    endingElsewhere,
     holds: new Map(),
     poll: firstPoll(now),
     quotas: new Map(),

@@ -3,7 +3,7 @@ import type { Durable, Write } from '../domain/model/durable.ts';
 import type { Decision, Effect } from '../domain/model/effect.ts';
 import type { Event } from '../domain/model/event.ts';
 import { nextWake } from '../domain/events/on-clock.ts';
-import { recover } from '../domain/recover.ts';
+import { recover, type Elsewhere } from '../domain/recover.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
 import type { SteadyClock } from '../ports/runtime.ts';
@@ -28,8 +28,8 @@ export interface Loop {
 export interface LoopDeps extends StoreWriterDeps {
   readonly clock: SteadyClock;
   readonly interpret: (effect: Effect) => void;
-  /** How long runs that were under way must wait before they start again; not at all unless given. */
-  readonly resumeDelayMs?: number;
+  /** What may still go on under the leader before; nothing unless given. */
+  readonly elsewhere?: Elsewhere;
   /** When the service began, which may have watched another tracker before; now unless given. */
   readonly startedAt?: number;
 }
@@ -68,7 +68,7 @@ interface Work {
 }
 
 export function createLoop(settings: Settings, durable: Durable, instance: string, deps: LoopDeps): Loop {
-  const recovered = recover(settings, durable, instance, deps.clock.now(), deps.resumeDelayMs);
+  const recovered = recover(settings, durable, instance, deps.clock.now(), deps.elsewhere);
   const { state } = recovered;
   const first = { ...recovered, state: { ...state, startedAt: deps.startedAt ?? state.startedAt } };
   const work = workFrom(first.state, deps);

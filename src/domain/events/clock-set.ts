@@ -12,6 +12,7 @@ import { MAX_WRITE_DELAY_MS } from './on-outbox.ts';
 export function onClockJumped(draft: Draft, byMs: number): void {
   const { state } = draft;
   change(draft, { startedAt: state.startedAt + byMs, drainBy: later(state.drainBy, byMs) });
+  change(draft, { endingElsewhere: new Map([...state.endingElsewhere].map(([id, until]) => [id, until + byMs])) });
   changePoll(draft, shiftedPoll(state.poll, byMs));
   for (const live of state.live.values()) putLive(draft, shiftedLive(live, byMs));
   for (const claim of state.claims.values()) {

@@ -203,6 +203,8 @@ function follow(draft: Draft, issue: IssueRef, claim: RunningClaim, verdict: Ver
 }
 
 export const RESTART_ERROR = 'the run was cut short by a restart of the service';
+/** The same where it may still go on for a while: its issue must wait. */
+export const NEW_LEADER_ERROR = 'the run was cut short by a change of leader';
 
 /** Moves a claim to the handoff: durable before the tracker is asked. */
 export function handOff(draft: Draft, claim: Omit<RunningClaim, 'phase'>, handoff: Handoff, begun: boolean): void {

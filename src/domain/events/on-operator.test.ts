@@ -181,3 +181,86 @@ function durableOf({ state }: Player): Durable {
     told: [...state.told.values()],
   };
 }
+
+/** A new leader takes over a run that may go on elsewhere for forty seconds. */
+const OVER_AT = new Date(1_040_000).toISOString();
+const RESERVE = `, but its last session may go on elsewhere until ${OVER_AT}, so it does not start before`;
+
+describe('an issue whose last session may go on elsewhere', () => {
+  function takenOver(before: Player = running()): Player {
+    const player = createPlayer();
+    const elsewhere = { delayMs: 40_000, endingElsewhere: new Map() };
+    player.state = recover(settingsWith(), durableOf(before), 'next', player.now, elsewhere).state;
+    return player;
+  }
+
+  /** It starts when its session is surely over, and at no moment before. */
+  function expectNoStartBefore(player: Player, restMs = 40_000): void {
+    player.poll([ONE]);
+    player.after(1_000_000 + restMs - 1 - player.now);
+    expect([...player.everAsked('start-run'), ...player.everAsked('read-issue')]).toEqual([]);
+    player.after(1);
+    player.poll([ONE]);
+    expect([...player.everAsked('start-run'), ...player.everAsked('read-issue')]).toHaveLength(1);
+  }
+
+  it('is not started earlier by a retry, which says when and why', () => {
+    const player = takenOver();
+    const message = `T-1 is due now${RESERVE}`;
+    expect(player.operator({ kind: 'retry', identifier: 'T-1' })).toEqual({ outcome: 'taken', message });
+    player.poll([ONE]);
+    expect(player.state.holds.get('1')).toMatchObject({
+      reason: 'ending_elsewhere',
+      detail: `its last session may go on elsewhere until ${OVER_AT}`,
+    });
+    expectNoStartBefore(player);
+  });
+
+  it('is not started earlier by a stop and an unpark', () => {
+    const player = takenOver();
+    player.operator({ kind: 'stop', identifier: 'T-1' });
+    const message = `T-1 is released${RESERVE}`;
+    expect(player.operator({ kind: 'unpark', identifier: 'T-1' })).toEqual({ outcome: 'taken', message });
+    expectNoStartBefore(player);
+  });
+
+  it('is not started earlier by an unpark where it was told to stop under the leader before', () => {
+    const before = running();
+    before.operator({ kind: 'stop', identifier: 'T-1' });
+    const player = takenOver(before);
+    player.operator({ kind: 'unpark', identifier: 'T-1' });
+    expectNoStartBefore(player);
+  });
+
+  it('is not started earlier by an edit of the workflow file', () => {
+    const player = takenOver();
+    player.state = { ...player.state, settings: settingsWith({ agent: { maxRetryBackoffMs: 1_000 } }) };
+    player.send({ type: 'settings-changed', settings: settingsWith() });
+    expectNoStartBefore(player);
+  });
+
+  it('is not started earlier where it left the active states and came back', () => {
+    const player = takenOver();
+    player.poll([], { '1': 'backlog' });
+    expectNoStartBefore(player);
+  });
+
+  it('waits as long when the clock is set', () => {
+    const player = takenOver();
+    player.operator({ kind: 'stop', identifier: 'T-1' });
+    player.now += 3_600_000;
+    player.send({ type: 'clock-jumped', byMs: 3_600_000 });
+    player.operator({ kind: 'unpark', identifier: 'T-1' });
+    expectNoStartBefore(player, 3_640_000);
+  });
+
+  it('waits on under a leader that starts again, also where it was made due meanwhile', () => {
+    const before = takenOver();
+    const claim = before.state.claims.get('1') as WaitingClaim;
+    const durable = { ...durableOf(before), claims: [{ ...claim, dueAt: 0 }] };
+    const player = createPlayer();
+    const elsewhere = { delayMs: 0, endingElsewhere: new Map([['1', 1_040_000]]) };
+    player.state = recover(settingsWith(), durable, 'again', player.now, elsewhere).state;
+    expectNoStartBefore(player);
+  });
+});

@@ -5,6 +5,7 @@ import type { IssueRef } from '../model/issue.ts';
 import type { IssueRequestKind, OperatorAnswer, OperatorRequest } from '../model/operator.ts';
 import type { State } from '../model/state.ts';
 import { isEscalated, type Watch } from '../model/watch.ts';
+import { endingHold, type Moment } from '../rules/eligibility.ts';
 import { stopRun } from './on-issue-states.ts';
 import { giveBudgetsBack } from './watching.ts';
 
@@ -78,7 +79,7 @@ function retry(draft: Draft, found: Found, by: string): OperatorAnswer {
   if (claim === null) return refused(`${name} is neither waiting nor parked`);
   if (claim.phase !== 'waiting') return refused(`${name} is ${claim.phase === 'running' ? 'running' : 'being handed off'}`);
   putClaim(draft, { ...claim, dueAt: Math.min(claim.dueAt, draft.now) });
-  return taken(`${name} is due now${reserve(draft.state)}`);
+  return taken(`${name} is due now${reserve(draft, issue)}`);
 }
 
 /** Releases the issue with its budgets fresh, and gives reactions that asked for a person another try. */
@@ -88,11 +89,14 @@ function letGo(draft: Draft, { issue, parked, watch }: Found, _by: string): Oper
   if (parked !== null) unpark(draft, parked, 'released by an operator');
   if (watch !== null && isAsking(watch)) putWatch(draft, giveBudgetsBack(watch, draft.now));
   pollNow(draft);
-  return taken(`${name} is released${reserve(draft.state)}`);
+  return taken(`${name} is released${reserve(draft, issue)}`);
 }
 
 /** What still stands in the way of a session. */
-function reserve(state: State): string {
+function reserve(moment: Moment, { id }: IssueRef): string {
+  const { state } = moment;
+  const ending = endingHold(moment, id);
+  if (ending !== null) return `, but ${ending.detail}, so it does not start before`;
   if (state.operatorPause !== null) return ', but the service is paused: "foray resume" lets it run';
   const agentPause = state.pauses.get(state.settings.agent.kind);
   return agentPause === undefined ? '' : `, but the agent is paused until ${new Date(agentPause.until).toISOString()}`;

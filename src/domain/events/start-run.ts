@@ -33,7 +33,12 @@ export const FIRST_START: RunStart = {
 export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAsRead: Issue | null = null): void {
   const runsStarted = draft.state.runsStarted + 1;
   const runId = `${draft.state.instance}-${runsStarted}`;
-  change(draft, { runsStarted, holds: withoutEntry(draft.state.holds, issue.id) });
+  const { holds, endingElsewhere } = draft.state;
+  change(draft, {
+    runsStarted,
+    holds: withoutEntry(holds, issue.id),
+    endingElsewhere: withoutEntry(endingElsewhere, issue.id),
+  });
   outdateReads(draft, issue.id);
   putClaim(draft, { phase: 'running', issue, runId, since: draft.now, stoppedBy: null, ...start });
   const live = freshLive(draft, issue, runId, start);

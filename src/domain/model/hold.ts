@@ -16,6 +16,7 @@ export const HOLDS = {
   completing: { isPassing: true, means: 'its merge request is merged, and the move to its last state is under way' },
   just_released: { isPassing: true, means: 'it was released while the poll was under way' },
   removing_workspace: { isPassing: true, means: 'the workspace of its last run is being removed' },
+  ending_elsewhere: { isPassing: true, means: 'its last session may go on under the leader before' },
   parked: { isPassing: false, means: 'it waits for a person' },
   draining: { isPassing: false, means: 'the service is stopping' },
   paused: { isPassing: false, means: 'an operator paused the service' },

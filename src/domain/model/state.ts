@@ -78,6 +78,11 @@ export interface State {
   readonly live: ReadonlyMap<string, Live>;
   /** Sessions that ended and whose handoff is under way, as they were at the end. */
   readonly departed: ReadonlyMap<string, Live>;
+  /**
+   * Until when the last session of an issue may go on under the leader before, by issue id: whatever is asked or edited, none
+   * starts here earlier.
+   */
+  readonly endingElsewhere: ReadonlyMap<string, number>;
   /** Why each candidate of the last poll was not dispatched, by issue id. */
   readonly holds: ReadonlyMap<string, Hold>;
   readonly poll: PollState;

@@ -29,11 +29,13 @@ export function cheapHold({ state, now }: Moment, issue: IssueRef): HoldVerdict 
   if (state.poll.inFlight?.releasedMeanwhile.has(issue.id))
     return hold('just_released', 'it is looked at again at the next poll');
   const claim = state.claims.get(issue.id);
-  if (claim) return claimHold(state, claim, now);
+  if (claim) return claimHold({ state, now }, claim);
   const removal = removalHold(state, issue.id);
   if (removal) return removal;
   const parked = state.parked.get(issue.id);
   if (parked) return hold('parked', `${parked.reason}: ${parked.detail}`);
+  const ending = endingHold({ state, now }, issue.id);
+  if (ending) return ending;
   const completion = completionHold(state, issue);
   if (completion) return completion;
   if (state.lifecycle !== 'serving') return hold('draining', 'the service is stopping, or watches another tracker');
@@ -67,9 +69,21 @@ function judgeState({ activeStates, terminalStates }: TrackerSettings, issueStat
   return null;
 }
 
-function claimHold({ operatorPause }: State, claim: Claim, now: number): HoldVerdict {
-  const distrust = claim.phase === 'waiting' ? distrustOf(claim) : null;
-  return pauseOfDue(operatorPause, claim, now) ?? distrust ?? hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
+function claimHold(moment: Moment, claim: Claim): HoldVerdict {
+  const isWaiting = claim.phase === 'waiting';
+  const ending = isWaiting ? endingHold(moment, claim.issue.id) : null;
+  const held = ending ?? pauseOfDue(moment.state.operatorPause, claim, moment.now) ?? (isWaiting ? distrustOf(claim) : null);
+  return held ?? hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
+}
+
+/** One that started now would work beside its last session. */
+export function endingHold(
+  { state, now }: { readonly state: Pick<State, 'endingElsewhere'>; readonly now: number },
+  issueId: string,
+): HoldVerdict | null {
+  const until = state.endingElsewhere.get(issueId);
+  if (until === undefined || until <= now) return null;
+  return hold('ending_elsewhere', `its last session may go on elsewhere until ${new Date(until).toISOString()}`);
 }
 
 /** The time of a waiting run has come, and only the pause keeps it back. A handoff is tried all the same. */

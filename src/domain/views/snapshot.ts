@@ -161,7 +161,8 @@ function holdsOf(state: State, now: number): readonly Hold[] {
   if (kept !== undefined && now < kept.until) return kept.holds;
   const holds = [...state.holds.values()].map((hold) => ({ ...hold, ...presentHold({ state, now }, hold) }));
   const later = waiting(state).filter(({ dueAt }) => dueAt > now);
-  HOLDS.set(state, { holds, until: earliestDue(later) });
+  const endings = [...state.endingElsewhere.values()].filter((until) => until > now);
+  HOLDS.set(state, { holds, until: Math.min(earliestDue(later), ...endings) });
   return holds;
 }
 

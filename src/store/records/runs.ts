@@ -6,7 +6,7 @@ import { ISSUE_COLUMNS, issueOf } from './issue-columns.ts';
 import { eventsOfRun } from './run-events.ts';
 import { defineTable } from './table.ts';
 import { TriggerSchema } from './reactions.ts';
-import { get, records, run as runSql, type Work } from './work.ts';
+import { all, get, records, run as runSql, type Work } from './work.ts';
 
 const Status = once(() =>
   z.enum({
@@ -80,8 +80,18 @@ function ofOneTracker(identifier: string, tracker: string) {
 }
 
 /** Ends the runs of a daemon that is gone. */
-export function interruptRuns(tracker: string, at: number): Work<void> {
-  return runSql("UPDATE runs SET status = 'interrupted', ended_at = ? WHERE status = 'running' AND tracker = ?", at, tracker);
+export function interruptRuns(tracker: string, at: number, error: string | null): Work<void> {
+  const sql =
+    "UPDATE runs SET status = 'interrupted', ended_at = ?, error = coalesce(?, error) WHERE status = 'running' AND tracker = ?";
+  return runSql(sql, at, error, tracker);
+}
+
+/** The issues whose runs were ended with these words since then, and when. */
+export function* interruptedSince(tracker: string, error: string, since: number): Work<ReadonlyMap<string, number>> {
+  const sql =
+    "SELECT issue_id, max(ended_at) AS at FROM runs WHERE ended_at > ? AND status = 'interrupted' AND error = ? AND tracker = ? GROUP BY issue_id";
+  const rows = yield* all(sql, since, error, tracker);
+  return new Map(rows.map((row) => [String(row.issue_id), Number(row.at)]));
 }
 
 export function* findRun(id: string): Work<Run | null> {

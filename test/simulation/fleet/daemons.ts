@@ -112,9 +112,9 @@ function tryToLead(daemon: Daemon, deps: DaemonsDeps): void {
   );
 }
 
-function begin(daemon: Daemon, { epoch, durable, resumeDelayMs }: Won, asked: number, deps: DaemonsDeps): void {
+function begin(daemon: Daemon, { epoch, durable, elsewhere }: Won, asked: number, deps: DaemonsDeps): void {
   const { timeline, settings } = deps;
-  const first = recover(settings, durable, `e${epoch}`, timeline.now(), resumeDelayMs);
+  const first = recover(settings, durable, `e${epoch}`, timeline.now(), elsewhere);
   const queue = createQueue({
     ...deps,
     daemon,

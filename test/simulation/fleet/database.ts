@@ -1,6 +1,7 @@
 import type { Durable, Write } from '../../../src/domain/model/durable.ts';
 import type { RunPlan } from '../../../src/domain/model/effect.ts';
 import type { Event } from '../../../src/domain/model/event.ts';
+import type { Elsewhere } from '../../../src/domain/recover.ts';
 import { ABSENT_MS, SESSIONS_OVER_MS, SILENT_MS } from '../../../src/store/postgres/instances.ts';
 import { LOST_AFTER_MS } from '../../../src/runners/queue/choose.ts';
 import { applyWrites, createDurableModel, loadModel, type DurableModel } from '../durable-model.ts';
@@ -22,7 +23,7 @@ export interface WordRow {
 /** What a daemon learns that begins to lead. */
 export interface Won {
   readonly epoch: number;
-  readonly resumeDelayMs: number;
+  readonly elsewhere: Elsewhere;
   readonly durable: Durable;
 }
 
@@ -65,6 +66,7 @@ export function createDatabase(flaws: DatabaseFlaws = {}): Database {
   const given = new Map<string, GivenRow>();
   const words = new Map<string, WordRow>();
   const workers = new Map<string, number>();
+  const cutShort = new Map<string, number>();
   const leader = { epoch: 0, host: '', renewedAt: -Infinity, left: true, lock: null as { by: Actor; life: number } | null };
   const leads = (epoch: number): boolean => epoch === leader.epoch || flaws.ignoresEpoch === true;
   const holds = (worker: string, runId: string): boolean => given.get(runId)?.worker === worker;
@@ -74,6 +76,11 @@ export function createDatabase(flaws: DatabaseFlaws = {}): Database {
     if (!leads(epoch)) return false;
     work();
     return true;
+  }
+
+  /** The history tells later what may still go on elsewhere. */
+  function noteCutShort(at: number): void {
+    for (const [id, { phase }] of records.claims) if (phase === 'running') cutShort.set(id, at);
   }
 
   function isLocked(): boolean {
@@ -94,19 +101,24 @@ export function createDatabase(flaws: DatabaseFlaws = {}): Database {
       const isKnownOver = leader.left || leader.host === daemon.host;
       const letGoMs = given.size > 0 ? LOST_AFTER_MS : 0;
       const safeMs = Math.max(isKnownOver ? 0 : SESSIONS_OVER_MS - silent, letGoMs);
-      const resumeDelayMs = flaws.resumesAtOnce === true ? 0 : safeMs;
+      const delayMs = flaws.resumesAtOnce === true ? 0 : safeMs;
+      const endingElsewhere = new Map([...cutShort].map(([id, at]) => [id, at + SESSIONS_OVER_MS]));
       Object.assign(leader, { epoch: leader.epoch + 1, host: daemon.host, renewedAt: now, left: false });
       leader.lock = { by: daemon, life: daemon.life };
       given.clear();
       words.clear();
-      return { epoch: leader.epoch, resumeDelayMs, durable: loadModel(records) };
+      return { epoch: leader.epoch, elsewhere: { delayMs, endingElsewhere }, durable: loadModel(records) };
     },
     renew: (epoch, now) => epoch === leader.epoch && under(epoch, () => (leader.renewedAt = now)),
     leave: (epoch) => void under(epoch, () => Object.assign(leader, { left: true, lock: null })),
     dropLock(daemon) {
       if (leader.lock?.by === daemon) leader.lock = null;
     },
-    store: (epoch, writes) => under(epoch, () => applyWrites(records, writes)),
+    store: (epoch, writes) =>
+      under(epoch, () => {
+        for (const write of writes) if (write.write === 'interrupt-runs' && write.error !== null) noteCutShort(write.at);
+        applyWrites(records, writes);
+      }),
     give: (epoch, plan, worker) => under(epoch, () => given.set(plan.runId, { plan, worker, isToldToStop: false })),
     revoke: (epoch, runId) =>
       under(epoch, () => {

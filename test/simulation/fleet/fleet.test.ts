@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { decide } from '../../../src/domain/decide.ts';
 import { EFFECTS } from '../../../src/domain/model/effect.ts';
 import { Violation } from '../simulate.ts';
 import { RECORDS } from './recorded.ts';
@@ -30,6 +31,9 @@ describe('several daemons and workers on one database', () => {
 const FLAWS: Readonly<Record<string, FleetFlaws>> = {
   'the database takes writes of any epoch': { ignoresEpoch: true },
   'a new leader does not wait for the sessions of the one before': { resumesAtOnce: true },
+  'what a person asks for shortens that wait': {
+    decide: (state, event, now) => decide({ ...state, endingElsewhere: new Map() }, event, now),
+  },
   'leaders write without asking whether they lead': { isGateOpen: true },
 };
 

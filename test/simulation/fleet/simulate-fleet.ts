@@ -2,6 +2,7 @@ import { decide as realDecide } from '../../../src/domain/decide.ts';
 import { isRecorded } from './recorded.ts';
 import type { AskedEffect, Effect } from '../../../src/domain/model/effect.ts';
 import { stateIn } from '../../../src/domain/model/issue.ts';
+import type { IssueRequestKind } from '../../../src/domain/model/operator.ts';
 import type { ReactionSettings, Settings } from '../../../src/domain/model/settings.ts';
 import { createChance, type Chance } from '../../support/random.ts';
 import { settingsWith } from '../../support/settings.ts';
@@ -98,6 +99,7 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
   while (counted.events < eventCount) {
     if (chance.happens(0.004)) world.edit(timeline.now());
     if (chance.happens(0.003)) disturb();
+    if (chance.happens(0.02)) meddle();
     if (!timeline.step()) violated('nothing is left to happen');
   }
   heal();
@@ -120,6 +122,18 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
     if (isWorker(actor)) workers.kill(actor);
     else killDaemon(actor);
     timeline.after(chance.below(60_000), null, () => revive(actor));
+  }
+
+  /** A person asks the leader for something, at whatever moment, or edits the workflow file. */
+  function meddle(): void {
+    const [daemon] = leading();
+    if (daemon === undefined) return;
+    if (chance.happens(0.1)) return report(daemon, { type: 'settings-changed', settings }, deps);
+    const { id, identifier } = chance.pick([...world.issues.values()]);
+    const kind = chance.pick(['stop', 'retry', 'unpark'] as const);
+    // Those two give the budgets of reactions back.
+    if (kind !== 'stop') world.forge.forgive(id);
+    report(daemon, operatorAsks(`${counted.events}`, kind, identifier), deps);
   }
 
   function leading(): readonly Daemon[] {
@@ -151,7 +165,7 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
     for (const daemon of leading())
       for (const { issue } of daemon.reign?.state.parked.values() ?? []) {
         world.forge.forgive(issue.id);
-        report(daemon, operatorAsks(`${counted.events}`, issue.identifier), deps);
+        report(daemon, operatorAsks(`${counted.events}`, 'unpark', issue.identifier), deps);
       }
   }
 
@@ -164,8 +178,8 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
   }
 }
 
-function operatorAsks(id: string, identifier: string) {
-  const request = { kind: 'unpark', identifier } as const;
+function operatorAsks(id: string, kind: IssueRequestKind, identifier: string) {
+  const request = { kind, identifier };
   return { type: 'operator-asked', asked: { id, request, tracker: '', by: 'somebody', hasRuns: false } } as const;
 }
 

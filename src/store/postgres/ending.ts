@@ -1,0 +1,14 @@
+import { NEW_LEADER_ERROR } from '../../domain/events/on-exit.ts';
+import { interruptedSince } from '../records/runs.ts';
+import type { Work } from '../records/work.ts';
+import { SESSIONS_OVER_MS } from './instances.ts';
+
+/**
+ * Until when runs that a change of leader cut short may go on elsewhere, by issue id. Read from the history: a leader that
+ * starts again knows what it had to wait for, also where it has let the issue go since.
+ */
+export function* readEnding(tracker: string, now: number): Work<ReadonlyMap<string, number>> {
+  const ended = yield* interruptedSince(tracker, NEW_LEADER_ERROR, now - SESSIONS_OVER_MS);
+  // The clock of the one that wrote it may go ahead.
+  return new Map([...ended].map(([issueId, at]) => [issueId, Math.min(at, now) + SESSIONS_OVER_MS]));
+}
