@@ -51,19 +51,23 @@ export async function waitToLead(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Reign> {
-  const { BEAT_MS, readLeader, tryToLead } = await import('../store/postgres/index.ts');
+  const { BEAT_MS, isUnreachable, readLeader, tryToLead } = await import('../store/postgres/index.ts');
   let seen = me;
-  for (let silent = false; ;) {
+  let told: string | null = null;
+  let reachedFrom: number | null = -Infinity;
+  for (;;) {
     signal.throwIfAborted();
     try {
       const before = await db.read(readLeader());
-      const leadership = await tryToLead(db, seen);
+      reachedFrom ??= performance.now();
+      const leadership = await tryToLead(db, seen, performance.now() - reachedFrom);
       if (leadership !== null) return { db, me: seen, leadership, resumeDelayMs: await resumeDelayOf(before, seen) };
       seen = await onLook(before);
-      silent = false;
+      told = null;
     } catch (error) {
-      if (!silent) logger.warn('the database does not answer, trying again', { error: textOf(error) });
-      silent = true;
+      if (textOf(error) !== told) logger.warn('the database does not answer, trying again', { error: textOf(error) });
+      told = textOf(error);
+      if (isUnreachable(error)) reachedFrom = null;
     }
     await delay(BEAT_MS, undefined, { signal });
   }

@@ -46,7 +46,16 @@ async function setUp() {
   const notices = createNotices();
   const chronicle = keepChronicle({ store, notices, clock, logger });
   const place = { host: 'build-7', machine: 'm', pid: 7, processStart: '', workflowPath: file, url: null };
-  const leader: Leader = { ...place, id: 'l', version: 'test', since: clock.now() - 60_000, epoch: 1, silentMs: 0, left: false };
+  const leader: Leader = {
+    ...place,
+    id: 'l',
+    version: 'test',
+    since: clock.now() - 60_000,
+    epoch: 1,
+    silentMs: 0,
+    absentMs: 0,
+    left: false,
+  };
   return {
     write,
     status: async (token: string) =>

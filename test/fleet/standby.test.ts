@@ -59,6 +59,8 @@ it('works one issue once with two daemons, and the other takes over when the lea
     status: 'pass',
     leader: { pid: first.pid, url: expect.stringContaining(first.url) as unknown },
   });
+  const sinceOf = async ({ json }: typeof first) => ((await json('/readyz'))['leader'] as { since: string }).since;
+  expect(await sinceOf(second)).toBe(await sinceOf(first));
   const page = (await (await second.get('/')).text()).replaceAll(/<[^>]*>/g, '');
   expect(page).toContain('Standing by');
   expect(page).toContain(`${hostname()} (process ${first.pid}) leads`);
@@ -218,6 +220,58 @@ it('goes on after the server was restarted under it, and loses nothing', async (
   expect(await daemon.json('/readyz')).toMatchObject({ checks: { database: 'pass' } });
   expect(await postgres.query('SELECT identifier, status FROM foray.runs ORDER BY rowid', url)).toHaveLength(2);
   await daemon.stop();
+});
+
+it('stays the leader when the server was away for longer than a leader may be silent', { timeout: 100_000 }, async () => {
+  await playground.writeIssues([issue(1)]);
+  const { first, second } = await startBoth('kind: mock\nmax_turns: 2\nstop_grace_ms: 100');
+  await second.record('standing by');
+  await becomes(1, 'review');
+  // Until the leader has seen that another one is there.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  for (const how of ['fast', 'crash'] as const) {
+    await postgres.stop(how);
+    await new Promise((resolve) => setTimeout(resolve, 13_000));
+    await postgres.start();
+    await new Promise((resolve) => setTimeout(resolve, 8_000));
+    expect(second.records().filter(({ msg }) => msg === 'leading')).toEqual([]);
+    expect(await first.json('/readyz')).toMatchObject({ role: 'leader', leader: { epoch: 1 } });
+  }
+  await Promise.all([first.stop(), second.stop()]);
+});
+
+it('lets nobody start what may go on under a leader elsewhere, and says until when', async () => {
+  await playground.writeIssues([issue(1)]);
+  await playground.write(
+    'WORKFLOW.md',
+    fileWorkflow({ store: 'url: $DATABASE_URL', agent: 'kind: mock\nmax_turns: 2', mock: 'turn_delay_ms: 600000' }),
+  );
+  const options = { env: { DATABASE_URL: url } };
+  const first = await playground.start(['--port', '0'], options);
+  await first.record('agent session started');
+  const second = await playground.start(['--port', '0'], options);
+  await second.record('standing by');
+  await postgres.query("UPDATE foray.instances SET machine = 'another' WHERE id = (SELECT instance FROM foray.leader)", url);
+  first.signal('SIGKILL');
+  await second.record('leading');
+  await second.record('tick completed');
+  const retried = await playground.run(['retry', 'A-1'], options);
+  expect(retried.stdout).toMatch(
+    /A-1 is due now, but its last session may go on elsewhere until .*, so it does not start before/,
+  );
+  await playground.run(['stop', 'A-1'], options);
+  const released = await playground.run(['unpark', 'A-1'], options);
+  expect(released.stdout).toContain('A-1 is released, but its last session may go on elsewhere until');
+  const explained = (await playground.run(['explain', 'A-1'], options)).stdout;
+  expect(explained).toContain('ending_elsewhere');
+  expect(explained).toContain('remedy: nothing: it starts when its session under the leader before is surely over');
+  // A leader that starts again knows of it.
+  await second.stop();
+  const third = await playground.start(['--port', '0'], options);
+  await third.record('tick completed');
+  expect(await third.json('/api/v2/holds')).toMatchObject({ holds: [{ reason: 'ending_elsewhere' }] });
+  expect(await postgres.query('SELECT status FROM foray.runs', url)).toEqual([{ status: 'interrupted' }]);
+  await third.stop();
 });
 
 it('is alive and not ready when it was cut off and does not lead any more', async () => {

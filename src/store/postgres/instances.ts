@@ -20,6 +20,8 @@ export interface Leader extends InstanceFacts {
   readonly since: number;
   /** How long ago it last said that it lives. */
   readonly silentMs: number;
+  /** How long it could have said so: not while the server itself was away. */
+  readonly absentMs: number;
   /** It took leave, so that nobody needs to wait. */
   readonly left: boolean;
 }
@@ -43,7 +45,11 @@ export const SILENT_MS = 6_000;
 export const LEADER_CUT_OFF_MS = 30_000;
 export const SESSIONS_OVER_MS = 45_000;
 
-const READ_LEADER = `SELECT leader.epoch, leader.since, ${NOW} - leader.renewed_at AS silent, leader.left_at IS NOT NULL AS has_left,
+/** From when on the leader is missed: it could not say that it lives before the server was there. */
+export const MISSED_FROM =
+  'greatest(leader.renewed_at, (extract(epoch FROM pg_postmaster_start_time()) * 1000)::double precision)';
+
+const READ_LEADER = `SELECT leader.epoch, leader.since, ${NOW} - leader.renewed_at AS silent, ${NOW} - ${MISSED_FROM} AS absent, leader.left_at IS NOT NULL AS has_left,
   leader.instance, leader.backend_pid, i.host, i.machine, i.pid, i.process_start, i.workflow_path, i.version, i.url
   FROM leader LEFT JOIN instances AS i ON i.id = leader.instance`;
 
@@ -55,6 +61,7 @@ export function* readLeader(): Work<Leader | null> {
     epoch: Number(row.epoch),
     since: Number(row.since),
     silentMs: Number(row.silent),
+    absentMs: Number(row.absent),
     left: Boolean(row.has_left),
     id: String(row.instance),
     host: String(row.host ?? ''),

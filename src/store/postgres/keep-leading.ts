@@ -8,6 +8,8 @@ import type { InstanceFacts } from './instances.ts';
 /** Leading lasts until it is over: `lost` tells why. */
 export interface Leadership {
   readonly epoch: number;
+  /** When it began, as the database tells everybody. */
+  readonly since: number;
   readonly lost: Promise<string>;
   /**
    * Resolves while this one surely leads, and waits where it cannot know: another one may have taken over meanwhile. Rejects
@@ -40,9 +42,9 @@ interface Turn {
 export function keepLeading(
   db: Postgres,
   me: InstanceFacts,
-  won: { readonly epoch: number; readonly session: Session },
+  won: Pick<Leadership, 'epoch' | 'since'> & { readonly session: Session },
 ): Leadership {
-  const turn: Turn = { db, me, contact: createContact(), hasStandby: false, ...won };
+  const turn: Turn = { db, me, contact: createContact(), hasStandby: false, epoch: won.epoch, session: won.session };
   let tellLost = (_why: string): void => {};
   const lost = new Promise<string>((resolve) => {
     tellLost = resolve;
@@ -71,6 +73,7 @@ export function keepLeading(
 
   return {
     epoch: turn.epoch,
+    since: won.since,
     lost,
     confirm: () => turn.contact.fresh(),
     isConfirmed: () => turn.contact.isFresh(),
