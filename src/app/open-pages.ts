@@ -16,6 +16,7 @@ import { findLiveRun } from './live-runs.ts';
 import { followMissingStates } from './missing-states.ts';
 import type { Runs } from './open-runs.ts';
 import { openOperatorRequests, type OperatorRequests } from './operator-requests.ts';
+import { createDatabaseCheck, withinProbe } from './readiness.ts';
 import { followHints } from './shared-hints.ts';
 import { followStart } from './start-fault.ts';
 import type { WatchedTrackers } from './watched-trackers.ts';
@@ -72,7 +73,7 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
     workflow: workflowStatus.status,
     hosts: runs.hosts,
-    ...(reign !== null && { leader: leaderView(reign, clock, runs.adapterDeps.servedAt) }),
+    ...(reign !== null && { leader: leaderView(reign, runs.adapterDeps.servedAt) }),
     ...viewOf(trackers, snapshot, store, clock),
   };
   return { daemon, operatorRequests };
@@ -89,12 +90,12 @@ function loopFor(trackers: WatchedTrackers, { request, tracker }: AskedRequest):
   return trackers.loops().find((loop) => isRunning(loop.state(), request.identifier)) ?? named;
 }
 
-/** This daemon leads, since now. */
-function leaderView({ me, leadership }: Reign, clock: Clock, servedAt: () => string | null): NonNullable<Daemon['leader']> {
-  const since = clock.now();
+/** This daemon leads. */
+function leaderView({ me, leadership }: Reign, servedAt: () => string | null): NonNullable<Daemon['leader']> {
+  const { since, epoch } = leadership;
   return () => ({
     role: 'leader',
-    leader: { host: me.host, pid: me.pid, url: servedAt(), since, epoch: leadership.epoch },
+    leader: { host: me.host, pid: me.pid, url: servedAt(), since, epoch },
   });
 }
 
@@ -122,6 +123,7 @@ function viewOf(
   'snapshot' | 'revision' | 'requestRefresh' | 'hint' | 'watchedKinds' | 'trackerOf' | 'isDraining' | 'checkReadiness'
 > {
   const { active } = trackers;
+  const answers = createDatabaseCheck(() => store.ping());
   return {
     revision: trackers.states,
     hint: () => active().report({ type: 'webhook-received' }),
@@ -134,11 +136,12 @@ function viewOf(
     snapshot,
     requestRefresh: createRefresh(active, clock),
     isDraining: () => active().state().lifecycle === 'draining',
-    checkReadiness: async () => ({
-      database: storeFaultOf(trackers) === null && (await succeeds(store.ping())),
-      preflight: (await trackers.findPreflightProblem().catch(textOf)) === null,
-      workflow: true,
-    }),
+    async checkReadiness() {
+      const known = active().state().preflightProblem;
+      const problem = withinProbe(trackers.findPreflightProblem().catch(textOf), known);
+      const database = storeFaultOf(trackers) === null && (await answers());
+      return { database, preflight: (await problem) === null, workflow: true };
+    },
   };
 }
 
@@ -167,13 +170,6 @@ function createRefresh(active: () => Loop, clock: Clock): Daemon['requestRefresh
     active().report({ type: 'refresh-requested' });
     return { queued: true, coalesced };
   };
-}
-
-async function succeeds(promise: Promise<unknown>): Promise<boolean> {
-  return promise.then(
-    () => true,
-    () => false,
-  );
 }
 
 function textOf(fault: unknown): string {

@@ -19,6 +19,7 @@ import { keepChronicle, troublesSince, type Trouble } from './chronicle.ts';
 import type { DaemonOptions } from './daemon.ts';
 import { kindsOf } from './open-pages.ts';
 import { processStart } from './process-start.ts';
+import { createDatabaseCheck } from './readiness.ts';
 import { serveHttp, type Served } from './serve-http.ts';
 import type { PassedOn } from './shared-hints.ts';
 import { readWorkflowFile } from './workflow.ts';
@@ -122,6 +123,7 @@ function aboutService({ workflow, version, clock, logger, secrets }: Omit<Daemon
 
 /** What the HTTP side sees of the records. What people and vendors ask for is passed on to the leader. */
 function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, clock }: Omit<DaemonOptions, 'reign'>) {
+  const answers = createDatabaseCheck(() => store.ping());
   return {
     history: store,
     notes: { listNotes: store.listNotes, addNotes: passedOn.addNotes },
@@ -137,7 +139,7 @@ function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, cloc
     watchedKinds: () => kindsOf(workflow.settings),
     trackerOf: () => workflow.settings.tracker.identity,
     ask: (request: OperatorRequest, by: string) => askLeader(store, { request, by, tracker: workflow.settings.tracker.identity }),
-    checkReadiness: async () => ({ database: await answers(store), preflight: true, workflow: true }),
+    checkReadiness: async () => ({ database: await answers(), preflight: true, workflow: true }),
   };
 }
 
@@ -197,13 +199,6 @@ async function askLeader(
     await delay(200);
   }
   return { outcome: 'refused', message: 'the leading service did not answer in time: see its log' };
-}
-
-async function answers(store: Store): Promise<boolean> {
-  return store.ping().then(
-    () => true,
-    () => false,
-  );
 }
 
 function textOf(fault: unknown): string {
