@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,6 +16,7 @@ import { openRunQueue } from '../../src/store/postgres/run-queue.ts';
 import { openWorkerSeat } from '../../src/store/postgres/worker-seat.ts';
 import { createStoreWriter } from '../../src/orchestrator/store-writer.ts';
 import type { Write } from '../../src/ports/store.ts';
+import { createPlayground, fileWorkflow } from '../support/daemon.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { openLink } from './link.ts';
 import { createChance } from '../support/random.ts';
@@ -224,6 +225,28 @@ describe('two that each believe they lead', () => {
     );
     await epochs.at(-1)?.leave();
     await db.close();
+  });
+});
+
+describe('a login without a password', () => {
+  it('is told with what to do about it, and the command ends at once', async () => {
+    const url = await postgres.createDatabase();
+    await postgres.query("CREATE ROLE svc LOGIN PASSWORD 'secret'");
+    const rules = join(postgres.folder, 'data', 'pg_hba.conf');
+    await writeFile(rules, `host all svc all scram-sha-256\n${await readFile(rules, 'utf8')}`);
+    await postgres.query('SELECT pg_reload_conf()');
+    const ground = await createPlayground();
+    await ground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL' }));
+    const env = { DATABASE_URL: url.replace('postgres@', 'svc@') };
+    for (const command of [['status'], ['worker', '--url', '$DATABASE_URL', '--root', ground.path('root')]]) {
+      const begun = performance.now();
+      const { code, stderr } = await ground.run(command, { env });
+      expect(code).toBe(1);
+      expect(stderr).toContain('refuses the login (SASL: ');
+      expect(stderr).toContain('PGPASSWORD');
+      expect(performance.now() - begun).toBeLessThan(30_000);
+    }
+    await ground.cleanup();
   });
 });
 

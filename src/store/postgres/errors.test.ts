@@ -11,6 +11,7 @@ it.each([
   ['a certificate that is not there', coded('ENOENT: open', { code: 'ENOENT', syscall: 'open' }), 'unwritable'],
   ['a server without TLS', new Error('The server does not support SSL connections'), 'unwritable'],
   ['an end without a word', new Error('Connection terminated unexpectedly'), 'unreachable'],
+  ['no password', new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), 'unwritable'],
   ['a wrong password', coded('password authentication failed', { code: '28P01' }), 'unwritable'],
 ])('%s is waited for or told', (_what, error, kind) => expect(kindOf(error)).toBe(kind));
 

@@ -7,16 +7,19 @@ export const TAKES_NO_WRITES = '25006';
 type Explanation = Pick<StoreErrorFacts, 'kind' | 'what' | 'remedy'>;
 
 const WAIT = 'check the server and the network; services and workers go on when it answers again';
-const LOGIN = 'check the user and the password in its address';
+const LOGIN = 'check the user and the password in its address; without one there, that of PGPASSWORD is taken';
 const RIGHTS =
   'let the role of its address create schemas in this database (with agent.run_on it makes one for the queue, once), or, without agent.run_on, create the schema foray and make the role its owner; a role of the workers alone needs the rights listed in docs/workers.md';
+const LOST_TABLES = 'restore the database from a backup, or restart the services, which begin anew with an empty one';
 const TLS = 'check sslmode and sslrootcert in its address';
+
+const REFUSED_LOGIN: Explanation = { kind: 'unwritable', what: 'refuses the login', remedy: LOGIN };
 
 /** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) or by what Node calls it; the longest prefix counts. */
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   FRY01: { kind: 'not-leading', what: 'is led by another foray', remedy: 'nothing; this one stands by' },
   '08': { kind: 'unreachable', what: 'cannot be reached', remedy: WAIT },
-  '28': { kind: 'unwritable', what: 'refuses the login', remedy: LOGIN },
+  '28': REFUSED_LOGIN,
   [TAKES_NO_WRITES]: {
     kind: 'unreachable',
     what: 'takes no writes',
@@ -24,6 +27,7 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   },
   '25P03': { kind: 'unreachable', what: 'ended a unit of work that stood still', remedy: 'nothing; it is tried again' },
   '3D000': { kind: 'missing', what: 'does not exist', remedy: 'create the database, or correct its address' },
+  '42P01': { kind: 'missing', what: 'has lost its tables of foray', remedy: LOST_TABLES },
   '42501': { kind: 'unwritable', what: 'lacks a right', remedy: RIGHTS },
   '53': { kind: 'failed', what: 'has no room or no connection left', remedy: 'free space on its disk, or raise max_connections' },
   '57': { kind: 'unreachable', what: 'is stopping or starting', remedy: WAIT },
@@ -93,6 +97,8 @@ function explain(error: unknown): Explanation {
 /** What the driver itself says comes without a code. */
 function explainText(message: string): Explanation {
   if (message.includes('does not support SSL')) return NO_TLS;
+  // It asks for a password, and there is none to give.
+  if (message.startsWith('SASL: ')) return REFUSED_LOGIN;
   return /connection|timeout|terminated|SSL/i.test(message) ? LOST : UNEXPLAINED;
 }
 
