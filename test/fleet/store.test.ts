@@ -1,13 +1,20 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NEW_LEADER_ERROR } from '../../src/domain/events/on-exit.ts';
+import { NO_TOKENS } from '../../src/domain/model/agent-event.ts';
+import type { Run } from '../../src/domain/model/run.ts';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts';
+import { readEnding } from '../../src/store/postgres/ending.ts';
 import { migratePostgres } from '../../src/store/postgres/migrate.ts';
 import { tryToLead, type InstanceFacts, type Leadership } from '../../src/store/postgres/leadership.ts';
 import { storeContract } from '../contracts/store.ts';
 import { openProcessRecords } from '../../src/store/postgres/processes.ts';
 import { waitToLead } from '../../src/app/leading.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { aParked, CLOCK, fillStore, TRACKER } from '../support/store/database.ts';
+import { createLogRecorder } from '../support/workspaces.ts';
+import { openLink } from './link.ts';
+import { aParked, anIssue, CLOCK, fillStore, TRACKER } from '../support/store/database.ts';
 
 let postgres: TestPostgres;
 beforeAll(async () => {
@@ -47,19 +54,26 @@ async function close({ db, leadership }: Opened): Promise<void> {
   await db.close();
 }
 
-storeContract('the PostgreSQL store', async () => {
-  const url = await postgres.createDatabase();
-  let opened = await open(url, 'a');
-  return {
-    store: storeOf(opened),
-    async reopen() {
-      await close(opened);
-      opened = await open(url, 'a');
-      return storeOf(opened);
-    },
-    cleanup: () => close(opened),
-  };
-});
+/** The records are those of the other stores, which try more of them. */
+const HISTORIES = 15;
+
+storeContract(
+  'the PostgreSQL store',
+  async () => {
+    const url = await postgres.createDatabase();
+    let opened = await open(url, 'a');
+    return {
+      store: storeOf(opened),
+      async reopen() {
+        await close(opened);
+        opened = await open(url, 'a');
+        return storeOf(opened);
+      },
+      cleanup: () => close(opened),
+    };
+  },
+  HISTORIES,
+);
 
 describe('the epoch', () => {
   it('lets only the present leader store, and marks every row with it', async () => {
@@ -92,7 +106,75 @@ describe('the epoch', () => {
   });
 });
 
+const aRunning = (id: string): Run => ({
+  id,
+  issue: anIssue(id),
+  attempt: 0,
+  trigger: 'fresh',
+  agentKind: 'mock',
+  status: 'running',
+  startedAt: 1,
+  endedAt: null,
+  turns: 1,
+  sessionId: '',
+  workspacePath: '',
+  model: null,
+  tokens: NO_TOKENS,
+  tokensMeasured: true,
+  costUsd: null,
+  error: null,
+});
+
+describe('what a change of leader cut short', () => {
+  it('is known for as long as it may go on elsewhere, to a leader that starts again as well', async () => {
+    const opened = await open(await postgres.createDatabase(), 'a');
+    const store = storeOf(opened);
+    const now = 1_000_000;
+    const run = (id: string) => ({ write: 'run', run: aRunning(id) }) as const;
+    const interrupt = (at: number, error: string | null) => ({ write: 'interrupt-runs', at, error }) as const;
+    await store.apply(TRACKER, [run('1'), interrupt(now - 45_001, NEW_LEADER_ERROR), run('2'), interrupt(now - 5_000, null)]);
+    await store.apply(TRACKER, [
+      run('3'),
+      interrupt(now - 5_000, NEW_LEADER_ERROR),
+      run('4'),
+      interrupt(now + 9_000, NEW_LEADER_ERROR),
+    ]);
+    await store.apply('another', [run('5'), interrupt(now - 5_000, NEW_LEADER_ERROR)]);
+    expect(await opened.db.read(readEnding(TRACKER, now))).toEqual(
+      new Map([
+        ['3', now + 40_000],
+        ['4', now + 45_000],
+      ]),
+    );
+    await close(opened);
+  });
+});
+
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+it('one that stands by tells a fault of the database once, and again when it is another', async () => {
+  const url = await postgres.createDatabase();
+  const first = await open(url, 'first');
+  const link = await openLink(postgres.port);
+  const db = await openPostgres(link.through(url));
+  const logger = createLogRecorder();
+  const told = () => logger.records.map(({ attributes }) => String(attributes['error']));
+  const stopped = new AbortController();
+  const me = anInstance('second');
+  const standing = waitToLead({ db, me }, () => Promise.resolve(me), logger, stopped.signal).catch(() => {});
+  link.cut();
+  await expect.poll(() => told().length, { timeout: 30_000 }).toBeGreaterThan(0);
+  await postgres.query('DROP SCHEMA foray CASCADE', url);
+  link.heal();
+  await expect.poll(() => told().at(-1), { timeout: 30_000 }).toContain('has lost its tables of foray');
+  await delay(2_500);
+  expect(told().filter((text, index, all) => text === all[index - 1])).toEqual([]);
+  stopped.abort();
+  await standing;
+  await db.close();
+  await link.close();
+  await close(first);
+});
 
 describe('two daemons whose hosts have one name, and which have one pid', () => {
   it.each([
