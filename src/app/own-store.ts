@@ -52,7 +52,7 @@ const SILENT_SECONDS = 30;
  * them when they hear of it, or when they have heard nothing for long enough: only then may these start again.
  */
 async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Reign, releasers: Releasers): Promise<OwnStore> {
-  const { createPostgresStore, openProcessRecords, readEnding, readOnceAtStart, isNotLeading } =
+  const { createPostgresStore, openProcessRecords, noteEnding, readEnding, readOnceAtStart, isNotLeading } =
     await import('../store/postgres/index.ts');
   const { db, leadership, me } = reign;
   const store = createPostgresStore(db, { owner: me.id, clock, epoch: leadership.epoch });
@@ -62,12 +62,15 @@ async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Rei
   releasers.push(() => guard.stop());
   const processes = { ...records, ...bothHear(guard, records) };
   const { workspaceKey, runningRuns, areGivenAway } = await db.read(readOnceAtStart());
+  const resumeDelayMs = Math.max(reign.resumeDelayMs, areGivenAway ? LOST_AFTER_MS : 0);
+  // Before anything that takes time: the next leader must know of it, should this one end here.
+  if (resumeDelayMs > 0) await db.writeUnder(leadership.epoch, noteEnding(clock.now()));
   await endLeftovers({ processes, dbPath: databaseName(workflow.settings), runIds: runningRuns }, logger);
   return {
     ...store,
     processes,
     workspaceKey,
-    resumeDelayMs: Math.max(reign.resumeDelayMs, areGivenAway ? LOST_AFTER_MS : 0),
+    resumeDelayMs,
     endingElsewhere: (tracker) => db.read(readEnding(tracker, clock.now())),
     async apply(tracker, writes) {
       try {

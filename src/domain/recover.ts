@@ -36,7 +36,7 @@ export function recover(
   const rested = rebuilt(settings, durable, instance, now, endingElsewhere);
   const draft = openDraft(rested, now);
   const error = delayMs > 0 ? NEW_LEADER_ERROR : RESTART_ERROR;
-  draft.writes.push({ write: 'interrupt-runs', at: now, error: delayMs > 0 ? error : null });
+  draft.writes.push({ write: 'interrupt-runs', at: now });
   for (const claim of draft.state.claims.values())
     if (claim.phase === 'running') requeue(draft, claim.issue.id, { delayMs, error });
   clampDueTimes(draft);

@@ -139,7 +139,7 @@ function durableContract(open: () => Promise<StoreHarness>, harness: () => Store
       { write: 'park', parked: { ...parkedIssue('1'), detail: 'of the other' } },
       { write: 'unpark', issueId: '1' },
       { write: 'outbox-done', id: 'o' },
-      { write: 'interrupt-runs', at: 5, error: null },
+      { write: 'interrupt-runs', at: 5 },
       { write: 'run', run: aRun('b', 2) },
     ]);
     expect(await store.load(TRACKER)).toMatchObject({ parked: [parkedIssue('1')], outbox: [outbox], spent: [{ tokens: 2 }] });
@@ -257,10 +257,10 @@ function historyContract(harness: () => StoreHarness): void {
 
   it('marks the runs that were cut short, and no other', async () => {
     await write(aRun('live', 1), aRun('done', 2, { status: 'succeeded', endedAt: 4 }));
-    await harness().store.apply(TRACKER, [{ write: 'interrupt-runs', at: 7, error: 'cut short' }]);
+    await harness().store.apply(TRACKER, [{ write: 'interrupt-runs', at: 7 }]);
     expect(await harness().store.listRuns({ limit: 9 })).toEqual([
       aRun('done', 2, { status: 'succeeded', endedAt: 4 }),
-      aRun('live', 1, { status: 'interrupted', endedAt: 7, error: 'cut short' }),
+      aRun('live', 1, { status: 'interrupted', endedAt: 7 }),
     ]);
   });
 
@@ -495,10 +495,7 @@ async function expectRuns(store: Store, writes: readonly Write[]): Promise<void>
     if (write.write === 'run') runs.set(write.run.id, write.run);
     if (write.write !== 'interrupt-runs') continue;
     for (const run of runs.values()) {
-      if (run.status === 'running') {
-        const error = write.error ?? run.error;
-        runs.set(run.id, { ...run, status: 'interrupted', endedAt: write.at, error });
-      }
+      if (run.status === 'running') runs.set(run.id, { ...run, status: 'interrupted', endedAt: write.at });
     }
   }
   for (const run of runs.values()) expect((await store.findRun(run.id))?.run).toEqual(run);

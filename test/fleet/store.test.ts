@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NEW_LEADER_ERROR } from '../../src/domain/events/on-exit.ts';
 import { NO_TOKENS } from '../../src/domain/model/agent-event.ts';
 import type { Run } from '../../src/domain/model/run.ts';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts';
-import { readEnding } from '../../src/store/postgres/ending.ts';
+import { noteEnding, readEnding } from '../../src/store/postgres/ending.ts';
 import { migratePostgres } from '../../src/store/postgres/migrate.ts';
 import { tryToLead, type InstanceFacts, type Leadership } from '../../src/store/postgres/leadership.ts';
 import { storeContract } from '../contracts/store.ts';
@@ -131,19 +130,18 @@ describe('what a change of leader cut short', () => {
     const store = storeOf(opened);
     const now = 1_000_000;
     const run = (id: string) => ({ write: 'run', run: aRunning(id) }) as const;
-    const interrupt = (at: number, error: string | null) => ({ write: 'interrupt-runs', at, error }) as const;
-    await store.apply(TRACKER, [run('1'), interrupt(now - 45_001, NEW_LEADER_ERROR), run('2'), interrupt(now - 5_000, null)]);
-    await store.apply(TRACKER, [
-      run('3'),
-      interrupt(now - 5_000, NEW_LEADER_ERROR),
-      run('4'),
-      interrupt(now + 9_000, NEW_LEADER_ERROR),
-    ]);
-    await store.apply('another', [run('5'), interrupt(now - 5_000, NEW_LEADER_ERROR)]);
+    const changed = (at: number) => opened.db.writeUnder(opened.leadership.epoch, noteEnding(at));
+    await store.apply(TRACKER, [run('1')]);
+    await changed(now - 45_001);
+    await store.apply(TRACKER, [run('2'), { write: 'interrupt-runs', at: now - 5_000 }, run('3')]);
+    await store.apply('another', [run('4')]);
+    await changed(now - 5_000);
+    await store.apply(TRACKER, [run('5')]);
+    await changed(now + 9_000);
     expect(await opened.db.read(readEnding(TRACKER, now))).toEqual(
       new Map([
         ['3', now + 40_000],
-        ['4', now + 45_000],
+        ['5', now + 45_000],
       ]),
     );
     await close(opened);

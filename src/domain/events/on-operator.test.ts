@@ -254,6 +254,13 @@ describe('an issue whose last session may go on elsewhere', () => {
     expectNoStartBefore(player, 3_640_000);
   });
 
+  it('waits where the leader that took it over ended before it could store so', () => {
+    const player = createPlayer();
+    const elsewhere = { delayMs: 0, endingElsewhere: new Map([['1', 1_040_000]]) };
+    player.state = recover(settingsWith(), durableOf(running()), 'next', player.now, elsewhere).state;
+    expectNoStartBefore(player);
+  });
+
   it('waits on under a leader that starts again, also where it was made due meanwhile', () => {
     const before = takenOver();
     const claim = before.state.claims.get('1') as WaitingClaim;

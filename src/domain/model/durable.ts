@@ -39,7 +39,7 @@ export type Write =
   /** Inserts or replaces the run. */
   | { readonly write: 'run'; readonly run: Run }
   /** Marks every run that is still `running` as `interrupted`: their process is gone. */
-  | { readonly write: 'interrupt-runs'; readonly at: number; readonly error: string | null }
+  | { readonly write: 'interrupt-runs'; readonly at: number }
   /** Of a run that exceeds `maxBytes` the oldest events are dropped, and how many they were is kept. */
   | { readonly write: 'run-events'; readonly events: readonly RunEvent[]; readonly maxBytes: number }
   | { readonly write: 'outbox'; readonly entry: OutboxEntry }

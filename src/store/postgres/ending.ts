@@ -1,7 +1,12 @@
 import { NEW_LEADER_ERROR } from '../../domain/events/on-exit.ts';
-import { interruptedSince } from '../records/runs.ts';
+import { interruptAllRuns, interruptedSince } from '../records/runs.ts';
 import type { Work } from '../records/work.ts';
 import { SESSIONS_OVER_MS } from './instances.ts';
+
+/** A change of leader cuts short what runs, which may go on elsewhere for a while. */
+export function noteEnding(now: number): Work<void> {
+  return interruptAllRuns(NEW_LEADER_ERROR, now);
+}
 
 /**
  * Until when runs that a change of leader cut short may go on elsewhere, by issue id. Read from the history: a leader that

@@ -3,7 +3,7 @@ import { all, get, type Work } from '../records/work.ts';
 /** All of PostgreSQL comes through here and is loaded only where `store.url` is set. */
 export { openPostgres, type Postgres } from './connection.ts';
 export { importAll, type ImportedTable } from './import.ts';
-export { readEnding } from './ending.ts';
+export { noteEnding, readEnding } from './ending.ts';
 export { isNotLeading, isUnreachable } from './errors.ts';
 export { BEAT_MS, readLeader, SESSIONS_OVER_MS, type InstanceFacts, type Leader } from './instances.ts';
 export type { Leadership } from './keep-leading.ts';

@@ -80,10 +80,13 @@ function ofOneTracker(identifier: string, tracker: string) {
 }
 
 /** Ends the runs of a daemon that is gone. */
-export function interruptRuns(tracker: string, at: number, error: string | null): Work<void> {
-  const sql =
-    "UPDATE runs SET status = 'interrupted', ended_at = ?, error = coalesce(?, error) WHERE status = 'running' AND tracker = ?";
-  return runSql(sql, at, error, tracker);
+export function interruptRuns(tracker: string, at: number): Work<void> {
+  return runSql("UPDATE runs SET status = 'interrupted', ended_at = ? WHERE status = 'running' AND tracker = ?", at, tracker);
+}
+
+/** The same for all trackers, with the words by which they are found again. */
+export function interruptAllRuns(error: string, at: number): Work<void> {
+  return runSql("UPDATE runs SET status = 'interrupted', ended_at = ?, error = ? WHERE status = 'running'", at, error);
 }
 
 /** The issues whose runs were ended with these words since then, and when. */

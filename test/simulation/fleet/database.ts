@@ -102,6 +102,7 @@ export function createDatabase(flaws: DatabaseFlaws = {}): Database {
       const letGoMs = given.size > 0 ? LOST_AFTER_MS : 0;
       const safeMs = Math.max(isKnownOver ? 0 : SESSIONS_OVER_MS - silent, letGoMs);
       const delayMs = flaws.resumesAtOnce === true ? 0 : safeMs;
+      if (delayMs > 0) noteCutShort(now);
       const endingElsewhere = new Map([...cutShort].map(([id, at]) => [id, at + SESSIONS_OVER_MS]));
       Object.assign(leader, { epoch: leader.epoch + 1, host: daemon.host, renewedAt: now, left: false });
       leader.lock = { by: daemon, life: daemon.life };
@@ -114,11 +115,7 @@ export function createDatabase(flaws: DatabaseFlaws = {}): Database {
     dropLock(daemon) {
       if (leader.lock?.by === daemon) leader.lock = null;
     },
-    store: (epoch, writes) =>
-      under(epoch, () => {
-        for (const write of writes) if (write.write === 'interrupt-runs' && write.error !== null) noteCutShort(write.at);
-        applyWrites(records, writes);
-      }),
+    store: (epoch, writes) => under(epoch, () => applyWrites(records, writes)),
     give: (epoch, plan, worker) => under(epoch, () => given.set(plan.runId, { plan, worker, isToldToStop: false })),
     revoke: (epoch, runId) =>
       under(epoch, () => {

@@ -174,7 +174,7 @@ const WRITERS: { readonly [K in Write['write']]: (kept: Kept, write: Extract<Wri
   park: (kept, { parked }) => kept.parked.set(parked.issue.id, parked),
   unpark: (kept, { issueId }) => kept.parked.delete(issueId),
   run: (kept, { run }) => kept.runs.set(run.id, run),
-  'interrupt-runs': (kept, write) => interruptRuns(kept.runs, write),
+  'interrupt-runs': (kept, { at }) => interruptRuns(kept.runs, at),
   'run-events': (kept, { events, maxBytes }) => addEvents(kept, events, maxBytes),
   outbox: (kept, { entry }) => kept.outbox.set(entry.id, entry),
   'outbox-done': (kept, { id }) => kept.outbox.delete(id),
@@ -209,10 +209,8 @@ function sameName({ issue }: Run, identifier: string): boolean {
   return issue.identifier.toLowerCase() === identifier.toLowerCase();
 }
 
-function interruptRuns(runs: Map<string, Run>, { at, error }: Extract<Write, { write: 'interrupt-runs' }>): void {
-  for (const run of runs.values()) {
-    if (run.status === 'running') runs.set(run.id, { ...run, status: 'interrupted', endedAt: at, error: error ?? run.error });
-  }
+function interruptRuns(runs: Map<string, Run>, at: number): void {
+  for (const run of runs.values()) if (run.status === 'running') runs.set(run.id, { ...run, status: 'interrupted', endedAt: at });
 }
 
 function addEvents(kept: Kept, added: readonly RunEvent[], maxBytes: number): void {
