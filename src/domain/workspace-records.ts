@@ -1,5 +1,7 @@
-import { change, type Draft } from './draft.ts';
+import { ask, change, type Draft } from './draft.ts';
 import type { WorkspaceRecord } from './model/claim.ts';
+import { hostPathOf } from './model/host-path.ts';
+import type { IssueRef } from './model/issue.ts';
 import type { State } from './model/state.ts';
 import { withEntry, withoutEntry } from './model/versioned-map.ts';
 
@@ -37,4 +39,19 @@ function forgetPath(draft: Draft, path: string): void {
 /** The workspaces of one issue. */
 export function workspacesOf({ workspaces, workspacePaths }: State, issueId: string): readonly WorkspaceRecord[] {
   return (workspacePaths.get(issueId) ?? []).flatMap((path) => workspaces.get(path) ?? []);
+}
+
+/** Removes the workspace of an issue that nobody works on. */
+export function removeWorkspaceOf(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 'title'>, why: string): void {
+  if (draft.state.claims.has(issue.id)) return;
+  const records = workspacesOf(draft.state, issue.id);
+  ask(draft, {
+    do: 'remove-workspace',
+    issueId: issue.id,
+    identifier: issue.identifier,
+    title: issue.title,
+    why,
+    recorded: records.length > 0,
+    hosts: records.flatMap(({ path }) => hostPathOf(path).host ?? []),
+  });
 }

@@ -182,7 +182,10 @@ const MARKS: { readonly [Kind in ReactionKind]: fc.Arbitrary<ReactionMarks[Kind]
     fc.constant({ at: 'tidied' as const }),
   ),
   merge_completion: fc.record({ at: fc.constant('begun' as const), left: text }, { requiredKeys: ['at'] }),
-  label_commands: fc.record({ at: fc.constant('read' as const), upTo: text }),
+  label_commands: fc.oneof(
+    fc.record({ at: fc.constant('read' as const), upTo: text }),
+    fc.record({ at: fc.constant('queued' as const), upTo: text, order: text, label: text }),
+  ),
 };
 
 const progressOf = <Kind extends ReactionKind>(kind: Kind): fc.Arbitrary<ReactionProgress<Kind>> =>

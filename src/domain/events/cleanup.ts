@@ -1,10 +1,10 @@
-import { announce, ask, changePoll, dropWatch, settle, release, unpark, type Draft } from '../draft.ts';
-import { dropWorkspace, workspacesOf } from '../workspace-records.ts';
+import { announce, ask, changePoll, dropWatch, settle, unpark, type Draft } from '../draft.ts';
+import { dropWorkspace, removeWorkspaceOf, workspacesOf } from '../workspace-records.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn, type IssueRef } from '../model/issue.ts';
 import type { WorkspaceRecord } from '../model/claim.ts';
-import { hostPathOf } from '../model/host-path.ts';
 import { hasWorkAfterMerge } from '../reactions/after-merge.ts';
+import { releaseWaiting } from '../reactions/queued-turn.ts';
 import type { State } from '../model/state.ts';
 
 /** Every so many polls the workspaces still on disk are held against the tracker. */
@@ -14,21 +14,6 @@ const SWEEP_SIZE = 50;
 /** A failed cleanup read at start is tried again after this. */
 const CLEANUP_RETRY_MS = 60_000;
 const DAY_MS = 86_400_000;
-
-/** Removes the workspace of an issue that nobody works on. */
-export function removeWorkspaceOf(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 'title'>, why: string): void {
-  if (draft.state.claims.has(issue.id)) return;
-  const records = workspacesOf(draft.state, issue.id);
-  ask(draft, {
-    do: 'remove-workspace',
-    issueId: issue.id,
-    identifier: issue.identifier,
-    title: issue.title,
-    why,
-    recorded: records.length > 0,
-    hosts: records.flatMap(({ path }) => hostPathOf(path).host ?? []),
-  });
-}
 
 /** At start: fetch what is already terminal. */
 export function cleanupIfDue(draft: Draft): void {
@@ -89,7 +74,7 @@ function sweepWaiting(draft: Draft, asked: readonly string[], states: ReadonlyMa
     if (claim?.phase !== 'waiting') continue;
     const state = states.get(id) ?? '';
     if (stateIn(draft.state.settings.tracker.terminalStates, state)) onTerminal(draft, claim.issue, state);
-    else if (state === '' && unseenWaiting.has(id)) release(draft, claim.issue, 'the tracker no longer has the issue');
+    else if (state === '' && unseenWaiting.has(id)) releaseWaiting(draft, claim, 'the tracker no longer has the issue');
     // While polls fail, such as for a token that lost its access, that an issue is not found says nothing of it.
     else if (state === '' && last?.error == null) unseen.add(id);
   }
@@ -113,7 +98,7 @@ export function onWorkspaceRemoved(draft: Draft, event: Extract<Event, { type: '
 /** A terminal issue that waits or is parked has nothing left to wait for; one that runs is stopped by the next poll. */
 function onTerminal(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 'title'>, state: string): void {
   const claim = draft.state.claims.get(issue.id);
-  if (claim?.phase === 'waiting') release(draft, claim.issue, 'the issue is terminal');
+  if (claim?.phase === 'waiting') releaseWaiting(draft, claim, 'the issue is terminal');
   const parked = draft.state.parked.get(issue.id);
   if (parked) unpark(draft, parked, 'the issue is terminal');
   const watch = draft.state.watches.get(issue.id);

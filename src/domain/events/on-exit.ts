@@ -1,6 +1,6 @@
 import { CONTINUATION_MS } from '../rules/backoff.ts';
 import { spentOn, usdText } from '../rules/budget.ts';
-import { removeWorkspaceOf } from './cleanup.ts';
+import { removeWorkspaceOf } from '../workspace-records.ts';
 import {
   announce,
   ask,

@@ -4,7 +4,7 @@ import { refIn, sameState, stateIn } from '../model/issue.ts';
 import type { Parked } from '../model/claim.ts';
 import type { StopReason } from '../model/run.ts';
 import { settingsFor, type Live, type State } from '../model/state.ts';
-import { removeWorkspaceOf } from './cleanup.ts';
+import { removeWorkspaceOf } from '../workspace-records.ts';
 
 /** Polls in a row that may read no state before a running issue is stopped. */
 const UNSEEN_LIMIT = 2;

@@ -5,6 +5,7 @@ import type { IssueRef } from '../model/issue.ts';
 import type { IssueRequestKind, OperatorAnswer, OperatorRequest } from '../model/operator.ts';
 import type { State } from '../model/state.ts';
 import { isEscalated, type Watch } from '../model/watch.ts';
+import { dropTurn } from '../reactions/queued-turn.ts';
 import { endingHold, type Moment } from '../rules/eligibility.ts';
 import { stopRun } from './on-issue-states.ts';
 import { giveBudgetsBack } from './watching.ts';
@@ -54,6 +55,7 @@ function stop(draft: Draft, { issue, claim, parked }: Found, by: string): Operat
   const release = `"foray unpark ${name}" lets it run again`;
   if (claim.phase === 'waiting') {
     park(draft, claim.issue, 'stopped_by_operator', stoppedBy(by));
+    dropTurn(draft, claim, 'parked: stopped_by_operator');
     return taken(`${name} is parked; ${release}`);
   }
   if (claim.stoppedBy === null) putClaim(draft, { ...claim, stoppedBy: by });

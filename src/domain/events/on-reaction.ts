@@ -1,16 +1,16 @@
-import { ask, isPending, change, settleRead, putWatch, release, type Draft } from '../draft.ts';
+import { ask, isPending, change, settleRead, putWatch, type Draft } from '../draft.ts';
 import type { Answer } from '../model/fault.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn } from '../model/issue.ts';
 import type { CiConclusion, MergeStatus } from '../model/merge-request.ts';
-import { removeWorkspaceOf } from './cleanup.ts';
+import { removeWorkspaceOf } from '../workspace-records.ts';
 import { noteMerged, tidyBranch } from '../reactions/branch.ts';
 import type { Findings, RequestReading } from '../model/findings.ts';
 import { completeMerge, noteLeft } from '../reactions/merge-completion.ts';
 import { hasWorkAfterMerge, isPastWindow, mustFinishCompletion } from '../reactions/after-merge.ts';
 import { whyNotOurs } from '../reactions/managed.ts';
 import { couldNotRead, endWatch, forgetUnreadable, noteSelf, progressOf, whySelfUnknown } from '../reactions/progress.ts';
-import { judgeQueued } from '../reactions/queued-turn.ts';
+import { judgeQueued, releaseWaiting } from '../reactions/queued-turn.ts';
 import { activeReactions, reactionOf } from '../reactions/registry.ts';
 import { checkProject, current, noteLook, noteOpen, onClosed, onMissing, refuse } from '../reactions/request.ts';
 import type { ReactionKind } from '../model/reaction.ts';
@@ -51,10 +51,9 @@ export function onInspected(draft: Draft, event: Inspected): void {
   const { findings } = event;
   const issueState = findings.issueState.ok ? (findings.issueState.value ?? '') : '';
   if (stateIn(draft.state.settings.tracker.terminalStates, issueState)) return afterTerminal(draft, watch, event, issueState);
-  if (issueState !== '') {
-    putWatch(draft, { ...watch, issue: { ...watch.issue, state: issueState } });
-    noteLeft(draft, current(draft, watch), issueState);
-  }
+  // One that the tracker tells no state of is somewhere else, too: no turn could begin from there.
+  if (findings.issueState.ok) putWatch(draft, { ...watch, issue: { ...watch.issue, state: issueState } });
+  if (issueState !== '') noteLeft(draft, current(draft, watch), issueState);
   if (!findings.merge.ok) return couldNotLook(draft, watch, event.due, findings.merge.fault.message);
   if (isReadable(findings)) forgetUnreadable(draft, watch, event.due);
   judge(draft, watch, findings.merge.value, findings, event.due);
@@ -120,7 +119,7 @@ function afterMerge(draft: Draft, watch: Watch, merge: MergeStatus): void {
 function dropQueuedTurn(draft: Draft, { issue }: Watch, why: string): void {
   const claim = draft.state.claims.get(issue.id);
   if (claim?.phase !== 'waiting' || claim.then.kind !== 'run' || claim.then.reaction === null) return;
-  release(draft, issue, why);
+  releaseWaiting(draft, claim, why);
 }
 
 function dueKinds(state: State, watch: Watch, now: number): readonly ReactionKind[] {

@@ -1,14 +1,14 @@
 import { backoffMs } from '../rules/backoff.ts';
 import { budgetSpent } from '../rules/budget.ts';
 import { earliestDue, type WaitingClaim } from '../model/claim.ts';
-import { removeWorkspaceOf } from './cleanup.ts';
-import { announce, ask, change, dropWatch, isPending, settleRead, park, putClaim, release, type Draft } from '../draft.ts';
+import { removeWorkspaceOf } from '../workspace-records.ts';
+import { announce, ask, change, dropWatch, isPending, settleRead, park, putClaim, type Draft } from '../draft.ts';
 import { blockerHold, globalSlots, hasOpenSlot, isSlotTaken, removalHold, slotHold } from '../rules/eligibility.ts';
 import type { Event } from '../model/event.ts';
 import { refOf, sameState, stateIn, type Issue, type IssueRef } from '../model/issue.ts';
 import { withEntry } from '../model/versioned-map.ts';
 import { approvalHold, authorHold, distrustError, distrustOf, type TrustVerdict } from '../rules/trust.ts';
-import { dropUnlooked, mayBegin, whyUnlooked } from '../reactions/queued-turn.ts';
+import { beginTurn, dropTurn, dropUnlooked, mayBegin, releaseWaiting, whyUnlooked } from '../reactions/queued-turn.ts';
 import { noteApproval } from './approval.ts';
 import { handOff } from './on-exit.ts';
 import { startRun } from './start-run.ts';
@@ -80,7 +80,7 @@ export function onIssueRead(draft: Draft, event: Extract<Event, { type: 'issue-r
     waitOn(draft, claim, { delayMs, reason: event.issue.fault.message, error: event.issue.fault.message });
     return;
   }
-  if (event.issue.value === null) return release(draft, claim.issue, 'the tracker no longer has the issue');
+  if (event.issue.value === null) return releaseWaiting(draft, claim, 'the tracker no longer has the issue');
   noteApproval(draft, event.issue.value);
   resume(draft, claim, event.issue.value);
 }
@@ -90,18 +90,20 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   if (claim.then.kind !== 'run') return;
   const moved = reasonToLetGo(state, claim, issue.state);
   if (moved === 'terminal') {
-    release(draft, refOf(issue), 'the issue is terminal');
+    releaseWaiting(draft, { ...claim, issue: refOf(issue) }, 'the issue is terminal');
     dropWatch(draft, issue.id);
     removeWorkspaceOf(draft, refOf(issue), 'the issue is terminal');
     return;
   }
   if (moved === 'inactive') {
-    release(draft, refOf(issue), `the issue moved to "${issue.state}"`);
+    const why = issue.state === '' ? 'the tracker tells no state of the issue' : `the issue moved to "${issue.state}"`;
+    releaseWaiting(draft, { ...claim, issue: refOf(issue) }, why);
     return;
   }
   const budget = budgetSpent(state, issue.id);
   if (budget) {
     park(draft, refOf(issue), budget.reason, budget.detail);
+    dropTurn(draft, claim, `parked: ${budget.reason}`);
     return;
   }
   const distrust = authorHold(state.settings.tracker, issue) ?? approvalHold(state, issue);
@@ -118,6 +120,7 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   }
   const { attempt, failures, refusals, sessionId } = claim;
   const { trigger, reaction } = claim.then;
+  beginTurn(draft, claim);
   startRun(draft, refOf(issue), { attempt, failures, refusals, trigger, sessionId, reaction }, issue);
 }
 

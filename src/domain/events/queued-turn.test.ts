@@ -1,8 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
-import { BASE, FAULT, OPEN, ci, comment, look, ok, progress, startTurn, watching } from '../../../test/support/watched.ts';
+import {
+  BASE,
+  FAULT,
+  OPEN,
+  ci,
+  comment,
+  finishTurn,
+  look,
+  ok,
+  progress,
+  startTurn,
+  watching,
+} from '../../../test/support/watched.ts';
 import { NOTHING_DURABLE } from '../model/durable.ts';
+import type { Answer } from '../model/fault.ts';
+import type { Findings } from '../model/findings.ts';
+import type { Issue } from '../model/issue.ts';
 import type { ReactionSettings } from '../model/settings.ts';
 import type { Trust } from '../model/settings.ts';
 
@@ -132,3 +147,91 @@ describe('a turn that is queued when the service stops', () => {
     expect(player.state.live.has('1')).toBe(true);
   });
 });
+
+describe('a turn that is queued and let go before it begins', () => {
+  const labels = ok([{ id: '1', label: 'foray:fix', added: true, actor: 'eve', at: '2026-01-01T00:00:00Z' }]);
+  const kinds = [
+    ['ci_failure', { ci_failure: { ...BASE, maxLogLines: 5 } }, { ci: ci('failing') }],
+    ['review_comments', reviews('anyone'), { reviews: ok([comment('a')]) }],
+    ['bot_review', { bot_review: { ...BASE, botUsernames: [], trust: 'anyone' } }, { botReviews: ok([comment('a')]) }],
+    ['merge_conflicts', { merge_conflicts: BASE }, { merge: ok({ ...OPEN, mergeability: 'dirty' }) }],
+    [
+      'label_commands',
+      { label_commands: { ...BASE, reviewLabel: '', fixLabel: 'foray:fix' } },
+      { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels },
+    ],
+  ] as const satisfies readonly (readonly [string, ReactionSettings['on'], Partial<Findings>])[];
+  const ways: readonly (readonly [string, (player: Player, findings: Partial<Findings>) => void])[] = [
+    ['its issue is read without a state', (player) => readAs(player, ok(issueWith({ id: '1', state: '' })))],
+    ['its issue is not found', (player) => readAs(player, ok(null))],
+    ['its issue is somewhere else', (player) => readAs(player, ok(issueWith({ id: '1', state: 'paused' })))],
+    ['its request is closed', (player, findings) => look(player, { ...findings, merge: ok({ ...OPEN, closed: true }) })],
+    [
+      'its reaction is switched off and on',
+      (player) => {
+        const { on } = player.state.settings.reactions;
+        edit(player, { on: {} });
+        player.after(1_000);
+        edit(player, { on });
+      },
+    ],
+    [
+      'a person stops it',
+      (player) => {
+        player.operator({ kind: 'stop', identifier: 'T-1' });
+        player.operator({ kind: 'unpark', identifier: 'T-1' });
+      },
+    ],
+  ];
+  const cases = ways.flatMap(([way, letGo]) => kinds.map(([kind, on, findings]) => ({ way, kind, on, findings, letGo })));
+
+  it.each(cases)('since $way is queued anew, once ($kind)', ({ kind, on, findings, letGo }) => {
+    const player = watching(on);
+    look(player, findings);
+    expect(player.state.claims.get('1')).toMatchObject({ then: { trigger: kind } });
+    letGo(player, findings);
+    expect(player.state.claims.size).toBe(0);
+    expect(player.everTold('reaction:turn:dropped')).toHaveLength(1);
+    expect(player.everAsked('remove-label')).toEqual([]);
+    expect(progress(player, kind)).toMatchObject({ used: 0, escalated: false });
+    look(player, findings, 300_000);
+    expect(player.state.claims.get('1')).toMatchObject({ then: { trigger: kind } });
+    expect(progress(player, kind)).toMatchObject({ used: 1 });
+    finishTurn(player);
+    look(player, findings);
+    expect(player.state.claims.size).toBe(0);
+  });
+
+  it('waits while the tracker tells no state of the issue', () => {
+    const player = watching(reviews('anyone'));
+    look(player, { reviews: ok([comment('a')]), issueState: ok('') });
+    look(player, { reviews: ok([comment('a')]), issueState: ok(null) });
+    expect(player.state.claims.size).toBe(0);
+    expect(progress(player, 'review_comments')).toMatchObject({
+      used: 0,
+      waitingFor: 'the tracker to tell the state of the issue',
+    });
+    look(player, { reviews: ok([comment('a')]) });
+    expect(player.state.claims.size).toBe(1);
+  });
+
+  it('was begun before, and costs what it cost', () => {
+    const player = watching(reviews('anyone'));
+    look(player, { reviews: ok([comment('a')]) });
+    startTurn(player);
+    const next = restarted(player);
+    look(next, { reviews: ok([comment('a')]) });
+    next.after(0);
+    next.send({ type: 'issue-read', issueId: '1', issue: ok(issueWith({ id: '1', state: 'paused' })) });
+    expect(next.everTold('reaction:turn:dropped')).toHaveLength(1);
+    look(next, { reviews: ok([comment('a')]) });
+    expect(next.state.claims.size).toBe(0);
+    expect(progress(next, 'review_comments')).toMatchObject({ used: 1, mark: { at: 'given', comments: ['a'] } });
+  });
+});
+
+/** The queued turn falls due, and the tracker answers of its issue. */
+function readAs(player: Player, issue: Answer<Issue | null>): void {
+  player.after(1_000);
+  player.send({ type: 'issue-read', issueId: '1', issue });
+}

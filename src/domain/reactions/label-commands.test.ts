@@ -41,10 +41,11 @@ describe('label_commands', () => {
     const player = watching({ label_commands: labelCommands });
     const findings = { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix')]) };
     look(player, findings);
-    expect(player.asked('remove-label')[0]).toMatchObject({ label: 'foray:fix' });
     expect(player.state.claims.get('1')).toMatchObject({
       then: { reaction: { labelCommand: { command: 'fix', actor: 'eve' } } },
     });
+    startTurn(player);
+    expect(player.asked('remove-label')[0]).toMatchObject({ label: 'foray:fix' });
     finishTurn(player);
     look(player, findings);
     expect(player.state.claims.size).toBe(0);
@@ -56,6 +57,7 @@ describe('label_commands', () => {
     const afterRestart = (): ReturnType<typeof watching> => {
       const player = watching({ label_commands: labelCommands });
       look(player, obeyed);
+      startTurn(player);
       player.state = { ...player.state, pending: {} };
       return player;
     };
@@ -124,11 +126,13 @@ describe('label_commands', () => {
       const player = watching({ label_commands: { ...labelCommands, budget: 3 } });
       look(player, findings);
       expect(commandOf(player)).toBe('fix');
+      startTurn(player);
       expect(player.everAsked('remove-label').map(({ label }) => label)).toEqual(['foray:fix']);
       player.send({ type: 'label-removed', issue: ISSUE, label: 'foray:fix', fault: null });
       finishTurn(player);
       look(player, afterFirst);
       expect(commandOf(player)).toBe('review');
+      startTurn(player);
       expect(player.everAsked('remove-label').map(({ label }) => label)).toEqual(['foray:fix', 'foray:review']);
       player.send({ type: 'label-removed', issue: ISSUE, label: 'foray:review', fault: null });
       finishTurn(player);
@@ -139,6 +143,7 @@ describe('label_commands', () => {
     it('count against the budget: the second escalates and its label is removed', () => {
       const player = watching({ label_commands: labelCommands });
       look(player, findings);
+      startTurn(player);
       player.send({ type: 'label-removed', issue: ISSUE, label: 'foray:fix', fault: null });
       finishTurn(player);
       look(player, afterFirst);
@@ -189,8 +194,9 @@ describe('label_commands', () => {
     expect(player.asked('remove-label')).toHaveLength(0);
     player.state = { ...player.state, parked: new Map() };
     look(player, findings);
-    expect(player.asked('remove-label')).toHaveLength(1);
     expect(player.state.claims.size).toBe(1);
+    startTurn(player);
+    expect(player.asked('remove-label')).toHaveLength(1);
   });
 
   it('a command given before the watch began, as while the first run went on, is carried out', () => {
@@ -198,6 +204,7 @@ describe('label_commands', () => {
     const labels = ok([added('1', 'foray:fix', '1969-01-01T00:00:00Z')]);
     look(player, { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels });
     expect(player.state.claims.size).toBe(1);
+    startTurn(player);
     expect(player.asked('remove-label')).toHaveLength(1);
   });
 
@@ -226,6 +233,7 @@ describe('label_commands', () => {
     it('is per head; a command beyond it escalates and its label is removed', () => {
       const player = watching({ label_commands: labelCommands });
       look(player, command(1));
+      startTurn(player);
       player.send({ type: 'label-removed', issue: ISSUE, label: 'foray:fix', fault: null });
       finishTurn(player);
       look(player, command(2));

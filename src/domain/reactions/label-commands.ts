@@ -7,6 +7,7 @@ import {
   couldNotRead,
   escalate,
   isOwnAccount,
+  isWorkedOn,
   progressOf,
   putProgress,
   queueTurn,
@@ -25,7 +26,8 @@ const declaration = {
     fix_label: { type: 'text', default: 'foray:fix', names: 'label', about: 'Label that asks for a fix; empty: none.' },
   },
   // How far the journal of label events was read: time, then id. `toRemove`: a label that was obeyed and is to be taken off.
-  marks: { read: { upTo: 'text', toRemove: 'text or absent' } },
+  // `queued`: the turn for the command at `order` has not begun.
+  marks: { read: { upTo: 'text', toRemove: 'text or absent' }, queued: { upTo: 'text', order: 'text', label: 'text' } },
   prompt: {
     variable: 'label_command',
     shape: {
@@ -47,6 +49,7 @@ export const LABEL_COMMANDS: Reaction<typeof declaration> = {
   ...declaration,
   needs: () => ['labels', 'self'],
   judge: judgeLabels,
+  onTurnBegun: obey,
   onNewHead: (progress) => ({ ...progress, used: 0, escalated: false }),
   keepsMark: true,
 };
@@ -56,8 +59,8 @@ type Names = Readonly<Record<Command, string>>;
 
 /**
  * Commands given by labelling the merge request. Read from the journal of label events, past a mark that only moves
- * forward and is stored before anything is queued: a command runs at most once. It counts while its label is still there, and
- * the oldest comes first.
+ * forward and is stored together with the beginning of the run: a command runs at most once. It counts while its label is
+ * still there, and the oldest comes first.
  */
 function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, self } }: Look): void {
   const settings = draft.state.settings.reactions.on.label_commands;
@@ -66,7 +69,10 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   const unknown = whySelfUnknown(self);
   if (unknown !== null) return couldNotRead(draft, watch, 'label_commands', unknown);
   const progress = progressOf(watch, 'label_commands');
-  const mark = progress.mark.at === 'read' ? progress.mark.upTo : JOURNAL_START;
+  // What is queued is behind us only when it begins.
+  if (progress.mark.at === 'queued' && isWorkedOn(draft, watch))
+    return waitFor(draft, watch, 'label_commands', 'the run under way to end');
+  const mark = progress.mark.at === 'none' ? JOURNAL_START : progress.mark.upTo;
   const toRemove = stillToRemove(draft, watch, merge, labels.value);
   const news = labels.value.filter((event) => (markOf(event) ?? '') > mark);
   const isPersons = (event: LabelEvent): boolean => !isOwnAccount(self, event.actor);
@@ -91,15 +97,28 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   // The mark stays where it is, whatever begins the watch anew meanwhile.
   if (reason !== null) return waitFor(draft, watch, 'label_commands', reason, { mark: readUpTo(mark, toRemove) });
   // Whatever was asked for after it comes next.
-  const read = readUpTo(markOf(order) ?? mark, order.label);
-  ask(draft, { do: 'remove-label', issue: watch.issue, request: watch.mergeRequest, label: order.label });
+  const queued = { at: 'queued', upTo: mark, order: markOf(order) ?? mark, label: order.label } as const;
   if (progress.used >= settings.budget) {
     const why = `the label ${order.label} came after ${progress.used} commands for ${merge.headSha.slice(0, 12)}`;
-    return escalate(draft, watch, 'label_commands', why, { mark: read });
+    return escalate(draft, watch, 'label_commands', why, { mark: takeOff(draft, watch, queued) });
   }
   const labelCommand = contextOf(watch, merge, command, order);
-  queueTurn(draft, watch, 'label_commands', { labelCommand }, { ...progress, mark: read });
-  if (command === 'fix') rearm(draft, watch.issue.id);
+  queueTurn(draft, watch, 'label_commands', { labelCommand }, { ...progress, mark: queued });
+}
+
+/** The turn begins: its command is behind us, and its label comes off. */
+function obey(draft: Draft, watch: Watch, { labelCommand }: ReactionContext): void {
+  const progress = progressOf(watch, 'label_commands');
+  // Another try of a turn that began before.
+  if (progress.mark.at !== 'queued') return;
+  putProgress(draft, watch.issue.id, 'label_commands', { ...progress, mark: takeOff(draft, watch, progress.mark) });
+  if (labelCommand?.command === 'fix') rearm(draft, watch.issue.id);
+}
+
+/** Has the label of a command taken off, as its receipt. */
+function takeOff(draft: Draft, { issue, mergeRequest }: Watch, { order, label }: { order: string; label: string }) {
+  ask(draft, { do: 'remove-label', issue, request: mergeRequest, label });
+  return readUpTo(order, label);
 }
 
 function contextOf(

@@ -1,5 +1,5 @@
 import { isRefusal } from '../model/fault.ts';
-import { removeWorkspaceOf } from '../events/cleanup.ts';
+import { removeWorkspaceOf } from '../workspace-records.ts';
 import { announce, ask, outdatePoll, outdateReads, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import { sameState } from '../model/issue.ts';

@@ -117,6 +117,7 @@ export function reasonToWait(draft: Draft, watch: Watch): string | null {
   if (isWorkedOn(draft, watch)) return 'the run under way to end';
   if (draft.state.claims.has(id)) return 'the handoff to finish';
   if (draft.state.parked.has(id)) return 'the parked issue to be released';
+  if (state === '') return 'the tracker to tell the state of the issue';
   const mayStart = stateIn(activeStates, state) || (handoffState !== null && sameState(state, handoffState));
   return mayStart ? null : `the issue to come back from "${state}"`;
 }
@@ -168,6 +169,12 @@ function takeFromCommands(draft: Draft, { issue }: Watch): boolean {
   if (!commands || commands.used >= budget) return false;
   putProgress(draft, issue.id, 'label_commands', { ...commands, used: commands.used + 1 });
   return true;
+}
+
+/** The turn that was paid for did not begin. */
+export function giveToCommands(draft: Draft, issueId: string): void {
+  const commands = draft.state.watches.get(issueId)?.reactions.label_commands;
+  if (commands) putProgress(draft, issueId, 'label_commands', { ...commands, used: Math.max(0, commands.used - 1) });
 }
 
 /** Asks for a person, once, in the configured way. Other kinds are not touched. */

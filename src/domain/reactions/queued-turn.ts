@@ -6,7 +6,7 @@ import { withEntry } from '../model/versioned-map.ts';
 import { problemOf, type Watch } from '../model/watch.ts';
 import { isPastWindow } from './after-merge.ts';
 import { whyElsewhere, whyForeign } from './managed.ts';
-import { progressOf, putProgress, settingsOf } from './progress.ts';
+import { giveToCommands, progressOf, putProgress, settingsOf } from './progress.ts';
 import type { Look } from './reaction.ts';
 import { REACTION_KINDS, reactionOf } from './registry.ts';
 
@@ -36,7 +36,7 @@ export function dropUnlooked(draft: Draft, claim: WaitingClaim): void {
   if (turn === null || draft.state.lifecycle !== 'serving') return;
   const isOver = watch !== undefined && isPastWindow(draft.state, watch, turn.kind, draft.now);
   const why = whyUnlooked(draft.state, claim) ?? (isOver ? 'its merge request is no longer watched for that' : null);
-  if (why !== null) drop(draft, claim, turn.kind, why);
+  if (why !== null) releaseWaiting(draft, claim, why);
 }
 
 /** Why the request of a queued turn will not be looked at, for people; null when it will. */
@@ -62,7 +62,7 @@ export function judgeQueued(draft: Draft, watch: Watch, due: readonly ReactionKi
   const renewed = renew ? renew(draft, watch, look, turn.context) : turn.context;
   if (renewed === 'unread') return true;
   if (renewed === null) {
-    drop(draft, claim, turn.kind, 'those who asked for its turn no longer count, or took it back');
+    releaseWaiting(draft, claim, 'those who asked for its turn no longer count, or took it back');
     return false;
   }
   putClaim(draft, { ...claim, then: { ...turn.then, reaction: renewed } });
@@ -84,14 +84,30 @@ function queuedTurn(claim: Pick<WaitingClaim, 'then'> | { readonly phase: string
   return kind === undefined ? null : { kind, then: claim.then, context: reaction };
 }
 
-/** One that never began costs nothing. */
-function drop(draft: Draft, claim: WaitingClaim, kind: ReactionKind, why: string): void {
+/** What a turn was queued for counts as given from the moment that it begins. */
+export function beginTurn(draft: Draft, claim: WaitingClaim): void {
+  const turn = queuedTurn(claim);
+  const watch = draft.state.watches.get(claim.issue.id);
+  if (turn !== null && watch !== undefined) reactionOf(turn.kind).onTurnBegun?.(draft, watch, turn.context);
+}
+
+/** Lets go of an issue that waits, and of the turn it waited with. */
+export function releaseWaiting(draft: Draft, claim: WaitingClaim, why: string): void {
+  release(draft, claim.issue, why);
+  dropTurn(draft, claim, why);
+}
+
+/** Tells of a queued turn that does not come about. One that never began costs nothing: what it was for is queued anew. */
+export function dropTurn(draft: Draft, claim: WaitingClaim, why: string): void {
+  const turn = queuedTurn(claim);
+  if (turn === null) return;
   const { issue, attempt } = claim;
-  release(draft, issue, why);
+  const { kind } = turn;
   announce(draft, 'reaction:turn:dropped', { issue, kind, why });
   const watch = draft.state.watches.get(issue.id);
   if (watch === undefined || attempt > watch.attempt + 1) return;
   const progress = progressOf(watch, kind);
   const mark = reactionOf(kind).onRunEnded?.(progress.mark) ?? progress.mark;
   putProgress(draft, issue.id, kind, { ...progress, mark, used: Math.max(0, progress.used - 1) });
+  if (progress.restored === true) giveToCommands(draft, issue.id);
 }

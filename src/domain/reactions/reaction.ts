@@ -86,6 +86,8 @@ interface Behaviour<D extends Declaration> {
   judge(draft: Draft, watch: Watch, look: Look): void;
   /** What is left of a queued turn by this look, where people may take back what they asked for; null when nothing is. */
   renew?(draft: Draft, watch: Watch, look: Look, queued: ReactionContext): ReactionContext | 'unread' | null;
+  /** A queued turn begins: what it was queued for is noted as done. */
+  onTurnBegun?(draft: Draft, watch: Watch, queued: ReactionContext): void;
   /** What a new head changes of its progress; `byUs` when a run of ours went on since the last look. */
   onNewHead?(progress: Progress<D>, byUs: boolean): Progress<D>;
   /** What the end of a run of ours makes of its mark, where the same head may be judged once more. */

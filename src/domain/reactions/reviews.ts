@@ -4,7 +4,7 @@ import type { ReviewComment } from '../model/merge-request.ts';
 import type { ValueOf } from '../model/data-shape.ts';
 import type { ReactionContext } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
-import { couldNotRead, escalate, isOwnAccount, progressOf, queueTurn, waitFor, whySelfUnknown } from './progress.ts';
+import { couldNotRead, escalate, isOwnAccount, progressOf, putProgress, queueTurn, waitFor, whySelfUnknown } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
 
 /** The ids of the comments that a run was given. */
@@ -55,6 +55,7 @@ export const REVIEW_COMMENTS: Reaction<typeof reviewComments> = {
   needs: () => ['reviews', 'self'],
   judge: judgeReviews,
   renew: (draft, _watch, look, { reviewComments: queued }) => stillHeard(heardPeople(draft, look), 'review_comments', queued),
+  onTurnBegun: (draft, watch, { reviewComments: begun }) => noteGiven(draft, watch, 'review_comments', begun),
   keepsMark: true,
 };
 
@@ -80,6 +81,7 @@ export const BOT_REVIEW: Reaction<typeof botReview> = {
   needs: () => ['botReviews', 'self'],
   judge: judgeBotReviews,
   renew: (draft, _watch, look, { botReviewComments: queued }) => stillHeard(heardBots(draft, look), 'bot_review', queued),
+  onTurnBegun: (draft, watch, { botReviewComments: begun }) => noteGiven(draft, watch, 'bot_review', begun),
   keepsMark: true,
 };
 
@@ -147,11 +149,20 @@ function judge(draft: Draft, watch: Watch, kind: CommentKind, remaining: readonl
     detail: '',
   });
   if (!isNew) return waitFor(draft, watch, kind, 'a new comment');
-  const mark = { at: 'given', comments: [...new Set([...givenTo(watch, kind), ...remaining.map(({ id }) => id)])] } as const;
   if (progress.used >= budget) {
+    const mark = givenWith(watch, kind, remaining);
     return escalate(draft, watch, kind, `a new comment came after ${progress.used} turns`, { mark });
   }
-  queueTurn(draft, watch, kind, contextOf(kind, remaining), { ...progress, mark });
+  queueTurn(draft, watch, kind, contextOf(kind, remaining), progress);
+}
+
+/** The run has them from here on: they start no other. */
+function noteGiven(draft: Draft, watch: Watch, kind: CommentKind, begun: readonly ReviewCommentContext[] = []): void {
+  putProgress(draft, watch.issue.id, kind, { ...progressOf(watch, kind), mark: givenWith(watch, kind, begun) });
+}
+
+function givenWith(watch: Watch, kind: CommentKind, comments: readonly { readonly id: string }[]) {
+  return { at: 'given', comments: [...new Set([...givenTo(watch, kind), ...comments.map(({ id }) => id)])] } as const;
 }
 
 function namesOf(accounts: readonly string[]): ReadonlySet<string> {
