@@ -281,13 +281,16 @@ describe("a request that is not this issue's", () => {
     expect(player.everAsked('inspect')).toHaveLength(2);
   });
 
-  it('because the forge does not name its source branch is left alone', () => {
+  it('is none for an answer that names no source branch: it is read again', () => {
     const player = watching(all);
     look(player, { merge: ok({ ...OPEN, headBranch: '', mergeability: 'dirty' }) });
-    expect(player.everTold('reaction:request:refused')).toMatchObject([
-      { facts: { why: expect.stringContaining('source branch') as string } },
+    expect(player.everTold('reaction:request:refused')).toEqual([]);
+    expect(player.everTold('reaction:read:failed')).toMatchObject([
+      { facts: { error: expect.stringContaining('source branch') as string } },
     ]);
     expect(player.state.claims.size).toBe(0);
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) }, 300_000);
+    expect(player.state.claims.size).toBe(1);
   });
 
   it('does not take the place of the one that is', () => {

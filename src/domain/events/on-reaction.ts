@@ -48,15 +48,23 @@ export function onInspected(draft: Draft, event: Inspected): void {
   // A look that began before a run of ours began or ended may have seen the head before its push.
   if (!watch || watch.mergeRequest.number !== event.number) return;
   if (watch.armedAt !== event.armedAt || watch.facts.runs !== event.runs) return;
-  const { findings } = event;
+  const findings = { ...event.findings, merge: wholeOf(event.findings.merge) };
   const issueState = findings.issueState.ok ? (findings.issueState.value ?? '') : '';
-  if (stateIn(draft.state.settings.tracker.terminalStates, issueState)) return afterTerminal(draft, watch, event, issueState);
+  if (stateIn(draft.state.settings.tracker.terminalStates, issueState))
+    return afterTerminal(draft, watch, { ...event, findings }, issueState);
   // One that the tracker tells no state of is somewhere else, too: no turn could begin from there.
   if (findings.issueState.ok) putWatch(draft, { ...watch, issue: { ...watch.issue, state: issueState } });
   if (issueState !== '') noteLeft(draft, current(draft, watch), issueState);
   if (!findings.merge.ok) return couldNotLook(draft, watch, event.due, findings.merge.fault.message);
   if (isReadable(findings)) forgetUnreadable(draft, watch, event.due);
   judge(draft, watch, findings.merge.value, findings, event.due);
+}
+
+/** Every request has a source branch: an answer without one was cut short, and proves nothing of the request. */
+function wholeOf(merge: Findings['merge']): Findings['merge'] {
+  if (!merge.ok || merge.value === null || merge.value.headBranch !== '') return merge;
+  const message = 'the forge does not name the source branch of the merge request';
+  return { ok: false, fault: { kind: 'tracker_payload_error', message, consequence: 'back-off' } };
 }
 
 /** An account that the forge will never tell is nothing that could be read. */

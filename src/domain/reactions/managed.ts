@@ -13,7 +13,6 @@ export function whyNotOurs(settings: ReactionSettings, request: MergeRequestRef,
   if (merge.fork) return refusal('fork', 'its source branch is in a fork');
   if (request.branch === '') return refusal('branch', '.foray/scm.json names no branch');
   if (merge.headBranch === request.branch) return null;
-  if (merge.headBranch === '') return refusal('branch', 'the forge does not name its source branch');
   return refusal(
     'branch',
     `its source branch is ${JSON.stringify(merge.headBranch)}, .foray/scm.json says ${JSON.stringify(request.branch)}`,
