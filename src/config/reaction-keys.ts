@@ -81,7 +81,9 @@ function valueSchema(key: ReactionKey): z.ZodType {
 export const roleKeys = z.strictObject({
   api_key: text('Credential of the merge-request side. By default that of the tracker, when it is of the same kind.').optional(),
   endpoint: text('Address of the forge. By default that of the tracker, when it is of the same kind.').optional(),
-  project: textOrNumber('Project whose CI is read. By default that of the tracker, when it is of the same kind.').optional(),
+  project: textOrNumber(
+    'Project whose CI is read, for its own requests. By default that of the tracker, when it is of the same kind.',
+  ).optional(),
   user_agent: filledText('User-Agent header of merge-request and CI calls. By default `svc/dev`.').optional(),
   ...blockKeys(),
 });

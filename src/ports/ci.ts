@@ -9,6 +9,8 @@ export interface CiProvider {
 export interface CiRequest {
   readonly owner: string;
   readonly repo: string;
+  /** The id of the project, where the kind has one and it is known. */
+  readonly projectId?: string;
   /** A branch or a commit. */
   readonly ref: string;
   /** 0 or less: no log excerpt. */

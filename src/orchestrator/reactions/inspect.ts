@@ -40,7 +40,7 @@ const READERS: Readonly<Record<Need, Reader>> = {
   ci: ({ watch, settings }, forge, status, signal) => {
     const { owner, repo } = watch.mergeRequest;
     const maxLogLines = settings.reactions.on.ci_failure?.maxLogLines ?? 0;
-    return answer(forge.ci.readCi({ owner, repo, ref: status.headSha, maxLogLines }, signal));
+    return answer(forge.ci.readCi({ owner, repo, projectId: status.projectId, ref: status.headSha, maxLogLines }, signal));
   },
   reviews: ({ watch, settings }, forge, _status, signal) => {
     const { trust = settings.reactions.votes } = settings.reactions.on.review_comments ?? {};

@@ -114,6 +114,18 @@ describe('reading the CI of a ref', () => {
     expect(sent()[0]).toBe('/projects/4711/repository/commits/feature%2F1');
   });
 
+  it.each([
+    ['acme/board', {}, PROJECT],
+    ['4711', { projectId: '815' }, PROJECT],
+    ['Acme/Tools/Rocket', { projectId: '815' }, '/projects/Acme%2FTools%2FRocket'],
+    ['815', { projectId: '815' }, '/projects/815'],
+  ])('a request of another project than the configured %s is read from its own', async (project, known, route) => {
+    const { fake, ci, sent } = await connect({}, { project });
+    fake.failNext({ path: /commits/ }, json({ id: HEAD }));
+    await ci.readCi({ ...ASK, ...known }, never);
+    expect(sent()).toEqual([`${route}/repository/commits/feature%2F1`]);
+  });
+
   it.each(['', ' ', '\udc00', '..'])('the ref %j is refused before any request', async (ref) => {
     const { ci, sent } = await connect();
     await expect(ci.readCi({ ...ASK, ref }, never)).rejects.toMatchObject({ kind: 'tracker_payload_error' });

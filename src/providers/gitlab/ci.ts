@@ -23,8 +23,16 @@ export function createCi(connection: ScmConnection, deps: ProviderDeps): CiProvi
   const forge = openForge(readScmSettings(connection), deps);
   const configured = ciProject(connection);
   const projectOf = (request: CiRequest): Project =>
-    configured === null ? openRepo(forge, request) : openProject(configured, forge.baseUrl, forge);
+    configured === null || isElsewhere(configured, request)
+      ? openRepo(forge, request)
+      : openProject(configured, forge.baseUrl, forge);
   return { kind: KIND, readCi: async (request, signal) => readCi(forge, projectOf(request), request, signal) };
+}
+
+/** Whether a request is of another project than the configured one, which stands there by its path or its id. */
+function isElsewhere(configured: string, { owner, repo, projectId = '' }: CiRequest): boolean {
+  if (configured.includes('/')) return configured.toLowerCase() !== `${owner}/${repo}`.toLowerCase();
+  return projectId !== '' && projectId !== configured;
 }
 
 async function readCi(
