@@ -19,6 +19,7 @@ import { onMergeAnswered } from './reactions/merge-answer.ts';
 import { onBranchDeleted } from './reactions/branch.ts';
 import { onLabelRemoved } from './reactions/label-commands.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';
+import { lookAfterEdit } from './reactions/look-sooner.ts';
 import { lookAgain } from './reactions/queued-turn.ts';
 import { onQuotasRead } from './events/on-quotas.ts';
 import { onWebhookReceived } from './events/on-webhook.ts';
@@ -94,9 +95,11 @@ const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventN
 
 /** New settings hold for everything from here on; runs keep what they started with. A poll follows at once. */
 function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings-changed' }>): void {
-  wakeCapped(draft, draft.state.settings.agent.maxRetryBackoffMs);
+  const { agent, reactions } = draft.state.settings;
+  wakeCapped(draft, agent.maxRetryBackoffMs);
   change(draft, { settings: event.settings, outdated: screenedReads(draft.state.pending) });
   lookAgain(draft);
+  lookAfterEdit(draft, reactions);
   if (draft.state.lifecycle === 'leaving') change(draft, { lifecycle: 'serving' });
   changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
 }

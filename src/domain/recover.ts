@@ -6,6 +6,7 @@ import { clampDueTimes } from './events/clock-set.ts';
 import { NEW_LEADER_ERROR, RESTART_ERROR } from './events/on-exit.ts';
 import { parkStopped } from './events/on-operator.ts';
 import { queueNews, startNews } from './rules/news.ts';
+import { lookWithinInterval } from './reactions/look-sooner.ts';
 import { lookAgain } from './reactions/queued-turn.ts';
 import type { PollState } from './model/poll.ts';
 import type { Settings } from './model/settings.ts';
@@ -42,6 +43,7 @@ export function recover(
   clampDueTimes(draft);
   keepWaiting(draft);
   lookAgain(draft);
+  lookWithinInterval(draft);
   queueNews(draft, rested, startNews(rested));
   return closeDraft(draft);
 }

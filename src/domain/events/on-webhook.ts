@@ -1,8 +1,6 @@
 import { changePoll, putWatch, type Draft } from '../draft.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
-
-/** A check this close is left alone: two readings that must lie apart still do. */
-const SOON_MS = 5_000;
+import { SOON_MS } from '../reactions/look-sooner.ts';
 
 /** Somebody says that something changed: the next poll and the looks at merge requests come now. Nothing else follows from it. */
 export function onWebhookReceived(draft: Draft): void {
