@@ -22,6 +22,16 @@ describe('review_comments and bot_review', () => {
     expect(progress(player, 'review_comments')?.nextAt).toBe(player.now + 1_000);
   });
 
+  it('waits for the reviewer no longer where the clock of the forge is ahead', () => {
+    const player = watching(reactions);
+    const ahead = comment('a', { submittedAt: new Date(player.now + 3_600_000).toISOString() });
+    look(player, { reviews: ok([ahead]) });
+    expect(player.state.claims.size).toBe(0);
+    expect(progress(player, 'review_comments')?.nextAt).toBe(player.now + 1_000);
+    look(player, { reviews: ok([ahead]) }, 1_000);
+    expect(player.state.claims.size).toBe(1);
+  });
+
   it('asks a person only for a new comment after the budget is spent', () => {
     const player = watching({ review_comments: { ...BASE, debounceMs: 0, trust: 'anyone' as const } });
     look(player, { reviews: ok([comment('a')]) });

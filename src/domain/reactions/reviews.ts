@@ -94,9 +94,9 @@ function judgeReviews(draft: Draft, watch: Watch, look: Look): void {
   if (!settings || !heard) return;
   if (!heard.ok) return couldNotRead(draft, watch, 'review_comments', heard.fault.message);
   const remaining = heard.value.filter(({ outdated }) => !outdated);
-  const settledAt = newest(remaining) + settings.debounceMs;
+  const settledAt = settlingTime(draft.now, watch, remaining) + settings.debounceMs;
   if (hasNew(watch, 'review_comments', remaining) && settledAt > draft.now) {
-    return waitFor(draft, watch, 'review_comments', 'the reviewer to finish', { nextAt: settledAt });
+    return waitFor(draft, watch, 'review_comments', TO_FINISH, { nextAt: settledAt });
   }
   judge(draft, watch, 'review_comments', remaining, settings.budget);
 }
@@ -177,6 +177,15 @@ function hasNew(watch: Watch, kind: CommentKind, comments: readonly ReviewCommen
 function givenTo(watch: Watch, kind: CommentKind): readonly string[] {
   const { mark } = progressOf(watch, kind);
   return mark.at === 'given' ? mark.comments : [];
+}
+
+const TO_FINISH = 'the reviewer to finish';
+
+/** From when on the reviewer is given time. By a clock that is ahead of ours the newest comment came now, when first waited for. */
+function settlingTime(now: number, watch: Watch, comments: readonly ReviewComment[]): number {
+  const came = newest(comments);
+  if (came <= now) return came;
+  return progressOf(watch, 'review_comments').waitingFor === TO_FINISH ? 0 : now;
 }
 
 /** When the newest comment came; a comment without a readable time counts as old. */
