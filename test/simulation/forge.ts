@@ -134,12 +134,12 @@ export function createSimulatedForge(
       if (request.ready.get(order.expectedSha) !== true) violated(`request ${number} merged on a reading that was not ready`);
       if (request.merged === 'by others') {
         countedAsOurs.add(number);
-        return { kind: 'merged', byUs: false };
+        return { kind: 'merged' };
       }
       if (request.head !== order.expectedSha || request.closed || (!isCalm && chance.happens(0.2)))
         return { kind: 'refused', fault, unsure: false };
       request.merged = 'by us';
-      return { kind: 'merged', byUs: true };
+      return { kind: 'merged' };
     },
     deleteBranch(number) {
       if (requests.get(number)?.merged !== 'by us' && !countedAsOurs.has(number))

@@ -162,9 +162,9 @@ export interface RunExit {
   readonly scm: ScmRecord | null;
 }
 
-/** `byUs` is false when somebody else was faster. */
 export type MergeOutcome =
-  | { readonly kind: 'merged'; readonly byUs: boolean }
+  /** Also where it was answered by an error and is done: that counts as ours. */
+  | { readonly kind: 'merged' }
   /** Handed to the forge's own queue, which merges it later. */
   | { readonly kind: 'queued' }
   /** The forge asks to come again: nothing was decided. */

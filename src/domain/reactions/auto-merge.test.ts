@@ -120,7 +120,7 @@ describe('auto_merge', () => {
   it('deletes the branch after its own merge, and stops watching whatever comes of that', () => {
     const player = watching({ auto_merge: autoMerge });
     lookTwice(player, READY);
-    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged', byUs: true } });
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged' } });
     player.after(0);
     // Some forges show the head of the branch as it is by now; what was merged is what we sent.
     look(player, { merge: ok({ ...OPEN, merged: true, headSha: 'pushed later' }) });
@@ -134,7 +134,7 @@ describe('auto_merge', () => {
   /** Up to the look that finds the request merged. */
   function merged(player: Player, findings: Partial<Findings> = {}): void {
     lookTwice(player, READY);
-    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged', byUs: true } });
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged' } });
     player.after(0);
     look(player, { merge: ok({ ...OPEN, merged: true }), ...findings });
   }
@@ -201,7 +201,7 @@ describe('auto_merge', () => {
     const player = watching({ auto_merge: autoMerge });
     lookTwice(player, READY);
     player.send({ type: 'cleanup-answered', issues: ok([issueWith({ id: '1', state: 'done' })]) });
-    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged', byUs: true } });
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged' } });
     player.after(0);
     look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('done') });
     expect(player.asked('delete-branch')).toHaveLength(1);
@@ -408,7 +408,7 @@ describe('auto_merge', () => {
   it('a merge that the forge said yes to is sent once while it still shows the request open', () => {
     const player = watching({ auto_merge: autoMerge });
     lookTwice(player, READY);
-    const outcome = { kind: 'merged', byUs: true } as const;
+    const outcome = { kind: 'merged' } as const;
     player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome });
     for (let looks = 0; looks < 4; looks += 1) look(player, READY);
     expect(progress(player, 'auto_merge')).toMatchObject({ used: 0, waitingFor: 'the forge to show the merge' });
@@ -420,7 +420,7 @@ describe('auto_merge', () => {
 
   it('counts it as refused after a minute, tries it again, and takes it for ours whenever it shows', () => {
     const player = watching({ auto_merge: { ...autoMerge, budget: 1 } });
-    const outcome = { kind: 'merged', byUs: true } as const;
+    const outcome = { kind: 'merged' } as const;
     for (let tries = 1; tries <= 2; tries += 1) {
       lookTwice(player, READY);
       expect(player.everAsked('merge')).toHaveLength(tries);
@@ -440,7 +440,7 @@ describe('auto_merge', () => {
     lookTwice(player, READY);
     player.after(200_000);
     expect(player.state.watches.size).toBe(1);
-    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged', byUs: true } });
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'merged' } });
     player.after(0);
     look(player, { merge: ok({ ...OPEN, merged: true }) });
     expect(player.asked('delete-branch')).toHaveLength(1);

@@ -16,7 +16,7 @@ export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'mer
   const { number } = watch.mergeRequest;
   switch (outcome.kind) {
     case 'merged':
-      announce(draft, 'reaction:merge:succeeded', { issue: watch.issue, number, headSha, byUs: outcome.byUs });
+      announce(draft, 'reaction:merge:succeeded', { issue: watch.issue, number, headSha, byUs: true });
       waitFor(draft, watch, 'auto_merge', settings.deleteBranch ? 'the branch to be deleted' : 'nothing', {
         mark: { at: 'merged', headSha, since: draft.now },
         nextAt: draft.now,

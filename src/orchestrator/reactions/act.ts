@@ -7,7 +7,7 @@ import type { MergeRequestRef } from '../../domain/model/watch.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import type { Forge } from './forge.ts';
 
-/** Merges if the head still is the expected one. Somebody else having been faster is success too. */
+/** Merges if the head still is the expected one. What is refused, and merged all the same, is success too. */
 export async function mergeIfUnchanged(
   effect: Extract<Effect, { do: 'merge' }>,
   forge: Forge,
@@ -17,11 +17,11 @@ export async function mergeIfUnchanged(
     // A merge past the forge's own queue would be one that the project asks nobody to make.
     if (await forge.scm.enqueue(effect.request, effect.order, signal)) return { kind: 'queued' };
     await forge.scm.merge(effect.request, effect.order, signal);
-    return { kind: 'merged', byUs: true };
+    return { kind: 'merged' };
   } catch (error) {
     if (!(error instanceof ScmConflictError) || error.isUnsure) return afterError(effect, error, forge, signal);
     if (error.isBusy) return { kind: 'postponed', why: error.message };
-    return error.alreadyMerged ? { kind: 'merged', byUs: false } : { kind: 'refused', fault: faultOf(error), unsure: false };
+    return error.alreadyMerged ? { kind: 'merged' } : { kind: 'refused', fault: faultOf(error), unsure: false };
   }
 }
 
@@ -37,7 +37,7 @@ async function afterError(
 ): Promise<MergeOutcome> {
   try {
     const { merged } = await forge.scm.readMergeStatus(request, signal);
-    return merged ? { kind: 'merged', byUs: true } : { kind: 'refused', fault: faultOf(error), unsure: !isAnswer(error) };
+    return merged ? { kind: 'merged' } : { kind: 'refused', fault: faultOf(error), unsure: !isAnswer(error) };
   } catch {
     return { kind: 'refused', fault: faultOf(error), unsure: true };
   }

@@ -89,15 +89,15 @@ describe('a merge', () => {
 
   it.each<[string, Error, () => Promise<MergeStatus>, object]>([
     ['cut off and still open', CUT_OFF, OPEN, { kind: 'refused', unsure: true }],
-    ['cut off and merged', CUT_OFF, MERGED, { kind: 'merged', byUs: true }],
+    ['cut off and merged', CUT_OFF, MERGED, { kind: 'merged' }],
     ['cut off, and unreadable', CUT_OFF, AWAY, { kind: 'refused', unsure: true }],
     ['garbled and still open', failed('tracker_payload_error', 200), OPEN, { kind: 'refused', unsure: true }],
     ['forbidden and still open', failed('tracker_auth_error', 403), OPEN, { kind: 'refused', unsure: false }],
     ['taken and still open', ACCEPTED, OPEN, { kind: 'refused', unsure: true }],
-    ['taken and merged', ACCEPTED, MERGED, { kind: 'merged', byUs: true }],
+    ['taken and merged', ACCEPTED, MERGED, { kind: 'merged' }],
     ['taken, and unreadable', ACCEPTED, AWAY, { kind: 'refused', unsure: true }],
     ['refused, which the adapter has read again', REFUSED, AWAY, { kind: 'refused', unsure: false }],
-    ['refused, since somebody was faster', new ScmConflictError('405', true), AWAY, { kind: 'merged', byUs: false }],
+    ['refused, and merged all the same', new ScmConflictError('405', true), AWAY, { kind: 'merged' }],
   ])('that is %s', async (_name, error, readMergeStatus, outcome) => {
     const merge = () => Promise.reject(error);
     const forge = forgeWith({ enqueue: async () => false, merge, readMergeStatus });
