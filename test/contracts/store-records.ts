@@ -160,7 +160,7 @@ const seen = fc.record({ decision: text, mergeability: text, ci: text });
 /** A mark that may have something to say of earlier tries. */
 function tried<T extends object>(mark: { [K in keyof T]: fc.Arbitrary<T[K]> }) {
   return fc
-    .tuple(fc.record(mark), fc.record({ unsureSince: moment, postponed: count }, { requiredKeys: [] }))
+    .tuple(fc.record(mark), fc.record({ unsureSince: moment, postponed: count, told: text }, { requiredKeys: [] }))
     .map(([known, more]) => {
       return { ...(known as T), ...more };
     });

@@ -110,6 +110,16 @@ describe('auto_merge', () => {
     expect(player.told('reaction:merge:would')).toHaveLength(1);
   });
 
+  it('says in dry mode once for a head what it would do', () => {
+    const player = watching({ auto_merge: { ...autoMerge, dryRun: true } });
+    lookTwice(player, READY);
+    look(player, { ...READY, ciStatus: ok('pending') });
+    lookTwice(player, READY);
+    expect(player.everTold('reaction:merge:would')).toHaveLength(1);
+    lookTwice(player, { ...READY, merge: ok({ ...OPEN, headSha: 'sha2' }) });
+    expect(player.everTold('reaction:merge:would')).toHaveLength(2);
+  });
+
   it('a push between the readings starts over', () => {
     const player = watching({ auto_merge: autoMerge });
     look(player, READY);

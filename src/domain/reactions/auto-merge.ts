@@ -60,6 +60,7 @@ export const AUTO_MERGE: Reaction<typeof declaration> = {
 type AutoMerge = ReactionOptions['auto_merge'];
 type Progress = ReactionProgress<'auto_merge'>;
 type Waiting = Progress & { readonly mark: Extract<Progress['mark'], { at: 'waiting' }> };
+type Ready = Extract<Progress['mark'], { at: 'ready' }>;
 
 /**
  * Fail-safe: every precondition must have been read and hold, twice in a row for the same head and decision, and the
@@ -196,7 +197,7 @@ function mergeWhenSettled(draft: Draft, watch: Watch, facts: MergeCase, { used, 
     const nextAt = draft.now + Math.min(SETTLE_MS, settings.pollIntervalMs);
     return waitFor(draft, watch, 'auto_merge', 'a second clean reading', { used, escalated, mark: ready, nextAt });
   }
-  if (settings.dryRun) return onlyTell(draft, watch, settings, headSha);
+  if (settings.dryRun) return onlyTell(draft, watch, settings, ready);
   const asked = ask(draft, {
     do: 'merge',
     issueId: watch.issue.id,
@@ -207,8 +208,11 @@ function mergeWhenSettled(draft: Draft, watch: Watch, facts: MergeCase, { used, 
   if (asked) waitFor(draft, watch, 'auto_merge', 'the merge to finish', { mark: merging });
 }
 
-function onlyTell(draft: Draft, watch: Watch, { strategy }: AutoMerge, headSha: string): void {
-  announce(draft, 'reaction:merge:would', { issue: watch.issue, number: watch.mergeRequest.number, headSha, strategy });
+/** Told once for a head. */
+function onlyTell(draft: Draft, watch: Watch, { strategy }: AutoMerge, ready: Ready): void {
+  const { headSha, told } = ready;
+  const { issue, mergeRequest } = watch;
+  if (told !== strategy) announce(draft, 'reaction:merge:would', { issue, number: mergeRequest.number, headSha, strategy });
   const what = `it would be merged now (${strategy} of ${headSha.slice(0, 12)}), but dry_run is on`;
-  waitFor(draft, watch, 'auto_merge', `nothing: ${what}`);
+  waitFor(draft, watch, 'auto_merge', `nothing: ${what}`, { mark: { ...ready, told: strategy } });
 }

@@ -3,9 +3,10 @@ import type { ReactionMarks } from '../model/reaction.ts';
 
 /**
  * What earlier tries to merge a head leave behind. `unsureSince`: since when it is not known whether one of them went through,
- * absent where it is. `postponed`: how often the forge asked to come again.
+ * absent where it is. `postponed`: how often the forge asked to come again. `told`: the strategy by which it would have been
+ * merged without `dry_run`, as people were told.
  */
-export const ATTEMPTS = { unsureSince: 'number or absent', postponed: 'number or absent' } as const;
+export const ATTEMPTS = { unsureSince: 'number or absent', postponed: 'number or absent', told: 'text or absent' } as const;
 export type Attempts = ValueOf<typeof ATTEMPTS>;
 
 /** How long a forge may take to show a merge. */
@@ -23,6 +24,10 @@ export function attemptsOn(headSha: string, mark: ReactionMarks['auto_merge'], n
 /** What a mark says of earlier tries. */
 export function attemptsIn(mark: ReactionMarks['auto_merge']): Attempts {
   if (mark.at !== 'waiting' && mark.at !== 'ready' && mark.at !== 'merging' && mark.at !== 'refused') return {};
-  const { unsureSince, postponed } = mark;
-  return { ...(unsureSince !== undefined && { unsureSince }), ...(postponed !== undefined && { postponed }) };
+  const { unsureSince, postponed, told } = mark;
+  return {
+    ...(unsureSince !== undefined && { unsureSince }),
+    ...(postponed !== undefined && { postponed }),
+    ...(told !== undefined && { told }),
+  };
 }

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { ReviewComment, ReviewDecision } from '../../ports/scm.ts';
 import type { TrackerHttp } from '../shared/http.ts';
-import { KIND, PAGE_SIZE } from './settings.ts';
+import { PAGE_SIZE } from './settings.ts';
 import { decisionOf, hasRequestedChanges, toReviewComment } from './scm-map.ts';
 import type { IsTrusted } from './members.ts';
-import type { RequestContext } from './scm-routes.ts';
+import type { GitlabForge, RequestContext } from './scm-routes.ts';
 import { factsOf, readMergeRequest } from './scm-routes.ts';
 import type { WireReviewNote, WireReviewer, WireUserRef } from './scm-schema.ts';
 import { APPROVAL_STATE, REVIEWER, REVIEW_NOTE, USER } from './scm-schema.ts';
@@ -49,16 +49,22 @@ async function isApproved(context: RequestContext, { isTrusted, own }: Counting,
   return (await Promise.all(others.map(({ user }) => isTrusted(context, user, signal)))).includes(true);
 }
 
+/** How people are told from bots, and from those whose word does not count. */
+interface Hearing extends Pick<GitlabForge, 'warnOnce'> {
+  readonly bots: BotLookup;
+  readonly isTrusted: IsTrusted;
+}
+
 /** What the people wrote who ask for changes. */
 export async function readPendingReviews(
   context: RequestContext,
-  { bots, isTrusted }: { readonly bots: BotLookup; readonly isTrusted: IsTrusted },
+  { bots, isTrusted, warnOnce }: Hearing,
   signal: AbortSignal,
 ): Promise<readonly ReviewComment[]> {
   const people: WireUserRef[] = [];
   for (const { user } of (await readReviewers(context, signal)).filter(hasRequestedChanges)) {
     if (!user || !(await isTrusted(context, user, signal))) continue;
-    if (!(await isPlatformBot(context, bots, user, signal))) people.push(user);
+    if (!(await isPlatformBot(context, { bots, warnOnce }, user, signal))) people.push(user);
   }
   if (people.length === 0) return [];
   const notes = await readNotes(context, signal);
@@ -96,7 +102,7 @@ const REVIEWERS = z.array(REVIEWER);
 // Better one comment too many than a person unheard: a failed lookup counts as a person, and is tried again next time.
 async function isPlatformBot(
   context: RequestContext,
-  bots: BotLookup,
+  { bots, warnOnce }: Pick<Hearing, 'bots' | 'warnOnce'>,
   { id, username }: WireUserRef,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -105,8 +111,8 @@ async function isPlatformBot(
     return await bots.isBot(id, signal);
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
-    const facts = { tracker_kind: KIND, ...factsOf(context), reviewer: username ?? '', error: error.message };
-    context.logger.warn('reviewer could not be looked up, taken for a person', facts);
+    const facts = { ...factsOf(context), reviewer: username ?? '', error: error.message };
+    warnOnce('reviewer could not be looked up, taken for a person', facts);
     return false;
   }
 }

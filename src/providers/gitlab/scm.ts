@@ -29,7 +29,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     readMergeStatus: async (request, signal) => readMergeStatus(forge, await at(request), signal),
     readCiStatus: async (request, signal) => readHeadPipeline(forge, await at(request), signal),
     readPendingReviews: async (request, trust, signal) =>
-      readPendingReviews(await at(request), { bots, isTrusted: trusted(trust) }, signal),
+      readPendingReviews(await at(request), { bots, isTrusted: trusted(trust), warnOnce: forge.warnOnce }, signal),
     readBotReviewComments: async (request, botUsernames, signal) =>
       readBotComments(await at(request), bots, botUsernames, signal),
     readLabelEvents: async (request, signal) => readLabelEvents(await at(request), signal),
