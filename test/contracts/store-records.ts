@@ -194,7 +194,7 @@ const progressOf = <Kind extends ReactionKind>(kind: Kind): fc.Arbitrary<Reactio
       used: count,
       mark: fc.oneof(fc.constant(NO_MARK), MARKS[kind]),
       escalated: fc.boolean(),
-      asked: fc.record({ at: moment, why: text }),
+      asked: fc.record({ at: moment, why: text, state: text, runs: count }, { requiredKeys: ['at', 'why'] }),
       failures: count,
       nextAt: moment,
       waitingFor: text,

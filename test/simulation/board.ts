@@ -20,8 +20,8 @@ export interface Board {
   /** What a handoff comes to, with the state read once more before it. */
   handOff(id: string, target: string, settings: Settings): HandoffOutcome;
   approve(issue: Issue): void;
-  /** Somebody opens, deletes, moves or rewrites an issue. */
-  edit(): void;
+  /** Somebody opens, deletes, moves or rewrites an issue. The id of one that was moved. */
+  edit(): string | null;
 }
 
 export type HandoffOutcome = EventNamed<'handoff-answered'>['outcome'];
@@ -154,15 +154,22 @@ export function createBoard(chance: Chance, around: Surroundings): Board {
     handOff,
     approve,
     edit() {
-      if (chance.happens(0.25) && issues.size < 60) return addIssue();
+      if (chance.happens(0.25) && issues.size < 60) {
+        addIssue();
+        return null;
+      }
       const id = chance.pick([...issues.keys()]);
       if (chance.happens(0.08) && issues.size > 5) {
         issues.delete(id);
-        return;
+        return null;
       }
       const issue = issues.get(id);
-      if (issue && chance.happens(0.3)) return rewrite(issue);
+      if (issue && chance.happens(0.3)) {
+        rewrite(issue);
+        return null;
+      }
       if (issue) issues.set(id, { ...issue, state: chance.pick([...ACTIVE, ...ACTIVE, ...OTHERS]) });
+      return id;
     },
   };
 }

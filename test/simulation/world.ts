@@ -230,8 +230,10 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
       sessions.die();
     },
     edit(now) {
-      if (chance.happens(0.5)) forge.edit(now);
-      else board.edit();
+      if (chance.happens(0.5)) return forge.edit(now);
+      const moved = board.edit();
+      // Whoever moves an issue releases what asked for a person.
+      if (moved !== null) forge.forgive(moved);
     },
     forgive: forge.forgive,
     noteQueued: forge.noteQueued,

@@ -356,3 +356,70 @@ describe('a read that fails', () => {
     expect(player.everTold('reaction:read:failed')).toHaveLength(2);
   });
 });
+
+describe('a reaction that asked for a person', () => {
+  const on = { ci_failure: { ...BASE, budget: 0, maxLogLines: 0 } };
+  const failing = { ci: ci('failing') };
+  const asks = (player: Player) => progress(player, 'ci_failure')?.escalated;
+  /** Asked while the issue was in this state. */
+  function asking(issueState = 'review'): Player {
+    const player = watching(on);
+    look(player, { ...failing, issueState: ok(issueState) });
+    expect(asks(player)).toBe(true);
+    return player;
+  }
+
+  it('is released by a change of the state of the issue, and says why', () => {
+    const player = asking();
+    look(player, { ...failing, ci: ci('pending'), issueState: ok('paused') });
+    expect(asks(player)).toBe(false);
+    expect(player.everTold('issue:park:released')).toMatchObject([{ facts: { reason: 'its state changed to "paused"' } }]);
+  });
+
+  it('is released by the move that has the issue dispatched', () => {
+    const player = asking();
+    player.poll([issueWith({ id: '1', state: 'todo' })]);
+    expect(player.state.live.has('1')).toBe(true);
+    expect(asks(player)).toBe(false);
+  });
+
+  it.each(['review', 'Review', '', null])('is not released by a look that reads %j', (state) => {
+    const player = asking();
+    look(player, { ...failing, issueState: ok(state) });
+    look(player, failing);
+    expect(asks(player)).toBe(true);
+    expect(player.everTold('issue:park:released')).toEqual([]);
+  });
+
+  it('is not released by what our own run moves, before and after its handoff', () => {
+    const player = asking('todo');
+    player.poll([issueWith({ id: '1', state: 'todo' })]);
+    expect(player.state.live.has('1')).toBe(true);
+    const [begun] = player.everAsked('inspect').slice(-1);
+    if (begun) answerLook(player, begun, { ...failing, issueState: ok('doing') });
+    const runId = player.state.live.get('1')?.runId ?? '';
+    player.exit('1', { scm: SCM });
+    player.send({ type: 'handoff-answered', issueId: '1', runId, outcome: { kind: 'succeeded' } });
+    player.after(0);
+    // A tracker may show what it was a moment ago.
+    look(player, { ...failing, issueState: ok('doing') });
+    look(player, failing);
+    look(player, failing);
+    expect(player.everTold('issue:park:released')).toEqual([]);
+    expect(asks(player)).toBe(true);
+    look(player, { ...failing, ci: ci('pending'), issueState: ok('paused') });
+    expect(asks(player)).toBe(false);
+  });
+
+  it('is not released by a completion of ours that got half way', () => {
+    const player = watching({ ...on, merge_completion: { ...BASE, budget: 0, targetState: 'done' } });
+    look(player, failing);
+    look(player, { merge: ok({ ...OPEN, merged: true }) });
+    player.send({ type: 'completion-answered', issueId: '1', fault: { ...FAULT, kind: 'tracker_auth_error' } });
+    look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('half') });
+    look(player, { merge: ok({ ...OPEN, merged: true }), issueState: ok('half') });
+    expect(asks(player)).toBe(true);
+    expect(progress(player, 'merge_completion')?.escalated).toBe(true);
+    expect(player.everAsked('complete')).toHaveLength(1);
+  });
+});

@@ -12,6 +12,7 @@ import { whyNotOurs } from '../reactions/managed.ts';
 import { couldNotRead, endWatch, forgetUnreadable, noteSelf, progressOf, whySelfUnknown } from '../reactions/progress.ts';
 import { judgeQueued, releaseWaiting } from '../reactions/queued-turn.ts';
 import { activeReactions, reactionOf } from '../reactions/registry.ts';
+import { noteMoved } from './watching.ts';
 import { checkProject, current, noteLook, noteOpen, onClosed, onMissing, refuse } from '../reactions/request.ts';
 import type { ReactionKind } from '../model/reaction.ts';
 import type { State } from '../model/state.ts';
@@ -55,6 +56,7 @@ export function onInspected(draft: Draft, event: Inspected): void {
   // One that the tracker tells no state of is somewhere else, too: no turn could begin from there.
   if (findings.issueState.ok) putWatch(draft, { ...watch, issue: { ...watch.issue, state: issueState } });
   if (issueState !== '') noteLeft(draft, current(draft, watch), issueState);
+  noteMoved(draft, watch.issue.id, issueState);
   if (!findings.merge.ok) return couldNotLook(draft, watch, event.due, findings.merge.fault.message);
   if (isReadable(findings)) forgetUnreadable(draft, watch, event.due);
   judge(draft, watch, findings.merge.value, findings, event.due);

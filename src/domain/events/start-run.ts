@@ -7,7 +7,7 @@ import type { ReactionContext } from '../model/reaction.ts';
 import type { Run, RunStatus, Trigger } from '../model/run.ts';
 import { withEntry, withoutEntry } from '../model/versioned-map.ts';
 import { settingsFor, NO_SESSION, type Live } from '../model/state.ts';
-import { noteRun } from './watching.ts';
+import { noteMoved, noteRun } from './watching.ts';
 
 /** What a new run carries over from the claim it belongs to. */
 export interface RunStart {
@@ -40,6 +40,7 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAs
     endingElsewhere: withoutEntry(endingElsewhere, issue.id),
   });
   outdateReads(draft, issue.id);
+  noteMoved(draft, issue.id, issue.state);
   putClaim(draft, { phase: 'running', issue, runId, since: draft.now, stoppedBy: null, ...start });
   const live = freshLive(draft, issue, runId, start);
   change(draft, { runSettings: withEntry(draft.state.runSettings, issue.id, draft.state.settings) });

@@ -2,6 +2,7 @@ import { announce, putWatch, type Draft } from '../draft.ts';
 import type { RunExit } from '../model/event.ts';
 import { NO_MARK, type ReactionKind } from '../model/reaction.ts';
 import type { Verdict } from '../model/claim.ts';
+import { sameState, stateIn } from '../model/issue.ts';
 import { whyForeign } from '../reactions/managed.ts';
 import { freshProgress } from '../reactions/progress.ts';
 import type { Reaction } from '../reactions/reaction.ts';
@@ -46,6 +47,34 @@ export function armWatch(draft: Draft, live: Live, exit: RunExit, verdict: Verdi
   });
   const { owner, repo, number } = mergeRequest;
   if (!isKnown) announce(draft, 'reaction:watch:armed', { issue: live.issue, number, owner, repo });
+}
+
+/**
+ * A person who moves the issue of a reaction that asked for one releases it, as by `foray unpark`. What we did ourselves does
+ * not: a run that went on since may have moved it, what is handed off comes to its state, and a completion may be half way,
+ * which has an answer of its own to what a person does. From there on a change is measured.
+ */
+export function noteMoved(draft: Draft, issueId: string, state: string): void {
+  const watch = draft.state.watches.get(issueId);
+  if (!watch || state === '' || draft.state.claims.has(issueId)) return;
+  if (watch.reactions.merge_completion?.mark.at === 'begun') return;
+  const { runs } = watch.facts;
+  const asking = Object.entries<ReactionProgress>(watch.reactions).filter(([, { escalated, asked }]) => escalated && asked);
+  const elsewhere = asking.filter(([, { asked }]) => !sameState(asked?.state ?? '', state));
+  const isReleased = elsewhere.some(([, { asked }]) => Boolean(asked?.state) && asked?.runs === runs);
+  if (isReleased && !isHandedOff(draft, state)) {
+    putWatch(draft, giveBudgetsBack(watch, draft.now));
+    return announce(draft, 'issue:park:released', { issue: watch.issue, reason: `its state changed to "${state}"` });
+  }
+  if (elsewhere.length === 0 && asking.every(([, { asked }]) => asked?.runs === runs)) return;
+  const measured = asking.map(([kind, progress]) => [kind, { ...progress, asked: { ...progress.asked, state, runs } }]);
+  putWatch(draft, { ...watch, reactions: { ...watch.reactions, ...(Object.fromEntries(measured) as Watch['reactions']) } });
+}
+
+/** Whether an issue that a run of ours has finished comes to this state. */
+function isHandedOff({ state: { settings } }: Draft, state: string): boolean {
+  const { handoffState, noChangeState } = settings.tracker;
+  return stateIn([handoffState ?? '', noChangeState ?? ''], state);
 }
 
 /** A person took over or asked for another try: what had given up has its budget back and looks again at once. */

@@ -62,6 +62,14 @@ export function problemOf({ facts: { standing, missing, closedAt } }: Pick<Watch
   return closedAt === null ? null : 'the merge request is closed';
 }
 
+interface Asked {
+  readonly at: number;
+  readonly why: string;
+  /** The state of the issue that a change is measured against, and how often a run of ours had begun or ended by then. */
+  readonly state?: string;
+  readonly runs?: number;
+}
+
 /** How far one reaction has come with this merge request. */
 export interface ReactionProgress<Kind extends ReactionKind = ReactionKind> {
   /** Turns or tries used of the budget. */
@@ -70,7 +78,7 @@ export interface ReactionProgress<Kind extends ReactionKind = ReactionKind> {
   readonly mark: ReactionMarks[Kind];
   readonly escalated: boolean;
   /** When it last asked for a person, and why; absent where it never did, or an earlier version stored it. */
-  readonly asked?: { readonly at: number; readonly why: string };
+  readonly asked?: Asked;
   /** A label command gave the budget back: its turns count against that of the commands. */
   readonly restored?: boolean;
   /** Reads that failed in a row. */

@@ -195,7 +195,8 @@ export function escalate<Kind extends ReactionKind>(
   if (settings.escalation === 'label') queueWrite(draft, issue, id, { kind: 'label', label: settings.escalationLabel });
   if (settings.escalation === 'comment')
     queueWrite(draft, issue, id, { kind: 'comment', text: escalationText(watch, kind, why) });
-  waitFor(draft, watch, kind, personFor(why), { ...changes, escalated: true, asked: { at: draft.now, why } });
+  const asked = { at: draft.now, why, state: issue.state, runs: watch.facts.runs };
+  waitFor(draft, watch, kind, personFor(why), { ...changes, escalated: true, asked });
   announce(draft, 'reaction:escalation:raised', { issue, kind, action: settings.escalation, why });
 }
 

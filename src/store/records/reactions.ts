@@ -27,7 +27,7 @@ const progressOf = (kind: ReactionKind) =>
     schemaOf<Omit<ReactionProgress, 'mark'>>()({
       used: z.number(),
       escalated: z.boolean(),
-      asked: z.object({ at: z.number(), why: z.string() }).optional(),
+      asked: z.object({ at: z.number(), why: z.string(), state: z.string().optional(), runs: z.number().optional() }).optional(),
       restored: z.boolean().optional(),
       failures: z.number(),
       nextAt: z.number(),
