@@ -3,6 +3,7 @@ import type { RunExit } from '../model/event.ts';
 import { NO_MARK, type ReactionKind } from '../model/reaction.ts';
 import type { Verdict } from '../model/claim.ts';
 import { sameState, stateIn } from '../model/issue.ts';
+import { isCompletionBegun } from '../reactions/after-merge.ts';
 import { whyForeign } from '../reactions/managed.ts';
 import { freshProgress } from '../reactions/progress.ts';
 import type { Reaction } from '../reactions/reaction.ts';
@@ -56,8 +57,7 @@ export function armWatch(draft: Draft, live: Live, exit: RunExit, verdict: Verdi
  */
 export function noteMoved(draft: Draft, issueId: string, state: string): void {
   const watch = draft.state.watches.get(issueId);
-  if (!watch || state === '' || draft.state.claims.has(issueId)) return;
-  if (watch.reactions.merge_completion?.mark.at === 'begun') return;
+  if (!watch || state === '' || draft.state.claims.has(issueId) || isCompletionBegun(watch)) return;
   const { runs } = watch.facts;
   const asking = Object.entries<ReactionProgress>(watch.reactions).filter(([, { escalated, asked }]) => escalated && asked);
   const elsewhere = asking.filter(([, { asked }]) => !sameState(asked?.state ?? '', state));

@@ -51,6 +51,11 @@ export function completionOf(state: State, { id, state: issueState }: IssueRef):
   return mark.left === undefined || sameState(mark.left, issueState) ? 'failed' : null;
 }
 
+/** We asked for the move of the issue, whatever came of it. */
+export function isCompletionBegun(watch: Watch): boolean {
+  return progressOf(watch, 'merge_completion').mark.at === 'begun';
+}
+
 /** True while a move that we began may have got only half way: some trackers label first and close afterwards. */
 export function mustFinishCompletion({ settings }: State, watch: Watch, issueState: string): boolean {
   const { mark, escalated } = progressOf(watch, 'merge_completion');
