@@ -1,7 +1,6 @@
 import { isRetired } from '../../src/domain/decide.ts';
 import type { Decision, Effect, RunPlan } from '../../src/domain/model/effect.ts';
 import type { Event } from '../../src/domain/model/event.ts';
-import type { ReactionKind } from '../../src/domain/model/reaction.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';
 import type { State } from '../../src/domain/model/state.ts';
 import { recover } from '../../src/domain/recover.ts';
@@ -15,6 +14,7 @@ import {
   type ServiceModel,
 } from './durable-model.ts';
 import { STRANGER, type Place } from './board.ts';
+import { createUnbegunTurns } from './unbegun-turns.ts';
 import { createWorld, REACTION_BUDGET, type World } from './world.ts';
 
 export type Decide = (state: State, event: Event, now: number) => Decision;
@@ -57,10 +57,9 @@ export function createTracked(place: Place, settings: Settings, context: Tracked
   /** What each run of this process began with. */
   const begunWith = new Map<string, Settings>();
   const attempts = new Map<string, number>();
-  /** Turns of reactions that are queued and have not begun, by issue id. */
-  const unbegun = new Map<string, ReactionKind>();
   let isDurableChanged = true;
   const world = createWorld(chance, { place, settings: () => tracked.settings, busyElsewhere, stored: store.spent }, violated);
+  const unbegun = createUnbegunTurns(world.noteDropped);
 
   /** What is done must be done for whom it began, and only for those who may ask for it. */
   function checkEffect(state: State, effect: Effect): void {
@@ -73,25 +72,13 @@ export function createTracked(place: Place, settings: Settings, context: Tracked
     if (began && began !== effect.settings) violated(`run ${effect.handoff.runId} is handed off with the settings of another`);
   }
 
-  /** A turn that began is spent; one whose claim is gone without that was dropped. */
-  function noteBegun({ claims }: State): void {
-    for (const [id, kind] of unbegun) {
-      const claim = claims.get(id);
-      if (claim?.phase === 'waiting') continue;
-      if (claim === undefined) world.noteDropped(id, kind);
-      unbegun.delete(id);
-    }
-  }
-
   function checkNotice(state: State, effect: Extract<Effect, { do: 'announce' }>): void {
     const { notice } = effect;
     if (notice.name === 'reaction:turn:queued') {
       const { issue, kind } = notice.facts;
       const claim = state.claims.get(issue.id);
       const reaction = claim?.phase === 'waiting' && claim.then.kind === 'run' ? claim.then.reaction : null;
-      const before = unbegun.get(issue.id);
-      if (before) world.noteDropped(issue.id, before);
-      unbegun.set(issue.id, kind);
+      unbegun.queued(issue.id, kind);
       world.noteQueued(issue.id, kind, reaction?.reviewComments ?? [], tracked.settings.reactions);
     }
     tell(effect);
@@ -165,7 +152,7 @@ export function createTracked(place: Place, settings: Settings, context: Tracked
       if (at === 0) return 'crashed';
       applyWrites(store, decision.writes);
       tracked.state = decision.state;
-      noteBegun(decision.state);
+      unbegun.settle(decision.state.claims);
       for (const [index, effect] of decision.effects.entries()) {
         if (index + 1 === at) return 'crashed';
         count(effect.do === 'start-run' ? effect.plan.trigger : effect.do);

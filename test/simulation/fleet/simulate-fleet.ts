@@ -8,6 +8,7 @@ import { createChance, type Chance } from '../../support/random.ts';
 import { settingsWith } from '../../support/settings.ts';
 import { differences } from '../durable-model.ts';
 import { Violation, type Decide } from '../simulate.ts';
+import { createUnbegunTurns } from '../unbegun-turns.ts';
 import { createDaemons, killDaemon, report, startDaemon, type Daemon, type DaemonsDeps, type Reign } from './daemons.ts';
 import { createDatabase, type DatabaseFlaws } from './database.ts';
 import { createTimeline, type Actor } from './timeline.ts';
@@ -67,6 +68,7 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
     onAsked: checkRecord,
     onWrite: checkEpoch,
   };
+  const unbegun = createUnbegunTurns(world.forge.noteDropped);
   // Two of three share a host: their successor begins at once what ran there.
   const daemons = createDaemons(['host-a', 'host-b', 'host-a'], deps);
   const workers = createWorkers(3, deps);
@@ -78,6 +80,7 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
       if (claim.phase === 'running' && !state.live.has(id)) violated(`claim of ${id} without a live entry`);
       if (state.parked.has(id)) violated(`issue ${id} is claimed and parked`);
     }
+    unbegun.settle(state.claims);
     world.forge.watched(state.watches);
     for (const [id, watch] of state.watches)
       for (const [kind, { used }] of Object.entries(watch.reactions))
@@ -87,7 +90,9 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
   function checkRecord(effect: Effect): void {
     if (!isRecorded(database.records, effect)) violated(`${effect.do} was not recorded before it was tried`);
     if (effect.do !== 'announce' || effect.notice.name !== 'reaction:turn:queued') return;
-    world.forge.noteQueued(effect.notice.facts.issue.id, effect.notice.facts.kind, [], settings.reactions);
+    const { issue, kind } = effect.notice.facts;
+    unbegun.queued(issue.id, kind);
+    world.forge.noteQueued(issue.id, kind, [], settings.reactions);
   }
 
   function checkEpoch(effect: AskedEffect, epoch: number): void {
