@@ -72,7 +72,7 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
     queue: fleet.runner,
     resumeDelayMs: store.resumeDelayMs,
   });
-  const opened = { store, database, trackers, releasers };
+  const opened = { store, database, instance, trackers, releasers };
   const tools = await openTools(options, opened, (runId) => processes.pidsOf(runId));
   const processes = await openProcesses(options, opened);
   const roots = createRootLocks({
@@ -114,6 +114,8 @@ function costIn(store: Pick<OwnStore, 'listRuns'>): NonNullable<AdapterDeps['cos
 interface Opened extends Pick<RunsContext, 'releasers'> {
   readonly store: OwnStore;
   readonly database: string;
+  /** This daemon, for as long as it leads. */
+  readonly instance: string;
   readonly trackers: WatchedTrackers;
 }
 
@@ -135,11 +137,15 @@ async function openTools(
   return tools;
 }
 
-/** Everything that agents and hooks start belongs to a run, and ends with it. */
-async function openProcesses({ logger }: DaemonOptions, context: Opened): Promise<OwnedProcesses> {
-  const { store, database, trackers, releasers } = context;
-  const controlGroups = createControlGroups(`foray-${daemonId(database)}`);
-  await controlGroups.endAll();
+/**
+ * Everything that agents and hooks start belongs to a run, and ends with it. What earlier daemons left is ended before; at
+ * its own end each ends what is its own, for another one may lead by then.
+ */
+async function openProcesses({ logger, reign }: DaemonOptions, context: Opened): Promise<OwnedProcesses> {
+  const { store, database, instance, trackers, releasers } = context;
+  const controlGroups = createControlGroups({ prefix: `foray-${daemonId(database)}`, maker: instance });
+  await reign?.leadership.confirm();
+  await controlGroups.endOthers();
   releasers.push(() => controlGroups.endAll());
   const groups = trackProcessGroups(store.processes, (fault) =>
     logger.error('a process could not be written down, trying again', { error: textOf(fault) }),

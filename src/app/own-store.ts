@@ -65,6 +65,8 @@ async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Rei
   const resumeDelayMs = Math.max(reign.resumeDelayMs, areGivenAway ? LOST_AFTER_MS : 0);
   // Before anything that takes time: the next leader must know of it, should this one end here.
   if (resumeDelayMs > 0) await db.writeUnder(leadership.epoch, noteEnding(clock.now()));
+  // One that slept while it began would end the processes of the one that leads by now.
+  await leadership.confirm();
   await endLeftovers({ processes, dbPath: databaseName(workflow.settings), runIds: runningRuns }, logger);
   return {
     ...store,

@@ -16,7 +16,7 @@ export interface OwnedProcesses extends ProcessGroups {
  */
 export function ownProcesses(
   groups: ProcessGroups,
-  controlGroups: ControlGroups,
+  controlGroups: Pick<ControlGroups, 'add' | 'end'>,
   isRun: (owner: string) => boolean,
 ): OwnedProcesses {
   const owners = new Map<number, string>();

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { buildCrashing } from '../faults/crashing-command.ts';
 import { createPlayground, eventually, fileWorkflow, workflowText, type Playground } from '../support/daemon.ts';
 import { startServer, text } from '../support/http-server.ts';
+import { isAlive } from '../support/processes.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { openLink } from './link.ts';
 
@@ -28,15 +29,6 @@ async function startBoth(agent = 'kind: mock\nmax_turns: 2') {
   const first = await playground.start(['--port', '0'], options);
   const second = await playground.start(['--port', '0'], options);
   return { first, second };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const stateOf = async (n: number) => (await playground.readIssues()).find(({ id }) => id === String(n))?.['state'];
@@ -155,6 +147,32 @@ it('lets a leader that was stopped and wakes up store and do nothing', async () 
     { identifier: 'A-2', ...before[0] },
   ]);
   await Promise.all([first.stop(), second.stop()]);
+});
+
+it('lets a leader that was stopped and wakes up end no process of the one that leads by now', async () => {
+  await playground.writeIssues([issue(1)]);
+  const hooks = `before_run: "echo $$ > ${playground.path('pid')}; exec sleep 300"\ntimeout_ms: 200000`;
+  await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL', hooks }));
+  const options = { env: { DATABASE_URL: url } };
+  const pidOtherThan = async (known: number): Promise<number> =>
+    eventually(
+      async () => Number(await playground.read('pid').catch(() => '')),
+      (pid) => pid !== 0 && pid !== known,
+      'the process of the hook',
+    );
+  const first = await playground.start(['--port', '0'], options);
+  const before = await pidOtherThan(0);
+  const second = await playground.start(['--port', '0'], options);
+  await second.record('standing by');
+  first.signal('SIGSTOP');
+  await second.record('leading');
+  const after = await pidOtherThan(before);
+  first.signal('SIGCONT');
+  await first.record('no longer leading, standing by');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect([before, after].map(isAlive)).toEqual([false, true]);
+  second.signal('SIGKILL');
+  await Promise.all([first.stop(), second.exited]);
 });
 
 describe('a leader that sleeps while it begins', () => {

@@ -21,7 +21,7 @@ function stateOf(pid: number | string): string | null {
 /** Whether this user may make control groups here; without them such a process is out of reach, as the docs say. */
 export async function mayGroup(): Promise<boolean> {
   const child = spawn('sleep', ['60'], { stdio: 'ignore' });
-  const groups = createControlGroups(`foray-test-${process.pid}`);
+  const groups = createControlGroups({ prefix: `foray-test-${process.pid}`, maker: 'x' });
   groups.add('x', child.pid ?? 0);
   const inside = readFileSync(`/proc/${child.pid}/cgroup`, 'utf8').includes('foray-test');
   child.kill('SIGKILL');

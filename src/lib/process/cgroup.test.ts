@@ -26,10 +26,26 @@ it.runIf(await mayGroup())('a group takes whatever its process started before an
   for (let round = 0; round < 5; round += 1) {
     const child = spawn('sh', ['-c', many], { stdio: 'ignore', detached: true });
     await eventually(strays, ({ length }) => length > 5, 'the first of them');
-    const groups = createControlGroups(`foray-test-${process.pid}`);
+    const groups = createControlGroups({ prefix: `foray-test-${process.pid}`, maker: 'a' });
     groups.add('x', child.pid ?? 0);
     await eventually(strays, ({ length }) => length === 150, 'the last of them');
     await groups.end('x');
     expect(strays()).toEqual([]);
   }
 });
+
+it.runIf(await mayGroup())(
+  'who ends its groups leaves those of another alone, and who comes after ends those of others',
+  async () => {
+    const prefix = `foray-test-${process.pid}`;
+    const [before, after] = [createControlGroups({ prefix, maker: 'a' }), createControlGroups({ prefix, maker: 'b' })];
+    const child = spawn('sleep', [SECONDS], { stdio: 'ignore', detached: true });
+    after.add('x', child.pid ?? 0);
+    await before.endAll();
+    expect(strays()).toEqual([child.pid]);
+    await after.endOthers();
+    expect(strays()).toEqual([child.pid]);
+    await before.endOthers();
+    expect(strays()).toEqual([]);
+  },
+);

@@ -13,17 +13,27 @@ export interface ControlGroups {
   add(name: string, pid: number): void;
   /** Kills whoever is left in the group and removes it. Resolves when it is gone or cannot be removed. */
   end(name: string): Promise<void>;
-  /** The same for every group of this prefix, those of an earlier process too. */
+  /** The same for every group that was made here. */
   endAll(): Promise<void>;
+  /** The same for every group of this prefix that others made. */
+  endOthers(): Promise<void>;
+}
+
+export interface GroupNames {
+  /** Shared by those who work one after the other. */
+  readonly prefix: string;
+  /** Who makes groups here, told apart from those before and after. */
+  readonly maker: string;
 }
 
 const REMOVE_TRIES = 20;
 const FIRST_PAUSE_MS = 2;
 
 /** Groups below `base`, or none that do anything where they cannot be made. Names are made of letters and digits. */
-export function createControlGroups(prefix: string, base: string | null = ownGroup()): ControlGroups {
+export function createControlGroups({ prefix, maker }: GroupNames, base: string | null = ownGroup()): ControlGroups {
   let usable = base !== null;
-  const directoryOf = (name: string): string => path.join(base ?? '', `${prefix}-${name}`);
+  const own = `${prefix}-${maker}-`;
+  const directoryOf = (name: string): string => path.join(base ?? '', `${own}${name}`);
 
   function add(name: string, pid: number): void {
     if (!usable) return;
@@ -36,14 +46,20 @@ export function createControlGroups(prefix: string, base: string | null = ownGro
     }
   }
 
+  async function endThose(isMeant: (name: string) => boolean): Promise<void> {
+    if (base === null) return;
+    await Promise.all(
+      listed(base)
+        .filter(isMeant)
+        .map((name) => remove(path.join(base, name))),
+    );
+  }
+
   return {
     add,
     end: (name) => (base === null || !existsSync(directoryOf(name)) ? Promise.resolve() : remove(directoryOf(name))),
-    async endAll() {
-      if (base === null) return;
-      const names = listed(base).filter((name) => name.startsWith(`${prefix}-`));
-      await Promise.all(names.map((name) => remove(path.join(base, name))));
-    },
+    endAll: () => endThose((name) => name.startsWith(own)),
+    endOthers: () => endThose((name) => name.startsWith(`${prefix}-`) && !name.startsWith(own)),
   };
 }
 
