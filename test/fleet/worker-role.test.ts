@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { Client } from 'pg';
+import { openWorkerSeat } from '../../src/store/postgres/worker-seat.ts';
 import { CLI, createPlayground, fileWorkflow, TOOL_PATH, type Playground } from '../support/daemon.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 
@@ -69,5 +70,42 @@ it('a worker works under a role that can write to none of the records', { timeou
   } finally {
     await client.end();
   }
+  // What was taken from it while it works.
+  await postgres.query('REVOKE INSERT ON foray.worker_words FROM foray_worker', url);
+  const left = new Promise((resolve) => worker?.once('exit', resolve));
+  await ground.writeIssues([{ id: '2', identifier: 'A-2', title: 'Two', state: 'todo' }]);
+  expect(await left).toBe(1);
+  await daemon.record('retry scheduled', { issue_identifier: 'A-2' });
   await daemon.stop();
+});
+
+it('a worker whose role lacks a right refuses to start and names it', { timeout: 120_000 }, async () => {
+  ground = await createPlayground({ patienceMs: 60_000 });
+  const url = await postgres.createDatabase();
+  await ground.write('WORKFLOW.md', fileWorkflow({ agent: 'kind: mock\nmax_turns: 1\nrun_on: []', store: 'url: $FLEET_DB' }));
+  await ground.writeIssues([]);
+  const daemon = await ground.start(['--port', '0'], { env: { FLEET_DB: url, PATH: TOOL_PATH } });
+  await daemon.record('http server listening');
+  await daemon.stop();
+  const grants = (await grantsOfDocs())
+    .replace(/^CREATE ROLE .*$/m, '')
+    .replaceAll(/(GRANT .*|CREATE POLICY .*) TO foray_worker/g, '$1 TO lacking');
+  await postgres.query(`CREATE ROLE lacking LOGIN; ${grants}`, url);
+  const narrow = url.replace('postgres://postgres@', 'postgres://lacking@');
+  const facts = { name: 'w', identity: 'ab', labels: [], slots: 1, version: '0.1.0' };
+  await (await openWorkerSeat(narrow, facts)).close();
+  const rights = [
+    'USAGE ON SCHEMA graphile_worker',
+    'UPDATE (draining) ON foray.worker_hosts',
+    'INSERT ON foray.worker_words',
+    'DELETE ON foray.worker_requests',
+    'SELECT ON graphile_worker._private_jobs',
+  ];
+  for (const right of rights) {
+    await postgres.query(`REVOKE ${right} FROM lacking`, url);
+    await expect(openWorkerSeat(narrow, facts)).rejects.toThrow(`lacks rights for a worker (${right})`);
+    await postgres.query(`GRANT ${right} TO lacking`, url);
+  }
+  await postgres.query('DROP POLICY foray_worker ON graphile_worker._private_jobs', url);
+  await expect(openWorkerSeat(narrow, facts)).rejects.toThrow('(POLICY ON graphile_worker._private_jobs)');
 });

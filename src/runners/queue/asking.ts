@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunAnswer, RunRequest, WorkerSeat } from '../../ports/run-queue.ts';
+import { createRefusals } from './refusals.ts';
 
 /** Most answers come soon; what takes long is asked for less often. */
 const FIRST_WAIT_MS = 40;
@@ -43,13 +44,15 @@ async function answerWithin(ms: number, seat: WorkerSeat, id: string, signal: Ab
   return null;
 }
 
-/** Tries again while the database does not answer. */
+/** Tries again while the database does not answer; what it refuses for too long is a fault. */
 export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const refusals = createRefusals();
   for (;;) {
     signal.throwIfAborted();
     try {
       return await work();
-    } catch {
+    } catch (error) {
+      if (refusals.isFinal(error)) throw error;
       await delay(AGAIN_MS, undefined, { signal });
     }
   }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogRecorder } from '../../../test/support/workspaces.ts';
 import type { RunMessage, WorkerNews } from '../../ports/run-queue.ts';
+import { StoreError } from '../../store/errors.ts';
 import { createHeartbeat, WORKER_CUT_OFF_MS } from './heartbeat.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -8,7 +9,15 @@ afterEach(() => void vi.useRealTimers());
 
 /** A worker with one run, and a database that can be out of reach. */
 function setUp() {
-  const state = { isCut: false, given: new Set(['r-1']), held: new Set(['r-1']), lost: [] as string[], missed: [] as string[] };
+  const state = {
+    isCut: false,
+    given: new Set(['r-1']),
+    held: new Set(['r-1']),
+    lost: [] as string[],
+    missed: [] as string[],
+    mute: [] as string[],
+    refuses: false,
+  };
   const said: { runId: string; words: readonly RunMessage[] }[] = [];
   const seat = {
     beat: (): Promise<WorkerNews> =>
@@ -16,6 +25,7 @@ function setUp() {
         ? new Promise<never>(() => {})
         : Promise.resolve({ refused: null, runs: new Map([...state.given].map((id) => [id, null])) }),
     say: async (runId: string, _number: number, words: readonly RunMessage[]) => {
+      if (state.refuses) throw new StoreError({ path: 'db', kind: 'unwritable', what: 'lacks a right', remedy: 'grant it' });
       said.push({ runId, words });
       return true;
     },
@@ -34,6 +44,7 @@ function setUp() {
     logger: createLogRecorder(),
     held,
     onMissed: (runId) => state.missed.push(runId),
+    onMute: (error) => state.mute.push(String(error)),
     stateNow: () => ({ load: 0, draining: false }),
   });
   return { state, said, heart };
@@ -80,6 +91,20 @@ describe('a worker that cannot reach the database', () => {
     await heart.beat();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(isSure).toBe(true);
+  });
+});
+
+describe('a run that was given up', () => {
+  it('is told of at the next heartbeat; a worker that cannot even do that is of no use', async () => {
+    const { state, said, heart } = setUp();
+    heart.tellGivenUp('r-1', 'it lacks a right');
+    state.refuses = true;
+    await expect(heart.beat()).rejects.toThrow('lacks a right');
+    expect(state.mute).toEqual([expect.stringContaining('lacks a right')]);
+    state.refuses = false;
+    await heart.beat();
+    const fault = { message: 'worker_lost: it lacks a right; the run is tried again' };
+    expect(said).toMatchObject([{ runId: 'r-1', words: [{ report: { type: 'run-exited', exit: { fault } } }] }]);
   });
 });
 

@@ -3,12 +3,15 @@ import type { Fault } from '../../domain/model/fault.ts';
 import type { WorkerSeat } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import { GIVEN_AWAY, type HeldRuns } from './held-runs.ts';
+import { isRefusal } from './refusals.ts';
 
 /** Tells the leader that this worker lives, and does what it says about the runs here. */
 export interface Heartbeat {
   beat(): Promise<void>;
   /** Beats again and again; what runs is given up when the database was not reached for too long. */
   beatUntil(over: AbortSignal): Promise<void>;
+  /** The leader is told at the next beat that a run was given up here. */
+  tellGivenUp(runId: string, why: string): void;
   /** Resolves while the database was heard of a moment ago, or with the next answer. */
   sure(signal: AbortSignal): Promise<void>;
 }
@@ -19,6 +22,8 @@ export interface HeartParts {
   readonly held: Pick<HeldRuns, 'ids' | 'notBegun' | 'stop' | 'lose'>;
   /** Hears of a run that is this worker's and was not handed to it. */
   readonly onMissed: (runId: string) => void;
+  /** Hears that the database takes not even the last word of a run. */
+  readonly onMute: (error: unknown) => void;
   readonly stateNow: () => { readonly load: number; readonly draining: boolean };
 }
 
@@ -30,11 +35,11 @@ const SURE_MS = 10_000;
 /** After whatever the run has said. */
 const LAST_WORD = 1_000_000_000;
 
-export function createHeartbeat({ seat, logger, held, onMissed, stateNow }: HeartParts): Heartbeat {
+export function createHeartbeat({ seat, logger, held, onMissed, onMute, stateNow }: HeartParts): Heartbeat {
   let heardAt = performance.now();
   let refused: string | null = null;
-  /** Given up while the database was out of reach: the leader waits for them. */
-  const dropped = new Set<string>();
+  /** Given up here, and why: the leader waits for them. */
+  const dropped = new Map<string, string>();
   /** At the last beat. The queue hands a run over well before the next, unless it was lost on the way. */
   let notBegun: readonly string[] = [];
   const silentMs = (): number => performance.now() - heardAt;
@@ -54,8 +59,8 @@ export function createHeartbeat({ seat, logger, held, onMissed, stateNow }: Hear
       if (stop === undefined) held.lose(runId, GIVEN_AWAY);
       else if (stop !== null) held.stop(runId, stop);
     }
-    for (const runId of dropped) {
-      if (news.runs.has(runId)) await seat.say(runId, LAST_WORD, [lastWordOf(runId)]);
+    for (const [runId, why] of dropped) {
+      if (news.runs.has(runId)) await sayLast(runId, why);
       dropped.delete(runId);
     }
     const waiting = held.notBegun(news.runs.keys());
@@ -63,11 +68,20 @@ export function createHeartbeat({ seat, logger, held, onMissed, stateNow }: Hear
     notBegun = waiting;
   }
 
+  async function sayLast(runId: string, why: string): Promise<void> {
+    try {
+      await seat.say(runId, LAST_WORD, [lastWordOf(runId, why)]);
+    } catch (error) {
+      if (isRefusal(error)) onMute(error);
+      throw error;
+    }
+  }
+
   function giveUpWhenCutOff(): void {
     if (silentMs() <= WORKER_CUT_OFF_MS) return;
     for (const runId of held.ids()) {
       held.lose(runId, CUT_OFF);
-      dropped.add(runId);
+      dropped.set(runId, CUT_OFF);
     }
   }
 
@@ -88,7 +102,7 @@ export function createHeartbeat({ seat, logger, held, onMissed, stateNow }: Hear
     clearInterval(watch);
   }
 
-  return { beat, beatUntil, sure };
+  return { beat, beatUntil, sure, tellGivenUp: (runId, why) => void dropped.set(runId, why) };
 }
 
 /** Lets those who must be sure of the database wait for its next answer. */
@@ -110,10 +124,10 @@ function createAssurance(silentMs: () => number): Pick<Heartbeat, 'sure'> & { an
 
 const CUT_OFF = 'the database was not reached for too long';
 
-function lastWordOf(runId: string) {
+function lastWordOf(runId: string, why: string) {
   const fault: Fault = {
     kind: 'worker_lost',
-    message: `worker_lost: ${CUT_OFF}; the run is tried again`,
+    message: `worker_lost: ${why}; the run is tried again`,
     consequence: 'back-off',
   };
   const exit = { kind: 'error', turns: 0, fault, status: null, scm: null } as const;

@@ -12,7 +12,7 @@ import { createAskedCarrier } from './asked-carrier.ts';
 import { createAskedCalls } from './asked-tools.ts';
 import { createAskedTracker } from './asked-tracker.ts';
 import { createAsk, patiently, type Ask } from './asking.ts';
-import { createRunMessages, type RunMessages } from './run-messages.ts';
+import { createRunMessages, type MessageFaults, type RunMessages } from './run-messages.ts';
 
 /** What the leader does for a run, on request. */
 export interface AskedOfLeader {
@@ -29,6 +29,8 @@ export interface HeldRunsDeps {
   /** Removes a workspace of this machine. */
   readonly remove: (job: RemovalJob, signal: AbortSignal) => Promise<Removal>;
   readonly killed: AbortSignal;
+  /** Hears of a run that was given up here and may still be this worker's. */
+  readonly onGivenUp: (runId: string, why: string) => void;
 }
 
 /** The jobs that a worker works on. */
@@ -45,7 +47,7 @@ export interface HeldRuns {
 
 export const GIVEN_AWAY = 'it was given to another';
 
-export function createHeldRuns({ seat, logger, adaptersFor, remove, killed }: HeldRunsDeps): HeldRuns {
+export function createHeldRuns({ seat, logger, adaptersFor, remove, killed, onGivenUp }: HeldRunsDeps): HeldRuns {
   const leases = new Map<string, AbortController>();
   /** Ended here, though they may still be this worker's. */
   const ended = new Set<string>();
@@ -60,6 +62,18 @@ export function createHeldRuns({ seat, logger, adaptersFor, remove, killed }: He
     runner.stop(id, 'shutdown');
   }
 
+  function faultsOf(id: string): MessageFaults {
+    return {
+      onLost: () => lose(id, GIVEN_AWAY),
+      onRefused: (error) =>
+        logger.error('the database refuses what a run says, trying again', { run_id: id, error: textOf(error) }),
+      onGivenUp(error) {
+        lose(id, textOf(error));
+        onGivenUp(id, textOf(error));
+      },
+    };
+  }
+
   async function work(id: string): Promise<void> {
     if (leases.has(id) || ended.has(id)) return;
     const lease = new AbortController();
@@ -67,7 +81,7 @@ export function createHeldRuns({ seat, logger, adaptersFor, remove, killed }: He
     try {
       const job = await patiently(() => seat.jobOf(id), AbortSignal.any([lease.signal, killed]));
       if (job === null) return;
-      const messages = createRunMessages(seat, id, lease.signal, () => lose(id, GIVEN_AWAY));
+      const messages = createRunMessages(seat, id, lease.signal, faultsOf(id));
       if ('removal' in job) messages.add({ removed: await answerOf(remove(job, AbortSignal.any([lease.signal, killed]))) });
       else await workOn(job, createAsk(seat, id, lease.signal), messages);
       await messages.finish();
@@ -131,4 +145,8 @@ function runToEnd(runner: Runner, plan: RunPlan, messages: RunMessages): Promise
       },
     });
   });
+}
+
+function textOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
 }

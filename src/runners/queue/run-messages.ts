@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunMessage, WorkerSeat } from '../../ports/run-queue.ts';
+import { createRefusals } from './refusals.ts';
 
 const SAY_EVERY_MS = 200;
 
@@ -9,8 +10,17 @@ export interface RunMessages {
   finish(): Promise<void>;
 }
 
+export interface MessageFaults {
+  /** The run is another's now, or nobody's. */
+  readonly onLost: () => void;
+  /** The database answers and does not take what is said; it is tried again. */
+  readonly onRefused: (error: unknown) => void;
+  /** It did not take it for too long. */
+  readonly onGivenUp: (error: unknown) => void;
+}
+
 /** What a run says goes out in batches, one after the other, and again until the database has it. */
-export function createRunMessages(seat: WorkerSeat, runId: string, lost: AbortSignal, onLost: () => void): RunMessages {
+export function createRunMessages(seat: WorkerSeat, runId: string, lost: AbortSignal, faults: MessageFaults): RunMessages {
   let waiting: RunMessage[] = [];
   let number = 0;
   let sending: Promise<void> | null = null;
@@ -31,11 +41,13 @@ export function createRunMessages(seat: WorkerSeat, runId: string, lost: AbortSi
   }
 
   async function sendBatch(batch: readonly RunMessage[]): Promise<void> {
+    const refusals = createRefusals(faults.onRefused);
     while (!lost.aborted) {
       try {
-        if (!(await seat.say(runId, number, batch))) onLost();
+        if (!(await seat.say(runId, number, batch))) faults.onLost();
         return;
-      } catch {
+      } catch (error) {
+        if (refusals.isFinal(error)) return faults.onGivenUp(error);
         await delay(SAY_EVERY_MS * 5, undefined, { signal: lost }).catch(() => {});
       }
     }

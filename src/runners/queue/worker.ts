@@ -2,7 +2,7 @@ import type { RunAdapters } from '../../ports/runner.ts';
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts';
 import { createHeldRuns, type HeldRunsDeps } from './held-runs.ts';
 
-export interface WorkerDeps extends Omit<HeldRunsDeps, 'killed'> {
+export interface WorkerDeps extends Omit<HeldRunsDeps, 'killed' | 'onGivenUp'> {
   readonly loadNow: () => number;
 }
 
@@ -11,6 +11,7 @@ export interface RunningWorker {
   drain(): void;
   /** Ends what runs at once, telling nobody. */
   kill(): void;
+  /** Rejects where it had to leave: the database does not take what it says. */
   readonly done: Promise<void>;
 }
 
@@ -20,10 +21,14 @@ export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<Run
   const killed = new AbortController();
   const over = new AbortController();
   let draining = false;
+  let mute: Error | null = null;
+  let finish = (): void => {};
+  const finished = new Promise<void>((resolve) => (finish = resolve));
   const held = createHeldRuns({
     ...deps,
     adaptersFor: (job, asked) => startingWhenSure(deps.adaptersFor(job, asked), () => heart),
     killed: killed.signal,
+    onGivenUp: (runId, why) => heart.tellGivenUp(runId, why),
   });
   const working = new Set<Promise<void>>();
   const heart: Heartbeat = createHeartbeat({
@@ -31,6 +36,11 @@ export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<Run
     logger,
     held,
     onMissed: (runId) => void (draining || work(runId)),
+    onMute(error) {
+      mute ??= error instanceof Error ? error : new Error(String(error));
+      killed.abort(new Error('the worker cannot say anything'));
+      drain();
+    },
     stateNow: () => ({ load: loadNow(), draining }),
   });
 
@@ -45,22 +55,25 @@ export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<Run
   await heart.beat();
   const taking = await seat.takeJobs(work);
   const beating = heart.beatUntil(over.signal);
-  let finish = (): void => {};
-  const done = new Promise<void>((resolve) => (finish = resolve)).then(async () => {
+  const done = finished.then(async () => {
     over.abort();
     await beating;
     await seat.leave().catch(() => {});
+    if (mute !== null) throw mute;
   });
+
+  function drain(): void {
+    draining = true;
+    void heart.beat().catch(() => {});
+    void taking
+      .drain()
+      .then(() => Promise.all(working))
+      .then(finish);
+  }
+
   return {
     done,
-    drain() {
-      draining = true;
-      void heart.beat().catch(() => {});
-      void taking
-        .drain()
-        .then(() => Promise.all(working))
-        .then(finish);
-    },
+    drain,
     kill() {
       killed.abort(new Error('the worker was told to stop at once'));
       finish();

@@ -8,6 +8,7 @@ import { postgresErrorOf } from './errors.ts';
 import { NOW, openJobPool, taskOf } from './job-pool.ts';
 import { versionOfSchema } from './migrate.ts';
 import { takeJobs } from './take-jobs.ts';
+import { requireWorkerRights } from './worker-rights.ts';
 
 export interface WorkerFacts {
   readonly name: string;
@@ -50,6 +51,7 @@ export async function openWorkerSeat(url: string, facts: WorkerFacts): Promise<W
 async function openFleet(url: string): Promise<Postgres> {
   const db = await openPostgres(url);
   try {
+    await db.read(requireWorkerRights(db.address));
     if ((await db.read(versionOfSchema(db.address))) === 0) throw noFleet(db);
     return db;
   } catch (error) {
