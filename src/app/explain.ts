@@ -10,7 +10,7 @@ import type { Watch } from '../domain/model/watch.ts';
 import { endingHold, pauseOfDue } from '../domain/rules/eligibility.ts';
 import { distrustOf } from '../domain/rules/trust.ts';
 import type { Tracker } from '../ports/tracker.ts';
-import { statesNow, surveyBoard, type SurveyDeps, type SurveyedIssue } from './survey.ts';
+import { statesNow, surveyBoard, type Survey, type SurveyDeps, type SurveyedIssue } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
 /** What is to be said about one issue. The names are those of the JSON answer. */
@@ -36,14 +36,14 @@ export async function explainBoard(
   signal: AbortSignal,
 ): Promise<readonly Explanation[]> {
   const isAskedAbout = (issue: Named): boolean => identifier !== null && sameName(issue, identifier);
-  const { candidates, state, tracker } = await surveyBoard(workflow, deps, signal, isAskedAbout);
+  const { candidates, state, tracker, waitOf } = await surveyBoard(workflow, deps, signal, isAskedAbout);
   const held = othersIn(state.watches.values(), state.parked.values(), state.claims.values());
   for (const { issue } of candidates) held.delete(issue.id);
   const others = [...held.values()].filter(({ issue }) => identifier === null || isAskedAbout(issue));
   const states = await statesNow(tracker, others.filter(isMovable).map(idOf), signal);
-  const around = { state, now: deps.clock.now(), tracker: state.settings.tracker };
+  const around = { state, now: deps.clock.now(), tracker: state.settings.tracker, waitOf };
   const known = [
-    ...candidates.map((candidate) => ofCandidate(state, candidate)),
+    ...candidates.map((candidate) => ofCandidate(state, candidate, waitOf)),
     ...others.map((other) => ofOther(around, other, states?.get(idOf(other)))),
   ];
   if (identifier === null) return known;
@@ -51,17 +51,18 @@ export async function explainBoard(
   return found.length > 0 ? found : [await ofStranger(state, tracker, identifier, signal)];
 }
 
+export interface RecordsAround extends Pick<Around, 'now' | 'waitOf'>, Pick<State, 'endingElsewhere'> {
+  /** Null for a file that cannot be read. */
+  readonly settings: GoodWorkflow['settings'] | null;
+}
+
 /** What the records alone tell, where the tracker cannot be asked; nothing of an issue that they do not know. */
 export function explainRecords(
   { watches, parked, claims, operatorPause }: Durable,
-  {
-    settings,
-    now,
-    endingElsewhere,
-  }: Pick<Around, 'now'> & Pick<State, 'endingElsewhere'> & { readonly settings: GoodWorkflow['settings'] | null },
+  { settings, endingElsewhere, ...told }: RecordsAround,
   identifier: string | null,
 ): readonly Explanation[] {
-  const around = { state: { operatorPause, endingElsewhere }, now, tracker: settings?.tracker ?? UNTOLD };
+  const around = { state: { operatorPause, endingElsewhere }, ...told, tracker: settings?.tracker ?? UNTOLD };
   const known = [...othersIn(watches, parked, claims).values()].map((other) => ofOther(around, other, undefined));
   return identifier === null ? known : namedIn(known, identifier);
 }
@@ -78,11 +79,12 @@ function sameName(issue: Named, identifier: string): boolean {
   return issue.identifier.toLowerCase() === identifier.toLowerCase();
 }
 
-function ofCandidate(state: State, { issue, verdict }: SurveyedIssue): Explanation {
+function ofCandidate(state: State, { issue, verdict }: SurveyedIssue, waitOf: Survey['waitOf']): Explanation {
   if (verdict === null) return entry(issue, null, null, {});
   const claim = state.claims.get(issue.id);
+  const wait = claim?.phase === 'running' && verdict.reason === 'running' ? waitOf(claim.runId) : null;
   if (claim?.phase !== 'waiting' || verdict.reason !== 'retrying')
-    return entry(issue, verdict.reason, verdict.detail, timesOf(state, issue.id, verdict.reason));
+    return entry(issue, verdict.reason, wait ?? verdict.detail, timesOf(state, issue.id, verdict.reason));
   return ofWaiting(claim, issue, claim.error ? `attempt ${claim.attempt} follows: ${claim.error}` : verdict.detail);
 }
 
@@ -101,6 +103,7 @@ interface Around {
   readonly state: Pick<State, 'operatorPause' | 'endingElsewhere'>;
   readonly now: number;
   readonly tracker: Pick<TrackerSettings, 'terminalStates' | 'handoffState'>;
+  readonly waitOf: Survey['waitOf'];
 }
 
 /** Of a file that cannot be read. */
@@ -121,7 +124,7 @@ function isMovable(other: Other): boolean {
 }
 
 function ofOther(around: Around, other: Other, at: string | undefined): Explanation {
-  const { state, now, tracker } = around;
+  const { state, now, tracker, waitOf } = around;
   if ('armedAt' in other) return ofWatched(tracker, other);
   const issue = at ? refIn(other.issue, at) : other.issue;
   if (at && stateIn(tracker.terminalStates, at)) return ofTerminal(issue);
@@ -131,7 +134,8 @@ function ofOther(around: Around, other: Other, at: string | undefined): Explanat
   const pause = pauseOfDue(state.operatorPause, other, now);
   if (pause) return entry(issue, pause.reason, pause.detail, sinceOf(state.operatorPause?.since));
   if (other.phase === 'waiting') return ofWaiting(other, issue, other.error);
-  return entry(issue, PHASES[other.phase], `attempt ${other.attempt}`, { since: other.since });
+  const wait = other.phase === 'running' ? waitOf(other.runId) : null;
+  return entry(issue, PHASES[other.phase], wait ?? `attempt ${other.attempt}`, { since: other.since });
 }
 
 function ofTerminal(issue: Pick<IssueRef, 'identifier' | 'state'>): Explanation {

@@ -14,8 +14,9 @@ import { globalSlots, slotHold, stateSlots, type HoldVerdict } from '../domain/r
 import { approvalHold } from '../domain/rules/trust.ts';
 import { readBlockersOf } from '../orchestrator/read-blockers.ts';
 import type { Tracker } from '../ports/tracker.ts';
-import { fleetProblem } from '../runners/queue/known-workers.ts';
+import { fleetProblem, waitIn } from '../runners/queue/known-workers.ts';
 import { createSshHosts } from '../runners/ssh/hosts.ts';
+import type { Fleet } from '../store/postgres/index.ts';
 import { openRecords } from './records.ts';
 import { answeredOrTold, silenceTo } from './check-tracker.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
@@ -40,6 +41,8 @@ export interface Survey {
   /** As the next poll would find it. */
   readonly state: State;
   readonly tracker: Tracker;
+  /** What a run waits for that no worker has yet; null for any other. */
+  readonly waitOf: (runId: string) => string | null;
 }
 
 /**
@@ -56,8 +59,11 @@ export async function surveyBoard(
   const { tracker } = adapters;
   await answeredOrTold(tracker, silenceTo(deps.logger), signal);
   const candidates = inDispatchOrder(await tracker.fetchCandidateIssues(signal));
+  const { settings } = adapters.workflow;
+  const { runOn } = settings.agent;
+  const fleet = await fleetOf(settings);
   const preflightProblem =
-    (await workersProblem(adapters.workflow.settings, deps.version)) ??
+    (fleet && runOn && fleetProblem(fleet.workers, runOn, deps.version)) ??
     (await adapters.agent.findProblem()) ??
     (await adapters.workspaces.findProblem());
   const state = { ...(await stateOf(adapters.workflow, deps.clock.now())), preflightProblem };
@@ -72,7 +78,7 @@ export async function surveyBoard(
     if (blockers !== undefined && tracker.blockers && !isAsked) reads += 1;
     surveyed.push(judge(draft, whole, blockers));
   }
-  return { candidates: surveyed, state, tracker };
+  return { candidates: surveyed, state, tracker, waitOf: waitIn(fleet, runOn, deps.version) };
 }
 
 /** What runs or waits to run again, and the states of its issues as the tracker tells them now. */
@@ -125,14 +131,12 @@ function adaptersOf(workflow: GoodWorkflow, deps: SurveyDeps): Promise<BuiltAdap
   return buildAdapters(workflow, idle, null);
 }
 
-/** Why no worker could take a run, where runs are for workers. Before the first start of the service none can be there. */
-async function workersProblem(settings: Settings, version: string): Promise<string | null> {
-  const { runOn } = settings.agent;
-  if (runOn === null) return null;
+/** The workers, where runs are for workers. Before the first start of the service none can be there. */
+export async function fleetOf(settings: Settings): Promise<Fleet | null> {
+  if (settings.agent.runOn === null) return null;
   const records = await openRecords(settings, settings.tracker.identity);
   try {
-    const fleet = await records?.fleet();
-    return fleet ? fleetProblem(fleet.workers, runOn, version) : null;
+    return (await records?.fleet()) ?? null;
   } finally {
     await records?.close();
   }

@@ -1,6 +1,7 @@
 import { explainBoard, explainRecords, isWell, type Explanation } from '../app/explain.ts';
 import { databaseOf, openRecords } from '../app/records.ts';
 import { readWorkflowFile, requireGood } from '../app/workflow.ts';
+import { waitIn } from '../runners/queue/known-workers.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { utcMoment, printJson, printLine, printTable } from './output.ts';
@@ -47,7 +48,8 @@ async function knownToService(
   const records = database && (await openRecords(database, loaded.settings?.tracker.identity ?? null));
   try {
     if (!records?.daemon) return null;
-    const around = { settings: loaded.settings, now: Date.now(), endingElsewhere: await records.endingElsewhere() };
+    const waitOf = waitIn(await records.fleet(), loaded.settings?.agent.runOn ?? null, FORAY_VERSION);
+    const around = { settings: loaded.settings, now: Date.now(), endingElsewhere: await records.endingElsewhere(), waitOf };
     const found = explainRecords(await records.load(), around, identifier);
     if (identifier !== null && found.length === 0) return null;
     if (!asJson) tellService(records);

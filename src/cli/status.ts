@@ -3,8 +3,9 @@ import { troublesSince, type Trouble } from '../app/chronicle.ts';
 import type { HandoffClaim, RunningClaim, WaitingClaim } from '../domain/model/claim.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
-import { shownHost, shownHostOf } from '../domain/model/host-path.ts';
+import { shownHostOf } from '../domain/model/host-path.ts';
 import type { Run } from '../domain/model/run.ts';
+import { shownName, waitIn } from '../runners/queue/known-workers.ts';
 import type { Fleet } from '../store/postgres/index.ts';
 import { duration, iso, utcMoment, printJson, printLine, printTable, printTitle } from './output.ts';
 import { onInterrupt, openReading, serviceFacts, serviceLine, type ReadWorkflow } from './reading.ts';
@@ -39,6 +40,8 @@ interface RunningIssue {
   readonly run: Run | null;
   /** Null for the machine of the service. */
   readonly host: string | null;
+  /** What it waits for in the queue of the workers; null for one that was given to one of them, or runs elsewhere. */
+  readonly waits: string | null;
 }
 
 interface Report {
@@ -57,11 +60,13 @@ async function gather(reading: ReadWorkflow): Promise<Report> {
   const durable = (await records?.load()) ?? NOTHING_DURABLE;
   const held = durable.claims.filter((claim) => claim.phase !== 'waiting');
   const fleet = held.length === 0 ? null : ((await records?.fleet()) ?? null);
+  const waitOf = waitIn(fleet, reading.loaded.settings?.agent.runOn ?? null, FORAY_VERSION);
   const running = await Promise.all(
     held.map(async (claim) => {
       const runId = claim.phase === 'running' ? claim.runId : claim.handoff.runId;
-      const host = workerOf(runId, fleet) ?? hostOf(claim, durable);
-      return { claim, run: (await records?.findRun(runId))?.run ?? null, host };
+      const waits = claim.phase === 'running' ? waitOf(runId) : null;
+      const host = waits === null ? (workerOf(runId, fleet) ?? hostOf(claim, durable)) : null;
+      return { claim, run: (await records?.findRun(runId))?.run ?? null, host, waits };
     }),
   );
   const waiting = durable.claims.filter((claim) => claim.phase === 'waiting').toSorted((a, b) => a.dueAt - b.dueAt);
@@ -120,6 +125,7 @@ function printRunning({ running }: Report, now: number): void {
       claim.issue.title,
     ]),
   );
+  for (const { claim, waits } of running) if (waits !== null) printLine(`${claim.issue.identifier} ${waits}`);
 }
 
 /** The retry queue. */
@@ -174,12 +180,13 @@ function factsOf({ reading, durable, running, waiting, troubles, totals }: Repor
     })),
     paused: pause && { reason: pause.reason, by: pause.by, since: iso(pause.since) },
     agent_pauses: durable.pauses.map(({ agentKind, until, reason }) => ({ agent: agentKind, until: iso(until), reason })),
-    running: running.map(({ claim, run, host }) => ({
+    running: running.map(({ claim, run, host, waits }) => ({
       ...nameOf(claim.issue),
       phase: claim.phase === 'running' ? 'running' : 'handing_off',
       attempt: claim.attempt,
       run_id: run?.id ?? null,
       host,
+      waits,
       started_at: iso(run?.startedAt ?? claim.since),
       turns: run?.turns ?? 0,
       total_tokens: run?.tokensMeasured === true ? run.tokens.totalTokens : null,
@@ -210,7 +217,7 @@ const NO_PLACE = { file: null, line: null, column: null };
 function workerOf(runId: string, fleet: Fleet | null): string | null {
   const holder = fleet?.holders.get(runId);
   const worker = fleet?.workers.find(({ id }) => id === holder);
-  return worker === undefined ? null : shownHost(worker.name);
+  return worker === undefined || fleet === null ? null : shownName(worker, fleet.workers);
 }
 
 /** Where its workspace is; null for the machine of the service. */

@@ -2,10 +2,9 @@ import type { RunPlan } from '../domain/model/effect.ts';
 import type { RunReport } from '../domain/model/event.ts';
 import { hostPathText, shownHost } from '../domain/model/host-path.ts';
 
-/** A report from another host for readers on this machine: its paths tell the host. */
-export function located(said: RunReport, host: string): RunReport {
-  if (said.type === 'workspace-chosen')
-    return { ...said, host: shownHost(host), workspacePath: hostPathText(host, said.workspacePath) };
+/** A report from another host for readers on this machine: its paths tell the host. `shown` is what that is called. */
+export function located(said: RunReport, host: string, shown = shownHost(host)): RunReport {
+  if (said.type === 'workspace-chosen') return { ...said, host: shown, workspacePath: hostPathText(host, said.workspacePath) };
   return said.type === 'run-prepared' ? { ...said, workspacePath: hostPathText(host, said.workspacePath) } : said;
 }
 

@@ -4,7 +4,6 @@ import type { RunExit } from '../../domain/model/event.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { RunListener, Runner } from '../../ports/runner.ts';
 import type { RunJob, RunQueue, RunMessage, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
-import { shownHost } from '../../domain/model/host-path.ts';
 import { isMoved, located, movedText } from '../on-host.ts';
 import type { AnsweredParts } from './answer.ts';
 import { planForWorker } from './job.ts';
@@ -25,6 +24,8 @@ export interface GivenRun extends RunParts {
   readonly served: Map<string, number | null>;
   /** Null while it waits for one. */
   worker: WorkerRow | null;
+  /** What it was last said to wait for. */
+  waitTold: string | null;
   /** By the clock of this process; null while it waits. */
   givenAt: number | null;
   /** The number of the last batch of words. */
@@ -41,6 +42,10 @@ export interface GivenRunsDeps {
   /** What marks of workspaces are signed with. */
   readonly markKey: string;
   readonly lostAfterMs: number;
+  /** What a worker is called where others may have its name. */
+  readonly nameOf: (worker: WorkerRow) => string;
+  /** What a run with these labels waits for while nobody takes it. */
+  readonly whyWaiting: (labels: readonly string[]) => string;
 }
 
 /** Who takes a run now; null for nobody yet. */
@@ -67,7 +72,8 @@ export interface GivenRuns {
   readonly stop: Runner['stop'];
 }
 
-export function createGivenRuns({ queue, markKey, lostAfterMs }: GivenRunsDeps): GivenRuns {
+export function createGivenRuns(deps: GivenRunsDeps): GivenRuns {
+  const { queue, lostAfterMs, nameOf } = deps;
   const runs = new Map<string, GivenRun>();
   const slots = createSlots();
 
@@ -83,6 +89,7 @@ export function createGivenRuns({ queue, markKey, lostAfterMs }: GivenRunsDeps):
       if (run.worker !== null || run.exit !== null) return false;
       const worker = chooseFor(run.plan);
       if (worker !== null) place(run, worker);
+      else tellWait(run, deps.whyWaiting(run.plan.settings.agent.runOn ?? []));
       return worker !== null;
     });
   }
@@ -90,13 +97,13 @@ export function createGivenRuns({ queue, markKey, lostAfterMs }: GivenRunsDeps):
   return {
     slots,
     add(plan, parts, hear) {
-      const waiting = { worker: null, givenAt: null, heard: 0, stop: null, stopTold: false, exit: null };
+      const waiting = { worker: null, waitTold: null, givenAt: null, heard: 0, stop: null, stopTold: false, exit: null };
       runs.set(plan.runId, { ...parts, plan, hear, over: new AbortController(), served: new Map(), ...waiting });
     },
     find: (runId) => runs.get(runId),
     count: () => runs.size,
-    hear: (batches) => batches.forEach((batch) => passOnAll(runs.get(batch.runId), batch)),
-    endLost: (here) => runs.forEach((run) => endIfLost(run, here, lostAfterMs)),
+    hear: (batches) => batches.forEach((batch) => passOnAll(runs.get(batch.runId), batch, nameOf)),
+    endLost: (here) => runs.forEach((run) => endIfLost(run, here, { lostAfterMs, nameOf })),
     async finish() {
       const over = [...runs.values()].filter(({ exit }) => exit !== null);
       const given = over.filter(({ worker }) => worker !== null);
@@ -112,18 +119,18 @@ export function createGivenRuns({ queue, markKey, lostAfterMs }: GivenRunsDeps):
     },
     async give(chooseFor) {
       const chosen = choose(chooseFor);
-      if (chosen.length > 0) await handOver(chosen, { queue, markKey, takeBack: (run) => place(run, null) });
+      if (chosen.length > 0) await handOver(chosen, { ...deps, takeBack: (run) => place(run, null) });
     },
     stop: (runId, reason) => askToStop(runs.get(runId), reason),
   };
 }
 
-interface HandOver extends Pick<GivenRunsDeps, 'queue' | 'markKey'> {
+interface HandOver extends Pick<GivenRunsDeps, 'queue' | 'markKey' | 'nameOf'> {
   readonly takeBack: (run: GivenRun) => void;
 }
 
 /** All of them or none: those that the database did not take wait again, or end where they were to stop meanwhile. */
-async function handOver(chosen: readonly GivenRun[], { queue, markKey, takeBack }: HandOver): Promise<void> {
+async function handOver(chosen: readonly GivenRun[], { queue, markKey, nameOf, takeBack }: HandOver): Promise<void> {
   try {
     await queue.give(chosen.map((run) => ({ id: run.plan.runId, workerId: run.worker!.id, job: jobOf(run, markKey) })));
   } catch (error) {
@@ -133,22 +140,28 @@ async function handOver(chosen: readonly GivenRun[], { queue, markKey, takeBack 
     }
     throw error;
   }
-  for (const run of chosen) tellPlace(run);
+  for (const run of chosen) tellPlace(run, nameOf);
 }
 
 /** What was heard before, or of a run that is over, is not heard again. */
-function passOnAll(run: GivenRun | undefined, { number, words }: MessageBatch): void {
+function passOnAll(run: GivenRun | undefined, { number, words }: MessageBatch, nameOf: NameOf): void {
   if (run === undefined || run.worker === null || run.exit !== null || number <= run.heard) return;
   run.heard = number;
-  for (const word of words) passOn(run, word);
+  for (const word of words) passOn(run, word, nameOf);
 }
 
-function endIfLost(run: GivenRun, here: ReadonlySet<string>, lostAfterMs: number): void {
+type NameOf = GivenRunsDeps['nameOf'];
+
+function endIfLost(
+  run: GivenRun,
+  here: ReadonlySet<string>,
+  { lostAfterMs, nameOf }: Pick<GivenRunsDeps, 'lostAfterMs' | 'nameOf'>,
+): void {
   const { worker, givenAt, heard } = run;
   if (worker === null) return;
   const never = heard === 0 && givenAt !== null && performance.now() - givenAt > lostAfterMs * 2;
-  if (!here.has(worker.id)) run.exit ??= exitOf(lostFault(shownHost(worker.name), lostAfterMs));
-  else if (never) run.exit ??= exitOf(neverFault(shownHost(worker.name), lostAfterMs * 2));
+  if (!here.has(worker.id)) run.exit ??= exitOf(lostFault(nameOf(worker), lostAfterMs));
+  else if (never) run.exit ??= exitOf(neverFault(nameOf(worker), lostAfterMs * 2));
 }
 
 async function tellStop(run: GivenRun, queue: RunQueue): Promise<void> {
@@ -170,20 +183,29 @@ function jobOf({ plan, template, repository, worker }: GivenRun, markKey: string
 }
 
 /** Tells where a run went, and that its workspace does not come along. */
-function tellPlace({ plan, hear, worker }: GivenRun): void {
-  const host = worker?.name ?? '';
+function tellPlace({ plan, hear, worker }: GivenRun, nameOf: NameOf): void {
+  if (worker === null) return;
+  const host = worker.name;
   const ids = { issueId: plan.issue.id, runId: plan.runId };
-  hear.report({ type: 'workspace-chosen', ...ids, workspacePath: '', host: shownHost(host) });
+  hear.report({ type: 'workspace-chosen', ...ids, workspacePath: '', host: nameOf(worker) });
   if (!isMoved(plan, host)) return;
   hear.report({ type: 'agent-spoke', ...ids, event: { type: 'notice', text: movedText(plan, host) } });
 }
 
+/** Says what a run waits for, once for each change of it. */
+function tellWait(run: GivenRun, text: string): void {
+  if (run.waitTold === text) return;
+  run.waitTold = text;
+  const ids = { issueId: run.plan.issue.id, runId: run.plan.runId };
+  run.hear.report({ type: 'agent-spoke', ...ids, event: { type: 'notice', text } });
+}
+
 /** One word of a run to those who listen; the last one says how it ended. */
-function passOn(run: GivenRun, word: RunMessage): void {
-  if (run.exit !== null) return;
+function passOn(run: GivenRun, word: RunMessage, nameOf: NameOf): void {
+  if (run.exit !== null || run.worker === null) return;
   if ('notice' in word) run.hear.announce(word.notice);
   else if ('report' in word && word.report.type === 'run-exited') run.exit = word.report.exit;
-  else if ('report' in word) run.hear.report(located(word.report, run.worker?.name ?? ''));
+  else if ('report' in word) run.hear.report(located(word.report, run.worker.name, nameOf(run.worker)));
 }
 
 function tellExit({ plan, hear, over, exit, carrier }: GivenRun): void {

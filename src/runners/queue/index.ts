@@ -4,7 +4,7 @@ import type { KnownOfQueue, RunQueue, WorkerRow } from '../../ports/run-queue.ts
 import type { Clock, Logger } from '../../ports/runtime.ts';
 import { LOST_AFTER_MS } from './choose.ts';
 import { createGivenRuns, type RunParts } from './given-runs.ts';
-import { createKnownWorkers } from './known-workers.ts';
+import { createKnownWorkers, type KnownWorkers } from './known-workers.ts';
 import { createRemovals, type Removals } from './removals.ts';
 import { createRequestAnswers } from './requests.ts';
 
@@ -44,10 +44,15 @@ const IDLE_MS = 2_000;
 
 export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   const { queue, logger, lostAfterMs = LOST_AFTER_MS } = deps;
-  const given = createGivenRuns({ ...deps, lostAfterMs });
+  const given = createGivenRuns({
+    ...deps,
+    lostAfterMs,
+    nameOf: (worker) => workers.nameOf(worker),
+    whyWaiting: (labels) => workers.whyWaiting(labels),
+  });
   const removals = createRemovals(deps);
   const requests = createRequestAnswers({ ...deps, find: given.find });
-  const workers = createKnownWorkers({ ...deps, lostAfterMs, runsOf: given.slots.taken });
+  const workers: KnownWorkers = createKnownWorkers({ ...deps, lostAfterMs, runsOf: given.slots.taken });
   let heard: KnownOfQueue['heard'] = [];
   let isOurs = false;
   let isTalking = false;

@@ -23,7 +23,11 @@ export interface KnownWorkers {
   choose(wish: Wish): WorkerRow | null;
   /** The worker of this name, where it can be asked for something. */
   named(name: string): WorkerRow | null;
+  /** What a worker is called where others may have its name. */
+  nameOf(worker: WorkerRow): string;
   problemOf(labels: readonly string[]): string | null;
+  /** What a run with these labels waits for. */
+  whyWaiting(labels: readonly string[]): string;
   hosts(): readonly HostView[];
 }
 
@@ -71,7 +75,9 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
       return chosen;
     },
     named: (name) => able.find((worker) => worker.name === name && mayBeAsked(worker)) ?? null,
-    problemOf: (labels) => problemOf(able, labels),
+    nameOf: (worker) => shownName(worker, workers),
+    problemOf: (labels) => problemOf(workers, labels, version),
+    whyWaiting: (labels) => whyWaiting(workers, { labels, version, runsOf }),
     hosts: () => hostViewsOf(workers, { runsOf, version, lostAfterMs }),
   };
 }
@@ -89,20 +95,61 @@ function refusalOf(worker: WorkerRow, all: readonly WorkerRow[], version: string
 }
 
 /** Why none of these workers could take a run with these labels, or null. */
-function problemOf(workers: readonly WorkerRow[], labels: readonly string[]): string | null {
-  const taking = workers.filter(({ draining }) => !draining);
-  if (taking.some((worker) => hasAll(worker, labels))) return null;
-  const wanted = labels.length === 0 ? '' : ` with the labels ${labels.join(', ')}`;
-  return `no worker${wanted} is there: start one with "foray worker"`;
+function problemOf(workers: readonly WorkerRow[], labels: readonly string[], version: string): string | null {
+  const fitting = workers.filter((worker) => hasAll(worker, labels));
+  const whys = fitting.map((worker) => refusalOf(worker, workers, version) ?? (worker.draining ? LEAVING : null));
+  if (whys.includes(null)) return null;
+  const found = fitting.map((worker, at) => `${shownName(worker, workers)}: ${whys[at]}`);
+  const what = found.length === 0 ? 'is there' : `takes runs (${found.join('; ')})`;
+  return `no worker${withLabels(labels)} ${what}: start one with "foray worker"`;
+}
+
+const LEAVING = 'it takes no more runs';
+
+function withLabels(labels: readonly string[]): string {
+  return labels.length === 0 ? '' : ` with the labels ${labels.join(', ')}`;
+}
+
+interface QueueFacts {
+  readonly labels: readonly string[];
+  readonly version: string;
+  readonly runsOf: (workerId: string) => number;
+}
+
+/** What a run that no worker has yet waits for. */
+function whyWaiting(workers: readonly WorkerRow[], { labels, version, runsOf }: QueueFacts): string {
+  const able = workers.filter((worker) => hasAll(worker, labels) && refusalOf(worker, workers, version) === null);
+  const isFull = able.every((worker) => !mayBeAsked(worker) || runsOf(worker.id) >= worker.slots);
+  const why = problemOf(workers, labels, version) ?? (isFull ? 'all slots are taken' : 'it is about to be given to one');
+  return `waits in the queue for a worker${withLabels(labels)}: ${why}`;
+}
+
+export interface KnownFleet {
+  readonly workers: readonly WorkerRow[];
+  /** Which of them has a run, by the ids of both. */
+  readonly holders: ReadonlyMap<string, string>;
+}
+
+/** Tells by what the database says of all workers what a run waits for; null for one that waits for none of them. */
+export function waitIn(
+  fleet: KnownFleet | null,
+  runOn: readonly string[] | null,
+  version: string,
+): (runId: string) => string | null {
+  if (fleet === null || runOn === null) return () => null;
+  const heard = heardOf(fleet.workers);
+  const given = [...fleet.holders.values()];
+  const runsOf = (id: string): number => given.filter((holder) => holder === id).length;
+  return (runId) => (fleet.holders.has(runId) ? null : whyWaiting(heard, { labels: runOn, version, runsOf }));
 }
 
 /** The same of what the database says of all workers. */
 export function fleetProblem(rows: readonly WorkerRow[], labels: readonly string[], version: string): string | null {
-  const heard = rows.filter(({ silentMs }) => silentMs <= LOST_AFTER_MS);
-  return problemOf(
-    heard.filter((worker) => refusalOf(worker, heard, version) === null),
-    labels,
-  );
+  return problemOf(heardOf(rows), labels, version);
+}
+
+function heardOf(rows: readonly WorkerRow[]): readonly WorkerRow[] {
+  return rows.filter(({ silentMs }) => silentMs <= LOST_AFTER_MS);
 }
 
 export interface ViewFacts {
@@ -117,13 +164,14 @@ export function hostViewsOf(workers: readonly WorkerRow[], facts: ViewFacts): re
   return workers.map((worker) => {
     const { id, labels, slots, version: theirs, load, heardAt, silentMs, draining } = worker;
     const silent = silentMs > lostAfterMs ? 'it is not heard of any more' : null;
-    const problem = refusalOf(worker, workers, version) ?? silent ?? (draining ? 'it takes no more runs' : null);
+    const problem = refusalOf(worker, workers, version) ?? silent ?? (draining ? LEAVING : null);
     const name = shownName(worker, workers);
     return { name, kind: 'worker', labels, slots, running: runsOf(id), load, version: theirs, heardAt, problem };
   });
 }
 
-function shownName({ name, identity }: WorkerRow, all: readonly WorkerRow[]): string {
+/** What a worker is called among these. */
+export function shownName({ name, identity }: WorkerRow, all: readonly WorkerRow[]): string {
   const shown = shownHost(name);
   const isShared = all.some((other) => other.identity !== identity && shownHost(other.name) === shown);
   return isShared ? hostName(shown, identity) : shown;

@@ -199,7 +199,7 @@ describe('a worker of another version', () => {
       ['new#1', 'it is version 2.2.3 and the service is 1.2.9: install the same version on both'],
     ]);
     expect(runner.hosts().map(({ problem }) => problem)).toEqual(reasons().map(([, why]) => why));
-    expect(runner.problemOf([])).toContain('no worker is there');
+    expect(runner.problemOf([])).toContain('no worker takes runs (old: it is version');
     expect(memory.given).toEqual([]);
     memory.memory.workers = [aWorker('new', { version: '1.2.0' })];
     await expect.poll(() => memory.given.map(({ id }) => id), soon).toEqual([run.id]);
@@ -223,7 +223,7 @@ describe('workers whose hosts have the same name', () => {
     memory.memory.workers = [first!, second!];
     const run = start(null, { holder: 'box#bbbb2222' });
     await expect.poll(() => memory.given, soon).toMatchObject([{ id: run.id, workerId: second!.id }]);
-    expect(run.reports[0]).toMatchObject({ type: 'workspace-chosen', host: 'box' });
+    expect(run.reports[0]).toMatchObject({ type: 'workspace-chosen', host: 'box#bbbb2222' });
     expect(runner.hosts().map(({ name }) => name)).toEqual(['box#aaaa1111', 'box#bbbb2222']);
     memory.memory.workers = [second!];
     await expect.poll(() => runner.hosts().map(({ name }) => name), soon).toEqual(['box']);
@@ -247,6 +247,8 @@ describe('a worker that is silent', () => {
     const second = start();
     await expect.poll(() => runner.hosts()[0]?.slots, soon).toBe(2);
     expect(memory.given).toHaveLength(1);
+    const wait = { type: 'notice', text: 'waits in the queue for a worker: all slots are taken' };
+    expect(second.reports).toMatchObject([{ type: 'agent-spoke', event: wait }]);
     memory.memory.workers = [aWorker('w1', { slots: 2, silentMs: 30_001 }), aWorker('w2')];
     await expect
       .poll(() => run.reports.at(-1), soon)

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import type { WorkerRow } from '../../ports/run-queue.ts';
+import { fleetProblem, shownName, waitIn } from './known-workers.ts';
+
+const aWorker = (name: string, parts: Partial<WorkerRow> = {}): WorkerRow => ({
+  id: `${name}#1`,
+  name,
+  identity: name,
+  labels: [],
+  slots: 1,
+  version: '0.1.0',
+  load: 0,
+  heardAt: 0,
+  silentMs: 0,
+  draining: false,
+  ...parts,
+});
+
+describe('why no worker could take a run', () => {
+  it.each([
+    ['none is there', [], 'no worker is there: start one with "foray worker"'],
+    ['one of another version', [aWorker('a', { version: '0.2.0' })], 'a: it is version 0.2.0 and the service is 0.1.0'],
+    ['one that drains', [aWorker('a', { draining: true })], 'no worker takes runs (a: it takes no more runs)'],
+    ['one that was lost', [aWorker('a', { silentMs: 60_000 })], 'no worker is there'],
+  ])('%s', (_, workers, text) => {
+    expect(fleetProblem(workers, [], '0.1.0')).toContain(text);
+  });
+
+  it('names those with the labels only', () => {
+    const workers = [aWorker('a', { draining: true }), aWorker('b', { labels: ['gpu'], draining: true })];
+    const text = 'no worker with the labels gpu takes runs (b: it takes no more runs): start one with "foray worker"';
+    expect(fleetProblem(workers, ['gpu'], '0.1.0')).toBe(text);
+    expect(fleetProblem([...workers, aWorker('c', { labels: ['gpu'] })], ['gpu'], '0.1.0')).toBeNull();
+  });
+});
+
+describe('what a run waits for', () => {
+  const holders = new Map([['r1', 'a#1']]);
+  const waits = (workers: readonly WorkerRow[], labels: readonly string[] | null) =>
+    waitIn({ workers, holders }, labels, '0.1.0')('r2');
+
+  it('is said of one that no worker has', () => {
+    expect(waits([aWorker('a')], [])).toBe('waits in the queue for a worker: all slots are taken');
+    expect(waits([aWorker('a')], ['gpu'])).toBe(
+      'waits in the queue for a worker with the labels gpu: no worker with the labels gpu is there: start one with "foray worker"',
+    );
+    expect(waits([aWorker('a', { slots: 2 })], [])).toContain('about to be given');
+  });
+
+  it('is nothing for one that was given to a worker, or is for none', () => {
+    expect(waitIn({ workers: [aWorker('a')], holders }, [], '0.1.0')('r1')).toBeNull();
+    expect(waits([aWorker('a')], null)).toBeNull();
+  });
+});
+
+it('workers whose hosts have the same name are shown with their identity', () => {
+  const [one, two] = [aWorker('vm#aa', { identity: 'aa' }), aWorker('vm#bb', { identity: 'bb' })];
+  expect([shownName(one, [one]), shownName(one, [one, two])]).toEqual(['vm', 'vm#aa']);
+});
