@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { jobLibrary, silentLogger } from './job-pool.ts';
+import { hushJobLibrary } from './hush-job-library.ts';
 
 export interface JobTaker {
   readonly pool: Pool;
@@ -65,6 +66,7 @@ export async function takeJobs(given: JobTaker): Promise<{ drain(): Promise<void
 /** Starts the queue's runner. `onEnd` hears once that it takes no more, whatever the cause. */
 async function startRunner({ pool, task, atOnce, work }: JobTaker, onEnd: () => void): Promise<{ drain(): Promise<void> }> {
   const { run } = await jobLibrary();
+  hushJobLibrary();
   const events = new EventEmitter();
   const runner = await run({
     pgPool: pool,
