@@ -141,6 +141,7 @@ function firstPoll(now: number): PollState {
     pacedTo: null,
     sweepAfter: '',
     unseenWaiting: new Set(),
+    keptTold: new Map(),
     last: null,
   };
 }

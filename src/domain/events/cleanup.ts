@@ -81,18 +81,37 @@ function sweepWaiting(draft: Draft, asked: readonly string[], states: ReadonlyMa
   changePoll(draft, { unseenWaiting: unseen });
 }
 
-export function onWorkspaceRemoved(draft: Draft, event: Extract<Event, { type: 'workspace-removed' }>): void {
+type Removed = Extract<Event, { type: 'workspace-removed' }>;
+
+export function onWorkspaceRemoved(draft: Draft, event: Removed): void {
   settle(draft, 'remove-workspace', event.issueId);
   const { issueId, identifier, path } = event;
-  if (!event.outcome.ok) {
-    announce(draft, 'workspace:directory:kept', { issueId, identifier, workspace: path, error: event.outcome.fault.message });
-    return;
-  }
+  if (!event.outcome.ok) return tellKept(draft, event, event.outcome.fault.message);
+  rememberKept(draft, issueId, null);
   for (const record of workspacesOf(draft.state, issueId)) dropWorkspace(draft, record.path);
   if (event.aside !== null)
     announce(draft, 'workspace:directory:aside', { issueId, identifier, workspace: path, aside: event.aside });
   else if (event.outcome.value)
     announce(draft, 'workspace:directory:removed', { issueId, identifier, workspace: path, why: event.why });
+}
+
+/** Every sweep tries again: told is what is new. */
+function tellKept(
+  draft: Draft,
+  { issueId, identifier, path }: Pick<Removed, 'issueId' | 'identifier' | 'path'>,
+  error: string,
+): void {
+  if (draft.state.poll.keptTold.get(issueId) === error) return;
+  rememberKept(draft, issueId, error);
+  const workspace = path || (workspacesOf(draft.state, issueId)[0]?.path ?? '');
+  announce(draft, 'workspace:directory:kept', { issueId, identifier, workspace, error });
+}
+
+function rememberKept(draft: Draft, issueId: string, error: string | null): void {
+  const { keptTold } = draft.state.poll;
+  const others = [...keptTold].filter(([id]) => id !== issueId);
+  if (error !== null || others.length < keptTold.size)
+    changePoll(draft, { keptTold: new Map(error === null ? others : [...others, [issueId, error]]) });
 }
 
 /** A terminal issue that waits or is parked has nothing left to wait for; one that runs is stopped by the next poll. */

@@ -176,6 +176,25 @@ describe('after a run', () => {
     expect(player.asked('start-run')).toHaveLength(1);
   });
 
+  it('tells once why a workspace stays, with its place, and again when the cause is another or it was gone', () => {
+    const player = running();
+    player.send({ type: 'run-prepared', issueId: '1', runId: 'run-1', workspacePath: 'w1:/ws/T-1' });
+    const kept = () =>
+      player.asked('announce').flatMap(({ notice }) => (notice.name === 'workspace:directory:kept' ? notice.facts : []));
+    const about = { issueId: '1', identifier: 'T-1', why: 'terminal', path: '', aside: null };
+    const told = (message: string): number => {
+      const fault = { kind: 'workspace_error', message, consequence: 'back-off' } as const;
+      player.send({ type: 'workspace-removed', ...about, outcome: { ok: false, fault } });
+      return kept().length;
+    };
+    expect(told('w1 is not there')).toBe(1);
+    expect(kept()).toMatchObject([{ workspace: 'w1:/ws/T-1', error: 'w1 is not there' }]);
+    expect(told('w1 is not there')).toBe(0);
+    expect(told('the disk is full')).toBe(1);
+    player.send({ type: 'workspace-removed', ...about, outcome: { ok: true, value: true } });
+    expect(told('the disk is full')).toBe(1);
+  });
+
   it('ignores the exit of an older run', () => {
     const player = running();
     const exit = { kind: 'normal', turns: 1, fault: null, status: null, scm: null } as const;

@@ -31,6 +31,8 @@ export interface PollState {
   readonly sweepAfter: string;
   /** Waiting issues that the last sweep did not find. */
   readonly unseenWaiting: ReadonlySet<string>;
+  /** Why workspaces could not be removed, as it was last told, by issue id. */
+  readonly keptTold: ReadonlyMap<string, string>;
   readonly last: {
     readonly at: number;
     readonly durationMs: number;
