@@ -62,18 +62,6 @@ export function createHeldRuns({ seat, logger, adaptersFor, remove, killed, onGi
     runner.stop(id, 'shutdown');
   }
 
-  function faultsOf(id: string): MessageFaults {
-    return {
-      onLost: () => lose(id, GIVEN_AWAY),
-      onRefused: (error) =>
-        logger.error('the database refuses what a run says, trying again', { run_id: id, error: textOf(error) }),
-      onGivenUp(error) {
-        lose(id, textOf(error));
-        onGivenUp(id, textOf(error));
-      },
-    };
-  }
-
   async function work(id: string): Promise<void> {
     if (leases.has(id) || ended.has(id)) return;
     const lease = new AbortController();
@@ -81,7 +69,7 @@ export function createHeldRuns({ seat, logger, adaptersFor, remove, killed, onGi
     try {
       const job = await patiently(() => seat.jobOf(id), AbortSignal.any([lease.signal, killed]));
       if (job === null) return;
-      const messages = createRunMessages(seat, id, lease.signal, faultsOf(id));
+      const messages = createRunMessages(seat, id, lease.signal, faultsOf(id, { logger, lose, onGivenUp }));
       if ('removal' in job) messages.add({ removed: await answerOf(remove(job, AbortSignal.any([lease.signal, killed]))) });
       else await workOn(job, createAsk(seat, id, lease.signal), messages);
       await messages.finish();
@@ -114,6 +102,22 @@ export function createHeldRuns({ seat, logger, adaptersFor, remove, killed, onGi
     notBegun: (given) => [...given].filter((id) => !leases.has(id) && !ended.has(id)),
     stop: (runId, reason) => void runner.stop(runId, reason),
     lose,
+  };
+}
+
+/** What follows when the database does not take what a run says. */
+function faultsOf(
+  id: string,
+  { logger, lose, onGivenUp }: Pick<HeldRuns, 'lose'> & Pick<HeldRunsDeps, 'logger' | 'onGivenUp'>,
+): MessageFaults {
+  return {
+    onLost: () => lose(id, GIVEN_AWAY),
+    onRefused: (error) =>
+      logger.error('the database refuses what a run says, trying again', { run_id: id, error: textOf(error) }),
+    onGivenUp(error) {
+      lose(id, textOf(error));
+      onGivenUp(id, textOf(error));
+    },
   };
 }
 

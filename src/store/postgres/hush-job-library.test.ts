@@ -5,7 +5,7 @@ const { trace, error } = console;
 afterEach(() => void Object.assign(console, { trace, error }));
 
 it('keeps what the queue prints past its logger off standard error, and nothing else', () => {
-  const printed = vi.fn();
+  const printed = vi.fn<(...words: unknown[]) => void>();
   Object.assign(console, { trace: printed, error: printed });
   hushJobLibrary();
   console.trace(new Error('Connection terminated unexpectedly'));
