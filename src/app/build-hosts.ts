@@ -59,7 +59,7 @@ function buildHost(name: string, kind: AgentKind, workflow: GoodWorkflow, deps: 
 
 /** Starts programs on a host, and remembers whether it answers. */
 function processHost(name: string, { env, hosts }: AdapterDeps): ProcessHost {
-  const target: SshTarget = { host: name, env: sshEnv(env), markVariable: 'FORAY_RUN_ID' };
+  const target = hostTarget(name, env);
   return {
     // Looked for when it is started: that is the only time at which somebody is connected.
     findProgram: () => Promise.resolve('found'),
@@ -74,6 +74,11 @@ function processHost(name: string, { env, hosts }: AdapterDeps): ProcessHost {
       }
     },
   };
+}
+
+/** How a host is reached. */
+export function hostTarget(name: string, env: AdapterDeps['env']): SshTarget {
+  return { host: name, env: sshEnv(env), markVariable: 'FORAY_RUN_ID' };
 }
 
 /** What the SSH client sees of our environment: nothing that its configuration could send along by mistake. */

@@ -21,6 +21,7 @@ import { NO_METER } from './request-meter.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
+import { checkPlaces } from './doctor-places.ts';
 import { placedCommand } from './placed-command.ts';
 
 /** As in package.json. */
@@ -69,7 +70,7 @@ export async function checkAgentProgram(workflow: GoodWorkflow, deps: SurveyDeps
   const problem = await agent.findProblem();
   if (problem !== null) return [finding('error', 'agent', problem, 'install the program, or set agent.command to where it is')];
   const { settings } = workflow;
-  if (settings.worker.sshHosts.length > 0 || settings.agent.runOn !== null) return [ok('agent', `${agent.kind} runs elsewhere`)];
+  if (settings.worker.sshHosts.length > 0 || settings.agent.runOn !== null) return checkPlaces(settings, deps);
   return [await checkVersion(workflow, deps), ...checkLogin(settings, deps)];
 }
 
@@ -129,12 +130,28 @@ export async function checkDatabase({ settings }: GoodWorkflow): Promise<readonl
     const daemon = records?.daemon ?? null;
     const durable = await records?.load();
     await records?.close();
+    const lacking = settings.storeUrl === null ? null : await lackingSchema(settings.storeUrl, settings.agent.runOn !== null);
+    if (lacking !== null) return [finding('error', 'database', `${place}: ${lacking}`, MAY_CREATE)];
     const pause = pauseFindings(durable?.operatorPause ?? null);
     if (daemon !== null)
       return [ok('database', `${place}, in use by the running service (pid ${daemon.pid} on ${daemon.host})`), ...pause];
     return [ok('database', records === null ? `${place} is made at the first start` : place), ...pause];
   } catch (error) {
     return [finding('error', 'database', textOf(error), 'see the message; db_path or store.url names another place')];
+  }
+}
+
+const MAY_CREATE = 'let the role of store.url create schemas in this database, as docs/shared-database.md says';
+
+/** Why the service could not make its tables there, or null. */
+async function lackingSchema(url: string, hasQueue: boolean): Promise<string | null> {
+  const { openPostgres, missingSchema } = await import('../store/postgres/index.ts');
+  const db = await openPostgres(url);
+  try {
+    const schema = await db.read(missingSchema(hasQueue));
+    return schema && `its role may not create the schema ${schema}`;
+  } finally {
+    await db.close();
   }
 }
 

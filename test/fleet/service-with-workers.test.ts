@@ -75,6 +75,11 @@ describe('a service that gives its runs to workers', () => {
       );
       const explained = await ground.run(['explain', 'A-1'], { env });
       expect(explained).toMatchObject({ code: 1, stdout: expect.stringContaining('no worker with the labels gpu') as unknown });
+      const examined = await ground.run(['doctor', '--format', 'json'], { env });
+      expect(examined.code).toBe(1);
+      expect((JSON.parse(examined.stdout) as { findings: unknown[] }).findings).toContainEqual(
+        expect.objectContaining({ check: 'agent', status: 'error', message: expect.stringContaining('labels gpu') as unknown }),
+      );
       expect(await daemon.json('/readyz')).toMatchObject({ checks: { preflight: 'fail' } });
       const args = [
         'worker',
@@ -243,5 +248,28 @@ describe('a service that gives its runs to workers', () => {
     expect(existsSync(ground.path('w1', 'A-1'))).toBe(false);
     expect(await ground.read('removed')).toBe('A-1\n');
     await daemon.stop();
+  });
+
+  it('is told by doctor that the role of its database may not create what it needs', async () => {
+    ground = await createPlayground();
+    const url = await postgres.createDatabase();
+    await postgres.query('CREATE ROLE narrow LOGIN', url);
+    const env = { FLEET_DB: url.replace('postgres://postgres@', 'postgres://narrow@'), PATH: TOOL_PATH };
+    await ground.writeIssues([]);
+    const databaseWith = async (agent: string) => {
+      await ground.write('WORKFLOW.md', fileWorkflow({ agent, store: 'url: $FLEET_DB' }));
+      const { stdout } = await ground.run(['doctor', '--format', 'json'], { env });
+      const { findings } = JSON.parse(stdout) as { findings: { check: string }[] };
+      return findings.find(({ check }) => check === 'database');
+    };
+    const lacking = (schema: string) => expect.stringContaining(`may not create the schema ${schema}`) as string;
+    expect(await databaseWith('kind: mock')).toMatchObject({ status: 'error', message: lacking('foray') });
+    await postgres.query('CREATE SCHEMA foray AUTHORIZATION narrow', url);
+    expect(await databaseWith('kind: mock')).toMatchObject({ status: 'ok' });
+    const runOn = 'kind: mock\nrun_on: []';
+    expect(await databaseWith(runOn)).toMatchObject({ status: 'error', message: lacking('graphile_worker') });
+    const name = new URL(url).pathname.slice(1);
+    await postgres.query(`GRANT CREATE ON DATABASE ${name} TO narrow`, url);
+    expect(await databaseWith(runOn)).toMatchObject({ status: 'ok' });
   });
 });

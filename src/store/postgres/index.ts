@@ -9,7 +9,7 @@ export { BEAT_MS, readLeader, SESSIONS_OVER_MS, type InstanceFacts, type Leader 
 export type { Leadership } from './keep-leading.ts';
 export { tryToLead } from './leadership.ts';
 export { dropHints, leaveHint, readHints } from './hints.ts';
-export { isUpToDate, migratePostgres } from './migrate.ts';
+export { isUpToDate, migratePostgres, missingSchema } from './migrate.ts';
 export { askThroughPostgres } from './operator.ts';
 export { createPostgresStore } from './postgres-store.ts';
 export { readFleet, type Fleet } from './run-queue.ts';

@@ -57,6 +57,16 @@ function* makeSchema(): Work<void> {
   yield* run(STAMP_EPOCH);
 }
 
+/** A schema that is to be made and that the role may not make; null where the service could start. `hasQueue`: it needs that of the queue. */
+export function* missingSchema(hasQueue: boolean): Work<string | null> {
+  const row = yield* get(`SELECT has_database_privilege(current_database(), 'CREATE') AS may,
+    EXISTS (SELECT FROM pg_namespace WHERE nspname = 'foray' AND has_schema_privilege(oid, 'CREATE')) AS foray,
+    EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+      WHERE nspname = 'graphile_worker' AND relname = 'migrations') AS queue`);
+  if (row?.['may'] || (row?.['foray'] && (!hasQueue || row['queue']))) return null;
+  return row?.['foray'] ? 'graphile_worker' : 'foray';
+}
+
 function foreign(address: string): StoreError {
   const remedy = 'let store.url name another database';
   return new StoreError({ path: address, kind: 'corrupt', what: 'has a schema foray of another program', remedy });
