@@ -7,7 +7,7 @@ import type { Durable } from '../domain/model/durable.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
 import type { Watch } from '../domain/model/watch.ts';
-import { endingHold, pauseOfDue } from '../domain/rules/eligibility.ts';
+import { endingHold, pauseOfDue, slotHold, type HoldVerdict } from '../domain/rules/eligibility.ts';
 import { distrustOf } from '../domain/rules/trust.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { statesNow, surveyBoard, type Survey, type SurveyDeps, type SurveyedIssue } from './survey.ts';
@@ -43,7 +43,7 @@ export async function explainBoard(
   const states = await statesNow(tracker, others.filter(isMovable).map(idOf), signal);
   const around = { state, now: deps.clock.now(), tracker: state.settings.tracker, waitOf };
   const known = [
-    ...candidates.map((candidate) => ofCandidate(state, candidate, waitOf)),
+    ...candidates.map((candidate) => ofCandidate(state, candidate, around)),
     ...others.map((other) => ofOther(around, other, states?.get(idOf(other)))),
   ];
   if (identifier === null) return known;
@@ -79,14 +79,43 @@ function sameName(issue: Named, identifier: string): boolean {
   return issue.identifier.toLowerCase() === identifier.toLowerCase();
 }
 
-function ofCandidate(state: State, { issue, verdict }: SurveyedIssue, waitOf: Survey['waitOf']): Explanation {
+function ofCandidate(
+  state: State,
+  { issue, verdict }: SurveyedIssue,
+  { waitOf, now }: Pick<Around, 'waitOf' | 'now'>,
+): Explanation {
   if (verdict === null) return entry(issue, null, null, {});
   const claim = state.claims.get(issue.id);
+  if (claim?.phase === 'waiting' && verdict.reason === 'retrying') return ofRetry(state, { issue, claim, verdict }, now);
   const wait = claim?.phase === 'running' && verdict.reason === 'running' ? waitOf(claim.runId) : null;
-  if (claim?.phase !== 'waiting' || verdict.reason !== 'retrying')
-    return entry(issue, verdict.reason, wait ?? verdict.detail, timesOf(state, issue.id, verdict.reason));
+  return entry(issue, verdict.reason, wait ?? verdict.detail, timesOf(state, issue.id, verdict.reason));
+}
+
+interface Retry {
+  readonly issue: IssueRef;
+  readonly claim: WaitingClaim;
+  readonly verdict: HoldVerdict;
+}
+
+function ofRetry(state: State, { issue, claim, verdict }: Retry, now: number): Explanation {
+  const taken = claim.dueAt <= now ? slotHold(state, issue.state) : null;
+  if (taken !== null) return ofDue(state, claim, taken);
   return ofWaiting(claim, issue, claim.error ? `attempt ${claim.attempt} follows: ${claim.error}` : verdict.detail);
 }
+
+/** One whose time has come waits for a slot; where the hosts set the limit, for one of theirs. */
+function ofDue({ settings }: State, { issue, since }: WaitingClaim, { reason, detail }: HoldVerdict): Explanation {
+  const { agent, worker } = settings;
+  const most = worker.sshHosts.length * worker.maxPerHost;
+  if (reason !== 'no_global_slot' || most === 0 || most > agent.maxConcurrentAgents)
+    return entry(issue, reason, detail, { since });
+  return {
+    ...entry(issue, reason, 'every host of worker.ssh_hosts has all the runs it may have', { since }),
+    remedy: MORE_PER_HOST,
+  };
+}
+
+const MORE_PER_HOST = 'wait for a free slot, name more hosts, or raise worker.max_concurrent_agents_per_host';
 
 /** One that waits for its time, or for what the last look at it found. */
 function ofWaiting(claim: WaitingClaim, issue: IssueRef, detail: string): Explanation {
