@@ -257,7 +257,8 @@ describe('runs on workers', () => {
     const back = aPlan({ holder: 'w2' });
     await startWorker('w2', '--slots', '1', '--label', 'gpu');
     expect(await needy.exit).toMatchObject({ kind: 'normal' });
-    expect(needy.reports[0]).toMatchObject({ host: 'w2' });
+    const wait = { text: expect.stringMatching(/^waits in the queue for a worker with the labels gpu: /) as string };
+    expect(needy.reports.slice(0, 2)).toMatchObject([{ event: wait }, { host: 'w2' }]);
     const again = leader.start(back);
     await again.exit;
     expect(again.reports[0]).toMatchObject({ host: 'w2' });
@@ -365,8 +366,8 @@ describe('a worker of another version', () => {
     const reason = 'it is version 0.1.0 and the service is 0.2.0: install the same version on both';
     expect(worker.said()).toContain(reason);
     expect(leader.runner.hosts()).toMatchObject([{ name: 'w1', problem: reason }]);
-    expect(leader.runner.problemOf([])).toContain('no worker is there');
-    expect(waiting.reports).toEqual([]);
+    expect(leader.runner.problemOf([])).toContain(`no worker takes runs (w1: ${reason})`);
+    expect(waiting.reports.filter(({ type }) => type !== 'agent-spoke')).toEqual([]);
     await leader.leave();
     leader = await lead('c', { version: '0.1.7' });
     expect(await leader.start(aPlan({})).exit).toMatchObject({ kind: 'normal' });
