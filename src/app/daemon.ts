@@ -21,6 +21,7 @@ import { serveHttp, type Served } from './serve-http.ts';
 import { knownAs, settleIdentity, tellIfPublic } from './settle-identity.ts';
 import type { WatchedTrackers } from './watched-trackers.ts';
 import { tellWarnings, type GoodWorkflow } from './workflow.ts';
+import { errorText } from '../lib/error-text.ts';
 
 export interface DaemonOptions {
   readonly workflow: GoodWorkflow;
@@ -50,7 +51,7 @@ export interface RunningDaemon {
 
 /** Config to adapters to orchestrator to server. Whatever was opened is closed again when start-up fails half way. */
 export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
-  const onFault = (fault: unknown): void => options.logger.error('closing failed', { error: textOf(fault) });
+  const onFault = (fault: unknown): void => options.logger.error('closing failed', { error: errorText(fault) });
   return assembled(onFault, (releasers) => assemble(options, releasers));
 }
 
@@ -58,7 +59,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const { workflow, clock, logger, secrets, version, env } = options;
   sayHello(options);
   const killed = new AbortController();
-  const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
+  const notices = createNotices((fault) => logger.error('a listener failed', { error: errorText(fault) }));
   releasers.push(logNotices(notices, logger));
   releasers.push(await startTelemetry({ notices, env, version, logger }));
   const announce = (notice: Notice): void => notices.announce(secrets.maskDeep(notice));
@@ -148,8 +149,4 @@ function sayHello({ workflow, version, logger }: DaemonOptions): void {
   logger.info('database path resolved', { db_path: databaseName(settings) });
   tellWarnings(workflow, logger);
   if (settings.tracker.activeStates.length === 0) logger.warn('tracker.active_states is empty: nothing is dispatched', {});
-}
-
-function textOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
 }

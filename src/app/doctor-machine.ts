@@ -23,6 +23,7 @@ import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
 import { checkPlaces } from './doctor-places.ts';
 import { placedCommand } from './placed-command.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** As in package.json. */
 const LEAST_NODE = [20, 18, 1] as const;
@@ -90,13 +91,9 @@ async function checkVersion(workflow: GoodWorkflow, { env }: SurveyDeps): Promis
     return ok('agent', `${kind} can be started: ${program} ${stdout.trim().split('\n')[0] ?? ''}`);
   } catch (error) {
     const { stderr = '', code } = error as { stderr?: string; code?: number | string };
-    const said = stderr.trim().split('\n')[0] || (typeof code === 'number' ? `exit code ${code}` : textOf(error));
+    const said = stderr.trim().split('\n')[0] || (typeof code === 'number' ? `exit code ${code}` : errorText(error));
     return finding('warning', 'agent', `${program} --version failed: ${said}`, 'try it as this user; install the program again');
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function checkLogin({ agent }: Settings, { env }: SurveyDeps): readonly Finding[] {
@@ -137,7 +134,7 @@ export async function checkDatabase({ settings }: GoodWorkflow): Promise<readonl
       return [ok('database', `${place}, in use by the running service (pid ${daemon.pid} on ${daemon.host})`), ...pause];
     return [ok('database', records === null ? `${place} is made at the first start` : place), ...pause];
   } catch (error) {
-    return [finding('error', 'database', textOf(error), 'see the message; db_path or store.url names another place')];
+    return [finding('error', 'database', errorText(error), 'see the message; db_path or store.url names another place')];
   }
 }
 

@@ -6,6 +6,7 @@ import { fleetProblem } from '../runners/queue/known-workers.ts';
 import { hostTarget } from './build-hosts.ts';
 import { finding, ok, type Finding } from './finding.ts';
 import { fleetOf, type SurveyDeps } from './survey.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** Where runs live that do not live on this machine, and whether any of those places would take one. */
 export async function checkPlaces(settings: Settings, deps: SurveyDeps): Promise<readonly Finding[]> {
@@ -46,7 +47,7 @@ async function hostProblem(name: string, env: SurveyDeps['env']): Promise<string
     onSpawn: (started) => (pid = started),
   }).then(
     async (child) => (await child.settled, null),
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    (error: unknown) => errorText(error),
   );
   const late = delay(HOST_MS, `cannot work on ${name} over ssh: no answer within ${HOST_MS / 1_000} s`, { signal: over.signal });
   const problem = await Promise.race([trying, late]);

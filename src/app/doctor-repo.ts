@@ -2,6 +2,7 @@ import { askRemote, GitRefusal } from '../git/index.ts';
 import { finding, ok, type Finding } from './finding.ts';
 import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** A remote that tells nothing for so long would hold up every run. */
 const REMOTE_MS = 20_000;
@@ -29,7 +30,7 @@ export async function checkRepo(
     return [finding('warning', 'workspace.repo', `${url} names no default branch`, 'push a first commit to it')];
   } catch (error) {
     signal.throwIfAborted();
-    const message = error instanceof GitRefusal ? error.detail : error instanceof Error ? error.message : String(error);
+    const message = error instanceof GitRefusal ? error.detail : errorText(error);
     return [finding('warning', 'workspace.repo', `${url} cannot be read: ${message}`, remedyFor(token, error))];
   }
 }

@@ -23,6 +23,7 @@ import type { RequestMeter } from '../ports/runtime.ts';
 import type { Rights, Tracker } from '../ports/tracker.ts';
 import type { SurveyDeps } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** Access to the tracker, then every state and label that the workflow file names. */
 export async function diagnoseTracker(
@@ -66,7 +67,7 @@ export async function diagnoseTracker(
     ];
   } catch (error) {
     signal.throwIfAborted();
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     const place = error instanceof TrackerError ? placeOfStates(workflow, error.unknownStates) : null;
     const refused = finding('error', 'tracker.access', withPosition(message, place), accessRemedy(error));
     return [place === null ? refused : { ...refused, file: workflow.path, ...place }];
@@ -174,7 +175,7 @@ async function fixed(key: string, name: string, message: string, { board, fix }:
     await fix(name);
     return { check: key, status: 'fixed', message: `${wordFor(board)} "${name}" was made`, remedy: null };
   } catch (error) {
-    const failure = error instanceof Error ? error.message : String(error);
+    const failure = errorText(error);
     return finding(
       'error',
       key,

@@ -4,6 +4,7 @@ import { machineId } from '../lib/machine.ts';
 import { processStartTime } from '../lib/process-identity.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { InstanceFacts, Leader, Leadership, Postgres } from '../store/postgres/index.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** A daemon's turn to lead on a shared database. */
 export interface Reign {
@@ -32,7 +33,7 @@ export async function openShared(url: string, logger: Logger, signal: AbortSigna
         await db.close();
         throw error;
       }
-      if (tries % 10 === 0) logger.warn('waiting for the database', { error: textOf(error) });
+      if (tries % 10 === 0) logger.warn('waiting for the database', { error: errorText(error) });
       await delay(1_000, undefined, { signal });
     }
   }
@@ -65,8 +66,8 @@ export async function waitToLead(
       seen = await onLook(before);
       told = null;
     } catch (error) {
-      if (textOf(error) !== told) logger.warn('the database does not answer, trying again', { error: textOf(error) });
-      told = textOf(error);
+      if (errorText(error) !== told) logger.warn('the database does not answer, trying again', { error: errorText(error) });
+      told = errorText(error);
       if (isUnreachable(error)) reachedFrom = null;
     }
     await delay(BEAT_MS, undefined, { signal });
@@ -81,8 +82,4 @@ async function resumeDelayOf(before: Leader | null, me: InstanceFacts): Promise<
   const { SESSIONS_OVER_MS } = await import('../store/postgres/index.ts');
   if (before === null || before.left || before.machine === me.machine) return 0;
   return Math.max(0, SESSIONS_OVER_MS - before.silentMs);
-}
-
-function textOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
 }

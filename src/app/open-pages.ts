@@ -21,6 +21,7 @@ import { followHints } from './shared-hints.ts';
 import { followStart } from './start-fault.ts';
 import type { WatchedTrackers } from './watched-trackers.ts';
 import { followWorkflowStatus } from './workflow-status.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** What the HTTP side sees and may ask. */
 export interface Pages {
@@ -138,7 +139,7 @@ function viewOf(
     isDraining: () => active().state().lifecycle === 'draining',
     async checkReadiness() {
       const known = active().state().preflightProblem;
-      const problem = withinProbe(trackers.findPreflightProblem().catch(textOf), known);
+      const problem = withinProbe(trackers.findPreflightProblem().catch(errorText), known);
       const database = storeFaultOf(trackers) === null && (await answers());
       return { database, preflight: (await problem) === null, workflow: true };
     },
@@ -170,8 +171,4 @@ function createRefresh(active: () => Loop, clock: Clock): Daemon['requestRefresh
     active().report({ type: 'refresh-requested' });
     return { queued: true, coalesced };
   };
-}
-
-function textOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
 }

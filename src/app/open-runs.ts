@@ -21,6 +21,7 @@ import { createRootLocks } from './root-locks.ts';
 import { openRunTools } from './run-tools.ts';
 import { createShownIssues, withShownIssue } from './shown-issues.ts';
 import { createWatchedTrackers, type WatchedTrackers } from './watched-trackers.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** What runs need, whatever tracker they are of. */
 export interface Runs {
@@ -57,7 +58,7 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
   releasers.push(fleet.close);
   const screen = createScreen(options, (runId) => void processes.ownerDone(runId));
   const onStoreFault = (fault: unknown, tries: number): void =>
-    logger.error('the database did not take a write, trying again', { error: textOf(fault), tries });
+    logger.error('the database did not take a write, trying again', { error: errorText(fault), tries });
   const trackers = createWatchedTrackers({
     store,
     clock,
@@ -148,7 +149,7 @@ async function openProcesses({ logger, reign }: DaemonOptions, context: Opened):
   await controlGroups.endOthers();
   releasers.push(() => controlGroups.endAll());
   const groups = trackProcessGroups(store.processes, (fault) =>
-    logger.error('a process could not be written down, trying again', { error: textOf(fault) }),
+    logger.error('a process could not be written down, trying again', { error: errorText(fault) }),
   );
   releasers.push(() => groups.stop());
   const isRun = (owner: string): boolean => trackers.states().some(({ claims }) => runningIn(claims.values()).includes(owner));
@@ -169,8 +170,4 @@ function createScreen({ secrets }: DaemonOptions, onRunExited: (runId: string) =
 
 function runningIn(claims: Iterable<Claim>): readonly string[] {
   return [...claims].flatMap((claim) => (claim.phase === 'running' ? [claim.runId] : []));
-}
-
-function textOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
 }

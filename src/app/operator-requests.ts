@@ -3,6 +3,7 @@ import type { AskedRequest, OperatorAnswer, OperatorRequest } from '../domain/mo
 import type { NoticeBus } from '../ports/events.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** How often requests that other commands left in the database are looked for. */
 const LOOK_EVERY_MS = 500;
@@ -42,7 +43,7 @@ export function openOperatorRequests({ store, notices, logger, mask, report, tra
     waiting.delete(notice.facts.id);
   });
   const looking = lookRepeatedly(look, LOOK_EVERY_MS, (fault) =>
-    logger.warn('operator requests could not be read', { error: fault instanceof Error ? fault.message : String(fault) }),
+    logger.warn('operator requests could not be read', { error: errorText(fault) }),
   );
   return {
     start() {

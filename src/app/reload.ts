@@ -16,6 +16,7 @@ import { placeOfStates } from './named-states.ts';
 import { keepsToken } from './serve-http.ts';
 import { knownAs, settleIdentity, tellIfPublic } from './settle-identity.ts';
 import { readWorkflowFile, requireGood, tellWarnings, WorkflowFault } from './workflow.ts';
+import { errorText } from '../lib/error-text.ts';
 
 export interface ReloadDeps {
   readonly env: Env;
@@ -138,7 +139,7 @@ function rejection(error: unknown, edit: LoadedWorkflow): Notices['workflow:file
     const faults = error.problems.filter(({ severity }) => severity === 'error');
     return { path, problems: faults.map(formatProblem), faults: faults.map((fault) => problemFacts(fault, path)) };
   }
-  const message = withPosition(error instanceof Error ? error.message : String(error), placeOfFault(error, edit));
+  const message = withPosition(errorText(error), placeOfFault(error, edit));
   return { path, problems: [message], faults: [problemFacts({ severity: 'error', check: 'tracker.access', message }, path)] };
 }
 

@@ -7,6 +7,7 @@ import { passOn } from './shared-hints.ts';
 import { readWorkflowFile } from './workflow.ts';
 import { hostViewsOf } from '../runners/queue/known-workers.ts';
 import { openStandby, type Standby } from './standby.ts';
+import { errorText } from '../lib/error-text.ts';
 
 type SharedOptions = Omit<DaemonOptions, 'reign'>;
 
@@ -137,7 +138,7 @@ async function lead(reign: Reign, options: SharedOptions, turn: Turn): Promise<v
   } catch (error) {
     const isBeginning = turn.daemon === null;
     if (lost === null && isBeginning)
-      lost = isUnreachable(error) || isNotLeading(error) ? textOf(error) : await whyOver(leadership);
+      lost = isUnreachable(error) || isNotLeading(error) ? errorText(error) : await whyOver(leadership);
     if (lost === null) throw error;
     turn.daemon = null;
   } finally {
@@ -148,9 +149,5 @@ async function lead(reign: Reign, options: SharedOptions, turn: Turn): Promise<v
 
 /** Whatever fails may fail because this one slept and another one leads by now; null while this one surely does. */
 function whyOver(leadership: Reign['leadership']): Promise<string | null> {
-  return leadership.confirm().then(() => null, textOf);
-}
-
-function textOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
+  return leadership.confirm().then(() => null, errorText);
 }

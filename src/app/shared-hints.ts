@@ -4,6 +4,7 @@ import type { Clock, Logger } from '../ports/runtime.ts';
 import type { Note, Store } from '../ports/store.ts';
 import type { Postgres } from '../store/postgres/index.ts';
 import type { Reign } from './leading.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** What a daemon that stands by passes on through the database. */
 export interface PassedOn {
@@ -22,7 +23,7 @@ export function passOn(db: Postgres, { clock, logger }: { readonly clock: Clock;
     await db.write(leaveHint({ kind, body, at: clock.now() }));
   };
   const told = (error: unknown): void =>
-    logger.warn('the leader could not be told to look at the tracker', { error: textOf(error) });
+    logger.warn('the leader could not be told to look at the tracker', { error: errorText(error) });
   return {
     webhook: () => void leave('webhook').catch(told),
     refresh: () => void leave('refresh').catch(told),
@@ -52,10 +53,6 @@ export function followHints({ db, leadership }: Reign, { report, notes, logger }
     await db.writeUnder(leadership.epoch, dropHints(hints));
   };
   return lookRepeatedly(look, LOOK_EVERY_MS, (fault) =>
-    logger.warn('hints of other daemons could not be read', { error: textOf(fault) }),
+    logger.warn('hints of other daemons could not be read', { error: errorText(fault) }),
   );
-}
-
-function textOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
 }

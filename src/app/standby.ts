@@ -23,6 +23,7 @@ import { createDatabaseCheck } from './readiness.ts';
 import { serveHttp, type Served } from './serve-http.ts';
 import type { PassedOn } from './shared-hints.ts';
 import { readWorkflowFile } from './workflow.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** A daemon that does not lead: the same pages and API, from what the leader has stored. */
 export interface Standby {
@@ -57,8 +58,8 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
   const { workflow, clock, logger } = options;
   const { settings } = workflow;
   const { store } = deps;
-  const releasers = createReleasers((fault) => logger.error('closing failed', { error: textOf(fault) }));
-  const notices = createNotices((fault) => logger.error('a listener failed', { error: textOf(fault) }));
+  const releasers = createReleasers((fault) => logger.error('closing failed', { error: errorText(fault) }));
+  const notices = createNotices((fault) => logger.error('a listener failed', { error: errorText(fault) }));
   const shown: Shown = { state: null, leader: null, hosts: [], troubles: [] };
   const nothing = (): Snapshot => snapshotOf(stateOf(options, [], NOTHING_DURABLE), clock.now());
   const chronicle = keepChronicle({ store, notices, clock, logger });
@@ -67,7 +68,7 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
   const measured = (): Snapshot => daemon.snapshot() ?? nothing();
   const place = { server: settings.server, port: options.port };
   const served = await serveHttp(daemon, place, releasers, measured).catch((fault: unknown) => {
-    logger.warn('standing by without pages', { error: textOf(fault) });
+    logger.warn('standing by without pages', { error: errorText(fault) });
     return null;
   });
   if (served !== null) releasers.push(followDoors(options, served));
@@ -199,8 +200,4 @@ async function askLeader(
     await delay(200);
   }
   return { outcome: 'refused', message: 'the leading service did not answer in time: see its log' };
-}
-
-function textOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
 }

@@ -10,7 +10,8 @@ import { BLOCKER_READS_PER_POLL, holdOf } from '../domain/rules/dispatch-filters
 import { FIRST_START, startRun } from '../domain/events/start-run.ts';
 import { rebuilt, recover } from '../domain/recover.ts';
 import { inDispatchOrder } from '../domain/rules/dispatch-order.ts';
-import { globalSlots, slotHold, stateSlots, type HoldVerdict } from '../domain/rules/eligibility.ts';
+import { globalSlots, slotHold, stateSlots } from '../domain/rules/slots.ts';
+import type { HoldVerdict } from '../domain/model/hold.ts';
 import { approvalHold } from '../domain/rules/trust.ts';
 import { readBlockersOf } from '../orchestrator/read-blockers.ts';
 import type { Tracker } from '../ports/tracker.ts';

@@ -24,6 +24,7 @@ import { createRootLocks } from './root-locks.ts';
 import { openToolHost } from './run-tools.ts';
 import { workerIdentity } from './worker-identity.ts';
 import type { KnownSecrets } from './secrets.ts';
+import { errorText } from '../lib/error-text.ts';
 
 export interface WorkerOptions {
   readonly url: string;
@@ -110,7 +111,7 @@ function identityIn(root: string): string {
   try {
     return workerIdentity(root);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new Error(`--root ${root} cannot be used (${why}): name a directory that this user may write to`, { cause: error });
   }
 }
@@ -125,8 +126,7 @@ async function onceReached<T>({ logger, interrupted }: WorkerOptions, work: () =
       return await work();
     } catch (error) {
       if (!isUnreachable(error)) throw error;
-      if (tries % 10 === 0)
-        logger.warn('waiting for the database', { error: error instanceof Error ? error.message : String(error) });
+      if (tries % 10 === 0) logger.warn('waiting for the database', { error: errorText(error) });
       await delay(AGAIN_MS, undefined, { signal: interrupted });
     }
   }

@@ -8,6 +8,7 @@ import { printJson, printTable } from './output.ts';
 import { openWorkflow } from './problems.ts';
 import { onInterrupt } from './reading.ts';
 import type { RunSettings } from './run-settings.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** One poll that only reads. Its records go to standard error, what came of it to standard output. */
 export async function dryRun(args: RunSettings): Promise<number> {
@@ -23,7 +24,7 @@ export async function dryRun(args: RunSettings): Promise<number> {
     return 0;
   } catch (error) {
     const remedy = error instanceof TrackerError ? accessRemedy(error) : undefined;
-    logger.error('dry run failed', { error: error instanceof Error ? error.message : String(error), remedy });
+    logger.error('dry run failed', { error: errorText(error), remedy });
     return 1;
   }
 }

@@ -1,4 +1,5 @@
-import { explainBoard, explainRecords, isWell, type Explanation } from '../app/explain.ts';
+import { explainBoard, explainRecords } from '../app/explain.ts';
+import { isWell, type Explanation } from '../app/explanation.ts';
 import { databaseOf, openRecords } from '../app/records.ts';
 import { readWorkflowFile, requireGood } from '../app/workflow.ts';
 import { waitIn } from '../runners/queue/known-workers.ts';

@@ -1,10 +1,11 @@
 import { accessRemedy } from '../app/access-remedy.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { createLog } from '../lib/log.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** What ended a command, on standard error: a line for people, or a record for programs that asked for JSON. */
 export function tellFailure(error: unknown, asJson: boolean): void {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   // What may heal says nothing of what to do; the rest has it in its message.
   const remedy = error instanceof TrackerError && error.retryable ? accessRemedy(error) : undefined;
   if (!asJson) {

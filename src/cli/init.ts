@@ -25,6 +25,7 @@ import { UsageError, type Args } from './command.ts';
 import { printLine } from './output.ts';
 import { printErrors, printProblems } from './problems.ts';
 import { onInterrupt, toldWhileWaiting } from './reading.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** Writes a workflow file. Asks for what is missing, but only a person at a terminal. */
 export async function init(args: Args, file: string): Promise<number> {
@@ -57,7 +58,7 @@ async function write(args: Args, file: string, person: Interface | null): Promis
   secrets.add(first.secrets);
   const reading = readBoardOrIssues(first.settings.tracker, providerDeps(file, deps(secrets.mask)), onInterrupt());
   const board = await toldWhileWaiting(reading, 'the tracker has not answered yet, still trying').catch((error: unknown) => {
-    process.stderr.write(`foray: ${secrets.mask(error instanceof Error ? error.message : String(error))}\n`);
+    process.stderr.write(`foray: ${secrets.mask(errorText(error))}\n`);
     return null;
   });
   if (board === null) return fail('the tracker was not read; nothing was written');

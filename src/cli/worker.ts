@@ -9,6 +9,7 @@ import type { RunningWorker } from '../runners/queue/worker.ts';
 import { UsageError } from './command.ts';
 import { openLog } from './logging.ts';
 import { onSignals } from './signals.ts';
+import { errorText } from '../lib/error-text.ts';
 
 export interface WorkerArgs {
   readonly url: string;
@@ -53,7 +54,7 @@ export async function work({ url, slots, labels, name, root: asked }: WorkerArgs
     await worker.done;
   } catch (error) {
     if (interrupted.signal.aborted && worker === null) return 0;
-    logger.error('foray failed', { error: error instanceof Error ? error.message : String(error) });
+    logger.error('foray failed', { error: errorText(error) });
     return 1;
   } finally {
     signals.release();

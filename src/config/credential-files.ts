@@ -3,6 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Problem } from '../domain/model/problem.ts';
 import { referencesIn, valueIn, type Env } from './expand.ts';
+import { errorText } from '../lib/error-text.ts';
 
 export interface CredentialFiles {
   /** The environment with what the files hold. */
@@ -58,7 +59,7 @@ function credentialIn(text: string): string {
 }
 
 function unreadable(name: string, { file, variable, isOneOfMany }: Place, error: unknown): Problem {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorText(error);
   return {
     severity: 'error',
     check: 'credentials.unreadable',

@@ -1,4 +1,5 @@
 import type { Write } from '../domain/model/durable.ts';
+import { errorText } from '../lib/error-text.ts';
 
 export interface StoreWriterDeps {
   readonly store: { apply(writes: readonly Write[]): Promise<void> };
@@ -41,7 +42,7 @@ export function createStoreWriter(deps: StoreWriterDeps): StoreWriter {
           reason = null;
           return;
         } catch (fault) {
-          reason = fault instanceof Error ? fault.message : String(fault);
+          reason = errorText(fault);
           const waited = performance.now() - startedAt;
           if (waited >= patienceMs) throw fault;
           if (waited - toldAt >= TELL_EVERY_MS) {

@@ -24,6 +24,7 @@ import { clearUnfinished } from './unfinished.ts';
 import { runVerification } from './verify.ts';
 import { createWorkBefore } from './work-before.ts';
 import { dropWorkNote } from './work-note.ts';
+import { errorText } from '../lib/error-text.ts';
 
 export interface WorkspaceDeps {
   /** Where the workspaces are. Made when the first one is prepared. */
@@ -189,7 +190,7 @@ async function asWorkspaceError<T>(what: string, root: string, work: () => Promi
     return await work();
   } catch (error) {
     if (error instanceof WorkspaceError) throw error;
-    const detail = diskProblemOf(error, root) ?? (error instanceof Error ? error.message : String(error));
+    const detail = diskProblemOf(error, root) ?? errorText(error);
     throw new WorkspaceError(what, detail, { retryable: true, cause: error });
   }
 }

@@ -3,6 +3,7 @@ import { access, mkdtemp, rmdir, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProgramUser } from '../lib/process/index.ts';
 import { codeOf, look } from './containment.ts';
+import { errorText } from '../lib/error-text.ts';
 
 /** What keeps directories from being made under the root, told for an operator. Reads only. */
 export async function findRootProblem(root: string): Promise<string | null> {
@@ -57,7 +58,7 @@ const DISK_CODES: ReadonlySet<string> = new Set(['EDQUOT', 'EIO', 'ENOSPC', 'ERO
 
 /** The words of the system mean little to most people. */
 function meaningOf(error: unknown): string {
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorText(error);
   const meaning = MEANINGS[codeOf(error) ?? ''];
   return meaning === undefined ? said : `${meaning} (${said})`;
 }

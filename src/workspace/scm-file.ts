@@ -4,6 +4,7 @@ import type { Logger } from '../ports/runtime.ts';
 import type { ScmRecord } from '../domain/model/agent-event.ts';
 import { once } from '../lib/once.ts';
 import { readDataFile } from './containment.ts';
+import { errorText } from '../lib/error-text.ts';
 
 export interface DataFileDeps {
   readonly root: string;
@@ -66,7 +67,7 @@ export async function readScmFile(workspace: string, deps: DataFileDeps): Promis
     if (file.more) throw unusable(`it is longer than ${SCM_BYTES} bytes`);
     return parseScm(file.bytes.toString('utf8'));
   } catch (error) {
-    deps.logger.warn('scm file ignored', { workspace, reason: error instanceof Error ? error.message : String(error) });
+    deps.logger.warn('scm file ignored', { workspace, reason: errorText(error) });
     return null;
   }
 }

@@ -4,6 +4,7 @@ import { createExcerpt, environmentOf, startProcess } from '../lib/process/index
 import type { ProgramUser, RunningProcess } from '../lib/process/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { ProcessHost } from '../ports/process.ts';
+import { errorText } from '../lib/error-text.ts';
 
 export interface ScriptDeps {
   /** The daemon's environment, of which scripts see SCRIPT_ENVIRONMENT only. */
@@ -89,7 +90,7 @@ export async function runScript(script: Script, deps: ScriptDeps, signal: AbortS
       onStderr: (chunk) => status.add(chunk),
     });
   } catch (error) {
-    return { failure: error instanceof Error ? error.message : String(error), output: '' };
+    return { failure: errorText(error), output: '' };
   }
   void child.stdin.write('\n');
   child.stdin.end();

@@ -2,6 +2,7 @@ import { WorkspaceError } from '../domain/model/errors.ts';
 import type { AgentStatus, AgentStatusWord } from '../domain/model/agent-event.ts';
 import { readDataFile } from './containment.ts';
 import type { DataFileDeps } from './scm-file.ts';
+import { errorText } from '../lib/error-text.ts';
 
 const WORDS: readonly AgentStatusWord[] = ['blocked', 'needs-human-review', 'no-change-needed'];
 export const STATUS_BYTES = 64 * 1024;
@@ -12,7 +13,7 @@ export async function readStatusFile(workspace: string, deps: DataFileDeps): Pro
     const file = await readDataFile(deps.root, workspace, { name: 'status', maxBytes: STATUS_BYTES });
     return file === null ? null : parseStatus(file.bytes.toString('utf8'), deps);
   } catch (error) {
-    deps.logger.warn('status file ignored', { workspace, reason: error instanceof Error ? error.message : String(error) });
+    deps.logger.warn('status file ignored', { workspace, reason: errorText(error) });
     return null;
   }
 }

@@ -2,6 +2,7 @@ import { AgentError, type AgentErrorKind } from '../../domain/model/errors.ts';
 import { JsonRpcError } from '../../lib/json-rpc/index.ts';
 import { limitError } from '../shared/limits.ts';
 import { AUTH_REQUIRED } from './parse.ts';
+import { errorText } from '../../lib/error-text.ts';
 
 /** What an agent says when something fails. */
 export interface Complaint {
@@ -81,7 +82,7 @@ export function complaintError(complaint: Complaint, { what, now, otherwise, log
 /** Why a request failed: the agent said so, or its answer did not come or cannot be read. */
 export function rpcError(error: unknown, situation: Situation): AgentError {
   if (error instanceof JsonRpcError) return complaintError(complaintOf(error), situation);
-  const detail = `${situation.what}: ${oneLine(error instanceof Error ? error.message : String(error))}`;
+  const detail = `${situation.what}: ${oneLine(errorText(error))}`;
   return new AgentError({ kind: 'agent_protocol_error', detail, cause: error });
 }
 

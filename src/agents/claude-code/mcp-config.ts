@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { errorText } from '../../lib/error-text.ts';
 
 /** The name of our own tool server: an operator's file must not take it. */
 const RESERVED_SERVER = 'foray';
@@ -10,7 +11,7 @@ export async function findMcpProblem(operatorFile: string): Promise<string | nul
     await checkServers(operatorFile);
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorText(error);
   }
 }
 

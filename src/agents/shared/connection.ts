@@ -8,6 +8,7 @@ import { startError } from './failures.ts';
 import { hostOf } from './host.ts';
 import { ledgerOf } from './ledger.ts';
 import { runMarker } from './run-environment.ts';
+import { errorText } from '../../lib/error-text.ts';
 
 /** A running agent that speaks JSON-RPC over its standard input and output. Process and conversation end each other. */
 export interface AgentConnection {
@@ -103,7 +104,7 @@ async function read(child: RunningProcess, peer: JsonRpcPeer): Promise<void> {
     for await (const line of child.lines()) peer.receive(line);
     peer.close('its output ended');
   } catch (error) {
-    peer.close(error instanceof Error ? error.message : String(error));
+    peer.close(errorText(error));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { AgentDeps, ProcessLedger } from '../../ports/agent.ts';
+import { errorText } from '../../lib/error-text.ts';
 
 /**
  * The host's list of processes for one run. A process that cannot be recorded must not run, so that fault is passed on;
@@ -11,7 +12,7 @@ export function ledgerOf({ processes, logger }: AgentDeps): ProcessLedger {
       try {
         processes.ended(pid);
       } catch (error) {
-        logger.warn('cannot record that a process ended', { pid, error: error instanceof Error ? error.message : String(error) });
+        logger.warn('cannot record that a process ended', { pid, error: errorText(error) });
       }
     },
   };

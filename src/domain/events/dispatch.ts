@@ -1,14 +1,14 @@
 import { announce, ask, change, changePoll, park, type Draft } from '../draft.ts';
 import { findAhead } from '../model/find-ahead.ts';
 import { allHeld, holdMore, noneHeld } from '../model/held.ts';
-import type { Hold, HoldReason } from '../model/hold.ts';
+import type { Hold, HoldReason, HoldVerdict } from '../model/hold.ts';
 import { refOf, type Issue } from '../model/issue.ts';
 import { CANDIDATES_PER_SLICE, type DispatchStage, type PollInFlight } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import { listOf, mapOfList } from '../model/versioned-map.ts';
 import { isBudget } from '../rules/budget.ts';
 import { holdOf } from '../rules/dispatch-filters.ts';
-import { isSlotTaken, type HoldVerdict } from '../rules/eligibility.ts';
+import { isSlotTaken } from '../rules/slots.ts';
 import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
 import { lanesOf } from './fill-slots.ts';
 import { TOLD_EACH, noteHold } from './note-hold.ts';

@@ -282,7 +282,10 @@ describe('a due retry that is being read', () => {
     const play = due();
     play.poll(issues());
     expect([...play.state.live.keys()]).toEqual([]);
-    expect(play.state.holds.get('2')).toMatchObject({ reason: 'no_global_slot', detail: 'a retry that is due has the free slot' });
+    expect(play.state.holds.get('2')).toMatchObject({
+      reason: 'no_global_slot',
+      detail: 'a retry that is due has the free slot',
+    });
     play.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1' }) } });
     expect([...play.state.live.keys()]).toEqual(['1']);
   });

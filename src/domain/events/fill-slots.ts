@@ -1,12 +1,13 @@
 import { announce, ask, change, changePoll, park, settleRead, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
-import type { Hold } from '../model/hold.ts';
+import type { Hold, HoldVerdict } from '../model/hold.ts';
 import { normalState, refOf, type Issue, type IssueRef } from '../model/issue.ts';
 import type { Lane } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import { withEntry, withoutEntry } from '../model/versioned-map.ts';
-import { cheapHold, hasOpenSlot, isSlotTaken, openSlots, waitsForSlot, type HoldVerdict } from '../rules/eligibility.ts';
+import { cheapHold, waitsForSlot } from '../rules/eligibility.ts';
+import { hasOpenSlot, isSlotTaken, openSlots } from '../rules/slots.ts';
 import { noteApproval } from './approval.ts';
 import { holdOf } from '../rules/dispatch-filters.ts';
 import { isBudget } from '../rules/budget.ts';

@@ -1,7 +1,6 @@
 import { announce, type Draft } from '../draft.ts';
-import type { HoldVerdict } from '../rules/eligibility.ts';
 import { refOf, type Issue } from '../model/issue.ts';
-import type { Hold, HoldReason } from '../model/hold.ts';
+import type { Hold, HoldReason, HoldVerdict } from '../model/hold.ts';
 
 /** So many holds of one reason are told one by one; the others are counted. */
 export const TOLD_EACH = 20;

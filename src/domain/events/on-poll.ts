@@ -4,7 +4,7 @@ import { refOf, type Issue } from '../model/issue.ts';
 import { CANDIDATES_PER_SLICE, type PollInFlight, type PollStage } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import { blockersToRead } from '../rules/dispatch-filters.ts';
-import { globalSlots } from '../rules/eligibility.ts';
+import { globalSlots } from '../rules/slots.ts';
 import { dispatch, dispatchStage } from './dispatch.ts';
 import { idsToLookUp, olderRuns, releaseMovedParked } from './lookups.ts';
 import { reconcile } from './on-issue-states.ts';

@@ -50,3 +50,9 @@ export interface Hold {
 }
 
 export type HoldCounts = Readonly<Partial<Record<HoldReason, number>>>;
+
+/** Why a candidate may not run, or null when it may. */
+export interface HoldVerdict {
+  readonly reason: HoldReason;
+  readonly detail: string;
+}

@@ -1,4 +1,6 @@
-import { blockerHold, cheapHold, globalSlots, newcomerSlotHold, type HoldVerdict, type Moment } from './eligibility.ts';
+import { blockerHold, cheapHold, type Moment } from './eligibility.ts';
+import { globalSlots, newcomerSlotHold } from './slots.ts';
+import type { HoldVerdict } from '../model/hold.ts';
 import { authorHold, approvalHold } from './trust.ts';
 import type { Answer } from '../model/fault.ts';
 import type { Blocker, Issue } from '../model/issue.ts';

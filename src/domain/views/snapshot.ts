@@ -1,7 +1,8 @@
 import { addTokens, type TokenUsage } from '../model/agent-event.ts';
 import { earliestDue, type AgentPause, type Parked, type WaitingClaim } from '../model/claim.ts';
 import { personFor } from '../reactions/progress.ts';
-import { globalSlots, presentHold } from '../rules/eligibility.ts';
+import { presentHold } from '../rules/eligibility.ts';
+import { globalSlots } from '../rules/slots.ts';
 import { isNotification, type NotificationTarget } from '../model/notification.ts';
 import type { PostponedPoll, Quota } from '../model/quota.ts';
 import type { OperatorPause } from '../model/operator.ts';

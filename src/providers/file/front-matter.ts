@@ -3,6 +3,7 @@ import type { Document, YAMLMap } from 'yaml';
 import { once } from '../../lib/once.ts';
 import { placeOf } from './json-text.ts';
 import { readPlain, type PlainValue } from './plain-matter.ts';
+import { errorText } from '../../lib/error-text.ts';
 
 /** An issue file in its parts. `head + matter + rest` is the text, `rest` from the closing line on. */
 export interface MarkdownFile {
@@ -90,6 +91,6 @@ function valuesOf(document: Document, place: (offset: number) => string): Record
   try {
     return document.toJS() as Record<string, unknown>;
   } catch (error) {
-    throw new MarkdownFault(`an alias cannot be resolved: ${error instanceof Error ? error.message : String(error)}`, place(0));
+    throw new MarkdownFault(`an alias cannot be resolved: ${errorText(error)}`, place(0));
   }
 }

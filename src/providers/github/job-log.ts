@@ -10,6 +10,7 @@ import { headersOf } from './client.ts';
 import type { WireStep } from './scm-schema.ts';
 import { JOB, STEP } from './scm-schema.ts';
 import { KIND } from './settings.ts';
+import { errorText } from '../../lib/error-text.ts';
 
 /** How much of a log is read. */
 const LOG_BYTES = 16 * 1024 * 1024;
@@ -36,7 +37,7 @@ export function createJobLog(access: ApiAccess, http: TrackerHttp, deps: Tracker
       return excerpt;
     } catch (error) {
       signal.throwIfAborted();
-      const said = error instanceof Error ? error.message : String(error);
+      const said = errorText(error);
       const facts = { tracker_kind: KIND, job_id: jobId, error: said };
       if (told.isNews(job, said)) deps.logger.warn('job log could not be read, the failure is shown without it', facts);
       return '';

@@ -13,6 +13,7 @@ import { createAskedCalls } from './asked-tools.ts';
 import { createAskedTracker } from './asked-tracker.ts';
 import { createAsk, patiently, type Ask } from './asking.ts';
 import { createRunMessages, type MessageFaults, type RunMessages } from './run-messages.ts';
+import { errorText } from '../../lib/error-text.ts';
 
 /** What the leader does for a run, on request. */
 export interface AskedOfLeader {
@@ -113,10 +114,10 @@ function faultsOf(
   return {
     onLost: () => lose(id, GIVEN_AWAY),
     onRefused: (error) =>
-      logger.error('the database refuses what a run says, trying again', { run_id: id, error: textOf(error) }),
+      logger.error('the database refuses what a run says, trying again', { run_id: id, error: errorText(error) }),
     onGivenUp(error) {
-      lose(id, textOf(error));
-      onGivenUp(id, textOf(error));
+      lose(id, errorText(error));
+      onGivenUp(id, errorText(error));
     },
   };
 }
@@ -149,8 +150,4 @@ function runToEnd(runner: Runner, plan: RunPlan, messages: RunMessages): Promise
       },
     });
   });
-}
-
-function textOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
 }

@@ -1,5 +1,6 @@
 import { StoreError, type StoreErrorFacts } from '../errors.ts';
 import { UnreadableRow } from '../records/work.ts';
+import { errorText } from '../../lib/error-text.ts';
 
 /** The server is a replica, or was made one. */
 export const TAKES_NO_WRITES = '25006';
@@ -69,8 +70,7 @@ export class InDoubt extends StoreError {
 
 function explained(address: string, error: unknown): StoreErrorFacts {
   const explanation = explain(error);
-  const detail =
-    error instanceof AggregateError ? String(error.errors[0]) : error instanceof Error ? error.message : String(error);
+  const detail = error instanceof AggregateError ? String(error.errors[0]) : errorText(error);
   return { ...explanation, path: address, what: `${explanation.what} (${detail})`, cause: error };
 }
 

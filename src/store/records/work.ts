@@ -1,3 +1,5 @@
+import { errorText } from '../../lib/error-text.ts';
+
 export type SqlValue = string | number | null;
 export type Row = Readonly<Record<string, SqlValue>>;
 
@@ -38,7 +40,7 @@ export function* get(sql: string, ...values: SqlValue[]): Work<Row | undefined> 
 /** A row that no record can be made of. */
 export class UnreadableRow extends Error {
   constructor(row: string, cause: unknown) {
-    super(`${row} cannot be read (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
+    super(`${row} cannot be read (${errorText(cause)})`, { cause });
     this.name = 'UnreadableRow';
   }
 }

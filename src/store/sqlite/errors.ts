@@ -3,6 +3,7 @@ import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { StoreError, type StoreErrorFacts } from '../errors.ts';
 import { UnreadableRow } from '../records/work.ts';
+import { errorText } from '../../lib/error-text.ts';
 
 type Explanation = Pick<StoreErrorFacts, 'kind' | 'what' | 'remedy'>;
 
@@ -34,7 +35,7 @@ export function storeErrorOf(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   if (error instanceof UnreadableRow) return unreadable(path, error);
   const explanation = EXPLANATIONS[primaryCodeOf(error)] ?? placeFault(path, error) ?? UNEXPLAINED;
-  const detail = error instanceof Error ? error.message : String(error);
+  const detail = errorText(error);
   return new StoreError({ ...explanation, path, what: `${explanation.what} (${detail})`, cause: error });
 }
 

@@ -13,6 +13,7 @@ import { openSqlite } from './sqlite.ts';
 import type { Sqlite } from './sqlite.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 import type { SqliteStore } from './sqlite-store.ts';
+import { errorText } from '../../lib/error-text.ts';
 
 export interface OpenOptions {
   readonly path: string;
@@ -43,7 +44,7 @@ async function openPatiently(options: OpenOptions, lock: Lock): Promise<SqliteSt
       return await openLocked(options, lock);
     } catch (error) {
       if (!isBusy(error) || tries === OPEN_TRIES) throw error;
-      if (tries === 1) options.onBusy?.(error instanceof Error ? error.message : String(error));
+      if (tries === 1) options.onBusy?.(errorText(error));
       await delay(LOOK_EVERY_MS);
     }
   }

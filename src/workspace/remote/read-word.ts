@@ -4,6 +4,7 @@ import type { Logger } from '../../ports/runtime.ts';
 import { isWorkspaceKey } from '../key.ts';
 import type { FarHost } from './run-far.ts';
 import { READ_WORD } from './scripts.ts';
+import { errorText } from '../../lib/error-text.ts';
 
 interface FarReader {
   readonly host: FarHost;
@@ -30,7 +31,7 @@ export async function readWord<T>(
     if (hex.length > 2 * bytes && word !== 'status') throw new Error(`it is longer than ${bytes} bytes`);
     return parse(textOf(hex.slice(0, 2 * bytes)));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     far.logger.warn(`${word === 'status' ? 'status' : 'scm'} file ignored`, {
       workspace: `${far.host.name}:${workspace}`,
       reason,

@@ -1,5 +1,6 @@
 import { WorkspaceError } from '../../domain/model/errors.ts';
 import type { ProcessHost } from '../../ports/process.ts';
+import { errorText } from '../../lib/error-text.ts';
 
 /** A host that workspaces are on. */
 export interface FarHost extends Pick<ProcessHost, 'start'> {
@@ -58,7 +59,7 @@ export async function asWorkspaceError<T>(host: FarHost, work: () => Promise<T>)
     return await work();
   } catch (error) {
     if (error instanceof WorkspaceError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new WorkspaceError(`on ${host.name}`, why, { retryable: true, cause: error });
   }
 }
