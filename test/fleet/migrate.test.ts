@@ -97,7 +97,10 @@ it('needs no more than a role of its own, and says what is missing', async () =>
   await postgres.query("CREATE ROLE stranger LOGIN PASSWORD 'pw-stranger'");
   const worker = ['worker', '--url', '$DATABASE_URL', '--root', playground.path('w')];
   const stranger = await playground.run(worker, { env: { DATABASE_URL: url.replace('postgres@', 'stranger:pw-stranger@') } });
-  expect(stranger).toMatchObject({ code: 1, stderr: expect.stringMatching(/lacks a right .*workers\.md/) as unknown });
+  expect(stranger).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/lacks rights for a worker .* more\): .*workers\.md/) as unknown,
+  });
   const noFolder = await playground.run([...worker.slice(0, 4), playground.path('WORKFLOW.md')], { env });
   expect(noFolder).toMatchObject({ code: 1, stderr: expect.stringMatching(/--root .*WORKFLOW\.md cannot be used/) as unknown });
   await postgres.query(`REVOKE CREATE ON DATABASE ${name} FROM small`);

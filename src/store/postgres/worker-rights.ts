@@ -56,8 +56,13 @@ export function* requireWorkerRights(address: string): Work<void> {
   );
 }
 
+/** A role that has none of them is told the first few. */
+const MOST_NAMED = 5;
+
 function lacking(address: string, missing: readonly string[]): StoreError {
-  const what = `lacks rights for a worker (${missing.join(', ')})`;
+  const named = missing.slice(0, MOST_NAMED).join(', ');
+  const more = missing.length > MOST_NAMED ? ` and ${missing.length - MOST_NAMED} more` : '';
+  const what = `lacks rights for a worker (${named}${more})`;
   return new StoreError({
     path: address,
     kind: 'unwritable',
