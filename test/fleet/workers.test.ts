@@ -5,7 +5,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunPlan } from '../../src/domain/model/effect.ts';
 import type { RunExit, RunReport } from '../../src/domain/model/event.ts';
 import { refOf } from '../../src/domain/model/issue.ts';
@@ -77,7 +77,8 @@ async function lead(id: string, { version = '0.1.0', lostAfterMs = LOST_AFTER_MS
     version: '0',
     url: null,
   };
-  const leadership = (await tryToLead(db, me)) as Leadership;
+  // The session of the one before may be a moment in ending: daemons try every second.
+  const leadership: Leadership = await vi.waitUntil(() => tryToLead(db, me), { timeout: 20_000, interval: 200 });
   const log = createLogRecorder();
   const asked: string[] = [];
   const runner = createQueueRunner({

@@ -84,10 +84,18 @@ export function keepLeading(
     async leave() {
       if (over) return;
       end('this one has taken leave');
-      await db.write(takeLeave(turn.epoch, me.id)).catch(() => {});
+      await db.write(takeLeave(turn.epoch, me.id)).then(
+        () => letGo(turn.session),
+        () => {},
+      );
       await turn.session?.close();
     },
   };
+}
+
+/** The server notices only some time after its end that a session is gone; the next leader need not wait for that. */
+async function letGo(session: Session | null): Promise<void> {
+  await session?.all('SELECT pg_advisory_unlock(?)', LEADER_LOCK).catch(() => {});
 }
 
 const OVERTAKEN = 'another one leads';
