@@ -1,20 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { aWorker } from '../../../test/support/worker-rows.ts';
 import type { WorkerRow } from '../../ports/run-queue.ts';
 import { chooseWorker, hasTwin, isCompatible, skewText } from './choose.ts';
 
-const aWorker = (name: string, parts: Partial<WorkerRow> = {}): WorkerRow => ({
-  id: `${name}#1`,
-  name,
-  identity: name,
-  labels: [],
-  slots: 2,
-  version: '0.1.0',
-  load: 0,
-  heardAt: 0,
-  silentMs: 0,
-  draining: false,
-  ...parts,
-});
 const ANY = { labels: [], holder: null };
 
 function chosen(

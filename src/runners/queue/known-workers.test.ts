@@ -1,20 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { aWorker } from '../../../test/support/worker-rows.ts';
 import type { WorkerRow } from '../../ports/run-queue.ts';
 import { fleetProblem, shownName, waitIn } from './known-workers.ts';
-
-const aWorker = (name: string, parts: Partial<WorkerRow> = {}): WorkerRow => ({
-  id: `${name}#1`,
-  name,
-  identity: name,
-  labels: [],
-  slots: 1,
-  version: '0.1.0',
-  load: 0,
-  heardAt: 0,
-  silentMs: 0,
-  draining: false,
-  ...parts,
-});
 
 describe('why no worker could take a run', () => {
   it.each([
@@ -40,7 +27,7 @@ describe('what a run waits for', () => {
     waitIn({ workers, holders }, labels, '0.1.0')('r2');
 
   it('is said of one that no worker has', () => {
-    expect(waits([aWorker('a')], [])).toBe('waits in the queue for a worker: all slots are taken');
+    expect(waits([aWorker('a', { slots: 1 })], [])).toBe('waits in the queue for a worker: all slots are taken');
     expect(waits([aWorker('a')], ['gpu'])).toBe(
       'waits in the queue for a worker with the labels gpu: no worker with the labels gpu is there: start one with "foray worker"',
     );
