@@ -185,6 +185,8 @@ export function createFleetWorld(
       if (chance.happens(0.3) && issues.size < MOST_ISSUES) return add();
       const id = chance.pick([...issues.keys()]);
       edited.add(id);
+      // A person who moves an issue releases a reaction that asked for one.
+      forge.forgive(id);
       move(id, chance.pick([...ACTIVE, ...ACTIVE, ...OTHERS]));
     },
     calm(now) {
