@@ -1,5 +1,5 @@
 import type { Write } from '../domain/model/durable.ts';
-import { errorText } from '../lib/error-text.ts';
+import { faultOf } from '../domain/model/fault.ts';
 
 export interface StoreWriterDeps {
   readonly store: { apply(writes: readonly Write[]): Promise<void> };
@@ -42,7 +42,7 @@ export function createStoreWriter(deps: StoreWriterDeps): StoreWriter {
           reason = null;
           return;
         } catch (fault) {
-          reason = errorText(fault);
+          reason = faultOf(fault).message;
           const waited = performance.now() - startedAt;
           if (waited >= patienceMs) throw fault;
           if (waited - toldAt >= TELL_EVERY_MS) {

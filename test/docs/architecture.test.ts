@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadAgentKinds } from '../../src/agents/registry.ts';
 import { REACTIONS } from '../../src/domain/reactions/registry.ts';
 import { HOLD_REASONS } from '../../src/domain/model/hold.ts';
@@ -135,6 +137,38 @@ describe('the linter', () => {
       expect(folders.filter((other) => !mayUse.has(other) && !forbidden.includes(`"**/${other}/**"`))).toEqual([]);
     },
   );
+
+  it('refuses an import against an arrow, and no other', () => {
+    const against = {
+      'src/domain/a.ts': '../lib/error-text.ts',
+      'src/domain/model/a.ts': '../../server/routes.ts',
+      'src/ports/a.ts': '../lib/error-text.ts',
+      'src/orchestrator/a.ts': '../app/daemon.ts',
+      'src/orchestrator/reactions/a.ts': '../../store/sqlite/index.ts',
+      'src/lib/a.ts': '../domain/decide.ts',
+      'src/git/a.ts': '../workspace/index.ts',
+      'src/store/sqlite/a.ts': '../../server/routes.ts',
+    };
+    const along = {
+      'src/domain/events/b.ts': '../model/issue.ts',
+      'src/ports/b.ts': '../domain/model/issue.ts',
+      'src/orchestrator/b.ts': '../ports/tracker.ts',
+      'src/orchestrator/reactions/b.ts': '../../domain/model/issue.ts',
+      'src/workspace/b.ts': '../git/index.ts',
+    };
+    const root = mkdtempSync(path.join(os.tmpdir(), 'foray-arrows-'));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    for (const [file, imported] of Object.entries({ ...against, ...along })) {
+      mkdirSync(path.join(root, path.dirname(file)), { recursive: true });
+      writeFileSync(path.join(root, file), `export type { A } from '${imported}';\n`);
+    }
+    const config = path.join(root, '.oxlintrc.json');
+    copyFileSync('.oxlintrc.json', config);
+    const linted = spawnSync('node_modules/.bin/oxlint', ['--config', config, '--format', 'json', root], { encoding: 'utf8' });
+    const { diagnostics } = JSON.parse(linted.stdout) as { diagnostics: readonly { code: string; filename: string }[] };
+    const refused = diagnostics.filter(({ code }) => code === 'eslint(no-restricted-imports)').map(({ filename }) => filename);
+    expect(refused.map((file) => file.slice(file.indexOf('src/'))).toSorted()).toEqual(Object.keys(against).toSorted());
+  });
 });
 
 describe('docs/life-of-an-issue.md', () => {

@@ -10,7 +10,6 @@ import {
   WorkspaceError,
   type Consequence,
 } from './errors.ts';
-import { errorText } from '../../lib/error-text.ts';
 
 /** An error as data: what the core, the store and the API keep of one. */
 export interface Fault {
@@ -59,7 +58,7 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof RecordsError && error.isAway)
     return { kind: 'database_away', message: error.message, consequence: 'back-off' };
   if (error instanceof TemplateError) return { kind: 'template_error', message: error.message, consequence: 'back-off-at-cap' };
-  return { kind: 'internal_error', message: errorText(error), consequence: 'back-off' };
+  return { kind: 'internal_error', message: error instanceof Error ? error.message : String(error), consequence: 'back-off' };
 }
 
 function natureOf({ isGarbled, status }: TrackerError): Pick<Fault, 'isGarbled' | 'isUnauthorized'> {
