@@ -122,7 +122,7 @@ interface Opened extends Pick<RunsContext, 'releasers'> {
 
 /** The tools that agents call, which know the run that a call comes from by its process. */
 async function openTools(
-  { logger }: DaemonOptions,
+  { logger, secrets }: DaemonOptions,
   { store, database, trackers, releasers }: Opened,
   pidsOf: OwnedProcesses['pidsOf'],
 ): Promise<AdapterDeps['tools']> {
@@ -131,6 +131,7 @@ async function openTools(
     scope: database,
     store,
     state: (tracker) => trackers.states().find(({ settings }) => settings.tracker.identity === tracker),
+    mask: secrets.mask,
     report: trackers.report,
     pidsOf,
   });

@@ -16,6 +16,7 @@ export interface RunToolsDeps {
   readonly store: Pick<Store, 'listRuns'>;
   /** Of the tracker with this identity. */
   readonly state: (tracker: string) => State | undefined;
+  readonly mask: (text: string) => string;
   readonly report: (tracker: string, event: Event) => void;
   /** The processes of a run, by their pids. */
   readonly pidsOf: (runId: string) => readonly number[];
@@ -51,6 +52,7 @@ function contextOf(plan: RunPlan, tracker: Tracker, deps: RunToolsDeps): RunCont
   return {
     plan,
     tracker,
+    mask: deps.mask,
     record: (text) => deps.report(identity, { type: 'agent-spoke', ...ids, event: { type: 'notice', text: `tool ${text}` } }),
     async progress() {
       const state = deps.state(identity);

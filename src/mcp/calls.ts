@@ -13,6 +13,8 @@ import { MAX_TEXT, TOOL_NAMES, TOOLS, type ToolName } from './tools.ts';
 export interface RunContext {
   readonly plan: RunPlan;
   readonly tracker: Tracker;
+  /** Takes out what nobody may read on the tracker. */
+  mask(text: string): string;
   /** Records what is about to happen with the run; called before every write to the tracker. */
   record(text: string): void;
   /** The run as it is now, and the earlier ones, newest first. */
@@ -85,8 +87,9 @@ const CALLS: Readonly<Record<ToolName, Call>> = {
     if (approved && approved.digest !== issue.approvable?.digest) throw new ToolFault(CHANGED_AFTER_APPROVAL);
     return issueData(issue);
   },
-  comment: async ({ plan, tracker, record }, args, signal) => {
-    const text = textOf(args, 'text');
+  comment: async ({ plan, tracker, mask, record }, args, signal) => {
+    const masked = mask(textOf(args, 'text'));
+    const text = tracker.obeysComments ? withoutCommands(masked) : masked;
     record(`comment: ${text}`);
     await tracker.commentIssue(plan.issue.id, text, signal);
     return { posted: true };
@@ -103,9 +106,10 @@ const CALLS: Readonly<Record<ToolName, Call>> = {
     await tracker.transitionIssue(plan.issue.id, state, signal);
     return { state };
   },
-  add_label: async ({ plan, tracker, record }, args, signal) => {
+  add_label: async ({ plan, tracker, mask, record }, args, signal) => {
     const label = textOf(args, 'label');
     refuseReserved(plan, label);
+    if (mask(label) !== label) throw new ToolFault('the label holds a secret of the service');
     if (!tracker.labels) throw new ToolFault(`the tracker kind ${tracker.kind} has no labels to add`);
     record(`add_label: ${label}`);
     await tracker.labels.add(plan.issue.id, label, signal);
@@ -122,6 +126,14 @@ const CALLS: Readonly<Record<ToolName, Call>> = {
     return Promise.resolve({ outcome, note: 'the session ends after this turn' });
   },
 };
+
+/**
+ * A command in a comment would be carried out with the rights of the token's account. An escaped slash is shown as one.
+ * A path such as /usr/bin is none.
+ */
+function withoutCommands(text: string): string {
+  return text.replaceAll(/^(\s*)\/(?=[a-z_]+(?![\w/.-]))/gim, '$1\\/');
+}
 
 /** States an agent may move its issue to: those people work in, and the handoff. Never a terminal one. */
 export function allowedStates(plan: RunPlan): readonly string[] {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { chownSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmodSync, chownSync } from 'node:fs';
+import { lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -61,13 +61,13 @@ export async function startToolHost(options: ToolHostOptions): Promise<ToolHost>
   });
   server.maxConnections = MOST_CONNECTIONS;
   await listenOn(server, socketPath);
+  chmodSync(socketPath, 0o600);
   return {
     open(plan, calls) {
       const token = randomBytes(24).toString('hex');
       runs.set(plan.runId, { id: plan.runId, token, calls, status: null, over: new AbortController() });
       const { user } = plan.settings.agent;
-      // We are root then, and reach it whoever has it.
-      if (user) for (const place of [directory, socketPath]) chownSync(place, user.uid, user.gid);
+      if (user) letUse(directory, socketPath, user);
       const { command, args } = options;
       return { name: 'foray', command, args, env: { FORAY_TOOL_SOCKET: socketPath, FORAY_TOOL_TOKEN: token } };
     },
@@ -86,6 +86,15 @@ export async function startToolHost(options: ToolHostOptions): Promise<ToolHost>
 }
 
 /**
+ * Another user gets the socket and may pass through its folder. The folder stays ours: who can put a link in the socket's place
+ * would be given what the link names.
+ */
+function letUse(directory: string, socketPath: string, user: { readonly uid: number; readonly gid: number }): void {
+  chmodSync(directory, 0o711);
+  chownSync(socketPath, user.uid, user.gid);
+}
+
+/**
  * A folder that only we can enter. One that somebody else made in our name is left alone, and so is that of another daemon of
  * the same scope which lives: on a shared database it may lead while we wake up from a sleep.
  */
@@ -96,7 +105,7 @@ async function privateDirectory(scope: string): Promise<string> {
   // Nobody waits for it: a folder for temporary files may have thousands of entries.
   void removeLeft(prefix).catch(() => {});
   try {
-    await rm(wanted, { recursive: true, force: true });
+    await removeOwn(wanted);
     await mkdir(wanted, { mode: 0o700 });
     return wanted;
   } catch {
@@ -108,7 +117,13 @@ async function privateDirectory(scope: string): Promise<string> {
 async function removeLeft(prefix: string): Promise<void> {
   const names = (await readdir(os.tmpdir())).filter((name) => name.startsWith(prefix));
   const left = names.filter((name) => processStartTime(Number(name.slice(prefix.length))) === null);
-  for (const name of left) await rm(path.join(os.tmpdir(), name), { recursive: true, force: true });
+  for (const name of left) await removeOwn(path.join(os.tmpdir(), name));
+}
+
+/** In a folder of somebody else our deletion could be led elsewhere while it goes on. */
+async function removeOwn(directory: string): Promise<void> {
+  const found = await lstat(directory).catch(() => null);
+  if (found?.isDirectory() && found.uid === process.getuid?.()) await rm(directory, { recursive: true, force: true });
 }
 
 /** A stranger may say no more than a token takes; a run no more than its longest call. */
@@ -126,6 +141,7 @@ function serve(socket: Socket, runs: ReadonlyMap<string, OpenRun>, { logger, pid
   const late = setTimeout(() => socket.destroy(), HELLO_MS).unref();
 
   function hello(fields: Fields): object {
+    if (isProven) throw new JsonRpcError(RPC_CODES.invalidRequest, 'this connection speaks for another run');
     const run = find(runs, String(fields['token']));
     if (run === null) throw new JsonRpcError(RPC_CODES.invalidRequest, 'no run has this token');
     known = { run, pid: Number(fields['pid']), word: randomBytes(8).toString('hex') };

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -96,6 +96,7 @@ function openRun(plan: RunPlan = PLAN) {
   const calls = createToolCalls({
     plan,
     tracker: notebook.tracker,
+    mask: (text) => text.replaceAll('s3cr3t', '[redacted]'),
     record: (text) => void recorded.push(text),
     progress: () => Promise.resolve({ turn: 2, maxTurns: 3, attempt: 1, tokensUsed: 400, costUsd: 0, earlier: [] }),
   });
@@ -248,6 +249,33 @@ describe('the socket', () => {
     expect(notebook.told).toEqual([]);
   });
 
+  it('speaks for no other run once it has proven itself', async () => {
+    const { env } = openRun();
+    const other = openRun({ ...PLAN, runId: 'run-2', issue: refWith({ id: '2' }) });
+    const socket = connect(env['FORAY_TOOL_SOCKET'] ?? '');
+    const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+    const ask = async (method: string, params: object): Promise<{ result?: { word: string }; error?: { message: string } }> => {
+      socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`);
+      return JSON.parse(String((await lines.next()).value)) as Awaited<ReturnType<typeof ask>>;
+    };
+    const { result } = await ask('hello', { token: env['FORAY_TOOL_TOKEN'], pid: process.pid });
+    process.title = titleFor(result?.word ?? '');
+    await ask('prove', {});
+    const again = await ask('hello', { token: other.env['FORAY_TOOL_TOKEN'], pid: process.pid });
+    expect(again.error?.message).toBe('this connection speaks for another run');
+    await ask('call', { name: 'comment', arguments: { text: 'here' } });
+    expect(notebook.told).toEqual(['comment 1 here']);
+    socket.destroy();
+  });
+
+  it.runIf(process.getuid?.() === 0)('is given to another user in a folder that stays ours', () => {
+    const user = { name: 'other', uid: 65_533, gid: 65_533, home: '/' };
+    const plan = { ...PLAN, settings: { ...PLAN.settings, agent: { ...PLAN.settings.agent, user } } };
+    const socketPath = openRun(plan).env['FORAY_TOOL_SOCKET'] ?? '';
+    const [folder, socket] = [lstatSync(path.dirname(socketPath)), lstatSync(socketPath)];
+    expect([folder.uid, folder.mode & 0o777, socket.uid, socket.mode & 0o777]).toEqual([0, 0o711, 65_533, 0o600]);
+  });
+
   it.runIf(process.platform === 'linux')('refuses a process of another session, whoever it says it is', async () => {
     const { env } = openRun();
     await host.stop();
@@ -281,6 +309,24 @@ describe('the tools', () => {
     await agent.call('add_label', { label: 'x' });
     expect(notebook.told).toEqual(['comment 1 done', 'move 1 todo', 'label 1 x']);
     expect(recorded).toEqual(['comment: done', 'move_issue: todo', 'add_label: x']);
+  });
+
+  it('tell the tracker no secret of the service', async () => {
+    const agent = connectAgent(openRun().env);
+    await agent.call('comment', { text: 'it is s3cr3t' });
+    expect((await agent.call('add_label', { label: 's3cr3t' })).text).toContain('holds a secret');
+    expect([notebook.told, recorded]).toEqual([['comment 1 it is [redacted]'], ['comment: it is [redacted]']]);
+  });
+
+  it.each([
+    ['a line that is a command', 'so\n/label ~done\n/close', 'so\n\\/label ~done\n\\/close'],
+    ['one behind blanks', ' \t/lgtm', ' \t\\/lgtm'],
+    ['a path', '/usr/bin/node\n/etc.', '/usr/bin/node\n/etc.'],
+    ['a slash within a line', 'and/or', 'and/or'],
+  ])('give no command in a comment where the tracker would obey: %s', async (_name, text, posted) => {
+    Object.assign(notebook.tracker, { obeysComments: true });
+    await connectAgent(openRun().env).call('comment', { text });
+    expect(notebook.told).toEqual([`comment 1 ${posted}`]);
   });
 
   it.each<[string, Partial<Issue>, boolean]>([

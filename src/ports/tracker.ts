@@ -33,6 +33,8 @@ export interface Tracker {
   readonly movesInSteps?: true;
   /** Posts a plain-text comment; fenced code blocks are kept literal. */
   commentIssue(id: string, text: string, signal: AbortSignal): Promise<void>;
+  /** A line of a comment that begins with a slash can be a command there: to the forge itself, or to a bot of it. */
+  readonly obeysComments?: true;
   /** Listing issues by finished states costs of a small budget: few are better asked about one by one. */
   readonly finishedAreCostly?: true;
   /** Present when issues carry labels that can be written. Both are safe to repeat. */

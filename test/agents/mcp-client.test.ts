@@ -58,7 +58,7 @@ async function connect(): Promise<McpClient> {
     settings: settingsWith(),
   };
   const progress = () => Promise.resolve({ turn: 1, maxTurns: 1, attempt: 0, tokensUsed: 0, costUsd: 0, earlier: [] });
-  const server = host.open(plan, createToolCalls({ plan, tracker, record: quiet, progress }));
+  const server = host.open(plan, createToolCalls({ plan, tracker, mask: String, record: quiet, progress }));
   const { Client } = (await official('index.js')) as { Client: New<[object], McpClient> };
   const { StdioClientTransport } = (await official('stdio.js')) as { StdioClientTransport: New<[object], unknown> };
   client = new Client({ name: 'foray-test', version: '1' });

@@ -60,6 +60,7 @@ export function createTracker(
       // Gitea API, "Add a comment to an issue".
       await http.send('POST', { path: `${issuePath(repository, id)}/comments`, body: { body: text } }, signal);
     },
+    obeysComments: true,
     labels: labelWriter(context),
     blockers: context.blockers,
     people: {

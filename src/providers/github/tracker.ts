@@ -50,6 +50,7 @@ export function createTracker(
     fetchIssueComments: async (id, signal) => (await routes.comments(id, signal)).map(toComment),
     transitionIssue: (id, state, signal) => transition(context, id, normalState(state), signal),
     commentIssue: (id, text, signal) => routes.addComment(id, text, signal),
+    obeysComments: true,
     labels: { add: routes.addLabel, remove: routes.removeLabel },
     blockers: { read: (id, signal) => blockers(context, id, signal) },
     people: { readSelf: async (signal) => (await routes.ownLogin(signal)).toLowerCase() },

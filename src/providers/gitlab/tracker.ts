@@ -50,6 +50,7 @@ export function createTracker(
     fetchIssueComments: (id, signal) => fetchIssueComments(context, id, signal),
     transitionIssue: (id, state, signal) => transitionIssue(context, id, state, signal),
     commentIssue: (id, text, signal) => commentIssue(context, id, text, signal),
+    obeysComments: true,
     labels: createLabelWriter(project, catalog),
     people: {
       // GitLab API, "Users API": the current user.
