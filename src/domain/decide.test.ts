@@ -94,6 +94,21 @@ describe('dispatch', () => {
     expect(player.asked('start-run').map(({ plan }) => plan.issue.id)).toEqual(['3']);
   });
 
+  it('tells of blockers once, however many wait to be read again', () => {
+    const player = createPlayer(settingsWith({ agent: { maxConcurrentAgents: 9 } }));
+    const issues = ['1', '2', '3', '4', '5', '6', '7'].map((id) => issueWith({ id, blockedBy: null }));
+    const blockedBy = [{ id: '90', identifier: 'T-90', state: 'todo' }];
+    for (let polls = 0; polls < 6; polls += 1) {
+      player.poll(issues);
+      const read = player.asked('read-blockers')[0]?.issues ?? [];
+      const answers = read.map(({ id }) => [id, { ok: true, value: blockedBy }] as const);
+      player.send({ type: 'blockers-answered', blockers: new Map(answers) });
+    }
+    const told = player.everTold('issue:candidate:held').filter((notice) => JSON.stringify(notice).includes('"blocked_by"'));
+    expect(told).toHaveLength(7);
+    expect(snapshotOf(player.state, player.now).holds.map(({ reason }) => reason)).toEqual(Array(7).fill('blocked_by'));
+  });
+
   it('holds everything while the preflight fails, and says why', () => {
     const player = createPlayer();
     player.send({ type: 'clock' });

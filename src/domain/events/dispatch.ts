@@ -83,10 +83,10 @@ export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchSt
   ask(draft, { do: 'go-on' });
 }
 
-/** Blockers are read in turn: that they could not be read holds until they are. */
+/** Blockers are read in turn: what the last reading told of them holds until the next one. */
 function untilReadAgain(found: HoldVerdict, before: Hold | undefined): HoldVerdict {
-  if (found.reason !== 'blockers_not_read' || before?.reason !== 'blockers_unresolved') return found;
-  return { reason: before.reason, detail: before.detail };
+  const isTold = before?.reason === 'blocked_by' || before?.reason === 'blockers_unresolved';
+  return found.reason === 'blockers_not_read' && isTold ? { reason: before.reason, detail: before.detail } : found;
 }
 
 /**

@@ -99,6 +99,17 @@ describe('a slot that becomes free', () => {
     expect(read).toEqual(['2', '3', '4', '5']);
   });
 
+  it('is not taken by one that is found to be blocked, which is told once', () => {
+    const play = player(1);
+    play.poll(issues());
+    handOffAll(play, '1');
+    const blocked = issueWith({ id: '2', blockedBy: [{ id: '9', identifier: 'T-9', state: 'todo' }] });
+    play.send({ type: 'candidate-read', issueId: '2', issue: { ok: true, value: blocked } });
+    const facts = { issue: { id: '2' }, reason: 'blocked_by', detail: 'blocked by T-9' };
+    expect(play.everTold('issue:candidate:held').at(-1)).toMatchObject({ facts });
+    expect(play.state.holds.get('2')).toMatchObject({ reason: 'blocked_by', since: play.now });
+  });
+
   it('costs at most four reads while the tracker does not answer', () => {
     const play = player(1);
     play.poll(issues());

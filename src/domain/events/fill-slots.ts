@@ -1,8 +1,8 @@
 import { announce, ask, change, changePoll, park, settleRead, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
-import type { Hold, HoldVerdict } from '../model/hold.ts';
-import { normalState, refOf, type Issue, type IssueRef } from '../model/issue.ts';
+import { HOLDS, type Hold } from '../model/hold.ts';
+import { normalState, refOf, type Issue } from '../model/issue.ts';
 import type { Lane } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import { withEntry, withoutEntry } from '../model/versioned-map.ts';
@@ -122,16 +122,13 @@ function startIfFree(draft: Draft, issue: Issue): boolean {
     startRun(draft, refOf(issue), FIRST_START, issue);
     return true;
   }
-  const since = draft.state.holds.get(issue.id)?.since ?? draft.now;
+  const before = draft.state.holds.get(issue.id);
   const ref = refOf(issue);
-  noteChange(draft, ref, verdict);
+  const isNews = before?.reason !== verdict.reason;
+  // One that only waits for its turn was told of by the poll.
+  if (isNews && !HOLDS[verdict.reason].isPassing) announce(draft, 'issue:candidate:held', { issue: ref, ...verdict });
+  const since = isNews ? draft.now : before.since;
   change(draft, { holds: withEntry(draft.state.holds, issue.id, { issue: ref, ...verdict, since }) });
   if (isBudget(verdict.reason)) park(draft, ref, verdict.reason, verdict.detail);
   return false;
-}
-
-/** One that changed after its approval is told once. */
-function noteChange(draft: Draft, issue: IssueRef, verdict: HoldVerdict): void {
-  if (verdict.reason !== 'changed_after_approval' || draft.state.holds.get(issue.id)?.reason === verdict.reason) return;
-  announce(draft, 'issue:candidate:held', { issue, ...verdict });
 }
