@@ -58,6 +58,7 @@ export async function diagnoseTracker(
     const moves = await checkMoves(remote, workflow.settings, signal);
     return [
       access,
+      ...(facts?.isRenamed ? [renamed(tracker.project, facts.path)] : []),
       ...rights,
       ...states,
       ...otherLabels,
@@ -72,6 +73,11 @@ export async function diagnoseTracker(
     const refused = finding('error', 'tracker.access', withPosition(message, place), accessRemedy(error));
     return [place === null ? refused : { ...refused, file: workflow.path, ...place }];
   }
+}
+
+function renamed(project: string, path: string): Finding {
+  const message = `${project} has the path ${path} by now: it can be read, and every write is refused`;
+  return finding('error', 'tracker.project', message, `set tracker.project to ${path}`);
 }
 
 /** What is wrong with a name is said with its place in the workflow file. */

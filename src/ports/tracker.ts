@@ -64,6 +64,8 @@ export interface ProjectFacts {
   /** The one name that never changes, where the same project may be configured by several; else null. */
   readonly id: string | null;
   readonly path: string;
+  /** It goes by another name by now, and the remote takes no writes under the old one. */
+  readonly isRenamed?: true;
   /** Whether anybody can see it and open issues; null where the remote does not say. */
   readonly isPublic: boolean | null;
   /** Whether the credential may change issues; absent or null where the remote does not say. */

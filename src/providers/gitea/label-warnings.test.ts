@@ -116,3 +116,14 @@ describe('selfhosted label check at the first poll', () => {
     expect(await poll()).toEqual([]);
   });
 });
+
+it('selfhosted tells when the remote drops the filter because a label of it is gone', async () => {
+  const message = 'query_filter is not kept to, issues without its labels are taken';
+  const { fake, poll } = await start({ labels: ['todo', 'doing', 'agent'] }, { queryFilter: 'labels=agent' });
+  fake.addIssue({ labels: ['todo', 'agent'] });
+  fake.addIssue({ labels: ['todo'] });
+  expect(await poll()).toEqual([]);
+  fake.deleteLabel('agent');
+  expect(await poll()).toMatchObject([{ level: 'warn', message, attributes: { issue_identifier: '2', labels: 'agent' } }]);
+  expect(await poll()).toEqual([]);
+});

@@ -111,6 +111,8 @@ function createTurns(): <T>(run: () => Promise<T>) => Promise<T> {
 export interface Notes {
   /** An open issue that carries several state labels. */
   severalStates(issue: WireIssue, matches: readonly string[]): void;
+  /** The open issues of the list, some of which may lack a label that `query_filter` asks for. */
+  filtered(issues: readonly WireIssue[]): void;
   /** How many open issues were skipped because they carry none. */
   stateless(count: number): void;
   /** Configured names that no label answers to: asked of the remote at the first poll only. */
@@ -128,6 +130,7 @@ export function createNotes(settings: NotesSettings, logger: Logger): Notes {
   const facts = { tracker_kind: KIND, project: settings.project };
   const several = createLastTold<number>();
   let lastStateless = 0;
+  let isUnfiltered = false;
   let checked = settings.activeStates.length + settings.filterLabels.length === 0;
   let failed = false;
 
@@ -144,6 +147,16 @@ export function createNotes(settings: NotesSettings, logger: Logger): Notes {
         labels: told,
         state: matches[0],
       });
+    },
+    filtered: (issues) => {
+      const lacks = (issue: WireIssue, name: string) => !issue.labels.some((label) => label.name === name);
+      const other = issues.find((issue) => settings.filterLabels.some((name) => lacks(issue, name)));
+      if (other && !isUnfiltered) {
+        const labels = settings.filterLabels.filter((name) => lacks(other, name)).join(', ');
+        const about = { ...facts, issue_identifier: String(other.number), labels };
+        logger.warn('query_filter is not kept to, issues without its labels are taken', about);
+      }
+      isUnfiltered = other !== undefined;
     },
     stateless: (count) => {
       if (count === lastStateless) return;

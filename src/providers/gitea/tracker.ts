@@ -160,7 +160,9 @@ async function readList(context: Context, half: 'open' | 'closed', signal: Abort
   if (half === 'open') for (const [key, value] of context.filter) query.append(key, value);
   // Gitea API, "List a repository's issues".
   const wires = await context.http.getRecords(ISSUE, { path: path`/repos/${owner}/${repo}/issues`, query }, signal);
-  return wires.filter((wire) => wire.number > 0 && !isPullRequest(wire)).map((wire) => noted(context, wire));
+  const issues = wires.filter((wire) => wire.number > 0 && !isPullRequest(wire));
+  if (half === 'open') context.notes.filtered(issues);
+  return issues.map((wire) => noted(context, wire));
 }
 
 /** Maps an issue; several state labels on an open one are worth a warning. */

@@ -133,6 +133,17 @@ describe('the project is the gate', () => {
     await preflight();
     expect(warnings()).toMatchObject([{ message: 'project is archived, every write will be refused' }]);
   });
+
+  it('a renamed project is a warning with its new path', async () => {
+    const { fake, preflight, warnings } = await connect();
+    fake.failNext({ path: /rocket$/ }, json({ id: 4711, path_with_namespace: 'acme/tools/Rocket' }), 1);
+    await preflight();
+    expect(warnings()).toEqual([]);
+    fake.failNext({ path: /rocket$/ }, json({ id: 4711, path_with_namespace: 'acme/shuttle' }), 1);
+    await preflight();
+    const message = 'project has another path by now, every write to the old one will be refused';
+    expect(warnings()).toMatchObject([{ message, attributes: { path: 'acme/shuttle' } }]);
+  });
 });
 
 describe('the label catalogue', () => {

@@ -83,9 +83,13 @@ async function checkProject({ http, logger, name, route }: Project, signal: Abor
   const facts: LogAttributes = { tracker_kind: KIND, project: name };
   if (archived === true) logger.warn('project is archived, every write will be refused', facts);
   if (issues_access_level === 'disabled') logger.warn('project has its issues switched off', facts);
+  const path = path_with_namespace ?? name;
+  const isRenamed = path.toLowerCase() !== name.toLowerCase() && !/^\d+$/.test(name);
+  if (isRenamed) logger.warn('project has another path by now, every write to the old one will be refused', { ...facts, path });
   return {
     id: id == null ? null : String(id),
-    path: path_with_namespace ?? name,
+    path,
+    ...(isRenamed && { isRenamed }),
     isPublic: visibility == null ? null : visibility === 'public' && issues_access_level !== 'private',
     mayWrite: permissions == null ? null : mayWrite(permissions.project_access, permissions.group_access),
   };
