@@ -3,7 +3,7 @@ import { announce, ask, dropPause, isPending, pendingWrites, type Draft } from '
 import { stopRun } from './on-issue-states.ts';
 import { nextWrites, sendDueWrites, waitsForWritesUntil } from './on-outbox.ts';
 import { beginPoll, lookUpRunning } from './on-poll.ts';
-import { postponeUnpaid } from './on-quotas.ts';
+import { mayLookUp, postponeUnpaid } from './on-quotas.ts';
 import { inspectDueWatches, nextInspection } from './on-reaction.ts';
 import { fireDueRetries, nextRetry } from './on-retry-due.ts';
 import { nextSave, saveLive } from './on-run.ts';
@@ -27,7 +27,11 @@ export function onClock(draft: Draft): void {
   }
   inspectDueWatches(draft);
   cleanupIfDue(draft);
-  if (!isPollDue(draft.state, draft.now) || postponeUnpaid(draft)) return;
+  if (!isPollDue(draft.state, draft.now)) return;
+  if (postponeUnpaid(draft)) {
+    if (mayLookUp(draft.state, draft.now)) lookUpRunning(draft);
+    return;
+  }
   sweepIfDue(draft);
   beginPoll(draft);
 }

@@ -81,7 +81,7 @@ function isProjectGone({ candidates, states }: EventNamed<'poll-answered'>): boo
   return !candidates.ok && candidates.fault.kind === 'tracker_not_found' && states.ok && states.value.size === 0;
 }
 
-/** Sessions of a tracker that is no longer watched are held against it all the same, until they have ended. */
+/** Sessions are held against their tracker all the same when it is no longer watched, or cannot be polled for a while. */
 export function lookUpRunning(draft: Draft): void {
   const asked = [...draft.state.live.keys()];
   const stage = { at: 'reading' } as const;
@@ -91,7 +91,8 @@ export function lookUpRunning(draft: Draft): void {
 }
 
 function endLookup(draft: Draft, { startedAt }: PollInFlight): void {
-  const { lifecycle, settings } = draft.state;
+  const { lifecycle, settings, poll } = draft.state;
+  if (lifecycle === 'serving' && poll.postponed !== null) return changePoll(draft, { inFlight: null });
   const nextAt = lifecycle === 'leaving' ? startedAt + settings.polling.intervalMs : draft.now;
   changePoll(draft, { inFlight: null, nextAt: Math.max(draft.now, nextAt) });
 }

@@ -49,6 +49,33 @@ describe('a poll that the quota cannot pay for', () => {
     expect(player.state.poll.postponed).toBeNull();
   });
 
+  it('leaves what runs held against the tracker, now and then', () => {
+    const player = createPlayer();
+    player.poll([issueWith({ id: '1' })]);
+    hear(player, { remaining: 900 });
+    player.after(MINUTE);
+    expect(player.asked('poll')).toMatchObject([{ lookups: ['1'], onlyStates: true }]);
+    const none = { ok: true, value: [] } as const;
+    const states = { ok: true, value: new Map([['1', 'todo']]) } as const;
+    player.send({ type: 'poll-answered', candidates: none, states, preflightProblem: null });
+    player.after(MINUTE);
+    expect(player.asked('poll')).toEqual([]);
+    player.after(MINUTE);
+    expect(player.asked('poll')).toHaveLength(1);
+    const moved = { ok: true, value: new Map([['1', 'done']]) } as const;
+    player.send({ type: 'poll-answered', candidates: none, states: moved, preflightProblem: null });
+    expect(player.asked('stop-run')).toHaveLength(1);
+    expect(player.everTold('poll:tick:postponed')).toHaveLength(1);
+  });
+
+  it('asks nothing at all where nothing is left', () => {
+    const player = createPlayer();
+    player.poll([issueWith({ id: '1' })]);
+    hear(player, { remaining: 0 });
+    player.after(5 * MINUTE);
+    expect(player.asked('poll')).toEqual([]);
+  });
+
   it('gives candidates that nothing else holds its reason', () => {
     const player = createPlayer();
     const issue = issueWith({ id: '1', identifier: 'A-1', title: 'One', state: 'todo' });

@@ -1,6 +1,7 @@
 import { announce, change, changePoll, type Draft } from '../draft.ts';
-import type { Quota } from '../model/quota.ts';
-import { pacedInterval, unpaidPoll } from '../rules/quota.ts';
+import type { PostponedPoll, Quota } from '../model/quota.ts';
+import type { State } from '../model/state.ts';
+import { canPayFor, pacedInterval, unpaidPoll } from '../rules/quota.ts';
 
 /** A reading that pays for the poll that waits lets it begin. */
 export function onQuotasRead(draft: Draft, quotas: readonly Quota[]): void {
@@ -14,9 +15,20 @@ export function postponeUnpaid(draft: Draft): boolean {
   const postponed = unpaidPoll(draft.state, draft.now);
   if (postponed === null) return false;
   const isNews = draft.state.poll.postponed?.until !== postponed.until;
-  changePoll(draft, { postponed, nextAt: postponed.until, refreshAt: null });
+  changePoll(draft, { postponed, nextAt: nextLookup(draft.state, postponed, draft.now), refreshAt: null });
   if (isNews) announce(draft, 'poll:tick:postponed', postponed);
   return true;
+}
+
+/** While polls wait, running issues are looked up so often: somebody may have finished or moved them. */
+const LOOKUP_MS = 120_000;
+
+export function mayLookUp(state: State, now: number): boolean {
+  return state.live.size > 0 && canPayFor(state, state.live.size, now);
+}
+
+export function nextLookup(state: State, { until }: PostponedPoll, now: number): number {
+  return mayLookUp(state, now) ? Math.min(until, now + LOOKUP_MS) : until;
 }
 
 /** The time between two polls: as configured, unless a budget asks for more. */
