@@ -14,3 +14,8 @@ it.each<[what: string, facts: Partial<Tracker>, operation: TrackerOperation]>([
   await tracker.preflight?.(new AbortController().signal);
   expect(counted).toEqual([operation]);
 });
+
+it('tells of itself what the tracker does', () => {
+  const facts = { kind: 'nsproject', obeysComments: true, movesInSteps: true, finishedAreCostly: true } as const;
+  expect(countRequests({ ...facts } as unknown as Tracker, (_name, _isLocal, call) => call())).toMatchObject(facts);
+});

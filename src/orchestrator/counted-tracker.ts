@@ -10,11 +10,8 @@ export function countRequests(tracker: Tracker, during: During): Tracker {
     during(operation, tracker.isLocal === true, call);
   const { labels, blockers, people } = tracker;
   return {
-    kind: tracker.kind,
-    ...(tracker.finishedAreCostly && { finishedAreCostly: tracker.finishedAreCostly }),
-    ...(tracker.isLocal && { isLocal: tracker.isLocal }),
-    ...(tracker.provesByPoll && { provesByPoll: tracker.provesByPoll }),
-    ...(tracker.movesInSteps && { movesInSteps: tracker.movesInSteps }),
+    // What the kind tells of itself must not get lost on the way.
+    ...tracker,
     fetchCandidateIssues: (signal) => counted('fetch_candidates', () => tracker.fetchCandidateIssues(signal)),
     fetchIssueById: (id, signal) => counted('fetch_issue', () => tracker.fetchIssueById(id, signal)),
     fetchIssuesByStates: (states, signal) => counted('fetch_by_states', () => tracker.fetchIssuesByStates(states, signal)),
