@@ -74,7 +74,9 @@ export function keepsToken(listensOn: string, { token }: Settings['server']): bo
 
 /** Who may come in to what listens on a host. */
 function doorsOf({ token, allowedHosts, webhookSecret }: Settings['server'], host: string) {
-  return { token, allowedHosts: [...allowedHosts, hostName(host)], webhookSecret };
+  // Loopback names always count, and nothing encrypts there: a page at https://127.0.0.1 is somebody else's.
+  const own = host === LOOPBACK ? [] : [hostName(host)];
+  return { token, allowedHosts: [...allowedHosts, ...own], webhookSecret };
 }
 
 /** As it stands in an address: IPv6 in brackets. */
