@@ -8,7 +8,7 @@ import type { Watch } from '../domain/model/watch.ts';
 import { endingHold, pauseOfDue } from '../domain/rules/eligibility.ts';
 import { slotHold } from '../domain/rules/slots.ts';
 import type { HoldVerdict } from '../domain/model/hold.ts';
-import { distrustOf } from '../domain/rules/trust.ts';
+import { heldFor } from '../domain/rules/held-retry.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { entry, type Explanation, type Reason, type Times } from './explanation.ts';
 import { statesNow, surveyBoard, type Survey, type SurveyDeps, type SurveyedIssue } from './survey.ts';
@@ -105,8 +105,8 @@ const MORE_PER_HOST = 'wait for a free slot, name more hosts, or raise worker.ma
 
 /** One that waits for its time, or for what the last look at it found. */
 function ofWaiting(claim: WaitingClaim, issue: IssueRef, detail: string): Explanation {
-  const distrust = distrustOf(claim);
-  if (distrust) return entry(issue, distrust.reason, distrust.detail, {});
+  const held = heldFor(claim);
+  if (held) return entry(issue, held.reason, held.detail, {});
   return entry(issue, 'retrying', detail, { since: claim.since, until: claim.dueAt });
 }
 

@@ -1,5 +1,6 @@
 import type { Answer } from '../domain/model/fault.ts';
 import type { Blocker } from '../domain/model/issue.ts';
+import { INCOMPLETE } from '../domain/rules/dispatch-filters.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { answer } from './answer.ts';
 
@@ -11,8 +12,3 @@ export async function readBlockersOf(
 ): Promise<Answer<readonly Blocker[]>> {
   return blockers ? answer(blockers.read(issueId, signal)) : INCOMPLETE;
 }
-
-const INCOMPLETE: Answer<readonly Blocker[]> = {
-  ok: false,
-  fault: { kind: 'tracker_api_error', message: 'the tracker gave an incomplete list of blockers', consequence: 'back-off' },
-};

@@ -3,12 +3,15 @@ import { budgetSpent } from '../rules/budget.ts';
 import { earliestDue, type WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from '../workspace-records.ts';
 import { announce, ask, change, dropWatch, isPending, settleRead, park, putClaim, type Draft } from '../draft.ts';
-import { blockerHold, removalHold } from '../rules/eligibility.ts';
+import { blockersHold, INCOMPLETE } from '../rules/dispatch-filters.ts';
+import { removalHold } from '../rules/eligibility.ts';
+import { heldError, heldFor } from '../rules/held-retry.ts';
 import { globalSlots, hasOpenSlot, isSlotTaken, slotHold } from '../rules/slots.ts';
 import type { Event } from '../model/event.ts';
+import type { HoldVerdict } from '../model/hold.ts';
 import { refOf, sameState, stateIn, type Issue, type IssueRef } from '../model/issue.ts';
 import { withEntry } from '../model/versioned-map.ts';
-import { approvalHold, authorHold, distrustError, distrustOf, type TrustVerdict } from '../rules/trust.ts';
+import { approvalHold, authorHold } from '../rules/trust.ts';
 import { beginTurn, dropTurn, dropUnlooked, mayBegin, releaseWaiting, whyUnlooked } from '../reactions/queued-turn.ts';
 import { noteApproval } from './approval.ts';
 import { handOff } from './on-exit.ts';
@@ -107,15 +110,12 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
     dropTurn(draft, claim, `parked: ${budget.reason}`);
     return;
   }
-  const distrust = authorHold(state.settings.tracker, issue) ?? approvalHold(state, issue);
-  if (distrust) return waitForTrust(draft, claim, refOf(issue), distrust);
-  const hold =
-    removalHold(state, issue.id) ??
-    blockerHold(state, issue.blockedBy ?? []) ??
-    (mayStartRuns(state) ? slotHold(state, issue.state) : NOT_NOW);
+  const held = authorHold(state.settings.tracker, issue) ?? approvalHold(state, issue) ?? blockersHold(state, issue, INCOMPLETE);
+  if (held) return waitHeld(draft, claim, refOf(issue), held);
+  const hold = removalHold(state, issue.id) ?? (mayStartRuns(state) ? slotHold(state, issue.state) : NOT_NOW);
   if (hold) {
     const delayMs = isSlotTaken(hold) ? 0 : state.settings.polling.intervalMs;
-    const error = distrustOf(claim) === null ? claim.error : '';
+    const error = heldFor(claim) === null ? claim.error : '';
     waitOn(draft, { ...claim, issue: refOf(issue) }, { delayMs, reason: hold.detail, error });
     return;
   }
@@ -126,13 +126,13 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
 }
 
 /** Until the next poll. Told once per reason, as that of a candidate is. */
-function waitForTrust(draft: Draft, claim: WaitingClaim, issue: IssueRef, distrust: TrustVerdict): void {
+function waitHeld(draft: Draft, claim: WaitingClaim, issue: IssueRef, held: HoldVerdict): void {
   const { holds, settings } = draft.state;
-  if (distrustOf(claim)?.reason !== distrust.reason) {
-    announce(draft, 'issue:candidate:held', { issue, ...distrust });
-    if (holds.has(issue.id)) change(draft, { holds: withEntry(holds, issue.id, { issue, ...distrust, since: draft.now }) });
+  if (heldFor(claim)?.reason !== held.reason) {
+    announce(draft, 'issue:candidate:held', { issue, ...held });
+    if (holds.has(issue.id)) change(draft, { holds: withEntry(holds, issue.id, { issue, ...held, since: draft.now }) });
   }
-  const error = distrustError(distrust);
+  const error = heldError(held);
   waitOn(draft, { ...claim, issue }, { delayMs: settings.polling.intervalMs, reason: error, error });
 }
 

@@ -15,7 +15,7 @@ export function holdOf(moment: Moment, issue: Issue, read: Answer<readonly Block
   const own = ownHold(moment, issue);
   // One that the list shows to be blocked is not read for its approval.
   if (own?.reason === 'approval_not_read') return (issue.blockedBy && blockerHold(state, issue.blockedBy)) ?? own;
-  return own ?? blockersVerdict(state, issue, read) ?? newcomerSlotHold(state, issue.state);
+  return own ?? blockersHold(state, issue, read) ?? newcomerSlotHold(state, issue.state);
 }
 
 /** What holds an issue by itself, without a look at others. */
@@ -24,12 +24,19 @@ function ownHold(moment: Moment, issue: Issue): HoldVerdict | null {
   return cheapHold(moment, issue) ?? authorHold(state.settings.tracker, issue) ?? approvalHold(state, issue);
 }
 
-function blockersVerdict(state: State, issue: Issue, read: Answer<readonly Blocker[]> | undefined): HoldVerdict | null {
+/** What blocks an issue, by itself or by what was read of it apart. What could not be read might. */
+export function blockersHold(state: State, issue: Issue, read: Answer<readonly Blocker[]> | undefined): HoldVerdict | null {
   if (issue.blockedBy !== null) return blockerHold(state, issue.blockedBy);
   if (read === undefined) return { reason: 'blockers_not_read', detail: 'its blockers wait to be read at a later poll' };
   if (!read.ok) return { reason: 'blockers_unresolved', detail: `its blockers could not be read: ${read.fault.message}` };
   return blockerHold(state, read.value);
 }
+
+/** Of an issue that was read whole and does not tell its blockers: nothing else tells them. */
+export const INCOMPLETE: Answer<readonly Blocker[]> = {
+  ok: false,
+  fault: { kind: 'tracker_api_error', message: 'the tracker gave an incomplete list of blockers', consequence: 'back-off' },
+};
 
 /** The candidates whose blockers must be read before they may run: those read longest ago first. */
 export function blockersToRead(moment: Moment, candidates: readonly Issue[]): readonly Issue[] {

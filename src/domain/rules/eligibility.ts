@@ -6,7 +6,7 @@ import type { HoldReason, HoldVerdict } from '../model/hold.ts';
 import type { TrackerSettings } from '../model/settings.ts';
 import type { State } from '../model/state.ts';
 import { newcomerSlotHold } from './slots.ts';
-import { distrustOf, TRUST_REASONS } from './trust.ts';
+import { heldFor, UNTIL_READ } from './held-retry.ts';
 import { completionOf } from '../reactions/after-merge.ts';
 
 /** What candidates are judged by: what is known, and what time it is. */
@@ -67,7 +67,7 @@ function judgeState({ activeStates, terminalStates }: TrackerSettings, issueStat
 function claimHold(moment: Moment, claim: Claim): HoldVerdict {
   const isWaiting = claim.phase === 'waiting';
   const ending = isWaiting ? endingHold(moment, claim.issue.id) : null;
-  const held = ending ?? pauseOfDue(moment.state.operatorPause, claim, moment.now) ?? (isWaiting ? distrustOf(claim) : null);
+  const held = ending ?? pauseOfDue(moment.state.operatorPause, claim, moment.now) ?? (isWaiting ? heldFor(claim) : null);
   return held ?? hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
 }
 
@@ -136,7 +136,7 @@ export function presentHold(moment: Moment, { issue, reason, detail }: HoldVerdi
   const { state } = moment;
   const cheap = cheapHold(moment, issue);
   if (cheap) return cheap;
-  if (reason === 'blocked_by' || reason === 'blockers_unresolved' || TRUST_REASONS.has(reason)) return hold(reason, detail);
+  if (UNTIL_READ.has(reason)) return hold(reason, detail);
   const { postponed } = state.poll;
   const waits = newcomerSlotHold(state, issue.state) ?? (postponed && hold('tracker_quota', postponed.reason));
   return waits ?? (reason === 'blockers_not_read' ? hold(reason, detail) : NEXT_POLL);

@@ -148,7 +148,7 @@ describe('tracker.approval_label', () => {
     ]);
     readRetry(play, { ...whole('1', 'two'), blockedBy: [OPEN_BLOCKER] });
     play.poll([listed('1')]);
-    expect(held(play, '1')).toBe('retrying');
+    expect(held(play, '1')).toBe('blocked_by');
   });
 
   it('keeps what was approved when the issue is away for a while: the same label approves no later edit', () => {

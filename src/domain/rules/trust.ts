@@ -1,11 +1,10 @@
-import type { Approval, WaitingClaim } from '../model/claim.ts';
+import type { Approval } from '../model/claim.ts';
 import type { Approvable, Issue, Person } from '../model/issue.ts';
 import type { TrackerSettings } from '../model/settings.ts';
-import type { HoldReason } from '../model/hold.ts';
+import type { HoldVerdict } from '../model/hold.ts';
 import type { State } from '../model/state.ts';
 
 type Authors = TrackerSettings['authors'];
-export type TrustVerdict = { readonly reason: HoldReason; readonly detail: string };
 
 /** Whether the word of a person counts. What is not known does not make anybody trusted. */
 export function isTrusted(authors: Authors, person: Person | null | undefined): boolean {
@@ -16,7 +15,7 @@ export function isTrusted(authors: Authors, person: Person | null | undefined): 
 }
 
 /** An issue by somebody whose word does not count is not worked on. */
-export function authorHold({ authors }: TrackerSettings, issue: Issue): TrustVerdict | null {
+export function authorHold({ authors }: TrackerSettings, issue: Issue): HoldVerdict | null {
   if (isTrusted(authors, issue.author)) return null;
   return { reason: 'untrusted_author', detail: whyUntrusted(authors, issue.author) };
 }
@@ -30,7 +29,7 @@ function whyUntrusted(authors: Authors, author: Person | null | undefined): stri
 }
 
 /** An issue that must be approved is worked on only with the label, and only as it was when the label was first seen. */
-export function approvalHold(state: State, issue: Issue): TrustVerdict | null {
+export function approvalHold(state: State, issue: Issue): HoldVerdict | null {
   const label = state.settings.tracker.approvalLabel;
   if (label === null) return null;
   if (!issue.labels.includes(label)) return { reason: 'not_approved', detail: `it does not carry the label "${label}"` };
@@ -41,13 +40,13 @@ export function approvalHold(state: State, issue: Issue): TrustVerdict | null {
   return { reason: 'changed_after_approval', detail: changedDetail(label) };
 }
 
-const NOT_READ: TrustVerdict = {
+const NOT_READ: HoldVerdict = {
   reason: 'approval_not_read',
   detail: 'it is read whole before it starts, to see that what was approved is what it says',
 };
 
 /** A list does not tell what reading it whole does: what the last try found holds until the next. */
-function lastLook(state: State, issueId: string): TrustVerdict | null {
+function lastLook(state: State, issueId: string): HoldVerdict | null {
   const before = state.holds.get(issueId);
   if (before?.reason !== 'changed_after_approval' && before?.reason !== 'approval_not_read') return null;
   return { reason: before.reason, detail: before.detail };
@@ -61,23 +60,4 @@ function changedDetail(label: string): string {
 export function isNewApproval(approval: Approval, { labelling }: Approvable, label: string): boolean {
   if (approval.label !== label) return true;
   return approval.labelling !== '' && labelling !== '' && approval.labelling !== labelling;
-}
-
-/** Reasons that a list alone does not end: they hold until the issue is read again. */
-export const TRUST_REASONS: ReadonlySet<HoldReason> = new Set([
-  'untrusted_author',
-  'not_approved',
-  'approval_not_read',
-  'changed_after_approval',
-]);
-
-/** The error of a retry that waits for people to trust its issue. */
-export function distrustError({ reason, detail }: TrustVerdict): string {
-  return `${reason}: ${detail}`;
-}
-
-/** What a waiting retry found when its issue was last read, where that is a matter of trust. */
-export function distrustOf({ error }: Pick<WaitingClaim, 'error'>): TrustVerdict | null {
-  const reason = [...TRUST_REASONS].find((name) => error.startsWith(`${name}: `));
-  return reason === undefined ? null : { reason, detail: error.slice(reason.length + 2) };
 }
