@@ -85,6 +85,11 @@ export async function buildAdapters(
   };
 }
 
+/** Whether an edit of the workflow file changed neither a setting nor the prompt. */
+export function saysTheSame(before: BuiltAdapters, after: BuiltAdapters): boolean {
+  return before.workflow.body === after.workflow.body && isDeepStrictEqual(before.configured, after.configured);
+}
+
 /** What was a secret before an edit still is one: agents do not inherit it from then on either. */
 function hidingStill(before: BuiltAdapters | null, edited: GoodWorkflow): GoodWorkflow {
   if (before === null) return edited;

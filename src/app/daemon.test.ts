@@ -134,10 +134,14 @@ describe('the daemon, put together', () => {
 
   it('tells the warnings of an edit, which wakes what waits at the cap for just that', async () => {
     await putIssues('todo');
-    await start(await write({ body: '{{ index .issue.labels 7 }}' }));
+    const body = '{{ index .issue.labels 7 }}';
+    await start(await write({ body }));
     await expect.poll(() => records, PATIENCE).toContain('retry scheduled');
+    await write({ body, extra: '# a comment changes nothing' });
+    await expect.poll(() => records, PATIENCE).toContain('workflow reloaded');
     await write({ extra: 'pollling: {}' });
     await expect.poll(states, PATIENCE).toEqual(['review']);
+    expect(records.filter((one) => one === 'retry scheduled')).toHaveLength(1);
     expect(records.filter((one) => one.startsWith('workflow warning'))).toEqual([expect.stringContaining('pollling')]);
   });
 

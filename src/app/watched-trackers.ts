@@ -1,11 +1,10 @@
 import { isRetired } from '../domain/decide.ts';
-import type { Event } from '../domain/model/event.ts';
+import type { Event, EventNamed } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
-import type { Settings } from '../domain/model/settings.ts';
 import { addTotals, NO_TOTALS, type State, type Totals } from '../domain/model/state.ts';
 import type { Loop } from '../orchestrator/loop.ts';
 import type { ForeignRecords, Store } from '../ports/store.ts';
-import type { BuiltAdapters } from './build-adapters.ts';
+import { saysTheSame, type BuiltAdapters } from './build-adapters.ts';
 import { processStart } from './process-start.ts';
 import {
   openWatchedTracker,
@@ -214,6 +213,7 @@ function createWatching(
       const before = started ? roster.active : null;
       const known = all.get(settings.tracker.identity);
       const next = known && !isRetired(known.loop.state()) ? known : await open(adapters);
+      const isSame = saysTheSame(next.adapters, adapters);
       next.adapters = adapters;
       next.bySettings.set(settings, adapters);
       all.set(next.identity, next);
@@ -221,7 +221,7 @@ function createWatching(
       if (before !== null && before !== next) before.loop.report({ type: 'tracker-left' });
       if (started) {
         tellLeft();
-        if (next === known) comeBack(next, before, settings);
+        if (next === known) comeBack(next, before, { settings, isSame });
         else next.loop.start();
       }
       elsewhere.countAnew();
@@ -230,10 +230,12 @@ function createWatching(
 }
 
 /** Goes on with a tracker, be it the one that was watched all the time; what was told meanwhile is not told again. */
-function comeBack({ loop }: WatchedTracker, before: WatchedTracker | null, settings: Settings): void {
+function comeBack({ loop }: WatchedTracker, before: WatchedTracker | null, edit: Edit): void {
   if (before !== null && before.loop !== loop) loop.report({ type: 'news-told', told: [...before.loop.state().told.values()] });
-  loop.report({ type: 'settings-changed', settings });
+  loop.report({ type: 'settings-changed', ...edit });
 }
+
+type Edit = Pick<EventNamed<'settings-changed'>, 'settings' | 'isSame'>;
 
 /** The states of all trackers; the same list as long as none of them changed. */
 function createStates(roster: Roster): () => readonly State[] {

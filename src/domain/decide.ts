@@ -95,8 +95,8 @@ const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventN
 
 /** New settings hold for everything from here on; runs keep what they started with. A poll follows at once. */
 function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings-changed' }>): void {
-  const { agent, reactions } = draft.state.settings;
-  wakeCapped(draft, agent.maxRetryBackoffMs);
+  const { reactions } = draft.state.settings;
+  if (!event.isSame) wakeAwaiting(draft);
   change(draft, { settings: event.settings, outdated: screenedReads(draft.state.pending) });
   lookAgain(draft);
   lookAfterEdit(draft, reactions);
@@ -116,10 +116,11 @@ function screenedReads({ 'read-candidate': candidates, 'read-issue': issues, ins
   };
 }
 
-/** What waits at the cap may wait for just this edit: a template, a program, a credential. */
-function wakeCapped(draft: Draft, capMs: number): void {
-  for (const claim of draft.state.claims.values()) {
-    if (claim.phase !== 'waiting' || claim.dueAt - claim.since < capMs || claim.dueAt <= draft.now) continue;
+/** What no waiting heals may wait for just this edit: a template, a program, a credential. */
+function wakeAwaiting(draft: Draft): void {
+  for (const id of draft.state.awaitingEdit.keys()) {
+    const claim = draft.state.claims.get(id);
+    if (claim?.phase !== 'waiting' || claim.dueAt <= draft.now) continue;
     putClaim(draft, { ...claim, since: draft.now, dueAt: draft.now });
   }
 }

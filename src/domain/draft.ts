@@ -107,9 +107,22 @@ function afterItsEnd({ endingElsewhere }: State, claim: Claim): Claim {
 }
 
 /** Puts a claim into the retry queue: the one place where a waiting claim is made. */
-export function putWaiting(draft: Draft, waiting: Omit<WaitingClaim, 'phase' | 'since' | 'dueAt'> & { delayMs: number }): void {
-  const { delayMs, ...claim } = waiting;
+export function putWaiting(draft: Draft, waiting: Waiting): void {
+  const { delayMs, awaitsEdit = false, ...claim } = waiting;
   putClaim(draft, { ...claim, phase: 'waiting', since: draft.now, dueAt: draft.now + delayMs });
+  noteAwaitingEdit(draft, claim.issue.id, awaitsEdit);
+}
+
+type Waiting = Omit<WaitingClaim, 'phase' | 'since' | 'dueAt'> & {
+  readonly delayMs: number;
+  /** Nothing but an edit of the workflow file, or of what it names, heals what it waits for. */
+  readonly awaitsEdit?: boolean;
+};
+
+function noteAwaitingEdit(draft: Draft, issueId: string, awaits: boolean): void {
+  const { awaitingEdit } = draft.state;
+  if (awaitingEdit.has(issueId) === awaits) return;
+  change(draft, { awaitingEdit: awaits ? withEntry(awaitingEdit, issueId, true) : withoutEntry(awaitingEdit, issueId) });
 }
 
 export function release(draft: Draft, issue: IssueRef, reason: string): void {
@@ -120,6 +133,7 @@ export function release(draft: Draft, issue: IssueRef, reason: string): void {
     runSettings: withoutEntry(runSettings, issue.id),
     judgedUnder: withoutEntry(judgedUnder, issue.id),
   });
+  noteAwaitingEdit(draft, issue.id, false);
   outdatePoll(draft, issue.id);
   draft.writes.push({ write: 'release', issueId: issue.id });
   announce(draft, 'issue:claim:released', { issue, reason });

@@ -89,6 +89,7 @@ export function rebuilt(
     runSettings: new Map(),
     writeSettings: new Map(),
     judgedUnder: new Map(),
+    awaitingEdit: new Map(),
     drainBy: null,
     startedAt: now,
     instance,

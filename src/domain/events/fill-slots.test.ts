@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
+import type { Fault } from '../model/fault.ts';
 import type { Issue } from '../model/issue.ts';
 import { snapshotOf } from '../views/snapshot.ts';
 import { nextWake } from './on-clock.ts';
@@ -268,15 +269,57 @@ describe('a due retry without a slot', () => {
     expect(play.asked('read-issue').map(({ issueId }) => issueId)).toEqual(['1']);
   });
 
-  it('that waits at the cap is due at once when the workflow file is edited', () => {
-    const play = player(1);
-    play.poll([issueWith({ id: '1' })]);
-    play.exit('1', { kind: 'error', fault: { kind: 'template_error', message: 'bad', consequence: 'back-off-at-cap' } });
-    play.after(1_000);
-    expect(play.asked('read-issue')).toEqual([]);
+  it('whose fault no waiting heals is due at once when the workflow file is edited', () => {
+    const play = waitingAfter({ kind: 'template_error', message: 'bad', consequence: 'back-off-at-cap' });
     play.send({ type: 'settings-changed', settings: play.state.settings });
     expect(play.asked('read-issue').map(({ issueId }) => issueId)).toEqual(['1']);
   });
+
+  it('whose handoff the tracker cannot take is tried at once when the workflow file is edited', () => {
+    const play = player(1);
+    play.poll([issueWith({ id: '1' })]);
+    play.exit('1');
+    const runId = play.asked('hand-off')[0]?.handoff.runId ?? '';
+    const refused = { kind: 'tracker_payload_error', message: 'no such state', consequence: 'back-off-at-cap' } as const;
+    play.send({ type: 'handoff-answered', issueId: '1', runId, outcome: { kind: 'failed', fault: refused } });
+    play.send({ type: 'settings-changed', settings: play.state.settings });
+    play.after(0);
+    expect(play.everAsked('hand-off')).toHaveLength(2);
+  });
+
+  it.each<[name: string, fault: Fault, isSame: boolean]>([
+    ['an edit that says the same', { kind: 'template_error', message: 'bad', consequence: 'back-off-at-cap' }, true],
+    [
+      'an edit while a limit of the agent lasts',
+      { kind: 'agent_usage_limit', message: 'limit', consequence: 'pause-agent' },
+      false,
+    ],
+    ['an edit while it backs off as long as the cap', fault, false],
+  ])('waits its time through %s', (_name, last, isSame) => {
+    const play = waitingAfter(last, 1_000);
+    const before = play.state.claims.get('1');
+    play.send({ type: 'settings-changed', settings: play.state.settings, isSame });
+    expect(play.state.claims.get('1')).toEqual(before);
+    expect(play.asked('read-issue')).toEqual([]);
+  });
+
+  it('whose later fault heals by itself no longer waits for an edit', () => {
+    const play = waitingAfter({ kind: 'template_error', message: 'bad', consequence: 'back-off-at-cap' });
+    play.after(400_000);
+    play.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1' }) } });
+    play.exit('1', { kind: 'error', fault });
+    play.send({ type: 'settings-changed', settings: play.state.settings });
+    expect(play.asked('read-issue')).toEqual([]);
+  });
+
+  function waitingAfter(last: Fault, capMs = 300_000): Player {
+    const play = createPlayer(settingsWith({ agent: { maxConcurrentAgents: 1, maxRetryBackoffMs: capMs } }));
+    play.poll([issueWith({ id: '1' })]);
+    play.exit('1', { kind: 'error', fault: last });
+    play.after(500);
+    expect(play.asked('read-issue')).toEqual([]);
+    return play;
+  }
 });
 
 describe('a due retry that is being read', () => {

@@ -56,10 +56,12 @@ export function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fa
     );
     return;
   }
-  const delay = fault.consequence === 'back-off-at-cap' ? cappedBackoffMs : backoffMs;
+  const awaitsEdit = fault.consequence === 'back-off-at-cap';
+  const delay = awaitsEdit ? cappedBackoffMs : backoffMs;
   wait(draft, claim, {
     trigger: 'error',
     delayMs: delay(failures, maxRetryBackoffMs, issue.id),
+    awaitsEdit,
     error: fault.message,
     keepSession: GOES_ON.has(fault.kind) && claim.failures % 2 === 0,
     failures,
@@ -69,6 +71,7 @@ export function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fa
 interface Waiting {
   readonly trigger: 'continuation' | 'restart' | 'error';
   readonly delayMs: number;
+  readonly awaitsEdit?: boolean;
   readonly error: string;
   readonly keepSession: boolean;
   readonly failures: number;
@@ -86,6 +89,7 @@ export function wait(draft: Draft, claim: RunningClaim, waiting: Waiting): void 
     refusals,
     sessionId: waiting.keepSession ? claim.sessionId : null,
     delayMs: waiting.delayMs,
+    awaitsEdit: waiting.awaitsEdit,
     error: waiting.error,
     then: { kind: 'run', trigger, reaction: waiting.trigger === 'continuation' ? null : reaction },
   });

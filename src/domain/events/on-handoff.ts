@@ -68,13 +68,17 @@ function onRefused(draft: Draft, claim: HandoffClaim, fault: Fault): void {
 function tryAgain(draft: Draft, claim: HandoffClaim, fault: Fault): void {
   const { issue, handoff, refusals } = claim;
   const failures = claim.failures + 1;
-  const delay = fault.consequence === 'back-off-at-cap' ? cappedBackoffMs : backoffMs;
+  const awaitsEdit = fault.consequence === 'back-off-at-cap';
+  const delay = awaitsEdit ? cappedBackoffMs : backoffMs;
   const delayMs = delay(failures, draft.state.settings.agent.maxRetryBackoffMs, issue.id);
   announce(draft, 'handoff:transition:failed', { issue, state: handoff.target, error: fault.message });
-  wait(draft, claim, { failures, refusals, delayMs, error: fault.message, then: { kind: 'handoff', handoff } });
+  wait(draft, claim, { failures, refusals, delayMs, awaitsEdit, error: fault.message, then: { kind: 'handoff', handoff } });
 }
 
-type Wait = Pick<WaitingClaim, 'failures' | 'refusals' | 'error' | 'then'> & { readonly delayMs: number };
+type Wait = Pick<WaitingClaim, 'failures' | 'refusals' | 'error' | 'then'> & {
+  readonly delayMs: number;
+  readonly awaitsEdit?: boolean;
+};
 
 function wait(draft: Draft, { issue, attempt: before, sessionId }: HandoffClaim, next: Wait): void {
   const attempt = before + 1;

@@ -22,7 +22,8 @@ export type Event =
   | { readonly type: 'clock-jumped'; readonly byMs: number }
   /** The process did not run for so long: it was suspended, or had no processor. */
   | { readonly type: 'woke-late'; readonly byMs: number }
-  | { readonly type: 'settings-changed'; readonly settings: Settings }
+  /** The workflow file was edited. `isSame` where it says what it said before, such as after an edit of a comment. */
+  | { readonly type: 'settings-changed'; readonly settings: Settings; readonly isSame?: boolean }
   /** Another tracker is watched from here on. */
   | { readonly type: 'tracker-left' }
   /** How many sessions run for trackers watched before. */

@@ -74,6 +74,8 @@ export interface State {
   readonly writeSettings: ReadonlyMap<string, Settings>;
   /** The settings under which each queued turn of a reaction was last judged, by issue id. */
   readonly judgedUnder: ReadonlyMap<string, Settings>;
+  /** Ids of issues whose last fault no waiting heals: an edit may. Not stored, after a restart they wait their time. */
+  readonly awaitingEdit: ReadonlyMap<string, true>;
   /** What is known of each running session, by issue id. */
   readonly live: ReadonlyMap<string, Live>;
   /** Sessions that ended and whose handoff is under way, as they were at the end. */
