@@ -112,6 +112,7 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     info('retry scheduled', { ...of(issue), attempt, trigger, delay_ms: delayMs, error: reason || undefined }),
   'retry:entry:deferred': ({ issue, attempt, delayMs, reason }) =>
     debug('retry deferred', { ...of(issue), attempt, delay_ms: delayMs, reason }),
+  'retry:entry:dropped': ({ issue, attempt, reason }) => info('retry dropped', { ...of(issue), attempt, reason }),
   'reconcile:issue:stopped': ({ issue, reason, state }) => info('reconciliation stops the run', { ...of(issue), reason, state }),
   'workspace:directory:removed': ({ issueId, identifier, workspace, why }) =>
     info('workspace removed', { issue_id: issueId, issue_identifier: identifier, workspace, reason: why }),

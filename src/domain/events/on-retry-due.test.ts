@@ -83,6 +83,32 @@ describe('a waiting issue whose blockers cannot be read', () => {
   });
 });
 
+describe('a waiting issue that there is nothing left to do for', () => {
+  const away = (issue: Issue | null) => (play: Player) => {
+    play.after(20_000);
+    play.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issue } });
+  };
+
+  it.each<[reason: string, leave: (play: Player) => void]>([
+    ['the issue moved to "elsewhere"', away(issueWith({ id: '1', state: 'elsewhere' }))],
+    ['the issue is terminal', away(issueWith({ id: '1', state: 'done' }))],
+    ['the tracker no longer has the issue', away(null)],
+  ])('leaves the queue with a word: %s', (reason, leave) => {
+    const play = failed();
+    leave(play);
+    expect(play.state.claims.size).toBe(0);
+    expect(play.everTold('retry:entry:dropped')).toMatchObject([{ facts: { issue: { id: '1' }, attempt: 1, reason } }]);
+  });
+
+  it('tells of a turn of a reaction as of a turn, not twice', () => {
+    const play = WAITING['a reaction']!();
+    readDue(play, { state: 'elsewhere' });
+    expect(play.state.claims.size).toBe(0);
+    expect(play.everTold('reaction:turn:dropped')).toHaveLength(1);
+    expect(play.everTold('retry:entry:dropped')).toEqual([]);
+  });
+});
+
 describe('a waiting issue that is blocked', () => {
   it.each([
     ['blocked_by', [OPEN_BLOCKER]],

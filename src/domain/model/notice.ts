@@ -68,6 +68,7 @@ export interface Notices {
   'handoff:transition:skipped': { issue: IssueRef; state: string; reason: string };
   'retry:entry:scheduled': { issue: IssueRef; attempt: number; trigger: Trigger | 'handoff'; delayMs: number; error: string };
   'retry:entry:deferred': { issue: IssueRef; attempt: number; delayMs: number; reason: string };
+  'retry:entry:dropped': { issue: IssueRef; attempt: number; reason: string };
   'reconcile:issue:stopped': { issue: IssueRef; reason: StopReason; state: string };
   'reconcile:issue:kept': { issue: IssueRef };
   'workspace:directory:removed': { issueId: string; identifier: string; workspace: string; why: string };

@@ -93,8 +93,10 @@ export function beginTurn(draft: Draft, claim: WaitingClaim): void {
 
 /** Lets go of an issue that waits, and of the turn it waited with. */
 export function releaseWaiting(draft: Draft, claim: WaitingClaim, why: string): void {
-  release(draft, claim.issue, why);
-  dropTurn(draft, claim, why);
+  const { issue, attempt } = claim;
+  release(draft, issue, why);
+  if (queuedTurn(claim) === null) announce(draft, 'retry:entry:dropped', { issue, attempt, reason: why });
+  else dropTurn(draft, claim, why);
 }
 
 /** Tells of a queued turn that does not come about. One that never began costs nothing: what it was for is queued anew. */
