@@ -122,6 +122,8 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     warn('workspace could not be removed', { issue_id: issueId, issue_identifier: identifier, workspace, error: reason }),
   'cleanup:read:failed': ({ error: reason, retryInMs }) =>
     warn('terminal issues could not be read for cleanup, tried again later', { error: reason, retry_in_ms: retryInMs }),
+  'cleanup:root:failed': ({ error: reason, retryInMs }) =>
+    warn('workspace root could not be listed for cleanup, tried again later', { error: reason, retry_in_ms: retryInMs }),
   'outbox:write:sent': ({ issue, kind }) => debug('tracker write sent', { ...of(issue), kind }),
   'outbox:write:failed': ({ issue, kind, error: reason, gaveUp }) =>
     warn(gaveUp ? 'tracker write failed and is given up' : 'tracker write failed, it is tried again', {

@@ -27,7 +27,9 @@ export function cleanupIfDue(draft: Draft): void {
 export function onCleanupAnswered(draft: Draft, event: Extract<Event, { type: 'cleanup-answered' }>): void {
   settle(draft, 'read-terminal', '');
   if (!event.issues.ok) {
-    announce(draft, 'cleanup:read:failed', { error: event.issues.fault.message, retryInMs: CLEANUP_RETRY_MS });
+    const { kind, message: error } = event.issues.fault;
+    const what = kind === 'workspace_error' ? 'cleanup:root:failed' : 'cleanup:read:failed';
+    announce(draft, what, { error, retryInMs: CLEANUP_RETRY_MS });
     changePoll(draft, { cleanupAt: draft.now + CLEANUP_RETRY_MS });
     return;
   }

@@ -76,6 +76,7 @@ export interface Notices {
   'workspace:directory:aside': { issueId: string; identifier: string; workspace: string; aside: string };
   'workspace:directory:kept': { issueId: string; identifier: string; workspace: string; error: string };
   'cleanup:read:failed': { error: string; retryInMs: number };
+  'cleanup:root:failed': { error: string; retryInMs: number };
   'outbox:write:sent': { issue: IssueRef; kind: 'comment' | 'label' };
   'outbox:write:failed': { issue: IssueRef; kind: 'comment' | 'label'; error: string; gaveUp: boolean };
   'notification:message:sent': { target: string; event: NotificationEvent };
