@@ -74,7 +74,7 @@ const REMEDIES: Readonly<Record<Reason, string | null>> = {
   approval_not_read: 'wait: it is read whole before it starts',
   blocked_by: 'finish what blocks it, or remove the link',
   blockers_unresolved:
-    'let the account of tracker.api_key read what blocks the issue; on Linear keep its labels and its relations to 25 each',
+    'let the account of tracker.api_key read what blocks the issue; in a file write blocked_by as a list; on Linear keep its labels and its relations to 25 each',
   blockers_not_read: 'wait: blockers are read for a few issues at each poll',
   no_global_slot: 'wait for a free slot, or raise agent.max_concurrent_agents',
   no_state_slot: 'wait for a free slot, or raise agent.max_concurrent_agents_by_state',

@@ -74,7 +74,9 @@ export async function surveyBoard(
   for (const issue of candidates) {
     const whole = await readIfApproved(draft.state, issue, tracker, signal);
     const isAsked = isAskedAbout(issue);
-    const mayRead = isAsked || (reads < BLOCKER_READS_PER_POLL && slotHold(draft.state, issue.state) === null);
+    const isSpare = reads < BLOCKER_READS_PER_POLL && slotHold(draft.state, issue.state) === null;
+    // A tracker that tells them in its lists alone is not asked.
+    const mayRead = isAsked || isSpare || !tracker.blockers;
     const blockers = mayRead ? await readBlockers(draft, whole, tracker, signal) : undefined;
     if (blockers !== undefined && tracker.blockers && !isAsked) reads += 1;
     surveyed.push(judge(draft, whole, blockers));

@@ -67,6 +67,19 @@ describe('an explanation', () => {
     await stage.close();
   });
 
+  it('of an issue of a file whose blockers are no list says what to mend, whether or not a slot is free', async () => {
+    const stage = await buildStage('file', ground);
+    const issues = [1, 2].map((n) => ({ id: `${n}`, identifier: `T-${n}`, title: 'A', state: stage.states.todo }));
+    await ground.write('issues.json', JSON.stringify([issues[0], { ...issues[1], blocked_by: 'T-1' }]));
+    await ground.write('WORKFLOW.md', stageWorkflow(stage, { agent: 'kind: mock\nmax_concurrent_agents: 1' }));
+    const { stdout } = await ground.run(['explain', '--format', 'json', 'WORKFLOW.md'], { env: stage.env });
+    expect(JSON.parse(stdout)).toMatchObject([
+      { identifier: 'T-1', would_dispatch: true },
+      { identifier: 'T-2', reason: 'blockers_unresolved', remedy: expect.stringContaining('blocked_by as a list') },
+    ]);
+    await stage.close();
+  });
+
   it.each(KINDS.filter((kind) => WITH_BLOCKERS.includes(kind)))(
     'of one issue of %s knows its blockers, however many others wait for theirs to be read',
     async (kind) => {
