@@ -4,7 +4,7 @@ import { makeDirectories } from '../lib/make-directories.ts';
 import { checkAgentProgram, checkDatabase, checkEnvironment, checkGit, checkPort, checkWorkspaceRoot } from './doctor-machine.ts';
 import { checkRepo } from './doctor-repo.ts';
 import { diagnoseTracker } from './doctor-tracker.ts';
-import { ok, type Finding } from './finding.ts';
+import { finding, ok, type Finding } from './finding.ts';
 import type { SurveyDeps } from './survey.ts';
 import { requireGood, WorkflowFault, type GoodWorkflow } from './workflow.ts';
 
@@ -23,6 +23,7 @@ export async function examine(
   return [
     ...environment,
     ...file,
+    ...checkEnd(workflow),
     ...(await checkAgentProgram(workflow, deps)),
     ...(await checkWorkspaceRoot(workflow, deps)),
     ...(await checkDatabase(workflow)),
@@ -48,4 +49,17 @@ function fileFindings({ problems, path }: LoadedWorkflow): readonly Finding[] {
     const { severity: status, check, message, ...place } = problemFacts(problem, path);
     return { check, status, message, remedy: 'correct the workflow file', ...place };
   });
+}
+
+/** Whether anything ends the work on an issue that stays active. */
+function checkEnd({ settings: { tracker, agent } }: GoodWorkflow): readonly Finding[] {
+  if (tracker.handoffState !== null || agent.maxSessions > 0 || agent.maxTokens > 0 || agent.maxCostUsd > 0) return [];
+  return [
+    finding(
+      'warning',
+      'agent.endless',
+      'an issue that stays in an active state is run again and again without end: no handoff state moves it away, no budget stops it',
+      'set tracker.handoff_state, or one of agent.max_sessions, agent.max_tokens and agent.max_cost_usd',
+    ),
+  ];
 }

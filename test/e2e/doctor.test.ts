@@ -118,6 +118,20 @@ it('github: labels that people set, or that ask a person, are looked for and mad
   }
 });
 
+it.each([
+  ['neither a handoff state nor a budget', '', '', 1],
+  ['a handoff state', 'handoff_state: review', '', 0],
+  ['a budget', '', 'max_sessions: 5', 0],
+])('work on an issue that nothing ends is a warning: with %s', async (_name, handoff, budget, warnings) => {
+  await writeFile(path.join(folder, 'issues.json'), '[]');
+  const tracker = `kind: file\nactive_states: [todo]\nterminal_states: [done]\n${handoff}`;
+  const { code, findings } = await doctorOf('', { tracker, file: 'path: issues.json', agent: `kind: mock\n${budget}` });
+  expect([code, findings.filter(({ check, status }) => check === 'agent.endless' && status === 'warning').length]).toEqual([
+    0,
+    warnings,
+  ]);
+});
+
 describe('scopes', () => {
   it.each([
     ['repo, gist', 'ok: the token may change issues'],
