@@ -100,6 +100,20 @@ describe('a slot that becomes free', () => {
     expect(read).toEqual(['2', '3', '4', '5']);
   });
 
+  it('is not taken by an approved one that is read whole at each poll and found to be blocked: told once', () => {
+    const play = createPlayer(settingsWith({ tracker: { approvalLabel: 'go' }, agent: { maxConcurrentAgents: 1 } }));
+    const listed = issueWith({ id: '1', labels: ['go'], blockedBy: null });
+    const blockedBy = [{ id: '9', identifier: 'T-9', state: 'todo' }];
+    const whole = { ...listed, blockedBy, approvable: { digest: 'd', labelling: 'l' } };
+    for (let polls = 0; polls < 4; polls += 1) {
+      play.poll([listed]);
+      play.send({ type: 'candidate-read', issueId: '1', issue: { ok: true, value: whole } });
+      expect(play.state.holds.get('1')?.reason).toBe('blocked_by');
+    }
+    const told = play.everTold('issue:candidate:held').filter((notice) => JSON.stringify(notice).includes('"blocked_by"'));
+    expect(told).toHaveLength(1);
+  });
+
   it('is not taken by one that is found to be blocked, which is told once', () => {
     const play = player(1);
     play.poll(issues());

@@ -125,8 +125,10 @@ function startIfFree(draft: Draft, issue: Issue): boolean {
   const before = draft.state.holds.get(issue.id);
   const ref = refOf(issue);
   const isNews = before?.reason !== verdict.reason;
-  // One that only waits for its turn was told of by the poll.
-  if (isNews && !HOLDS[verdict.reason].isPassing) announce(draft, 'issue:candidate:held', { issue: ref, ...verdict });
+  // What only waits for its turn was told of by the poll; what is read whole again and again, at the first time.
+  const isReadAgain = before?.reason === 'approval_not_read' && draft.state.poll.readInVainAt.has(issue.id);
+  if (isNews && !isReadAgain && !HOLDS[verdict.reason].isPassing)
+    announce(draft, 'issue:candidate:held', { issue: ref, ...verdict });
   const since = isNews ? draft.now : before.since;
   change(draft, { holds: withEntry(draft.state.holds, issue.id, { issue: ref, ...verdict, since }) });
   if (isBudget(verdict.reason)) park(draft, ref, verdict.reason, verdict.detail);
