@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countOf } from '../shared/json.ts';
 
 /**
  * What is read of the Agent Client Protocol, version 1: https://agentclientprotocol.com/protocol/v1/schema.
@@ -78,11 +79,12 @@ const toolCall = z.object({
 });
 export type ToolCall = z.infer<typeof toolCall>;
 
-const count = z.number().nonnegative().optional().catch(undefined);
+const figure = z.number().nonnegative().transform(countOf);
+const count = figure.optional().catch(undefined);
 
 const usageFigures = z.object({
-  inputTokens: z.number().nonnegative(),
-  outputTokens: z.number().nonnegative(),
+  inputTokens: figure,
+  outputTokens: figure,
   totalTokens: count,
   thoughtTokens: count,
   cachedReadTokens: count,
@@ -107,7 +109,7 @@ export const sessionUpdate = z.discriminatedUnion('sessionUpdate', [
   z.object({
     sessionUpdate: z.literal('usage_update'),
     /** Tokens in the context after the last model request. */
-    used: z.number().nonnegative().optional().catch(undefined),
+    used: count,
     cost: z.object({ amount: z.number(), currency: z.string() }).optional().catch(undefined),
   }),
   z.object({
@@ -126,9 +128,7 @@ export const promptResult = z.object({
   usage: usageFigures.optional().catch(undefined),
   _meta: z
     .object({
-      quota: z.object({
-        token_count: z.object({ input_tokens: z.number().nonnegative(), output_tokens: z.number().nonnegative() }),
-      }),
+      quota: z.object({ token_count: z.object({ input_tokens: figure, output_tokens: figure }) }),
     })
     .optional()
     .catch(undefined),

@@ -17,7 +17,30 @@ function usageOf(covers: Partial<UsageStart['covers']>, costBefore: number | nul
   return { ...usage, costs, total: () => usage.news()?.tokens.totalTokens, costUsd: () => usage.news()?.costUsd };
 }
 
+describe('a cost', () => {
+  it.each([1e308, Infinity, Number.NaN, -1])('of %s is none', (told) => {
+    const usage = usageOf({});
+    usage.cost(told, 'USD');
+    expect([usage.costUsd(), usage.costs]).toEqual([undefined, []]);
+  });
+});
+
 describe('tokensOf', () => {
+  it.each([
+    [
+      'a fraction',
+      { inputTokens: 10.5, outputTokens: 5, totalTokens: 15.5 },
+      { inputTokens: 11, outputTokens: 5, totalTokens: 16 },
+    ],
+    ['more than can be', { inputTokens: 1e20, outputTokens: 5 }, { inputTokens: 0, outputTokens: 5, totalTokens: 5 }],
+    ['only more than can be', { inputTokens: 1e308, outputTokens: 1e308 }, null],
+  ])('counts whole tokens where the agent tells %s', (_name, usage, counted) => {
+    expect(tokensOf(answer(usage))).toEqual(counted === null ? null : { ...counted, cacheReadTokens: 0 });
+    const quota = { token_count: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens } };
+    const elsewhere = promptResult.parse({ stopReason: 'end_turn', _meta: { quota } });
+    expect(tokensOf(elsewhere)).toEqual(counted === null ? null : { ...counted, cacheReadTokens: 0 });
+  });
+
   it.each([
     {
       name: 'everything inside',

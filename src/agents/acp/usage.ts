@@ -1,5 +1,6 @@
 import { NO_TOKENS, type TokenUsage } from '../../domain/model/agent-event.ts';
 import type { UsageEvent } from '../shared/event-stream.ts';
+import { amountOf } from '../shared/json.ts';
 import type { AgentWays } from './known-agents.ts';
 import type { PromptResult, UsageFigures } from './parse.ts';
 
@@ -59,7 +60,7 @@ export function createUsage({ covers, costBefore, costRecorded = null, onCost }:
     contextSeen: turn.seen,
     toolCalled: turn.next,
     cost(amount, currency) {
-      if (currency.toUpperCase() !== 'USD' || !Number.isFinite(amount) || amount < 0) return;
+      if (currency.toUpperCase() !== 'USD' || amountOf(amount) === null) return;
       onCost?.(amount);
       cost.seen(amount);
       costTold = true;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countOf } from '../shared/json.ts';
 
 /** What Codex says by itself, as far as it matters here. */
 export type CodexNote =
@@ -25,7 +26,7 @@ export function readNote(method: string, params: unknown): CodexNote | null {
   return reader?.safeParse(params).data ?? null;
 }
 
-const count = z.number().min(0);
+const count = z.number().min(0).transform(countOf);
 const tokens = z.object({ inputTokens: count, outputTokens: count, cachedInputTokens: count.default(0) });
 const threadUsage = z.object({ total: tokens, last: tokens.nullish() });
 export type ThreadUsage = z.infer<typeof threadUsage>;

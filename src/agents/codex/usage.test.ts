@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readNote } from './parse.ts';
 import { createUsage, type Usage } from './usage.ts';
 
 const times = (count: number) => ({ inputTokens: 100 * count, outputTokens: 10 * count, cachedInputTokens: 40 * count });
@@ -26,6 +27,16 @@ describe('the figures of a run', () => {
     usage.add('T', 'u', report(3));
     const tokens = { inputTokens: 300, outputTokens: 30, totalTokens: 330, cacheReadTokens: 120 };
     expect(usage.event()).toEqual({ type: 'usage', tokens, requests: 1 });
+  });
+
+  it.each([
+    ['a fraction', 10.5, 11],
+    ['more than can be', 1e20, 0],
+    ['the largest of all numbers', 1e308, 0],
+  ])('are whole where Codex tells %s', (_name, inputTokens, counted) => {
+    const told = { total: { inputTokens, outputTokens: 2 } };
+    const note = readNote('thread/tokenUsage/updated', { threadId: 'T', turnId: 'u', tokenUsage: told });
+    expect(note).toMatchObject({ usage: { total: { inputTokens: counted, outputTokens: 2, cachedInputTokens: 0 } } });
   });
 
   it('leave out what a resumed thread spent before, whether it was told or not', () => {

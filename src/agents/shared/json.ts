@@ -30,9 +30,10 @@ export function textOf(value: unknown): string {
 
 const LARGEST_COUNT = 1e12;
 
-/** A whole number of something, 0 where it is none. */
+/** A whole number of something, 0 where it is none. Agents that estimate tell fractions. */
 export function countOf(value: unknown): number {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LARGEST_COUNT ? (value as number) : 0;
+  const amount = amountOf(value);
+  return amount === null || amount > LARGEST_COUNT ? 0 : Math.round(amount);
 }
 
 /** A number that is not negative, or null. */

@@ -10,6 +10,7 @@ describe('how long a kind rests after a limit', () => {
     ['what the text says where it is long over', { text: 'resets in 1 hour', toldAt: 1_000 }, NOW + 3_600_000],
     ['what the text says', { text: 'usage limit reached, resets in 1 hour', retryAfterMs: 9 }, NOW + 3_600_000],
     ['what the remote asked for', { text: 'API Error: Request rejected (429)', retryAfterMs: 2_000 }, NOW + 2_000],
+    ['a minute where it asked for centuries', { text: '429 Too Many Requests', retryAfterMs: 9e15 }, NOW + 60_000],
     ['a header that is quoted', { text: '429 Too Many Requests, retry-after: 2' }, NOW + 2_000],
     ['a minute for a rate limit without a time', { text: '429 Too Many Requests' }, NOW + 60_000],
     [

@@ -26,6 +26,7 @@ const USED_UP =
  */
 export function limitError({ detail, text, now, toldAt = null, retryAfterMs }: LimitReached): AgentError {
   const told = (toldAt === null ? undefined : plausibleReset(toldAt, now)) ?? resetTimeIn(text, now);
-  const resetsAt = told ?? (USED_UP.test(text) ? undefined : now + (retryAfterMs ?? RATE_LIMIT_MS));
+  const asked = retryAfterMs == null ? undefined : plausibleReset(now + retryAfterMs, now);
+  const resetsAt = told ?? (USED_UP.test(text) ? undefined : (asked ?? now + RATE_LIMIT_MS));
   return new AgentError({ kind: 'agent_usage_limit', detail, ...(resetsAt === undefined ? {} : { resetsAt }) });
 }

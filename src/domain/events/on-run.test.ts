@@ -58,6 +58,39 @@ describe('what is recorded of a run', () => {
     expect(player.writes).toEqual([]);
   });
 
+  it.each([
+    ['a fraction', { ...TOKENS, totalTokens: 100.4 }, 100],
+    ['more than any column holds', { ...TOKENS, totalTokens: 1e20 }, 1e12],
+    ['without end', { ...TOKENS, totalTokens: Infinity }, 1e12],
+    ['less than nothing', { ...TOKENS, totalTokens: -5 }, 0],
+    ['no number', { ...TOKENS, totalTokens: Number.NaN }, 0],
+  ])('has figures that can be stored where the agent tells %s', (_name, tokens, stored) => {
+    const player = running();
+    say(player, { type: 'usage', tokens, requests: 1.5, costUsd: 1e308 });
+    const writes = [
+      { write: 'spent', spent: { tokens: stored, costUsd: 0 } },
+      { write: 'run', run: { tokens: { ...TOKENS, totalTokens: stored }, costUsd: null } },
+    ];
+    expect(player.writes).toMatchObject(stored === 0 ? [] : writes);
+    expect(player.state.live.get('1')?.requests).toBe(2);
+  });
+
+  it('adds up to no more than a database keeps, over all runs of the issue', () => {
+    const spent = { issueId: '1', sessions: 0, tokens: Number.MAX_SAFE_INTEGER - 1, costUsd: 0 };
+    const player = createPlayer(settingsWith(), { ...NOTHING_DURABLE, spent: [spent] });
+    player.poll([issueWith({ id: '1' })]);
+    say(player, { type: 'usage', tokens: TOKENS });
+    expect(player.writes).toMatchObject([{ write: 'spent', spent: { tokens: Number.MAX_SAFE_INTEGER } }, { write: 'run' }]);
+  });
+
+  it('takes its own clock where the agent tells no duration that can be stored', () => {
+    const player = running();
+    say(player, { type: 'tool_started', toolId: 't1', name: 'Bash' });
+    player.now += 20;
+    say(player, { type: 'tool_ended', toolId: 't1', name: 'Bash', ok: true, durationMs: Infinity });
+    expect(recorded(player).at(-1)).toMatchObject({ details: { durationMs: 20 } });
+  });
+
   it('keeps what a tool was called with, what it gave back and how long it took', () => {
     const player = running();
     say(player, { type: 'tool_started', toolId: 't1', name: 'Bash', input: 'npm test' });

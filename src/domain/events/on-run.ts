@@ -1,5 +1,6 @@
 import { addTokens, higherTokens, NO_TOKENS, subtractTokens, type AgentEvent, type TokenUsage } from '../model/agent-event.ts';
-import { blindCeilings, budgetBroken, costOf, priceOf, ratesOf, spentOn } from '../rules/budget.ts';
+import { blindCeilings, budgetBroken, costOf, priceOf, ratesOf, spentOn, withMoreSpent } from '../rules/budget.ts';
+import { soundEvent } from '../rules/sound-event.ts';
 import { announce, changeTotals, putClaim, putLive, putRun, putSpent, type Draft } from '../draft.ts';
 import { putWorkspace } from '../workspace-records.ts';
 import type { Event } from '../model/event.ts';
@@ -61,7 +62,7 @@ export function onRunProgress(draft: Draft, event: RunProgress): void {
       if (event.turn === 1) tellBlindCeilings(draft, live);
       return;
     case 'agent-spoke':
-      onAgentEvent(draft, live, event.event);
+      onAgentEvent(draft, live, soundEvent(event.event));
       return;
   }
 }
@@ -203,8 +204,7 @@ function current(draft: Draft, live: Live): Live {
 
 function countSpent(draft: Draft, live: Live, added: TokenUsage, addedCost: number): void {
   const { issue, runId } = live;
-  const spent = spentOn(draft.state, issue.id);
-  putSpent(draft, { ...spent, tokens: spent.tokens + added.totalTokens, costUsd: spent.costUsd + addedCost });
+  putSpent(draft, withMoreSpent(spentOn(draft.state, issue.id), added.totalTokens, addedCost));
   const { totals } = draft.state;
   changeTotals(draft, { ...totals, tokens: addTokens(totals.tokens, added), costUsd: totals.costUsd + addedCost });
   announce(draft, 'run:tokens:counted', { issue, runId, tokens: added });

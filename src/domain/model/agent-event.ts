@@ -19,7 +19,12 @@ export function subtractTokens(a: TokenUsage, b: TokenUsage): TokenUsage {
 }
 
 export function addTokens(a: TokenUsage, b: TokenUsage): TokenUsage {
-  return combine(a, b, (x, y) => x + y);
+  return combine(a, b, addCounts);
+}
+
+/** Stays a whole number that every database keeps, however much comes together. */
+export function addCounts(a: number, b: number): number {
+  return Math.min(a + b, Number.MAX_SAFE_INTEGER);
 }
 
 function combine(a: TokenUsage, b: TokenUsage, op: (x: number, y: number) => number): TokenUsage {

@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../model/agent-event.ts';
+import { addCounts, type TokenUsage } from '../model/agent-event.ts';
 import type { Spent, StopReason } from '../model/run.ts';
 import type { Settings, TokenRates } from '../model/settings.ts';
 import { settingsFor, type Live, type State } from '../model/state.ts';
@@ -54,6 +54,10 @@ export function costLeft(state: State, issueId: string): number | null {
 
 export function spentOn(state: State, issueId: string): Spent {
   return state.spent.get(issueId) ?? { issueId, sessions: 0, tokens: 0, costUsd: 0 };
+}
+
+export function withMoreSpent(spent: Spent, tokens: number, costUsd: number): Spent {
+  return { ...spent, tokens: addCounts(spent.tokens, tokens), costUsd: spent.costUsd + costUsd };
 }
 
 /**
