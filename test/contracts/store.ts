@@ -289,6 +289,19 @@ function historyContract(harness: () => StoreHarness): void {
     expect(await reopened.listRuns({ limit: 10 })).toHaveLength(1);
     expect(await reopened.totals()).toEqual(expected);
   });
+
+  it('sums up more than a whole number holds', async () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    const tokens = { inputTokens: most, outputTokens: most, totalTokens: most, cacheReadTokens: most };
+    const runs = Array.from({ length: 1_100 }, (_none, index) => aRun(`r${index}`, 1000, { endedAt: 2000, tokens }));
+    await write(...runs);
+    const { store } = harness();
+    expect((await store.totals()).totalTokens / most).toBeCloseTo(1_100);
+    const [day] = await store.statistics({ since: 0, by: 'day' });
+    expect((day?.tokens.totalTokens ?? 0) / most).toBeCloseTo(1_100);
+    while (await store.forgetRuns(most, 1_000));
+    expect((await store.totals()).totalTokens / most).toBeCloseTo(1_100);
+  });
 }
 
 function eventsContract(harness: () => StoreHarness): void {

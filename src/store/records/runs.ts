@@ -108,10 +108,10 @@ export function* findRunWithEvents(id: string): Work<{ readonly run: Run; readon
   return run && { run, events: yield* eventsOfRun(id) };
 }
 
-/** A sum over nothing is NULL, and an unknown cost counts as none. */
+/** A sum over nothing is NULL, and an unknown cost counts as none. Whole numbers would end at 64 bits, with an error. */
 const TOTALS = `
-  SELECT count(*) AS runs, coalesce(sum(input_tokens), 0) AS input_tokens, coalesce(sum(output_tokens), 0) AS output_tokens,
-    coalesce(sum(total_tokens), 0) AS total_tokens, coalesce(sum(cache_read_tokens), 0) AS cache_read_tokens,
+  SELECT count(*) AS runs, coalesce(sum(1.0 * input_tokens), 0) AS input_tokens, coalesce(sum(1.0 * output_tokens), 0) AS output_tokens,
+    coalesce(sum(1.0 * total_tokens), 0) AS total_tokens, coalesce(sum(1.0 * cache_read_tokens), 0) AS cache_read_tokens,
     coalesce(sum(ended_at - started_at), 0) / 1000 AS seconds, coalesce(sum(cost_usd), 0) AS cost_usd
   FROM runs WHERE ended_at IS NOT NULL`;
 

@@ -16,8 +16,8 @@ export function* statistics({ since, by, agent }: StatisticsQuery, dayOfStart: s
   const parts = yield* all(
     `SELECT ${by === 'day' ? dayOfStart : KEYS[by]} AS key, status, count(*) AS runs,
        coalesce(sum(ended_at - started_at), 0) / 1000.0 AS seconds, max(coalesce(ended_at - started_at, 0)) / 1000.0 AS longest,
-       sum(input_tokens) AS input, sum(output_tokens) AS output, sum(total_tokens) AS all_tokens,
-       sum(cache_read_tokens) AS cached, coalesce(sum(cost_usd), 0) AS cost
+       sum(1.0 * input_tokens) AS input, sum(1.0 * output_tokens) AS output, sum(1.0 * total_tokens) AS all_tokens,
+       sum(1.0 * cache_read_tokens) AS cached, coalesce(sum(cost_usd), 0) AS cost
      FROM runs WHERE started_at >= ? ${agent === undefined ? '' : 'AND agent_kind = ?'} GROUP BY key, status`,
     since,
     ...(agent === undefined ? [] : [agent]),
