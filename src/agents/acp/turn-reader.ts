@@ -1,3 +1,4 @@
+import { isBlank } from '../shared/blank.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { createEvidence, type Evidence, type TurnFacts } from './judge.ts';
 import type { AgentWays } from './known-agents.ts';
@@ -165,6 +166,6 @@ function createTextReader(events: EventStream, evidence: Evidence, ways: AgentWa
     messageId = chunk.messageId;
     events.messagePart(text);
     const isOtherThanText = chunk.content !== undefined && chunk.content.type !== 'text';
-    if (isOtherThanText || text.trim() !== '') evidence.wrote(text);
+    if (isOtherThanText || !isBlank(text)) evidence.wrote(text);
   };
 }

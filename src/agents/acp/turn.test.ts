@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createJsonRpcPeer } from '../../lib/json-rpc/index.ts';
+import { createMask } from '../../lib/http/index.ts';
 import { createEventStream } from '../shared/event-stream.ts';
 import { judge } from './judge.ts';
 import { waysOf } from './known-agents.ts';
@@ -18,7 +19,7 @@ function play(agent: string, lines: readonly string[], result: unknown, mayRepla
   const events: AgentEvent[] = [];
   const ways = waysOf(agent);
   const usage = createUsage({ covers: ways, costBefore: 0 });
-  const stream = createEventStream({ onEvent: (event) => events.push(event), mask: (text) => text, aliveMs: 60_000 });
+  const stream = createEventStream({ onEvent: (event) => events.push(event), mask: createMask([]), aliveMs: 60_000 });
   const reader = createTurnReader({ events: stream, usage, ways, mayReplay });
   const listener = createListener('allow');
   const peer = createJsonRpcPeer({ ...listener, envelope: 'jsonrpc', send: () => {} });
@@ -173,6 +174,7 @@ describe('a recorded turn', () => {
     ['thoughts', { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'hm' } }],
     ['a plan', { sessionUpdate: 'plan', entries: [{ content: 'work', priority: 'high', status: 'pending' }] }],
     ['blank text', { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: ' \n' } }],
+    ['text without a letter', { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: '\u200b' } }],
     ['an update of no known kind', { sessionUpdate: 'agent_message', content: { type: 'text', text: 'hello' } }],
     ['a message without content', { sessionUpdate: 'agent_message_chunk' }],
   ])('is no work with %s alone', (_name, update) => {

@@ -87,6 +87,7 @@ describe('an outcome beyond the recordings', () => {
       content: [
         { type: 'thinking', thinking: 'hm' },
         { type: 'text', text: ' \n' },
+        { type: 'text', text: '\u200b' },
       ],
     };
     const lines = [JSON.stringify({ type: 'assistant', message }), recorded('success').at(-1)!];

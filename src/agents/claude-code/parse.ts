@@ -1,3 +1,4 @@
+import { isBlank } from '../shared/blank.ts';
 import { amountOf, countOf, jsonOf, arrayOr, objectOf, objectsIn, textOf, type Raw } from '../shared/json.ts';
 
 // Wrong or missing fields fall back one by one, so that a release that changes one of them costs only that one. Done by
@@ -147,7 +148,7 @@ function readAssistant(raw: Raw): StreamRecord {
     id: textOf(message['id']),
     model: textOf(message['model']),
     synthetic: message['model'] === '<synthetic>' || error !== '',
-    texts: parts.flatMap((part) => (part['type'] === 'text' ? [textOf(part['text'])] : [])).filter((text) => text.trim() !== ''),
+    texts: parts.flatMap((part) => (part['type'] === 'text' ? [textOf(part['text'])] : [])).filter((text) => !isBlank(text)),
     tools: parts
       .filter((part) => part['type'] === 'tool_use' && textOf(part['id']) !== '')
       .map((part) => ({ id: textOf(part['id']), name: textOf(part['name']), input: part['input'] })),

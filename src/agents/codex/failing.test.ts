@@ -19,6 +19,7 @@ describe('a turn that does not count', () => {
     ['a bad key', say(recorded.AUTH_401), 'agent_not_logged_in', '401 Unauthorized'],
     ['status 500', say(recorded.FAIL_500), 'turn_failed', 'high demand'],
     ['no word and no tool', say(recorded.USER_MESSAGE, usage(1), completed), 'agent_did_nothing', 'without a word'],
+    ['a word without a letter', say(usage(1), message('\u200b'), completed), 'agent_did_nothing', 'without a word'],
     ['a broken sandbox', say(recorded.LOST_COMMAND, message('DONE'), completed), 'agent_did_nothing', sandboxFailed],
     ['a broken sandbox that leaves no item', say(usage(2), message('DONE'), usage(3), completed), 'agent_did_nothing', 'sandbox'],
     [

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isBlank } from '../shared/blank.ts';
 import { countOf } from '../shared/json.ts';
 
 /** What Codex says by itself, as far as it matters here. */
@@ -79,7 +80,7 @@ export type Item = z.infer<typeof item>;
 const place = { threadId: z.string(), turnId: z.string() };
 const turnPlace = z.object({ threadId: z.string(), turn: z.looseObject({ id: z.string() }) });
 const itemPlace = z.object({ ...place, item });
-const delta = z.object({ ...place, delta: z.string().min(1) });
+const delta = z.object({ ...place, delta: z.string().refine((text) => !isBlank(text)) });
 
 /** The notifications that are read, each by its method. */
 const READERS: Readonly<Record<string, z.ZodType<CodexNote>>> = {

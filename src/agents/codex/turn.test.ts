@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { createJsonRpcPeer } from '../../lib/json-rpc/index.ts';
 import { judge } from './judge.ts';
+import { createMask } from '../../lib/http/index.ts';
 import { createEventStream } from '../shared/event-stream.ts';
 import { createListener } from './listener.ts';
 import { optionsSchema, type Options } from './options.ts';
@@ -15,7 +16,7 @@ async function replay(
   sandbox: Options['sandbox'] = 'workspace-write',
 ): Promise<{ verdict: string; events: AgentEvent[] }> {
   const events: AgentEvent[] = [];
-  const stream = createEventStream({ onEvent: (event) => events.push(event), mask: (text) => text, aliveMs: 30_000 });
+  const stream = createEventStream({ onEvent: (event) => events.push(event), mask: createMask([]), aliveMs: 30_000 });
   const watch = watchTurn('T', stream);
   const listener = createListener({ options: optionsSchema().parse({}), ownServer: null, now: () => 0 });
   const peer = createJsonRpcPeer({ ...listener, envelope: 'bare', send: () => {} });

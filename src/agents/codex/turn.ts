@@ -1,6 +1,7 @@
 import { AgentError } from '../../domain/model/errors.ts';
 import type { AgentSettings } from '../../domain/model/settings.ts';
 import { JsonRpcError, JsonRpcTimeoutError } from '../../lib/json-rpc/index.ts';
+import { isBlank } from '../shared/blank.ts';
 import { departureError, type AgentConnection } from '../shared/connection.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { cancelled, needsPerson } from '../shared/failures.ts';
@@ -222,7 +223,7 @@ function createItemReader(found: Mutable<Evidence>, events: EventStream): (item:
     if (tool !== null) seeCall(item, tool, isEnd);
     else if (!isPlain(item)) found.otherSigns = true;
     const text = itemText(item);
-    if (text.trim() === '') return;
+    if (isBlank(text)) return;
     found.wrote = true;
     if (!isEnd) return;
     found.text = text;
