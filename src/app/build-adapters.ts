@@ -200,10 +200,11 @@ async function buildAgentAnywhere(workflow: GoodWorkflow, deps: AdapterDeps): Pr
 async function buildAgent(workflow: GoodWorkflow, deps: AdapterDeps): Promise<Adapters['agent']> {
   const { agent, agentOptions } = workflow.settings;
   const kind = await loadAgentKind(agent.kind);
-  const { clock, logger, processes, costRecorded } = deps;
+  const { clock, logger, processes, secrets, costRecorded } = deps;
   const inherited = agentEnv(workflow, deps.env);
   const { user } = agent;
   const env = user ? environmentOf(user, inherited) : inherited;
   const placed = { ...agent, command: placedCommand(agent.command, path.dirname(workflow.path), env['HOME']) };
-  return kind.create(placed, agentOptions, { env, user, clock, logger, processes, ...(costRecorded && { costRecorded }) });
+  const given = { env, user, clock, logger, processes, secrets: secrets.values };
+  return kind.create(placed, agentOptions, { ...given, ...(costRecorded && { costRecorded }) });
 }

@@ -42,7 +42,7 @@ function buildHost(name: string, kind: AgentKind, workflow: GoodWorkflow, deps: 
   const given = new Set([...(kind.login?.variables ?? []), ...worker.sshEnv]);
   const env = Object.fromEntries(Object.entries(agentEnv(workflow, deps.env)).filter(([variable]) => given.has(variable)));
   return {
-    agent: kind.create(agent, agentOptions, { env, clock, logger, processes, host }),
+    agent: kind.create(agent, agentOptions, { env, clock, logger, processes, host, secrets: secrets.values }),
     workspaces: createRemoteWorkspaces({
       host,
       root: worker.sshRoot,

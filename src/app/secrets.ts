@@ -1,11 +1,12 @@
-import { createMask } from '../lib/http/index.ts';
+import { createMask, type Cut } from '../lib/http/index.ts';
 
 /** Every secret value known so far. It only grows: what was a secret before an edit of the workflow still is one. */
 export interface KnownSecrets {
   add(values: readonly string[]): void;
   /** How many there are: what was masked before the last one came may hold it. */
   count(): number;
-  mask(text: string): string;
+  values(): readonly string[];
+  mask(text: string, cut?: Cut): string;
   /** Masks every text inside plain data. */
   maskDeep<T>(value: T): T;
 }
@@ -13,7 +14,7 @@ export interface KnownSecrets {
 export function createKnownSecrets(): KnownSecrets {
   const known = new Set<string>();
   let maskKnown = createMask([]);
-  const mask = (text: string): string => (known.size === 0 ? text : maskKnown(text));
+  const mask = (text: string, cut?: Cut): string => (known.size === 0 ? text : maskKnown(text, cut));
   // Nearly nothing holds a secret: what holds none is not copied.
   function maskDeep(value: unknown): unknown {
     if (typeof value === 'string') return mask(value);
@@ -34,6 +35,7 @@ export function createKnownSecrets(): KnownSecrets {
       maskKnown = createMask([...known]);
     },
     count: () => known.size,
+    values: () => [...known],
     mask,
     maskDeep: <T>(value: T) => (known.size === 0 ? value : (maskDeep(value) as T)),
   };

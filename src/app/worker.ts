@@ -154,13 +154,13 @@ interface Here extends Omit<WorkerOptions, 'env'> {
 function adaptersFor({ plan, template, markKey, repository }: RunJob, asked: AskedOfLeader, here: Here): RunAdapters {
   const { tracker, toolCalls, carrier } = asked;
   const { agent, agentOptions, workspace } = plan.settings;
-  const { env, logger, processes, toolHost, agentKinds } = here;
+  const { env, logger, processes, toolHost, agentKinds, secrets } = here;
   const kind = agentKinds.find((candidate) => candidate.kind === agent.kind);
   if (!kind) throw new Error(`unknown agent kind ${agent.kind}`);
   const delivery = repository && here.deliveryOf(repository, plan.issue.identifier, carrier);
   return {
     tracker,
-    agent: kind.create(agent, agentOptions, { env, clock: { now: Date.now }, logger, processes }),
+    agent: kind.create(agent, agentOptions, { env, clock: { now: Date.now }, logger, processes, secrets: secrets.values }),
     workspaces: workspacesFor({ markKey, removedDays: workspace.removedDays, delivery }, here),
     promptFor: createPrompt(template.body, template.line, agent),
     tools: { ...toolHost, open: (opened) => toolHost.open(opened, toolCalls), callsOf: () => null },

@@ -60,6 +60,8 @@ export type TurnResult = { readonly ok: true } | { readonly ok: false; readonly 
 export interface AgentDeps {
   /** The environment agents inherit: without the tracker's credentials. */
   readonly env: Readonly<Record<string, string>>;
+  /** Values that no text of an agent may show, besides the credentials of its own environment. */
+  readonly secrets?: () => readonly string[];
   /** Whom agents run as, where it is not the daemon's own user. */
   readonly user?: { readonly uid: number; readonly gid: number } | null;
   readonly clock: { now(): number };

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkspaceBench } from '../../test/support/workspaces.ts';
 import type { WorkspaceBench } from '../../test/support/workspaces.ts';
+import { createMask } from '../lib/http/index.ts';
 import { SCRIPT_ENVIRONMENT } from './script.ts';
 import { isAlive } from '../../test/support/processes.ts';
 
@@ -59,6 +60,16 @@ describe('a hook', () => {
     };
     await bench.workspaces.prepare(subject, signal);
     expect(await readFile(inWorkspace('title'), 'utf8')).toBe(`ab${'x'.repeat(4094)}`);
+  });
+
+  it('shows no part of a secret, neither where its output was cut nor where it is coloured', async () => {
+    const token = 'ghp_Zq8vT3xWm2LpR7yKc5NbD9sHfJ1aUeG4oQiV';
+    bench = await createWorkspaceBench({}, createMask([token]));
+    await beforeRun(`for i in $(seq 700); do echo ${token}; done; printf 'ghp_\\033[31m${token.slice(4)}'; exit 3`);
+    const output = (hookRecord() as { attributes: { hook_output: string } }).attributes.hook_output;
+    const [leftOut, ...lines] = output.split('\n');
+    expect(leftOut).toMatch(/^\[\d+ bytes left out\]$/);
+    expect(new Set(lines)).toEqual(new Set(['[redacted]']));
   });
 
   it('tells its status and the end of what it printed, in order, without secrets', async () => {

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
+import type { Cut } from '../lib/http/index.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Removal, Workspaces, WorkspaceSubject } from '../ports/workspace.ts';
@@ -41,7 +42,7 @@ export interface WorkspaceDeps {
   readonly markKey: string;
   /** How long a directory that was moved aside is kept. */
   readonly removedDays: number;
-  maskSecrets(text: string): string;
+  maskSecrets(text: string, cut?: Cut): string;
 }
 
 /** Workspaces as directories of this machine. */

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+import type { Cut } from '../lib/http/index.ts';
 import { PROXY_VARIABLES } from '../lib/http/proxy.ts';
 import { createExcerpt, environmentOf, startProcess } from '../lib/process/index.ts';
 import type { ProgramUser, RunningProcess } from '../lib/process/index.ts';
@@ -14,7 +16,7 @@ export interface ScriptDeps {
   readonly processes: ProcessLedger;
   /** Where scripts run; on this machine unless given. */
   readonly host?: Pick<ProcessHost, 'start'>;
-  maskSecrets(text: string): string;
+  maskSecrets(text: string, cut?: Cut): string;
 }
 
 export interface Script {
@@ -65,7 +67,7 @@ export const SCRIPT_ENVIRONMENT = [
 const WRAPPER = `read -r go; exec < /dev/null; { sh -c "$1" 3>&-; echo "status=$?" >&3; } 3>&2 2>&1 | { trap '' TERM INT HUP; exec cat; }`;
 
 const SHOWN_CHARACTERS = 8 * 1024;
-/** More is kept than shown, so that a secret at the cut is still recognized whole. */
+/** More is kept than shown: masking makes it shorter. */
 const KEPT_BYTES = 2 * SHOWN_CHARACTERS;
 const GRACE_MS = 1_000;
 const DRAIN_MS = 250;
@@ -94,11 +96,11 @@ export async function runScript(script: Script, deps: ScriptDeps, signal: AbortS
   }
   void child.stdin.write('\n');
   child.stdin.end();
-  const output = collect(child);
+  const output = collect(child, deps);
   const failure = await firstOf(child, status, script, signal);
   await child.stop(GRACE_MS);
   deps.processes.ended(child.pid);
-  return { failure, output: shown(await output, deps) };
+  return { failure, output: await output };
 }
 
 function scriptEnvironment({ env, user }: ScriptDeps): Record<string, string> {
@@ -166,14 +168,12 @@ function createStatusReader(): StatusReader {
   };
 }
 
-async function collect(child: RunningProcess): Promise<string> {
+async function collect(child: RunningProcess, { maskSecrets }: ScriptDeps): Promise<string> {
   const excerpt = createExcerpt({ headBytes: 0, tailBytes: KEPT_BYTES });
   for await (const chunk of child.chunks()) excerpt.add(chunk);
-  return excerpt.text();
-}
-
-function shown(output: string, deps: ScriptDeps): string {
-  return deps.maskSecrets(output).trim().slice(-SHOWN_CHARACTERS);
+  // A colour inside of a secret would hide it.
+  const masked = excerpt.text((piece, cut) => maskSecrets(stripVTControlCharacters(piece), cut));
+  return masked.trim().slice(-SHOWN_CHARACTERS);
 }
 
 function promiseOf<T>(): { promise: Promise<T>; resolve: (value: T) => void } {

@@ -29,7 +29,7 @@ describe('.foray/status', () => {
   });
 
   it('takes the rest as the statement, without controls and secrets', async () => {
-    await write('status', '\uFEFF  blocked \r\n\r\nI \u001b[31mneed\u0007 a\tkey: s3cret\r\nplease\u0085\n\n');
+    await write('status', '\uFEFF  blocked \r\n\r\nI \u001b[31mneed\u0007 a\tkey: s3\u0007cret\r\nplease\u0085\n\n');
     expect(await bench.workspaces.readStatus(workspace)).toEqual({
       word: 'blocked',
       statement: 'I [31mneed a\tkey: ***\nplease',

@@ -22,12 +22,12 @@ export function parseStatus(text: string, deps: Pick<DataFileDeps, 'maskSecrets'
   const [first = '', ...rest] = text.split('\n');
   const word = WORDS.find((candidate) => candidate === first.trim());
   if (word === undefined) {
-    const shown = withoutControls(deps.maskSecrets(first.trim())).slice(0, 80);
+    const shown = deps.maskSecrets(withoutControls(first.trim())).slice(0, 80);
     throw new WorkspaceError('status', `the first line must be one of ${WORDS.join(', ')}, it is "${shown}"`, {
       retryable: false,
     });
   }
-  return { word, statement: withoutControls(deps.maskSecrets(rest.join('\n'))).trim() };
+  return { word, statement: deps.maskSecrets(withoutControls(rest.join('\n'))).trim() };
 }
 
 /** The statement is shown in terminals and posted as a comment: line breaks and tabs are all the control it gets. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { HookSettings } from '../../src/domain/model/settings.ts';
 import type { LogAttributes, Logger, LogLevel } from '../../src/ports/runtime.ts';
 import type { Workspaces, WorkspaceSubject } from '../../src/ports/workspace.ts';
+import type { Cut } from '../../src/lib/http/index.ts';
 import { createWorkspaces } from '../../src/workspace/index.ts';
 
 /** One record that was logged. */
@@ -37,7 +38,10 @@ export interface WorkspaceBench {
   cleanUp(): Promise<void>;
 }
 
-export async function createWorkspaceBench(env: Readonly<Record<string, string>> = {}): Promise<WorkspaceBench> {
+export async function createWorkspaceBench(
+  env: Readonly<Record<string, string>> = {},
+  maskSecrets: (text: string, cut?: Cut) => string = (text) => text.replaceAll('s3cret', '***'),
+): Promise<WorkspaceBench> {
   const base = await realpath(await mkdtemp(path.join(tmpdir(), 'workspaces-')));
   const root = path.join(base, 'root');
   const logger = createLogRecorder();
@@ -49,7 +53,7 @@ export async function createWorkspaceBench(env: Readonly<Record<string, string>>
     env: { PATH: process.env['PATH'] ?? '', ...env },
     logger,
     processes: { started: (pid) => live.add(pid), ended: (pid) => live.delete(pid) },
-    maskSecrets: (text) => text.replaceAll('s3cret', '***'),
+    maskSecrets,
   });
   return {
     base,

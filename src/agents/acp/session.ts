@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AgentError } from '../../domain/model/errors.ts';
+import type { Mask } from '../../lib/http/index.ts';
 import type { AgentSettings } from '../../domain/model/settings.ts';
 import { JsonRpcClosedError } from '../../lib/json-rpc/index.ts';
 import type { AgentDeps, AgentSession, SessionRequest, Turn, TurnResult } from '../../ports/agent.ts';
@@ -33,7 +34,7 @@ export async function startSession(parts: SessionParts, signal: AbortSignal): Pr
   if ((command[0] ?? '') === '')
     throw new AgentError({ kind: 'agent_not_found', detail: 'no program is named; set agent.command' });
   const env = envFor(deps.env, request);
-  const mask = maskFor({ ...env, ...request.toolServer?.env });
+  const mask = maskFor({ ...env, ...request.toolServer?.env }, deps.secrets?.());
   const listener = createListener(parts.options.permission);
   const connection = await connect({
     ...listener,
@@ -82,7 +83,7 @@ async function usageOf({ conversations, deps, request }: SessionParts, opened: O
 }
 
 interface OpenSession extends TurnParts {
-  readonly mask: (text: string) => string;
+  readonly mask: Mask;
   readonly settings: AgentSettings;
 }
 

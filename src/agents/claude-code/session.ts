@@ -31,7 +31,7 @@ export interface SessionParts {
 export function startSession(parts: SessionParts): AgentSession {
   const { deps, request, settings } = parts;
   const env = envFor(deps.env, request, parts.options, { isRoot: (deps.user?.uid ?? process.getuid?.()) === 0 });
-  const mask = maskFor(env);
+  const mask = maskFor(env, deps.secrets?.());
   const conversation = keepConversation(request.resumeSessionId);
   const runProcess = createProcessRunner(parts, env, conversation);
   const stopped = new AbortController();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AgentError } from '../../domain/model/errors.ts';
+import type { Mask } from '../../lib/http/index.ts';
 import type { AgentSettings } from '../../domain/model/settings.ts';
 import { JsonRpcClosedError, JsonRpcError, JsonRpcUnreadableError, type JsonRpcPeer } from '../../lib/json-rpc/index.ts';
 import type { AgentDeps, AgentSession, SessionRequest } from '../../ports/agent.ts';
@@ -28,7 +29,7 @@ export interface SessionParts {
 export async function startSession(parts: SessionParts, signal: AbortSignal): Promise<AgentSession> {
   if (signal.aborted) throw cancelled();
   const { command, options, settings, deps, request } = parts;
-  const mask = maskFor({ ...deps.env, ...request.toolServer?.env });
+  const mask = maskFor({ ...deps.env, ...request.toolServer?.env }, deps.secrets?.());
   const listener = createListener({ options, ownServer: request.toolServer?.name ?? null, now: () => deps.clock.now() });
   const connection = await connect({
     ...listener,
@@ -56,7 +57,7 @@ interface OpenSession {
   readonly connection: AgentConnection;
   readonly listener: Listener;
   readonly thread: Thread;
-  readonly mask: (text: string) => string;
+  readonly mask: Mask;
 }
 
 function createSession({ options, settings, deps, request }: SessionParts, open: OpenSession): AgentSession {

@@ -2,10 +2,15 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import { heldMb } from '../../../test/support/held-memory.ts';
+import { processorMs } from '../../../test/support/processor-time.ts';
+import { createMask } from '../../lib/http/index.ts';
 import { createEventStream } from './event-stream.ts';
 
-function streamOf(mask = (text: string) => text) {
+const TOKEN = 'ghp_Zq8vT3xWm2LpR7yKc5NbD9sHfJ1aUeG4oQiV';
+
+function streamOf(...secrets: string[]) {
   const events: AgentEvent[] = [];
+  const mask = createMask(secrets);
   const stream = createEventStream({ onEvent: (event) => events.push(event), mask, aliveMs: 5_000 });
   const texts = () => events.flatMap((event) => (event.type === 'message' ? [event.text] : []));
   const notices = () => events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
@@ -112,14 +117,73 @@ describe('what the model says', () => {
   });
 
   it('has its secrets taken out, also where one came in two pieces', () => {
-    const { stream, texts } = streamOf((text) => text.replaceAll('topsecret', '***'));
+    const { stream, texts } = streamOf('topsecret');
     stream.messagePart('the key is top');
     vi.advanceTimersByTime(499);
     stream.messagePart('sec');
     vi.advanceTimersByTime(1);
     stream.messagePart('ret, see?');
     stream.close();
-    expect(texts().join(' ')).toBe('the key is ***, see?');
+    expect(texts().join(' ')).toBe('the key is [redacted], see?');
+  });
+
+  it.each([
+    ['after a pause', 12, 1_500],
+    ['after a pause at its very beginning', 2, 1_500],
+    ['in time', 12, 100],
+  ])('has no part of a secret in it whose rest comes %s', (_name, at, ms) => {
+    const { stream, texts } = streamOf(TOKEN);
+    stream.messagePart(`tok ${TOKEN.slice(0, at)}`);
+    vi.advanceTimersByTime(ms);
+    stream.messagePart(`${TOKEN.slice(at)} ok`);
+    stream.close();
+    expect(texts().join(' ')).toMatch(/^tok (gh )?\[redacted\] ok$/);
+  });
+
+  it('shows what looked like a secret when it is none', () => {
+    const { stream, texts } = streamOf(TOKEN);
+    stream.messagePart('they begin with ghp_');
+    vi.advanceTimersByTime(1_500);
+    expect(texts()).toEqual(['they begin with']);
+    stream.endMessage();
+    expect(texts()).toEqual(['they begin with', 'ghp_']);
+  });
+
+  it('tears no secret in two, wherever it stands in a text without blanks', () => {
+    for (let before = 4_040; before < 4_100; before += 1) {
+      const { stream, texts } = streamOf(TOKEN);
+      stream.messagePart('y'.repeat(before) + TOKEN + 'z'.repeat(100));
+      stream.close();
+      expect(texts().join('')).toBe(`${'y'.repeat(before)}[redacted]${'z'.repeat(100)}`);
+    }
+  });
+
+  it('has no rest of a secret in it where its beginning was left out', () => {
+    const { stream, texts } = streamOf(TOKEN);
+    stream.messagePart('y'.repeat(40_000) + TOKEN + 'z'.repeat(16_384 - 20));
+    stream.close();
+    expect(texts().join('')).toBe(`…[redacted]${'z'.repeat(16_384 - 20)}`);
+  });
+
+  it('costs little however much comes', () => {
+    const { stream, texts } = streamOf(TOKEN, 'sk-ant-SECRETKEY-0123456789abcdefghijklmnop');
+    const piece = `${'x'.repeat(500)}ghp_`;
+    const spent = processorMs(() => {
+      for (let count = 0; count < 80_000; count += 1) {
+        stream.messagePart(piece);
+        if (count % 100 === 0) vi.advanceTimersByTime(20);
+      }
+    });
+    stream.close();
+    expect(texts().length).toBeGreaterThan(10);
+    expect(spent).toBeLessThan(2_000);
+  });
+
+  it.each(['', ' \n', '\u200b', '\u2060 \ufeff', '\u00ad\ufe0f'])('is nothing where it has no letter (%j)', (text) => {
+    const { stream, texts } = streamOf();
+    stream.message(text);
+    stream.close();
+    expect(texts()).toEqual([]);
   });
 
   it('loses no word as long as it fits', () => {
@@ -187,13 +251,38 @@ describe('the stream', () => {
 
 describe('tool calls', () => {
   it('tell what was called and what came back', () => {
-    const { stream, events } = streamOf((text) => text.replaceAll('hush-hush', '***'));
+    const { stream, events } = streamOf('hush-hush');
     stream.toolStarted({ id: 'a', name: 'Bash', input: { command: 'npm test\n --token hush-hush', timeout: 5 } });
     stream.toolEnded({ id: 'a', ok: false, output: [{ type: 'text', text: 'one\ntwo hush-hush\n' }], durationMs: 7 });
     expect(events).toEqual([
-      { type: 'tool_started', toolId: 'a', name: 'Bash', input: 'npm test --token ***' },
-      { type: 'tool_ended', toolId: 'a', name: 'Bash', ok: false, output: 'one\ntwo ***', durationMs: 7 },
+      { type: 'tool_started', toolId: 'a', name: 'Bash', input: 'npm test --token [redacted]' },
+      { type: 'tool_ended', toolId: 'a', name: 'Bash', ok: false, output: 'one\ntwo [redacted]', durationMs: 7 },
     ]);
+  });
+
+  it('show no secret that is coloured inside', () => {
+    const { stream, events } = streamOf(TOKEN);
+    const coloured = `\u001b[01;31m\u001b[K${TOKEN.slice(0, 8)}\u001b[m\u001b[K${TOKEN.slice(8)}`;
+    stream.toolStarted({ id: 'a', name: coloured, input: coloured });
+    stream.toolEnded({ id: 'a', ok: true, output: `found ${coloured} here` });
+    stream.notice(coloured);
+    expect(events).toMatchObject([
+      { name: '[redacted]', input: '[redacted]' },
+      { output: 'found [redacted] here' },
+      { text: '[redacted]' },
+    ]);
+  });
+
+  it('show no part of a secret, wherever they are cut', () => {
+    const secret = /[A-Za-z0-9]{4}/;
+    for (let at = 1; at < TOKEN.length + 12; at += 1) {
+      const { stream, events } = streamOf(TOKEN);
+      const coloured = TOKEN.replace('xWm', 'x\u001b[31mWm');
+      stream.toolStarted({ id: 'a', name: 'n', input: `${' '.repeat(1_000 - at)}${TOKEN}` });
+      stream.toolEnded({ id: 'a', ok: true, output: coloured + '\u001b[31m.\u001b[0m'.repeat(399) + '-'.repeat(at) });
+      const shown = events.flatMap((event) => ('input' in event ? [event.input] : 'output' in event ? [event.output] : []));
+      expect(shown.join('').replaceAll('redacted', '')).not.toMatch(secret);
+    }
   });
 
   it('begin and end once each, and those without an end end with the turn', () => {

@@ -1,8 +1,9 @@
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
+import type { Mask } from '../../lib/http/index.ts';
 import { copyOf } from '../../lib/short-text.ts';
 import { createJoinedText, longestStart } from './joined-text.ts';
 import { createLatest, createRateLimit, type Allowance } from './rate-limit.ts';
-import { inputLine, outputLines } from './tool-text.ts';
+import { inputLine, maskedStart, outputLines } from './tool-text.ts';
 
 export type UsageEvent = Extract<AgentEvent, { type: 'usage' }>;
 
@@ -45,7 +46,7 @@ export interface EndedCall {
 export interface EventStreamOptions {
   readonly onEvent: (event: AgentEvent) => void;
   /** Takes secrets out of a text. */
-  readonly mask: (text: string) => string;
+  readonly mask: Mask;
   /** Silence after which a sign of life is passed on. */
   readonly aliveMs: number;
 }
@@ -66,7 +67,7 @@ export function createEventStream({ onEvent, mask, aliveMs }: EventStreamOptions
     passedAt = performance.now();
     onEvent(event);
   };
-  const texts = createJoinedText(MESSAGES, (text) => pass({ type: 'message', text: clip(mask(text)) }));
+  const texts = createJoinedText({ allowance: MESSAGES, mask, show: (text) => pass({ type: 'message', text: copyOf(text) }) });
   const figures = createLatest<UsageEvent>(USAGE, pass);
   const notices = createRateLimit(NOTICES);
   const calls = createCalls(pass, mask);
@@ -90,7 +91,7 @@ export function createEventStream({ onEvent, mask, aliveMs }: EventStreamOptions
     toolEnded: calls.end,
     usage: figures.offer,
     notice(text) {
-      if (notices.take()) pass({ type: 'notice', text: clip(mask(text.slice(0, 2 * LONGEST_NOTICE))) });
+      if (notices.take()) pass({ type: 'notice', text: clip(maskedStart(text, 2 * LONGEST_NOTICE, mask)) });
       else hiddenNotices += 1;
     },
     alive() {
@@ -115,7 +116,7 @@ interface Calls {
 }
 
 /** The tool calls of a turn. One that is not shown because there are too many has no end either. */
-function createCalls(pass: (event: AgentEvent) => void, mask: (text: string) => string): Calls {
+function createCalls(pass: (event: AgentEvent) => void, mask: Mask): Calls {
   const limit = createRateLimit(TOOLS);
   const open = new Map<string, { readonly name: string; readonly hasInput: boolean }>();
   let hidden = 0;
@@ -147,7 +148,7 @@ function createCalls(pass: (event: AgentEvent) => void, mask: (text: string) => 
         return;
       }
       const line = inputLine(input, mask);
-      const shown = shortName(mask(name.slice(0, 2 * LONGEST_NAME)));
+      const shown = shortName(maskedStart(name, 2 * LONGEST_NAME, mask));
       open.set(toolId, { name: shown, hasInput: line !== '' });
       pass({ type: 'tool_started', toolId, name: shown, ...(line === '' ? {} : { input: line }) });
     },

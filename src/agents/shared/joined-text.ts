@@ -1,12 +1,20 @@
+import type { Mask } from '../../lib/http/index.ts';
+import { isBlank } from './blank.ts';
 import { createRateLimit, type Allowance } from './rate-limit.ts';
 
-/** Joins the pieces of what a model writes into few texts of bounded size. */
+/** Joins the pieces of what a model writes into few texts of bounded size, without secrets. */
 export interface JoinedText {
   add(piece: string): void;
   /** The message is complete. */
   end(): void;
   /** Hands over everything, whatever the allowance. */
   flush(): void;
+}
+
+export interface JoinedTextOptions {
+  readonly allowance: Allowance;
+  readonly mask: Mask;
+  readonly show: (text: string) => void;
 }
 
 /** How long pieces are collected before they are shown. */
@@ -19,9 +27,9 @@ const LONGEST_TEXT_BYTES = 4096;
 /** Of more than twice this the last words win. */
 const LONGEST_HELD = 4 * LONGEST_TEXT_BYTES;
 
-export function createJoinedText(allowance: Allowance, show: (text: string) => void): JoinedText {
+export function createJoinedText({ allowance, mask, show }: JoinedTextOptions): JoinedText {
   const limit = createRateLimit(allowance);
-  let held = '';
+  const held = createHeldText(mask);
   let isEnded = false;
   let addedAt = 0;
   /** The allowance is spent: until the next try the texts are not even looked at, however many come. */
@@ -35,12 +43,19 @@ export function createJoinedText(allowance: Allowance, show: (text: string) => v
   function wake(): void {
     timer = undefined;
     isHeldBack = false;
-    let rest = isEnded || isLongAgo(addedAt) ? held.length : endOfWords(held);
-    while (held.slice(0, rest).trim() !== '') {
+    const text = held.withoutSecrets();
+    let rest = isEnded ? text.length : lengthToShow(text);
+    while (!isBlank(held.text().slice(0, rest))) {
       if (!limit.take()) return holdBack();
       rest -= showPart(rest);
     }
-    if (held.trim() !== '') arm(COLLECT_MS);
+    if (!isBlank(held.text())) arm(COLLECT_MS);
+  }
+
+  /** While more may come: whole words, and nothing that may be the beginning of a secret. */
+  function lengthToShow(text: string): number {
+    const sure = text.length - mask.unfinished(text);
+    return isLongAgo(addedAt) ? sure : Math.min(sure, endOfWords(text));
   }
 
   function holdBack(): void {
@@ -50,17 +65,16 @@ export function createJoinedText(allowance: Allowance, show: (text: string) => v
 
   /** Shows as much as fits into one event, at most up to `end`. Returns how much that was. */
   function showPart(end: number): number {
-    const taken = partLength(held, end);
-    const text = held.slice(0, taken).trim();
-    held = held.slice(taken);
-    if (text !== '') show(text);
-    return taken;
+    const part = held.take(partLength(held.text(), end));
+    if (!isBlank(part)) show(part.trim());
+    return part.length;
   }
 
   return {
     add(piece) {
       if (piece === '') return;
-      held = bounded(isEnded && held !== '' ? `${held}\n` : held, piece);
+      if (isEnded) held.beginMessage();
+      held.add(piece);
       isEnded = false;
       addedAt = performance.now();
       arm(COLLECT_MS);
@@ -73,8 +87,39 @@ export function createJoinedText(allowance: Allowance, show: (text: string) => v
     },
     flush() {
       clearTimeout(timer);
-      while (held.trim() !== '') showPart(held.length);
-      held = '';
+      held.withoutSecrets();
+      while (!isBlank(held.text())) showPart(held.text().length);
+    },
+  };
+}
+
+/** What is not shown yet. Secrets go before anything is cut off: after a cut nobody knows one any more. */
+function createHeldText(mask: Mask) {
+  let held = '';
+  /** What is missing before it: nothing, the beginning of its first word that was shown already, or what was left out. */
+  let missing: 'nothing' | 'shown' | 'left out' = 'nothing';
+  return {
+    text: (): string => held,
+    add(piece: string): void {
+      if (held.length + piece.length > 2 * LONGEST_HELD) missing = 'left out';
+      held = bounded(held, piece);
+    },
+    beginMessage(): void {
+      if (held === '') missing = 'nothing';
+      else held += '\n';
+    },
+    withoutSecrets(): string {
+      if (isBlank(held)) return held;
+      const masked = mask(held, missing === 'nothing' ? null : 'start');
+      held = missing === 'left out' ? `…${masked}` : masked;
+      missing = 'nothing';
+      return held;
+    },
+    take(length: number): string {
+      const part = held.slice(0, length);
+      held = held.slice(length);
+      if (/\S$/.test(part)) missing = 'shown';
+      return part;
     },
   };
 }
@@ -87,7 +132,7 @@ function isLongAgo(addedAt: number): boolean {
 /** Both in a row. What is left out is never put together first: it may be long. */
 function bounded(held: string, piece: string): string {
   if (held.length + piece.length <= 2 * LONGEST_HELD) return held + piece;
-  return `…${(held + piece.slice(-LONGEST_HELD)).slice(-LONGEST_HELD)}`;
+  return (held + piece.slice(-LONGEST_HELD)).slice(-LONGEST_HELD);
 }
 
 /** How much of a text fits into one event, at most up to `end`: whole words where that leaves more than half. */
@@ -97,7 +142,7 @@ function partLength(text: string, end: number): number {
   return cut > start.length / 2 ? cut : start.length;
 }
 
-/** Cut between words, so that none is torn in two, nor a secret. Not every script has blanks: then anywhere. */
+/** Cut between words, so that none is torn in two. Not every script has blanks: then anywhere. */
 function endOfWords(text: string): number {
   const end = text.search(/\s\S*$/) + 1;
   return end === 0 && text.length > LONGEST_WORD ? text.length : end;

@@ -1,5 +1,5 @@
 import type { AgentSettings } from '../../domain/model/settings.ts';
-import { createMask } from '../../lib/http/index.ts';
+import { createMask, type Mask } from '../../lib/http/index.ts';
 import type { SessionRequest } from '../../ports/agent.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -24,10 +24,10 @@ export function runMarker({ runId }: SessionRequest): `${string}=${string}` {
   return `${RUN_VARIABLE}=${runId}`;
 }
 
-/** Masks what an agent must not repeat into our logs: it may print its environment. */
-export function maskFor(env: Env): (text: string) => string {
+/** Masks what an agent must not repeat into our logs: it may print its environment, and what it finds elsewhere. */
+export function maskFor(env: Env, known: readonly string[] = []): Mask {
   const named = Object.entries(env).filter(([name]) => /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i.test(name));
-  return createMask(named.map(([, value]) => value).filter((value) => value.length >= 8));
+  return createMask([...named.map(([, value]) => value).filter((value) => value.length >= 8), ...known]);
 }
 
 const LONGEST_SILENCE_MS = 5_000;

@@ -1,5 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { Mask } from '../../lib/http/index.ts';
 import { copyOf } from '../../lib/short-text.ts';
+import { isBlank } from './blank.ts';
 
 /** The bounds that `AgentEvent` promises. */
 const LONGEST_INPUT = 500;
@@ -24,19 +26,36 @@ const TELLING = [
 ] as const;
 
 /** What a tool was called with, on one line: the command, the file, the query, else all of it as JSON. */
-export function inputLine(input: unknown, mask: (text: string) => string): string {
-  const line = mask(tellingPart(input).slice(0, 2 * LONGEST_INPUT))
+export function inputLine(input: unknown, mask: Mask): string {
+  const line = maskedStart(tellingPart(input), 2 * LONGEST_INPUT, mask)
     .replaceAll(/\s+/g, ' ')
     .trim();
   return copyOf(line.length > LONGEST_INPUT ? `${wholeStart(line, LONGEST_INPUT - 1)}…` : line);
 }
 
 /** The last lines of what a tool gave back. */
-export function outputLines(output: unknown, mask: (text: string) => string): string {
-  const text = stripVTControlCharacters(mask(textIn(output).slice(-2 * LONGEST_OUTPUT))).trimEnd();
+export function outputLines(output: unknown, mask: Mask): string {
+  const text = maskedEnd(textIn(output), 2 * LONGEST_OUTPUT, mask).trimEnd();
   const lines = text.split(/\r?\n/).slice(-MOST_LINES).join('\n');
-  if (lines.trim() === '') return '';
+  if (isBlank(lines)) return '';
   return copyOf(lines.length > LONGEST_OUTPUT ? `…${lines.slice(-(LONGEST_OUTPUT - 1))}` : lines);
+}
+
+/* A colour inside of a secret hides it, and so does a cut. So colours go first, then secrets, and then what is too long. */
+
+/** The beginning of a text, without colours and secrets. */
+export function maskedStart(text: string, length: number, mask: Mask): string {
+  return mask(stripVTControlCharacters(text.slice(0, length)), text.length > length ? 'end' : null);
+}
+
+/** The longest way to begin a colour; cut in two, its end would pass for text. */
+const LONGEST_COLOUR = 64;
+
+function maskedEnd(text: string, length: number, mask: Mask): string {
+  if (text.length <= length) return mask(stripVTControlCharacters(text));
+  const before = text.slice(-length - LONGEST_COLOUR, -length).lastIndexOf('\u001b');
+  const end = text.slice(-length - (before === -1 ? 0 : LONGEST_COLOUR - before));
+  return mask(stripVTControlCharacters(end), 'start');
 }
 
 function tellingPart(input: unknown): string {

@@ -7,7 +7,7 @@ export type { ConditionalCache } from './conditional.ts';
 export { createConditionalCache } from './conditional.ts';
 export { HttpRefusedError, HttpTransportError } from './errors.ts';
 export { parseLinkHeader } from './link.ts';
-export { maskCutSecrets, createMask, maskSecrets } from './mask.ts';
+export { createMask, maskSecrets, type Cut, type Mask } from './mask.ts';
 export { followPages, onOrigin } from './pages.ts';
 export { path } from './path.ts';
 export { parseRetryAfter } from './retry-after.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { processorMs } from '../../../test/support/processor-time.ts';
-import { createMask, maskCutSecrets, maskSecrets } from './mask.ts';
+import { createMask, maskSecrets } from './mask.ts';
 
 const TOKEN = 'glpat-AbC/12+x y';
 
@@ -71,8 +71,35 @@ describe('masking', () => {
   });
 
   it('hides what is left of a secret at the end of a cut text', () => {
-    expect(maskCutSecrets('bad token: glpat-AbC', [TOKEN])).toBe('bad token: [redacted]');
-    expect(maskCutSecrets('bad token: gl', [TOKEN])).toBe('bad token: gl');
+    expect(maskSecrets('bad token: glpat-AbC', [TOKEN], 'end')).toBe('bad token: [redacted]');
+    expect(maskSecrets('bad token: gl', [TOKEN], 'end')).toBe('bad token: gl');
+  });
+
+  it('hides what is left of a secret at the beginning of a cut text', () => {
+    expect(maskSecrets('12+x y is bad', [TOKEN], 'start')).toBe('[redacted] is bad');
+    expect(maskSecrets('x y is bad', [TOKEN], 'start')).toBe('x y is bad');
+    expect(maskSecrets('12+x y is bad', [TOKEN])).toBe('12+x y is bad');
+  });
+
+  it('hides a whole secret at a cut that ends as another begins', () => {
+    expect(maskSecrets('got abcd-1234', ['abcd-1234', '1234-wxyz'], 'end')).toBe('got [redacted]');
+  });
+
+  it.each([
+    ['as it is', TOKEN],
+    ['in base64', Buffer.from(TOKEN).toString('base64')],
+    ['percent-encoded', encodeURIComponent(TOKEN)],
+    ['in hex', Buffer.from(TOKEN).toString('hex')],
+  ])('leaves less than four characters of a secret %s, wherever the text is cut', (_, form) => {
+    for (let at = 1; at < form.length; at += 1) {
+      expect(maskSecrets(`a ${form.slice(0, at)}`, [TOKEN], 'end').length).toBeLessThan(`a [redacted]xxxx`.length);
+      expect(maskSecrets(`${form.slice(at)} b`, [TOKEN], 'start').length).toBeLessThan(`[redacted]xxxx b`.length);
+    }
+  });
+
+  it('knows how much of a text may be the beginning of a secret', () => {
+    const { unfinished } = createMask([TOKEN]);
+    expect(['see glpat-A', `see ${TOKEN}`, 'see gl', ''].map(unfinished)).toEqual([7, 0, 0, 0]);
   });
 
   it('never lets a secret through', () => {

@@ -1,38 +1,77 @@
 const REDACTED = '[redacted]';
 /** A shorter secret cannot be told from ordinary text; masking it would only garble messages. */
 const SHORTEST_SECRET = 4;
-/** How much of a secret may show at the end of a text that was cut in the middle of it. */
+/** Less of a secret than this may show where a text was cut in the middle of it. */
 const SHORTEST_REST = 4;
 /** Fewer digits would be found in ordinary words. */
 const SHORTEST_BASE64 = 8;
 
-/** Replaces every form of every secret, and the user part of any URL, with `[redacted]`. */
-export function maskSecrets(text: string, secrets: readonly string[]): string {
-  return createMask(secrets)(text);
+/** Where a text was cut out of a longer one: there it may begin or end inside of a secret. */
+export type Cut = 'start' | 'end' | null;
+
+export interface Mask {
+  /** Replaces every form of every secret, and the user part of any URL, with `[redacted]`; at a cut also what is left of one. */
+  (text: string, cut?: Cut): string;
+  /** How many characters at the end may be the beginning of a secret, of which the rest is still to come. */
+  readonly unfinished: (text: string) => number;
+}
+
+export function maskSecrets(text: string, secrets: readonly string[], cut: Cut = null): string {
+  return createMask(secrets)(text, cut);
 }
 
 /** The same for many texts: the forms of the secrets are worked out once. */
-export function createMask(secrets: readonly string[]): (text: string) => string {
+export function createMask(secrets: readonly string[]): Mask {
   const forms = formsOf(secrets);
   const escaped = plainOf(secrets).map(escapedPattern);
-  return (text) => {
+  const torn = tornFormsOf(secrets, forms);
+  const unfinished = (text: string): number => longest(torn, (form) => lengthOfStart(form, text));
+  const whole = (text: string): string => {
     let masked = text;
     for (const form of forms) if (masked.includes(form)) masked = masked.replaceAll(form, REDACTED);
     // Most texts hold no escape at all, and then there is nothing more to look for.
     if (ESCAPE.test(masked)) for (const pattern of escaped) masked = masked.replaceAll(pattern, REDACTED);
     return maskUserinfo(masked);
   };
+  const mask = (text: string, cut: Cut = null): string => {
+    const masked = whole(text);
+    const rest = cut === 'end' ? unfinished(masked) : cut === 'start' ? longest(torn, (form) => lengthOfEnd(form, masked)) : 0;
+    if (rest === 0) return masked;
+    return cut === 'end' ? masked.slice(0, -rest) + REDACTED : REDACTED + masked.slice(rest);
+  };
+  return Object.assign(mask, { unfinished });
 }
 
-/** The same for a text that was cut at some length: a secret cut in half at its end is masked too. */
-export function maskCutSecrets(text: string, secrets: readonly string[]): string {
-  for (const form of formsOf(secrets)) {
-    for (let length = form.length - 1; length >= SHORTEST_REST; length -= 1) {
-      if (!text.endsWith(form.slice(0, length))) continue;
-      return maskSecrets(text.slice(0, -length), secrets) + REDACTED;
-    }
+/** Escaped in the ways that are usual, besides all others: at a cut a pattern finds nothing. */
+function tornFormsOf(secrets: readonly string[], forms: readonly string[]): readonly string[] {
+  const escaped = plainOf(secrets).flatMap((secret) => [encodedForUrl(secret), JSON.stringify(secret).slice(1, -1)]);
+  return [...new Set([...forms, ...escaped])];
+}
+
+function encodedForUrl(secret: string): string {
+  return secret.isWellFormed() ? encodeURIComponent(secret) : secret;
+}
+
+function longest(forms: readonly string[], lengthIn: (form: string) => number): number {
+  return forms.reduce((found, form) => Math.max(found, lengthIn(form)), 0);
+}
+
+/** How much of the beginning of a form the text ends with, where that is not all of it. */
+function lengthOfStart(form: string, text: string): number {
+  const last = text.at(-1);
+  for (let length = Math.min(form.length - 1, text.length); length >= SHORTEST_REST; length -= 1) {
+    if (form[length - 1] === last && text.endsWith(form.slice(0, length))) return length;
   }
-  return maskSecrets(text, secrets);
+  return 0;
+}
+
+/** How much of the end of a form the text begins with, where that is not all of it. */
+function lengthOfEnd(form: string, text: string): number {
+  const [first] = text;
+  for (let length = Math.min(form.length - 1, text.length); length >= SHORTEST_REST; length -= 1) {
+    if (form[form.length - length] === first && text.startsWith(form.slice(-length))) return length;
+  }
+  return 0;
 }
 
 // `https://user:pass@host/` becomes `https://[redacted]@host/`.

@@ -15,6 +15,15 @@ describe('createExcerpt', () => {
     expect(excerpt.text()).toBe('0123\n[8 bytes left out]\ncdefghij');
   });
 
+  it('says of each piece where it was cut, for who shows it', () => {
+    const excerpt = createExcerpt({ headBytes: 4, tailBytes: 4 });
+    const shown = () => excerpt.text((piece, cut) => `<${piece} ${cut}>`);
+    excerpt.add(Buffer.from('01234567'));
+    expect(shown()).toBe('<01234567 null>');
+    excerpt.add(Buffer.from('89'));
+    expect(shown()).toBe('<0123 end>\n[2 bytes left out]\n<6789 start>');
+  });
+
   it('leaves no half character at the gap', () => {
     const excerpt = createExcerpt({ headBytes: 3, tailBytes: 3 });
     excerpt.add(Buffer.from('éééééé'));

@@ -1,8 +1,8 @@
 /** The beginning and the end of a stream of bytes, in bounded memory whatever passes through. */
 export interface Excerpt {
   add(chunk: Buffer): void;
-  /** What was kept, with a note where something was left out. */
-  text(): string;
+  /** What was kept, with a note where something was left out. Each piece as it is shown: at a cut half a secret may stand. */
+  text(shown?: (piece: string, cut: 'start' | 'end' | null) => string): string;
 }
 
 export interface ExcerptSize {
@@ -41,10 +41,11 @@ export function createExcerpt({ headBytes, tailBytes }: ExcerptSize): Excerpt {
       headSize += toHead.length;
       if (toHead.length < chunk.length) addToTail(chunk.subarray(toHead.length));
     },
-    text() {
+    text(shown = (piece) => piece) {
       const missing = Math.max(0, tailTotal - tailBytes);
-      if (missing === 0) return Buffer.concat([...head, tail()]).toString('utf8');
-      return `${wholeStart(Buffer.concat(head))}\n[${missing} bytes left out]\n${wholeEnd(tail())}`.trimStart();
+      if (missing === 0) return shown(Buffer.concat([...head, tail()]).toString('utf8'), null);
+      const [start, end] = [shown(wholeStart(Buffer.concat(head)), 'end'), shown(wholeEnd(tail()), 'start')];
+      return `${start}\n[${missing} bytes left out]\n${end}`.trimStart();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import type { HttpResponse } from '../../lib/http/index.ts';
-import { maskCutSecrets, maskSecrets } from '../../lib/http/index.ts';
+import { maskSecrets } from '../../lib/http/index.ts';
 import type { Classification } from '../shared/failures.ts';
 
 /** One entry of an answer's `errors`. */
@@ -115,6 +115,5 @@ function shown(text: string, secrets: readonly string[]): string {
   const start = text.slice(0, LONGEST_READ);
   // oxlint-disable-next-line no-control-regex
   const line = start.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
-  const mask = start.length < text.length ? maskCutSecrets : maskSecrets;
-  return mask(line, secrets).slice(0, LONGEST_DETAIL);
+  return maskSecrets(line, secrets, start.length < text.length ? 'end' : null).slice(0, LONGEST_DETAIL);
 }

@@ -1,6 +1,6 @@
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
-import type { HttpResponse } from '../../lib/http/index.ts';
+import type { HttpResponse, Mask } from '../../lib/http/index.ts';
 import { HttpRefusedError, HttpTransportError, parseRetryAfter } from '../../lib/http/index.ts';
 
 /** One kind's row of the error table: what a status means. `5xx` and `other` stand for all that are not listed. */
@@ -34,9 +34,6 @@ export interface Failure extends Omit<Classification, 'retryAt'> {
 /** The longest detail taken from an answer. */
 const DETAIL_BYTES = 512;
 
-/** Hides credentials; `cut` says that the text may end in the middle of one. */
-export type Mask = (text: string, cut?: boolean) => string;
-
 /** Undefined when the answer is none. */
 export function failureOf(
   response: HttpResponse,
@@ -65,7 +62,7 @@ function kindOf(statuses: StatusTable, status: number): TrackerErrorKind {
 
 // Masked before it is cut to length: half a token is not recognized any more.
 function detailOf(response: HttpResponse, rules: FailureRules, mask: Mask): string {
-  const said = bounded(mask(oneLine(tellingPart(response, rules)) || oneLine(response.body), response.truncated));
+  const said = bounded(mask(oneLine(tellingPart(response, rules)) || oneLine(response.body), response.truncated ? 'end' : null));
   return said ? `status ${response.status}: ${said}` : `status ${response.status}`;
 }
 

@@ -4,7 +4,7 @@ import type { Handler, ReplyHeaders, TestServer } from '../../../test/support/ht
 import { empty, hang, json, resetMidBody, router, startServer, text, truncatedJson } from '../../../test/support/http-server.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
-import { createConditionalCache, HttpTransportError } from '../../lib/http/index.ts';
+import { createConditionalCache, createMask, HttpTransportError } from '../../lib/http/index.ts';
 import type { LogAttributes, Logger } from '../../ports/runtime.ts';
 import { networkErrorOf, whenMissing } from './failures.ts';
 import type { StatusTable } from './failures.ts';
@@ -237,7 +237,7 @@ describe('network and payload faults', () => {
     ['CERT_HAS_EXPIRED', /: the certificate has expired/],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', /: the certificate is not trusted; NODE_EXTRA_CA_CERTS/],
   ])('a certificate refused with %s is told by what is wrong with it', (code, meaning) => {
-    const place = { method: 'GET', path: '/x', mask: (said: string) => said };
+    const place = { method: 'GET', path: '/x', mask: createMask([]) };
     const error = networkErrorOf(new HttpTransportError('refused', { code }), STATUSES, place);
     expect(error).toMatchObject({ kind: 'tracker_transport_error', detail: expect.stringMatching(meaning) as string });
   });

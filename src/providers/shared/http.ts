@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { ZodType } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { HttpClient, HttpClientSettings, HttpRequest, HttpResponse } from '../../lib/http/index.ts';
-import { createHttpClient, createMask, followPages, maskCutSecrets, onOrigin, parseLinkHeader } from '../../lib/http/index.ts';
+import { createHttpClient, createMask, followPages, onOrigin, parseLinkHeader, type Mask } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
-import type { Failure, FailureRules, Mask } from './failures.ts';
+import type { Failure, FailureRules } from './failures.ts';
 import { failureOf, networkErrorOf } from './failures.ts';
 import { recordFaultText, parseRecords } from './records.ts';
 import type { ReadQuotas } from './quota.ts';
@@ -118,8 +118,7 @@ function keyOf({ path, query, url, headers }: TrackerRequest): string {
 function maskFor({ baseUrl, secrets }: TrackerHttpSettings): Mask {
   const { username, password } = new URL(baseUrl);
   const all = password ? [...secrets, password, `${username}:${password}`] : secrets;
-  const mask = createMask(all);
-  return (text, cut = false) => (cut ? maskCutSecrets(text, all) : mask(text));
+  return createMask(all);
 }
 
 async function perform(line: Line, request: HttpRequest & { method: Method }, signal: AbortSignal): Promise<HttpResponse> {

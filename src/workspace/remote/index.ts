@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { WorkspaceError } from '../../domain/model/errors.ts';
+import type { Cut } from '../../lib/http/index.ts';
 import type { ProcessLedger } from '../../ports/agent.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { Removal, RemovalSubject, VerificationCheck, Workspaces, WorkspaceSubject } from '../../ports/workspace.ts';
@@ -24,7 +25,7 @@ export interface RemoteWorkspaceDeps {
   readonly processes: ProcessLedger;
   readonly markKey: string;
   readonly removedDays: number;
-  maskSecrets(text: string): string;
+  maskSecrets(text: string, cut?: Cut): string;
 }
 
 /** Workspaces as directories of another host, reached over SSH. They are marked, made and cleared as those of this machine. */

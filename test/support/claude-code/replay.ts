@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { AgentEvent } from '../../../src/domain/model/agent-event.ts';
+import { createMask } from '../../../src/lib/http/index.ts';
 import { createEventStream } from '../../../src/agents/shared/event-stream.ts';
 import { judge, type Circumstances, type Ending, type TurnVerdict } from '../../../src/agents/claude-code/judge.ts';
 import { createReader } from '../../../src/agents/claude-code/turn.ts';
@@ -21,7 +22,7 @@ interface Replay {
 export function replay(lines: readonly string[], ending: Ending, circumstances = PLAIN): Replay {
   const events: AgentEvent[] = [];
   const sessionIds: string[] = [];
-  const stream = createEventStream({ onEvent: (event) => events.push(event), mask: (text) => text, aliveMs: 60_000 });
+  const stream = createEventStream({ onEvent: (event) => events.push(event), mask: createMask([]), aliveMs: 60_000 });
   const onInit = (sessionId: string): void => void sessionIds.push(sessionId);
   const reader = createReader({ events: stream, usage: createUsage(), onInit });
   for (const line of lines) reader.accept(line);
