@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogRecorder, createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
@@ -152,6 +152,49 @@ describe.each(PLANTED)('%s in the place of', (_what, plant) => {
     const prepared = bench.workspaces.prepare(bench.subject(), signal);
     if (_what === 'a directory') await expect(prepared).resolves.toMatchObject({ created: true });
     else await expect(prepared).rejects.toThrow(/\.foray-marks is .*; remove it by hand after a look at it/);
+  });
+});
+
+describe('a link to a directory in the place of', () => {
+  const precious = () => path.join(bench.base, 'elsewhere');
+  const linkAt = async (name: string) => {
+    await mkdir(precious());
+    await writeFile(path.join(precious(), 'ABC-1.json'), 'theirs');
+    await mkdir(bench.root, { recursive: true });
+    await rm(path.join(bench.root, name), { recursive: true, force: true });
+    await symlink(precious(), path.join(bench.root, name));
+  };
+  const isUntouched = async () =>
+    expect([await readdir(precious()), await readFile(path.join(precious(), 'ABC-1.json'), 'utf8')]).toEqual([
+      ['ABC-1.json'],
+      'theirs',
+    ]);
+
+  it('the folder of marks leads no write elsewhere', async () => {
+    await linkAt('.foray-marks');
+    for (const name of ['ABC-1', 'NEW-2']) {
+      const prepared = bench.workspaces.prepare(bench.subject({}, name), signal);
+      await expect(prepared).rejects.toThrow(/\.foray-marks is a symbolic link; remove it by hand after a look at it/);
+    }
+    await isUntouched();
+  });
+
+  it('the folder of marks leads no deletion elsewhere', async () => {
+    await bench.workspaces.prepare(bench.subject(), signal);
+    await rename(path.join(bench.root, '.foray-marks'), precious());
+    await symlink(precious(), path.join(bench.root, '.foray-marks'));
+    await expect(bench.workspaces.remove(bench.subject(), signal)).rejects.toThrow('.foray-marks is a symbolic link');
+    expect(await readdir(precious())).toEqual(['ABC-1.json']);
+  });
+
+  it('the folder of what was moved aside leads no deletion and no workspace elsewhere', async () => {
+    await linkAt('.foray-removed');
+    const old = path.join(precious(), 'OLD-1.1');
+    await mkdir(old);
+    await mkdir(path.join(bench.root, 'ABC-1'));
+    await expect(bench.workspaces.remove(bench.subject(), signal)).rejects.toThrow('.foray-removed is a symbolic link');
+    await rm(old, { recursive: true });
+    await isUntouched();
   });
 });
 

@@ -52,8 +52,9 @@ export function putMark(
   if (exists || !isWritten(file, text)) replaceMark(file, text);
 }
 
-/** Whether it could be written as a new file. A crash may leave a part of it, which says nothing while its directory is not there. */
+/** Whether it could be written as a new file, in a folder that is there and no link. A crash may leave a part of it, which says nothing while its directory is not there. */
 function isWritten(file: string, text: string): boolean {
+  if (!hasDirectory(path.dirname(file))) return false;
   try {
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
     return true;
@@ -82,7 +83,12 @@ export function markText(name: string, { tracker, issueId }: MarkSubject, key: s
 }
 
 export function dropMark(root: string, name: string): void {
-  rmSync(fileOf(root, name), { force: true });
+  removeMark(fileOf(root, name));
+}
+
+/** Or a file beside it. A link in the place of the folder would lead the deletion elsewhere. */
+export function removeMark(file: string): void {
+  if (hasDirectory(path.dirname(file))) rmSync(file, { recursive: true, force: true });
 }
 
 function fileOf(root: string, name: string): string {

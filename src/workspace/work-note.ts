@@ -1,8 +1,7 @@
 import path from 'node:path';
-import { rmSync } from 'node:fs';
 import { readShortFile } from '../lib/short-file.ts';
 import type { SignedRoot } from './choose-directory.ts';
-import { markFile, replaceMark, sameText, signatureOf, type MarkSubject } from './marks.ts';
+import { markFile, removeMark, replaceMark, sameText, signatureOf, type MarkSubject } from './marks.ts';
 
 /*
  * Beside the mark of a workspace, and signed like it: what was there before the first run in it that did not end well. Work
@@ -24,7 +23,7 @@ export function putWorkNote({ root, key }: SignedRoot, name: string, subject: Ma
 }
 
 export function dropWorkNote(root: string, name: string): void {
-  rmSync(fileOf(root, name), { recursive: true, force: true });
+  removeMark(fileOf(root, name));
 }
 
 function fileOf(root: string, name: string): string {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeSsh, type FakeSsh } from '../../../test/support/fake-ssh.ts';
@@ -103,6 +103,11 @@ describe('a workspace on another host', () => {
     await symlink('/etc/passwd', `${root}/ABC-1/.foray/status`);
     expect(await workspaces.readStatus(`${root}/ABC-1`)).toBeNull();
     expect(log.records).toContainEqual(expect.objectContaining({ message: 'status file ignored' }));
+    await rm(`${root}/.foray-marks`, { recursive: true });
+    await mkdir(`${root}/../elsewhere`);
+    await symlink(`${root}/../elsewhere`, `${root}/.foray-marks`);
+    await expect(workspaces.prepare(subject({}, 'ABC-2'), signal)).rejects.toThrow('.foray-marks of the root is no directory');
+    expect(await readdir(`${root}/../elsewhere`)).toEqual([]);
   });
 
   it('gives the word of the agent, and not what was there before', async () => {

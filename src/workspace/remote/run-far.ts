@@ -47,6 +47,8 @@ const MEANINGS: Readonly<Record<number, string>> = {
   5: 'a workspace could not be deleted there',
   6: 'the workspace is no directory there; remove what stands in its place by hand',
   7: 'its folder .foray is no directory; remove what stands in its place by hand',
+  8: 'the folder .foray-marks of the root is no directory there; remove what stands in its place by hand',
+  9: 'the folder .foray-removed of the root is no directory there; remove what stands in its place by hand',
 };
 
 function failed(host: FarHost, why: string): WorkspaceError {

@@ -60,7 +60,10 @@ done
 
 /** Name, file of the mark, note of being unfinished, text of the mark: says whether the directory was made. */
 export const CREATE = `${ROOT}
-mkdir -p -m 700 -- "$root/\${2%/*}" && rm -rf -- "$root/$2.new" && printf '%s' "$4" >"$root/$2.new" || exit 4
+marks=$root/\${2%/*}
+there "$marks" || mkdir -p -m 700 -- "$marks"
+folder "$marks" || exit 8
+rm -rf -- "$root/$2.new" && printf '%s' "$4" >"$root/$2.new" || exit 4
 plain "$root/$2" || rm -rf -- "$root/$2"
 mv -f -- "$root/$2.new" "$root/$2" || exit 4
 if there "$root/$3"; then clear "$root/$1"; rm -rf -- "$root/$3"; fi
@@ -78,12 +81,16 @@ rm -rf -- "$root/$2"
 export const REMOVE = `${ROOT}
 if folder "$root/$1"; then note "$root/$3"; clear "$root/$1"; fi
 if [ -e "$root/$1" ]; then exit 5; fi
-rm -rf -- "$root/$2" "$root/$3"
+if folder "$root/\${2%/*}"; then rm -rf -- "$root/$2"; fi
+rm -rf -- "$root/$3"
 `;
 
 /** Name and number of a moment: moves the directory out of the way and says where it is. */
 export const ASIDE = `${ROOT}
-mkdir -p -- "$root/.foray-removed" && mv -- "$root/$1" "$root/.foray-removed/$1.$2" && printf '%s\\n' "$root/.foray-removed/$1.$2"
+removed=$root/.foray-removed
+there "$removed" || mkdir -p -- "$removed"
+folder "$removed" || exit 9
+mv -- "$root/$1" "$removed/$1.$2" && printf '%s\\n' "$removed/$1.$2"
 `;
 
 /** Days: deletes what was moved aside longer ago than this. */
