@@ -90,6 +90,22 @@ describe('from a remote to a branch that was pushed', () => {
     expect(existsSync(path.join(worktree.path, 'c.txt'))).toBe(true);
   });
 
+  it('commits nothing of .foray/, neither what the agent added nor what was cleared before its run', async () => {
+    const repository = repositoryWith();
+    mkdirSync(path.join(home, 'seed', '.foray'));
+    commit(path.join(home, 'seed'), '.foray/tracked', 'tracked', 'second');
+    git(path.join(home, 'seed'), 'push', '--quiet', 'origin', 'HEAD:trunk');
+    const worktree = await worktreeOf(repository, 'T-12');
+    rmSync(path.join(worktree.path, '.foray', 'tracked'));
+    writeFileSync(path.join(worktree.path, '.foray', 'x'), 'private');
+    git(worktree.path, 'add', '--force', '.foray/x');
+    expect(await publish(repository, worktree, 'work', never)).toBeNull();
+    writeFileSync(path.join(worktree.path, 'a.txt'), 'work');
+    await publish(repository, worktree, 'work', never);
+    expect(git(remote, 'diff', '--name-status', 'trunk', 'foray/T-12')).toBe('A\ta.txt');
+    expect(existsSync(path.join(worktree.path, '.foray', 'x'))).toBe(true);
+  });
+
   it('publishes nothing when the agent changed nothing', async () => {
     const repository = repositoryWith();
     expect(await publish(repository, await worktreeOf(repository, 'T-2'), 'nothing', never)).toBeNull();

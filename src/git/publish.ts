@@ -55,6 +55,8 @@ async function commitRest(repository: Repository, cwd: string, message: string, 
   const status = await mustPass(repository, cwd, ['status', '--porcelain'], signal);
   if (status.trim() === '') return;
   await mustPass(repository, cwd, ['add', '--all'], signal);
+  // The agent may have added it against our will, and what was cleared before the run is not its deletion.
+  await mustPass(repository, cwd, ['reset', '--quiet', '--', '.foray'], signal);
   const staged = await repository.local(cwd, ['diff', '--cached', '--quiet', '--no-ext-diff'], signal);
   if (staged.code === 0) return;
   const author = await authorOf(repository, cwd, signal);
