@@ -26,6 +26,9 @@ case "$1" in
 esac
 `;
 
+/** Leaves the settings of the user out. */
+export const NO_OTHER_SETTINGS = { GIT_CONFIG_GLOBAL: '/dev/null' };
+
 /** Environment of git where it talks to the remote. Only system settings and those given here count. */
 export async function remoteEnvironment(folder: string, url: string, env: Env): Promise<Record<string, string>> {
   const address = httpAddressOf(url);
@@ -34,7 +37,7 @@ export async function remoteEnvironment(folder: string, url: string, env: Env): 
     ...pick(env, INHERITED_REMOTE),
     ...plainProxy(env),
     ...(await certificates(folder, env)),
-    GIT_CONFIG_GLOBAL: '/dev/null',
+    ...NO_OTHER_SETTINGS,
     GIT_ASKPASS: await writeAskpass(folder),
     ...(address && {
       FORAY_GIT_ADDRESS: address.href,

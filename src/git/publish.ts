@@ -2,7 +2,7 @@ import { crashPoint } from '../lib/crash-point.ts';
 import { mustPass } from './must-pass.ts';
 import type { Repository } from './repository.ts';
 import { GitRefusal } from './refusal.ts';
-import { authorOf, mergeTheirs, type Worktree } from './worktree.ts';
+import { authorOf, baseCommit, mergeTheirs, type Worktree } from './worktree.ts';
 
 /** What became of the work of a run. */
 export interface Published {
@@ -38,8 +38,7 @@ export async function publish(
 
 async function pushHead(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<Published | null> {
   const sha = (await mustPass(repository, worktree.path, ['rev-parse', '--verify', 'HEAD^{commit}'], signal)).trim();
-  const base = repository.baseBranch();
-  const range = `refs/remotes/origin/${base}..${sha}`;
+  const range = `${await baseCommit(repository, signal)}..${sha}`;
   const ahead = await mustPass(repository, worktree.path, ['rev-list', '--count', range], signal);
   if (Number(ahead.trim()) === 0) return null;
   await repository.exclusively(async () => {
@@ -48,7 +47,7 @@ async function pushHead(repository: Repository, worktree: Worktree, signal: Abor
     crashPoint('after pushing the branch');
     await mustPass(repository, repository.shared, ['update-ref', `refs/remotes/origin/${worktree.branch}`, sha], signal);
   });
-  return { branch: worktree.branch, base, sha };
+  return { branch: worktree.branch, base: repository.baseBranch(), sha };
 }
 
 async function commitRest(repository: Repository, cwd: string, message: string, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectories } from '../lib/make-directories.ts';
@@ -6,7 +6,7 @@ import { replaceShortFile } from '../lib/short-file.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { WritePermission } from '../ports/runtime.ts';
 import { runGit, type GitResult } from './command.ts';
-import { httpAddressOf, plainEnvironment, remoteEnvironment } from './credentials.ts';
+import { httpAddressOf, NO_OTHER_SETTINGS, plainEnvironment, remoteEnvironment } from './credentials.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
 import { worktreeEnvironment } from './worktree-directory.ts';
@@ -86,8 +86,8 @@ const WITHOUT_PROGRAMS = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'c
   (setting) => ['-c', setting],
 );
 
-/** An address that an agent had rewritten leads to no other machine and to no program. */
-const LOCAL_ONLY = { GIT_ALLOW_PROTOCOL: 'file', GIT_NO_LAZY_FETCH: '1' };
+/** An address that an agent had rewritten leads to no other machine and to no program, and a commit stands for itself alone. */
+const LOCAL_ONLY = { GIT_ALLOW_PROTOCOL: 'file', GIT_NO_LAZY_FETCH: '1', GIT_NO_REPLACE_OBJECTS: '1' };
 
 export function createRepository(settings: RepositorySettings, deps: RepositoryDeps): Repository {
   const folder = path.join(settings.folder, createHash('sha256').update(settings.url).digest('hex').slice(0, 16));
@@ -155,9 +155,14 @@ function createGit(
     onSpawn: (pid: number) => processes.started(pid, `git ${pid}`),
     onExit: (pid: number) => processes.ended(pid),
   };
+  const placeEnvironment = (cwd: string): Readonly<Record<string, string>> => {
+    if (cwd === control) return NO_OTHER_SETTINGS;
+    return cwd === folder || cwd === shared ? {} : worktreeEnvironment(shared, cwd);
+  };
+  const settle = (): void => replaceShortFile(path.join(control, 'config'), CONTROL_CONFIG);
   return {
     async remote(what, args, signal) {
-      replaceShortFile(path.join(control, 'config'), CONTROL_CONFIG);
+      settle();
       await rm(path.join(control, 'hooks'), { recursive: true, force: true });
       const password = httpAddressOf(url) ? token : null;
       const known = await remoteEnvironment(folder, url, env);
@@ -167,8 +172,8 @@ function createGit(
       return result.stdout;
     },
     async local(cwd, args, signal, input) {
-      const isOurs = cwd === folder || cwd === control || cwd === shared;
-      const known = { ...plainEnvironment(env), ...LOCAL_ONLY, ...(isOurs ? {} : worktreeEnvironment(shared, cwd)) };
+      if (cwd === control) settle();
+      const known = { ...plainEnvironment(env), ...LOCAL_ONLY, ...placeEnvironment(cwd) };
       return runGit(
         { args: [...WITHOUT_PROGRAMS, ...args], cwd, env: known, ...ledger, ...(input === undefined ? {} : { input }) },
         signal,
@@ -191,11 +196,17 @@ async function makeBoth(repository: Repository, folder: string, signal: AbortSig
   await mustPass(repository, shared, ['config', 'gc.auto', '0'], signal);
 }
 
-/** The branches of the remote, as the worktrees see them. */
+/**
+ * The branches of the remote, as the worktrees see them. Of the rewritten addresses in the settings git takes the longest
+ * one that fits, and nobody but us knows this one.
+ */
 async function fetchIntoShared(repository: Repository, signal: AbortSignal): Promise<void> {
   const { control, shared } = repository;
+  const address = `foray-${randomUUID()}`;
+  const rewritten = ['-c', `url.${path.relative(shared, control)}.insteadOf=${address}`];
   const mirrored = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];
-  await mustPass(repository, shared, ['fetch', '--quiet', '--prune', '--no-tags', control, ...mirrored], signal);
+  const how = [...rewritten, 'fetch', '--quiet', '--prune', '--no-tags', address, ...mirrored];
+  await mustPass(repository, shared, how, signal);
 }
 
 async function isRepository(place: string): Promise<boolean> {

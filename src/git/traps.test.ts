@@ -102,6 +102,48 @@ describe('what an agent puts into the repository of the worktrees', () => {
     expect(existsSync(ran) ? readFileSync(ran, 'utf8') : '').toBe('');
   });
 
+  it('decides neither what another worktree begins with nor what of it is published', async () => {
+    const evil = path.join(home, 'evil');
+    git(home, 'clone', '--quiet', remote, evil);
+    git(evil, 'commit', '--quiet', '--allow-empty', '-m', 'by the other agent');
+    const { shared, control } = repository;
+    for (const address of [control, path.dirname(control), '../control.git', 'f', ''])
+      git(shared, 'config', '--add', `url.${evil}.insteadOf`, address);
+    const other = { path: path.join(home, 'workspaces', 'T-2'), branch: 'foray/T-2' };
+    mkdirSync(other.path);
+    await createWorktree(repository, other, never);
+    git(shared, 'config', '--remove-section', `url.${evil}`);
+    const first = git(remote, 'rev-parse', 'trunk');
+    expect(git(other.path, 'rev-parse', 'HEAD')).toBe(first);
+    writeFileSync(path.join(other.path, 'b.txt'), 'work');
+    git(other.path, 'add', '--all');
+    git(other.path, 'commit', '--quiet', '-m', 'work');
+    git(shared, 'update-ref', 'refs/remotes/origin/trunk', git(other.path, 'rev-parse', 'HEAD'));
+    expect(await publish(repository, other, 'work', never)).not.toBeNull();
+    expect(git(remote, 'log', '--format=%s', other.branch)).toBe('work\nfirst');
+  });
+
+  it('has no commit stand for another in the worktree that is made next', async () => {
+    writeFileSync(path.join(worktree.path, 'evil.txt'), 'by the other agent');
+    git(worktree.path, 'add', '--all');
+    git(worktree.path, 'commit', '--quiet', '-m', 'by the other agent');
+    git(worktree.path, 'replace', git(remote, 'rev-parse', 'trunk'), 'HEAD');
+    const other = { path: path.join(home, 'workspaces', 'T-2'), branch: 'foray/T-2' };
+    mkdirSync(other.path);
+    await createWorktree(repository, other, never);
+    expect(existsSync(path.join(other.path, 'evil.txt'))).toBe(false);
+  });
+
+  it('leads no exchange between our own repositories elsewhere by the settings of the user', async () => {
+    writeFileSync(path.join(home, '.gitconfig'), `[url "${home}/nowhere"]\n\tinsteadOf = ${home}\n\tinsteadOf = ${remote}\n`);
+    const settings = { url: remote, folder: path.join(home, 'own'), token: null, baseBranch: null, timeoutMs: 20_000 };
+    const env = { ...process.env, HOME: home };
+    const same = createRepository(settings, { env, processes: { started: () => {}, ended: () => {} } });
+    expect(await updateWorktree(same, worktree, never)).toBe(true);
+    writeFileSync(path.join(worktree.path, 'a.txt'), 'work');
+    expect(await publish(same, worktree, 'work', never)).not.toBeNull();
+  });
+
   it('runs no program for a comparison', async () => {
     const ran = path.join(home, 'ran');
     const settings = {

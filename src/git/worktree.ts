@@ -42,7 +42,7 @@ export async function updateWorktree(repository: Repository, worktree: Worktree,
  * after a rebase it is what the next push replaces. A conflict is a GitRefusal, and leaves the worktree as it was.
  */
 export async function mergeTheirs(repository: Repository, { path, branch }: Worktree, signal: AbortSignal): Promise<void> {
-  const theirs = await commitAt(repository, repository.shared, `refs/remotes/origin/${branch}`, signal);
+  const theirs = await remoteCommit(repository, branch, signal);
   const ours = await commitAt(repository, repository.control, `refs/foray/pushed/${branch}`, signal);
   if (theirs === null || theirs === ours) return;
   const how = [...(await authorOf(repository, path, signal)), 'merge', '--quiet', '--no-edit', theirs];
@@ -63,20 +63,27 @@ async function commitAt(repository: Repository, where: string, ref: string, sign
   return found.code === 0 ? found.stdout.trim() : null;
 }
 
+/** Where a branch of the remote is, as far as the last refresh knows. What `shared` says of it, every agent can move. */
+export async function remoteCommit(repository: Repository, branch: string, signal: AbortSignal): Promise<string | null> {
+  return commitAt(repository, repository.control, `refs/heads/${branch}`, signal);
+}
+
+/** Where the base branch of the remote is. */
+export async function baseCommit(repository: Repository, signal: AbortSignal): Promise<string> {
+  const base = repository.baseBranch();
+  const found = await remoteCommit(repository, base, signal);
+  if (found !== null) return found;
+  const detail = `${repository.url} has no branch ${base}: push it, or name another one as workspace.base_branch`;
+  throw new WorkspaceError('repo', detail, { retryable: true });
+}
+
 /** The remote branch where there is one, else commits of ours that were never pushed, else the base branch. */
 async function startOf(repository: Repository, branch: string, signal: AbortSignal): Promise<string> {
-  const remote = `refs/remotes/origin/${branch}`;
-  const local = `refs/heads/${branch}`;
-  const hasRemote = await exists(repository, remote, signal);
-  const hasLocal = await exists(repository, local, signal);
-  if (hasRemote && hasLocal) {
+  const remote = await remoteCommit(repository, branch, signal);
+  const local = await commitAt(repository, repository.shared, `refs/heads/${branch}`, signal);
+  if (remote !== null && local !== null) {
     const ahead = await repository.local(repository.shared, ['merge-base', '--is-ancestor', remote, local], signal);
     return ahead.code === 0 ? local : remote;
   }
-  if (hasRemote) return remote;
-  return hasLocal ? local : `refs/remotes/origin/${repository.baseBranch()}`;
-}
-
-async function exists(repository: Repository, ref: string, signal: AbortSignal): Promise<boolean> {
-  return (await commitAt(repository, repository.shared, ref, signal)) !== null;
+  return remote ?? local ?? baseCommit(repository, signal);
 }
