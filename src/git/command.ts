@@ -86,9 +86,15 @@ function killGroup(pid: number): void {
   }
 }
 
-function endedError({ args, timeoutMs }: GitCommand, by: string | null): WorkspaceError {
-  const what = by === 'SIGKILL' ? `did not end within ${timeoutMs} ms` : `was ended by ${by ?? 'a signal'}`;
-  return new WorkspaceError('git', `git ${args[0] ?? ''} ${what}`, { retryable: true });
+/** What git was asked to do. */
+export function subcommandOf(args: readonly string[]): string {
+  return args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c') ?? '';
+}
+
+function endedError({ args, cwd, timeoutMs }: GitCommand, by: string | null): WorkspaceError {
+  const remedy = 'see that the disk and the remote answer, and that no pipe stands there where git reads a file';
+  const what = by === 'SIGKILL' ? `did not end within ${timeoutMs / 1_000} s: ${remedy}` : `was ended by ${by ?? 'a signal'}`;
+  return new WorkspaceError('git', `git ${subcommandOf(args)} in ${cwd} ${what}`, { retryable: true });
 }
 
 function startErrorOf(error: unknown): WorkspaceError {

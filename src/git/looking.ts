@@ -1,9 +1,11 @@
+import { WorkspaceError } from '../domain/model/errors.ts';
 import { runGit } from './command.ts';
+import { refusePipes, refuseWorkPipes, removePipes, repositoriesOf } from './pipes.ts';
 
 /** Whom git runs as, where it is not the daemon's own user. */
 type User = { readonly uid: number; readonly gid: number } | null;
 
-/** A look at a repository that an agent can write. Null where git refuses; a timeout and an abort reject. */
+/** A look at a repository that an agent can write. Null where git refuses or is not there; a timeout and an abort reject. */
 export type LookingGit = (args: readonly string[], more?: Readonly<Record<string, string>>) => Promise<string | null>;
 
 /** Settings of the repository may name programs for these. */
@@ -12,12 +14,25 @@ const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-
 /** Objects that are missing are not fetched, which could run a program too. Older versions know the second alone. */
 const WITHOUT_FETCHES = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' };
 
-/** Git that changes nothing in a directory, reaches no network and knows no credential. */
+/** Git that changes nothing in a directory, reaches no network and knows no credential. A pipe does not hold it up. */
 export function createLookingGit(cwd: string, user: User, timeoutMs: number, signal: AbortSignal): LookingGit {
   const env = { PATH: process.env['PATH'] ?? '', GIT_TERMINAL_PROMPT: '0', ...WITHOUT_FETCHES };
+  let cleared: Promise<void> | null = null;
   return async (args, more = {}) => {
+    await (cleared ??= clear(cwd, user, signal));
     const command = { args: [...SAFE, ...args], cwd, env: { ...env, ...more }, user, timeoutMs };
-    const { code, stdout } = await runGit(command, signal);
-    return code === 0 ? stdout : null;
+    const result = await runGit(command, signal).catch(nullIfMissing);
+    return result?.code === 0 ? result.stdout : null;
   };
+}
+
+async function clear(cwd: string, user: User, signal: AbortSignal): Promise<void> {
+  const isOurs = user === null;
+  await (isOurs ? removePipes : refusePipes)(repositoriesOf(cwd), signal);
+  await refuseWorkPipes(cwd);
+}
+
+function nullIfMissing(error: unknown): null {
+  if (error instanceof WorkspaceError && !error.retryable) return null;
+  throw error;
 }

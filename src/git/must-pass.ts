@@ -1,4 +1,5 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
+import { subcommandOf } from './command.ts';
 import type { Repository } from './repository.ts';
 
 /** Runs git without a credential and insists on success. */
@@ -10,6 +11,5 @@ export async function mustPass(
 ): Promise<string> {
   const result = await repository.local(cwd, args, signal);
   if (result.code === 0) return result.stdout;
-  const called = args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c') ?? '';
-  throw new WorkspaceError('git', `git ${called}: ${result.stderr.trim().slice(-400)}`, { retryable: true });
+  throw new WorkspaceError('git', `git ${subcommandOf(args)}: ${result.stderr.trim().slice(-400)}`, { retryable: true });
 }

@@ -1,5 +1,6 @@
 import { crashPoint } from '../lib/crash-point.ts';
 import { mustPass } from './must-pass.ts';
+import { refuseWorkPipes } from './pipes.ts';
 import type { Repository } from './repository.ts';
 import { GitRefusal } from './refusal.ts';
 import { authorOf, baseCommit, mergeTheirs, type Worktree } from './worktree.ts';
@@ -23,6 +24,8 @@ export async function publish(
   signal: AbortSignal,
 ): Promise<Published | null> {
   crashPoint('before committing the work');
+  await repository.mend(signal);
+  await refuseWorkPipes(worktree.path);
   await commitRest(repository, worktree.path, message, signal);
   crashPoint('after committing the work');
   try {

@@ -1,14 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { replaceShortFile } from '../lib/short-file.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { WritePermission } from '../ports/runtime.ts';
-import { runGit, type GitResult } from './command.ts';
+import { runGit, subcommandOf, type GitResult } from './command.ts';
 import { httpAddressOf, NO_OTHER_SETTINGS, plainEnvironment, remoteEnvironment } from './credentials.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
+import { removePipes } from './pipes.ts';
 import { worktreeEnvironment } from './worktree-directory.ts';
 import { networkRemote, type Remote } from './remote.ts';
 
@@ -54,6 +56,8 @@ export interface Repository {
   baseBranch(): string;
   /** Brings both up to date with the remote. Calls that overlap become one. */
   refresh(signal: AbortSignal): Promise<void>;
+  /** Puts right, in both, what an agent may have put in the place of files that git reads. */
+  mend(signal: AbortSignal): Promise<void>;
   /** Runs work that writes refs or settings of the two after all earlier such work: git itself would refuse to wait. */
   readonly exclusively: Exclusively;
   /** Brings a commit of `shared` to a branch of the remote. A refusal is a GitRefusal. */
@@ -85,6 +89,11 @@ const CONTROL_CONFIG = `[core]
 const WITHOUT_PROGRAMS = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.alternateRefsCommand=true'].flatMap(
   (setting) => ['-c', setting],
 );
+
+/** These move files and commits, which takes its time in a large repository. */
+const LONG: ReadonlySet<string> = new Set(['add', 'bundle', 'commit', 'fetch', 'merge', 'reset', 'worktree']);
+/** For all others that need no network. */
+const SHORT_TIMEOUT_MS = 60_000;
 
 /** An address that an agent had rewritten leads to no other machine and to no program, and a commit stands for itself alone. */
 const LOCAL_ONLY = { GIT_ALLOW_PROTOCOL: 'file', GIT_NO_LAZY_FETCH: '1', GIT_NO_REPLACE_OBJECTS: '1' };
@@ -118,6 +127,7 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
         return repository.refresh(signal);
       });
     },
+    mend: (signal) => exclusively(() => makeBoth(repository, folder, signal)),
     exclusively,
     push: (branch, sha, signal) => remote.push(repository, { branch, sha }, signal),
     ...createGit(settings, deps, { folder, control, shared }),
@@ -125,6 +135,7 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
 
   async function refreshAll(signal: AbortSignal): Promise<void> {
     await makeBoth(repository, folder, signal);
+    await setUpShared(repository, signal);
     await remote.fetch(repository, signal);
     base ??= await remote.defaultBranch(repository, signal);
     await fetchIntoShared(repository, signal);
@@ -174,23 +185,28 @@ function createGit(
     async local(cwd, args, signal, input) {
       if (cwd === control) settle();
       const known = { ...plainEnvironment(env), ...LOCAL_ONLY, ...placeEnvironment(cwd) };
-      return runGit(
-        { args: [...WITHOUT_PROGRAMS, ...args], cwd, env: known, ...ledger, ...(input === undefined ? {} : { input }) },
-        signal,
-      );
+      const limit = LONG.has(subcommandOf(args)) ? timeoutMs : Math.min(timeoutMs, SHORT_TIMEOUT_MS);
+      const command = { args: [...WITHOUT_PROGRAMS, ...args], cwd, env: known, ...ledger, timeoutMs: limit };
+      return runGit(input === undefined ? command : { ...command, input }, signal);
     },
   };
 }
 
+/** Makes what is missing of both, and replaces what an agent put in the place of files that git reads. */
 async function makeBoth(repository: Repository, folder: string, signal: AbortSignal): Promise<void> {
-  const { control, shared, url } = repository;
+  const { control, shared } = repository;
   await makeDirectories(folder, 0o700);
+  await removePipes([control, shared], signal);
   for (const place of [control, shared]) {
-    if (!(await isRepository(place))) await mustPass(repository, folder, ['init', '--quiet', '--bare', place], signal);
+    if (!isRepository(place)) await mustPass(repository, folder, ['init', '--quiet', '--bare', place], signal);
   }
   replaceShortFile(path.join(shared, 'objects', 'info', 'alternates'), `${path.join(control, 'objects')}\n`);
   await makeDirectories(path.join(shared, 'info'), 0o755);
   replaceShortFile(path.join(shared, 'info', 'exclude'), '/.foray/\n');
+}
+
+async function setUpShared(repository: Repository, signal: AbortSignal): Promise<void> {
+  const { shared, url } = repository;
   await mustPass(repository, shared, ['config', 'remote.origin.url', url], signal);
   await mustPass(repository, shared, ['config', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'], signal);
   await mustPass(repository, shared, ['config', 'gc.auto', '0'], signal);
@@ -209,9 +225,7 @@ async function fetchIntoShared(repository: Repository, signal: AbortSignal): Pro
   await mustPass(repository, shared, how, signal);
 }
 
-async function isRepository(place: string): Promise<boolean> {
-  return stat(path.join(place, 'HEAD')).then(
-    () => true,
-    () => false,
-  );
+/** One that lacks either is begun again, which leaves alone what is there. */
+function isRepository(place: string): boolean {
+  return ['HEAD', 'config'].every((name) => existsSync(path.join(place, name)));
 }

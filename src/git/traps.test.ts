@@ -52,6 +52,57 @@ describe('what an agent puts into the repository of the worktrees', () => {
     await expect(publish(repository, worktree, 'work', never)).rejects.toThrow('is no worktree of the repository any more');
   });
 
+  it.each([
+    'packed-refs',
+    'config',
+    'HEAD',
+    'FETCH_HEAD',
+    'info/exclude',
+    'info/attributes',
+    'objects/info/alternates',
+    'refs/heads/other',
+    'worktrees/T-1/index',
+    'worktrees/T-1/ORIG_HEAD',
+    'worktrees/T-1/logs/HEAD',
+    '../control.git/packed-refs',
+    '../control.git/config',
+  ])('holds up neither its own work nor that of others by a pipe in the place of %s', async (name) => {
+    const pipe = path.join(repository.shared, name);
+    writeFileSync(path.join(worktree.path, 'a.txt'), 'work');
+    mkdirSync(path.dirname(pipe), { recursive: true });
+    pipeAt(pipe);
+    expect(await publish(repository, worktree, 'work', never)).not.toBeNull();
+    pipeAt(pipe);
+    const other = { path: path.join(home, 'workspaces', 'T-2'), branch: 'foray/T-2' };
+    mkdirSync(other.path);
+    await createWorktree(repository, other, never);
+    expect(readFileSync(path.join(other.path, 'README.md'), 'utf8')).toBe('hello');
+  });
+
+  it('holds nobody up by a link to a pipe, which is replaced', async () => {
+    pipeAt(home, 'pipe');
+    symlinkSync(path.join(home, 'pipe'), path.join(repository.shared, 'packed-refs'));
+    writeFileSync(path.join(worktree.path, 'a.txt'), 'work');
+    expect(await publish(repository, worktree, 'work', never)).not.toBeNull();
+    expect(existsSync(path.join(home, 'pipe'))).toBe(true);
+  });
+
+  it('is refused where a pipe stands for a file of the work that git reads', async () => {
+    pipeAt(worktree.path, '.gitignore');
+    for (const work of [publish(repository, worktree, 'work', never), updateWorktree(repository, worktree, never)])
+      await expect(work).rejects.toThrow(/\.gitignore is a pipe or a device, .*; remove it by hand after a look at it/);
+  });
+
+  it('holds up its own work no longer than a command may take, and is told with the command, the place and the remedy', async () => {
+    mkdirSync(path.join(worktree.path, 'deep'));
+    pipeAt(worktree.path, 'deep', '.gitignore');
+    const settings = { url: remote, folder: path.join(home, 'own'), token: null, baseBranch: null, timeoutMs: 300 };
+    const hasty = createRepository(settings, { env: process.env, processes: { started: () => {}, ended: () => {} } });
+    await expect(publish(hasty, worktree, 'work', never)).rejects.toThrow(
+      /git status in .*\/T-1 did not end within 0\.3 s: see that .* no pipe stands there/,
+    );
+  });
+
   it('leads no write of ours elsewhere, and is put right', async () => {
     const theirs = path.join(home, 'theirs');
     const exclude = path.join(repository.shared, 'info', 'exclude');

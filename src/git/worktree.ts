@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
+import { refuseWorkPipes } from './pipes.ts';
 import type { Repository } from './repository.ts';
 
 /** What is checked out for an issue. */
@@ -28,6 +29,7 @@ export async function createWorktree(repository: Repository, worktree: Worktree,
 /** Before a further run: brings in what others pushed to the branch. False where it conflicts with what is here. */
 export async function updateWorktree(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<boolean> {
   await repository.refresh(signal);
+  await refuseWorkPipes(worktree.path);
   try {
     await mergeTheirs(repository, worktree, signal);
     return true;

@@ -16,6 +16,8 @@ import { workspaceKey } from './key.ts';
 export interface Delivery {
   /** Checks the branch out in a directory that is still empty. */
   checkOut(workspace: string, subject: WorkspaceSubject, signal: AbortSignal): Promise<void>;
+  /** Before git looks at a workspace: puts the repository right that all of them share. */
+  mend(signal: AbortSignal): Promise<void>;
   /** Before a further run: takes over what others pushed. */
   update(workspace: string, subject: WorkspaceSubject, signal: AbortSignal): Promise<void>;
   /** After a good run: commits, pushes, opens the request. Null when nothing was changed, or nothing is to be pushed. */
@@ -46,6 +48,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   });
   return {
     checkOut: (workspace, subject, signal) => createWorktree(repository, worktreeOf(workspace, subject), signal),
+    mend: (signal) => repository.mend(signal),
     async update(workspace, subject, signal) {
       const worktree = worktreeOf(workspace, subject);
       if (await updateWorktree(repository, worktree, signal)) return;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { createLookingGit } from '../git/looking.ts';
+import { createLookingGit, type LookingGit } from '../git/looking.ts';
 import { readShortFile } from '../lib/short-file.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import { clearAs } from './as-user.ts';
@@ -29,11 +29,11 @@ export function createEarlierFiles(user: ProgramUser | null = null): EarlierFile
   };
   return {
     async clear(workspace, signal) {
-      const mayBeCommitted = user !== null || isInRepository(workspace);
+      const git = user !== null || isInRepository(workspace) ? createLookingGit(workspace, user, TIMEOUT_MS, signal) : null;
       for (const name of NAMES) {
         const file = fileOf(workspace, name);
         const isThere = look(file) !== null;
-        const texts = [isThere ? textOf(file) : null, mayBeCommitted ? await committed(workspace, name, user, signal) : null];
+        const texts = [isThere ? textOf(file) : null, git && (await committed(git, name, signal))];
         remember(file, new Set(texts.filter((text) => text !== null)));
         if (isThere && user === null) await removeIfThere(file);
         if (user) await clearAs(user, file);
@@ -65,9 +65,9 @@ function isInRepository(workspace: string): boolean {
   }
 }
 
-async function committed(workspace: string, name: string, user: ProgramUser | null, signal: AbortSignal): Promise<string | null> {
+async function committed(git: LookingGit, name: string, signal: AbortSignal): Promise<string | null> {
   try {
-    return await createLookingGit(workspace, user, TIMEOUT_MS, signal)(['show', `HEAD:./${DATA_FOLDER}/${name}`]);
+    return await git(['show', `HEAD:./${DATA_FOLDER}/${name}`]);
   } catch {
     signal.throwIfAborted();
     return null;

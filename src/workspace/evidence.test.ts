@@ -74,6 +74,26 @@ describe('evidence of work', () => {
     expect(await shows(before)).toBe(false);
   });
 
+  it.each(['packed-refs', 'config', 'FETCH_HEAD', 'index', 'info/exclude', 'refs/heads/other'])(
+    'is found at once where a pipe stands for %s',
+    async (name) => {
+      await known();
+      const before = await look();
+      await writeFile(path.join(workspace, 'known.ts'), 'changed');
+      await rm(path.join(workspace, '.git', name), { force: true });
+      execFileSync('mkfifo', [path.join(workspace, '.git', name)]);
+      expect(await shows(before)).toBe(true);
+    },
+  );
+
+  it('is refused with the reason where a pipe stands for a file of the work that git reads', async () => {
+    await known();
+    const before = await look();
+    await rm(path.join(workspace, '.gitignore'));
+    execFileSync('mkfifo', [path.join(workspace, '.gitignore')]);
+    await expect(shows(before)).rejects.toThrow(/\.gitignore is a pipe or a device/);
+  });
+
   it('is looked for without a program that the repository names', async () => {
     git('init', '-q');
     await writeFile(path.join(workspace, 'known.ts'), 'x');

@@ -76,13 +76,8 @@ async function describeRepository(directory: string, looking: Looking): Promise<
   if (look(path.join(directory, '.git')) === null) return null;
   const { signal, user } = looking;
   const git = createLookingGit(directory, user, TIMEOUT_MS, signal);
-  const filters = await git(['config', '--name-only', '--null', '--get-regexp', String.raw`^filter\.`]).catch(() => null);
-  signal.throwIfAborted();
-  const status = await git(STATUS, withoutFilters(filters?.split('\0') ?? [])).catch((error: unknown) => {
-    signal.throwIfAborted();
-    if (error instanceof Error) return null;
-    throw error;
-  });
+  const filters = await git(['config', '--name-only', '--null', '--get-regexp', String.raw`^filter\.`]);
+  const status = await git(STATUS, withoutFilters(filters?.split('\0') ?? []));
   if (status === null) return null;
   const names = status.split('\0').map((entry) => entry.slice(3));
   const changed: string[] = [];

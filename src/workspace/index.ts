@@ -79,6 +79,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
       attempt('before_run', async () => {
         const directory = ownChoice(subject);
         const { path: workspace } = directory;
+        await delivery?.mend(signal);
         await workBefore.recall(subject, directory, signal);
         await delivery?.update(workspace, subject, signal);
         const failure = await runHook('before_run', subject, workspace, signal);
@@ -97,7 +98,11 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     readStatus: async (workspace) => ((await prepared.isPrepared(workspace, 'status')) ? null : readStatusFile(workspace, deps)),
     readScm: async (workspace) => ((await prepared.isPrepared(workspace, 'scm.json')) ? null : readScmFile(workspace, deps)),
     workBefore: (subject, signal) => attempt('evidence', () => workBefore.take(subject, ownChoice(subject), signal)),
-    hasWorkSince: (subject, before, signal) => attempt('evidence', () => hasWorkSince(before, own(subject), signal, user)),
+    hasWorkSince: (subject, before, signal) =>
+      attempt('evidence', async () => {
+        await delivery?.mend(signal);
+        return hasWorkSince(before, own(subject), signal, user);
+      }),
     settleWork: (subject) => attempt('evidence', async () => dropWorkNote(place().root, ownChoice(subject).name)),
     async deliver(subject, signal) {
       // A workspace that was taken away under its agent holds no work that could be handed over.

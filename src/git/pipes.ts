@@ -1,0 +1,78 @@
+import type { Dirent, Stats } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { WorkspaceError } from '../domain/model/errors.ts';
+import { readShortFile } from '../lib/short-file.ts';
+
+/*
+ * Git opens whatever stands where it expects a file, and waits for a pipe for ever. Agents can put one into their
+ * repositories, and into the one that all worktrees share, where it would hold up every other issue.
+ */
+
+/** What git reads of a repository besides the files in its own folder. */
+const FOLDERS = ['info', 'logs', 'objects', 'refs', 'worktrees'];
+
+/** Takes the pipes and devices out of these repositories: none of them ever held anything. */
+export async function removePipes(repositories: readonly string[], signal: AbortSignal): Promise<void> {
+  for (const pipe of await pipesOf(repositories, signal)) await rm(pipe, { force: true });
+}
+
+/** The same where another user could swap what is to be removed: refuses instead. */
+export async function refusePipes(repositories: readonly string[], signal: AbortSignal): Promise<void> {
+  const [pipe] = await pipesOf(repositories, signal);
+  if (pipe !== undefined) throw refused(pipe);
+}
+
+/** Files of the work itself that git reads first, and that are the agent's to put right. */
+export async function refuseWorkPipes(directory: string): Promise<void> {
+  for (const name of ['.gitattributes', '.gitignore', '.gitmodules']) {
+    const file = path.join(directory, name);
+    if (await holdsUp(file)) throw refused(file);
+  }
+}
+
+/** The folders that git keeps the repository of a directory in, as the directory names them; none where it has none of its own. */
+export function repositoriesOf(directory: string): readonly string[] {
+  const dotGit = path.join(directory, '.git');
+  const named = /^gitdir: ([^\0\n]+)/.exec(readShortFile(dotGit) ?? '')?.[1];
+  const own = named === undefined ? dotGit : path.resolve(directory, named);
+  const common = readShortFile(path.join(own, 'commondir'))?.trim();
+  return common ? [own, path.resolve(own, common)] : [own];
+}
+
+async function pipesOf(repositories: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const repository of repositories) {
+    found.push(...(await pipesIn(repository, { isDeep: false }, signal)));
+    for (const folder of FOLDERS) found.push(...(await pipesIn(path.join(repository, folder), { isDeep: true }, signal)));
+  }
+  return found;
+}
+
+/** Folders that a link leads to are left alone. */
+async function pipesIn(
+  folder: string,
+  { isDeep }: { readonly isDeep: boolean },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  signal.throwIfAborted();
+  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
+  const found: string[] = [];
+  for (const entry of entries) {
+    const place = path.join(folder, entry.name);
+    if (entry.isDirectory()) found.push(...(isDeep ? await pipesIn(place, { isDeep }, signal) : []));
+    else if (!entry.isFile() && (await holdsUp(place))) found.push(place);
+  }
+  return found;
+}
+
+/** Also by a link. A socket does not: opening it fails at once. */
+async function holdsUp(place: string): Promise<boolean> {
+  const stats: Stats | null = await stat(place).catch(() => null);
+  return stats !== null && (stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice());
+}
+
+function refused(place: string): WorkspaceError {
+  const detail = `${place} is a pipe or a device, which git would wait for; remove it by hand after a look at it`;
+  return new WorkspaceError('refused', detail, { retryable: false });
+}
